@@ -1,0 +1,144 @@
+"""Everything that can go wrong, and what the reader should do about it.
+
+::
+
+    PaperError
+     ├── BadRequest       VALIDATION   the caller's identifier, query or option is wrong
+     ├── NotConfigured    VALIDATION   a key or e-mail address this call needs is missing
+     ├── NotFound         NOT_FOUND    nobody knows this paper
+     ├── StoreFailed      STORE        disk, database, checksum
+     └── Miss             UPSTREAM     one source could not give the text: try the next
+          ├── NotOffered               it has no copy for us (paywall, embargo, not in the set)
+          ├── Unreachable              down, slow, or it asked us to wait (then RATE_LIMIT)
+          └── BadContent               it answered, but not with the paper (captcha, stub, …)
+
+Caught in three places only: the ladder turns each `Miss` into an `Attempt`, a bulk run catches
+`PaperError` per paper, and the doors render. Anything else is a bug and may crash.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class PaperError(Exception):
+    """Base of every error a user is meant to read.
+
+    Parameters
+    ----------
+    message : str
+        What happened to which paper at which site.
+    hint : str, optional
+        What the reader can do next.
+    details : dict, optional
+        Facts a program may want: status, site, identifiers, attempts. Never a key or an address.
+    """
+
+    code = "UNKNOWN"
+    exit_code = 1
+    outcome = "failed"
+
+    def __init__(self, message: str, hint: str = "", **details: Any) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.details = details
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.hint}".strip()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Exceptions cross process borders (PDF readers); the default loses keyword arguments.
+        return _rebuild, (type(self), self.message, self.hint, self.details)
+
+    def envelope(self) -> dict[str, Any]:
+        """The error as every door shows it."""
+        return {
+            "error": {
+                "code": self.code,
+                "message": self.message,
+                "details": self.details,
+                "suggestions": [self.hint] if self.hint else [],
+            }
+        }
+
+
+class BadRequest(PaperError):
+    """The caller's identifier, query or option is wrong."""
+
+    code = "VALIDATION"
+    exit_code = 2
+
+
+class NotConfigured(PaperError):
+    """A key or e-mail address this call needs is missing."""
+
+    code = "VALIDATION"
+    exit_code = 2
+
+
+class NotFound(PaperError):
+    """Everybody who could know this paper was asked, answered, and does not."""
+
+    code = "NOT_FOUND"
+
+
+class StoreFailed(PaperError):
+    """The shelf could not be read or written."""
+
+    code = "STORE"
+
+
+class Miss(PaperError):
+    """One source could not give the text; the next one may."""
+
+    code = "UPSTREAM"
+    outcome = "miss"
+
+
+class NotOffered(Miss):
+    """The source answered that it has no copy for us.
+
+    ``details["status"]`` is the HTTP status where there was one.
+    """
+
+    outcome = "not_offered"
+
+
+class Unreachable(Miss):
+    """The site is down, slow, or asked us to wait: nothing is known about the paper.
+
+    ``details["retry_after"]`` is the number of seconds the site asked us to stay away.
+    """
+
+    exit_code = 3
+    outcome = "unreachable"
+
+    @property
+    def retry_after(self) -> float:
+        """Seconds the site asked us to stay away; 0 when it did not say."""
+        return float(self.details.get("retry_after", 0.0))
+
+    @property
+    def code(self) -> str:  # type: ignore[override]  # the one code that depends on what happened
+        """RATE_LIMIT when the site said so, UPSTREAM otherwise."""
+        told = self.retry_after > 0 or self.details.get("status") == 429
+        return "RATE_LIMIT" if told else "UPSTREAM"
+
+
+class BadContent(Miss):
+    """The site answered, but not with the paper.
+
+    ``details["verdict"]`` names what it was (see `.paper.Verdict`).
+    """
+
+    @property
+    def outcome(self) -> str:  # type: ignore[override]  # the verdict is the outcome
+        """The verdict's name."""
+        return str(self.details.get("verdict", "not_a_paper"))
+
+
+def _rebuild(
+    kind: type[PaperError], message: str, hint: str, details: dict[str, Any]
+) -> PaperError:
+    return kind(message, hint, **details)

@@ -1,0 +1,220 @@
+"""The one place that reads the environment.
+
+Every knob, its default and its meaning; the reference table in ``TECHNICAL_REFERENCE.md`` is made
+from these fields. Values come from the environment or from ``.env`` beside ``server.py``. A blank
+value, or one a desktop host forgot to fill in (``${user_config.email}``), counts as unset.
+"""
+
+from __future__ import annotations
+
+import re
+from importlib import metadata
+from pathlib import Path
+from typing import Annotated, Any
+
+from platformdirs import user_cache_path
+from pydantic import (
+    AliasChoices,
+    BeforeValidator,
+    Field,
+    SecretStr,
+    ValidationError,
+    field_validator,
+)
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from .errors import BadRequest, NotConfigured
+
+_ROOT = Path(__file__).resolve().parent.parent
+_IN_CHECKOUT = (_ROOT / "server.py").exists()
+FULL_TEXT_SOURCES = ("pmc", "europepmc", "arxiv", "unpaywall", "publisher", "jina")
+_EMAIL = re.compile(r"[^@\s]+@[^@\s.]+(\.[^@\s.]+)+")
+# Unpaywall answers 422 to these, and NCBI could not reach anybody there.
+_PLACEHOLDERS = re.compile(r"(@|\.)example(\.(com|org|net))?$|^(you|your|user|name|email)@", re.I)
+
+
+def _split(value: object) -> object:
+    """Read ``a, b`` as a tuple; leave everything else to pydantic."""
+    if not isinstance(value, str):
+        return value
+    return tuple(part.strip() for part in value.split(",") if part.strip())
+
+
+def _url(default: str, meaning: str) -> Any:
+    return Field(default, description=f"{meaning} (a mirror, or the stand-in of the tests)")
+
+
+Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
+
+
+class Settings(BaseSettings):
+    """Every knob of Papershelf. Field names in capitals are the environment variables."""
+
+    model_config = SettingsConfigDict(
+        env_file=_ROOT / ".env" if _IN_CHECKOUT else ".env",
+        env_ignore_empty=True,
+        extra="ignore",
+        frozen=True,
+        populate_by_name=True,
+    )
+
+    pubmed_email: str = Field(
+        "",
+        validation_alias=AliasChoices("PUBMED_EMAIL", "NCBI_ADMIN_EMAIL"),
+        description="your address; NCBI and Unpaywall require it",
+    )
+    ncbi_api_key: SecretStr | None = Field(
+        None,
+        validation_alias=AliasChoices("NCBI_API_KEY", "PUBMED_API_KEY"),
+        description="10 requests a second at NCBI instead of 3",
+    )
+    ncbi_tool_identifier: str = Field(
+        "papershelf", pattern=r"^\S+$", description="`tool=` on every E-utilities call"
+    )
+    ncbi_request_delay_ms: int | None = Field(
+        None, ge=0, description="400 (110 with a key); may slow down, never speed past the limit"
+    )
+    ncbi_max_retries: int = Field(5, ge=1, le=5, description="tries per request, at most 5")
+    jina_api_key: SecretStr | None = Field(
+        None, description="500 requests a minute at Jina Reader, and search"
+    )
+    semantic_scholar_api_key: SecretStr | None = Field(None, description="one request a second")
+    openalex_api_key: SecretStr | None = Field(None, description="a daily budget at OpenAlex")
+
+    papers_dir: Path = Field(
+        _ROOT / "papers" if _IN_CHECKOUT else Path.home() / "papers", description="the shelf"
+    )
+    papers_sources: Names = Field(
+        FULL_TEXT_SOURCES, description="order of the ladder; leave one out to switch it off"
+    )
+    papers_retry_abstract_days: float = Field(
+        30, ge=0, description="full text is tried again when the abstract is older than this"
+    )
+    papers_offline: bool = Field(False, description="only what is on disk; a miss says so")
+    papers_allow_private_network: bool = Field(
+        False, description="let redirects and links lead to private addresses (tests, mirrors)"
+    )
+    papers_pace_dir: Path = Field(
+        user_cache_path("papershelf"),
+        description="where all processes of this user share one pace per host",
+    )
+
+    eutils_base_url: str = _url("https://eutils.ncbi.nlm.nih.gov/entrez/eutils", "NCBI E-utilities")
+    idconv_base_url: str = _url(
+        "https://pmc.ncbi.nlm.nih.gov/tools/idconv/api/v1/articles", "PMC ID Converter"
+    )
+    pmc_cloud_base_url: str = _url("https://pmc-oa-opendata.s3.amazonaws.com", "PMC Cloud Service")
+    europepmc_base_url: str = _url("https://www.ebi.ac.uk/europepmc/webservices/rest", "Europe PMC")
+    doi_base_url: str = _url("https://doi.org", "DOI resolver")
+    crossref_base_url: str = _url("https://api.crossref.org/v1", "Crossref")
+    unpaywall_base_url: str = _url("https://api.unpaywall.org/v2", "Unpaywall")
+    arxiv_base_url: str = _url("https://export.arxiv.org", "arXiv API and its files")
+    jina_reader_base_url: str = _url("https://r.jina.ai", "Jina Reader")
+    jina_search_base_url: str = _url("https://s.jina.ai", "Jina search")
+    semantic_scholar_base_url: str = _url(
+        "https://api.semanticscholar.org/graph/v1", "Semantic Scholar"
+    )
+    pubchem_base_url: str = _url("https://pubchem.ncbi.nlm.nih.gov/rest/pug", "PubChem")
+
+    mcp_toolsets: Names = Field(("core",), description="comma list of toolsets, or `all`")
+    mcp_log_level: str = Field("info", description="debug, info, warning, error; logs go to stderr")
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _unfilled_is_unset(cls, value: object, info: Any) -> object:
+        """Treat ``${user_config.x}`` and blanks as if the variable were not there."""
+        if not isinstance(value, str):
+            return value
+        filled = value.strip()
+        if not filled or re.fullmatch(r"\$\{.*\}", filled):
+            return cls.model_fields[info.field_name].get_default()
+        return filled
+
+    @field_validator("pubmed_email")
+    @classmethod
+    def _looks_like_an_address(cls, value: str) -> str:
+        if value and not _EMAIL.fullmatch(value):
+            msg = "is not an e-mail address"
+            raise ValueError(msg)
+        if _PLACEHOLDERS.search(value):
+            msg = "is a placeholder; use your own address"
+            raise ValueError(msg)
+        return value
+
+    @field_validator("papers_sources")
+    @classmethod
+    def _known_sources(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        unknown = set(value) - set(FULL_TEXT_SOURCES)
+        if unknown:
+            msg = f"unknown: {', '.join(sorted(unknown))}; known: {', '.join(FULL_TEXT_SOURCES)}"
+            raise ValueError(msg)
+        return value
+
+    @field_validator("papers_dir", "papers_pace_dir")
+    @classmethod
+    def _absolute(cls, value: Path) -> Path:
+        """Relative folders hang on the checkout, never on the current directory."""
+        value = value.expanduser()
+        return value if value.is_absolute() else _ROOT / value
+
+    @field_validator("*", mode="after")
+    @classmethod
+    def _base_urls_are_http(cls, value: Any, info: Any) -> Any:
+        if info.field_name.endswith("_base_url"):
+            if not re.match(r"https?://[^/\s]+", value):
+                msg = "must start with http:// or https://"
+                raise ValueError(msg)
+            return value.rstrip("/")
+        return value
+
+    def require_email(self, site: str) -> str:
+        """The contact address, or one sentence saying that *site* needs it.
+
+        Raises
+        ------
+        NotConfigured
+            ``PUBMED_EMAIL`` is not set.
+        """
+        if not self.pubmed_email:
+            msg = f"{site} asks every client for a contact address, and PUBMED_EMAIL is not set."
+            raise NotConfigured(msg, "Set PUBMED_EMAIL to your own e-mail address.")
+        return self.pubmed_email
+
+    def key(self, name: str) -> str:
+        """The secret called *name* (a field of this class), or an empty string."""
+        secret = getattr(self, name)
+        return secret.get_secret_value() if secret else ""
+
+    @property
+    def user_agent(self) -> str:
+        """Who we are, with a way to reach the person who runs us."""
+        contact = f" (mailto:{self.pubmed_email})" if self.pubmed_email else ""
+        return f"Papershelf/{version()}{contact}"
+
+
+def version() -> str:
+    """The version of Papershelf, also in a checkout that is not installed."""
+    try:
+        return metadata.version("papershelf")
+    except metadata.PackageNotFoundError:
+        found = re.search(r'^version = "(.+)"', (_ROOT / "pyproject.toml").read_text(), re.M)
+        return found[1] if found else "0"
+
+
+def load_settings(**overrides: Any) -> Settings:
+    """Read the settings, or say in one sentence which variable is wrong.
+
+    Raises
+    ------
+    BadRequest
+        A variable has a value that cannot be used.
+    """
+    try:
+        return Settings(**overrides)
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = str(first["loc"][0]).upper()
+        reason = first["msg"].removeprefix("Value error, ")
+        # The value itself stays out: it may be a key.
+        hint = f"Correct {name} in the environment or .env."
+        raise BadRequest(f"{name}: {reason}.", hint) from None
