@@ -1,0 +1,101 @@
+"""Every test runs offline, without waiting, without the settings of whoever runs it.
+
+Loopback is open, because the stand-in internet of ``tests/world`` lives there. The clock is a
+stage clock: ``time.sleep`` moves it on at once and ``time.time`` follows, so that spacing, holds
+and Retry-After can be asserted to the second in no time. ``@pytest.mark.real_time`` keeps the
+real one.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from utils.settings import Settings
+
+SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
+_SETTINGS = {
+    str(choice)
+    for name, field in Settings.model_fields.items()
+    for choice in (getattr(field.validation_alias, "choices", None) or [name])
+}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if SHARED.exists():
+        return
+    absent = pytest.mark.skip(reason="needs ../shared/data, which is not beside this checkout")
+    for item in items:
+        if "shared" in item.keywords:
+            item.add_marker(absent)
+
+
+@pytest.fixture
+def shared() -> Path:
+    """The folder of recorded upstream answers."""
+    return SHARED
+
+
+class Clock:
+    """A clock that only moves when somebody sleeps (and a little by itself)."""
+
+    def __init__(self, real: Callable[[], float]) -> None:
+        self._real = real
+        self._ahead = 0.0
+        self._lock = threading.Lock()
+        self.naps: list[float] = []
+
+    def time(self) -> float:
+        return self._real() + self._ahead
+
+    def sleep(self, seconds: float) -> None:
+        with self._lock:
+            self.naps.append(seconds)
+            self._ahead += max(0.0, seconds)
+
+
+@pytest.fixture(autouse=True)
+def clock(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """The stage clock; ``clock.naps`` are the waits asked for."""
+    stage = Clock(time.time)
+    if "real_time" not in request.keywords:
+        monkeypatch.setattr(time, "sleep", stage.sleep)
+        monkeypatch.setattr(time, "time", stage.time)
+    return stage
+
+
+@pytest.fixture(autouse=True)
+def _no_settings_of_mine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    wanted = {name.upper() for name in _SETTINGS}
+    for name in os.environ:
+        if name.upper() in wanted:
+            monkeypatch.delenv(name)
+    monkeypatch.setitem(Settings.model_config, "env_file", None)
+    monkeypatch.setenv("PAPERS_DIR", str(tmp_path / "papers"))
+    monkeypatch.setenv("PAPERS_PACE_DIR", str(tmp_path / "pace"))
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture(autouse=True)
+def _only_loopback(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No test can reach the real internet, not even by mistake."""
+    connect = socket.socket.connect
+
+    def guarded(self: socket.socket, address: Any) -> None:
+        host = address[0] if isinstance(address, tuple) else ""
+        if isinstance(address, tuple) and not (
+            host.startswith("127.") or host in {"::1", "localhost"}
+        ):
+            msg = f"a test tried to reach {host}"
+            raise ConnectionRefusedError(msg)
+        connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", guarded)
+    yield
