@@ -1,0 +1,294 @@
+"""Where each fact stands in a PubMed record: one reader an element, one table a parent.
+
+A record is visited once, top down; an element without an entry in its parent's table is never
+looked into. That is what keeps the identifiers of references, comments and investigators out of the
+paper's own, and what makes reading fast.
+"""
+
+from __future__ import annotations
+
+import calendar
+import re
+from collections import defaultdict
+from collections.abc import Callable
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from ..paper import Author, Notice, NoticeKind
+from .inline_markup import readable_text
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+Found: TypeAlias = "defaultdict[str, list[Any]]"
+Reader: TypeAlias = "Callable[[_Element, Found], None]"
+Readers: TypeAlias = "dict[str, Reader]"
+
+
+def record_facts(element: _Element) -> Found:
+    """What a record says, filed by name; a name it says nothing about is absent."""
+    found: Found = defaultdict(list)
+    _visit(element, _RECORD, found)
+    return found
+
+
+def _visit(element: _Element, readers: Readers, found: Found) -> None:
+    for child in element:
+        if reader := readers.get(child.tag):
+            reader(child, found)
+
+
+def _one(name: str, read: Callable[[_Element], Any] = readable_text) -> Reader:
+    """A reader that files what *read* makes of the element under *name*, unless it is empty."""
+
+    def reader(element: _Element, found: Found) -> None:
+        if value := read(element):
+            found[name].append(value)
+
+    return reader
+
+
+def _each(name: str, tag: str, read: Callable[[_Element], Any] = readable_text) -> Reader:
+    """A reader that files every child *tag* of a list element."""
+
+    def reader(element: _Element, found: Found) -> None:
+        found[name] += [value for child in element if child.tag == tag and (value := read(child))]
+
+    return reader
+
+
+def _inside(readers: Readers) -> Reader:
+    return lambda element, found: _visit(element, readers, found)
+
+
+def own_pmid(element: _Element) -> str:
+    """A PMID; its version stands in an attribute and is left there."""
+    text = (element.text or "").strip().lstrip("0")
+    return text if text.isascii() and text.isdigit() else ""
+
+
+def _article_id(element: _Element, found: Found) -> None:
+    kind, text = element.get("IdType", ""), readable_text(element)
+    if kind == "doi":
+        found["doi"].append(text)
+    elif kind in ("pmc", "pmcid") and (match := re.search(r"PMC[1-9]\d*", text, re.I)):
+        found[kind].append(match[0].upper())
+    elif kind == "bookaccession":
+        found["bookshelf"].append(text)
+
+
+def _location_id(element: _Element, found: Found) -> None:
+    if element.get("ValidYN") == "N":
+        return
+    text = readable_text(element)
+    if element.get("EIdType") == "doi":
+        found["electronic doi"].append(text)
+    elif match := re.match(r"arXiv:(\S+?)(?:v\d+)?$", text, re.I):
+        found["arxiv"].append(match[1].lower())
+
+
+def _abstract(element: _Element) -> str:
+    return "\n\n".join(
+        paragraph
+        for child in element
+        if child.tag == "AbstractText" and (paragraph := _paragraph(child))
+    )
+
+
+def _paragraph(element: _Element) -> str:
+    text, label = readable_text(element), " ".join(element.get("Label", "").split()).rstrip(": ")
+    if not text or not label or label.upper() == "UNLABELLED":
+        return text
+    return text if text.upper().startswith(f"{label.upper()}:") else f"{label}: {text}"
+
+
+def _other_abstract(element: _Element) -> tuple[str, str] | None:
+    text = _abstract(element)
+    kind, language = element.get("Type", "Other"), element.get("Language", "")
+    return (f"{kind} ({language})" if language else kind, text) if text else None
+
+
+def _authors(element: _Element, found: Found) -> None:
+    """The people of an author list; an entry marked invalid is followed by its correction."""
+    who = "editors" if element.get("Type") == "editors" else "authors"
+    found[who] += [
+        author
+        for child in element
+        if child.tag == "Author" and child.get("ValidYN") != "N" and (author := _author(child))
+    ]
+
+
+def _author(element: _Element) -> Author | None:
+    parts: dict[str, str] = {}
+    affiliations: list[str] = []
+    for child in element:
+        if child.tag == "AffiliationInfo":
+            affiliations += [
+                text for part in child.iter("Affiliation") if (text := readable_text(part))
+            ]
+        elif child.tag != "Identifier":
+            parts[child.tag] = readable_text(child)
+        elif child.get("Source") == "ORCID":
+            parts["orcid"] = _orcid(child.text or "")
+    given, collective = parts.get("ForeName", ""), parts.get("CollectiveName", "")
+    family = parts.get("LastName", "") or given
+    if not family and not collective:
+        return None
+    return Author(
+        family=family,
+        given=given if given != family else "",
+        initials=parts.get("Initials", ""),
+        suffix=parts.get("Suffix", "").lstrip(", "),
+        collective=collective,
+        orcid=parts.get("orcid", ""),
+        affiliations=tuple(affiliations),
+    )
+
+
+def _orcid(text: str) -> str:
+    """The bare identifier of any spelling: URL, with or without dashes."""
+    match = _ORCID.search(text)
+    return "-".join(match.groups()).upper() if match else ""
+
+
+def _mesh(element: _Element) -> str:
+    return "/".join(
+        ("*" if child.get("MajorTopicYN") == "Y" else "") + (child.text or "").strip()
+        for child in element
+        if child.tag in ("DescriptorName", "QualifierName")
+    )
+
+
+def _notice(element: _Element) -> Notice | None:
+    kind = _NOTICES.get(element.get("RefType", ""))
+    if kind is None:
+        return None
+    pmid, source = element.find("PMID"), element.find("RefSource")
+    return Notice(kind, readable_text(source), "" if pmid is None else own_pmid(pmid))
+
+
+def _pages(element: _Element) -> str:
+    """Pages as PubMed prints them (``11-9`` is 11 to 19), else the first and last."""
+    parts = {child.tag: readable_text(child) for child in element}
+    span = (parts.get("StartPage", ""), parts.get("EndPage", ""))
+    return parts.get("MedlinePgn") or "-".join(part for part in span if part)
+
+
+def _history(element: _Element, found: Found) -> None:
+    for child in element:
+        if (status := child.get("PubStatus")) in ("entrez", "pmc-release") and (
+            day := _date(child)
+        ):
+            found[status].append(day)
+
+
+def _date(element: _Element) -> str:
+    """A date of any of PubMed's forms as ISO 8601, as precise as it is."""
+    parts = {child.tag: (child.text or "").strip() for child in element}
+    if span := parts.get("MedlineDate"):
+        match = _SPAN.search(span)
+        return _iso(*match.groups("")) if match else ""
+    month = parts.get("Month") or parts.get("Season", "")
+    return _iso(parts.get("Year", ""), month, parts.get("Day", ""))
+
+
+@lru_cache(4096)
+def _iso(year: str, month: str = "", day: str = "") -> str:
+    if not re.fullmatch(r"[12]\d{3}", year, re.A):
+        return ""
+    number = int(month) if month.isdecimal() else _MONTHS.get(month[:3].lower(), 0)
+    if not 1 <= number <= 12:
+        return year
+    last = calendar.monthrange(int(year), number)[1]
+    if day.isdecimal() and 1 <= int(day) <= last:
+        return f"{year}-{number:02}-{int(day):02}"
+    return f"{year}-{number:02}"
+
+
+_ORCID = re.compile(r"(\d{4})-?(\d{4})-?(\d{4})-?(\d{3}[\dXx])", re.A)
+_SPAN = re.compile(r"\b([12]\d{3})(?:\s+([A-Za-z]{3,})\.?(?:\s+(\d{1,2})\b(?!\d))?)?", re.A)
+_MONTHS = {name.lower(): number for number, name in enumerate(calendar.month_abbr) if name}
+_NOTICES: dict[str, NoticeKind] = {
+    "RetractionIn": "retraction",
+    "ExpressionOfConcernIn": "expression_of_concern",
+    "ErratumIn": "erratum",
+    "PartialRetractionIn": "erratum",  # the paper stands, corrected
+    "CorrectedandRepublishedIn": "republication",
+    "RetractedandRepublishedIn": "republication",
+    "RepublishedIn": "republication",
+    "UpdateIn": "update",
+    "CommentIn": "comment",
+}
+
+
+def _book_authors(element: _Element, found: Found) -> None:
+    own: Found = defaultdict(list)
+    _authors(element, own)
+    for who, people in own.items():
+        found[f"book {who}"] += people
+
+
+def _pub_model(element: _Element, found: Found) -> None:
+    if element.get("PubModel") in ("Electronic-eCollection", "Electronic-Print"):
+        found["without print"].append(True)
+    _visit(element, _ARTICLE, found)
+
+
+_ID_LIST = _inside({"ArticleId": _article_id})
+_KEYWORDS = _each("keywords", "Keyword")
+_SHARED: Readers = {
+    "PMID": _one("pmid", own_pmid),
+    "DateRevised": _one("revised", _date),
+    "ArticleTitle": _one("title"),
+    "VernacularTitle": _one("vernacular title"),
+    "Pagination": _one("pages", _pages),
+    "Abstract": _one("abstract", _abstract),
+    "AuthorList": _authors,
+    "Language": _one("languages"),
+    "KeywordList": _KEYWORDS,
+}
+_ARTICLE: Readers = _SHARED | {
+    "Journal": _inside(
+        {
+            "ISSN": _one("issn"),
+            "JournalIssue": _inside(
+                {"Volume": _one("volume"), "Issue": _one("issue"), "PubDate": _one("issued", _date)}
+            ),
+            "Title": _one("journal"),
+            "ISOAbbreviation": _one("iso abbreviation"),
+        }
+    ),
+    "ELocationID": _location_id,
+    "PublicationTypeList": _each("publication types", "PublicationType"),
+    "ArticleDate": _one("online", _date),
+}
+_CITATION: Readers = _SHARED | {
+    "Article": _pub_model,
+    "MedlineJournalInfo": _inside(
+        {"MedlineTA": _one("nlm abbreviation"), "ISSNLinking": _one("linking issn")}
+    ),
+    "MeshHeadingList": _each("mesh", "MeshHeading", _mesh),
+    "CommentsCorrectionsList": _each("notices", "CommentsCorrections", _notice),
+    "OtherAbstract": _one("other abstracts", _other_abstract),
+}
+_BOOK: Readers = {
+    "BookTitle": _one("book title"),
+    "PubDate": _one("issued", _date),
+    "AuthorList": _book_authors,
+    "Volume": _one("volume"),
+    "ELocationID": _location_id,
+}
+_RECORD: Readers = {
+    "MedlineCitation": _inside(_CITATION),
+    "BookDocument": _inside(
+        _SHARED
+        | {
+            "ArticleIdList": _ID_LIST,
+            "Book": _inside(_BOOK),
+            "PublicationType": _one("publication types"),
+            "ContributionDate": _one("contributed", _date),
+        }
+    ),
+    "PubmedData": _inside({"History": _history, "ArticleIdList": _ID_LIST}),
+    "PubmedBookData": _inside({"History": _history, "ArticleIdList": _ID_LIST}),
+}

@@ -1,0 +1,254 @@
+"""PubMed's XML, read record by record: what efetch answers and what the bulk files hold.
+
+One parser for articles, books and deletions. It streams (a 30,000-record file needs the memory of
+one record), visits every element of a record once, and looks only at *child paths*: a record also
+carries the identifiers of its references, comments and investigators, which are not its own.
+
+What goes where, beyond the obvious:
+
+- ``title`` and ``abstract`` are as PubMed prints them (trailing dot, ``[Translated title].``), with
+  markup made readable by `.inline_markup`; an empty or ``[Not Available].`` title gives way to the
+  vernacular one. A structured abstract is ``LABEL: text`` paragraphs with blank lines between.
+- ``published`` is the date of the issue, made more precise by the electronic date where the two
+  agree; for journals without print issues (``Electronic-eCollection``, ``Electronic-Print``) the
+  electronic date. A span (``1998 Dec-1999 Jan``) counts from its beginning, a season is its year.
+- ``journal_abbreviation`` is NLM's (``MedlineTA``). ``mesh`` is one entry a heading as MEDLINE
+  writes it: ``Descriptor/qualifier/*major qualifier`` or ``*Descriptor``.
+- ``other_abstracts`` pairs are ``("plain-language-summary (eng)", text)``.
+- A book chapter has its own title, the book's in ``journal`` and its Bookshelf accession (``NBK…``)
+  in ``pages``; editors are its authors only when it has no others.
+- ``notices`` are those *about* the paper (``RetractionIn``), not the one it is (``RetractionOf``).
+
+Facts from ``pubmed_250101.dtd`` and NLM's description of MEDLINE/PubMed data elements.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import re
+import zlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
+
+from ..errors import BadContent, BadRequest, Miss, Unreachable
+from ..paper import Ids, Paper
+from .inline_markup import readable_text
+from .pubmed_fields import own_pmid, record_facts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lxml.etree import XMLPullParser, _Element
+
+    from .pubmed_fields import Found
+
+_CHUNK = 1 << 16
+_KINDS = ("PubmedArticle", "PubmedBookArticle", "DeleteCitation")
+_ROOTS = frozenset({"PubmedArticleSet", *_KINDS})
+
+
+@dataclass(frozen=True, slots=True)
+class Deleted:
+    """PMIDs that PubMed took out: every copy of them is to be forgotten."""
+
+    pmids: tuple[str, ...]
+
+
+def read_records(source: BinaryIO | bytes) -> Iterator[Paper | Deleted]:
+    """Read a ``PubmedArticleSet`` as a stream, in its order.
+
+    Parameters
+    ----------
+    source : binary file or bytes
+        The XML, unpacked (open ``.xml.gz`` with `gzip.open`). Read forward only, never closed.
+
+    Yields
+    ------
+    Paper or Deleted
+        Nothing for an empty set: that is how efetch answers for PMIDs it does not know.
+
+    Raises
+    ------
+    Unreachable
+        NCBI answered with an error of its own (``<ERROR>``, a JSON error): try again later.
+    BadContent
+        An error that stays one (unusable ids), not PubMed's XML, or XML that is broken; whatever
+        was complete before has been yielded, and ``details["after"]`` is the last PMID of it.
+    """
+    stream = io.BytesIO(source) if isinstance(source, bytes) else source
+    parser, start, last = _parser(), b"", ""
+    while True:
+        chunk, broken = _read_on(stream, parser)
+        start = start or chunk.lstrip()[:2000]
+        for _, found in parser.read_events():
+            element = cast("_Element", found)
+            record = _record(element)
+            _forget(element)
+            if isinstance(record, Paper):
+                last = record.ids.pmid
+            yield record
+        if broken:
+            raise _refusal(start, last, broken)
+        if not chunk:
+            return
+
+
+def _parser() -> XMLPullParser:
+    from lxml import etree
+
+    return etree.XMLPullParser(
+        events=("end",),
+        tag=(*_KINDS, "ERROR"),
+        load_dtd=False,
+        no_network=True,
+        resolve_entities=False,
+        huge_tree=False,
+        remove_comments=True,
+        remove_pis=True,
+    )
+
+
+def _read_on(stream: BinaryIO, parser: XMLPullParser) -> tuple[bytes, str]:
+    """Parse the next chunk: it (empty at the end), and what is broken about it."""
+    from lxml import etree
+
+    chunk = b""
+    try:
+        if chunk := stream.read(_CHUNK):
+            parser.feed(chunk)
+        elif (root := parser.close()).tag not in _ROOTS:
+            return chunk, f"its root is <{root.tag}>"
+    except (etree.XMLSyntaxError, EOFError, zlib.error, gzip.BadGzipFile) as error:
+        return chunk, str(error) or "it ends too early"
+    return chunk, ""
+
+
+def _refusal(start: bytes, last: str, broken: str) -> Miss:
+    """What to raise for a body that is not PubMed's XML, or not to its end."""
+    if last:
+        msg = f"PubMed's XML is broken after PMID {last}: {broken}."
+        return BadContent(msg, "Ask for the rest again.", verdict="partial", after=last)
+    if not start:
+        return BadContent("PubMed's answer is empty.", "Ask again.", verdict="empty")
+    if told := _json_error(start):
+        return _told(told)
+    msg = f"PubMed's answer is not PubMed XML: {broken}."
+    return BadContent(msg, "Ask again.", verdict="error_page")
+
+
+def _json_error(start: bytes) -> str:
+    """The sentence in a JSON error; nothing else of it, for it may repeat the caller's key."""
+    try:
+        told = json.loads(start, strict=False)
+    except ValueError:
+        return ""
+    return str(told.get("error", "")) if isinstance(told, dict) else ""
+
+
+def _told(text: str) -> Miss:
+    """What to raise for an error NCBI put into words (facts sheet: NCBI E-utilities errors)."""
+    shown = " ".join(text.split())[:300] or "no reason given"
+    msg = f"NCBI answered with an error: {shown}."
+    if re.search(r"ID list is empty|API key|unable to obtain query|invalid", shown, re.I):
+        return BadContent(msg, "Asking again will not help.", verdict="error_page")
+    if "rate limit" in shown.lower():
+        return Unreachable(msg, "Ask again in a second.", status=429)
+    return Unreachable(msg, "Ask again later.")
+
+
+def _forget(element: _Element) -> None:
+    """Free a record that was read and everything before it, so that memory stays flat."""
+    element.clear()
+    parent = element.getparent()
+    if parent is not None:
+        del parent[: parent.index(element)]
+
+
+def _record(element: _Element) -> Paper | Deleted:
+    if element.tag == "ERROR":
+        raise _told(readable_text(element))
+    if element.tag == "DeleteCitation":
+        return Deleted(tuple(own_pmid(child) for child in element if child.tag == "PMID"))
+    found = record_facts(element)
+    return _book(found) if element.tag == "PubmedBookArticle" else _article(found)
+
+
+# --- Assembly ----------------------------------------------------------------------------------
+
+
+def _article(found: Found) -> Paper:
+    issued, online = _first(found, "issued"), _first(found, "online")
+    if online.startswith(issued) or "without print" in found:
+        issued = online or issued
+    return Paper(
+        ids=_ids(found, "doi", "electronic doi"),
+        authors=tuple(found["authors"] or found["editors"]),
+        journal=_first(found, "journal"),
+        journal_abbreviation=_first(found, "nlm abbreviation", "iso abbreviation"),
+        issn=_first(found, "issn", "linking issn"),
+        volume=_first(found, "volume"),
+        issue=_first(found, "issue"),
+        pages=_first(found, "pages"),
+        published=issued,
+        **_common(found),
+    )
+
+
+def _book(found: Found) -> Paper:
+    """A book, or a chapter of one: only a chapter has a title beside the book's."""
+    chapter = "title" in found
+    if not chapter:
+        found["title"] = found["book title"]
+    people = ("authors", "book authors", "editors", "book editors")
+    return Paper(
+        ids=_ids(found, "doi", *(() if chapter else ("electronic doi",))),
+        authors=next((tuple(found[who]) for who in people if found[who]), ()),
+        journal=_first(found, "book title"),
+        volume=_first(found, "volume"),
+        pages=_first(found, "bookshelf", "pages"),
+        published=_first(found, "issued", "contributed"),
+        **_common(found),
+    )
+
+
+def _common(found: Found) -> dict[str, Any]:
+    title = _first(found, "title")
+    if title in ("", "[Not Available]."):
+        title = _first(found, "vernacular title") or title
+    return {
+        "title": title,
+        "vernacular_title": _first(found, "vernacular title"),
+        "abstract": _first(found, "abstract"),
+        "other_abstracts": tuple(found["other abstracts"]),
+        "entered": _first(found, "entrez"),
+        "revised": _first(found, "revised"),
+        "released": _first(found, "pmc-release"),
+        "languages": tuple(found["languages"]),
+        "publication_types": tuple(found["publication types"]),
+        "mesh": tuple(found["mesh"]),
+        "keywords": tuple(dict.fromkeys(found["keywords"])),
+        "notices": tuple(found["notices"]),
+    }
+
+
+def _first(found: Found, *names: str) -> str:
+    return next((found[name][0] for name in names if name in found), "")
+
+
+def _ids(found: Found, *dois: str) -> Ids:
+    ids = Ids(
+        pmid=_first(found, "pmid"),
+        pmcid=_first(found, "pmc", "pmcid"),
+        arxiv=_first(found, "arxiv"),
+    )
+    for name in dois:
+        for text in found.get(name, ()):
+            try:
+                doi = Ids.parse(text)
+            except BadRequest:  # some records hold a page number or a whole sentence here
+                continue
+            if doi.doi or doi.arxiv:
+                return ids | Ids(doi=doi.doi, arxiv=doi.arxiv)
+    return ids
