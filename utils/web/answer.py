@@ -1,0 +1,87 @@
+"""What a site said, and how to name where it said it without giving secrets away."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+from ..errors import Unreachable
+
+MAX_BYTES = 64 * 1024 * 1024
+"""The largest answer we take, in bytes after decompression."""
+
+SECRETS = frozenset({"api_key", "apikey", "key", "token", "access_token", "email", "tool"})
+"""Query parameters that say who we are; `redact` removes them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One answer of one site, read to its end.
+
+    ``url`` is where it finally came from, without secrets; ``body`` is decompressed; ``media`` is
+    the MIME type in lower case without parameters; ``charset`` is what the header said, else empty;
+    the names in ``headers`` may be spelled in any case.
+    """
+
+    status: int
+    url: str
+    body: bytes
+    media: str = ""
+    charset: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def host(self) -> str:
+        """Whom to name in a message."""
+        return urlsplit(self.url).netloc
+
+    def text(self) -> str:
+        """The body as text: in the charset of the header, else UTF-8, else Windows-1252."""
+        if self.charset:
+            try:
+                return self.body.decode(self.charset, "replace").removeprefix("\ufeff")
+            except LookupError:
+                pass  # a charset nobody knows
+        try:
+            return self.body.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            return self.body.decode("cp1252", "replace")
+
+    def json(self) -> Any:
+        """The body as JSON; raw newlines inside strings are taken, as E-utilities sends them.
+
+        Raises
+        ------
+        Unreachable
+            It is not JSON: some gateway answered in the site's place.
+        """
+        try:
+            return json.loads(self.text(), strict=False)
+        except (ValueError, RecursionError):
+            msg = f"{self.host} answered with something that is not JSON."
+            raise Unreachable(msg, status=self.status) from None
+
+
+def redact(url: str) -> str:
+    """*url* without keys, tokens, addresses and user names.
+
+    >>> redact("https://me:pw@a.org/x?db=pmc&api_key=1&email=a%40b.c&id=1%2C2#top")
+    'https://a.org/x?db=pmc&id=1%2C2#top'
+    """
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return ""
+    query = parts.query
+    if names_secrets(query):
+        pairs = parse_qsl(query, keep_blank_values=True)
+        query = urlencode([pair for pair in pairs if pair[0].lower() not in SECRETS])
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query=query))
+
+
+def names_secrets(query: str) -> bool:
+    """Whether a query string carries one of the `SECRETS`."""
+    return any(name.lower() in SECRETS for name, _ in parse_qsl(query, keep_blank_values=True))

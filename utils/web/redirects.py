@@ -1,0 +1,77 @@
+"""Following a redirect the way a careful person would.
+
+A browser follows anything; we carry keys, take turns and answer to a stranger's links. So each hop
+is decided here: where it leads, what may travel along, and when to stop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any
+from urllib.parse import urldefrag, urljoin, urlsplit
+
+from ..errors import NotOffered
+from . import addresses
+from .answer import Answer, names_secrets
+
+MOST = 10
+"""Redirects we follow for one request."""
+
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_CREDENTIALS = frozenset({"authorization", "proxy-authorization", "cookie", "x-api-key"})
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """One request as it will be sent. ``cookies`` live as long as the chain of its redirects."""
+
+    method: str
+    url: str
+    params: Mapping[str, Any] | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    form: Mapping[str, Any] | None = None
+    json: Any = None
+    cookies: Any = None
+
+
+def redirected(answer: Answer) -> bool:
+    """Whether *answer* sends us elsewhere."""
+    return answer.status in _REDIRECTS and "location" in answer.headers
+
+
+def follow(hop: Hop, answer: Answer) -> Hop:
+    """The next hop.
+
+    Raises
+    ------
+    NotOffered
+        It would resend a form, show a key over plain HTTP, or leave the web.
+    """
+    host = urlsplit(hop.url).netloc
+    if hop.method != "GET":
+        msg = f"{host} redirected a {hop.method} request; it was not sent again."
+        raise NotOffered(msg, status=answer.status)
+    target = _target(hop.url, answer.headers["location"])
+    parts = addresses.parse(target)
+    headers = dict(hop.headers)
+    if addresses.site(hop.url)[0] != addresses.site(target)[0]:
+        headers = {name: v for name, v in headers.items() if name.lower() not in _CREDENTIALS}
+    if urlsplit(hop.url).scheme == "https" and parts.scheme == "http":
+        carries = any(name.lower() in _CREDENTIALS for name in headers)
+        if carries or names_secrets(parts.query):
+            msg = f"{host} redirected a request with a key to plain HTTP; it was not followed."
+            raise NotOffered(msg, status=answer.status)
+    return replace(hop, url=target, params=None, headers=headers)
+
+
+def _target(base: str, location: str) -> str:
+    """Where a Location header leads; http.client reads as Latin-1 what servers send as UTF-8."""
+    with suppress(UnicodeError):
+        location = location.encode("latin-1").decode()
+    try:
+        return urldefrag(urljoin(base, location.strip())).url
+    except ValueError:
+        msg = f"{urlsplit(base).netloc} redirected to something that is no address."
+        raise NotOffered(msg) from None

@@ -1,0 +1,211 @@
+"""Asking sites: in turn, with our name on, again where that may help, and no further than allowed.
+
+`Web` is what the rest of the house knows of HTTP. One request becomes at most five tries; one try
+is a chain of at most eleven hops; each hop takes its turn in the `Pace`, is judged by the `Guard`
+and carried by the thread's own `Courier`.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from ..errors import NotOffered, Unreachable
+from . import addresses
+from .answer import MAX_BYTES, Answer
+from .pace import Pace, Rate
+from .redirects import MOST, Hop, follow, redirected
+from .retry import WORTH_RETRYING, patiently, retry_after
+
+if TYPE_CHECKING:
+    from ..settings import Settings
+    from .memory import Memory
+    from .transport import Courier
+
+Check = Callable[[Answer], None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Errand:
+    hop: Hop
+    allow: Collection[int]
+    check: Check | None
+    limit: int
+
+
+class Web:
+    """The network, politely.
+
+    Parameters
+    ----------
+    settings : Settings
+        Who we are, where the sites are, how patient we are.
+    rates : sequence of Rate
+        How fast each site may be asked.
+
+    Attributes
+    ----------
+    deadline : float
+        Seconds one try may take on the wire, redirects included, waiting for turns excluded.
+    """
+
+    def __init__(self, settings: Settings, rates: Sequence[Rate]) -> None:
+        self.settings = settings
+        self.deadline = 120.0
+        self.pace = Pace(settings.papers_pace_dir, settings, rates)
+        self._guard = addresses.Guard(settings)
+        self._mine = threading.local()
+
+    def get(
+        self,
+        url: str,
+        params: Mapping[str, Any] | None = None,
+        *,
+        headers: Mapping[str, str] | None = None,
+        allow: Collection[int] = (),
+        check: Check | None = None,
+        plain: bool = False,
+        limit: int = MAX_BYTES,
+    ) -> Answer:
+        """Fetch *url*.
+
+        Parameters
+        ----------
+        url, params, headers
+            What to ask.
+        allow
+            Statuses of 400 and more that are an answer, not a failure.
+        check
+            Called with the answer inside the retried part: raise `Unreachable` for an error that
+            came with status 200.
+        plain
+            Send no header but ``User-Agent`` and ``Accept``.
+        limit
+            Most bytes to take, after decompression.
+
+        Raises
+        ------
+        NotOffered
+            The site has no such page for us, or the link leads where we do not go.
+        Unreachable
+            It stayed down, slow or busy through every try; or we are offline.
+        BadContent
+            It sends more than *limit*.
+        """
+        hop = Hop("GET", url, params, self._headers(headers, plain))
+        return self._ask(_Errand(hop, allow, check, limit))
+
+    def post(
+        self,
+        url: str,
+        form: Mapping[str, Any] | None = None,
+        *,
+        json: Any = None,
+        headers: Mapping[str, str] | None = None,
+        allow: Collection[int] = (),
+        check: Check | None = None,
+        limit: int = MAX_BYTES,
+    ) -> Answer:
+        """Send a form, or *json*, to *url*; see `get`. A redirect is refused."""
+        hop = Hop("POST", url, None, self._headers(headers, plain=False), form, json)
+        return self._ask(_Errand(hop, allow, check, limit))
+
+    @cached_property
+    def memory(self) -> Memory:
+        """Small answers worth remembering; opened on first use."""
+        from .memory import Memory
+
+        return Memory(self.settings.papers_dir / ".papershelf" / "cache")
+
+    def _headers(self, given: Mapping[str, str] | None, plain: bool) -> dict[str, str]:
+        usual = {"User-Agent": self.settings.user_agent, "Accept": "*/*"}
+        if not plain:
+            usual["Accept-Encoding"] = "gzip, deflate"
+        ours = {name: v for name, v in usual.items() if name.lower() not in _lower(given)}
+        return {**ours, **(given or {})}
+
+    def _ask(self, errand: _Errand) -> Answer:
+        if self.settings.papers_offline:
+            host = urlsplit(errand.hop.url).netloc
+            msg = f"Papershelf is offline (PAPERS_OFFLINE): {host} was not asked."
+            raise Unreachable(msg, "Unset PAPERS_OFFLINE to use the network.")
+        return patiently(self._try, self.settings.ncbi_max_retries)(errand)
+
+    def _try(self, errand: _Errand) -> Answer:
+        from .transport import new_cookies
+
+        hop = replace(errand.hop, cookies=new_cookies())
+        left = self.deadline
+        for _ in range(MOST + 1):
+            addresses.parse(hop.url)
+            with self.pace.turn(hop.url):
+                began = time.monotonic()
+                answer = self._courier.carry(hop, left, errand.limit, _wanted(errand.allow))
+                self._judge(hop, answer, errand)
+            left -= time.monotonic() - began
+            if not redirected(answer):
+                return answer
+            if left <= 0:
+                msg = f"{answer.host} did not answer in time."
+                raise Unreachable(msg)
+            hop = follow(hop, answer)
+        msg = f"{urlsplit(errand.hop.url).netloc} kept redirecting, last to {answer.host}."
+        raise NotOffered(msg, status=answer.status)
+
+    def _judge(self, hop: Hop, answer: Answer, errand: _Errand) -> None:
+        """Raise what the status means; let everybody know when the site asks for a pause."""
+        pause = self._pause(hop.url, answer)
+        if redirected(answer):
+            return
+        if answer.status in errand.allow or 200 <= answer.status < 300:
+            self._check(hop.url, answer, errand.check)
+        elif answer.status in WORTH_RETRYING or pause:
+            told: dict[str, Any] = {"retry_after": pause} if pause else {}
+            msg = f"{answer.host} answered {answer.status}."
+            raise Unreachable(msg, status=answer.status, **told)
+        else:
+            msg = f"{answer.host} answered {answer.status}."
+            raise NotOffered(msg, status=answer.status)
+
+    def _pause(self, url: str, answer: Answer) -> float:
+        if answer.status < 400:
+            return 0.0
+        if pause := retry_after(answer.headers.get("Retry-After")):
+            self.pace.hold(url, pause)
+        elif answer.status in (403, 429):
+            pause = self.pace.penalise(url)
+        return pause
+
+    def _check(self, url: str, answer: Answer, check: Check | None) -> None:
+        if check is None:
+            return
+        try:
+            check(answer)
+        except Unreachable as error:
+            if error.retry_after:
+                self.pace.hold(url, error.retry_after)
+            raise
+
+    @property
+    def _courier(self) -> Courier:
+        """The thread's own one, and never one that was open before a fork."""
+        from .transport import Courier
+
+        if getattr(self._mine, "pid", None) != os.getpid():
+            self._mine.courier, self._mine.pid = Courier(self._guard), os.getpid()
+        courier: Courier = self._mine.courier
+        return courier
+
+
+def _wanted(allow: Collection[int]) -> Callable[[int], bool]:
+    return lambda status: status < 300 or status in allow
+
+
+def _lower(headers: Mapping[str, str] | None) -> set[str]:
+    return {name.lower() for name in headers or ()}
