@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import calendar
 import re
-from collections import defaultdict
 from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -20,14 +19,15 @@ from .inline_markup import readable_text
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-Found: TypeAlias = "defaultdict[str, list[Any]]"
+# By name: a text, or a list of what may come several times.
+Found: TypeAlias = dict[str, Any]
 Reader: TypeAlias = "Callable[[_Element, Found], None]"
 Readers: TypeAlias = "dict[str, Reader]"
 
 
 def record_facts(element: _Element) -> Found:
     """What a record says, filed by name; a name it says nothing about is absent."""
-    found: Found = defaultdict(list)
+    found: Found = {}
     _visit(element, _RECORD, found)
     return found
 
@@ -39,20 +39,31 @@ def _visit(element: _Element, readers: Readers, found: Found) -> None:
 
 
 def _one(name: str, read: Callable[[_Element], Any] = readable_text) -> Reader:
-    """A reader that files what *read* makes of the element under *name*, unless it is empty."""
+    """A reader that keeps what *read* makes of the element; the first that is not empty counts."""
 
     def reader(element: _Element, found: Found) -> None:
         if value := read(element):
-            found[name].append(value)
+            found.setdefault(name, value)
+
+    return reader
+
+
+def _many(name: str, read: Callable[[_Element], Any] = readable_text) -> Reader:
+    """A reader for an element that may be repeated: all of them, in order."""
+
+    def reader(element: _Element, found: Found) -> None:
+        if value := read(element):
+            found.setdefault(name, []).append(value)
 
     return reader
 
 
 def _each(name: str, tag: str, read: Callable[[_Element], Any] = readable_text) -> Reader:
-    """A reader that files every child *tag* of a list element."""
+    """A reader for a list element: all its children *tag*, in order."""
 
     def reader(element: _Element, found: Found) -> None:
-        found[name] += [value for child in element if child.tag == tag and (value := read(child))]
+        values = [value for child in element if child.tag == tag and (value := read(child))]
+        found.setdefault(name, []).extend(values)
 
     return reader
 
@@ -68,13 +79,13 @@ def own_pmid(element: _Element) -> str:
 
 
 def _article_id(element: _Element, found: Found) -> None:
-    kind, text = element.get("IdType", ""), readable_text(element)
+    kind = element.get("IdType")
     if kind == "doi":
-        found["doi"].append(text)
-    elif kind in ("pmc", "pmcid") and (match := re.search(r"PMC[1-9]\d*", text, re.I)):
-        found[kind].append(match[0].upper())
+        found.setdefault("doi", []).append(readable_text(element))
     elif kind == "bookaccession":
-        found["bookshelf"].append(text)
+        found.setdefault("bookshelf", readable_text(element))
+    elif kind in ("pmc", "pmcid") and (match := _PMCID.search(element.text or "")):
+        found.setdefault(kind, match[0].upper())
 
 
 def _location_id(element: _Element, found: Found) -> None:
@@ -82,9 +93,9 @@ def _location_id(element: _Element, found: Found) -> None:
         return
     text = readable_text(element)
     if element.get("EIdType") == "doi":
-        found["electronic doi"].append(text)
+        found.setdefault("electronic doi", []).append(text)
     elif match := re.match(r"arXiv:(\S+?)(?:v\d+)?$", text, re.I):
-        found["arxiv"].append(match[1].lower())
+        found.setdefault("arxiv", match[1].lower())
 
 
 def _abstract(element: _Element) -> str:
@@ -108,26 +119,29 @@ def _other_abstract(element: _Element) -> tuple[str, str] | None:
     return (f"{kind} ({language})" if language else kind, text) if text else None
 
 
-def _authors(element: _Element, found: Found) -> None:
-    """The people of an author list; an entry marked invalid is followed by its correction."""
-    who = "editors" if element.get("Type") == "editors" else "authors"
-    found[who] += [
-        author
-        for child in element
-        if child.tag == "Author" and child.get("ValidYN") != "N" and (author := _author(child))
-    ]
+def _authors(prefix: str = "") -> Reader:
+    """A reader for an author list; an entry marked invalid is followed by its correction."""
+
+    def reader(element: _Element, found: Found) -> None:
+        who = "editors" if element.get("Type") == "editors" else "authors"
+        found.setdefault(prefix + who, []).extend(
+            author
+            for child in element
+            if child.tag == "Author" and child.get("ValidYN") != "N" and (author := _author(child))
+        )
+
+    return reader
 
 
 def _author(element: _Element) -> Author | None:
     parts: dict[str, str] = {}
     affiliations: list[str] = []
     for child in element:
-        if child.tag == "AffiliationInfo":
-            affiliations += [
-                text for part in child.iter("Affiliation") if (text := readable_text(part))
-            ]
-        elif child.tag != "Identifier":
-            parts[child.tag] = readable_text(child)
+        tag = child.tag
+        if tag == "AffiliationInfo":
+            affiliations += [readable_text(part) for part in child if part.tag == "Affiliation"]
+        elif tag != "Identifier":
+            parts[tag] = readable_text(child)
         elif child.get("Source") == "ORCID":
             parts["orcid"] = _orcid(child.text or "")
     given, collective = parts.get("ForeName", ""), parts.get("CollectiveName", "")
@@ -141,7 +155,7 @@ def _author(element: _Element) -> Author | None:
         suffix=parts.get("Suffix", "").lstrip(", "),
         collective=collective,
         orcid=parts.get("orcid", ""),
-        affiliations=tuple(affiliations),
+        affiliations=tuple(filter(None, affiliations)),
     )
 
 
@@ -179,7 +193,7 @@ def _history(element: _Element, found: Found) -> None:
         if (status := child.get("PubStatus")) in ("entrez", "pmc-release") and (
             day := _date(child)
         ):
-            found[status].append(day)
+            found.setdefault(status, day)
 
 
 def _date(element: _Element) -> str:
@@ -205,6 +219,7 @@ def _iso(year: str, month: str = "", day: str = "") -> str:
     return f"{year}-{number:02}"
 
 
+_PMCID = re.compile(r"\bPMC[1-9]\d*", re.A | re.I)
 _ORCID = re.compile(r"(\d{4})-?(\d{4})-?(\d{4})-?(\d{3}[\dXx])", re.A)
 _SPAN = re.compile(r"\b([12]\d{3})(?:\s+([A-Za-z]{3,})\.?(?:\s+(\d{1,2})\b(?!\d))?)?", re.A)
 _MONTHS = {name.lower(): number for number, name in enumerate(calendar.month_abbr) if name}
@@ -221,16 +236,9 @@ _NOTICES: dict[str, NoticeKind] = {
 }
 
 
-def _book_authors(element: _Element, found: Found) -> None:
-    own: Found = defaultdict(list)
-    _authors(element, own)
-    for who, people in own.items():
-        found[f"book {who}"] += people
-
-
 def _pub_model(element: _Element, found: Found) -> None:
     if element.get("PubModel") in ("Electronic-eCollection", "Electronic-Print"):
-        found["without print"].append(True)
+        found["without print"] = True
     _visit(element, _ARTICLE, found)
 
 
@@ -243,8 +251,8 @@ _SHARED: Readers = {
     "VernacularTitle": _one("vernacular title"),
     "Pagination": _one("pages", _pages),
     "Abstract": _one("abstract", _abstract),
-    "AuthorList": _authors,
-    "Language": _one("languages"),
+    "AuthorList": _authors(),
+    "Language": _many("languages"),
     "KeywordList": _KEYWORDS,
 }
 _ARTICLE: Readers = _SHARED | {
@@ -269,12 +277,12 @@ _CITATION: Readers = _SHARED | {
     ),
     "MeshHeadingList": _each("mesh", "MeshHeading", _mesh),
     "CommentsCorrectionsList": _each("notices", "CommentsCorrections", _notice),
-    "OtherAbstract": _one("other abstracts", _other_abstract),
+    "OtherAbstract": _many("other abstracts", _other_abstract),
 }
 _BOOK: Readers = {
     "BookTitle": _one("book title"),
     "PubDate": _one("issued", _date),
-    "AuthorList": _book_authors,
+    "AuthorList": _authors("book "),
     "Volume": _one("volume"),
     "ELocationID": _location_id,
 }
@@ -285,7 +293,7 @@ _RECORD: Readers = {
         | {
             "ArticleIdList": _ID_LIST,
             "Book": _inside(_BOOK),
-            "PublicationType": _one("publication types"),
+            "PublicationType": _many("publication types"),
             "ContributionDate": _one("contributed", _date),
         }
     ),

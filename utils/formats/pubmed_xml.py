@@ -33,7 +33,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from ..errors import BadContent, BadRequest, Miss, Unreachable
-from ..paper import Ids, Paper
+from ..paper import Author, Ids, Paper
 from .inline_markup import readable_text
 from .pubmed_fields import own_pmid, record_facts
 
@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 
 _CHUNK = 1 << 16
 _KINDS = ("PubmedArticle", "PubmedBookArticle", "DeleteCitation")
+# A DOI as `Ids.parse` would leave it: reading a million records is worth the short cut.
+_PLAIN_DOI = re.compile(r"10\.\d{4,9}/[\w./()-]*\w", re.A)
 _ROOTS = frozenset({"PubmedArticleSet", *_KINDS})
 
 
@@ -179,18 +181,17 @@ def _record(element: _Element) -> Paper | Deleted:
 
 
 def _article(found: Found) -> Paper:
-    issued, online = _first(found, "issued"), _first(found, "online")
+    issued, online = found.get("issued", ""), found.get("online", "")
     if online.startswith(issued) or "without print" in found:
         issued = online or issued
     return Paper(
         ids=_ids(found, "doi", "electronic doi"),
-        authors=tuple(found["authors"] or found["editors"]),
-        journal=_first(found, "journal"),
-        journal_abbreviation=_first(found, "nlm abbreviation", "iso abbreviation"),
-        issn=_first(found, "issn", "linking issn"),
-        volume=_first(found, "volume"),
-        issue=_first(found, "issue"),
-        pages=_first(found, "pages"),
+        authors=_people(found, "authors", "editors"),
+        journal=found.get("journal", ""),
+        journal_abbreviation=found.get("nlm abbreviation") or found.get("iso abbreviation", ""),
+        issn=found.get("issn") or found.get("linking issn", ""),
+        issue=found.get("issue", ""),
+        pages=found.get("pages", ""),
         published=issued,
         **_common(found),
     )
@@ -199,56 +200,58 @@ def _article(found: Found) -> Paper:
 def _book(found: Found) -> Paper:
     """A book, or a chapter of one: only a chapter has a title beside the book's."""
     chapter = "title" in found
-    if not chapter:
-        found["title"] = found["book title"]
-    people = ("authors", "book authors", "editors", "book editors")
+    book_title = found.get("book title", "")
+    found.setdefault("title", book_title)
     return Paper(
         ids=_ids(found, "doi", *(() if chapter else ("electronic doi",))),
-        authors=next((tuple(found[who]) for who in people if found[who]), ()),
-        journal=_first(found, "book title"),
-        volume=_first(found, "volume"),
-        pages=_first(found, "bookshelf", "pages"),
-        published=_first(found, "issued", "contributed"),
+        authors=_people(found, "authors", "book authors", "editors", "book editors"),
+        journal=book_title,
+        pages=found.get("bookshelf") or found.get("pages", ""),
+        published=found.get("issued") or found.get("contributed", ""),
         **_common(found),
     )
 
 
 def _common(found: Found) -> dict[str, Any]:
-    title = _first(found, "title")
-    if title in ("", "[Not Available]."):
-        title = _first(found, "vernacular title") or title
+    title, vernacular = found.get("title", ""), found.get("vernacular title", "")
     return {
-        "title": title,
-        "vernacular_title": _first(found, "vernacular title"),
-        "abstract": _first(found, "abstract"),
-        "other_abstracts": tuple(found["other abstracts"]),
-        "entered": _first(found, "entrez"),
-        "revised": _first(found, "revised"),
-        "released": _first(found, "pmc-release"),
-        "languages": tuple(found["languages"]),
-        "publication_types": tuple(found["publication types"]),
-        "mesh": tuple(found["mesh"]),
-        "keywords": tuple(dict.fromkeys(found["keywords"])),
-        "notices": tuple(found["notices"]),
+        "title": vernacular or title if title in ("", "[Not Available].") else title,
+        "vernacular_title": vernacular,
+        "abstract": found.get("abstract", ""),
+        "other_abstracts": tuple(found.get("other abstracts", ())),
+        "volume": found.get("volume", ""),
+        "entered": found.get("entrez", ""),
+        "revised": found.get("revised", ""),
+        "released": found.get("pmc-release", ""),
+        "languages": tuple(found.get("languages", ())),
+        "publication_types": tuple(found.get("publication types", ())),
+        "mesh": tuple(found.get("mesh", ())),
+        "keywords": tuple(dict.fromkeys(found.get("keywords", ()))),
+        "notices": tuple(found.get("notices", ())),
     }
 
 
-def _first(found: Found, *names: str) -> str:
-    return next((found[name][0] for name in names if name in found), "")
+def _people(found: Found, *lists: str) -> tuple[Author, ...]:
+    """The first list that names anybody."""
+    return next((tuple(people) for name in lists if (people := found.get(name))), ())
 
 
 def _ids(found: Found, *dois: str) -> Ids:
-    ids = Ids(
-        pmid=_first(found, "pmid"),
-        pmcid=_first(found, "pmc", "pmcid"),
-        arxiv=_first(found, "arxiv"),
+    """The record's own names; a DOI that is none (a page number, a sentence) is passed over."""
+    doi = next((doi for name in dois for text in found.get(name, ()) if (doi := _doi(text))), "")
+    return Ids(
+        doi=doi,
+        pmid=found.get("pmid", ""),
+        pmcid=found.get("pmc") or found.get("pmcid", ""),
+        arxiv=found.get("arxiv", ""),
     )
-    for name in dois:
-        for text in found.get(name, ()):
-            try:
-                doi = Ids.parse(text)
-            except BadRequest:  # some records hold a page number or a whole sentence here
-                continue
-            if doi.doi or doi.arxiv:
-                return ids | Ids(doi=doi.doi, arxiv=doi.arxiv)
-    return ids
+
+
+def _doi(text: str) -> str:
+    if _PLAIN_DOI.fullmatch(text):
+        return text
+    try:
+        ids = Ids.parse(text)
+    except BadRequest:
+        return ""
+    return ids.doi or (ids.arxiv and f"10.48550/arxiv.{ids.arxiv}")
