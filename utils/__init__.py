@@ -1,11 +1,12 @@
 """Search, download and read scientific papers.
 
 >>> from utils import Library            # doctest: +SKIP
->>> Library().download("31452104").path  # doctest: +SKIP
+>>> Library().download("31452104").file_path  # doctest: +SKIP
 """
 
 from .errors import PaperError
+from .library import Library
 from .paper import Ids, Paper, StoredPaper
 from .settings import Settings
 
-__all__ = ["Ids", "Paper", "PaperError", "Settings", "StoredPaper"]
+__all__ = ["Ids", "Library", "Paper", "PaperError", "Settings", "StoredPaper"]

@@ -290,6 +290,33 @@ class Paper:
         """All authors, comma-separated."""
         return ", ".join(author.name for author in self.authors)
 
+    def row(self) -> dict[str, Any]:
+        """The paper as every search shows it; strings are empty when unknown."""
+        return {
+            "pmid": self.ids.pmid,
+            "title": self.title,
+            "abstract": self.abstract,
+            "authors": self.author_names,
+            "year": self.year,
+            "journal": self.journal,
+            "doi": self.ids.doi,
+            "pmcid": self.ids.pmcid,
+            "publication_types": list(self.publication_types),
+            "retracted": self.retracted,
+        }
+
+    def short_row(self) -> dict[str, Any]:
+        """The paper in the fewest words that still name it."""
+        return {
+            "pmid": self.ids.pmid,
+            "title": self.title,
+            "first_author": self.authors[0].name if self.authors else "",
+            "year": self.year,
+            "journal": self.journal,
+            "doi": self.ids.doi,
+            "pmcid": self.ids.pmcid,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:

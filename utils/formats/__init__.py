@@ -1,1 +1,30 @@
-"""To be filled."""
+"""From what a site sent to markdown we trust: readers by media type, then the two judges."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from ..paper import Document, Fetched, Media, Paper
+
+# Read by name, so that no parser is imported before it is needed.
+READERS: dict[Media, str] = {
+    "jats": "jats",
+    "html": "html",
+    "pdf": "pdf",
+    "markdown": "plain_markdown",
+}
+
+
+def read(fetched: Fetched, paper: Paper) -> Document:
+    """Convert what was fetched, and make sure it is this paper, in full.
+
+    Raises
+    ------
+    BadContent
+        It is something else; ``details["verdict"]`` says what: a login page, a captcha, a stub,
+        another paper.
+    """
+    from .check import judge
+
+    reader = import_module(f".{READERS[fetched.media]}", __package__)
+    return judge(reader.read(fetched), paper)

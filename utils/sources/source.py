@@ -10,11 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from ..errors import PaperError
+from ..errors import Miss, PaperError
 from ..paper import Fetched, IdName, Ids, Paper, SearchResult
 from ..web import Rate, Web
-
-Lookup = Callable[[Sequence[Ids], Web], Iterator[tuple[Ids, Paper | PaperError]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,27 +33,42 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
-class Route:
-    """One way to full text: its name (``via``) and a function yielding candidates, best first.
+class Lookup:
+    """Learning what a paper is.
 
-    ``needs`` names the identifiers of which the paper must have at least one.
+    ``by`` names the identifiers the site can be asked with; ``ask`` takes many at once (each has
+    at least one of them) and yields one outcome for each, in any order.
+    """
+
+    by: tuple[IdName, ...]
+    ask: Callable[[Sequence[Ids], Web], Iterator[tuple[Ids, Paper | PaperError]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One way to full text.
+
+    ``via`` is its name, ``needs`` the identifiers of which the paper must have one. ``fetch``
+    yields what the site sent, best first, or a `Miss` for a candidate that could not be had: the
+    ladder judges each and stops asking when one is the paper.
     """
 
     via: str
     needs: tuple[IdName, ...]
-    fetch: Callable[[Paper, Web], Iterator[Fetched]]
+    fetch: Callable[[Paper, Web], Iterator[Fetched | Miss]]
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
     """One site. Abilities it lacks are None or empty.
 
-    ``label`` is the word of the download contract (``PMC``, ``DOI``, ``arXiv``). ``lookup`` takes
-    many identifiers at once and yields one outcome for each, in any order.
+    ``label`` is the word of the download contract (``PMC``, ``DOI``, ``arXiv``); ``service`` the
+    setting ``<service>_base_url`` where it lives, empty for the publishers.
     """
 
     name: str
     about: str
+    service: str = ""
     label: str = ""
     rates: tuple[Rate, ...] = ()
     search: Callable[[Query, Web], SearchResult] | None = None

@@ -1,0 +1,119 @@
+"""What works here and what does not: settings, folder, and every service we may ask."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+from urllib.parse import urlsplit
+
+from .errors import NotConfigured, PaperError
+from .settings import Settings
+from .sources import Query, Source
+from .web import Web
+
+_ENOUGH_BYTES = 500_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing looked at: ``ok``, ``warning`` (works, but) or ``problem``, and what to do."""
+
+    what: str
+    state: Literal["ok", "warning", "problem"]
+    detail: str
+    advice: str = ""
+
+
+def examine(settings: Settings, web: Web, sources: Sequence[Source]) -> list[Check]:
+    """Look at everything; each service is sent one small request.
+
+    Returns
+    -------
+    list of Check
+        In the order a person would mend them.
+    """
+    checks = [*_contact(settings), *_folders(settings)]
+    if settings.papers_offline:
+        return [*checks, Check("network", "warning", "PAPERS_OFFLINE is set; nobody was asked")]
+    # One try each: a doctor who waits for a dead service is no help.
+    once = Web(settings.model_copy(update={"ncbi_max_retries": 1}), web.rates)
+    services = {source.service: source for source in sources if source.service}
+    with ThreadPoolExecutor(len(services)) as pool:
+        return checks + list(pool.map(lambda source: _service(source, once), services.values()))
+
+
+def client_snippets(settings: Settings, root: Path) -> dict[str, str]:
+    """What to paste where, for each MCP host; keys never appear, only the address does."""
+    command = {
+        "command": "uv",
+        "args": ["run", "--directory", str(root), "server.py"],
+        "env": {"PUBMED_EMAIL": settings.pubmed_email or "YOUR ADDRESS"},
+    }
+    usual = json.dumps({"mcpServers": {"papershelf": command}}, indent=2)
+    vs_code = json.dumps({"servers": {"papershelf": {"type": "stdio", **command}}}, indent=2)
+    email = command["env"]["PUBMED_EMAIL"]  # type: ignore[index,call-overload]
+    return {
+        "Claude Desktop (claude_desktop_config.json)": usual,
+        "Claude Code": (
+            f"claude mcp add papershelf --env PUBMED_EMAIL='{email}' -- "
+            f"uv run --directory '{root}' server.py"
+        ),
+        "Cursor (~/.cursor/mcp.json)": usual,
+        "VS Code (.vscode/mcp.json)": vs_code,
+    }
+
+
+def _contact(settings: Settings) -> Iterator[Check]:
+    if settings.pubmed_email:
+        yield Check("e-mail", "ok", settings.pubmed_email)
+    else:
+        advice = "Set PUBMED_EMAIL to your own address; NCBI and Unpaywall require one."
+        yield Check("e-mail", "problem", "PUBMED_EMAIL is not set", advice)
+    for name, use in (
+        ("ncbi_api_key", "NCBI: 10 requests a second instead of 3"),
+        ("jina_api_key", "Jina Reader: 500 requests a minute instead of 20, and search"),
+    ):
+        state: Literal["ok", "warning"] = "ok" if settings.key(name) else "warning"
+        detail = "set" if settings.key(name) else "not set (optional)"
+        yield Check(name.upper(), state, detail, "" if settings.key(name) else use)
+
+
+def _folders(settings: Settings) -> Iterator[Check]:
+    folder = settings.papers_dir
+    nearest = next(path for path in (folder, *folder.parents) if path.exists())
+    try:
+        probe = nearest / ".papershelf-doctor"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        advice = "Choose a folder you may write to: PAPERS_DIR."
+        yield Check("folder", "problem", f"{folder}: {error.strerror}", advice)
+        return
+    free = shutil.disk_usage(nearest).free
+    state: Literal["ok", "warning"] = "ok" if free > _ENOUGH_BYTES else "warning"
+    yield Check("folder", state, f"{folder} is writable, {free / 1e9:.1f} GB free")
+
+
+def _service(source: Source, web: Web) -> Check:
+    base = getattr(web.settings, f"{source.service}_base_url")
+    host = urlsplit(base).netloc
+    try:
+        if source.search:
+            # The one service with a key worth checking: a bad one is answered with an error.
+            total = source.search(Query("pubmed", max_results=1), web).total
+            return Check(source.name, "ok", f"{host} answered a search ({total:,} hits)")
+        # Any answer will do, also "not found": it is there and talks to us.
+        answer = web.get(f"{base}/", allow=range(400, 600))
+    except NotConfigured as error:
+        return Check(source.name, "problem", error.message, error.hint)
+    except PaperError as error:
+        advice = error.hint or "Try again later; the other services go on without it."
+        return Check(source.name, "problem", error.message, advice)
+    if answer.status >= 500 or answer.status == 429:
+        return Check(source.name, "warning", f"{host} answered {answer.status}", "Try again later.")
+    return Check(source.name, "ok", f"{host} answered")

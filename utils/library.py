@@ -1,0 +1,146 @@
+"""The one object a notebook, a shell or an assistant needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from .settings import Settings, load_settings
+
+# The verbs and everything below them are imported when first used: an MCP host waits for the list
+# of tools, not for XML parsers.
+if TYPE_CHECKING:
+    from .errors import PaperError
+    from .health_check import Check
+    from .paper import Ids, SearchResult, StoredPaper
+    from .paper_download import Download, Ladder
+    from .shelf_reading import Reading
+    from .store import RebuildReport, Shelf
+    from .web import Web
+
+
+class Library:
+    """A shelf of papers, the web it is filled from, and the verbs to do so.
+
+    Safe to share between threads; several libraries and processes may share one folder.
+    Constructing one touches neither disk nor network.
+
+    Parameters
+    ----------
+    settings : Settings, optional
+        Read from the environment and ``.env`` when not given.
+    **overrides
+        Single settings by field name, such as ``papers_dir="corpus"``.
+
+    Examples
+    --------
+    >>> library = Library(pubmed_email="me@lab.edu")                     # doctest: +SKIP
+    >>> library.search("CXCL12 AND CXCR4", max_results=3).papers[0].title # doctest: +SKIP
+    >>> print(library.download("31452104").file_path)                    # doctest: +SKIP
+    """
+
+    def __init__(self, settings: Settings | None = None, **overrides: Any) -> None:
+        self.settings = settings or load_settings(**overrides)
+
+    @cached_property
+    def web(self) -> Web:
+        """Polite HTTP, in the pace of all sources together."""
+        from .sources import SOURCES
+        from .web import Web
+
+        rates = dict.fromkeys(rate for source in SOURCES for rate in source.rates)
+        return Web(self.settings, tuple(rates))
+
+    @cached_property
+    def shelf(self) -> Shelf:
+        """The papers folder."""
+        from .store import Shelf
+
+        return Shelf(self.settings.papers_dir)
+
+    @cached_property
+    def _ladder(self) -> Ladder:
+        from .paper_download import Ladder
+        from .sources import SOURCES
+
+        return Ladder(self.web, self.shelf, SOURCES, self.settings.papers_sources)
+
+    def search(self, query: str, **options: Any) -> SearchResult:
+        """Search PubMed; options are the fields of `.sources.Query`.
+
+        See `.pubmed_search.search`.
+        """
+        from .pubmed_search import search
+        from .sources import SOURCES, Query
+
+        return search(Query(query, **options), self.web, SOURCES)
+
+    def search_ligand_receptor(self, ligand: str, receptor: str, **options: Any) -> SearchResult:
+        """Search PubMed for the interaction of a ligand and its receptor."""
+        from .pubmed_search import ligand_receptor_question
+
+        return self.search(ligand_receptor_question(ligand, receptor), **options)
+
+    def download(
+        self,
+        paper: str | Ids,
+        *,
+        prefer_pmc: bool = True,
+        force: bool = False,
+        output_path: str = "",
+    ) -> Download:
+        """Put one paper on the shelf; see `.paper_download.download`.
+
+        ``output_path`` asks for a copy at that place inside the shelf as well.
+        """
+        from dataclasses import replace
+
+        from .paper import Ids
+        from .paper_download import download
+
+        ids = Ids.parse(paper) if isinstance(paper, str) else paper
+        if output_path:
+            self.shelf.confined(output_path)  # refused before anything is asked for
+        done = download(ids, self._ladder, prefer_pmc=prefer_pmc, force=force)
+        if output_path:
+            copy = self.shelf.copy_to(done.stored, output_path)
+            return replace(done, file_path=str(copy))
+        return done
+
+    def download_many(
+        self, papers: Iterable[Ids], *, prefer_pmc: bool = True, force: bool = False
+    ) -> Iterator[tuple[Ids, Download | PaperError]]:
+        """Put many papers on the shelf; see `.paper_download.download_many`."""
+        from .paper_download import download_many
+
+        return download_many(list(papers), self._ladder, prefer_pmc=prefer_pmc, force=force)
+
+    def read(
+        self, paper: str, *, section: str = "", start: int = 0, max_chars: int = 8000
+    ) -> Reading:
+        """A stretch of a paper on the shelf; see `.shelf_reading.read`."""
+        from .shelf_reading import read
+
+        return read(paper, self.shelf, section=section, start=start, max_chars=max_chars)
+
+    def find(self, paper: str) -> StoredPaper:
+        """The paper on the shelf with this identifier or file name; asks nobody."""
+        from .shelf_reading import find
+
+        return find(paper, self.shelf)
+
+    def list_papers(self, **filters: Any) -> tuple[int, list[StoredPaper]]:
+        """How many papers fit, and a page of them; filters as in `.store.Shelf.list`."""
+        return self.shelf.list(**filters)
+
+    def rebuild(self) -> RebuildReport:
+        """Make the catalogue and the index files again from the files alone."""
+        return self.shelf.rebuild()
+
+    def doctor(self) -> list[Check]:
+        """What works here and what does not; see `.health_check.examine`."""
+        from .health_check import examine
+        from .sources import SOURCES
+
+        return examine(self.settings, self.web, SOURCES)

@@ -1,0 +1,102 @@
+"""Jina Reader: somebody else's browser, for publishers' pages that need one.
+
+Its answer has status 200 whatever the publisher said; the truth stands in its ``Warning:`` lines,
+which `.formats.plain_markdown` reads. Never pointed at NCBI, Europe PMC or arXiv.
+https://jina.ai/reader · https://github.com/jina-ai/reader
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ..errors import NotOffered
+from ..paper import Fetched, Paper
+from ..web import Answer, Rate, Web
+from .publisher import landing_page
+from .source import Route, Source
+
+_REFUSALS = {
+    401: "asks for a key (networks of clouds and universities are often refused without one)",
+    402: "says the key has no tokens left",
+    403: "refuses this address for now",
+    409: "says the page is larger than the budget",
+    413: "says the page is too large",
+    422: "found no content there",
+    451: "is not allowed to read that site without a key",
+}
+_MOST_FOUND = 3
+
+
+def read(paper: Paper, web: Web) -> Iterator[Fetched]:
+    """The publisher's page as Jina's browser sees it, as markdown.
+
+    Raises
+    ------
+    NotOffered
+        Jina Reader will not read that page for us.
+    """
+    target = landing_page(paper.ids.doi, web)
+    web.require_open_to_programs(target)
+    answer = web.get(
+        f"{web.settings.jina_reader_base_url}/{target}",
+        headers={"Accept": "text/plain", **_key(web)},
+        allow=_REFUSALS,
+    )
+    _require_success(answer, target)
+    yield _fetched(answer.body, target, "jina")
+
+
+def search(paper: Paper, web: Web) -> Iterator[Fetched]:
+    """Pages that a web search by title finds; only with a key, and only the judges decide.
+
+    Raises
+    ------
+    NotOffered
+        No key is set, or Jina will not search for us.
+    """
+    if not _key(web):
+        msg = "Jina search needs a key."
+        raise NotOffered(msg, "Set JINA_API_KEY to let it be asked.")
+    if not paper.title:
+        msg = "Without a title there is nothing to search for."
+        raise NotOffered(msg)
+    answer = web.get(
+        f"{web.settings.jina_search_base_url}/",
+        {"q": f'"{paper.title}"', "num": _MOST_FOUND},
+        headers={"Accept": "application/json", **_key(web)},
+        allow=_REFUSALS,
+    )
+    _require_success(answer, "the search")
+    found: list[dict[str, Any]] = answer.json().get("data") or []
+    for row in found[:_MOST_FOUND]:
+        if row.get("content") and web.open_to_programs(row.get("url", "")):
+            yield _fetched(row["content"].encode(), row["url"], "jina_search")
+
+
+def _key(web: Web) -> dict[str, str]:
+    key = web.settings.key("jina_api_key")
+    return {"Authorization": f"Bearer {key}"} if key else {}
+
+
+def _require_success(answer: Answer, target: str) -> None:
+    if answer.status in _REFUSALS:
+        msg = f"Jina Reader {_REFUSALS[answer.status]} ({target})."
+        raise NotOffered(msg, "Set JINA_API_KEY, or try again later.", status=answer.status)
+
+
+def _fetched(body: bytes, url: str, via: str) -> Fetched:
+    return Fetched(body, "markdown", url, SOURCE.name, via, charset="utf-8")
+
+
+SOURCE = Source(
+    name="jina",
+    about="Jina Reader on the publisher's page; its search only with a key",
+    service="jina_reader",
+    label="DOI",
+    rates=(
+        Rate("jina", ("jina_reader",), every=3.0, every_with_key=0.12, key="jina_api_key"),
+        Rate("jina_search", ("jina_search",), every=0.6, key="jina_api_key"),
+    ),
+    routes=(Route("jina", ("doi",), read), Route("jina_search", ("doi", "pmid"), search)),
+)

@@ -1,0 +1,134 @@
+"""PubMed Central: full text as JATS XML, by the two routes it offers to programs.
+
+The Cloud Service keeps one folder per article version, with a checksum and the license; the
+E-utilities (``db=pmc``) hold some articles that the Cloud Service does not. Web pages of PMC are
+closed to programs and never asked.
+https://pmc.ncbi.nlm.nih.gov/tools/pmcaws/ · https://www.ncbi.nlm.nih.gov/books/NBK25499/
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from ..errors import NotOffered, Unreachable
+from ..paper import Fetched, Ids, Paper
+from ..web import Answer, Rate, Web
+from .eutils import RATE, ask, empty_id_list
+from .source import Route, Source
+
+_FORBIDDEN = b"does not allow downloading of the full text"
+_FORGET_ABSENCE_DAYS = 1.0
+
+
+def from_cloud(paper: Paper, web: Web) -> Iterator[Fetched]:
+    """The newest version's JATS from the PMC Cloud Service, its checksum compared.
+
+    Raises
+    ------
+    NotOffered
+        The article is not in the open-access or author-manuscript datasets.
+    """
+    base, pmcid = web.settings.pmc_cloud_base_url, paper.ids.pmcid
+    version = _newest_version(pmcid, web)
+    record = web.get(f"{base}/metadata/{version}.json").json()
+    if not record.get("xml_url"):
+        msg = f"PMC Cloud has {pmcid}, but not as XML."
+        raise NotOffered(msg)
+    url, md5 = _https(record["xml_url"], base)
+    answer = web.get(url, check=lambda got: _compare(got, md5, pmcid))
+    yield Fetched(
+        body=answer.body,
+        media="jats",
+        url=answer.url,
+        source=SOURCE.name,
+        via="pmc_cloud",
+        license=record.get("license_code") or "",
+        retracted=bool(record.get("is_retracted")),
+        verified=bool(md5),
+        ids=_ids(record),
+    )
+
+
+def from_efetch(paper: Paper, web: Web) -> Iterator[Fetched]:
+    """The JATS that E-utilities hand out, if the publisher allows it.
+
+    Raises
+    ------
+    NotOffered
+        Unknown to PMC, or the publisher forbids the full text in XML form.
+    """
+    pmcid = paper.ids.pmcid
+    digits = pmcid.removeprefix("PMC")
+    answer = ask(web, "efetch", {"db": "pmc", "id": digits, "retmode": "xml"})
+    if empty_id_list(answer) or b"<article" not in answer.body:
+        msg = f"PMC hands out no {pmcid} through E-utilities."
+        raise NotOffered(msg)
+    if _FORBIDDEN in answer.body:
+        msg = f"The publisher of {pmcid} does not allow its full text in XML form."
+        raise NotOffered(msg)
+    url = f"{web.settings.eutils_base_url}/efetch.fcgi?db=pmc&id={digits}&retmode=xml"
+    yield Fetched(answer.body, "jats", url, SOURCE.name, "efetch", ids=Ids(pmcid=pmcid))
+
+
+def _newest_version(pmcid: str, web: Web) -> str:
+    """The folder of the newest version, such as ``PMC7759461.2``.
+
+    That an article is not in the datasets is remembered for a day.
+    """
+    if web.memory.recall("pmc_cloud_absent", pmcid):
+        msg = f"{pmcid} is not in the PMC Cloud datasets."
+        raise NotOffered(msg)
+    # The dot matters: without it PMC1 would list PMC10 too.
+    listing = web.get(
+        f"{web.settings.pmc_cloud_base_url}/",
+        {"list-type": 2, "prefix": f"{pmcid}.", "delimiter": "/"},
+    )
+    if b"ListBucketResult" not in listing.body:
+        msg = f"PMC Cloud did not list the versions of {pmcid}."
+        raise Unreachable(msg, "Try again later.")
+    versions = re.findall(rb"<Prefix>" + pmcid.encode() + rb"\.(\d+)/</Prefix>", listing.body)
+    if not versions:
+        web.memory.keep("pmc_cloud_absent", pmcid, value=True, days=_FORGET_ABSENCE_DAYS)
+        msg = f"{pmcid} is not in the PMC Cloud datasets (not open access, no author manuscript)."
+        raise NotOffered(msg)
+    return f"{pmcid}.{max(map(int, versions))}"
+
+
+def _https(s3_url: str, base: str) -> tuple[str, str]:
+    """Where an ``s3://`` object lies for us, and its MD5.
+
+    >>> _https("s3://pmc-oa-opendata/PMC1.1/PMC1.1.xml?md5=ab", "https://mirror.test")
+    ('https://mirror.test/PMC1.1/PMC1.1.xml', 'ab')
+    """
+    parts = urlsplit(s3_url)
+    return f"{base}{parts.path}", parse_qs(parts.query).get("md5", [""])[0].lower()
+
+
+def _compare(answer: Answer, md5: str, pmcid: str) -> None:
+    got = hashlib.md5(answer.body, usedforsecurity=False).hexdigest()
+    if md5 and got != md5:
+        msg = f"The XML of {pmcid} arrived damaged from PMC Cloud: its checksum differs."
+        raise Unreachable(msg, "Try again later.")
+
+
+def _ids(record: dict[str, Any]) -> Ids:
+    return Ids(
+        pmcid=record.get("pmcid") or "",
+        pmid=str(record.get("pmid") or ""),
+        doi=record.get("doi") or "",
+    )
+
+
+SOURCE = Source(
+    name="pmc",
+    about="PubMed Central: JATS from the Cloud Service, then from E-utilities",
+    service="pmc_cloud",
+    label="PMC",
+    # An open bucket without a published limit; sixteen a second is what NLM's own tools do.
+    rates=(RATE, Rate("pmc_cloud", ("pmc_cloud",), every=1 / 16)),
+    routes=(Route("pmc_cloud", ("pmcid",), from_cloud), Route("efetch", ("pmcid",), from_efetch)),
+)

@@ -1,0 +1,114 @@
+"""The publisher's own page behind a DOI, and the PDF it names.
+
+No challenge is solved and no login imitated: what a publisher shows to anybody who says honestly
+who they are is what there is. https://www.doi.org/the-identifier/resources/handbook/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from urllib.parse import quote
+
+from ..errors import Miss, NotOffered
+from ..paper import Fetched, Paper
+from ..web import Answer, Rate, Web
+from .source import Route, Source
+
+_HEADERS = {
+    "Accept": "text/html,application/xhtml+xml,application/pdf;q=0.9,*/*;q=0.5",
+    "Accept-Language": "en",
+}
+_CLOSED_DOORS = frozenset({401, 403, 405})
+_MOST_PDFS = 2
+
+
+def full_text(paper: Paper, web: Web) -> Iterator[Fetched | Miss]:
+    """What the publisher shows, wherever the DOI leads: the page, then its PDF."""
+    yield from pages_at(doi_url(paper.ids.doi, web), web, source=SOURCE.name, via="publisher")
+
+
+def pages_at(
+    url: str, web: Web, *, source: str, via: str, license_: str = ""
+) -> Iterator[Fetched | Miss]:
+    """What lies at *url*: a page (following one ``meta refresh``), then the PDFs it names.
+
+    Used for publishers' pages and for repositories alike. What cannot be had is yielded as a
+    `Miss`, so that the next candidate is still tried.
+    """
+    from ..formats import html
+
+    try:
+        page = _fetched(_open(url, web), source, via, license_)
+        if page.media == "html" and (target := html.refresh_target(page)):
+            page = _fetched(_open(target, web), source, via, license_)
+    except Miss as miss:
+        yield miss
+        return
+    yield page
+    if page.media != "html":
+        return
+    for link in html.pdf_links(page)[:_MOST_PDFS]:
+        try:
+            # A link that says it is a PDF is judged as one: a login page in its place is found out.
+            answer = _open(link, web)
+        except Miss as miss:
+            yield miss
+            continue
+        yield _fetched(answer, source, via, license_, media="pdf")
+
+
+def doi_url(doi: str, web: Web) -> str:
+    """Where the DOI resolver answers for *doi*, old SICI suffixes included."""
+    return f"{web.settings.doi_base_url}/{quote(doi, safe='/:;()-._')}"
+
+
+def landing_page(doi: str, web: Web) -> str:
+    """The address a DOI is registered with, found in one request that is remembered.
+
+    Raises
+    ------
+    NotOffered
+        The DOI is registered nowhere.
+    """
+    if remembered := web.memory.recall("landing_page", doi):
+        return str(remembered)
+    answer = web.get(doi_url(doi, web), headers=_HEADERS, follow=False)
+    target = answer.headers.get("Location", "")
+    if not target:
+        msg = f"The DOI resolver leads nowhere for doi:{doi}."
+        raise NotOffered(msg, "Check the DOI.")
+    web.memory.keep("landing_page", doi, target, days=30.0)
+    return target
+
+
+def _open(url: str, web: Web) -> Answer:
+    """Some sites turn away a client that says which languages it reads, and not a plain one."""
+    try:
+        return web.get(url, headers=_HEADERS)
+    except NotOffered as closed:
+        if closed.details.get("status") not in _CLOSED_DOORS:
+            raise
+        return web.get(url, plain=True)
+
+
+def _fetched(answer: Answer, source: str, via: str, license_: str, media: str = "") -> Fetched:
+    is_pdf = media == "pdf" or b"%PDF-" in answer.body[:1024]
+    return Fetched(
+        body=answer.body,
+        media="pdf" if is_pdf else "html",
+        url=answer.url,
+        source=source,
+        via=via,
+        license=license_,
+        charset=answer.charset,
+    )
+
+
+SOURCE = Source(
+    name="publisher",
+    about="The publisher's page behind the DOI, and the PDF it names",
+    service="doi",
+    label="DOI",
+    rates=(Rate("doi", ("doi",), every=0.2),),
+    routes=(Route("publisher", ("doi",), full_text),),
+)

@@ -1,0 +1,226 @@
+"""PubMed: searching it, and the record of every paper it knows.
+
+E-utilities ``esearch`` and ``efetch`` with ``db=pubmed``.
+https://www.ncbi.nlm.nih.gov/books/NBK25499/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from ..errors import BadRequest, NotFound, PaperError, Unreachable
+from ..paper import Ids, Paper, SearchResult, paper_from
+from ..web import Web
+from .eutils import BATCH, RATE, ask, empty_id_list
+from .source import Lookup, Query, Source
+
+# PubMed serves the first 9,999 hits of a search only; retstart may be at most 9,998.
+LAST_HIT = 9_999
+_DOIS_PER_SEARCH = 50
+_REMEMBERED_DAYS = 1.0
+_SORTS = {
+    "pub_date": "pub_date",
+    "relevance": "relevance",
+    "author": "Author",
+    "journal": "JournalName",
+}
+_WARNINGS = {
+    "phrasesnotfound": "Not found in PubMed: {}.",
+    "fieldsnotfound": "Field tag ignored, PubMed does not know it: [{}].",
+    "phrasesignored": "Ignored by PubMed: {}.",
+    "quotedphrasesnotfound": "No such phrase in PubMed, its words were searched one by one: {}.",
+    "outputmessages": "PubMed says: {}",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """What a search found: the PMIDs of one page, and how PubMed understood the question.
+
+    ``web_env`` and ``query_key`` point to the whole result on NCBI's history server.
+    """
+
+    pmids: tuple[str, ...]
+    total: int
+    effective_query: str
+    warnings: tuple[str, ...]
+    web_env: str = ""
+    query_key: str = ""
+
+
+def search(query: Query, web: Web) -> SearchResult:
+    """Ask PubMed a question in its own query language.
+
+    Returns
+    -------
+    SearchResult
+        Papers in the order asked for. A PMID whose record PubMed did not send is named in the
+        warnings.
+    """
+    hits = esearch(query, web)
+    records = fetch(hits.pmids, web, hits)
+    papers = tuple(records[pmid] for pmid in hits.pmids if pmid in records)
+    missing = [pmid for pmid in hits.pmids if pmid not in records]
+    warnings = hits.warnings
+    if missing:
+        warnings += (f"PubMed sent no record for PMID {', '.join(missing)}.",)
+    end = query.start + len(hits.pmids)
+    more = hits.pmids and end < min(hits.total, LAST_HIT)
+    return SearchResult(
+        query=query.text,
+        effective_query=hits.effective_query,
+        total=hits.total,
+        papers=papers,
+        warnings=warnings,
+        next_start=end if more else None,
+    )
+
+
+def esearch(query: Query, web: Web) -> Hits:
+    """The PMIDs a question finds, a page of them.
+
+    Raises
+    ------
+    BadRequest
+        The page begins beyond the 9,999 hits PubMed serves.
+    Unreachable
+        PubMed reported an error of its own, also where the status was 200.
+    """
+    if query.start >= LAST_HIT:
+        msg = f"start is {query.start}, but PubMed serves only the first {LAST_HIT:,} hits."
+        raise BadRequest(msg, "Narrow the search, for example by date.")
+    wanted = min(query.max_results, LAST_HIT - query.start)
+    answer = ask(
+        web,
+        "esearch",
+        {
+            "db": "pubmed",
+            "term": _term(query),
+            "retmode": "json",
+            "retstart": query.start,
+            "retmax": wanted,
+            "sort": _SORTS[query.sort_by],
+            "datetype": query.date_type if query.min_date else "",
+            "mindate": query.min_date,
+            "maxdate": query.max_date,
+            "usehistory": "y" if wanted > BATCH else "",
+        },
+    )
+    result = _result_of(answer.json())
+    hits = Hits(
+        pmids=tuple(map(str, result["idlist"])),
+        total=int(result["count"]),
+        effective_query=result.get("querytranslation", ""),
+        warnings=tuple(_warnings(result)),
+        web_env=result.get("webenv", ""),
+        query_key=result.get("querykey", ""),
+    )
+    expected = max(0, min(wanted, hits.total - query.start))
+    if len(hits.pmids) < expected:
+        short = f"PubMed sent {len(hits.pmids)} of the {expected} hits of this page."
+        return replace(hits, warnings=(*hits.warnings, short))
+    return hits
+
+
+def fetch(pmids: Sequence[str], web: Web, hits: Hits | None = None) -> dict[str, Paper]:
+    """The records of many papers, by PMID; unknown PMIDs are left out.
+
+    Records fetched within the last day are not asked for again. When *hits* is given and more
+    than one batch is wanted, the identifiers stay on NCBI's history server.
+    """
+    known = {pmid: paper_from(row) for pmid, row in web.memory.recall_many("pubmed", pmids).items()}
+    wanted = [pmid for pmid in dict.fromkeys(pmids) if pmid not in known]
+    from_history = hits is not None and hits.web_env and len(wanted) == len(pmids) > BATCH
+    for start in range(0, len(wanted), BATCH):
+        batch = wanted[start : start + BATCH]
+        which: dict[str, Any] = {"id": ",".join(batch)}
+        if from_history and hits:
+            which = {
+                "WebEnv": hits.web_env,
+                "query_key": hits.query_key,
+                "retstart": pmids.index(batch[0]),
+                "retmax": len(batch),
+            }
+        for paper in _records(which, web):
+            known[paper.ids.pmid] = paper
+            web.memory.keep("pubmed", paper.ids.pmid, asdict(paper), _REMEMBERED_DAYS)
+    return known
+
+
+def look_up(wanted: Sequence[Ids], web: Web) -> Iterator[tuple[Ids, Paper | PaperError]]:
+    """The records behind PMIDs and DOIs, in batches; `NotFound` where PubMed has none."""
+    try:
+        pmids = _pmids_of_dois([ids.doi for ids in wanted if not ids.pmid and ids.doi], web)
+        records = fetch([pmid for ids in wanted if (pmid := ids.pmid or pmids.get(ids.doi))], web)
+    except Unreachable as down:
+        yield from ((ids, down) for ids in wanted)
+        return
+    for ids in wanted:
+        paper = records.get(ids.pmid or pmids.get(ids.doi, ""))
+        yield ids, paper or NotFound(f"PubMed has no record of {ids}.", "Check the identifier.")
+
+
+def _records(which: dict[str, Any], web: Web) -> Iterator[Paper]:
+    from ..formats.pubmed_xml import read_records
+
+    answer = ask(web, "efetch", {"db": "pubmed", "retmode": "xml", **which})
+    if empty_id_list(answer):
+        return
+    for record in read_records(answer.body):
+        if isinstance(record, Paper):
+            yield record
+
+
+def _pmids_of_dois(dois: Sequence[str], web: Web) -> dict[str, str]:
+    """The PMID of each DOI that PubMed knows.
+
+    PubMed degrades an unknown DOI to a search for its pieces and returns other papers, so only
+    records that carry the DOI themselves count.
+    """
+    found: dict[str, str] = {}
+    for start in range(0, len(dois), _DOIS_PER_SEARCH):
+        batch = [doi for doi in dois[start : start + _DOIS_PER_SEARCH] if '"' not in doi]
+        query = Query(" OR ".join(f'"{doi}"[doi]' for doi in batch), max_results=4 * len(batch))
+        if not batch:
+            continue
+        for pmid, paper in fetch(esearch(query, web).pmids, web).items():
+            if paper.ids.doi in batch:
+                found[paper.ids.doi] = pmid
+    return found
+
+
+def _term(query: Query) -> str:
+    if not query.publication_types:
+        return query.text
+    kinds = " OR ".join(f'"{kind}"[pt]' for kind in query.publication_types)
+    return f"({query.text}) AND ({kinds})"
+
+
+def _result_of(reply: Any) -> dict[str, Any]:
+    result = reply.get("esearchresult") if isinstance(reply, dict) else None
+    if not isinstance(result, dict) or "idlist" not in result:
+        error = " ".join(str((result or {}).get("ERROR", "an answer without a result")).split())
+        msg = f"PubMed could not run the search: {error}"
+        raise Unreachable(msg, "Check brackets and quotes in the query, or try again in a minute.")
+    return result
+
+
+def _warnings(result: dict[str, Any]) -> Iterable[str]:
+    lists = {**result.get("errorlist", {}), **result.get("warninglist", {})}
+    for kind, sentence in _WARNINGS.items():
+        for item in lists.get(kind, ()):
+            if item and item != "No items found.":
+                yield sentence.format(item)
+
+
+SOURCE = Source(
+    name="pubmed",
+    about="NCBI PubMed: search, and the record and abstract of every paper in it",
+    service="eutils",
+    label="PubMed_Abstract",
+    rates=(RATE,),
+    search=search,
+    lookup=Lookup(("pmid", "doi"), look_up),
+)

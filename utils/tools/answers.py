@@ -1,0 +1,97 @@
+"""How a tool answers: structured content for the model, a short text beside it, errors as results.
+
+Hosts differ: Claude Code and VS Code hand the model the structured content of a success and only
+the text of an error (anthropics/claude-code#79944, #86032; microsoft/vscode#290063). So a success
+carries everything in its structure and a short text without the long parts, and an error carries
+the whole envelope in both.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Callable
+from typing import Any, ParamSpec
+
+from fastmcp.exceptions import ValidationError
+from fastmcp.server.middleware import Middleware
+from fastmcp.tools import ToolResult
+from mcp.types import Annotations, TextContent
+
+from ..errors import BadRequest, PaperError
+
+P = ParamSpec("P")
+
+
+def answer(structure: dict[str, Any], text: str, *, untrusted: bool = True) -> ToolResult:
+    """A success; *text* must not repeat the long parts of *structure*.
+
+    Parameters
+    ----------
+    structure : dict
+        What the tool's output schema promises.
+    text : str
+        The same in short, for hosts that show only text.
+    untrusted : bool, optional
+        Whether words in it came from the web.
+    """
+    return ToolResult(
+        content=[block(text, untrusted=untrusted)],
+        structured_content=structure,
+        meta={"untrusted": True} if untrusted else None,
+    )
+
+
+def block(text: str, *, untrusted: bool) -> TextContent:
+    """A text for the model; words from the web are marked as such."""
+    # The protocol's annotations have no word for it, so the mark travels in _meta.
+    return TextContent(
+        type="text",
+        text=text,
+        annotations=Annotations(audience=["assistant"], priority=0.8),
+        _meta={"untrusted": True} if untrusted else None,
+    )
+
+
+def refusal(error: PaperError) -> ToolResult:
+    """An expected error, as a result the model can act on."""
+    envelope = error.envelope()
+    return ToolResult(
+        content=[block(json.dumps(envelope, ensure_ascii=False), untrusted=False)],
+        structured_content=envelope,
+        is_error=True,
+    )
+
+
+def refusing(tool: Callable[P, ToolResult]) -> Callable[P, ToolResult]:
+    """Let a tool's expected errors become results; the one place where that happens."""
+
+    @functools.wraps(tool)
+    def call(*args: P.args, **options: P.kwargs) -> ToolResult:
+        try:
+            return tool(*args, **options)
+        except PaperError as error:
+            return refusal(error)
+
+    return call
+
+
+class Refusals(Middleware):
+    """Arguments that break the schema get the same envelope as every other bad request."""
+
+    async def on_call_tool(self, context: Any, call_next: Any) -> Any:
+        """Let the call pass; turn a schema violation into a refusal."""
+        try:
+            return await call_next(context)
+        except ValidationError as error:
+            return refusal(BadRequest(_sentence(error), "See the tool's input schema."))
+
+
+def _sentence(error: ValidationError) -> str:
+    """What pydantic found wrong, without its links and dumps."""
+    cause = error.__cause__
+    if cause is None or not hasattr(cause, "errors"):
+        return str(error).splitlines()[0]
+    return "; ".join(
+        f"{'.'.join(map(str, row['loc'])) or 'arguments'}: {row['msg']}" for row in cause.errors()
+    )

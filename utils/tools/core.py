@@ -1,0 +1,205 @@
+"""Toolset ``core``: search PubMed, download papers, read what is on the shelf."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from fastmcp.tools import FunctionTool, ToolResult
+from mcp.types import ToolAnnotations
+from pydantic import Field
+
+from ..library import Library
+from ..paper import Ids, Paper
+from . import schemas
+from .answers import answer, refusing
+from .patience import Patience
+
+if TYPE_CHECKING:
+    from ..paper import SearchResult, StoredPaper
+
+Sort = Literal["pub_date", "relevance", "author", "journal"]
+DateType = Literal["pdat", "edat", "mdat"]
+Count = Annotated[int, Field(ge=1, le=1000)]
+Start = Annotated[int, Field(ge=0)]
+Day = Annotated[str, Field(description="YYYY[/MM[/DD]]; both or neither")]
+
+_READS_WEB = ToolAnnotations(
+    read_only_hint=True, idempotent_hint=True, destructive_hint=False, open_world_hint=True
+)
+_READS_SHELF = ToolAnnotations(
+    read_only_hint=True, idempotent_hint=True, destructive_hint=False, open_world_hint=False
+)
+_ADDS_FILES = ToolAnnotations(
+    read_only_hint=False, idempotent_hint=True, destructive_hint=False, open_world_hint=True
+)
+
+
+def tools(library: Library) -> list[FunctionTool]:
+    """Every tool of the set, working on *library*."""
+    return [*_search_tools(library), _download_tool(library), *_shelf_tools(library)]
+
+
+def _tool(
+    function: Callable[..., ToolResult], hints: ToolAnnotations, output: dict[str, Any]
+) -> FunctionTool:
+    title = function.__name__.replace("_", " ").capitalize().replace("pubmed", "PubMed")
+    return FunctionTool.from_function(
+        refusing(function), title=title, annotations=hints, output_schema=output
+    )
+
+
+def _search_tools(library: Library) -> list[FunctionTool]:
+    def search_pubmed_lr(
+        ligand: str, receptor: str, max_results: Count = 5, sort_by: Sort = "pub_date"
+    ) -> ToolResult:
+        """Search PubMed for the interaction of a ligand and its receptor (symbols or names)."""
+        found = library.search_ligand_receptor(
+            ligand, receptor, max_results=max_results, sort_by=sort_by
+        )
+        return _found(found, lambda p: {**p.row(), "ligand": ligand, "receptor": receptor})
+
+    whole = _search(library, Paper.row)
+    whole.__name__ = "search_pubmed"
+    whole.__doc__ = "Search PubMed in its own query syntax; results with abstracts."
+    minimal = _search(library, Paper.short_row)
+    minimal.__name__ = "search_pubmed_minimal"
+    minimal.__doc__ = "Search PubMed without abstracts: long lists at a fraction of the tokens."
+    return [
+        _tool(whole, _READS_WEB, schemas.SEARCH),
+        _tool(search_pubmed_lr, _READS_WEB, schemas.SEARCH_LR),
+        _tool(minimal, _READS_WEB, schemas.SEARCH_MINIMAL),
+    ]
+
+
+def _search(library: Library, row: Callable[[Paper], dict[str, Any]]) -> Callable[..., ToolResult]:
+    """The two general searches differ in what they say of each paper, and in nothing else."""
+
+    def search(
+        query: str,
+        max_results: Count = 10,
+        start: Start = 0,
+        sort_by: Sort = "pub_date",
+        min_date: Day = "",
+        max_date: Day = "",
+        date_type: DateType = "pdat",
+        publication_types: Sequence[str] = (),
+    ) -> ToolResult:
+        found = library.search(
+            query,
+            max_results=max_results,
+            start=start,
+            sort_by=sort_by,
+            min_date=min_date,
+            max_date=max_date,
+            date_type=date_type,
+            publication_types=tuple(publication_types),
+        )
+        return _found(found, row)
+
+    return search
+
+
+def _download_tool(library: Library) -> FunctionTool:
+    patience = Patience()
+
+    def download_paper(
+        pmid: str = "",
+        doi: str = "",
+        pmcid: str = "",
+        arxiv_id: str = "",
+        prefer_pmc: bool = True,
+        output_path: Annotated[str, Field(description="a copy at this place on the shelf")] = "",
+        force: Annotated[bool, Field(description="fetch again what is there")] = False,
+    ) -> ToolResult:
+        """Put a paper's full text (else its abstract) on the shelf, given one identifier."""
+        ids = Ids.of(pmid=pmid, doi=doi, pmcid=pmcid, arxiv=arxiv_id)
+        done = patience.wait(
+            (ids, prefer_pmc, output_path, force),
+            lambda: library.download(
+                ids, prefer_pmc=prefer_pmc, output_path=output_path, force=force
+            ),
+        )
+        if done is None:
+            return answer(schemas.still_downloading(ids), schemas.STILL, untrusted=False)
+        return answer(done.row(), f"{done.message} {done.file_path}")
+
+    return _tool(download_paper, _ADDS_FILES, schemas.DOWNLOAD)
+
+
+def _shelf_tools(library: Library) -> list[FunctionTool]:
+    def read_paper(
+        paper: Annotated[str, Field(description="any identifier, or a file name on the shelf")],
+        section: Annotated[str, Field(description="a heading of the outline")] = "",
+        start: Start = 0,
+        max_chars: Annotated[int, Field(ge=1, le=50_000)] = 8000,
+    ) -> ToolResult:
+        """Read a paper on the shelf, by section or from start to next_start."""
+        read = library.read(paper, section=section, start=start, max_chars=max_chars)
+        more = "" if read.next_start is None else f"; more from start={read.next_start}"
+        return answer(
+            {
+                "title": read.title,
+                "kind": read.kind,
+                "outline": [{"heading": name, "chars": size} for name, size in read.outline],
+                "text": read.text,
+                "next_start": read.next_start,
+            },
+            f"“{read.title}” ({read.kind}): {len(read.text)} characters{more}.",
+        )
+
+    def list_papers(
+        text: Annotated[str, Field(description="words in title or abstract")] = "",
+        kind: Literal["", "full_text", "abstract"] = "",
+        year_from: str = "",
+        year_to: str = "",
+        journal: str = "",
+        start: Start = 0,
+        max_results: Count = 20,
+    ) -> ToolResult:
+        """List the papers on the shelf."""
+        total, page = library.list_papers(
+            text=text,
+            kind=kind,
+            year_from=year_from,
+            year_to=year_to,
+            journal=journal,
+            start=start,
+            max_results=max_results,
+        )
+        end = start + len(page)
+        rows = [_on_shelf(stored) for stored in page]
+        return answer(
+            {"total": total, "papers": rows, "next_start": end if end < total else None},
+            _listing([stored.paper for stored in page], total, "on the shelf"),
+        )
+
+    return [
+        _tool(read_paper, _READS_SHELF, schemas.READ),
+        _tool(list_papers, _READS_SHELF, schemas.LIST),
+    ]
+
+
+def _found(found: SearchResult, row: Callable[[Paper], dict[str, Any]]) -> ToolResult:
+    structure = {
+        "query": found.query,
+        "effective_query": found.effective_query,
+        "total": found.total,
+        "next_start": found.next_start,
+        "warnings": list(found.warnings),
+        "papers": [row(paper) for paper in found.papers],
+    }
+    text = _listing(found.papers, found.total, "in PubMed")
+    return answer(structure, "\n".join((text, *found.warnings)))
+
+
+def _on_shelf(stored: StoredPaper) -> dict[str, Any]:
+    row = stored.paper.short_row()
+    return {**row, "kind": stored.kind, "license": stored.license, "file_path": stored.path}
+
+
+def _listing(papers: Sequence[Paper], total: int, where: str) -> str:
+    """Titles only: the rest is in the structure."""
+    lines = [f"{len(papers)} of {total} papers {where}."]
+    lines += [f"{paper.ids}: {paper.title} ({paper.year})" for paper in papers[:20]]
+    return "\n".join(lines)

@@ -1,0 +1,42 @@
+"""A call answers within twenty seconds; what takes longer goes on and is picked up later."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Hashable
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as TooLong
+from typing import Generic, TypeVar
+
+LONGEST_ANSWER_S = 20.0
+Result = TypeVar("Result")
+
+
+class Patience(Generic[Result]):
+    """Work that is under way, by what was asked; asking again joins it instead of repeating it."""
+
+    def __init__(self, longest: float = LONGEST_ANSWER_S, workers: int = 8) -> None:
+        self._longest = longest
+        self._workers = workers
+        self._pool: ThreadPoolExecutor | None = None
+        self._under_way: dict[Hashable, Future[Result]] = {}
+        self._lock = threading.Lock()
+
+    def wait(self, asked: Hashable, work: Callable[[], Result]) -> Result | None:
+        """The result, or None when it is not there in time; errors of *work* are raised here."""
+        with self._lock:
+            self._pool = self._pool or ThreadPoolExecutor(self._workers, "tool")
+            if asked not in self._under_way:
+                self._under_way[asked] = self._pool.submit(work)
+            job = self._under_way[asked]
+        try:
+            result = job.result(timeout=self._longest)
+        except TooLong:
+            if not job.done():
+                return None
+            raise
+        finally:
+            if job.done():
+                with self._lock:
+                    self._under_way.pop(asked, None)
+        return result
