@@ -1,0 +1,203 @@
+"""Reading what others put on the shelf: the older program's folders, copies, files dropped in.
+
+Such a file is taken as it is, never rewritten. Whether it is a full text or an abstract is read
+from its content; empty files and saved error pages are not taken, nor a file whose text says
+that it is another paper than its name suggests (two DOIs may share a sanitised name).
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+
+from ..paper import Author, Ids, Kind, Paper, StoredPaper
+from . import file_names, paper_file
+from .records import ADOPTED, Record, sha256
+
+_LABEL = re.compile(
+    r"^[#>*\s-]*(Title|Authors?|Journal|Year|Published|PMID|DOI|PMCID|PMC ID|Abstract)\**\s*:\**"
+    r"[ \t]*(.*)$",
+    re.I | re.M,
+)
+_NO_FULL_TEXT = re.compile(
+    r"full[ -]?text\b[^.\n]{0,60}\b(?:not|un)\s?-?(?:be\s)?(?:available|found|retrieved|accessible)"
+    r"|abstract[ -]only|only the abstract|\[No abstract available\]",
+    re.I,
+)
+_ERROR_PAGE = re.compile(
+    r"returned error [45]\d\d|just a moment\.\.\.|attention required|verify(?:ing)? you are "
+    r"(?:a )?human|are you a robot|captcha|access (?:to this page has been )?denied|403 forbidden"
+    r"|(?:404|page) (?:could )?not (?:be )?found|enable javascript and cookies|\b50[0234] (?:bad "
+    r"gateway|service|gateway|internal)|security verification|\"code\": ?[45]\d\d",
+    re.I,
+)
+_DOI = re.compile(r"10\.\d{4,9}(?:\.\d+)*/[^\s\"'<>|\]}]+")
+_SHORTEST = 200
+_LONGEST_ERROR_PAGE = 4000
+_LONGEST_ABSTRACT = 12_000
+_LONGEST_FILE = 50_000_000
+
+
+def adopt(path: Path, asked: Ids) -> Record | None:
+    """The record of a file we did not write; None if it is no paper or not the one *asked* for.
+
+    *asked* may be empty: then the file must say itself which paper it is.
+
+    Raises
+    ------
+    OSError
+        The file cannot be read.
+    """
+    if not path.is_file() or not 0 < path.stat().st_size <= _LONGEST_FILE:
+        return None
+    data = path.read_bytes()
+    text = data.decode("utf-8", "replace")
+    if (ours := paper_file.parse(text)) is not None:
+        if asked and (ours.ids.clash(asked) or not ours.ids.shares(asked)):
+            return None
+        return _returned(path, data, ours) if ours.ids and ours.body.strip() else None
+    kind = kind_of(text)
+    ids = _identified(path.name, text, asked) if kind else Ids()
+    return _taken(path, data, text, kind, ids) if kind and ids else None
+
+
+def kind_of(text: str) -> Kind | None:
+    """Full text or abstract, judged from the content; None for what is no paper."""
+    stripped = text.strip().removeprefix("\ufeff")
+    labels = {match[1].lower() for match in _LABEL.finditer(stripped[:4000])}
+    if {"title", "abstract"} <= labels and len(stripped) <= _LONGEST_ABSTRACT:
+        sections = len(re.findall(r"^#{1,3} ", stripped, re.M))
+        if _NO_FULL_TEXT.search(stripped) or sections <= 2:
+            return "abstract"
+    if len(stripped) < _SHORTEST or "\x00" in stripped[:1000]:
+        return None
+    if stripped[:200].lower().startswith(("<!doctype", "<html", "<?xml", "%pdf", "{")):
+        return None
+    if len(stripped) < _LONGEST_ERROR_PAGE and _ERROR_PAGE.search(stripped):
+        return None
+    return "full_text"
+
+
+def _identified(name: str, text: str, asked: Ids) -> Ids:
+    """Which paper a foreign file is: what its name says, unless its text names another."""
+    labelled = Ids()
+    for label, value in _LABEL.findall(text[:4000]):
+        if label.upper().replace(" ", "") in {"PMID", "DOI", "PMCID"}:
+            labelled |= _spelled(label, value)
+    named = asked or file_names.ids_from(name)
+    if not named and (doi := _doi_behind(name, text)):
+        named = Ids(doi=doi)
+    if named.clash(labelled):
+        return Ids()
+    if named.doi and not labelled.doi and _speaks_of_another(named.doi, text):
+        return Ids()
+    # Of what was asked only the name that led here counts: the caller's other identifiers were
+    # never compared with this text, and a wrong link would serve a wrong paper for ever.
+    own = {kind: value for kind, value in _names(named) if _leads_to(kind, value, name)}
+    return Ids(**own) | labelled if own else labelled if labelled.shares(named) else Ids()
+
+
+def _names(ids: Ids) -> list[tuple[str, str]]:
+    return [(kind, value) for kind, _, value in (name.partition(":") for name in ids.names())]
+
+
+def _leads_to(kind: str, value: str, name: str) -> bool:
+    spellings = {spelling.lower() for spelling in file_names.candidates(Ids(**{kind: value}))}
+    return name.lower() in spellings
+
+
+def _spelled(label: str, value: str) -> Ids:
+    value = value.strip().strip("*` ")
+    if match := re.match(r"[1-9]\d{0,7}\b", value):
+        return Ids(pmid=match[0]) if label.upper() == "PMID" else Ids()
+    if match := re.match(r"PMC[1-9]\d*", value, re.I):
+        return Ids(pmcid=match[0].upper())
+    if match := _DOI.search(value):
+        return Ids(doi=_trimmed(match[0]))
+    return Ids()
+
+
+def _trimmed(doi: str) -> str:
+    doi = doi.rstrip(".,;:*_")
+    # Brackets around a DOI in running text are not part of it; those inside are.
+    while doi.endswith(")") and doi.count("(") < doi.count(")"):
+        doi = doi[:-1].rstrip(".,;:")
+    return doi.lower()
+
+
+def _same_file(text: str, name: str) -> set[str]:
+    """The DOIs a text names that would all be filed under *name*."""
+    wanted = name.removesuffix(".txt").removesuffix("_abstract").lower()
+    found = {_trimmed(match[0]) for match in _DOI.finditer(text)}
+    return {doi for doi in found if file_names.traditional(doi) == wanted}
+
+
+def _speaks_of_another(doi: str, text: str) -> bool:
+    rivals = _same_file(text, file_names.traditional(doi))
+    return bool(rivals) and doi not in rivals
+
+
+def _doi_behind(name: str, text: str) -> str:
+    if not name.startswith("10."):
+        return ""
+    found = _same_file(text, name)
+    return found.pop() if len(found) == 1 else ""
+
+
+def _returned(path: Path, data: bytes, ours: paper_file.PaperFile) -> Record:
+    """A file of ours whose record is lost: its header tells nearly everything."""
+    get = ours.header.get
+    stored = StoredPaper(
+        paper=ours.paper,
+        kind=ours.kind,
+        path=str(path),
+        source=get("Source", ""),
+        via=get("Via", ""),
+        sha256=sha256(data),
+        license=get("License", ""),
+        verdict=get("Verdict", "full_text"),  # type: ignore[arg-type]  # our own word, read back
+        saved_at=get("Retrieved", "") or _modified(path),
+    )
+    return Record(stored, order=path.stat().st_mtime_ns, words=len(ours.body.split()))
+
+
+def _taken(path: Path, data: bytes, text: str, kind: Kind, ids: Ids) -> Record:
+    label: dict[str, str] = {}
+    for name, value in _LABEL.findall(text[:4000]):
+        label.setdefault(name.lower().rstrip("s"), paper_file.one_line(value))
+    heading = re.search(r"^#{1,2} (.+)$", text, re.M)
+    title = label.get("title") or (paper_file.one_line(heading[1]) if heading else "")
+    abstract = _foreign_abstract(text) if kind == "abstract" else ""
+    paper = Paper(
+        ids=ids,
+        title=title,
+        abstract=abstract,
+        authors=tuple(Author(family=a.strip()) for a in label.get("author", "").split(",") if a),
+        journal=label.get("journal", ""),
+        published=year[0] if (year := re.match(r"\d{4}", label.get("year", ""))) else "",
+    )
+    stored = StoredPaper(
+        paper=paper,
+        kind=kind,
+        path=str(path),
+        source="Cache",
+        via=ADOPTED,
+        sha256=sha256(data),
+        verdict="full_text" if kind == "full_text" else "abstract_only",
+        saved_at=_modified(path),
+    )
+    return Record(stored, order=path.stat().st_mtime_ns, words=len(text.split()))
+
+
+def _foreign_abstract(text: str) -> str:
+    after = re.split(r"^[#>*\s-]*Abstract\**\s*:?\**[ \t]*$?", text, maxsplit=1, flags=re.I | re.M)
+    if len(after) < 2:
+        return ""
+    lines = after[1].strip().splitlines()
+    kept = [line for line in lines if not (_NO_FULL_TEXT.search(line) and len(line) < 200)]
+    return paper_file.clean_text("\n".join(kept)).strip().strip("-=").strip()
+
+
+def _modified(path: Path) -> str:
+    return datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat(timespec="seconds")

@@ -1,0 +1,428 @@
+"""The catalogue: SQLite beside the files, so that a paper is found by any of its names at once.
+
+Files are the truth and this is an index over them. ``names`` maps every identifier to one entry;
+``words`` is the full-text index over title and abstract, where SQLite was built with FTS5.
+
+WAL lets readers go on while somebody writes. ``synchronous=FULL`` costs one flush per save, next
+to six for the paper's files, and keeps a promise: a paper reported as saved is found by every
+name also after a power cut. ``unfinished`` says which files a writer was about to change, so that
+what a killed one left half done is finished by whoever comes next.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import re
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from ..errors import StoreFailed
+from .safe_files import disk
+
+log = logging.getLogger(__name__)
+
+VERSION = 1
+_PATIENCE_MS = 60_000
+_BROKEN = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+_TABLES = """
+CREATE TABLE schema_version (version INTEGER NOT NULL);
+CREATE TABLE notes (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE papers (
+    id INTEGER PRIMARY KEY,
+    file TEXT NOT NULL UNIQUE,
+    kind TEXT NOT NULL,
+    year TEXT NOT NULL,
+    journal TEXT NOT NULL,
+    retracted INTEGER NOT NULL,
+    filed INTEGER NOT NULL,
+    size INTEGER NOT NULL,
+    mtime_ns INTEGER NOT NULL,
+    line TEXT NOT NULL,
+    record TEXT NOT NULL
+);
+CREATE INDEX papers_file ON papers (file COLLATE NOCASE);
+CREATE INDEX papers_filed ON papers (filed);
+CREATE TABLE names (
+    name TEXT PRIMARY KEY,
+    paper INTEGER NOT NULL REFERENCES papers (id) ON DELETE CASCADE
+) WITHOUT ROWID;
+CREATE INDEX names_paper ON names (paper);
+CREATE TABLE unfinished (file TEXT PRIMARY KEY, task TEXT NOT NULL, pid INTEGER NOT NULL,
+    since REAL NOT NULL) WITHOUT ROWID;
+CREATE VIEW texts AS SELECT id,
+    json_extract(record, '$.stored.paper.title') AS title,
+    json_extract(record, '$.stored.paper.abstract') AS abstract FROM papers;
+"""
+_WORDS = """
+CREATE VIRTUAL TABLE words USING fts5 (title, abstract, content='texts', content_rowid='id',
+    tokenize="unicode61 remove_diacritics 2");
+"""
+# An external-content index is told what leaves before the row does: it cannot look it up later.
+_FORGET = """INSERT INTO words (words, rowid, title, abstract)
+    SELECT 'delete', id, title, abstract FROM texts WHERE id = ?"""
+_LEARN = (
+    "INSERT INTO words (rowid, title, abstract) SELECT id, title, abstract FROM texts WHERE id = ?"
+)
+
+
+class CatalogueBroken(Exception):
+    """The database file is damaged; it can be made again from the files."""
+
+
+class Entry(NamedTuple):
+    """One row, as far as finding needs it."""
+
+    id: int
+    file: str
+    size: int
+    mtime_ns: int
+    record: str
+
+
+class NewEntry(NamedTuple):
+    """What is written for one paper."""
+
+    file: str
+    kind: str
+    year: str
+    journal: str
+    retracted: bool
+    filed: int
+    size: int
+    mtime_ns: int
+    line: str
+    record: str
+
+
+class Wanted(NamedTuple):
+    """The filters of a listing; empty means any."""
+
+    text: str = ""
+    kind: str = ""
+    year_from: str = ""
+    year_to: str = ""
+    journal: str = ""
+
+
+_ENTRY = "papers.id, papers.file, papers.size, papers.mtime_ns, papers.record"
+
+
+class Catalogue:
+    """The database of one shelf. Any thread, any process; one connection per thread."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._local = threading.local()
+        self._open: list[sqlite3.Connection] = []
+        self._turn = threading.RLock()
+        self._epoch = 0
+        self._fts: bool | None = None
+
+    # -- connections -------------------------------------------------------------------------
+
+    def exists(self) -> bool:
+        """Whether there is a database to read."""
+        return self._current() is not None or self.path.is_file()
+
+    def _current(self) -> sqlite3.Connection | None:
+        mine = getattr(self._local, "mine", None)
+        # A forked child must not use its parent's connection.
+        return mine[0] if mine and mine[1:] == (os.getpid(), self._epoch) else None
+
+    def connection(self) -> sqlite3.Connection:
+        """This thread's connection; the file is created if need be (its folder is not)."""
+        if (connection := self._current()) is not None:
+            return connection
+        with self._speaking():
+            connection = self._connect()
+            try:
+                self._prepare(connection)
+            except BaseException:
+                connection.close()
+                raise
+        with self._turn:
+            self._open.append(connection)
+        self._local.mine = (connection, os.getpid(), self._epoch)
+        return connection
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            self.path, timeout=_PATIENCE_MS / 1000, isolation_level=None, check_same_thread=False
+        )
+        connection.execute("PRAGMA foreign_keys = ON")
+        if not os.access(self.path, os.W_OK) or not os.access(self.path.parent, os.W_OK):
+            # A shelf on a read-only disk: WAL would want to create files beside the database.
+            connection.close()
+            quoted = self.path.absolute().as_uri()
+            return sqlite3.connect(
+                f"{quoted}?immutable=1", uri=True, isolation_level=None, check_same_thread=False
+            )
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        return connection
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        found = _version(connection)
+        if found is None:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                if _version(connection) is None:  # nobody was faster
+                    _create(connection)
+                connection.execute("COMMIT")
+            except BaseException:
+                connection.execute("ROLLBACK")
+                raise
+            found = VERSION
+        if found < VERSION:
+            msg = f"schema {found} of an older version"
+            raise CatalogueBroken(msg)
+        if found > VERSION:
+            msg = f"{self.path} was written by a newer version of Papershelf (schema {found})."
+            hint = f"Use that version, or delete {self.path.name}: it is made again from the files."
+            raise StoreFailed(msg, hint)
+        if self._fts is None:
+            query = "SELECT 1 FROM sqlite_master WHERE name = 'words'"
+            self._fts = connection.execute(query).fetchone() is not None
+
+    def close(self) -> None:
+        """Close every thread's connection; the next call opens a new one."""
+        with self._turn:
+            self._epoch += 1
+            for connection in self._open:
+                with contextlib.suppress(sqlite3.Error):
+                    connection.close()
+            self._open.clear()
+
+    def move_aside(self) -> None:
+        """Put a damaged database out of the way; a whole one that is there by now stays."""
+        self.close()
+        with contextlib.suppress(CatalogueBroken, StoreFailed):
+            if self._rows("PRAGMA quick_check")[0][0] == "ok":
+                return  # another process was faster
+        self.close()
+        aside = f"{self.path.name}.damaged-{time.time_ns()}"
+        for ending in ("", "-wal", "-shm"):
+            path = self.path.with_name(self.path.name + ending)
+            with disk(path, "move"), contextlib.suppress(FileNotFoundError):
+                path.replace(path.with_name(aside + ending))
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """Hold the write lock of all threads and processes; commit at the end or undo all."""
+        with self._turn, self._speaking():
+            connection = self.connection()
+            if connection.in_transaction:
+                yield connection
+                return
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                with contextlib.suppress(sqlite3.Error):
+                    connection.execute("ROLLBACK")
+                raise
+
+    @contextlib.contextmanager
+    def _speaking(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            code = (getattr(error, "sqlite_errorcode", 0) or 0) & 0xFF
+            if code in _BROKEN:
+                raise CatalogueBroken(str(error)) from error
+            if not isinstance(error, sqlite3.OperationalError):
+                raise
+            hint = "Check free space and permissions of PAPERS_DIR."
+            if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+                hint = "Another process holds the catalogue: wait until it is done, or end it."
+            msg = f"The catalogue {self.path} could not be used: {error}."
+            raise StoreFailed(msg, hint, file=str(self.path)) from error
+
+    def _rows(self, query: str, given: Sequence[object] = ()) -> list[tuple[object, ...]]:
+        with self._speaking():
+            return self.connection().execute(query, given).fetchall()
+
+    # -- reading -----------------------------------------------------------------------------
+
+    def by_names(self, names: Sequence[str]) -> list[Entry]:
+        """The entries any of *names* points to, in the order of *names*, each once."""
+        marks = ",".join("?" * len(names))
+        query = (
+            f"SELECT names.name, {_ENTRY} FROM names JOIN papers ON papers.id = names.paper "  # noqa: S608 - only question marks are put in
+            f"WHERE names.name IN ({marks})"
+        )
+        with self._speaking():
+            found = {row[0]: Entry(*row[1:]) for row in self.connection().execute(query, names)}
+        return list({found[name].id: found[name] for name in names if name in found}.values())
+
+    def by_file(self, file: str) -> Entry | None:
+        """The entry whose file has this name, upper and lower case alike."""
+        query = f"SELECT {_ENTRY} FROM papers WHERE file = ? COLLATE NOCASE ORDER BY file = ? DESC"  # noqa: S608
+        rows = self._rows(query + " LIMIT 1", (file, file))
+        return Entry(*rows[0]) if rows else None  # type: ignore[arg-type]
+
+    def search(self, wanted: Wanted, start: int, limit: int) -> tuple[int, list[Entry]]:
+        """How many entries match, and a page of them: best first for words, else newest first."""
+        tables, where, given, order = self._plan(wanted)
+        condition = " AND ".join(["1", *where])
+        total = self._rows(f"SELECT count(*) FROM {tables} WHERE {condition}", given)[0][0]  # noqa: S608 - the parts are constants of this class
+        rows = self._rows(
+            f"SELECT {_ENTRY} FROM {tables} WHERE {condition} ORDER BY {order} LIMIT ? OFFSET ?",  # noqa: S608
+            [*given, limit, start],
+        )
+        return int(str(total)), [Entry(*row) for row in rows]  # type: ignore[arg-type]
+
+    def _plan(self, wanted: Wanted) -> tuple[str, list[str], list[object], str]:
+        tables, order = "papers", "papers.filed DESC"
+        where: list[str] = []
+        given: list[object] = []
+        words = re.findall(r"\w+", wanted.text)
+        if words and self.fts:
+            tables = "words JOIN papers ON papers.id = words.rowid"
+            where.append("words MATCH ?")
+            given.append(" ".join(f'"{word}"' for word in words))
+            order = "bm25(words, 4.0, 1.0), papers.filed DESC"
+        elif words:
+            tables = "papers JOIN texts ON texts.id = papers.id"
+            for word in words:
+                where.append("texts.title || ' ' || texts.abstract LIKE ? ESCAPE '\\'")
+                given.append(_like(word))
+        elif wanted.text.strip():
+            where.append("0")  # nothing but punctuation: no paper has it as a word
+        for condition, value in (
+            ("papers.kind = ?", wanted.kind),
+            ("papers.year >= ?", wanted.year_from),
+            ("papers.year <> '' AND papers.year <= ?", wanted.year_to),
+            ("papers.journal LIKE ? ESCAPE '\\'", wanted.journal and _like(wanted.journal)),
+        ):
+            if value:
+                where.append(condition)
+                given.append(value)
+        return tables, where, given, order
+
+    @property
+    def fts(self) -> bool:
+        """Whether words are looked up in an index; else every paper is looked through."""
+        self.connection()
+        return bool(self._fts)
+
+    def counts(self) -> dict[str, int]:
+        """Papers by kind, and how many are retracted."""
+        query = "SELECT kind, count(*), sum(retracted) FROM papers GROUP BY kind"
+        found = {str(kind): (n, bad) for kind, n, bad in self._rows(query)}
+        made = {kind: int(str(found.get(kind, (0, 0))[0])) for kind in ("full_text", "abstract")}
+        retracted = sum(int(str(bad)) for _, bad in found.values())
+        return {"papers": sum(made.values()), **made, "retracted": retracted}
+
+    def lines(self) -> Iterator[str]:
+        """The lines of the index files, the oldest paper first."""
+        with self._speaking():
+            for row in self.connection().execute("SELECT line FROM papers ORDER BY filed, file"):
+                yield row[0]
+
+    def entries(self) -> list[Entry]:
+        """Every entry, the oldest first."""
+        query = f"SELECT {_ENTRY} FROM papers ORDER BY filed, file"  # noqa: S608
+        return [Entry(*row) for row in self._rows(query)]  # type: ignore[arg-type]
+
+    def newest(self) -> int:
+        """The highest order given so far."""
+        return int(str(self._rows("SELECT coalesce(max(filed), 0) FROM papers")[0][0]))
+
+    def size(self) -> int:
+        """How many entries there are."""
+        return int(str(self._rows("SELECT count(*) FROM papers")[0][0]))
+
+    # -- writing -----------------------------------------------------------------------------
+
+    def put(self, new: NewEntry, names: Sequence[str], replacing: int | None = None) -> int:
+        """Write one entry. Its *names* point to it from now on, whoever had them before."""
+        with self.writing() as connection:
+            marks = ",".join("?" * len(new))
+            if replacing is None:
+                query = f"INSERT INTO papers ({','.join(new._fields)}) VALUES ({marks})"  # noqa: S608
+                number = connection.execute(query, new).lastrowid or 0
+            else:
+                number = replacing
+                if self.fts:
+                    connection.execute(_FORGET, (number,))
+                columns = ",".join(f"{name} = ?" for name in new._fields)
+                connection.execute(f"UPDATE papers SET {columns} WHERE id = ?", (*new, number))  # noqa: S608
+            if self.fts:
+                connection.execute(_LEARN, (number,))
+            connection.executemany(
+                "INSERT OR REPLACE INTO names VALUES (?, ?)", [(name, number) for name in names]
+            )
+        return number
+
+    def drop(self, number: int) -> None:
+        """Take an entry and its names out."""
+        with self.writing() as connection:
+            if self.fts:
+                connection.execute(_FORGET, (number,))
+            connection.execute("DELETE FROM papers WHERE id = ?", (number,))
+
+    def clear(self) -> None:
+        """Take everything out, except the notes of unfinished work."""
+        with self.writing() as connection:
+            if self.fts:
+                connection.execute("DROP TABLE words")
+                connection.execute(_WORDS)
+            for table in ("names", "papers", "notes"):
+                connection.execute(f"DELETE FROM {table}")  # noqa: S608 - constants
+
+    def note(self, name: str) -> str:
+        """A remembered fact, empty when unknown."""
+        rows = self._rows("SELECT value FROM notes WHERE name = ?", (name,))
+        return str(rows[0][0]) if rows else ""
+
+    def set_note(self, name: str, value: str) -> None:
+        """Remember a fact."""
+        with self.writing() as connection:
+            connection.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (name, value))
+
+    def begin(self, file: str, task: str, since: float) -> None:
+        """Announce that *file* is about to be written (``register``) or deleted (``remove``)."""
+        with self.writing() as connection:
+            row = (file, task, os.getpid(), since)
+            connection.execute("INSERT OR REPLACE INTO unfinished VALUES (?, ?, ?, ?)", row)
+
+    def done(self, file: str) -> None:
+        """The announced work is finished."""
+        with self.writing() as connection:
+            connection.execute("DELETE FROM unfinished WHERE file = ?", (file,))
+
+    def unfinished(self) -> list[tuple[str, str, int, float]]:
+        """Announced and not finished: file, task, process, since when."""
+        return self._rows("SELECT file, task, pid, since FROM unfinished")  # type: ignore[return-value]
+
+
+def _version(connection: sqlite3.Connection) -> int | None:
+    query = "SELECT 1 FROM sqlite_master WHERE name = 'schema_version'"
+    if connection.execute(query).fetchone() is None:
+        return None
+    row = connection.execute("SELECT version FROM schema_version").fetchone()
+    return int(row[0]) if row else None
+
+
+def _create(connection: sqlite3.Connection) -> None:
+    for statement in _TABLES.split(";\n"):
+        if statement.strip():
+            connection.execute(statement)
+    try:
+        connection.execute(_WORDS)
+    except sqlite3.OperationalError as error:
+        log.info("SQLite without FTS5 (%s): listings by word look through every paper.", error)
+    connection.execute("INSERT INTO schema_version VALUES (?)", (VERSION,))
+
+
+def _like(text: str) -> str:
+    escaped = re.sub(r"([\\%_])", r"\\\1", text)
+    return f"%{escaped}%"

@@ -1,0 +1,129 @@
+"""``index.csv`` and ``index.jsonl``: the shelf as a table, for pandas, R, Excel and plain eyes.
+
+A new paper is a line appended to both; a change writes both anew beside the old and renames. The
+catalogue remembers how long the files must be, so that one torn by a crash or edited by hand is
+noticed and written again.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from .records import Record
+from .safe_files import disk, part_of, sync_folder
+
+COLUMNS = [
+    "key",
+    "pmid",
+    "pmcid",
+    "doi",
+    "arxiv",
+    "title",
+    "authors",
+    "journal",
+    "year",
+    "kind",
+    "source",
+    "via",
+    "license",
+    "retracted",
+    "verdict",
+    "words",
+    "file",
+    "sha256",
+    "saved_at",
+]
+
+
+def line(record: Record) -> str:
+    """One line of ``index.jsonl``."""
+    stored, paper, ids = record.stored, record.stored.paper, record.ids
+    row = {
+        "key": ids.key,
+        "pmid": ids.pmid,
+        "pmcid": ids.pmcid,
+        "doi": ids.doi,
+        "arxiv": ids.arxiv,
+        "title": paper.title,
+        "authors": paper.author_names,
+        "journal": paper.journal,
+        "year": paper.year,
+        "kind": stored.kind,
+        "source": stored.source,
+        "via": stored.via,
+        "license": stored.license,
+        "retracted": paper.retracted,
+        "verdict": stored.verdict,
+        "words": record.words,
+        "file": record.file,
+        "sha256": stored.sha256,
+        "saved_at": stored.saved_at,
+    }
+    return json.dumps(row, ensure_ascii=False) + "\n"
+
+
+class IndexFiles:
+    """The two index files of one folder. Callers hold the catalogue's write lock."""
+
+    def __init__(self, folder: Path) -> None:
+        self._csv = folder / "index.csv"
+        self._jsonl = folder / "index.jsonl"
+
+    def sizes(self) -> str:
+        """How long both files are now, in bytes; 0 for one that is absent."""
+        return " ".join(str(_size(path)) for path in (self._csv, self._jsonl))
+
+    def append(self, lines: Iterable[str]) -> None:
+        """Add papers at the end of both files, which exist."""
+        for path, text in zip((self._csv, self._jsonl), _both(list(lines)), strict=True):
+            # Not flushed to the disk: after a power cut the length tells, and it is made anew.
+            with disk(path), path.open("ab") as file:
+                file.write(text)
+
+    def rewrite(self, lines: Iterable[str]) -> None:
+        """Write both files anew."""
+        parts = [part_of(self._csv), part_of(self._jsonl)]
+        with disk(self._csv):
+            try:
+                with parts[0].open("xb") as table, parts[1].open("xb") as rows:
+                    table.write((",".join(COLUMNS) + "\n").encode())
+                    for text in lines:
+                        cells, row = _both([text])
+                        table.write(cells)
+                        rows.write(row)
+                    for file in (table, rows):
+                        file.flush()
+                        os.fsync(file.fileno())
+                parts[0].replace(self._csv)
+                parts[1].replace(self._jsonl)
+                sync_folder(self._csv.parent)
+            finally:
+                for part in parts:
+                    part.unlink(missing_ok=True)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _both(lines: list[str]) -> tuple[bytes, bytes]:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    for text in lines:
+        row = json.loads(text)
+        writer.writerow([_cell(row[column]) for column in COLUMNS])
+    return tuple(text.encode("utf-8", "replace") for text in (out.getvalue(), "".join(lines)))  # type: ignore[return-value]
+
+
+def _cell(value: object) -> str:
+    """A cell Excel shows as text: one that begins like a formula would be run."""
+    text = str(value)
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text

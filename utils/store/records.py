@@ -1,0 +1,122 @@
+"""One entry of the shelf as a record: what is known of a stored paper beyond its text.
+
+Every record lies as JSON in ``.papershelf/records``, so that the catalogue, which holds the same
+records with indexes around them, can always be made again from the files.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+from ..paper import Attempt, Fetched, Ids, Notice, Paper, StoredPaper, paper_from
+
+ADOPTED = "adopted"
+"""``via`` of a file that somebody else put on the shelf."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A stored paper with what only the shelf needs to know.
+
+    ``order`` (nanoseconds, unique on a shelf) says which of two records is newer; ``words``
+    counts the main text; ``raw`` and ``url`` name the untouched bytes and where they came from.
+    """
+
+    stored: StoredPaper
+    order: int = 0
+    words: int = 0
+    raw: str = ""
+    url: str = ""
+
+    @property
+    def file(self) -> str:
+        """The file's name on the shelf."""
+        return Path(self.stored.path).name
+
+    @property
+    def ids(self) -> Ids:
+        """The paper's names."""
+        return self.stored.paper.ids
+
+    @property
+    def rank(self) -> int:
+        """How much of the paper this is; a file is never replaced by one of lower rank."""
+        if self.stored.kind == "full_text":
+            return 3 if self.stored.verdict != "partial" else 2
+        return 1 if self.stored.paper.abstract else 0
+
+    def of(self, paper: Paper) -> Record:
+        """The same record with other metadata."""
+        return replace(self, stored=replace(self.stored, paper=paper))
+
+    def to_json(self) -> str:
+        """The record as one line of JSON, without the folder (which may move)."""
+        row = asdict(self)
+        row["stored"]["path"] = self.file
+        return json.dumps(row, ensure_ascii=True, separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, text: str, folder: Path) -> Record:
+        """Read `to_json` back.
+
+        Raises
+        ------
+        ValueError
+            The text is no record (a KeyError or TypeError inside counts as that).
+        """
+        try:
+            return cls._from_row(json.loads(text), folder)
+        except (KeyError, TypeError, AttributeError) as error:
+            msg = f"not a record: {error!r}"
+            raise ValueError(msg) from error
+
+    @classmethod
+    def _from_row(cls, row: dict[str, Any], folder: Path) -> Record:
+        stored = row["stored"]
+        stored["paper"] = paper_from(stored["paper"])
+        stored["attempts"] = tuple(Attempt(**attempt) for attempt in stored["attempts"])
+        # Only the last part: a record is a file too, and must not point out of the shelf.
+        stored["path"] = str(folder / Path(stored["path"]).name)
+        row["stored"] = StoredPaper(**stored)
+        return cls(**row)
+
+
+def sha256(data: bytes) -> str:
+    """Checksum as it stands in the catalogue."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def joined(new: Paper, old: Paper) -> Paper:
+    """What both records of one paper know; the newer wins, the older fills gaps."""
+    filled = {f.name: getattr(new, f.name) or getattr(old, f.name) for f in fields(Paper)}
+    return Paper(**{**filled, "ids": new.ids | old.ids})
+
+
+def with_retraction(paper: Paper, stated_by: str) -> Paper:
+    """*paper* marked as retracted, on the word of the text or the site that sent it."""
+    if paper.retracted:
+        return paper
+    notice = Notice("retraction", f"stated by {stated_by}")
+    return replace(paper, notices=(*paper.notices, notice))
+
+
+@dataclass(frozen=True, slots=True)
+class RebuildReport:
+    """What was found when the catalogue was made again from the files.
+
+    ``ignored`` are the text files that are no papers of their own, each with the reason.
+    """
+
+    full_text: int = 0
+    abstracts: int = 0
+    adopted: int = 0
+    ignored: tuple[tuple[str, str], ...] = field(default=())
+
+
+def raw_name(stem: str, fetched: Fetched) -> str:
+    """The file that keeps what a site sent."""
+    return f"{stem}.{fetched.media}.gz"

@@ -1,0 +1,169 @@
+"""Writing files so that no reader ever sees half of one, and never outside the shelf.
+
+A file is written beside its target, flushed to the disk and renamed over it: a reader sees the
+old bytes or the new ones, also after ``kill -9`` or a power cut. Errors of the operating system
+become `StoreFailed` with the file's name and what to do about it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import secrets
+import stat
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from ..errors import BadRequest, StoreFailed
+
+PRIVATE = ".papershelf"
+STALE_AFTER = 3600.0
+_HINTS = {
+    errno.ENOSPC: "The disk is full: free some space and try again.",
+    errno.EDQUOT: "The disk quota is used up: free some space and try again.",
+    errno.EROFS: "The disk is read-only: point PAPERS_DIR at a folder that can be written.",
+    errno.EACCES: "Check the folder's permissions or point PAPERS_DIR at another one.",
+    errno.EPERM: "Check the folder's permissions or point PAPERS_DIR at another one.",
+    errno.ENOTDIR: "A file is in the way where a folder is needed: move it or change PAPERS_DIR.",
+    errno.EMFILE: "Too many files are open: raise the limit (ulimit -n) or run fewer workers.",
+}
+
+
+@contextlib.contextmanager
+def disk(path: Path, doing: str = "write") -> Iterator[None]:
+    """Turn what the operating system refuses into a sentence.
+
+    Raises
+    ------
+    StoreFailed
+        Anything went wrong with *path*.
+    """
+    try:
+        yield
+    except OSError as error:
+        where = error.filename or path
+        msg = f"Could not {doing} {where}: {error.strerror or error}."
+        hint = _HINTS.get(error.errno or 0, "Check the disk and the folder in PAPERS_DIR.")
+        raise StoreFailed(msg, hint, file=str(where)) from error
+
+
+def make_folder(folder: Path, mode: int = 0o777) -> None:
+    """Create *folder* and its parents; *mode* also corrects one that is too open."""
+    with disk(folder, "create"):
+        folder.mkdir(mode=mode, parents=True, exist_ok=True)
+        if mode != 0o777 and stat.S_IMODE(folder.stat().st_mode) != mode:
+            folder.chmod(mode)
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write *data* to *path*, all or nothing, and have it on the disk before returning."""
+    part = part_of(path)
+    with disk(path), _gone_afterwards(part):
+        write_part(part, data)
+        part.replace(path)
+        sync_folder(path.parent)
+
+
+def write_new(path: Path, data: bytes) -> bool:
+    """Like `write_whole`, but never over something: False when *path* is taken."""
+    part = part_of(path)
+    with disk(path), _gone_afterwards(part):
+        write_part(part, data)
+        try:
+            os.link(part, path)
+        except FileExistsError:
+            return False
+        except OSError:  # a file system without hard links
+            if path.exists():
+                return False
+            part.replace(path)
+        sync_folder(path.parent)
+    return True
+
+
+@contextlib.contextmanager
+def _gone_afterwards(part: Path) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
+
+
+def part_of(path: Path) -> Path:
+    """A name beside *path* that nobody else writes to."""
+    # The stem is cut, since a name near the limit of 255 bytes has no room for the ending.
+    return path.with_name(f".{path.name[:120]}.{os.getpid()}.{secrets.token_hex(4)}.part")
+
+
+def write_part(part: Path, data: bytes) -> None:
+    """Write a new file and have its bytes on the disk."""
+    # "x": never follow or reuse something somebody has put there.
+    with disk(part), part.open("xb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def sync_folder(folder: Path) -> None:
+    """Make a rename durable; without this a power cut may undo it."""
+    if os.name == "nt":  # Windows cannot open folders, and orders renames itself
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def remove(path: Path) -> None:
+    """Delete *path* if it is there."""
+    with disk(path, "delete"):
+        path.unlink(missing_ok=True)
+
+
+def sweep(folder: Path) -> int:
+    """Delete what writers killed more than an hour ago left behind; return how many."""
+    swept = 0
+    with contextlib.suppress(OSError), os.scandir(folder) as found:
+        for entry in found:
+            if entry.name.startswith(".") and entry.name.endswith(".part"):
+                with contextlib.suppress(OSError):
+                    if entry.stat(follow_symlinks=False).st_mtime < time.time() - STALE_AFTER:
+                        Path(entry.path).unlink()
+                        swept += 1
+    return swept
+
+
+def confined(folder: Path, wanted: str) -> Path:
+    """Where *wanted* (a path given by a user or a model) lies, if that is on the shelf.
+
+    Relative paths hang on *folder*. Links are followed before judging.
+
+    Raises
+    ------
+    BadRequest
+        It leads out of the folder, into its private part, or is not a .txt or .md file.
+    """
+    hint = f"Give a name like my_paper.txt; it is written inside {folder}."
+    if not wanted.strip() or any(ord(c) < 32 or ord(c) == 127 for c in wanted):
+        raise BadRequest(f"{wanted!r} is not a usable file name.", hint)
+    if os.name != "nt" and "\\" in wanted:
+        raise BadRequest(f"{wanted!r} contains a backslash.", hint)
+    given = Path(wanted)
+    if ".." in given.parts:
+        raise BadRequest(f"{wanted!r} contains '..'.", hint)
+    home = folder.resolve()
+    try:
+        target = (home / given).resolve()
+    except (OSError, RuntimeError) as error:  # RuntimeError: links that lead in circles
+        raise BadRequest(f"{wanted!r} cannot be resolved: {error}.", hint) from None
+    if not target.is_relative_to(home) or target == home:
+        raise BadRequest(f"{wanted!r} is outside the papers folder.", hint)
+    if any(part.startswith(".") for part in target.relative_to(home).parts):
+        raise BadRequest(f"{wanted!r} is a hidden file or folder.", hint)
+    if target.suffix.lower() not in {".txt", ".md"}:
+        raise BadRequest(f"{wanted!r} does not end in .txt or .md.", hint)
+    return target

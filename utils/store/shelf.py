@@ -1,0 +1,448 @@
+"""The shelf: the folder of papers, found by any name, changed all or nothing.
+
+The one class others use of this room. The files are the truth; the catalogue in ``.papershelf``
+finds them at once and is made again from them when it is lost or damaged. Nothing is created
+until the first write.
+"""
+
+from __future__ import annotations
+
+import functools
+import gzip
+import logging
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Concatenate, Literal, ParamSpec, TypeVar
+
+from ..errors import BadRequest, NotFound, StoreFailed
+from ..paper import Attempt, Document, Fetched, Ids, Media, Paper, StoredPaper, now
+from . import file_names, paper_file, quarantine, safe_files
+from .catalogue import Catalogue, CatalogueBroken, Entry, Wanted
+from .filing import Filing
+from .records import RebuildReport, Record, with_retraction
+
+log = logging.getLogger(__name__)
+
+P = ParamSpec("P")
+T = TypeVar("T")
+_KEPT = {"full_text", "partial"}
+_WEEKLY = 7 * 86_400.0
+
+
+def _healing(
+    method: Callable[Concatenate[Shelf, P], T],
+) -> Callable[Concatenate[Shelf, P], T]:
+    """Make a damaged catalogue again from the files, then do what was asked."""
+
+    @functools.wraps(method)
+    def guarded(self: Shelf, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return method(self, *args, **kwargs)
+        except CatalogueBroken as error:
+            self._heal(error)
+            return method(self, *args, **kwargs)
+
+    return guarded
+
+
+class Shelf:
+    """One folder of papers. Safe to use from several threads and processes at once.
+
+    Parameters
+    ----------
+    folder : Path
+        ``PAPERS_DIR``; created with the first paper.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = Path(folder).absolute()
+        self._private = self.folder / safe_files.PRIVATE
+        self._catalogue = Catalogue(self._private / "catalogue.db")
+        self._filing = Filing(self.folder, self._catalogue)
+        self._opened = False
+        self._capitals: dict[str, str] | None = None
+
+    def __enter__(self) -> Shelf:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Bring the index files up to date and close the catalogue."""
+        try:
+            if self._opened:
+                self._filing.settle()
+        except (StoreFailed, CatalogueBroken) as error:
+            log.warning("The index files are behind: %s", error)
+        finally:
+            self._opened = False
+            self._catalogue.close()
+
+    # -- finding -----------------------------------------------------------------------------
+
+    @_healing
+    def find(self, ids: Ids) -> StoredPaper | None:
+        """The paper that goes by any of *ids*, if its file is there. No network.
+
+        A file that lies under the paper's name without being catalogued is taken in.
+        """
+        if not ids:
+            return None
+        if self._ready():
+            there = [self._alive(entry) for entry in self._catalogue.by_names(ids.names())]
+            found = [record for record in there if record and not record.ids.clash(ids)]
+            if found:
+                return max(found, key=lambda record: record.rank).stored
+        return self._taken_in(ids)
+
+    @_healing
+    def find_by_file(self, name: str) -> StoredPaper | None:
+        """The paper whose file has this name, with or without ``.txt``."""
+        file = name if name.lower().endswith(".txt") else f"{name}.txt"
+        if not _plain(file):
+            return None
+        if self._ready() and (entry := self._catalogue.by_file(file)):
+            record = self._alive(entry)
+            return record.stored if record else None
+        path = self.folder / file
+        if not path.is_file() or (found := self._filing.from_file(path, Ids())) is None:
+            return None
+        return self._entered(found)
+
+    def _alive(self, entry: Entry) -> Record | None:
+        """The record of an entry, if its file is as it was; else what has become of it."""
+        try:
+            status = (self.folder / entry.file).stat()
+        except OSError:
+            return self._filing.reread(entry)
+        if (status.st_size, status.st_mtime_ns) != (entry.size, entry.mtime_ns):
+            return self._filing.reread(entry)
+        return Record.from_json(entry.record, self.folder)
+
+    def _taken_in(self, ids: Ids) -> StoredPaper | None:
+        """A file under one of the paper's names that the catalogue does not know."""
+        names = file_names.candidates(ids)
+        if ids.doi and (spelled := self._with_capitals(f"{file_names.traditional(ids.doi)}.txt")):
+            names.insert(1, spelled)
+        found: list[Record] = []
+        for name in names:
+            path = self.folder / name
+            if not path.is_file():
+                continue
+            if self._opened and self._catalogue.by_file(name) is not None:
+                continue  # another paper's
+            if record := self._filing.from_file(path, ids):
+                found.append(record)
+        return self._entered(max(found, key=lambda record: record.rank)) if found else None
+
+    def _with_capitals(self, name: str) -> str:
+        """The older program kept a DOI's capitals; ours are lower case."""
+        if self._capitals is None:
+            names = [path.name for path in self._filing.texts()]
+            self._capitals = {n.lower(): n for n in names if n[:3] == "10." and n != n.lower()}
+        return self._capitals.get(name.lower(), "")
+
+    def _entered(self, found: Record) -> StoredPaper:
+        """Catalogue a file that is there. A shelf that cannot be written is still read."""
+        try:
+            self._ready(create=True)
+            entered = self._filing.register(found, fresh=False)
+            self._filing.clear_away()
+        except StoreFailed as error:
+            log.warning("%s is read without being catalogued: %s", found.file, error)
+            return found.stored
+        return entered.stored
+
+    # -- saving ------------------------------------------------------------------------------
+
+    @_healing
+    def save(
+        self,
+        paper: Paper,
+        document: Document,
+        fetched: Fetched,
+        *,
+        source: str,
+        attempts: Sequence[Attempt],
+    ) -> StoredPaper:
+        """Put a full text on the shelf, in place of an abstract if there is one.
+
+        Returns what is on the shelf afterwards: the better text that was there already, if any.
+
+        Raises
+        ------
+        StoreFailed
+            The disk refused; nothing has changed.
+        """
+        if document.verdict not in _KEPT or not document.markdown.strip():
+            msg = f"{document.verdict} is not a text to be kept; it belongs in the quarantine"
+            raise ValueError(msg)
+        if document.retracted or fetched.retracted:
+            paper = with_retraction(paper, fetched.source)
+        stored = StoredPaper(
+            paper=paper,
+            kind="full_text",
+            path="",
+            source=source,
+            via=fetched.via,
+            sha256="",
+            license=fetched.license or document.license or paper.license,
+            verdict=document.verdict,
+            attempts=tuple(attempts),
+            saved_at=now(),
+        )
+        words = document.body_words or len(document.markdown.split())
+        new = Record(stored, words=words, raw=fetched.media, url=fetched.url)
+        self._ready(create=True)
+        raw = self._filing.raw / "new"
+        part = safe_files.part_of(raw)
+        try:
+            safe_files.write_part(part, gzip.compress(fetched.body, 6, mtime=0))
+            return self._filed(
+                new, lambda record: paper_file.full_text(record.stored, document.markdown), part
+            )
+        finally:
+            safe_files.remove(part)
+
+    @_healing
+    def save_abstract(
+        self, paper: Paper, attempts: Sequence[Attempt], *, via: str = "pubmed"
+    ) -> StoredPaper:
+        """Keep the abstract of a paper whose full text nobody offers.
+
+        A full text that is already there stays, and is returned.
+
+        Raises
+        ------
+        StoreFailed
+            The disk refused; nothing has changed.
+        """
+        stored = StoredPaper(
+            paper=paper,
+            kind="abstract",
+            path="",
+            source="PubMed_Abstract",
+            via=via,
+            sha256="",
+            verdict="abstract_only",
+            attempts=tuple(attempts),
+            saved_at=now(),
+        )
+        self._ready(create=True)
+        new = Record(stored, words=len(paper.abstract.split()))
+        return self._filed(new, lambda record: paper_file.abstract_only(record.stored))
+
+    def _filed(
+        self, new: Record, render: Callable[[Record], str], raw: Path | None = None
+    ) -> StoredPaper:
+        # A file of the older program that nobody has asked for yet counts as being there.
+        if not self._catalogue.by_names(new.ids.names()):
+            self._taken_in(new.ids)
+        record = self._filing.file(new, render, raw)
+        self._filing.clear_away()
+        return record.stored
+
+    @_healing
+    def touch_attempts(self, stored: StoredPaper, attempts: Sequence[Attempt]) -> StoredPaper:
+        """Note that full text was tried again in vain: the time until the next try starts anew."""
+        record = self._known(stored)
+        renewed = replace(record.stored, attempts=tuple(attempts), saved_at=now())
+        entry = self._catalogue.by_file(record.file)
+        assert entry is not None
+        return self._filing.note_attempts(entry, replace(record, stored=renewed)).stored
+
+    @_healing
+    def learn(self, stored: StoredPaper, paper: Paper) -> StoredPaper:
+        """Add identifiers and metadata to a stored paper, e.g. one the older program saved.
+
+        Raises
+        ------
+        BadRequest
+            *paper* contradicts what the shelf knows of the stored one.
+        """
+        record = self._known(stored)
+        if clash := record.ids.clash(paper.ids):
+            raise BadRequest(f"{record.file} is another paper: {clash}.")
+        learnt = self._filing.learn(record, paper).stored
+        self._filing.clear_away()
+        return learnt
+
+    def _known(self, stored: StoredPaper) -> Record:
+        file = Path(stored.path).name
+        self._ready(create=True)
+        if entry := self._catalogue.by_file(file):
+            return Record.from_json(entry.record, self.folder)
+        msg = f"{file} is not on the shelf."
+        raise NotFound(msg, "It may have been deleted or replaced: look it up again.")
+
+    def quarantine(self, ids: Ids, fetched: Fetched, verdict: str, reason: str) -> Path:
+        """Keep rejected content with the reason, away from the shelf; return its file.
+
+        Raises
+        ------
+        StoreFailed
+            The disk refused.
+        """
+        self._filing.prepare()
+        return quarantine.put(self._private / "quarantine", ids, fetched, verdict, reason)
+
+    # -- reading -----------------------------------------------------------------------------
+
+    def read_text(self, stored: StoredPaper) -> str:
+        """The whole file, header included (`paper_file.body_of` takes it off).
+
+        Raises
+        ------
+        StoreFailed
+            The file cannot be read.
+        """
+        return self._filing.read(Record(stored))
+
+    @_healing
+    def raw(self, stored: StoredPaper) -> tuple[bytes, Media] | None:
+        """What the site sent, untouched, with its kind; None when that was not kept."""
+        record = self._known(stored)
+        if not record.raw:
+            return None
+        path = self._filing.raw / record.raw
+        with safe_files.disk(path, "read"):
+            if not path.is_file():
+                return None
+            media: Literal["jats", "html", "pdf", "markdown"] = record.raw.split(".")[-2]  # type: ignore[assignment]
+            return gzip.decompress(path.read_bytes()), media
+
+    @_healing
+    def copy_to(self, stored: StoredPaper, output_path: str) -> Path:
+        """Write a copy of a stored paper under a name the caller chose, inside the folder.
+
+        Raises
+        ------
+        BadRequest
+            The name leads elsewhere, or something else lies there already.
+        """
+        target = safe_files.confined(self.folder, output_path)
+        source = Path(stored.path)
+        if target == source.resolve():
+            return target
+        entry = self._catalogue.by_file(target.name) if self._ready() else None
+        if entry is not None and target.parent == self.folder.resolve():
+            msg = f"{output_path!r} is the file of another paper on the shelf."
+            raise BadRequest(msg, "Choose another name.")
+        with safe_files.disk(source, "read"):
+            data = source.read_bytes()
+        safe_files.make_folder(target.parent)
+        if not safe_files.write_new(target, data):
+            with safe_files.disk(target, "read"):
+                same = target.is_file() and target.read_bytes() == data
+            if not same:
+                msg = f"{output_path!r} exists already and holds something else."
+                raise BadRequest(msg, "Choose another name, or delete that file first.")
+        return target
+
+    @_healing
+    def list(
+        self,
+        *,
+        text: str = "",
+        kind: str = "",
+        year_from: str = "",
+        year_to: str = "",
+        journal: str = "",
+        start: int = 0,
+        max_results: int = 20,
+    ) -> tuple[int, list[StoredPaper]]:
+        """How many papers match, and a page of them: best first for words, else newest first.
+
+        Every word of *text* must be in title or abstract; *journal* is part of its name.
+
+        Raises
+        ------
+        BadRequest
+            A filter has a value that cannot be.
+        """
+        if kind not in {"", "full_text", "abstract"}:
+            raise BadRequest(f"{kind!r} is no kind.", "Give full_text or abstract.")
+        for year in filter(None, (year_from, year_to)):
+            if not (str(year).isdecimal() and len(str(year)) == 4):
+                raise BadRequest(f"{year!r} is no year.", "Give four digits.")
+        if start < 0 or max_results < 0:
+            raise BadRequest("start and max_results cannot be negative.")
+        if not self._surveyed():
+            return 0, []
+        wanted = Wanted(text, kind, str(year_from), str(year_to), journal.strip())
+        total, entries = self._catalogue.search(wanted, start, max_results)
+        return total, [Record.from_json(entry.record, self.folder).stored for entry in entries]
+
+    @_healing
+    def counts(self) -> dict[str, int]:
+        """How many papers, full texts, abstracts, retracted papers and rejected answers."""
+        none = dict.fromkeys(("papers", "full_text", "abstract", "retracted"), 0)
+        found = self._catalogue.counts() if self._surveyed() else none
+        return {**found, "quarantined": quarantine.count(self._private / "quarantine")}
+
+    # -- keeping it whole --------------------------------------------------------------------
+
+    @_healing
+    def rebuild(self) -> RebuildReport:
+        """Make the catalogue and the index files again from the files alone."""
+        self._ready(create=True)
+        self._capitals = None
+        return self._filing.rebuild()
+
+    def _surveyed(self) -> bool:
+        """Whether there is a catalogue that knows every file, adopting the older program's."""
+        if not self._ready():
+            if not self._filing.texts():
+                return False
+            self._ready(create=True)
+        if not self._catalogue.note("surveyed"):
+            self._filing.rebuild()
+        return True
+
+    def _ready(self, create: bool = False) -> bool:
+        """Open the catalogue if there is one, or make one; False when there is none."""
+        if self._opened:
+            return True
+        if not self._catalogue.exists():
+            lost = any(self._filing.records.glob("*.json"))
+            if not create and not lost:
+                return False
+            self._filing.prepare()
+            self._opened = True
+            if lost:
+                log.warning("The catalogue is missing: making it again from the files.")
+                self._filing.rebuild()
+            elif not self._filing.texts():
+                self._catalogue.set_note("surveyed", now())
+        self._catalogue.connection()
+        self._opened = True
+        self._tidy()
+        return True
+
+    def _tidy(self) -> None:
+        """Finish what killed writers left; a shelf that cannot be written is left alone."""
+        try:
+            self._filing.clear_away()
+            self._filing.settle()
+            swept = float(self._catalogue.note("swept") or 0)
+            if not swept <= time.time() <= swept + _WEEKLY:
+                for folder in (self.folder, self._filing.raw, self._filing.records):
+                    safe_files.sweep(folder)
+                self._catalogue.set_note("swept", str(time.time()))
+        except StoreFailed as error:
+            log.warning("The shelf is only read: %s", error)
+
+    def _heal(self, error: CatalogueBroken) -> None:
+        log.warning("The catalogue is damaged (%s): making it again from the files.", error)
+        self._catalogue.move_aside()
+        self._opened = False
+        self._ready(create=True)
+        self._filing.rebuild()
+
+
+def _plain(file: str) -> bool:
+    """Whether this is a file's name and nothing more."""
+    return not (set(file) & set("/\\\0")) and not file.startswith(".")
