@@ -1,0 +1,277 @@
+"""The two judges: one asks whether it is a whole paper, one whether it is this paper.
+
+Nothing reaches the shelf without passing both. They weigh structure and words against the record
+and never follow a single phrase: an article about captchas, an editorial of four hundred words
+and a page with a login form in its corner are papers; a landing page with an abstract, a
+reference list and eight hundred words of small print is not.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import NoReturn
+
+from ..errors import BadContent
+from ..paper import Document, Paper, Verdict
+from .likeness import (
+    authors_shared,
+    contained,
+    is_notice,
+    opens_with,
+    telling_words,
+    title_likeness,
+)
+from .sections import blocks
+from .words import count_words, folded, shingles
+
+# Words of text beyond the abstract.
+LONG = 1000  # no wall, landing page or preview shows as much: signals beside it are stray
+WALLED = 300  # a page behind a wall explains itself in less
+RESEARCH = 300  # the shortest research letters; landing pages leave fewer after the small print
+SECTIONED = 180  # enough when it stands under two headings of its own or more
+BARE = 500  # a paper with an abstract, but no heading and no reference: a preview until this long
+PREVIEW = 250  # closed articles without an abstract show their first lines instead
+NOTE = 25  # an erratum may be two sentences; less is a caption
+# JATS says what it is; only a body of a line or two ("Click here to view") is doubted.
+JATS_BODY = 20
+SCANNED = 20  # words a page; pictures of pages carry none, or a stamp
+PAGES_SHARE = 0.34  # of the pages the record names; a preprint's layout may be half as long
+# Likeness of titles and texts, 0 to 1.
+SAME_TITLE = 0.88
+NEAR_TITLE = 0.6  # with authors or abstract agreeing: a title changed between versions
+SAME_ABSTRACT = 0.5  # of the abstract's four-word runs; two papers of one group share a tenth
+SOME_ABSTRACT = 0.25
+TELLING = 3  # words; "Editorial" and "In this issue" name no paper
+OPENING = 6000  # characters in which a text says what it is
+
+_ORDER: tuple[Verdict, ...] = (
+    "bot_check",
+    "captcha",
+    "error_page",
+    "cookie_wall",
+    "login",
+    "paywall",
+)
+_SAYS: dict[Verdict, tuple[str, str]] = {
+    "partial": ("Only part of the paper came", "Another source may have all of it."),
+    "abstract_only": ("The page shows the abstract, not the paper", "The full text may be closed."),
+    "front_matter_only": ("Title and front matter came without a text", "Try another source."),
+    "paywall": ("The page sells the paper instead of showing it", "A library may have access."),
+    "login": ("The page asks to log in", "No login is imitated; a library may have access."),
+    "captcha": ("The page asks for a captcha", "No challenge is solved; open it in a browser."),
+    "bot_check": ("The page checks for robots", "No challenge is solved; open it in a browser."),
+    "cookie_wall": (
+        "The page demands cookies instead of showing the paper",
+        "Open it in a browser.",
+    ),
+    "error_page": ("The page is an error message", "The address may be outdated."),
+    "wrong_paper": (
+        "It is another paper than the one asked for",
+        "The link is wrong at the source.",
+    ),
+    "not_a_paper": ("It is no paper", "The link is wrong at the source."),
+    "scanned": ("The PDF holds pictures of pages, no text", "Text recognition would be needed."),
+    "empty": ("There is no text in it", "Try another source."),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A judge's word and, in one line, what it rests on."""
+
+    verdict: Verdict
+    evidence: str
+
+
+def judge(document: Document, paper: Paper) -> Document:
+    """Return *document* as accepted full text of *paper*, with the evidence.
+
+    Raises
+    ------
+    BadContent
+        It is not; ``details`` hold ``verdict`` and ``evidence``.
+    """
+    whole = completeness(document, paper)
+    if whole.verdict != "full_text":
+        _reject(whole)
+    same = identity(document, paper)
+    if same.verdict != "full_text":
+        _reject(same)
+    return replace(document, verdict="full_text", evidence=f"{whole.evidence}; {same.evidence}")
+
+
+def completeness(document: Document, paper: Paper) -> Finding:
+    """Judge whether it is a whole paper."""
+    if document.article_type:
+        return _structured(document)
+    if document.pages and count_words(document.markdown) < SCANNED * document.pages:
+        return Finding("scanned", f"{document.pages} pages with hardly a word")
+    words = _own_words(document, paper)
+    if words < LONG and (stopped := _behind_a_wall(document, paper, words)):
+        return stopped
+    if missing := _cut_short(document, paper, words):
+        return missing
+    counted = f"{words} words, {document.headings} headings, {document.references} references"
+    return Finding("full_text", counted)
+
+
+def identity(document: Document, paper: Paper) -> Finding:
+    """Judge whether it is this paper."""
+    if document.ids.shares(paper.ids):
+        shared = next(name for name in document.ids.names() if name in paper.ids.names())
+        return Finding("full_text", f"it names itself {shared}")
+    clash = document.ids.clash(paper.ids)
+    if not (paper.title or paper.abstract):
+        return Finding("wrong_paper", clash or "no identifier in common and no title to compare")
+    seen = _compare(document, paper)
+    evidence = f"{seen}; it names {clash}" if clash else str(seen)
+    return Finding("full_text" if _same(seen, bool(clash)) else "wrong_paper", evidence)
+
+
+@dataclass(frozen=True, slots=True)
+class _Likeness:
+    """What text and record have in common, 0 to 1; None where either says nothing."""
+
+    title: float
+    telling: bool
+    authors: float | None
+    abstract: float | None
+
+    def __str__(self) -> str:
+        parts = [f"title {self.title:.0%} alike"]
+        if self.authors is not None:
+            parts.append(f"{self.authors:.0%} of the authors")
+        if self.abstract is not None:
+            parts.append(f"{self.abstract:.0%} of the abstract")
+        return ", ".join(parts)
+
+
+def _compare(document: Document, paper: Paper) -> _Likeness:
+    opening = document.markdown[:OPENING]
+    titles = [title for title in (paper.title, paper.vernacular_title) if title]
+    title = max((title_likeness(ours, document.title) for ours in titles), default=0.0)
+    notice = is_notice(document.title) and not any(is_notice(ours) for ours in titles)
+    if not notice and any(opens_with(opening, ours) for ours in titles):
+        title = 1.0
+    families = tuple(author.family or author.collective for author in paper.authors)
+    authors = authors_shared(families, document.authors, opening) if families else None
+    text = shingles(folded(f"{document.abstract}\n{opening}"))
+    abstracts = [paper.abstract, *(text for _, text in paper.other_abstracts)]
+    alike = [contained(ours, text) for ours in abstracts if len(ours) > 200]
+    telling = any(telling_words(ours) >= TELLING for ours in titles)
+    return _Likeness(title, telling, authors, max(alike) if alike else None)
+
+
+def _same(seen: _Likeness, clash: bool) -> bool:
+    """Weigh the likenesses; a title alone convinces only when it tells and nothing speaks against.
+
+    With another DOI on the text (a preprint, a translation, or another paper of the same name)
+    authors or abstract must agree as well.
+    """
+    abstract, authors = seen.abstract or 0.0, seen.authors or 0.0
+    if abstract >= SAME_ABSTRACT and (seen.title >= NEAR_TITLE or authors >= 0.5 or not clash):
+        return True
+    if seen.title >= SAME_TITLE:
+        if not seen.telling or clash:
+            return authors >= 0.5 or abstract >= SOME_ABSTRACT
+        return True
+    return (
+        seen.title >= NEAR_TITLE
+        and seen.telling
+        and authors >= 0.5
+        and (abstract >= SOME_ABSTRACT or (seen.abstract is None and not clash))
+    )
+
+
+def _structured(document: Document) -> Finding:
+    """JATS declares its parts, so its word is taken; only an empty body is none."""
+    words = document.body_words
+    research = document.article_type in ("research-article", "review-article")
+    if not words or (research and words < JATS_BODY):
+        return Finding("front_matter_only", f"{words} words in the body")
+    return Finding("full_text", f"{words} words in the body, {document.headings} headings")
+
+
+def _own_words(document: Document, paper: Paper) -> int:
+    """Words of the text that are not the abstract over again."""
+    abstract = max(paper.abstract, document.abstract, key=len)
+    if not abstract or document.body_words >= 2 * LONG:
+        return document.body_words
+    body = "\n".join(
+        text for part, _, text in blocks(document.markdown) if part in ("lead", "body")
+    )
+    repeated = contained(abstract, shingles(folded(body)))
+    return max(0, document.body_words - round(repeated * count_words(abstract)))
+
+
+def _behind_a_wall(document: Document, paper: Paper, words: int) -> Finding | None:
+    """The wall a short page consists of, if it does.
+
+    A page that names the paper is no captcha or login page, whatever forms it carries; it may
+    still sell the paper, and the first words of a closed article are a preview.
+    """
+    walls = [name for name in _ORDER if name in document.walls]
+    if _names(document, paper):
+        known = bool(paper.abstract or document.abstract)
+        if "paywall" in walls and words < (LONG if known else PREVIEW):
+            return Finding("paywall", f"an offer of access and {words} words beyond the abstract")
+        walls = [name for name in walls if name == "error_page"]
+    if not walls or words >= WALLED:
+        return None
+    return Finding(walls[0], f"{walls[0].replace('_', ' ')} in the page and {words} words of text")
+
+
+def _names(document: Document, paper: Paper) -> bool:
+    return document.ids.shares(paper.ids) or (
+        title_likeness(paper.title, document.title) >= SAME_TITLE
+        and telling_words(paper.title) >= TELLING
+    )
+
+
+def _cut_short(document: Document, paper: Paper, words: int) -> Finding | None:
+    """Why the text is not all of the paper, if it is not."""
+    expected = _page_count(paper.pages)
+    if expected > 2 and 0 < document.pages <= PAGES_SHARE * expected:
+        return Finding("partial", f"{document.pages} of {expected} pages")
+    if any(
+        part == "body" and head and text.strip("* ").lower() == "section snippets"
+        for part, head, text in blocks(document.markdown)
+    ):
+        return Finding("partial", "only snippets of the sections")
+    if words >= BARE:
+        return None
+    if not (paper.abstract or document.abstract):
+        return None if words >= NOTE else Finding(_nothing(document), f"{words} words")
+    if words >= RESEARCH or (words >= SECTIONED and document.headings >= 2):
+        if document.headings or document.references:
+            return None
+        return Finding("partial", f"{words} words without heading or reference")
+    return Finding("abstract_only", f"{words} words beyond the abstract")
+
+
+def _nothing(document: Document) -> Verdict:
+    if count_words(document.markdown) < NOTE:
+        return "empty"
+    return "front_matter_only" if document.ids or document.references else "not_a_paper"
+
+
+def _page_count(pages: str) -> int:
+    """How many pages ``932-45`` are; 0 when it does not say.
+
+    >>> _page_count("932-45"), _page_count("e1-e9"), _page_count("S12")
+    (14, 9, 0)
+    """
+    match = re.fullmatch(r"([A-Za-z]*)(\d+)\s*[-\u2013]\s*\1(\d+)", pages.strip())
+    if not match:
+        return 0
+    first, last = match[2], match[3]
+    last = first[: len(first) - len(last)] + last
+    count = int(last) - int(first) + 1
+    return count if 0 < count < 500 else 0
+
+
+def _reject(finding: Finding) -> NoReturn:
+    said, hint = _SAYS[finding.verdict]
+    msg = f"{said}: {finding.evidence}."
+    raise BadContent(msg, hint, verdict=finding.verdict, evidence=finding.evidence)

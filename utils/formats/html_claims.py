@@ -1,0 +1,245 @@
+"""What a publisher's page says about itself in its head: names, title, authors, licence.
+
+Read in the order publishers care about them: ``citation_*`` (what Google Scholar indexes), then
+PRISM, Dublin Core, and JSON-LD of schema.org. All of it is the page's own claim, to be compared
+with the record by `.check`, never to be believed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urljoin, urlsplit
+
+from ..errors import BadRequest
+from ..paper import Ids
+from .words import without_markup
+
+if TYPE_CHECKING:
+    from bs4 import BeautifulSoup
+
+_DOI = re.compile(r"10\.\d{4,9}(?:\.\d+)*/[^\s\"<>]+")
+_TITLES = ("citation_title", "prism.title", "dc.title", "dcterms.title", "bepress_citation_title")
+_DOIS = (
+    "citation_doi",
+    "bepress_citation_doi",
+    "prism.doi",
+    "dc.identifier",
+    "dc.identifier.doi",
+    "dcterms.identifier",
+    "doi",
+    "evt-doipage",
+    "dc.source",
+)
+_AUTHORS = (
+    "citation_author",
+    "citation_authors",
+    "bepress_citation_author",
+    "dc.creator",
+    "dc.contributor",
+)
+_ABSTRACTS = ("citation_abstract", "dc.description", "dcterms.abstract", "dcterms.description")
+_RIGHTS = ("dc.rights", "dcterms.rights", "prism.copyright", "dcterms.license", "citation_license")
+_SCHOLARLY = re.compile(r"(scholarly|medicalscholarly|news)?article|report|thesis", re.I)
+_MAX_JSON = 2_000_000  # characters; a page's own JSON-LD is a few thousand
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """What the page's head claims; empty where it claims nothing."""
+
+    title: str = ""
+    abstract: str = ""
+    authors: tuple[str, ...] = ()
+    ids: Ids = field(default_factory=Ids)
+    license: str = ""
+    pdf: tuple[str, ...] = ()
+    xml: tuple[str, ...] = ()
+    closed: bool = False
+
+
+def read_claims(soup: BeautifulSoup, url: str) -> Claims:
+    """Gather the claims of a parsed page; links become absolute against *url*."""
+    meta = _meta(soup)
+    linked = next(_json_ld(soup), {})
+    return Claims(
+        title=_first(meta, _TITLES) or _text(linked.get("headline") or linked.get("name")),
+        abstract=_abstract(meta, linked),
+        authors=_authors(meta, linked),
+        ids=_ids(meta, linked),
+        license=_license(soup, meta, linked),
+        pdf=_links(soup, meta, url, "pdf"),
+        xml=_links(soup, meta, url, "xml"),
+        closed=str(linked.get("isAccessibleForFree", "")).lower() == "false",
+    )
+
+
+def _meta(soup: BeautifulSoup) -> dict[str, list[str]]:
+    """Every ``<meta>`` by its lower-cased name, in page order."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for tag in soup.find_all("meta"):
+        name = str(tag.get("name") or tag.get("property") or tag.get("itemprop") or "")
+        content = _text(tag.get("content"))
+        if name and content:
+            found[name.strip().lower().replace("dc:", "dc.")].append(content)
+    return found
+
+
+def _text(value: object) -> str:
+    """A claimed value as one clean line; anything but text is no claim."""
+    return " ".join(without_markup(value).split()) if isinstance(value, str) else ""
+
+
+def _first(meta: dict[str, list[str]], names: tuple[str, ...]) -> str:
+    return next((meta[name][0] for name in names if meta.get(name)), "")
+
+
+def _json_ld(soup: BeautifulSoup) -> Iterator[dict[str, Any]]:
+    """Each schema.org article described in the page."""
+    for script in soup.find_all("script", type=re.compile(r"ld\+json", re.I)):
+        source = script.get_text()
+        if len(source) > _MAX_JSON:
+            continue
+        try:
+            described = json.loads(source)
+        except (ValueError, RecursionError):
+            continue
+        queue = [described]
+        for thing in queue:
+            if isinstance(thing, list):
+                queue.extend(thing[:50])
+            elif isinstance(thing, dict):
+                kinds = thing.get("@type", "")
+                kinds = kinds if isinstance(kinds, list) else [kinds]
+                if any(isinstance(kind, str) and _SCHOLARLY.fullmatch(kind) for kind in kinds):
+                    yield thing
+                queue.extend(thing[key] for key in ("@graph", "mainEntity") if key in thing)
+
+
+def _abstract(meta: dict[str, list[str]], linked: dict[str, Any]) -> str:
+    """The longest claimed abstract: many pages also call a teaser or a citation line so."""
+    claimed = [text for name in _ABSTRACTS for text in meta.get(name, ())]
+    claimed += [_text(linked.get("abstract")), _text(linked.get("description"))]
+    return max(claimed, key=len, default="")
+
+
+def _authors(meta: dict[str, list[str]], linked: dict[str, Any]) -> tuple[str, ...]:
+    """Family names, in order."""
+    names: list[str] = []
+    for key in _AUTHORS:
+        if meta.get(key):
+            names = [name for text in meta[key] for name in re.split(r"\s*;\s*", text) if name]
+            break
+    else:
+        people = linked.get("author", ())
+        for person in people if isinstance(people, list) else [people]:
+            name = (
+                person.get("familyName") or person.get("name")
+                if isinstance(person, dict)
+                else person
+            )
+            names.append(_text(name))
+    return tuple(family_name(name) for name in names if name)
+
+
+def family_name(name: str) -> str:
+    """The family name out of ``Doe, Jane`` or ``Jane A. Doe Jr``.
+
+    >>> family_name("Del Coco, Laura"), family_name("Simon YW Ho"), family_name("J Doe Jr.")
+    ('Del Coco', 'Ho', 'Doe')
+    """
+    if "," in name:
+        return name.partition(",")[0].strip()
+    parts = [
+        part
+        for part in name.split()
+        if not re.fullmatch(r"(jr|sr|ii|iii|iv|phd|md)\.?", part, re.I)
+    ]
+    return parts[-1] if parts else name
+
+
+def _ids(meta: dict[str, list[str]], linked: dict[str, Any]) -> Ids:
+    found = Ids()
+    values = [text for name in _DOIS for text in meta.get(name, ())]
+    for key in ("identifier", "sameAs", "@id", "url"):
+        value = linked.get(key)
+        values += [
+            str(item.get("value", "")) if isinstance(item, dict) else _text(item)
+            for item in (value if isinstance(value, list) else [value])
+        ]
+    for value in values:
+        if match := _DOI.search(value):
+            found |= _parsed(match[0])
+            break
+    for name, spelled in (
+        ("citation_pmid", "PMID: {}"),
+        ("citation_pmcid", "{}"),
+        ("citation_arxiv_id", "arXiv:{}"),
+        ("ncbi_uid", "PMID: {}"),
+    ):
+        if meta.get(name):
+            found |= _parsed(spelled.format(meta[name][0]))
+    return found
+
+
+def _parsed(text: str) -> Ids:
+    try:
+        return Ids.parse(text)
+    except BadRequest:
+        return Ids()
+
+
+def _license(soup: BeautifulSoup, meta: dict[str, list[str]], linked: dict[str, Any]) -> str:
+    """The licence's own address where the page links one, else its words."""
+    link = soup.find(["a", "link"], rel="license", href=True)
+    if link is not None:
+        return str(link["href"]).strip()[:300]
+    claimed = linked.get("license")
+    if isinstance(claimed, str) and claimed:
+        return claimed[:300]
+    return next(
+        (
+            text[:300]
+            for name in _RIGHTS
+            for text in meta.get(name, ())
+            if "creativecommons" in text or re.search(r"\bCC[ -]|Creative Commons", text)
+        ),
+        "",
+    )
+
+
+def _links(soup: BeautifulSoup, meta: dict[str, list[str]], url: str, form: str) -> tuple[str, ...]:
+    """Absolute http(s) addresses of the same article as PDF or XML, without repeats."""
+    base = soup.find("base", href=True)
+    root = urljoin(url, str(base["href"])) if base is not None else url
+    given = list(meta.get(f"citation_{form}_url", ()))
+    for link in soup.find_all("link", href=True):
+        rel = str(link.get("rel") or "").lower()
+        kind = str(link.get("type", "")).split(";")[0].strip().lower()
+        if "alternate" in rel and kind in _MEDIA[form]:
+            given.append(str(link["href"]))
+    return tuple(dict.fromkeys(found for href in given if (found := absolute(root, href))))
+
+
+_MEDIA = {
+    "pdf": {"application/pdf"},
+    "xml": {"application/xml", "text/xml", "application/jats+xml"},
+}
+
+
+def absolute(base: str, href: str) -> str:
+    """*href* as an absolute http(s) address, or empty when it is none.
+
+    >>> absolute("https://a.test/b/", "c.pdf"), absolute("https://a.test/", "javascript:x()")
+    ('https://a.test/b/c.pdf', '')
+    """
+    try:
+        joined = urljoin(base, re.sub(r"[\x00-\x20]+", "", href))
+        parts = urlsplit(joined)
+    except ValueError:  # "http://[" and the like
+        return ""
+    return joined if parts.scheme in ("http", "https") and parts.netloc else ""

@@ -1,0 +1,118 @@
+"""HTML tables made rectangular, which is all markdown can say.
+
+A cell that spans rows is repeated in each of them, and several header rows become one, so that a
+row read alone, as a passage, still says which group and column its numbers belong to.
+"""
+
+from __future__ import annotations
+
+import copy
+
+from bs4.element import NavigableString, PageElement, Tag
+
+_Cell = list[PageElement]
+# Beyond these a span is an attack: no journal prints such a table.
+_WIDEST, _LONGEST, _REPEATED_CHARS = 60, 2000, 200
+_LAYOUT_WORDS = 150  # a cell with this much prose is page layout
+
+
+def square(table: Tag) -> None:
+    """Replace *table* by one without spans; a table used for page layout dissolves into boxes."""
+    rows = [row for row in table.find_all("tr") if row.find_parent("table") is table][:_LONGEST]
+    if _is_layout(table, rows):
+        for tag in [table, *table.find_all(["thead", "tbody", "tfoot", "tr", "td", "th"])]:
+            if tag is table or tag.find_parent("table") in (table, None):
+                tag.name = "div"
+        return
+    grid = _grid(rows)
+    width = max((len(cells) for cells in grid), default=0)
+    head = _head_rows(rows)
+    lines = [_header(grid[:head], width)] if head else []
+    made = Tag(name="table")
+    if (caption := table.find("caption")) is not None:
+        made.append(caption.extract())
+    for number, cells in enumerate([*lines, *grid[head:]]):
+        made.append(_row(cells, width, "th" if head and number == 0 else "td"))
+    table.replace_with(made)
+
+
+def _is_layout(table: Tag, rows: list[Tag]) -> bool:
+    if table.get("role") == "presentation" or table.find(["table", "h1", "h2", "h3"]) is not None:
+        return True
+    cells = table.find_all(["td", "th"])
+    return len(cells) <= 1 or (
+        len(rows) <= 2 and any(len(cell.get_text(" ").split()) > _LAYOUT_WORDS for cell in cells)
+    )
+
+
+def _head_rows(rows: list[Tag]) -> int:
+    """How many rows, from the top, are header."""
+    in_head = sum(1 for row in rows if row.parent is not None and row.parent.name == "thead")
+    if in_head or not rows:
+        return in_head
+    return int(all(cell.name == "th" for cell in rows[0].find_all(["td", "th"])))
+
+
+def _grid(rows: list[Tag]) -> list[list[_Cell]]:
+    """Every row's cells with all spans filled in."""
+    grid: list[list[_Cell]] = []
+    hanging: dict[int, tuple[int, _Cell]] = {}  # column: rows still to fill, with what
+    for row in rows:
+        cells: list[_Cell] = []
+        below: dict[int, tuple[int, _Cell]] = {}
+        for cell in row.find_all(["td", "th"], recursive=False):
+            _fill(cells, hanging, below)
+            down = _span(cell, "rowspan", _LONGEST)
+            for copied in range(min(_span(cell, "colspan", _WIDEST), _WIDEST - len(cells))):
+                # A group's name across the whole width is said once, a header over each column.
+                shown = list(cell.contents) if copied == 0 or cell.name == "th" else []
+                if down > 1:
+                    short = len(cell.get_text()) <= _REPEATED_CHARS
+                    below[len(cells)] = (down - 1, shown if short else [])
+                cells.append(shown)
+        _fill(cells, hanging, below)
+        hanging = below
+        grid.append(cells)
+    return grid
+
+
+def _fill(
+    cells: list[_Cell], hanging: dict[int, tuple[int, _Cell]], below: dict[int, tuple[int, _Cell]]
+) -> None:
+    """Put in what hangs down from the rows above."""
+    while len(cells) in hanging:
+        left, nodes = hanging.pop(len(cells))
+        if left > 1:
+            below[len(cells)] = (left - 1, nodes)
+        cells.append(nodes)
+
+
+def _span(cell: Tag, name: str, most: int) -> int:
+    value = str(cell.get(name) or "1").strip()
+    return max(1, min(most, int(value))) if value.isdecimal() and len(value) < 9 else 1
+
+
+def _header(rows: list[list[_Cell]], width: int) -> list[_Cell]:
+    """Several header rows as one: ``Dose / low``."""
+    merged: list[_Cell] = []
+    for column in range(width):
+        said: list[str] = []
+        nodes: _Cell = []
+        for cells in rows:
+            cell = cells[column] if column < len(cells) else []
+            text = " ".join("".join(node.get_text() for node in cell).split())
+            if text and text not in said:
+                nodes += [NavigableString(" / "), *cell] if said else cell
+                said.append(text)
+        merged.append(nodes)
+    return merged
+
+
+def _row(cells: list[_Cell], width: int, name: str) -> Tag:
+    row = Tag(name="tr")
+    for column in range(width):
+        cell = Tag(name=name)
+        for node in cells[column] if column < len(cells) else ():
+            cell.append(copy.copy(node))
+        row.append(cell)
+    return row

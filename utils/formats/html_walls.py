@@ -1,0 +1,182 @@
+"""The doorkeepers a page's structure shows: captcha, bot check, login, paywall, cookies, error.
+
+A wall is seen in elements, scripts and addresses a site cannot do without (the widget that draws
+a captcha, the field for a password), not in phrases: an article *about* captchas has none of
+these. A wall found is a claim only: ordinary articles carry login forms too, and `.check` weighs
+it against the text. Shapes seen in recorded pages and in each maker's embedding instructions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from .words import count_words
+
+if TYPE_CHECKING:
+    from bs4 import BeautifulSoup, Tag
+
+# A page that shows a challenge shows nothing else; beyond this it is an ordinary page.
+_CHALLENGE_WORDS = 250
+
+_TITLES = {
+    "bot_check": re.compile(
+        r"just a moment.*|attention required!?|checking your browser.*|preparing to download.*"
+        r"|pardon our interruption.*|access to this page has been denied.*|client challenge"
+        r"|making sure you.?re not a bot!?|ddos-guard|one moment,? please.*|security check.*"
+        r"|verifying (your|you).*|bot (check|verification).*|please wait.*|radware.*",
+        re.I,
+    ),
+    "captcha": re.compile(
+        r"(re)?captcha.{0,30}|are you (a )?(human|robot)\??|human verification", re.I
+    ),
+    "error_page": re.compile(
+        r"(error\s*)?[45]\d\d(\W+(error|not found|forbidden|bad|service|gateway|unauthori).*)?"
+        r"|not found"
+        r"|(error:?\s*)?(page|article|document|doi) not found.*"
+        r"|forbidden|access denied|error( page)?|bad (request|gateway)|gateway time-?out"
+        r"|(temporarily )?(service )?unavailable|(internal )?server error"
+        r"|site maintenance"
+        r"|(an error (has )?occurred|something went wrong|request rejected|too many requests).*",
+        re.I,
+    ),
+    "login": re.compile(r"(sign|log) ?in.{0,40}|login.{0,40}|shibboleth.*|authentication.*", re.I),
+    "cookie_wall": re.compile(
+        r"cookies? (absent|required|disabled|are disabled|error|not supported).*|enable cookies.*",
+        re.I,
+    ),
+}
+_SCRIPTS = {
+    "captcha": re.compile(
+        r"google\.com/recaptcha|recaptcha\.net/|gstatic\.com/recaptcha|hcaptcha\.com"
+        r"|captcha-delivery\.com|arkoselabs\.com|geetest|friendlycaptcha|awswaf\.com/.{0,80}captcha",
+        re.I,
+    ),
+    "bot_check": re.compile(
+        r"challenges\.cloudflare\.com|/cdn-cgi/(challenge-platform|l/chk|images/trace)|_Incapsula_"
+        r"|perimeterx|px-cloud\.net|/assets/pow-|ddos-guard|/\.within\.website/|awswaf\.com|/_sec/cp_",
+        re.I,
+    ),
+}
+_CODE = re.compile(
+    r"_cf_chl_opt|POW_CHALLENGE|cloudpmc-viewer-pow|_pxAppId|jschl_|anubis_challenge"
+)
+_ELEMENTS = {
+    "captcha": ".g-recaptcha, .h-captcha, [data-sitekey]:not(.cf-turnstile), #px-captcha, #captcha,"
+    " input[name*=captcha i], img[src*=captcha i], form[action*=captcha i], iframe[src*=captcha i]",
+    "bot_check": ".cf-turnstile, .cf-browser-verification, #challenge-form, #challenge-running,"
+    " #challenge-error-text, #cf-challenge-running, #cf-wrapper, #anubis_challenge,"
+    " #sec-if-cpt-container",
+    "login": "input[type=password i], form[action*=login i] input, form[action*=signin i] input,"
+    " form[action*=shibboleth i] input",
+}
+# Parts of class and id names publishers give to the block that sells the article.
+_PAYWALL = re.compile(
+    r"pay-?wall|access-?options|access-?denied|access-?denial|denial-?block|article-?purchase|buy-?box"
+    r"|buy-?article|purchase-?(options|access|article)|get-?access|pay-?per-?view|ppv|no-?access"
+    r"|rent-?or-?buy|subscription-?(options|required)|preview-?of-?subscription|restricted-?access"
+    r"|add-?to-?cart|access-?widget|institutional-?access|article-?access-?form",
+    re.I,
+)
+_COOKIES = re.compile(
+    r"(enable|accept|allow|require|support|absent|disabled)\w*\W+(\w+\W+){0,6}cookies?"
+    r"|cookies?\W+(\w+\W+){0,6}(enabl|requir|disabl|absent|accept|support|block)",
+    re.I,
+)
+_LOGIN_URL = re.compile(
+    r"(^|[/.])(login|signin|sign-in|sso|idp|wayf|shibboleth|auth)([/.?]|$)", re.I
+)
+_COOKIE_URL = re.compile(r"cookie_?(absent|set=0|error|required|notsupported)|/cookies?/?$", re.I)
+
+
+def find_walls(soup: BeautifulSoup, url: str, closed: bool) -> tuple[str, ...]:
+    """Name the walls of a page as it came, scripts included; the most telling first.
+
+    Parameters
+    ----------
+    closed : bool
+        Whether the page's metadata says ``isAccessibleForFree: false``.
+    """
+    found = dict.fromkeys(_seen(soup, url))
+    if closed or _sells(soup):
+        found["paywall"] = None
+    return tuple(found)
+
+
+def wall_in_title(title: str) -> str:
+    """The wall a page's title names outright (``Just a moment...``), or empty.
+
+    The site's own name, before or after a separator, does not count.
+
+    >>> wall_in_title("Attention Required! | Cloudflare"), wall_in_title("403 Forbidden")
+    ('bot_check', 'error_page')
+    >>> wall_in_title("Are you human? Captchas and their discontents")
+    ''
+    """
+    pieces = [title.strip(), *re.split(r"\s+[|\u2022\u2013\u2014\u00b7-]\s+", title.strip())]
+    for name, pattern in _TITLES.items():
+        if any(pattern.fullmatch(piece.strip()) for piece in pieces[:1] + pieces[1:] if piece):
+            return name
+    return ""
+
+
+def _seen(soup: BeautifulSoup, url: str) -> Iterator[str]:
+    title = soup.find("title")
+    if title is not None and (wall := wall_in_title(title.get_text(" ", strip=True))):
+        yield wall
+    words = _visible_words(soup)
+    if words < _CHALLENGE_WORDS:
+        yield from _said(soup)
+    code = " ".join(script.get_text() for script in soup.find_all("script", src=False))
+    if _CODE.search(code):
+        yield "bot_check"
+    for tag in soup.find_all(["script", "iframe", "form", "img"]):
+        address = str(tag.get("src") or tag.get("action") or "")
+        for name, pattern in _SCRIPTS.items():
+            if pattern.search(address):
+                yield name
+    for name, selector in _ELEMENTS.items():
+        if soup.select_one(selector) is not None:
+            yield name
+    yield from _from_address(url)
+
+
+def _said(soup: BeautifulSoup) -> Iterator[str]:
+    """What a page says that says hardly anything else."""
+    heading = soup.find(["h1", "h2"])
+    if heading is not None and (wall := wall_in_title(heading.get_text(" ", strip=True))):
+        yield wall
+    if _COOKIES.search(soup.get_text(" ")):
+        yield "cookie_wall"
+
+
+def _from_address(url: str) -> Iterator[str]:
+    """Where a redirect led: publishers send robots to addresses that say what is wrong."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return
+    if _COOKIE_URL.search(f"{parts.path}?{parts.query}"):
+        yield "cookie_wall"
+    if _LOGIN_URL.search((parts.hostname or "") + parts.path):
+        yield "login"
+
+
+def _sells(soup: BeautifulSoup) -> bool:
+    """Whether some block of the page offers the article for money."""
+    return any(_PAYWALL.search(_names(tag)) for tag in soup.find_all(True) if tag.name != "body")
+
+
+def _names(tag: Tag) -> str:
+    return " ".join(str(tag.get(key) or "") for key in ("class", "id", "data-test", "data-testid"))
+
+
+def _visible_words(soup: BeautifulSoup) -> int:
+    hidden = {"script", "style", "title", "template", "noscript"}
+    return sum(
+        count_words(str(text))
+        for text in soup.find_all(string=True)
+        if text.parent is not None and text.parent.name not in hidden
+    )

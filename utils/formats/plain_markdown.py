@@ -1,0 +1,152 @@
+"""Papers that arrive as text: Jina Reader's envelope, or markdown as it is.
+
+The envelope is Reader's text form (``Title:``, ``URL Source:``, ``Published Time:``,
+``Warning:``, ``Number of Pages:``, ``Markdown Content:``, in this order, each optional; read from
+Reader's own source, ``snapshot-formatter.ts``). Reader answers 200 also when the page it visited
+did not: what went wrong is in a warning line or only in the title.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ..errors import BadContent, BadRequest
+from ..paper import Document, Fetched, Ids
+from .html_claims import family_name
+from .html_walls import wall_in_title
+from .sections import blocks, measure
+from .words import count_words, without_markup
+
+_LINE = re.compile(
+    r"(Title|URL Source|Published Time|Warning|Number of Pages|Description|Markdown Content)"
+    r":[ \t]*(.*)"
+)
+_STATUS = re.compile(r"returned error (\d{3})", re.I)
+_FILE_NAME = re.compile(r"[\w.\-]+\.(pdf|html?)|untitled|microsoft word\b.*", re.I)
+_DOI = re.compile(r"\b10\.\d{4,9}(?:\.\d+)*/[^\s\"<>()\[\]|*]+[^\s\"<>()\[\]|*.,;:]")
+_PMID = re.compile(r"\bPMID:?\s*(\d{4,8})\b")
+_ARXIV = re.compile(r"\barXiv:\s*(\d{4}\.\d{4,5})(?:v\d+)?", re.I)
+_SCRIPT_LINK = re.compile(
+    r"(!?)\[([^\]]*)\]\(\s*(?:javascript|data|vbscript|file|blob):[^)]*\)", re.I
+)
+_IMAGE = re.compile(r"!\[[^\]]*\]\([^)]*\)")
+_TAG = re.compile(r"<(?!/?(?:sub|sup)>)(?=[A-Za-z/!?])")
+_OPENING = 2500  # characters in which a paper introduces itself
+_SHORT = 250  # words: with more, a warning about the page is not the page
+_MOST = 20_000_000
+
+
+def read(fetched: Fetched) -> Document:
+    """Read markdown, inside Reader's envelope or not.
+
+    Raises
+    ------
+    BadContent
+        There is no text at all (``empty``).
+    """
+    text = fetched.body[:_MOST].decode(fetched.charset or "utf-8", "replace").lstrip("\ufeff")
+    envelope, content = _unwrap(text.replace("\r\n", "\n"))
+    markdown = _safe(content)
+    warnings = envelope.get("Warning", [])
+    if not markdown and not warnings:
+        msg = f"{fetched.source} answered with no text."
+        raise BadContent(msg, verdict="empty")
+    title = _title(envelope, markdown)
+    found = measure(markdown)
+    pages = envelope.get("Number of Pages", ["0"])[0]
+    return Document(
+        markdown=markdown,
+        title=title,
+        abstract=found.abstract,
+        authors=_authors(markdown),
+        ids=_ids(envelope, markdown),
+        license=fetched.license,
+        retracted=bool(re.match(r"\W*retracted\b", title, re.I)),
+        body_words=found.body_words,
+        headings=found.headings,
+        references=found.references,
+        pages=int(pages) if pages.isdecimal() and len(pages) < 6 else 0,
+        walls=_walls(title, warnings, markdown),
+    )
+
+
+def _unwrap(text: str) -> tuple[dict[str, list[str]], str]:
+    """Split Reader's envelope from the content; text without one is all content."""
+    envelope: dict[str, list[str]] = {}
+    lines = text.split("\n")
+    for number, line in enumerate(lines[:60]):
+        match = _LINE.fullmatch(line.strip())
+        if match and match[1] == "Markdown Content":
+            return envelope, "\n".join([match[2], *lines[number + 1 :]])
+        if match:
+            envelope.setdefault(match[1], []).append(match[2].strip())
+        elif line.strip():
+            break
+    return ({}, text) if "URL Source" not in envelope else (envelope, "")
+
+
+def _safe(content: str) -> str:
+    """Markdown whose links lead out to the web and whose tags cannot act; pictures dropped."""
+    text = _IMAGE.sub("", content)
+    text = _SCRIPT_LINK.sub(r"\2", text)
+    text = _TAG.sub("&lt;", re.sub(r"<(https?://[^>\s]+)>", r"\1", text))
+    text = re.sub(r"[\x00-\x08\x0b-\x1f\x7f\u200b\ufeff\xad]", "", text)
+    return re.sub(r"\n{3,}", "\n\n", re.sub(r"[ \t]+$", "", text, flags=re.M)).strip()
+
+
+def _title(envelope: dict[str, list[str]], markdown: str) -> str:
+    """The envelope's title, unless it is a file's name; then the text's first heading."""
+    named = envelope.get("Title", [""])[0]
+    if named and not _FILE_NAME.fullmatch(named):
+        return without_markup(named)
+    first = re.search(r"^#{1,2}\s+(.+)$", markdown[: 4 * _OPENING], re.M)
+    return without_markup(first[1]).strip("#* ") if first else ""
+
+
+def _authors(markdown: str) -> tuple[str, ...]:
+    """Family names, where an author line of its own stands under the title."""
+    match = re.search(r"^(?:Authors?|By):?\s+(.{3,600})$", markdown[:_OPENING], re.M | re.I)
+    if not match:
+        return ()
+    names = re.split(r"\s*(?:,|;|\band\b|&)\s*", without_markup(match[1]).replace("*", ""))
+    return tuple(family_name(name) for name in names if name)
+
+
+def _ids(envelope: dict[str, list[str]], markdown: str) -> Ids:
+    """Identifiers in the page's address and above the first section, where a paper names itself."""
+    found = Ids()
+    address = envelope.get("URL Source", [""])[0]
+    opening: list[str] = []
+    for part, is_heading, text in blocks(markdown[: 4 * _OPENING]):
+        if part != "lead" and not (is_heading and not opening):
+            break
+        opening.append(text)
+    lead = without_markup("\n".join(opening)[:_OPENING])
+    for text in (address, lead):
+        for pattern, spelled in ((_DOI, "{}"), (_PMID, "PMID: {}"), (_ARXIV, "arXiv:{}")):
+            if match := pattern.search(text):
+                found |= _parsed(spelled.format(match[match.lastindex or 0]))
+    return found | _parsed(address)
+
+
+def _parsed(text: str) -> Ids:
+    try:
+        return Ids.parse(text)
+    except BadRequest:
+        return Ids()
+
+
+def _walls(title: str, warnings: list[str], markdown: str) -> tuple[str, ...]:
+    """What the title and Reader's warnings say stood in the way."""
+    found = dict.fromkeys([wall_in_title(title)] if wall_in_title(title) else [])
+    short = count_words(markdown) < _SHORT
+    for warning in warnings:
+        if (status := _STATUS.search(warning)) and status[1][0] in "45":
+            found["error_page"] = None
+        elif "CAPTCHA" in warning.upper():
+            found["captcha"] = None
+    if short:
+        for heading in re.findall(r"^#{1,3}\s+(.+)$", markdown, re.M)[:3]:
+            if wall := wall_in_title(heading):
+                found[wall] = None
+    return tuple(found)

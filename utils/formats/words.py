@@ -1,0 +1,82 @@
+"""Counting and comparing words, whatever alphabet and markup they come in.
+
+Exists because readers and judges must agree on what a word is: a count that differs between the
+PDF reader and the judge would turn a threshold into a lottery.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from collections.abc import Iterable
+
+_WORD = re.compile(r"[^\W_]+(?:['\u2019\-][^\W_]+)*")
+# Scripts written without spaces; two characters make about one word.
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
+_MARKUP = re.compile(
+    r"!\[[^\]]*\]\([^)]*\)"  # images
+    r"|\]\([^)\s]*(?:\s\"[^\"]*\")?\)"  # the target of a link, not its text
+    r"|<https?://[^>]*>"
+    r"|</?[a-zA-Z][^<>]{0,200}>"
+)
+# A record says "alpha" where the page shows the letter; both become the word.
+_GREEK = {
+    ord(
+        unicodedata.lookup(f"GREEK SMALL LETTER {name}")
+    ): f" {name.replace('LAMDA', 'LAMBDA').lower()} "
+    for name in (
+        *("ALPHA", "BETA", "GAMMA", "DELTA", "EPSILON", "ZETA", "ETA", "THETA", "IOTA", "KAPPA"),
+        *("LAMDA", "MU", "NU", "XI", "PI", "RHO", "SIGMA", "TAU", "PHI", "CHI", "PSI", "OMEGA"),
+    )
+}
+_LIGATURES = str.maketrans(
+    {"æ": "ae", "œ": "oe", "ø": "o", "ß": "ss", "ł": "l", "đ": "d", "\u0131": "i"}
+)
+_FOLDED_WORD = re.compile(r"[^\W_]+")
+
+
+def without_markup(text: str) -> str:
+    """The text a reader sees: no tags, no link targets, no entities.
+
+    >>> without_markup("[see](https://a.test/b) H<sub>2</sub>O &amp; more")
+    '[see H2O & more'
+    """
+    return html.unescape(_MARKUP.sub("", text))
+
+
+def count_words(text: str) -> int:
+    """Words of *text*, in any script.
+
+    >>> count_words("The state-of-the-art p53 assay"), count_words("要旨を述べる")
+    (4, 3)
+    """
+    plain = without_markup(text)
+    unspaced = len(_UNSPACED.findall(plain))
+    if unspaced:
+        plain = _UNSPACED.sub(" ", plain)
+    return len(_WORD.findall(plain)) + unspaced // 2
+
+
+def folded(text: str) -> list[str]:
+    """Words fit for comparison: no markup, case, accents, punctuation; Greek letters spelled out.
+
+    Scripts without spaces give one word a character.
+
+    >>> folded("Naïve TGF-<i>β</i>&nbsp;signalling")
+    ['naive', 'tgf', 'beta', 'signalling']
+    """
+    plain = unicodedata.normalize("NFKD", without_markup(text)).casefold()
+    plain = "".join(char for char in plain if not unicodedata.combining(char))
+    plain = plain.translate(_GREEK).translate(_LIGATURES).replace("'", "").replace("\u2019", "")
+    return _FOLDED_WORD.findall(_UNSPACED.sub(r" \g<0> ", plain))
+
+
+def shingles(words: Iterable[str], size: int = 4) -> set[tuple[str, ...]]:
+    """Every run of *size* neighbouring words.
+
+    >>> sorted(shingles("a b c".split(), 2))
+    [('a', 'b'), ('b', 'c')]
+    """
+    row = list(words)
+    return {tuple(row[i : i + size]) for i in range(len(row) - size + 1)}
