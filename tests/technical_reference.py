@@ -1,0 +1,156 @@
+"""The tables of TECHNICAL_REFERENCE.md, made from the code they describe.
+
+``uv run tests/technical_reference.py`` writes them; with ``--check`` it only compares, and fails
+where the page is out of date.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+PAGE = ROOT / "TECHNICAL_REFERENCE.md"
+
+
+def _table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    heads = list(heads)
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join(
+        "| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines
+    )
+
+
+def settings() -> str:
+    from utils.settings import Settings
+
+    rows = []
+    for name, field in Settings.model_fields.items():
+        aliases = [str(a) for a in getattr(field.validation_alias, "choices", ())] or [name.upper()]
+        default = field.default
+        if name == "papers_dir":
+            default = "`papers/` beside `server.py`"
+        elif name == "papers_pace_dir":
+            default = "the user's cache folder"
+        elif isinstance(default, tuple):
+            default = ",".join(default)
+        shown = "–" if default in (None, "") else str(default).lower() if default in (True, False) else default
+        spelled = f"`{aliases[0]}`" + (f" (`{'`, `'.join(aliases[1:])}`)" if aliases[1:] else "")
+        rows.append((spelled, shown, field.description))
+    return _table(("variable", "default", "meaning"), rows)
+
+
+def tools() -> str:
+    from fastmcp import Client
+
+    from utils import Library
+    from utils.tools import build
+
+    async def listed() -> list[tuple[str, ...]]:
+        async with Client(build(Library())) as client:
+            rows = []
+            for tool in await client.list_tools():
+                cost = len(json.dumps(_wire(tool), separators=(",", ":"))) // 4
+                takes = ", ".join(f"`{name}`" for name in tool.input_schema["properties"])
+                rows.append((f"`{tool.name}`", tool.description, takes, str(cost)))
+            return rows
+
+    return _table(("tool", "what it does", "takes", "tokens"), asyncio.run(listed()))
+
+
+def _wire(tool: object) -> object:
+    return tool.model_dump(by_alias=True, exclude_none=True)  # type: ignore[attr-defined]
+
+
+def sources() -> str:
+    from utils.sources import SOURCES
+
+    return _table(
+        ("source", "what it gives", "looks up by", "routes to full text", "`source` in results"),
+        (
+            (
+                f"`{source.name}`",
+                source.about,
+                ", ".join(source.lookup.by) if source.lookup else "–",
+                ", ".join(f"`{route.via}`" for route in source.routes) or "–",
+                source.label or "–",
+            )
+            for source in SOURCES
+        ),
+    )
+
+
+def rates() -> str:
+    from utils.sources import SOURCES
+
+    unique = {rate.bucket: rate for source in SOURCES for rate in source.rates}
+    return _table(
+        ("host budget", "shared by", "seconds between requests", "with a key", "one at a time"),
+        (
+            (
+                f"`{rate.bucket}`",
+                ", ".join(rate.services),
+                f"{rate.every:.2f}",
+                f"{rate.every_with_key:.2f}" if rate.every_with_key else "–",
+                "yes" if rate.alone else "–",
+            )
+            for rate in unique.values()
+        ),
+    )
+
+
+def verdicts() -> str:
+    from typing import get_args
+
+    from utils.formats.check import MEANINGS
+    from utils.paper import Verdict
+
+    return _table(
+        ("verdict", "what came"), ((f"`{name}`", MEANINGS[name]) for name in get_args(Verdict))
+    )
+
+
+TABLES = {
+    "settings": settings,
+    "tools": tools,
+    "sources": sources,
+    "rates": rates,
+    "verdicts": verdicts,
+}
+
+
+def generated(page: str) -> str:
+    """The page with every table made anew between its markers."""
+    for name, table in TABLES.items():
+        begin, end = f"<!-- {name}: generated -->", f"<!-- /{name} -->"
+        if begin not in page:
+            msg = f"{PAGE.name} has no place for the table {name!r}."
+            raise SystemExit(msg)
+        page = re.sub(
+            rf"{re.escape(begin)}.*?{re.escape(end)}",
+            lambda _, text=f"{begin}\n{table()}\n{end}": text,
+            page,
+            flags=re.S,
+        )
+    return page
+
+
+def main() -> int:
+    page = PAGE.read_text()
+    new = generated(page)
+    if "--check" in sys.argv:
+        if new != page:
+            sys.stderr.write(f"{PAGE.name} is out of date: uv run tests/technical_reference.py\n")
+        return int(new != page)
+    PAGE.write_text(new)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,8 @@
+"""The reference page says what the code does."""
+
+from tests.technical_reference import PAGE, generated
+
+
+def test_tables_are_those_the_code_makes():
+    page = PAGE.read_text()
+    assert generated(page) == page, "run: uv run tests/technical_reference.py"
