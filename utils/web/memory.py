@@ -114,6 +114,8 @@ class Memory:
                     size_limit=_SIZE,
                     # Beyond the limit the oldest go first; reading never writes.
                     eviction_policy="least-recently-stored",
+                    # A mapped file that somebody cuts short kills the process (SIGBUS).
+                    sqlite_mmap_size=0,
                 )
             except _TROUBLE as error:
                 if not (again and _damaged(error)):

@@ -17,7 +17,7 @@ import sqlite3
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -33,9 +33,11 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _JITTER = 0.1  # of the interval, only ever added
+_DAY = 86400.0
 _GRAVEST = 3600.0  # a penalty doubles while a site keeps refusing, up to an hour
 # NCBI's limits are 3 and 10 a second; at exactly 1/3 s it still refuses now and then.
 _NCBI = {False: (0.36, 400), True: (0.11, 110)}
+_FILE = "pace.sqlite"
 _SCHEMA = """CREATE TABLE IF NOT EXISTS turns (
     bucket TEXT PRIMARY KEY, free REAL, left REAL, held REAL, penalty REAL, seen REAL)"""
 
@@ -82,7 +84,13 @@ class _Row:
     left: float = 0.0  # when the last request left
     held: float = 0.0  # nobody asks before
     penalty: float = 0.0  # the last one given
-    seen: float = 0.0  # the latest clock reading, to notice a clock set back
+    seen: float = 0.0  # the latest clock reading
+
+    def shift_to(self, now: float) -> None:
+        """Keep the distances when the clock was set back; else an hour back is an hour's wait."""
+        if (back := self.seen - now) > 0:
+            self.free, self.left, self.held = self.free - back, self.left - back, self.held - back
+        self.seen = now
 
 
 class Pace:
@@ -139,9 +147,9 @@ class Pace:
             yield
 
     def hold(self, url: str, seconds: float) -> None:
-        """Nobody asks the site of *url* anything for *seconds*: it told one of us to wait."""
+        """Nobody asks the site of *url* anything for *seconds* (a day at most): it told us so."""
         with self._row(self._name(self._rate(url))) as (row, now):
-            row.held = max(row.held, now + seconds)
+            row.held = max(row.held, now + min(seconds, _DAY))
             row.free = max(row.free, row.held)
 
     def penalise(self, url: str) -> float:
@@ -193,47 +201,53 @@ class Pace:
         The lock is an open transaction on a file of its own: it ends with its process, on every
         system Python runs on.
         """
-        safe = hashlib.sha256(name.encode()).hexdigest()[:16]
-        path = self._place / f"alone-{safe}.sqlite"
-        with closing(sqlite3.connect(path, self.longest, isolation_level=None)) as lock:
+        lock = f"alone-{hashlib.sha256(name.encode()).hexdigest()[:16]}.sqlite"
+        with ExitStack() as held:
             try:
-                lock.execute("BEGIN EXCLUSIVE")
-            except sqlite3.OperationalError:
+                held.enter_context(_transaction(self._place / lock, self.longest))
+            except sqlite3.Error as error:
+                _set_aside_if_damaged(self._place / lock, error)
                 raise self._too_long(name, self.longest + every) from None
             yield
 
     @contextmanager
     def _row(self, name: str) -> Iterator[tuple[_Row, float]]:
         """One bucket's state and the time, in a transaction; written back unless it raised."""
-        with closing(_open(self._place / "pace.sqlite")) as db:
-            db.execute("BEGIN IMMEDIATE")
-            # Read inside the transaction: the clock then agrees with the order of the bookings.
-            now = time.time()
-            query = "SELECT free, left, held, penalty, seen FROM turns WHERE bucket = ?"
-            row = _Row(*(db.execute(query, (name,)).fetchone() or ()))
-            if (back := row.seen - now) > 0:  # the clock was set back: keep the distances
-                row.free, row.left, row.held = row.free - back, row.left - back, row.held - back
-            row.seen = now
-            yield row, now
-            db.execute(
-                "INSERT OR REPLACE INTO turns VALUES (?, ?, ?, ?, ?, ?)",
-                (name, row.free, row.left, row.held, row.penalty, row.seen),
-            )
-            db.execute("COMMIT")
+        try:
+            with _transaction(self._place / _FILE) as db:
+                db.execute(_SCHEMA)
+                # Read inside the transaction: the clock then agrees with the order of the bookings.
+                now = time.time()
+                query = "SELECT free, left, held, penalty, seen FROM turns WHERE bucket = ?"
+                row = _Row(*(db.execute(query, (name,)).fetchone() or ()))
+                row.shift_to(now)
+                yield row, now
+                values = (name, row.free, row.left, row.held, row.penalty, row.seen)
+                db.execute("INSERT OR REPLACE INTO turns VALUES (?, ?, ?, ?, ?, ?)", values)
+        except sqlite3.Error as error:
+            self._recover(error)
+            msg = f"The pace shared by all processes could not be kept ({error})."
+            raise Unreachable(msg) from error
+
+    def _recover(self, error: sqlite3.Error) -> None:
+        """Let the next turn find a place again."""
+        if place := self.__dict__.pop("_place", None):
+            _set_aside_if_damaged(place / _FILE, error)
 
     @cached_property
     def _place(self) -> Path:
         """The first folder that can be written, made on first use."""
         for folder in (self._folder, self._settings.papers_dir / ".papershelf" / "pace"):
-            try:
-                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-                with closing(_open(folder / "pace.sqlite")) as db:
-                    db.execute("BEGIN IMMEDIATE")
-                    db.execute("ROLLBACK")
-            except (OSError, sqlite3.Error) as error:
-                log.warning("The pace cannot be kept in %s (%s).", folder, error)
-            else:
-                return folder
+            for _ in range(2):  # the second time without a damaged file
+                try:
+                    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                    with _transaction(folder / _FILE) as db:
+                        db.execute(_SCHEMA)
+                except (OSError, sqlite3.Error) as error:
+                    log.warning("The pace cannot be kept in %s (%s).", folder, error)
+                    _set_aside_if_damaged(folder / _FILE, error)
+                else:
+                    return folder
         log.warning("Processes cannot share their pace; this one keeps its own.")
         return Path(tempfile.mkdtemp(prefix="papershelf-pace-"))
 
@@ -301,24 +315,20 @@ def _nobody_waits() -> Iterator[None]:
     yield
 
 
-def _open(path: Path) -> sqlite3.Connection:
-    """The bookings; a damaged file is set aside, for it holds nothing that must survive."""
-    try:
-        return _connect(path)
-    except sqlite3.DatabaseError as error:
-        if isinstance(error, sqlite3.OperationalError):
-            raise
-        path.replace(path.with_suffix(".damaged"))
-        return _connect(path)
-
-
-def _connect(path: Path) -> sqlite3.Connection:
+@contextmanager
+def _transaction(path: Path, patience: float = 30.0) -> Iterator[sqlite3.Connection]:
+    """A writing transaction; committed at the end, undone when something was raised."""
     # One connection a turn: cheap beside the waiting, and safe with threads and forks.
-    db = sqlite3.connect(path, timeout=30, isolation_level=None)
-    try:
+    with closing(sqlite3.connect(path, timeout=patience, isolation_level=None)) as db:
         db.execute("PRAGMA synchronous = OFF")  # a power cut may forget the bookings
-        db.execute(_SCHEMA)
-    except sqlite3.Error:
-        db.close()
-        raise
-    return db
+        db.execute("BEGIN IMMEDIATE")
+        yield db
+        db.execute("COMMIT")
+
+
+def _set_aside_if_damaged(path: Path, error: Exception) -> None:
+    """Make room for a new file: nothing in the bookings must survive."""
+    passing = isinstance(error, sqlite3.OperationalError)  # busy, full, read-only
+    if isinstance(error, sqlite3.DatabaseError) and not passing:
+        with suppress(OSError):
+            path.replace(path.with_suffix(".damaged"))

@@ -37,6 +37,7 @@ class _Errand:
     allow: Collection[int]
     check: Check | None
     limit: int
+    follow: bool = True
 
 
 class Web:
@@ -72,6 +73,7 @@ class Web:
         check: Check | None = None,
         plain: bool = False,
         limit: int = MAX_BYTES,
+        follow: bool = True,
     ) -> Answer:
         """Fetch *url*.
 
@@ -88,6 +90,8 @@ class Web:
             Send no header but ``User-Agent`` and ``Accept``.
         limit
             Most bytes to take, after decompression.
+        follow
+            Whether to go where a redirect leads; if not, the redirect is the answer.
 
         Raises
         ------
@@ -99,7 +103,7 @@ class Web:
             It sends more than *limit*.
         """
         hop = Hop("GET", url, params, self._headers(headers, plain))
-        return self._ask(_Errand(hop, allow, check, limit))
+        return self._ask(_Errand(hop, allow, check, limit, follow))
 
     def post(
         self,
@@ -147,9 +151,11 @@ class Web:
             with self.pace.turn(hop.url):
                 began = time.monotonic()
                 answer = self._courier.carry(hop, left, errand.limit, _wanted(errand.allow))
-                self._judge(hop, answer, errand)
-            left -= time.monotonic() - began
+                left -= time.monotonic() - began
+                pause = self._pause(hop.url, answer)
             if not redirected(answer):
+                return self._judged(hop, answer, errand, pause)
+            if not errand.follow:
                 return answer
             if left <= 0:
                 msg = f"{answer.host} did not answer in time."
@@ -158,23 +164,9 @@ class Web:
         msg = f"{urlsplit(errand.hop.url).netloc} kept redirecting, last to {answer.host}."
         raise NotOffered(msg, status=answer.status)
 
-    def _judge(self, hop: Hop, answer: Answer, errand: _Errand) -> None:
-        """Raise what the status means; let everybody know when the site asks for a pause."""
-        pause = self._pause(hop.url, answer)
-        if redirected(answer):
-            return
-        if answer.status in errand.allow or 200 <= answer.status < 300:
-            self._check(hop.url, answer, errand.check)
-        elif answer.status in WORTH_RETRYING or pause:
-            told: dict[str, Any] = {"retry_after": pause} if pause else {}
-            msg = f"{answer.host} answered {answer.status}."
-            raise Unreachable(msg, status=answer.status, **told)
-        else:
-            msg = f"{answer.host} answered {answer.status}."
-            raise NotOffered(msg, status=answer.status)
-
     def _pause(self, url: str, answer: Answer) -> float:
-        if answer.status < 400:
+        """Seconds the site wants to be left alone; told to everybody before the turn ends."""
+        if answer.status not in WORTH_RETRYING | {403}:
             return 0.0
         if pause := retry_after(answer.headers.get("Retry-After")):
             self.pace.hold(url, pause)
@@ -182,15 +174,22 @@ class Web:
             pause = self.pace.penalise(url)
         return pause
 
-    def _check(self, url: str, answer: Answer, check: Check | None) -> None:
-        if check is None:
-            return
-        try:
-            check(answer)
-        except Unreachable as error:
-            if error.retry_after:
-                self.pace.hold(url, error.retry_after)
-            raise
+    def _judged(self, hop: Hop, answer: Answer, errand: _Errand, pause: float) -> Answer:
+        """The answer, or what its status means."""
+        if 200 <= answer.status < 300 or answer.status in errand.allow:
+            try:
+                if errand.check is not None:
+                    errand.check(answer)
+            except Unreachable as error:
+                if error.retry_after:
+                    self.pace.hold(hop.url, error.retry_after)
+                raise
+            return answer
+        msg = f"{answer.host} answered {answer.status}."
+        if answer.status in WORTH_RETRYING or pause:
+            told: dict[str, Any] = {"retry_after": pause} if pause else {}
+            raise Unreachable(msg, status=answer.status, **told)
+        raise NotOffered(msg, status=answer.status)
 
     @property
     def _courier(self) -> Courier:

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import partial
 from typing import Any
+from urllib.parse import urlsplit
 
 import requests
 import urllib3
@@ -70,7 +71,7 @@ class Courier:
         BadContent
             More than *limit* bytes.
         """
-        host = requests.compat.urlsplit(hop.url).netloc
+        host = urlsplit(hop.url).netloc
         self._leash.until = time.monotonic() + seconds
         try:
             request = _prepare(hop)

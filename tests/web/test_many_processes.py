@@ -1,0 +1,75 @@
+"""The promise NCBI is made: four processes with two threads each are one polite client."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from .conftest import Site, Visit
+
+ROOT = Path(__file__).resolve().parents[2]
+# Each request carries the time it left, so that the test can tell our pace from a slow machine.
+CHILD = """
+import sys, threading, time
+from pathlib import Path
+from requests.adapters import HTTPAdapter
+from utils.settings import Settings
+from utils.web import Rate, Web
+
+url, shelf, pace = sys.argv[1:]
+send = HTTPAdapter.send
+
+def stamped(self, request, **options):
+    request.headers["X-Left"] = repr(time.time())
+    return send(self, request, **options)
+
+HTTPAdapter.send = stamped
+settings = Settings(
+    papers_dir=Path(shelf), papers_pace_dir=Path(pace), eutils_base_url=url, _env_file=None
+)
+web = Web(settings, [Rate("ncbi", ("eutils",), 1 / 3)])
+threads = [
+    threading.Thread(target=lambda: [web.get(url + "/efetch.fcgi") for _ in range(2)])
+    for _ in range(2)
+]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+"""
+
+
+@pytest.mark.real_time
+def test_four_processes_with_two_threads_each_never_send_four_in_a_second(
+    site: Site, tmp_path: Path
+) -> None:
+    seen: list[tuple[float, float]] = []
+    lock = threading.Lock()
+
+    def note(visit: Visit) -> None:
+        with lock:
+            seen.append((time.time(), float(visit.headers["X-Left"])))
+        visit.reply(b"ok")
+
+    site.on("/efetch.fcgi", note)
+    children = [
+        subprocess.Popen(
+            [sys.executable, "-c", CHILD, site.url, str(tmp_path / f"shelf{n}"), tmp_path / "pace"],
+            cwd=ROOT,
+        )
+        for n in range(4)
+    ]
+    assert [child.wait(120) for child in children] == [0] * 4
+    assert len(seen) == 16
+    arrived = sorted(when for when, _ in seen)
+    # Where the machine kept a request for longer than the spacing leaves room, a window of
+    # arrivals says nothing about us; the departures still do.
+    tardy = max(when - left for when, left in seen)
+    windows = [sum(first <= when < first + 1.0 for when in arrived) for first in arrived]
+    assert max(windows) <= 3 or tardy > 0.15
+    assert arrived[-1] - arrived[0] >= 15 * 0.4 - 0.15 - tardy
