@@ -1,0 +1,341 @@
+"""JATS, the XML of journal articles, into markdown: the best form full text comes in.
+
+PMC, Europe PMC and the publishers' own archives speak it (NLM 2.x, JATS 1.0-1.4, with or without
+namespace, one article or a ``pmc-articleset``). The order of the markdown: title, abstracts,
+keywords, body, floating figures and tables, back matter, front notes, references, sub-articles.
+Everything is hostile input: no DTD is loaded, no entity is followed, no file or host is touched.
+Facts: jats.nlm.nih.gov (Archiving 1.3 tag library) and the recorded articles in ``../shared/data``.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from ..errors import BadContent
+from ..paper import Document, Fetched, Ids
+from .jats_blocks import BLOCK, BLOCK_INLINE, footnotes, section
+from .jats_claims import (
+    OTHER_ABSTRACTS,
+    abstract_of,
+    authors_of,
+    ids_of,
+    is_retracted,
+    license_of,
+    main_abstract,
+    title_of,
+)
+from .jats_inline import INLINE, PLAIN
+from .jats_math import MATH_BLOCK, MATH_INLINE
+from .jats_references import REFERENCE_BLOCK, REFERENCE_INLINE, reference_list
+from .jats_tables import TABLE_BLOCK
+from .jats_text import tidy, unchanged
+from .jats_walk import LANG, Element, Walk, text_of
+
+_INLINE: Final = {**INLINE, **BLOCK_INLINE, **MATH_INLINE, **REFERENCE_INLINE}
+_BLOCK: Final = {**BLOCK, **MATH_BLOCK, **TABLE_BLOCK, **REFERENCE_BLOCK}
+_PLAIN_BLOCK: Final = dict.fromkeys(_BLOCK, lambda el, walk: walk.flow(el))
+_PARTS: Final = frozenset({"front", "body", "back", "front-stub", "floats-group", "floats-wrap"})
+_FLOATS: Final = ("floats-group", "floats-wrap")
+_SUB_ARTICLES: Final = ("sub-article", "response")
+_NAMED_ENTITY: Final = re.compile(rb"<!\[CDATA\[.*?\]\]>|&([A-Za-z]\w*);", re.S)
+_XML_ENTITIES: Final = frozenset({b"amp", b"lt", b"gt", b"quot", b"apos"})
+_LINE_PARENTS: Final = frozenset({"p", "td", "th", "title", "italic", "bold", "term", "list-item"})
+_DATA_META: Final = re.compile(r"data.*availab", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """The tree of what was fetched; ``cut_off`` says the XML ends in the middle."""
+
+    root: Element
+    cut_off: bool
+
+
+def parse(body: bytes) -> Parsed:
+    """The XML tree, mended as far as possible.
+
+    Raises
+    ------
+    BadContent
+        There is no XML in it, or it is nested deeper than any paper (256 levels).
+    """
+    from lxml import etree
+
+    parser = etree.XMLParser(
+        load_dtd=False,
+        no_network=True,
+        resolve_entities=False,
+        huge_tree=False,
+        recover=True,
+        remove_comments=True,
+        remove_pis=True,
+    )
+    try:
+        root = etree.fromstring(_NAMED_ENTITY.sub(_numeric, body.lstrip()), parser)
+    except etree.XMLSyntaxError as error:
+        raise _no_article(f"it cannot be read as XML ({error.msg})") from None
+    problems = {entry.type_name for entry in parser.error_log}
+    if "ERR_RESOURCE_LIMIT" in problems:
+        raise _no_article("its XML is larger or deeper nested than any paper")
+    if root is None:
+        raise _no_article("there is no XML in it")
+    return Parsed(root, "ERR_TAG_NOT_FINISHED" in problems)
+
+
+def _numeric(match: re.Match[bytes]) -> bytes:
+    """``&eacute;`` as ``&#233;``: XML knows five names only, the DTD with the others stays away."""
+    name = match[1]
+    if not name or name in _XML_ENTITIES:
+        return match[0]
+    text = html.unescape(match[0].decode("ascii", "replace"))
+    if text.endswith(";") and text.startswith("&"):
+        return match[0]
+    return b"".join(b"&#%d;" % ord(char) for char in text)
+
+
+def _no_article(reason: str) -> BadContent:
+    return BadContent(f"This is not an article: {reason}.", verdict="not_a_paper")
+
+
+def read(fetched: Fetched) -> Document:
+    """The article as markdown, with what it claims to be.
+
+    An article without ``body`` is returned too (``body_words`` is 0); one whose XML ends in the
+    middle has the verdict ``partial``. From a set of articles the one that shares an identifier
+    with ``fetched.ids`` is taken, else the first.
+
+    Raises
+    ------
+    BadContent
+        No article is in it (verdict ``not_a_paper``).
+    """
+    parsed = parse(fetched.body)
+    article = _chosen(parsed.root, fetched.ids)
+    words = Walk(article, PLAIN, _PLAIN_BLOCK, unchanged)
+    walk = Walk(article, _INLINE, _BLOCK)
+    meta = _meta(article)
+    title = title_of(meta, words)
+    _write_article(article, walk)
+    return Document(
+        markdown="\n\n".join(walk.blocks) + "\n",
+        title=title,
+        abstract=abstract_of(meta, words),
+        authors=authors_of(meta, words),
+        ids=ids_of(meta),
+        license=license_of(meta),
+        article_type=(article.get("article-type") or "").lower(),
+        retracted=is_retracted(article, meta, title),
+        body_words=walk.words,
+        headings=walk.headings,
+        references=walk.references,
+        verdict="partial" if parsed.cut_off else "full_text",
+        evidence=_evidence(article, cut_off=parsed.cut_off),
+    )
+
+
+def _evidence(article: Element, *, cut_off: bool) -> str:
+    if cut_off:
+        return "the XML ends in the middle"
+    return "" if article.find("body") is not None else "the XML has no <body>"
+
+
+def _chosen(root: Element, ids: Ids) -> Element:
+    """The article that was asked for, free of namespaces."""
+    articles = [el for el in root.iter("{*}article") if _is_jats(el)]
+    if not articles:
+        words = tidy(text_of(root, " "))[:120]
+        raise _no_article(f"there is no <article> in the XML, only {words!r}")
+    for el in articles:
+        _prepare(el)
+    if ids:
+        for el in articles:
+            if ids_of(_meta(el)).shares(ids):
+                return el
+    return articles[0]
+
+
+def _is_jats(el: Element) -> bool:
+    """Whether it has the parts of an article; ``article`` is an element of HTML, too."""
+    return any(
+        isinstance(child.tag, str) and child.tag.rpartition("}")[2] in _PARTS for child in el
+    )
+
+
+def _prepare(article: Element) -> None:
+    """Free the tags of the namespace some archives put them in; tell blocks of code from inline."""
+    if article.tag.startswith("{"):
+        prefix = article.tag[: article.tag.index("}") + 1]
+        for el in article.iter(f"{prefix}*"):
+            el.tag = el.tag[len(prefix) :]
+    for el in article.iter("code"):
+        parent = el.getparent()
+        if "\n" in (el.text or "").strip() or (
+            parent is not None and parent.tag not in _LINE_PARENTS
+        ):
+            el.tag = "preformat"
+
+
+def _meta(article: Element) -> Element:
+    for path in ("front/article-meta", "front-stub", "front"):
+        if (found := article.find(path)) is not None:
+            return found
+    return article.makeelement("article-meta")
+
+
+# --- the order of the parts -----------------------------------------------------------------------
+
+
+def _write_article(article: Element, walk: Walk) -> None:
+    """Write an article (or a sub-article, one level down) part by part."""
+    meta = _meta(article)
+    _write_title(article, meta, walk)
+    walk.level += 1
+    _write_abstracts(meta, walk)
+    _write_keywords(meta, walk)
+    is_main = article is walk.root
+    for body in article.findall("body"):
+        walk.counting = is_main
+        walk.flow(body)
+        walk.flush_lead()
+        walk.counting = False
+    for name in _FLOATS:
+        for floats in article.findall(name):
+            section(floats, walk, "Figures and tables")
+    lists = _write_back(article, walk)
+    _write_front_notes(article, meta, walk)
+    counted = walk.references
+    for el in lists:
+        reference_list(el, walk, "References")
+    if not is_main:
+        walk.references = counted
+        walk.level -= 1
+    for name in _SUB_ARTICLES:
+        for el in article.findall(name):
+            _write_article(el, walk)
+    if is_main:
+        walk.level -= 1
+
+
+def _write_title(article: Element, meta: Element, walk: Walk) -> None:
+    groups = meta.findall("title-group")
+    skip = {"fn", "xref"}
+    titles = [
+        walk.line(el, skip)
+        for group in groups
+        for el in group
+        if el.tag in {"article-title", "subtitle"}
+    ]
+    title = ": ".join(text.rstrip(":") for text in titles if text)
+    if article is not walk.root:
+        kind = (article.get("article-type") or article.tag).replace("-", " ").capitalize()
+        lang = article.get(LANG) or ""
+        kind += f" ({lang})" if lang and "ranslation" in kind else ""
+        title = title if kind.lower() in title.lower() else ": ".join(filter(None, (kind, title)))
+    walk.heading(title or "Untitled")
+    if article is not walk.root:
+        walk.paragraph(_byline(meta, walk))
+    for group in groups:
+        for el in group.iter("trans-title"):
+            walk.paragraph(f"Translated title: {walk.line(el, skip)}")
+        for el in group.iter("fn"):
+            walk.paragraph(walk.line(el))
+
+
+def _byline(meta: Element, walk: Walk) -> str:
+    """Who wrote a decision letter or reply: the metadata of the paper does not tell."""
+    names = []
+    for contrib in meta.iterfind("contrib-group/contrib"):
+        name = next(contrib.iter("name", "string-name", "collab"), None)
+        roles = ", ".join(filter(None, (walk.line(role) for role in contrib.iter("role"))))
+        if name is not None and (text := tidy(walk.one(name))):
+            names.append(f"{text} ({roles})" if roles else text)
+    return ", ".join(dict.fromkeys(names))
+
+
+def _write_abstracts(meta: Element, walk: Walk) -> None:
+    main = main_abstract(meta)
+    for el in meta.findall("abstract"):
+        kind = (el.get("abstract-type") or "").lower()
+        other = OTHER_ABSTRACTS.get(kind) or kind.replace("-", " ").capitalize()
+        section(el, walk, "Abstract" if el is main else other or "Abstract")
+    for el in meta.findall("trans-abstract"):
+        lang = el.get(LANG) or ""
+        title = walk.line(el.find("title")) or "Abstract"
+        walk.heading(f"{title} ({lang})" if lang else title)
+        walk.level += 1
+        walk.flow(el, skip={"title"})
+        walk.level -= 1
+
+
+def _write_keywords(meta: Element, walk: Walk) -> None:
+    for group in meta.findall("kwd-group"):
+        name = walk.line(group.find("title")).strip("*").rstrip(":") or "Keywords"
+        words = [
+            walk.line(el)
+            for el in group.iter("kwd", "compound-kwd", "nested-kwd")
+            if el.tag != "nested-kwd" or not len(el)
+        ]
+        text = "; ".join(dict.fromkeys(filter(None, words)))
+        walk.paragraph(f"**{name}:** {text}" if text else "")
+
+
+def _write_back(article: Element, walk: Walk) -> list[Element]:
+    """Write the back matter but the reference lists, which come last."""
+    lists: list[Element] = []
+    for back in article.findall("back"):
+        for el in back:
+            if el.tag == "ref-list":
+                lists.append(el)
+            elif el.tag == "fn-group":
+                footnotes(el, walk, "Footnotes")
+            elif block := walk.block_of.get(el.tag):
+                block(el, walk)
+            else:
+                walk.flow(el)
+            walk.paragraph(walk.escape(el.tail or ""))
+    return lists
+
+
+def _write_front_notes(article: Element, meta: Element, walk: Walk) -> None:
+    """Write what stands in the front matter but belongs behind the text."""
+    front = article.find("front")
+    for el in front if front is not None else ():
+        if el.tag in {"notes", "fn-group"}:
+            walk.block_of[el.tag](el, walk)
+    for el in meta.findall("author-notes"):
+        footnotes(el, walk, "Author notes")
+    _write_funding(meta, walk)
+    for el in meta.iter("custom-meta"):
+        name = el.find("meta-name")
+        if name is not None and _DATA_META.search(text_of(name)):
+            walk.heading("Data availability")
+            walk.paragraph(walk.line(el.find("meta-value")))
+
+
+def _write_funding(meta: Element, walk: Walk) -> None:
+    statements = [walk.line(el) for el in meta.iterfind("funding-group/funding-statement")]
+    awards = []
+    for el in meta.iterfind("funding-group/award-group"):
+        sources = [_funder(source, walk) for source in el.findall("funding-source")]
+        numbers = [walk.line(number) for number in el.findall("award-id")]
+        parts = (", ".join(filter(None, sources)), ", ".join(filter(None, numbers)))
+        awards.append(": ".join(filter(None, parts)))
+    awards = [award for award in dict.fromkeys(awards) if award]
+    if not awards and not any(statements):
+        return
+    walk.heading("Funding")
+    for text in statements:
+        walk.paragraph(text)
+    walk.add("\n".join(f"- {award}" for award in awards))
+
+
+def _funder(source: Element, walk: Walk) -> str:
+    """The funder's name without its number in a register."""
+    names = list(source.iter("institution"))
+    return walk.line(names[0]) if names else walk.line(source, skip={"named-content"})
+
+
+__all__ = ["Parsed", "parse", "read"]

@@ -1,0 +1,352 @@
+"""Blocks of an article: sections, lists, figures, boxes, quotations, code, notes.
+
+Conventions: a figure or table opens with its label in bold, boxes and quotations are block quotes,
+a list keeps the letters it was printed with, definitions are bullets with the term in bold.
+"""
+
+# ruff: noqa: RUF001  # print uses en dashes as bullets
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from .jats_tables import CAPTION, caption
+from .jats_text import fenced, link, tidy
+from .jats_walk import HREF, Block, Element, Inline, Walk, text_of
+
+_TITLE: Final = frozenset({"label", "title"})
+_BULLETS: Final = frozenset("•·∙●○◦▪■□–—-*→➢✓")
+_NUMBERED: Final = re.compile(r"\(?(\d{1,9})[.):]?\)?")
+_ROMAN: Final = ((10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
+_QUICK_LABEL: Final = 3  # characters; a longer footnote label is a word
+# The best form of a thing given several times; pictures are the last resort.
+_BEST: Final = (
+    "table",
+    "tex-math",
+    "{http://www.w3.org/1998/Math/MathML}math",
+    "math",
+    "textual-form",
+    "code",
+    "preformat",
+    "chem-struct",
+    "media",
+    "graphic",
+    "inline-graphic",
+)
+
+
+def section(el: Element, walk: Walk, default: str = "") -> None:
+    """A titled part of the text; its subsections one level down."""
+    head = " ".join(filter(None, (walk.line(el.find("label")), walk.line(el.find("title")))))
+    head = head or default
+    walk.heading(head)
+    walk.headings += bool(head) and walk.counting
+    walk.level += bool(head)
+    walk.flow(el, skip=_TITLE)
+    walk.flush_lead()
+    walk.level -= bool(head)
+
+
+def _titled(default: str) -> Block:
+    return lambda el, walk: section(el, walk, default)
+
+
+def _flow(el: Element, walk: Walk) -> None:
+    walk.flow(el)
+
+
+def _paragraph(el: Element, walk: Walk) -> None:
+    if len(el):
+        walk.flow(el)
+    else:
+        walk.paragraph(walk.escape(el.text or ""))
+
+
+def _nothing(_el: Element, _walk: Walk) -> None:
+    return
+
+
+# --- lists ------------------------------------------------------------------------------------
+
+
+def _list(el: Element, walk: Walk) -> None:
+    walk.paragraph(_bold(walk.line(el.find("title"))))
+    kind = el.get("list-type") or ""
+    prefix = el.get("prefix-word") or ""
+    items = []
+    for number, item in enumerate(el.findall("list-item"), 1):
+        marker, lead = _marker(item, walk, kind, number)
+        lead = f"{walk.escape(prefix)} {lead}" if prefix else lead
+        items.append(_item(marker, lead, walk, item))
+    _put_list(items, walk)
+
+
+def _marker(item: Element, walk: Walk, kind: str, number: int) -> tuple[str, str]:
+    """The list marker of an item, and the label to print if markdown has no marker for it."""
+    label = walk.line(item.find("label"))
+    if match := _NUMBERED.fullmatch(label):
+        return f"{int(match[1])}.", ""
+    if label:
+        return "-", "" if label.replace("\\", "") in _BULLETS else f"{label} "
+    if kind == "order" or kind == "ordered":
+        return f"{number}.", ""
+    if kind.startswith("alpha"):
+        letter = chr(ord("a") + (number - 1) % 26)
+        return "-", f"{letter.upper() if kind.endswith('upper') else letter}) "
+    if kind.startswith("roman"):
+        return "-", f"{_roman(number).upper() if kind.endswith('upper') else _roman(number)}) "
+    return "-", ""
+
+
+def _roman(number: int) -> str:
+    made = ""
+    for value, letters in _ROMAN:
+        made += letters * (number // value)
+        number %= value
+    return made
+
+
+def _item(marker: str, lead: str, walk: Walk, el: Element) -> list[str]:
+    """The blocks of a list item with the marker before the first, the others indented."""
+    blocks = walk.collect(el, skip={"label"}) or [""]
+    return _indented(marker, [(lead + blocks[0]).rstrip(), *blocks[1:]])
+
+
+def _indented(marker: str, blocks: list[str]) -> list[str]:
+    blank = " " * (len(marker) + 1)
+    inner = [block.replace("\n", f"\n{blank}") for block in blocks]
+    return [f"{marker} {inner[0]}".rstrip(), *(blank + block for block in inner[1:])]
+
+
+def _put_list(items: list[list[str]], walk: Walk) -> None:
+    """Tight when every item is one block or a line with a list under it, else spread out."""
+    plain = all(len(blocks) == 1 or _is_nested_list(blocks) for blocks in items)
+    between = "\n" if plain else "\n\n"
+    walk.add(between.join(between.join(blocks) for blocks in items))
+
+
+def _is_nested_list(blocks: list[str]) -> bool:
+    return len(blocks) == 2 and blocks[1].lstrip().startswith(("- ", "1. "))
+
+
+def _definitions(el: Element, walk: Walk) -> None:
+    walk.paragraph(_bold(walk.line(el.find("title"))))
+    heads = [walk.line(el.find(tag)) for tag in ("term-head", "def-head")]
+    walk.paragraph(_bold(" / ".join(filter(None, heads))))
+    items = []
+    for child in el:
+        if child.tag == "def-item":
+            items.append(_definition(child, walk))
+        elif child.tag == "def-list":
+            items.append(_indented("-", walk.collect(child, itself=True)))
+    _put_list(items, walk)
+
+
+def _definition(el: Element, walk: Walk) -> list[str]:
+    terms = ", ".join(filter(None, (walk.line(term) for term in el.findall("term"))))
+    blocks = [block for meaning in el.findall("def") for block in walk.collect(meaning)]
+    lead = f"{_bold(terms)}: " if terms else ""
+    first = f"{lead}{blocks[0]}" if blocks else lead.rstrip(": ")
+    return _indented("-", [first, *blocks[1:]])
+
+
+def _bold(text: str) -> str:
+    """Text in bold, unless it has bold in it."""
+    return f"**{text}**" if text and "**" not in text else text
+
+
+# --- quotations, boxes, code --------------------------------------------------------------------
+
+
+def _quoted(blocks: list[str], walk: Walk) -> None:
+    text = "\n\n".join(blocks)
+    walk.add("\n".join(f"> {line}".rstrip() for line in text.split("\n")) if text else "")
+
+
+def _quote(el: Element, walk: Walk) -> None:
+    _quoted(walk.collect(el), walk)
+
+
+def _attribution(el: Element, walk: Walk) -> None:
+    walk.paragraph(f"— {text}" if (text := walk.line(el)) else "")
+
+
+def _box(el: Element, walk: Walk) -> None:
+    def boxed() -> Iterator[str]:
+        head = [walk.line(el.find("label")), walk.line(el.find("caption/title"))]
+        head.append(walk.line(el.find("title")))
+        if text := " ".join(filter(None, head)):
+            yield _bold(text)
+        for part in el.findall("caption"):
+            yield from walk.collect(part, skip=_TITLE)
+        yield from walk.collect(el, skip=CAPTION)
+
+    _quoted(list(boxed()), walk)
+
+
+def _verse(el: Element, walk: Walk) -> None:
+    """Verses line by line; groups of them may nest."""
+    lines = []
+    for child in el:
+        if child.tag == "verse-line":
+            lines.append(walk.line(child))
+        else:
+            walk.paragraph("<br>".join(lines))
+            lines = []
+            block = walk.block_of.get(child.tag)
+            if block:
+                block(child, walk)
+            else:
+                walk.paragraph(_bold(walk.line(child)))
+    walk.paragraph("<br>".join(lines))
+
+
+def _preformatted(el: Element, walk: Walk) -> None:
+    text = text_of(el).strip("\n").rstrip()
+    if walk.counting:
+        walk.words += len(text.split())
+    language = re.sub(r"[^\w+#-]", "", el.get("language") or "")
+    walk.add(fenced(text, language) if text else "")
+
+
+def _code(el: Element, walk: Walk) -> str:
+    """``code`` inside a line."""
+    text = tidy(text_of(el))
+    return f"`{text}`" if text and "`" not in text else walk.inline(el)
+
+
+def _speech(el: Element, walk: Walk) -> None:
+    speaker = walk.line(el.find("speaker"))
+    walk.flush_lead()
+    walk.lead = f"**{speaker.rstrip(':')}:** " if speaker else ""
+    walk.flow(el, skip={"speaker"})
+    walk.flush_lead()
+
+
+def _statement(el: Element, walk: Walk) -> None:
+    head = " ".join(filter(None, (walk.line(el.find("label")), walk.line(el.find("title")))))
+    walk.flush_lead()
+    walk.lead = f"{_bold(head)} " if head else ""
+    walk.flow(el, skip=_TITLE)
+    walk.flush_lead()
+
+
+# --- figures, files, notes ------------------------------------------------------------------------
+
+
+def _figure(el: Element, walk: Walk) -> None:
+    caption(el, walk)
+    walk.flow(el, skip=CAPTION)
+
+
+def _described(el: Element, walk: Walk) -> None:
+    """``alt-text`` and ``long-desc``, unless they repeat what is there already."""
+    text = walk.line(el)
+    if text and not any(text.rstrip(".") in block for block in walk.blocks[-2:]):
+        walk.paragraph(f"[Image description: {text}]")
+
+
+def _media(el: Element, walk: Walk) -> None:
+    caption(el, walk)
+    walk.flow(el, skip=CAPTION)
+    href = el.get(HREF) or ""
+    name = walk.escape(href.rstrip("/").rpartition("/")[2])
+    walk.paragraph(f"[File: {link(name, href)}]" if name else "")
+
+
+def _footnote(el: Element, walk: Walk) -> None:
+    label = walk.line(el.find("label"))
+    walk.flush_lead()
+    if label:
+        core = re.sub(r"</?sup>", "", label)
+        raised = len(core.replace("\\", "")) <= _QUICK_LABEL
+        walk.lead = f"<sup>{core}</sup> " if raised else f"{_bold(label)} "
+    walk.paragraph(_bold(walk.line(el.find("title"))))
+    walk.flow(el, skip=_TITLE)
+    walk.flush_lead()
+
+
+def footnotes(el: Element, walk: Walk, default: str = "") -> None:
+    """A group of footnotes, under its title if it has one."""
+    title = walk.line(el.find("title")) or default
+    walk.heading(title)
+    walk.level += bool(title)
+    for child in el:
+        if child.tag == "fn":
+            _footnote(child, walk)
+        elif block := walk.block_of.get(child.tag):
+            if child.tag != "title":
+                block(child, walk)
+        else:
+            walk.paragraph(walk.one(child))
+        walk.paragraph(walk.escape(child.tail or ""))
+    walk.level -= bool(title)
+
+
+def _notes(el: Element, walk: Walk) -> None:
+    kind = (el.get("notes-type") or "").replace("-", " ").replace("_", " ").strip()
+    section(el, walk, kind.capitalize() if kind.isascii() else "")
+
+
+def _correspondence(el: Element, walk: Walk) -> None:
+    label = walk.line(el.find("label"))
+    walk.paragraph(f"{label} {walk.inline(el, skip={'label'})}")
+
+
+def _rights(el: Element, walk: Walk) -> None:
+    for child in el.iter("copyright-statement", "license"):
+        walk.flow(child)
+
+
+def _best_alternative(el: Element, walk: Walk) -> None:
+    best = _best(el)
+    if best is not None:
+        block = walk.block_of.get(best.tag)
+        if block:
+            block(best, walk)
+        else:
+            walk.paragraph(walk.one(best))
+
+
+def _best_in_line(el: Element, walk: Walk) -> str:
+    best = _best(el)
+    return walk.one(best) if best is not None else walk.escape(el.text or "")
+
+
+def _best(el: Element) -> Element | None:
+    for tag in _BEST:
+        if (found := el.find(tag)) is not None:
+            return found
+    return el[0] if len(el) else None
+
+
+BLOCK_INLINE: dict[str, Inline] = {"code": _code, "alternatives": _best_in_line}
+BLOCK: dict[str, Block] = {
+    **dict.fromkeys(("p", "title", "subtitle"), _paragraph),
+    **dict.fromkeys(("sec", "app-group"), section),
+    "app": _titled("Appendix"),
+    "bio": _titled("Biography"),
+    "notes": _notes,
+    **dict.fromkeys(("fn-group", "table-wrap-foot", "author-notes"), footnotes),
+    "ack": _titled("Acknowledgements"),
+    "glossary": _titled("Glossary"),
+    "list": _list,
+    "def-list": _definitions,
+    "disp-quote": _quote,
+    "boxed-text": _box,
+    "attrib": _attribution,
+    "verse-group": _verse,
+    "preformat": _preformatted,
+    "speech": _speech,
+    "statement": _statement,
+    **dict.fromkeys(("fig", "fig-group", "supplementary-material", "chem-struct-wrap"), _figure),
+    **dict.fromkeys(("alt-text", "long-desc"), _described),
+    "media": _media,
+    "corresp": _correspondence,
+    "permissions": _rights,
+    "alternatives": _best_alternative,
+    **dict.fromkeys(("caption", "license-p", "table-wrap-group"), _flow),
+    **dict.fromkeys(("disp-formula-group", "question", "answer", "explanation"), _statement),
+    **dict.fromkeys(("sec-meta", "processing-meta", "counts"), _nothing),
+}

@@ -1,0 +1,232 @@
+"""What an article says about itself: title, authors, identifiers, licence, retraction.
+
+Read from ``article-meta`` only, never from related articles or references, because the judge
+compares these claims with the paper that was asked for. Old files name the PMCID ``pmc`` (with or
+without prefix), current ones ``pmcid`` and ``pmcaid``; ``pmcid-ver`` and ``pmcaiid`` name a version
+and are ignored. Licence addresses: creativecommons.org and the NISO ``license_ref`` recommendation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from ..errors import BadRequest
+from ..paper import Ids
+from .jats_text import tidy
+from .jats_walk import HREF, Element, Walk, text_of
+
+_LICENSE_URL: Final = re.compile(
+    r"creativecommons\.org/(?:licen[sc]es/(by[a-z-]*)/(\d\.\d)?|publicdomain/(zero|mark)/(\d\.\d)?)",
+    re.I,
+)
+_LICENSE_CODE: Final = re.compile(r"\b(CC[ -]?BY(?:-(?:NC|ND|SA))*)[ -]?v?(\d\.\d)?", re.I)
+_LICENSE_NAME: Final = re.compile(
+    r"Creative Commons,? Attribution((?:[ \u2010-\u2013-]*(?:Non[- ]?Commercial|No[- ]?Deriv\w*"
+    r"|Share[- ]?Alike))*)(?: (?:International|Unported|Generic|Public))*"
+    r"(?: Licen[sc]e)?(?:,?(?: \(CC[^)]*\))? v?(?:ersion )?(\d\.\d))?",
+    re.I,
+)
+_NOTICE_TYPES: Final = frozenset(
+    {"retraction", "partial-retraction", "correction", "addendum", "expression-of-concern"}
+    | {"editorial", "news", "article-commentary", "obituary"}
+)
+_RETRACTED_TITLE: Final = re.compile(r"\W*retracted\b(?! by\b)", re.I)
+# Abstracts beside the abstract, and what to call them when they carry no title.
+OTHER_ABSTRACTS: Final = {
+    "graphical": "Graphical abstract",
+    "teaser": "Teaser",
+    "toc": "Short summary",
+    "short": "Short summary",
+    "precis": "Précis",
+    "summary": "Summary",
+    "author-summary": "Author summary",
+    "authorsummary": "Author summary",
+    "executive-summary": "Executive summary",
+    "editor": "Editor's summary",
+    "editors-summary": "Editor's summary",
+    "editor-summary": "Editor's summary",
+    "plain-language-summary": "Plain language summary",
+    "plain-language": "Plain language summary",
+    "lay-summary": "Lay summary",
+    "lay-abstract": "Lay abstract",
+    "executive": "Executive summary",
+    "key-points": "Key points",
+    "highlights": "Highlights",
+    "author-highlights": "Highlights",
+    "web-summary": "Web summary",
+    "video": "Video abstract",
+    "stereochemical": "Stereochemical abstract",
+    "synopsis": "Synopsis",
+}
+
+
+def title_of(meta: Element, words: Walk) -> str:
+    """The title with its subtitle."""
+    parts = [words.line(el) for el in _titles(meta)]
+    parts = [part for part in parts if part]
+    made = parts[0] if parts else ""
+    for part in parts[1:]:
+        made += f"{' ' if made.endswith((':', '?', '!', '.')) else ': '}{part}"
+    return made
+
+
+def _titles(meta: Element) -> Iterator[Element]:
+    group = meta.find("title-group")
+    for el in group if group is not None else ():
+        if el.tag in {"article-title", "subtitle"}:
+            yield el
+
+
+def main_abstract(meta: Element) -> Element | None:
+    """The abstract proper: not the graphical one, not the summary for the press."""
+    found = meta.findall("abstract")
+    for el in found:
+        if (el.get("abstract-type") or "").lower() not in OTHER_ABSTRACTS:
+            return el
+    return None
+
+
+def abstract_of(meta: Element, words: Walk) -> str:
+    """The abstract as plain text, a line for each part: ``Methods: We …``."""
+    el = main_abstract(meta)
+    if el is None:
+        return ""
+    lines: list[str] = []
+    pending = ""
+    own_title = el.find("title")
+    for part in el.iter("title", "p"):
+        if part is own_title or next(part.iterancestors("p"), None) is not None:
+            continue
+        text = words.line(part)
+        if part.tag == "title":
+            pending = f"{text.rstrip(':.')}: " if text else pending
+        elif text:
+            lines.append(pending + text)
+            pending = ""
+    return "\n".join(lines) or words.line(el, skip={"title"})
+
+
+def authors_of(meta: Element, words: Walk) -> tuple[str, ...]:
+    """Family names of the authors in order; groups and their members are left out."""
+    found = []
+    for group in meta.iterfind("contrib-group"):
+        for contrib in group.iterfind("contrib"):
+            if contrib.get("contrib-type") not in {None, "author"}:
+                continue
+            name = next((el for el in contrib.iter("surname") if not _in_group(el, contrib)), None)
+            if name is not None and (family := words.line(name)):
+                found.append(family)
+    return tuple(found)
+
+
+def _in_group(el: Element, contrib: Element) -> bool:
+    """Whether a name belongs to a member of a group, not to the contributor itself."""
+    for ancestor in el.iterancestors():
+        if ancestor is contrib:
+            return False
+        if ancestor.tag in {"collab", "contrib-group", "on-behalf-of"}:
+            return True
+    return False
+
+
+def ids_of(meta: Element) -> Ids:
+    """The article's own identifiers; what is malformed counts as missing."""
+    found: dict[str, Ids] = {}
+    for el in meta.iterfind("article-id"):
+        kind = (el.get("pub-id-type") or "").lower()
+        text = tidy(text_of(el))
+        if kind in {"pmc", "pmcid", "pmcaid"} and text.isdigit():
+            text = f"PMC{text}"
+        if kind in {"doi", "pmid", "arxiv", "pmcid", "pmc", "pmcaid"}:
+            found.setdefault(kind, _parsed(text))
+    empty = Ids()
+    numbers = (found.get(kind, empty).pmcid for kind in ("pmcid", "pmc", "pmcaid"))
+    return Ids(
+        doi=found.get("doi", empty).doi,
+        pmid=found.get("pmid", empty).pmid,
+        pmcid=next((number for number in numbers if number), ""),
+        arxiv=found.get("arxiv", empty).arxiv or found.get("doi", empty).arxiv,
+    )
+
+
+def _parsed(text: str) -> Ids:
+    try:
+        return Ids.parse(text)
+    except BadRequest:
+        return Ids()
+
+
+def license_of(meta: Element) -> str:
+    """The licence: ``CC BY 4.0`` where it is one of Creative Commons', else its address or text."""
+    texts: list[str] = []
+    links: list[str] = []
+    rights = meta.find("permissions")
+    for el in (meta if rights is None else rights).iter("*"):
+        name = el.tag.rpartition("}")[2] if isinstance(el.tag, str) else ""
+        if name == "license_ref":
+            links.append(tidy(el.text or ""))
+        elif name == "license":
+            links.append((el.get(HREF) or "").strip())
+            texts += [el.get("license-type") or "", tidy(text_of(el))]
+        elif name in {"ext-link", "uri"} and (href := el.get(HREF)):
+            texts.append(href.strip())
+    for reader in (_by_url, _by_code, _by_name):
+        for text in links + texts:
+            if made := reader(text):
+                return made
+    return _short(links, texts)
+
+
+def _by_url(text: str) -> str:
+    if not (match := _LICENSE_URL.search(text)):
+        return ""
+    if match[3]:
+        name = "CC0" if match[3].lower() == "zero" else "Public Domain Mark"
+        return f"{name} {match[4] or '1.0'}"
+    return _spelled(f"CC {match[1].rstrip('-')}", match[2])
+
+
+def _by_code(text: str) -> str:
+    if re.fullmatch(r"\W*CC[ -]?(?:0|zero)\W*", text, re.I) or "CC0" in text:
+        return "CC0 1.0"
+    match = _LICENSE_CODE.search(text)
+    return _spelled(re.sub(r"(?i)^CC[ -]?", "CC ", match[1]), match[2]) if match else ""
+
+
+def _by_name(text: str) -> str:
+    if not (match := _LICENSE_NAME.search(text)):
+        return ""
+    terms = re.sub(r"[^a-z]", "", match[1].lower())
+    made = "CC BY"
+    for word, code in (("noncommercial", "-NC"), ("noderiv", "-ND"), ("sharealike", "-SA")):
+        made += code if word in terms else ""
+    return _spelled(made, match[2])
+
+
+def _spelled(code: str, number: str | None) -> str:
+    return " ".join(filter(None, (code.upper(), number)))
+
+
+def _short(links: list[str], texts: list[str], longest: int = 200) -> str:
+    for text in [*links, *reversed(texts)]:
+        if 0 < len(text) <= longest:
+            return text
+    text = next((text for text in reversed(texts) if text), "")
+    return text[: longest - 1].rstrip() + "…" if text else ""
+
+
+def is_retracted(article: Element, meta: Element, title: str) -> bool:
+    """Whether this article was retracted; the notice that retracts another is not."""
+    kind = (article.get("article-type") or "").lower()
+    if kind == "retracted-article":
+        return True
+    if kind in _NOTICE_TYPES:
+        return False
+    related = {
+        (el.get("related-article-type") or "").lower() for el in meta.iter("related-article")
+    }
+    if any(name.startswith("retract") for name in related):
+        return True
+    return bool(_RETRACTED_TITLE.match(title))

@@ -1,0 +1,216 @@
+"""Running text of an article: emphasis, links, cross-references, footnotes in the line.
+
+Conventions: ``*italic*``, ``**bold**``, ``<sub>``, ``<sup>`` and ``<u>`` as the HTML tags markdown
+keeps, `` `monospace` ``, ``$…$`` for formulas. Where ``*`` would not be read as emphasis (between a
+letter and a bracket, say), ``<i>`` and ``<b>`` stand in. A citation number printed raised although
+its tag does not say so (``IL-6`` + ``12``) is written raised, so that it cannot be read as text.
+"""
+
+# ruff: noqa: RUF001  # print uses en dashes and curly quotes
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from .jats_text import link, tidy
+from .jats_walk import HREF, Element, Inline, Walk
+
+_EMPHASIS = {"italic": ("*", "i"), "bold": ("**", "b")}
+_NUMBERS = re.compile(r"[\d\s,;–-]*\d[\d\s,;–-]*")
+_BETWEEN_NUMBERS = frozenset({",", "–", "-", ", ", "−", "‐"})
+
+
+def _before(el: Element) -> str:
+    """The text right before the element; empty when another element stands there."""
+    previous = el.getprevious()
+    if previous is not None:
+        return previous.tail or ""
+    parent = el.getparent()
+    return (parent.text or "") if parent is not None else ""
+
+
+def _marked(inner: str, mark: str) -> str:
+    """*inner* between marks, its outer blanks outside of them."""
+    core = inner.strip()
+    if not core:
+        return inner
+    start = inner.index(core)
+    return f"{inner[:start]}{mark}{core}{mark}{inner[start + len(core) :]}"
+
+
+def _emphasis(el: Element, walk: Walk) -> str:
+    inner = walk.inline(el)
+    mark, tag = _EMPHASIS[el.tag]
+    parent = el.getparent()
+    if parent is not None and parent.tag == el.tag:
+        return inner
+    core = inner.strip()
+    if not core:
+        return inner
+    if _needs_tag(el, inner, core):
+        return inner.replace(core, f"<{tag}>{core}</{tag}>", 1)
+    return _marked(inner, mark)
+
+
+def _needs_tag(el: Element, inner: str, core: str) -> bool:
+    """Whether a markdown reader would fail to see ``*`` as emphasis here."""
+    if not el.tail:
+        following = el.getnext()
+        if following is not None and following.tag in _EMPHASIS:
+            return True
+    elif not core[-1].isalnum() and inner[-1] == core[-1] and el.tail[0].isalnum():
+        return True
+    return not core[0].isalnum() and inner[0] == core[0] and _before(el)[-1:].isalnum()
+
+
+def _tagged(tag: str) -> Inline:
+    def render(el: Element, walk: Walk) -> str:
+        inner = walk.inline(el)
+        core = inner.strip()
+        return inner.replace(core, f"<{tag}>{core}</{tag}>", 1) if core else inner
+
+    return render
+
+
+def _struck(el: Element, walk: Walk) -> str:
+    return _marked(walk.inline(el), "~~")
+
+
+def monospace(el: Element, walk: Walk) -> str:
+    """Text in a typewriter face, verbatim between backticks unless there is markup in it."""
+    text = tidy(el.text or "")
+    if len(el) or not text:
+        return walk.inline(el)
+    fence = "`" * (max((len(run) for run in re.findall("`+", text)), default=0) + 1)
+    blank = " " if "`" in text else ""
+    return f"{fence}{blank}{text}{blank}{fence}"
+
+
+def _break(_el: Element, _walk: Walk) -> str:
+    return "<br>"
+
+
+def nothing(_el: Element, _walk: Walk) -> str:
+    """For elements that hold data for machines, not text."""
+    return ""
+
+
+def _xref(el: Element, walk: Walk) -> str:
+    text = walk.inline(el)
+    if not text.strip():
+        return text + _pointer(el, walk)
+    if el.get("ref-type") == "bibr" and _NUMBERS.fullmatch(text) and _is_raised(el, walk):
+        walk.raised = el
+        return f"<sup>{text.strip()}</sup>"
+    return text
+
+
+def _is_raised(el: Element, walk: Walk) -> bool:
+    """Whether a bare citation number touches the word before it."""
+    parent = el.getparent()
+    if parent is not None and parent.tag in {"sup", "sub", "xref"}:
+        return False
+    before = _before(el)
+    if before in _BETWEEN_NUMBERS:
+        return walk.raised is not None and el.getprevious() is walk.raised
+    if before[-1:].isalnum() or before[-1:] in {")", "”", "%", "’"}:
+        return True
+    return before[-1:] in {".", ",", ";", ":"} and before[-2:-1].isalnum()
+
+
+def _pointer(el: Element, walk: Walk) -> str:
+    """Words for a cross-reference that has none: what its target is called."""
+    labels = []
+    for rid in (el.get("rid") or "").split():
+        target = walk.targets.get(rid)
+        if target is None:
+            continue
+        label = target.find("label")
+        words = walk.line(label) if label is not None else walk.line(target.find("title"))
+        labels.append(words.strip("[]. ") or rid)
+    named = ", ".join(labels)
+    return f"[{named}]" if named and el.get("ref-type") == "bibr" else named
+
+
+def _ext_link(el: Element, walk: Walk) -> str:
+    inner = walk.inline(el)
+    core = inner.strip()
+    href = el.get(HREF) or (core.replace("\\", "") if el.tag == "uri" else "")
+    made = link(core, href, el.get("ext-link-type") or "")
+    return inner.replace(core, made, 1) if core else made
+
+
+def _footnote(el: Element, walk: Walk) -> str:
+    """A footnote inside a line: a mark here, its text after the block."""
+    walk.footnote_count += 1
+    number = walk.footnote_count
+    text = " ".join(walk.collect(el, skip={"label"})).replace("\n", " ")
+    walk.footnotes.append(f"[^{number}]: {text}")
+    return f"[^{number}]"
+
+
+def _abbreviation(el: Element, walk: Walk) -> str:
+    """``abbrev`` holds its own expansion in ``def``."""
+    text = walk.inline(el, skip={"def"})
+    meaning = walk.line(el.find("def"))
+    return f"{text} ({meaning})" if meaning else text
+
+
+def _inline_graphic(el: Element, walk: Walk) -> str:
+    text = walk.line(el.find("alt-text")) or (el.get(HREF) or "").rpartition("/")[2]
+    return f"[image: {walk.escape(text)}]" if text else ""
+
+
+def _ruby(el: Element, walk: Walk) -> str:
+    base, reading = walk.line(el.find("rb")), walk.line(el.find("rt"))
+    return f"{base} ({reading})" if reading else base
+
+
+INLINE: dict[str, Inline] = {
+    "italic": _emphasis,
+    "bold": _emphasis,
+    "sub": _tagged("sub"),
+    "sup": _tagged("sup"),
+    "underline": _tagged("u"),
+    "strike": _struck,
+    "monospace": monospace,
+    "break": _break,
+    "xref": _xref,
+    "ext-link": _ext_link,
+    "uri": _ext_link,
+    "email": _ext_link,
+    "fn": _footnote,
+    "abbrev": _abbreviation,
+    "inline-graphic": _inline_graphic,
+    "ruby": _ruby,
+    **dict.fromkeys(("hr", "object-id", "institution-id", "index-term"), nothing),
+}
+
+
+def _blank(_el: Element, _walk: Walk) -> str:
+    return " "
+
+
+def _no_footnote_mark(el: Element, walk: Walk) -> str:
+    return "" if el.get("ref-type") in {"fn", "author-notes", "corresp"} else walk.inline(el)
+
+
+def _only(*tags: str) -> Callable[[Element, Walk], str]:
+    """The first of these children; all content when there is none."""
+
+    def render(el: Element, walk: Walk) -> str:
+        for tag in tags:
+            if (found := el.find(tag)) is not None:
+                return walk.inline(found)
+        return walk.inline(el)
+
+    return render
+
+
+# What remains when a title or an abstract is wanted as plain words.
+PLAIN: dict[str, Inline] = {
+    "break": _blank,
+    "xref": _no_footnote_mark,
+    "alternatives": _only("{http://www.w3.org/1998/Math/MathML}math", "math", "textual-form"),
+    **dict.fromkeys(("fn", "object-id", "inline-graphic", "graphic", "index-term"), nothing),
+}

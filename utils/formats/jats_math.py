@@ -1,0 +1,107 @@
+r"""Formulas: MathML and the article's own TeX into LaTeX that KaTeX and MathJax read.
+
+Inline formulas stand between ``$``, displayed ones between ``$$``. The author's ``tex-math``, freed
+of the preamble publishers wrap around it, is preferred to MathML generated from it. Signs that mean
+something to markdown or HTML (``|``, ``<``) are spelled as commands.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from .jats_mathml import latex
+from .jats_text import tidy
+from .jats_walk import HREF, Block, Element, Inline, Walk, text_of
+
+_MATH: Final = ("{http://www.w3.org/1998/Math/MathML}math", "math")
+_DOCUMENT = re.compile(r"\\begin\{document\}(.*?)(?:\\end\{document\}|$)", re.S)
+_PREAMBLE = re.compile(
+    r"\\(?:documentclass|usepackage|setlength|DeclareMathOperator)(?:\[[^\]]*\])?(?:\{[^{}]*\})*"
+)
+_COMMENT = re.compile(r"(?<!\\)%.*")
+_DELIMITED = re.compile(r"\$\$(.*)\$\$|\$(.*)\$|\\\[(.*)\\\]|\\\((.*)\\\)", re.S)
+_DISPLAY_ONLY = re.compile(r"\\(begin|end)\{(?:align|eqnarray|gather|multline|flalign)\*?\}")
+_EQUATION = re.compile(r"\\(?:begin|end)\{(?:equation|displaymath|math)\*?\}|\\label\{[^}]*\}")
+
+
+def tex(source: str) -> str:
+    r"""The formula in a ``tex-math`` element, without the document publishers wrap around it.
+
+    >>> tex(r"\documentclass{minimal} \begin{document}$$ y = \mu $$\end{document}")
+    'y = \\mu'
+    """
+    if match := _DOCUMENT.search(source):
+        source = match[1]
+    source = _COMMENT.sub("", _PREAMBLE.sub("", source)).strip()
+    if match := _DELIMITED.fullmatch(source):
+        source = next(part for part in match.groups() if part is not None)
+    source = _DISPLAY_ONLY.sub(r"\\\1{aligned}", _EQUATION.sub("", source))
+    return re.sub(r"<(?=[A-Za-z/!?])", r"\\lt ", tidy(source))
+
+
+def _formula(el: Element) -> str:
+    """The LaTeX of a formula element, from whichever of its forms is best; empty without one."""
+    holder = el.find("alternatives")
+    holder = el if holder is None else holder
+    sources = [tex(text_of(child)) for child in holder.findall("tex-math")]
+    if not any(sources):
+        sources = [latex(child) for name in _MATH for child in holder.findall(name)]
+    return r" \quad ".join(source for source in sources if source)
+
+
+def _has_words(el: Element) -> bool:
+    """Whether text stands beside the formula's mathematics."""
+    texts = [el.text, *(child.tail for child in el)]
+    return any(text and text.strip() for text in texts)
+
+
+def _picture(el: Element, walk: Walk) -> str:
+    """What to say of a formula that is only a picture."""
+    for tag in ("graphic", "inline-graphic", "media"):
+        if (graphic := next(el.iter(tag), None)) is not None:
+            words = walk.line(graphic.find("alt-text"))
+            name = walk.escape((graphic.get(HREF) or "").rpartition("/")[2])
+            return f"[formula: {words or name}]"
+    return ""
+
+
+def _inline_formula(el: Element, walk: Walk) -> str:
+    if not _has_words(el):
+        if source := _formula(el):
+            return f"${source}$"
+        if not text_of(el).strip():
+            return _picture(el, walk)
+    return walk.inline(el)
+
+
+def _math(el: Element, _walk: Walk) -> str:
+    source = latex(el)
+    return f"${source}$" if source else ""
+
+
+def _tex_math(el: Element, _walk: Walk) -> str:
+    source = tex(text_of(el))
+    return f"${source}$" if source else ""
+
+
+def _display_formula(el: Element, walk: Walk) -> None:
+    label = walk.line(el.find("label")).strip("()[]. ")
+    if not _has_words(el) and (source := _formula(el)):
+        number = rf" \tag{{{label}}}" if label and "\\tag" not in source else ""
+        walk.add(f"$${source}{number}$$")
+        return
+    before = len(walk.blocks)
+    walk.flow(el, skip={"label", "graphic"})
+    if len(walk.blocks) == before:
+        walk.paragraph(_picture(el, walk))
+    if label and len(walk.blocks) > before:
+        walk.blocks[-1] += f" ({label})"
+
+
+MATH_INLINE: dict[str, Inline] = {
+    "inline-formula": _inline_formula,
+    "tex-math": _tex_math,
+    **dict.fromkeys(_MATH, _math),
+}
+MATH_BLOCK: dict[str, Block] = {"disp-formula": _display_formula}

@@ -1,0 +1,324 @@
+r"""Presentation MathML into LaTeX.
+
+One function per element, by its local name; what is not listed is a row. Facts: MathML 3, chapter 3
+(w3.org/TR/MathML3/chapter3.html). ``|`` and ``<`` are written ``\vert`` and ``\lt``, because the
+formula ends up inside markdown, maybe inside the cell of a table.
+"""
+
+# ruff: noqa: RUF001  # mathematics is full of signs that look like letters
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final, TypeAlias
+
+from .jats_symbols import FUNCTIONS, SYMBOLS
+from .jats_text import tidy
+from .jats_walk import Element, text_of
+
+_DEEPEST: Final = 60
+_FONTS: Final = {
+    "normal": "mathrm",
+    "bold": "mathbf",
+    "bold-italic": "boldsymbol",
+    "double-struck": "mathbb",
+    "script": "mathcal",
+    "bold-script": "mathcal",
+    "fraktur": "mathfrak",
+    "sans-serif": "mathsf",
+    "monospace": "mathtt",
+}
+_ACCENTS: Final = {
+    **dict.fromkeys("¯‾―_ˉ̅", "bar"),
+    **dict.fromkeys("^ˆ̂", "hat"),
+    **dict.fromkeys("~˜∼̃", "tilde"),
+    **dict.fromkeys("→⃗", "vec"),
+    **dict.fromkeys("˙.̇", "dot"),
+    "¨": "ddot",
+    "⏞": "overbrace",
+    "˘": "breve",
+    "ˇ": "check",
+}
+_WIDE: Final = {"bar": "overline", "hat": "widehat", "tilde": "widetilde", "vec": "overrightarrow"}
+_UNDER: Final = {**dict.fromkeys("_¯‾―", "underline"), "⏟": "underbrace"}
+_LIMITS: Final = re.compile(
+    r"\\(?:sum|prod|coprod|int|iint|iiint|oint|bigcup|bigcap|bigvee|bigwedge|bigoplus|bigotimes"
+    r"|lim|limsup|liminf|max|min|sup|inf|arg|det|gcd|Pr|operatorname\*\{[^}]*\})"
+)
+_ATOM: Final = re.compile(
+    r"[A-Za-z0-9]|\d+|\\[A-Za-z]+|\\(?:math\w+|boldsymbol|text|bar|hat|tilde|vec|dot)\{[^{}]*\}"
+)
+_FENCES: Final = {"{": r"\{", "}": r"\}", "": ".", "〈": r"\langle", "〉": r"\rangle"}
+_TEXT_SPECIAL: Final = re.compile(r"[\\{}$&#%_^~|<>]")
+_TEXT_SPELLED: Final = {
+    "\\": r"\textbackslash ",
+    "^": r"\textasciicircum ",
+    "~": r"\textasciitilde ",
+    "|": r"\textbar ",
+    "<": r"\textless ",
+    ">": r"\textgreater ",
+}
+
+_RELATIONS: Final = frozenset(("=", "+", "-")) | {SYMBOLS[sign] for sign in "×±<>≤≥≈∼→∈≠≡∝"}
+
+Converter: TypeAlias = "Callable[[Element, int], str]"
+
+
+def latex(el: Element) -> str:
+    """The formula as LaTeX, without delimiters; empty when there is nothing in it."""
+    return tidy(_children(el, 0)).strip()
+
+
+def _name(el: Element) -> str:
+    tag = el.tag
+    return tag.rpartition("}")[2] if isinstance(tag, str) else ""
+
+
+def _convert(el: Element, depth: int) -> str:
+    if depth > _DEEPEST:
+        return _symbols(text_of(el))
+    return _CONVERTERS.get(_name(el), _children)(el, depth + 1)
+
+
+def _join(parts: list[str]) -> str:
+    """Put tokens together; a blank only where a command would swallow the next letter."""
+    made = ""
+    for part in parts:
+        if part and part[0].isalnum() and re.search(r"\\[A-Za-z]+$", made[-24:]):
+            made += " "
+        made += part
+    return made
+
+
+def _children(el: Element, depth: int) -> str:
+    own = [_symbols(el.text)] if el.text and el.text.strip() else []
+    parts = own + [_convert(child, depth) for child in el]
+    return _join(parts)
+
+
+def _arguments(el: Element, depth: int, count: int) -> list[str]:
+    """The first *count* children converted; missing ones are empty, a surplus goes to the last."""
+    made = [_convert(child, depth) for child in el]
+    made += [""] * (count - len(made))
+    return [*made[: count - 1], _join(made[count - 1 :])]
+
+
+def _symbols(text: str | None) -> str:
+    return _join([SYMBOLS.get(char, char) for char in (text or "")])
+
+
+def _words(el: Element) -> str:
+    return tidy(text_of(el))
+
+
+def _identifier(el: Element, _depth: int) -> str:
+    text = _words(el)
+    variant = el.get("mathvariant") or ""
+    if text in FUNCTIONS:
+        return FUNCTIONS[text]
+    made = _symbols(text)
+    if variant in _FONTS and not (variant == "normal" and made.startswith("\\")):
+        return f"\\{_FONTS[variant]}{{{made}}}" if made else ""
+    if len(text) > 1 and text.isalnum() and text.isascii():
+        return f"\\mathit{{{made}}}" if variant == "italic" else f"\\mathrm{{{made}}}"
+    return made
+
+
+def _number(el: Element, _depth: int) -> str:
+    made = _symbols(_words(el))
+    variant = el.get("mathvariant") or ""
+    return f"\\mathbf{{{made}}}" if variant == "bold" and made else made
+
+
+def _operator(el: Element, _depth: int) -> str:
+    text = text_of(el)
+    stripped = text.strip()
+    if not stripped:
+        return r"\ " if text else ""
+    if stripped in FUNCTIONS:
+        return FUNCTIONS[stripped]
+    if len(stripped) > 1 and stripped.isalpha():
+        return f"\\operatorname{{{stripped}}}"
+    made = _symbols(stripped)
+    # Relations breathe; it costs nothing and reads better in the source.
+    return f" {made} " if made in _RELATIONS else made
+
+
+def _text(el: Element, _depth: int) -> str:
+    raw = text_of(el)
+    words = tidy(raw)
+    if not words:
+        return r"\ " if raw else ""
+    before = " " if raw[0].isspace() or raw[0] == "\u00a0" else ""
+    after = " " if raw[-1].isspace() or raw[-1] == "\u00a0" else ""
+    safe = _TEXT_SPECIAL.sub(lambda m: _TEXT_SPELLED.get(m[0], "\\" + m[0]), words)
+    return f"\\text{{{before}{safe}{after}}}"
+
+
+def _base(made: str) -> str:
+    made = made.strip()
+    return made if _ATOM.fullmatch(made) else f"{{{made}}}"
+
+
+def _script(sign: str, made: str) -> str:
+    made = made.strip()
+    if not made:
+        return ""
+    if sign == "^" and made in {r"\prime", r"\prime\prime"}:
+        return "'" * made.count("prime")
+    return sign + (made if len(made) == 1 else f"{{{made}}}")
+
+
+def _sub(el: Element, depth: int) -> str:
+    base, low = _arguments(el, depth, 2)
+    return _base(base) + _script("_", low)
+
+
+def _sup(el: Element, depth: int) -> str:
+    base, high = _arguments(el, depth, 2)
+    return _base(base) + _script("^", high)
+
+
+def _subsup(el: Element, depth: int) -> str:
+    base, low, high = _arguments(el, depth, 3)
+    return _base(base) + _script("_", low) + _script("^", high)
+
+
+def _over(el: Element, depth: int) -> str:
+    base, high = (part.strip() for part in _arguments(el, depth, 2))
+    sign = _words(el[1]) if len(el) > 1 else ""
+    if (accent := _ACCENTS.get(sign)) is not None:
+        wide = accent if _ATOM.fullmatch(base) else _WIDE.get(accent, accent)
+        return f"\\{wide}{{{base}}}"
+    if _LIMITS.match(base):
+        return base + _script("^", high)
+    return f"\\overset{{{high}}}{{{base}}}"
+
+
+def _under(el: Element, depth: int) -> str:
+    base, low = (part.strip() for part in _arguments(el, depth, 2))
+    sign = _words(el[1]) if len(el) > 1 else ""
+    if (accent := _UNDER.get(sign)) is not None:
+        return f"\\{accent}{{{base}}}"
+    if _LIMITS.match(base) or base.startswith(("\\underbrace", "\\overbrace")):
+        return base + _script("_", low)
+    return f"\\underset{{{low}}}{{{base}}}"
+
+
+def _underover(el: Element, depth: int) -> str:
+    base, low, high = (part.strip() for part in _arguments(el, depth, 3))
+    if _LIMITS.match(base):
+        return base + _script("_", low) + _script("^", high)
+    return f"\\overset{{{high}}}{{\\underset{{{low}}}{{{base}}}}}"
+
+
+def _fraction(el: Element, depth: int) -> str:
+    top, bottom = (part.strip() for part in _arguments(el, depth, 2))
+    if (el.get("linethickness") or "1").strip().rstrip("ptxem") in {"0", "0.0"}:
+        return f"\\genfrac{{}}{{}}{{0pt}}{{}}{{{top}}}{{{bottom}}}"
+    return f"\\frac{{{top}}}{{{bottom}}}"
+
+
+def _square_root(el: Element, depth: int) -> str:
+    return f"\\sqrt{{{_children(el, depth).strip()}}}"
+
+
+def _root(el: Element, depth: int) -> str:
+    inside, degree = (part.strip() for part in _arguments(el, depth, 2))
+    return f"\\sqrt[{degree}]{{{inside}}}"
+
+
+def _fence(sign: str) -> str:
+    return _FENCES.get(sign) or _symbols(sign)
+
+
+def _fenced(el: Element, depth: int) -> str:
+    opening, closing = el.get("open", "("), el.get("close", ")")
+    marks = tidy(el.get("separators", ",")).replace(" ", "")
+    made = ""
+    for index, child in enumerate(el):
+        if index and marks:
+            made += _symbols(marks[min(index - 1, len(marks) - 1)]) + " "
+        made += _convert(child, depth).strip()
+    if not opening.strip() and not closing.strip():
+        return made
+    return f"\\left{_fence(opening.strip())} {made} \\right{_fence(closing.strip())}"
+
+
+def _table(el: Element, depth: int) -> str:
+    rows = [" & ".join(_row(row, depth)) for row in el]
+    rows = [row for row in rows if row.replace("&", "").strip()]
+    if len(rows) == 1 and "&" not in rows[0]:
+        return rows[0]
+    body = r" \\ ".join(rows)
+    return rf"\begin{{matrix}} {body} \end{{matrix}}" if rows else ""
+
+
+def _row(el: Element, depth: int) -> list[str]:
+    if _name(el) not in {"mtr", "mlabeledtr"}:
+        return [_convert(el, depth).strip()]
+    return [_children(cell, depth + 1).strip() for cell in el]
+
+
+def _prescripts(el: Element, depth: int) -> str:
+    """``mmultiscripts``: base, pairs after it, ``mprescripts``, pairs before it."""
+    names = [_name(child) for child in el]
+    cut = names.index("mprescripts") if "mprescripts" in names else len(names)
+    made = [_convert(child, depth) for child in el]
+
+    def pairs(parts: list[str]) -> str:
+        signs = ("_", "^")
+        return "".join(_script(signs[n % 2], part) for n, part in enumerate(parts))
+
+    before = pairs(made[cut + 1 :])
+    return ("{}" + before if before else "") + _base("".join(made[:1])) + pairs(made[1:cut])
+
+
+def _enclosed(el: Element, depth: int) -> str:
+    inside = _children(el, depth).strip()
+    notation = el.get("notation") or ""
+    if "strike" in notation:
+        return f"\\cancel{{{inside}}}"
+    return f"\\boxed{{{inside}}}" if "box" in notation else inside
+
+
+def _semantics(el: Element, depth: int) -> str:
+    for child in el:
+        if _name(child) == "annotation" and "tex" in (child.get("encoding") or "").lower():
+            return tidy(text_of(child))
+    return _convert(el[0], depth) if len(el) else ""
+
+
+def _space(_el: Element, _depth: int) -> str:
+    return r"\ "
+
+
+def _nothing(_el: Element, _depth: int) -> str:
+    return ""
+
+
+_CONVERTERS: Final[dict[str, Converter]] = {
+    "mi": _identifier,
+    "mn": _number,
+    "mo": _operator,
+    "mtext": _text,
+    "ms": _text,
+    "msub": _sub,
+    "msup": _sup,
+    "msubsup": _subsup,
+    "mover": _over,
+    "munder": _under,
+    "munderover": _underover,
+    "mfrac": _fraction,
+    "msqrt": _square_root,
+    "mroot": _root,
+    "mfenced": _fenced,
+    "mtable": _table,
+    "mmultiscripts": _prescripts,
+    "menclose": _enclosed,
+    "semantics": _semantics,
+    "mspace": _space,
+    "mphantom": _nothing,
+    "mprescripts": _nothing,
+    "none": _nothing,
+}

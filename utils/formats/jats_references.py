@@ -1,0 +1,241 @@
+"""The reference list, and citations wherever they stand.
+
+A citation printed by the publisher (``mixed-citation`` with its punctuation) is kept as printed;
+one that is only data (``element-citation``) is composed the way PubMed writes: *authors. title.
+source year;volume(issue):pages. doi, PMID*. What has no place in that order follows it, so nothing
+is lost.
+"""
+
+# ruff: noqa: RUF001, RUF002  # printed references use en dashes and curly quotes
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from .jats_text import tidy
+from .jats_walk import Block, Element, Inline, Walk
+
+_SYNONYMS: Final = re.compile(
+    r"(?:references?(?: and notes| list)?|reference list|list of references|literature(?: cited)?"
+    r"|bibliography|works cited|cited references|literature references)[.:]?",
+    re.I,
+)
+_NUMBER: Final = re.compile(r"[\[(]?(\d{1,6})[\])]?[.:]?")
+_CITATIONS: Final = ("mixed-citation", "element-citation", "citation", "nlm-citation")
+_ID_NAMES: Final = {"doi": "doi:", "pmid": "PMID ", "pmcid": "PMCID ", "arxiv": "arXiv:"}
+# Adjacent in print, though nothing stands between them.
+_TOUCHING: Final = frozenset({"sub", "sup", "xref", "fn", "break", "x"})
+_TITLES: Final = ("article-title", "chapter-title", "data-title", "part-title", "trans-title")
+_COMPOSED: Final = frozenset(
+    (*_TITLES, "source", "year", "volume", "issue", "fpage", "lpage", "elocation-id", "page-range")
+)
+_PEOPLE: Final = frozenset({"person-group", "name", "string-name", "collab", "etal"})
+
+
+def reference_list(el: Element, walk: Walk, default: str = "") -> None:
+    """A ``ref-list``: its title, its references as one numbered list, whatever else is in it."""
+    title = walk.line(el.find("title"))
+    if _SYNONYMS.fullmatch(title.strip("*")):
+        title = "References"
+    title = title or default
+    walk.heading(title)
+    walk.level += bool(title)
+    items: list[str] = []
+    for child in el:
+        if child.tag == "ref":
+            walk.references += 1
+            items.append(_reference(child, walk, len(items) + 1))
+        elif child.tag not in {"title", "label"}:
+            walk.add("\n".join(items))
+            items = []
+            _other(child, walk)
+    walk.add("\n".join(items))
+    walk.level -= bool(title)
+
+
+def _other(el: Element, walk: Walk) -> None:
+    if block := walk.block_of.get(el.tag):
+        block(el, walk)
+    else:
+        walk.paragraph(walk.one(el))
+
+
+def _reference(el: Element, walk: Walk, number: int) -> str:
+    """One line of the list; its label is the number, or stands in brackets when it is none."""
+    label = walk.line(el.find("label"))
+    parts = []
+    if match := _NUMBER.fullmatch(label):
+        number = int(match[1])
+    elif label:
+        parts.append(label if label.startswith("[") else f"[{label}]")
+    for child in el:
+        if child.tag != "label":
+            parts.append(tidy(walk.one(child)))
+        if child.tail and child.tail.strip():
+            parts.append(walk.escape(tidy(child.tail)))
+    return f"{number}. {' '.join(part for part in parts if part)}".rstrip()
+
+
+def _citation(el: Element, walk: Walk) -> str:
+    label = walk.line(el.find("label"))
+    is_printed = any(child.tail and child.tail.strip() for child in el) or (
+        el.text and el.text.strip()
+    )
+    if is_printed or not any(child.tag in _COMPOSED for child in el):
+        made = _printed(el, walk)
+    else:
+        made = _composed(el, walk)
+    return f"{label} {made}" if label and not _NUMBER.fullmatch(label) else made
+
+
+def _printed(el: Element, walk: Walk) -> str:
+    """As printed; only elements that would stick together get a blank."""
+    parts = [walk.escape(el.text)] if el.text else []
+    for child in el:
+        if child.tag == "label":
+            piece = ""
+        elif child.tag == "pub-id":
+            piece = _identifier(child, walk, "".join(parts[-2:]))
+        else:
+            piece = walk.one(child)
+        if piece and parts and _sticks(parts[-1], child):
+            parts.append("–" if child.tag == "lpage" else " ")
+        parts.append(piece)
+        if child.tail:
+            parts.append(walk.escape(child.tail))
+    return tidy("".join(parts))
+
+
+def _sticks(before: str, el: Element) -> bool:
+    """Whether *el* follows another element with nothing between them, not even in print."""
+    previous = el.getprevious()
+    if previous is None or previous.tail or el.tag in _TOUCHING or previous.tag in _TOUCHING:
+        return False
+    return bool(before) and not before[-1].isspace() and before[-1] not in "([/–-“‘"
+
+
+def _identifier(el: Element, walk: Walk, before: str = "") -> str:
+    """A DOI or PMID with its kind, unless the text before says it."""
+    text = tidy(walk.inline(el)).replace("\\", "")
+    kind = (el.get("pub-id-type") or "").lower()
+    before = before.rstrip(" :/\\").lower()
+    name = _ID_NAMES.get(kind, "")
+    if not name or before.endswith((kind, "doi.org", "abs", "pubmed")) or not text[:1].isalnum():
+        return text
+    if text.lower().startswith(kind) or "://" in text:
+        return text
+    return name + text
+
+
+def _composed(el: Element, walk: Walk) -> str:
+    """A citation out of its fields."""
+    fields: dict[str, list[str]] = {}
+    rest: list[str] = []
+    ids: list[str] = []
+    people = _people_of(el, walk)
+    for child in el:
+        tag = child.tag
+        if tag in _COMPOSED:
+            fields.setdefault(tag, []).append(walk.line(child))
+        elif tag == "pub-id":
+            ids.append(_identifier(child, walk))
+        elif tag not in _PEOPLE and tag != "label":
+            rest.append(_edition(child, walk) if tag == "edition" else tidy(walk.one(child)))
+    titles = [text for tag in _TITLES for text in fields.get(tag, [])]
+    sentences = [people, *titles, _published(fields), *rest]
+    made = " ".join(_ended(text) for text in sentences if text)
+    return tidy(f"{made} {'. '.join(filter(None, ids))}")
+
+
+def _edition(el: Element, walk: Walk) -> str:
+    text = walk.line(el)
+    return f"{text} ed." if text.isalnum() else text
+
+
+def _people_of(el: Element, walk: Walk) -> str:
+    """Authors, then editors and others with what they did."""
+    loose: list[str] = []
+    groups: list[str] = []
+    for child in el:
+        if child.tag == "person-group":
+            role = child.get("person-group-type") or "author"
+            names = _people(child, walk)
+            if names:
+                groups.append(names if role in {"author", "allauthors"} else f"{names} ({role})")
+        elif child.tag in _PEOPLE:
+            loose.append(walk.one(child))
+    return ", ".join(filter(None, [*loose, "; ".join(groups)]))
+
+
+def _published(fields: dict[str, list[str]]) -> str:
+    """``*Nature* 2005;437(7062):1158–1161``, as far as it is known."""
+
+    def of(name: str) -> str:
+        return ", ".join(filter(None, fields.get(name, [])))
+
+    source, issue = of("source"), of("issue")
+    numbers = of("volume") + (f"({issue})" if issue else "")
+    first, last = of("fpage"), of("lpage")
+    pages = first + (f"–{last}" if last and last != first else "")
+    pages = ", ".join(filter(None, [pages or of("page-range"), of("elocation-id")]))
+    place = ":".join(filter(None, [numbers, pages]))
+    made = ";".join(filter(None, [of("year"), place]))
+    named = f"*{source}*" if source and "*" not in source else source
+    return " ".join(filter(None, [named, made]))
+
+
+def _ended(sentence: str) -> str:
+    return sentence if sentence.rstrip("*_”\"')").endswith((".", "?", "!")) else f"{sentence}."
+
+
+def _people(el: Element, walk: Walk) -> str:
+    """The names of a group, with commas where print has none."""
+    if (el.text and el.text.strip()) or any(child.tail and child.tail.strip() for child in el):
+        return tidy(walk.inline(el))
+    return ", ".join(filter(None, (tidy(walk.one(child)) for child in el)))
+
+
+def _name(el: Element, walk: Walk) -> str:
+    """``Smith JA Jr``; names with their own punctuation stay as they are."""
+    if any(child.tail and child.tail.strip() for child in el):
+        return walk.inline(el)
+    found = {child.tag: walk.line(child) for child in el}
+    order = ("prefix", "surname", "given-names", "suffix")
+    if el.get("name-style") == "given-only" or not found.keys() <= set(order):
+        return walk.inline(el)
+    return " ".join(found[tag] for tag in order if found.get(tag))
+
+
+def _etal(el: Element, walk: Walk) -> str:
+    return tidy(walk.inline(el)) or "et al."
+
+
+def _alternatives(el: Element, walk: Walk) -> str:
+    """The same citation twice: the printed one."""
+    best = el.find("mixed-citation")
+    best = el[0] if best is None and len(el) else best
+    return walk.one(best) if best is not None else ""
+
+
+def _pub_id(el: Element, walk: Walk) -> str:
+    return _identifier(el, walk)
+
+
+def _date(el: Element, walk: Walk) -> str:
+    """A date in fields, which would run together."""
+    if any(child.tail and child.tail.strip() for child in el) or (el.text and el.text.strip()):
+        return walk.inline(el)
+    return " ".join(filter(None, (walk.line(child) for child in el)))
+
+
+REFERENCE_INLINE: dict[str, Inline] = {
+    **dict.fromkeys(_CITATIONS, _citation),
+    "citation-alternatives": _alternatives,
+    "person-group": _people,
+    "name": _name,
+    "string-name": _name,
+    "etal": _etal,
+    "pub-id": _pub_id,
+    **dict.fromkeys(("date", "date-in-citation", "pub-date", "conf-date"), _date),
+}
+REFERENCE_BLOCK: dict[str, Block] = {"ref-list": reference_list}

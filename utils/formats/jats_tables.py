@@ -1,0 +1,182 @@
+"""Tables of an article as pipe tables, spans and all.
+
+A markdown table has one header row and no spans. Hence: the rows of a ``thead`` are joined column
+by column (``Dose / 5 mg``); what spans several rows is repeated in each, so that every row can be
+read alone; what spans several columns of the body stands in the first of them. A table without
+``thead`` takes its first row as header only if all of it is ``th``. Facts: the HTML table model, as
+JATS uses it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from .jats_text import in_cell, tidy
+from .jats_walk import HREF, Block, Element, Walk
+
+_WIDEST: Final = 400  # columns; a hostile colspan must not fill the memory
+_LONGEST: Final = 5000  # rows a rowspan may reach
+_SECTIONS: Final = ("thead", "tbody", "tfoot")
+
+
+@dataclass(slots=True)
+class _Cell:
+    text: str
+    wide: int
+    high: int
+    is_header: bool
+
+
+def table(el: Element, walk: Walk) -> None:
+    """Write a ``table`` (or the ``tbody`` of an ``array``) as a pipe table."""
+    head, body, foot = _rows(el, walk)
+    if not head and len(body) + len(foot) == 1 and len((body + foot)[0]) == 1:
+        _boxed(el, walk)
+        return
+    if not head and body and all(cell.is_header for cell in body[0]) and body[0][0].high == 1:
+        head, body = body[:1], body[1:]
+    header, rows = _grid(head, fill=True), _grid(body) + _grid(foot)
+    width = max((len(row) for row in [*header, *rows]), default=0)
+    if not width or not any(text for row in [*header, *rows] for text in row):
+        return
+    lines = [_line(_joined(header, width), width), "|" + " --- |" * width]
+    walk.add("\n".join(lines + [_line(row, width) for row in rows]))
+
+
+def _rows(el: Element, walk: Walk) -> tuple[list[list[_Cell]], ...]:
+    """The rows of head, body and foot, whatever the order they are written in."""
+    found: dict[str, list[list[_Cell]]] = {name: [] for name in _SECTIONS}
+    for child in el:
+        if child.tag in found:
+            rows = [_cells(row, walk) for row in child if row.tag == "tr"]
+            found[child.tag].extend(row for row in rows if row)
+        elif child.tag == "tr":
+            found["tbody"].extend(filter(None, [_cells(child, walk)]))
+        elif child.tag in {"caption", "title"}:
+            walk.paragraph(walk.inline(child))
+    return found["thead"], found["tbody"], found["tfoot"]
+
+
+def _cells(row: Element, walk: Walk) -> list[_Cell]:
+    made = []
+    for el in row:
+        if el.tag in {"td", "th"}:
+            wide, high = _span(el, "colspan", _WIDEST), _span(el, "rowspan", _LONGEST)
+            made.append(_Cell(_cell_text(el, walk), wide, high, el.tag == "th"))
+    return made
+
+
+def _span(el: Element, name: str, most: int) -> int:
+    value = el.get(name)
+    if value is None:
+        return 1
+    value = value.strip()
+    return min(int(value), most) or 1 if value.isascii() and value.isdigit() else 1
+
+
+def _cell_text(el: Element, walk: Walk) -> str:
+    if any(child.tag in walk.block_of for child in el):
+        text = "<br>".join(walk.collect(el)).replace("$$", "$")
+    else:
+        text = walk.inline(el) if len(el) or el.text else ""
+        text = tidy(text)
+        if walk.counting and text:
+            walk.words += text.count(" ") + 1
+    return in_cell(text)
+
+
+def _grid(rows: list[list[_Cell]], fill: bool = False) -> list[list[str]]:
+    """Cells put where they belong; with *fill* a wide cell is repeated in all its columns."""
+    grid: list[list[str]] = []
+    hanging: dict[int, tuple[int, str]] = {}  # column → rows still to fill, and with what
+    for cells in rows:
+        row: list[str] = []
+        for cell in cells:
+            _drop_hanging(row, hanging)
+            for offset in range(cell.wide):
+                text = cell.text if fill or not offset else ""
+                if cell.high > 1:
+                    hanging[len(row)] = (cell.high - 1, text)
+                row.append(text)
+            if len(row) >= _WIDEST:
+                break
+        _drop_hanging(row, hanging, to_the_end=True)
+        grid.append(row)
+    return grid
+
+
+def _drop_hanging(
+    row: list[str], hanging: dict[int, tuple[int, str]], to_the_end: bool = False
+) -> None:
+    """Fill the places that cells of earlier rows reach down into."""
+    last = max(hanging, default=-1)
+    while len(row) in hanging or (to_the_end and len(row) <= last):
+        left, text = hanging.pop(len(row), (0, ""))
+        if left > 1:
+            hanging[len(row)] = (left - 1, text)
+        row.append(text)
+
+
+def _joined(header: list[list[str]], width: int) -> list[str]:
+    """Several header rows as one: each column's distinct texts from top to bottom."""
+    columns: list[str] = []
+    for column in range(width):
+        texts = [row[column] for row in header if column < len(row) and row[column]]
+        columns.append(" / ".join(dict.fromkeys(texts)))
+    return columns
+
+
+def _line(row: list[str], width: int) -> str:
+    return f"| {' | '.join(row + [''] * (width - len(row)))} |"
+
+
+def _boxed(el: Element, walk: Walk) -> None:
+    """A table of one cell is a frame around text."""
+    cell = next(child for child in el.iter("td", "th"))
+    walk.flow(cell)
+
+
+def table_wrap(el: Element, walk: Walk) -> None:
+    """Label, caption, the table or tables, footnotes."""
+    caption(el, walk)
+    walk.flow(el, skip=CAPTION)
+
+
+CAPTION: Final = frozenset({"label", "caption", "title"})
+
+
+def caption(el: Element, walk: Walk) -> None:
+    """``**Table 1.**`` and the caption: its title and first paragraph follow the label."""
+    label = walk.line(el.find("label")).strip("*")
+    end = "" if label.endswith((".", ":")) else "."
+    walk.flush_lead()
+    walk.lead = f"**{label}{end}** " if label else ""
+    for part in el.findall("title"):
+        walk.paragraph(walk.line(part))
+    for part in el.findall("caption"):
+        for title in part.findall("title"):
+            walk.paragraph(walk.line(title))
+        walk.flow(part, skip={"title"})
+    walk.flush_lead()
+
+
+def graphic(el: Element, walk: Walk) -> None:
+    """A picture: the words with it, and its file name where nothing else tells it is there."""
+    before = len(walk.blocks)
+    caption(el, walk)
+    walk.flow(el, skip=CAPTION)
+    parent = el.getparent()
+    holder = parent.getparent() if parent is not None and parent.tag == "alternatives" else parent
+    if len(walk.blocks) == before and (holder is None or holder.tag != "fig"):
+        name = walk.escape((el.get(HREF) or "").rpartition("/")[2])
+        kind = "Table as an image" if holder is not None and holder.tag == "table-wrap" else "Image"
+        walk.paragraph(f"[{kind}: {name}]" if name else "")
+
+
+TABLE_BLOCK: dict[str, Block] = {
+    "table-wrap": table_wrap,
+    "table": table,
+    "array": table,
+    "graphic": graphic,
+}

@@ -1,0 +1,104 @@
+"""Plain text into markdown text: what must be escaped, and what must not.
+
+Papers are full of ``*``, ``<`` and ``_``. Only the ones a markdown reader would take for markup get
+a backslash, so that the text stays searchable. Rules: CommonMark 0.31 and GitHub's tables.
+"""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import quote
+
+_HINT = re.compile(r"[\\`*_<$&\]~]")
+_SPECIAL = re.compile(
+    r"""
+    \\(?=[!-/:-@\[-`{-~]|$)        # a backslash that would escape what follows
+    | `
+    | \*(?!(?<=\s\*)\s)            # a star, unless blanks stand on both sides
+    | (?<![^\W_])_ | _(?![^\W_])   # an underscore at the edge of a word
+    | <(?=[A-Za-z/!?]|$)           # the beginning of a tag
+    | \$                           # dollars enclose mathematics here
+    | &(?=\#?\w+;)                 # what looks like an entity was meant literally
+    | \](?=\()                     # [1](2) is no link
+    | ~(?=~)
+    """,
+    re.X,
+)
+_BLOCK_START = re.compile(
+    r"(?:\#{1,6}(?=\s|$)|>|[-+*](?=\s|$)|-{3,}$|={3,}$|\||\[(?=[^\]]*\]:)|(\d{1,9})([.)])(?=\s|$))"
+)
+_BLOCK_STARTERS = frozenset("#>-+*=|[0123456789")
+_SAFE_LINK = re.compile(r"(?:https?://|ftp://|mailto:)[^\s<>]+", re.I)
+_BARE_DOI = re.compile(r"10\.\d{4,9}/\S+")
+
+
+def escape(text: str) -> str:
+    r"""Mark what markdown would misread.
+
+    >>> escape("P*<a> but p < 0.05 and q * r, id_no, US$5")
+    'P\\*\\<a> but p < 0.05 and q * r, id_no, US\\$5'
+    """
+    return _SPECIAL.sub(r"\\\g<0>", text) if _HINT.search(text) else text
+
+
+def unchanged(text: str) -> str:
+    """The text as it is, where no markdown is written."""
+    return text
+
+
+def tidy(text: str) -> str:
+    """One line, single blanks, none at the ends."""
+    return " ".join(text.split())
+
+
+def guard_start(text: str) -> str:
+    r"""Keep a paragraph from beginning like a heading, list, quote or table.
+
+    >>> guard_start("1. This is a sentence"), guard_start("# 5")
+    ('1\\. This is a sentence', '\\# 5')
+    """
+    if text[:1] not in _BLOCK_STARTERS or not (match := _BLOCK_START.match(text)):
+        return text
+    if match[1]:
+        return f"{match[1]}\\{match[2]}{text[match.end() :]}"
+    return "\\" + text
+
+
+def in_cell(text: str) -> str:
+    r"""Text that may stand in a cell of a pipe table.
+
+    >>> in_cell("a|b")
+    'a\\|b'
+    """
+    return text.replace("|", "\\|").replace("\n", "<br>")
+
+
+def link(text: str, href: str, kind: str = "") -> str:
+    """A link with a harmless scheme; the bare address where text and address are the same.
+
+    *text* is markdown already. Anything but http, https, ftp and mailto leaves the text alone.
+
+    >>> link("site", "https://example.org/a b(c)"), link("x", "javascript:alert(1)")
+    ('[site](https://example.org/a%20b%28c%29)', 'x')
+    """
+    href = href.strip()
+    if _BARE_DOI.fullmatch(href) and kind == "doi":
+        href = f"https://doi.org/{href}"
+    href = quote(href, safe="!#$%&'*+,/:;=?@[]~")
+    if not _SAFE_LINK.fullmatch(href):
+        return text
+    bare = text.replace("\\", "").strip()
+    if not bare or _address(bare) == _address(href):
+        return bare or href
+    return f"[{text}]({href})"
+
+
+def _address(url: str) -> str:
+    return re.sub(r"^(?:https?://(?:dx\.|www\.)?(?:doi\.org/)?|mailto:|www\.)", "", url).rstrip("/")
+
+
+def fenced(text: str, language: str = "") -> str:
+    """A code block whose fence is longer than any run of backticks in it."""
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{language}\n{text}\n{fence}"
