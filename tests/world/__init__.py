@@ -1,0 +1,189 @@
+"""The stand-in internet: every service of the ladder on loopback, with its limits and bad moods.
+
+>>> with World() as world:
+...     sorted(world.environment())[0]
+'ARXIV_BASE_URL'
+
+It answers as the real services do in late 2026, error forms included, over a small corpus of
+invented papers, or over recorded articles (``World(corpus=folder)``). Also run by hand:
+``python -m tests.world``.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from . import eutils as _eutils
+from .corpus import small_corpus
+from .index import Entry, entry_of
+from .moods import MOODS, Mood
+from .records import Corpus, Record
+from .services import SERVICES, SITES
+from .wire import TEXT, Call, Listener, Reply, Request, text
+
+__all__ = ["Record", "Request", "World"]
+
+
+class World:
+    """All services of the ladder; started by ``with`` or `start`.
+
+    Parameters
+    ----------
+    corpus
+        A folder with ``articles.jsonl``; without one the small invented corpus is served.
+    port
+        Of the services; publishers get ports of their own. 0 takes any.
+    """
+
+    def __init__(self, corpus: Path | None = None, port: int = 0) -> None:
+        if corpus:
+            from .recorded import recorded_corpus
+
+            self.corpus = recorded_corpus(corpus)
+        else:
+            self.corpus = small_corpus()
+        self.lock = threading.Lock()
+        self.desk = _eutils.Desk()
+        self.last_seen: dict[str, float] = {}
+        self.jina_networks_blocked = False
+        self._requests: list[Request] = []
+        self._moods: list[Mood] = []
+        self._entries: list[Entry] | None = None
+        self._main = Listener(port, partial(self._answer, ""))
+        self._sites = {site: Listener(0, partial(self._answer, site)) for site in SITES}
+
+    @property
+    def papers(self) -> list[Record]:
+        """Every paper of this world."""
+        return self.corpus.records
+
+    def paper(self, branch: str) -> Record:
+        """The first paper that exercises *branch*."""
+        return self.corpus.branch(branch)
+
+    @property
+    def requests(self) -> list[Request]:
+        """Every request so far, in the order in which they were answered."""
+        with self.lock:
+            return list(self._requests)
+
+    def environment(self) -> dict[str, str]:
+        """The settings that point Papershelf at this world."""
+        urls = {f"{name.upper()}_BASE_URL": self.url(name) for name in SERVICES}
+        return {**urls, "PAPERS_ALLOW_PRIVATE_NETWORK": "true", "PUBMED_EMAIL": "tester@lab.edu"}
+
+    def url(self, name: str) -> str:
+        """Base URL of a service or of a publisher's site."""
+        return self._sites[name].url if name in self._sites else f"{self._main.url}/{name}"
+
+    def mood(
+        self,
+        name: str,
+        service: str = "",
+        times: int | None = None,
+        *,
+        path: str = "",
+        seconds: float = 2,
+        to: str = "",
+    ) -> None:
+        """Misbehave: at *service* (all when empty), on URLs holding *path*, *times* times.
+
+        ``seconds`` is what a storm asks to wait, ``to`` where ``ssrf`` leads.
+        """
+        if name not in MOODS:
+            raise ValueError(f"unknown mood {name!r}; known: {', '.join(MOODS)}")
+        with self.lock:
+            self._moods.append(Mood(name, service, path, times, seconds, to))
+
+    def calm(self) -> None:
+        """Behave again."""
+        with self.lock:
+            self._moods.clear()
+
+    def reset(self) -> None:
+        """Forget requests, moods, rates and histories."""
+        self.calm()
+        with self.lock:
+            self._requests.clear()
+            self.last_seen.clear()
+            self.desk = _eutils.Desk()
+            self.jina_networks_blocked = False
+
+    def entries(self) -> list[Entry]:
+        """The search index of PubMed, made when first asked for."""
+        with self.lock:
+            if self._entries is None:
+                self._entries = [entry_of(record) for record in self.corpus.by_pmid.values()]
+            return self._entries
+
+    def record(self, pmid: str) -> Record | None:
+        """A PubMed record; leading zeros do not count."""
+        return self.corpus.by_pmid.get(pmid.lstrip("0"))
+
+    def start(self) -> Self:
+        """Open all doors."""
+        for listener in (self._main, *self._sites.values()):
+            listener.thread.start()
+        return self
+
+    def stop(self) -> None:
+        """Close all doors."""
+        for listener in (self._main, *self._sites.values()):
+            listener.shutdown()
+            listener.server_close()
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    def _answer(self, site: str, call: Call) -> Reply:
+        """Find the service, let a mood have its way, and write the request down."""
+        if site:
+            service = "repository" if site == "repository" else "publisher"
+            call, handler = replace(call, service=service), SITES[site]
+        else:
+            service = call.path.split("/")[1] if "/" in call.path else ""
+            call = replace(call, service=service, path=call.path.removeprefix(f"/{service}"))
+            handler = SERVICES.get(service, _nowhere)
+        reply = self._in_mood(call, partial(handler, call, self))
+        with self.lock:
+            self._requests.append(
+                Request(
+                    call.at,
+                    service,
+                    call.method,
+                    call.path,
+                    call.params,
+                    call.headers,
+                    reply.status,
+                )
+            )
+        return reply
+
+    def _in_mood(self, call: Call, answer: Callable[[], Reply]) -> Reply:
+        with self.lock:
+            moods = [mood for mood in self._moods if mood.meets(call) and mood.times != 0]
+        for mood in moods:
+            reply = MOODS[mood.name](mood, call, answer)
+            if reply is not None:
+                with self.lock:
+                    mood.times = mood.times and mood.times - 1
+                return reply
+        return answer()
+
+
+def _nowhere(call: Call, world: World) -> Reply:
+    return text("No such service in this world.", TEXT, 404)

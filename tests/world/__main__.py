@@ -1,0 +1,50 @@
+"""``python -m tests.world``: run the stand-in internet and say how to reach it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import threading
+from dataclasses import asdict
+from pathlib import Path
+
+from . import World
+from .moods import MOODS
+
+
+def main() -> None:
+    """Serve until interrupted."""
+    parser = argparse.ArgumentParser(prog="python -m tests.world", description=__doc__)
+    parser.add_argument("--port", type=int, default=0, help="of the services; any when left out")
+    parser.add_argument("--corpus", type=Path, help="folder with articles.jsonl")
+    parser.add_argument(
+        "--mood",
+        action="append",
+        default=[],
+        metavar="NAME[:SERVICE[:TIMES]]",
+        help=f"misbehave: {', '.join(MOODS)}",
+    )
+    parser.add_argument("--env", type=Path, metavar="FILE", help="write the variables here, too")
+    parser.add_argument(
+        "--record", type=Path, metavar="FILE", help="requests as JSON lines, at the end"
+    )
+    options = parser.parse_args()
+    with World(corpus=options.corpus, port=options.port) as world:
+        for mood in options.mood:
+            name, service, times = (mood.split(":") + ["", ""])[:3]
+            world.mood(name, service, int(times) if times else None)
+        lines = "\n".join(f"{name}={value}" for name, value in world.environment().items())
+        print(lines, flush=True)
+        if options.env:
+            options.env.write_text(lines + "\n")
+        try:
+            threading.Event().wait()
+        except KeyboardInterrupt:
+            pass
+        if options.record:
+            rows = (json.dumps(asdict(request), ensure_ascii=False) for request in world.requests)
+            options.record.write_text("".join(f"{row}\n" for row in rows))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,132 @@
+"""Crossref REST: single works and a bibliographic search."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .doi import landing
+from .pages import pdf_path
+from .prose import abstract
+from .records import Record
+from .wire import TEXT, Call, Reply, as_json, text
+
+if TYPE_CHECKING:
+    from . import World
+
+_UPDATES = {
+    "RetractionIn": "retraction",
+    "ExpressionOfConcernIn": "expression_of_concern",
+    "ErratumIn": "correction",
+}
+
+
+def crossref(call: Call, world: World) -> Reply:
+    """``/works/{doi}`` or ``/works?query…``."""
+    pool = {
+        "x_api_pool": "polite-array"
+        if "mailto" in str(call.params) + call.header("user-agent")
+        else "public-array",
+        "x_rate_limit_limit": "10",
+        "x_rate_limit_interval": "1s",
+        "x_concurrency_limit": "3",
+    }
+    if call.path.startswith("/works/"):
+        record = world.corpus.by_doi.get(call.path.removeprefix("/works/").lower())
+        if record is None or record.journal.title == "arXiv":
+            return text("Resource not found.", TEXT, 404, **pool)
+        message = {
+            "status": "ok",
+            "message-type": "work",
+            "message-version": "1.0.0",
+            "message": _work(record, world),
+        }
+        return as_json(message, 200, **pool)
+    if call.path == "/works":
+        return _list(call, world, pool)
+    return text("Resource not found.", TEXT, 404, **pool)
+
+
+def _list(call: Call, world: World, pool: dict[str, str]) -> Reply:
+    rows = call.params.get("rows", "20")
+    if not rows.isdigit() or int(rows) > 1000:
+        told = {
+            "type": "integer-not-valid",
+            "value": rows,
+            "message": "Integer specified as rows is not valid",
+        }
+        return as_json(
+            {"status": "failed", "message-type": "validation-failure", "message": [told]},
+            400,
+            **pool,
+        )
+    query = (
+        " ".join(value for name, value in call.pairs if name.startswith("query")).lower().split()
+    )
+    scored = [
+        (sum(word in record.plain_title.lower() for word in query), record)
+        for record in world.corpus.records
+        if record.doi and record.journal.title != "arXiv"
+    ]
+    hits = [
+        record for score, record in sorted(scored, key=lambda pair: -pair[0]) if score or not query
+    ]
+    items = [_work(record, world) for record in hits[: int(rows)]]
+    message = {"total-results": len(hits), "items-per-page": int(rows), "items": items}
+    return as_json(
+        {
+            "status": "ok",
+            "message-type": "work-list",
+            "message-version": "1.0.0",
+            "message": message,
+        },
+        200,
+        **pool,
+    )
+
+
+def _work(record: Record, world: World) -> dict[str, Any]:
+    date = {"date-parts": [[int(part) for part in record.published.split("-")]]}
+    link = [
+        {
+            "URL": world.url(record.site) + pdf_path(record),
+            "content-type": "application/pdf",
+            "content-version": "vor",
+            "intended-application": "similarity-checking",
+        }
+    ]
+    if record.page == "pdf":
+        link[0]["intended-application"] = "text-mining"
+    work: dict[str, Any] = {
+        "DOI": record.doi,
+        "type": "journal-article",
+        "title": [record.title],
+        "container-title": [record.journal.title],
+        "publisher": record.journal.publisher,
+        "author": [
+            {"given": given, "family": family, "sequence": "first", "affiliation": []}
+            for family, given in record.authors
+        ],
+        "issued": date,
+        "published-online": date,
+        "volume": record.volume,
+        "issue": record.issue,
+        "page": record.pages,
+        "ISSN": [record.journal.issn],
+        "link": link,
+        "reference-count": 12,
+        "is-referenced-by-count": 0,
+        "URL": f"https://doi.org/{record.doi}",
+        "resource": {"primary": {"URL": landing(record, world)}},
+    }
+    if record.collective:
+        work["author"].append(
+            {"name": record.collective, "sequence": "additional", "affiliation": []}
+        )
+    if parts := abstract(record):
+        work["abstract"] = "".join(f"<jats:p>{body}</jats:p>" for _, body in parts)
+    updates = [
+        {"DOI": f"{record.doi}.notice", "type": _UPDATES[kind], "source": "publisher"}
+        for kind, *_ in record.notices
+        if kind in _UPDATES
+    ]
+    return work | ({"updated-by": updates} if updates else {})

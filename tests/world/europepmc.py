@@ -1,0 +1,174 @@
+"""Europe PMC REST: ``search`` (core, lite, idlist) and ``fullTextXML``."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from . import jats
+from .prose import abstract
+from .pubmed_xml import initials
+from .records import Record
+from .wire import XML, Call, Reply, as_json, text
+
+if TYPE_CHECKING:
+    from . import World
+
+_LISTS = {"author", "fullTextUrl", "pubType", "meshHeading", "keyword", "grant", "meshQualifier"}
+
+
+def europepmc(call: Call, world: World) -> Reply:
+    """Answer ``/search``, ``/searchPOST`` or ``/PMC…/fullTextXML``."""
+    if call.path in {"/search", "/searchPOST"}:
+        return _search(call, world)
+    if match := re.fullmatch(r"/(PMC\d+)/fullTextXML", call.path):
+        record = world.corpus.by_pmcid.get(match[1])
+        if record is None or not record.europepmc:
+            return Reply(404, b"", "application/xml")
+        return Reply(200, jats.document(record), XML)
+    return as_json({"errCode": 404, "errMsg": "No such endpoint"}, 404)
+
+
+def _search(call: Call, world: World) -> Reply:
+    params = call.params
+    size = params.get("pageSize", "25")
+    if not size.isdigit() or not 1 <= int(size) <= 1000:
+        told = "Invalid page size provided. Valid size is between 1 and 1000"
+        return as_json({"version": "6.9", "errCode": 404, "errMsg": told})
+    if not params.get("query"):
+        return as_json({"version": "6.9", "errCode": 404, "errMsg": "No query parameter provided"})
+    mark = params.get("cursorMark", "*")
+    if mark != "*" and not mark.startswith("AoII"):
+        return as_json({"version": "6.9"})
+    start = 0 if mark == "*" else int(mark.removeprefix("AoII"))
+    found = _matching(params["query"], world)
+    page = found[start : start + int(size)]
+    kind = params.get("resultType", "lite")
+    request = {
+        "queryString": params["query"],
+        "resultType": kind,
+        "cursorMark": mark,
+        "pageSize": int(size),
+        "sort": params.get("sort", ""),
+        "synonym": False,
+    }
+    if params.get("format", "xml") != "json":
+        rows = "".join(f"<result><id>{r.pmid or r.pmcid}</id></result>" for r in page)
+        return text(
+            f"<responseWrapper><hitCount>{len(found)}</hitCount><resultList>{rows}"
+            "</resultList></responseWrapper>",
+            XML,
+        )
+    return as_json(
+        {
+            "version": "6.9",
+            "hitCount": len(found),
+            "nextCursorMark": f"AoII{start + len(page)}" if page else mark,
+            "request": request,
+            "resultList": {"result": [_result(r, kind) for r in page]},
+        }
+    )
+
+
+def _matching(query: str, world: World) -> list[Record]:
+    """Papers an identifier query (``DOI:"…" OR PMCID:…``) names, else by words of the title."""
+    corpus, found = world.corpus, []
+    for name, quoted, bare in re.findall(
+        r'\b(DOI|EXT_ID|PMCID):(?:"([^"]+)"|([^\s()]+))', query, re.I
+    ):
+        index = {"DOI": corpus.by_doi, "EXT_ID": corpus.by_pmid, "PMCID": corpus.by_pmcid}
+        value = quoted or bare
+        key = value.lower() if name.upper() == "DOI" else value.upper()
+        if (record := index[name.upper()].get(key)) and record not in found:
+            found.append(record)
+    if re.search(r"\b(DOI|EXT_ID|PMCID):", query, re.I):
+        return found
+    words = [
+        w
+        for w in re.findall(r"[\w-]+", re.sub(r"\w+:", "", query).lower())
+        if w not in {"and", "or"}
+    ]
+    return [r for r in corpus.records if all(w in r.plain_title.lower() for w in words)]
+
+
+def _result(record: Record, kind: str) -> dict[str, Any]:
+    if kind == "core" and (stored := record.files.get("europepmc")):
+        row = _unwrapped(json.loads(stored.read_text("utf-8")), "")
+        return row if isinstance(row, dict) else {}
+    head = {
+        "id": record.pmid or record.pmcid or record.doi,
+        "source": "MED" if record.pmid else "PMC",
+    }
+    names = {"pmid": record.pmid, "pmcid": record.pmcid, "doi": record.doi}
+    row = {**head, **{name: value for name, value in names.items() if value}}
+    if kind == "idlist":
+        return head
+    people = [f"{family} {initials(given)}" for family, given in record.authors]
+    row |= {
+        "title": f"{record.title}.",
+        "authorString": ", ".join(people) + ".",
+        "pubYear": record.year,
+        "pageInfo": record.pages,
+        "citedByCount": 0,
+    }
+    flags = {
+        "isOpenAccess": record.europepmc,
+        "inEPMC": record.europepmc,
+        "inPMC": bool(record.pmcid),
+        "hasPDF": record.europepmc,
+    }
+    row |= {name: "Y" if value else "N" for name, value in flags.items()}
+    return row if kind == "lite" else row | _core(record)
+
+
+def _core(record: Record) -> dict[str, Any]:
+    text_of = "".join(
+        f"<h4>{label.capitalize()}</h4>{body}" if label else body
+        for label, body in abstract(record)
+    )
+    authors = [
+        {
+            "fullName": f"{family} {initials(given)}",
+            "firstName": given,
+            "lastName": family,
+            "initials": initials(given),
+        }
+        for family, given in record.authors
+    ]
+    journal = {
+        "title": record.journal.title,
+        "isoabbreviation": record.journal.short,
+        "issn": record.journal.issn,
+    }
+    year, month, _ = record.published.split("-")
+    core: dict[str, Any] = {
+        "authorList": {"author": authors},
+        "journalInfo": {
+            "volume": record.volume,
+            "issue": record.issue,
+            "yearOfPublication": int(year),
+            "monthOfPublication": int(month),
+            "journal": journal,
+        },
+        "abstractText": text_of,
+        "pubTypeList": {"pubType": list(record.types)},
+        "license": record.license.lower(),
+        "firstPublicationDate": record.published,
+    }
+    return core if text_of else {key: core[key] for key in core if key != "abstractText"}
+
+
+def _unwrapped(value: Any, name: str) -> Any:
+    """Undo what the recorder did: it put every value into a list of its own."""
+    if isinstance(value, dict):
+        made = {key: _unwrapped(inner, key) for key, inner in value.items()}
+        for key in ("yearOfPublication", "monthOfPublication", "citedByCount"):
+            if str(made.get(key, "")).isdigit():
+                made[key] = int(made[key])
+        return made
+    if isinstance(value, list):
+        if len(value) == 1 and name not in _LISTS:
+            return _unwrapped(value[0], name)
+        return [_unwrapped(inner, name) for inner in value]
+    return value

@@ -1,0 +1,96 @@
+"""What can be searched for: one entry per PubMed record, read from its own XML."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from xml.etree import ElementTree
+
+from .pubmed_xml import initials, pubmed_article
+from .records import Record
+
+_WORD = re.compile(r"[^\W_]+")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A record as the search sees it: padded lower-case words per field, dates as YYYY/MM/DD."""
+
+    pmid: str
+    title: str
+    abstract: str
+    tiab: str
+    all: str
+    authors: str
+    first: str
+    journal: str
+    mesh: str
+    types: str
+    language: str
+    published: str
+    entered: str
+    doi: tuple[str, ...]
+    pmcid: tuple[str, ...]
+    subset: tuple[str, ...]
+    record: Record
+
+
+@lru_cache(maxsize=200_000)
+def words(text: str) -> tuple[str, ...]:
+    """Lower-case words; everything else is a gap."""
+    return tuple(_WORD.findall(text.lower()))
+
+
+def _padded(text: str) -> str:
+    return f" {' '.join(_WORD.findall(text.lower()))} "
+
+
+def _all(root: ElementTree.Element, path: str) -> str:
+    return " | ".join("".join(node.itertext()) for node in root.iterfind(path))
+
+
+def _name(node: ElementTree.Element) -> str:
+    family, given = node.findtext("LastName"), node.findtext("ForeName") or ""
+    if not family:
+        return node.findtext("CollectiveName") or ""
+    return f"{family} {node.findtext('Initials') or initials(given)}"
+
+
+def entry_of(record: Record) -> Entry:
+    """Index one record."""
+    root = ElementTree.fromstring(pubmed_article(record))
+    title = _all(root, ".//ArticleTitle") + " " + _all(root, ".//VernacularTitle")
+    abstract = _all(root, ".//AbstractText")
+    people = [_name(node) for node in root.iterfind(".//Author")]
+    fields = {
+        "title": title,
+        "abstract": abstract,
+        "tiab": f"{title} | {abstract}",
+        "authors": " | ".join(people),
+        "first": people[0] if people else "",
+        "journal": f"{_all(root, './/Journal/Title')} | {_all(root, './/ISOAbbreviation')}",
+        "mesh": _all(root, ".//DescriptorName"),
+        "types": _all(root, ".//PublicationType"),
+        "language": _all(root, ".//Language"),
+    }
+    everything = " | ".join(
+        [
+            *(fields[key] for key in ("tiab", "authors", "journal", "mesh")),
+            record.doi,
+            _all(root, ".//Keyword"),
+        ]
+    )
+    subset = ["hasabstract"] if abstract else []
+    subset += ["free full text", "pubmed pmc"] if record.pmcid else []
+    return Entry(
+        pmid=record.pmid,
+        all=_padded(everything),
+        published=record.published.replace("-", "/"),
+        entered=record.entered.replace("-", "/"),
+        doi=(record.doi.lower(),),
+        pmcid=(record.pmcid, record.number),
+        subset=tuple(subset),
+        record=record,
+        **{key: _padded(value) for key, value in fields.items()},
+    )

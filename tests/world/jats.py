@@ -1,0 +1,166 @@
+"""JATS of a record: front matter, sections, a table with spans, a formula, a figure, references."""
+
+from __future__ import annotations
+
+from html import escape
+
+from .prose import abstract, body, references
+from .records import Record
+
+FORBIDDEN = (
+    "<!--The publisher of this article does not allow downloading of the full text in XML form.-->"
+)
+HEAD = (
+    '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE article PUBLIC "-//NLM//DTD JATS (Z39.96) '
+    'Journal Archiving and Interchange DTD v1.4 20241031//EN" "JATS-archivearticle1-4.dtd">\n'
+)
+_NAMESPACES = (
+    'xmlns:xlink="http://www.w3.org/1999/xlink" xmlns:mml="http://www.w3.org/1998/Math/MathML" '
+    'xmlns:ali="http://www.niso.org/schemas/ali/1.0/"'
+)
+_TYPE = {"article": "research-article", "editorial": "editorial", "notice": "retraction"}
+_TABLE = """<table-wrap id="t1"><label>Table 1</label><caption><p>Means ± standard deviation by group.</p>
+</caption><table><thead><tr><th rowspan="2">Group</th><th colspan="2">Response</th></tr><tr><th>early</th>
+<th>late</th></tr></thead><tbody><tr><td>control</td><td>1.02 ± 0.11</td><td>0.98 ± 0.09</td></tr><tr>
+<td>treated</td><td>3.71 ± 0.42<xref ref-type="table-fn" rid="fn1">*</xref></td><td>2.15 ± 0.37</td></tr>
+</tbody></table><table-wrap-foot><fn id="fn1"><p>* P &lt; 0.01 against control.</p></fn></table-wrap-foot>
+</table-wrap>"""
+_FORMULA = (
+    '<disp-formula id="e1"><label>(1)</label><alternatives><tex-math>\\[ v = \\frac{V_{max} S}{K_m + S} \\]'
+    "</tex-math><mml:math><mml:mi>v</mml:mi><mml:mo>=</mml:mo><mml:mfrac><mml:mrow><mml:msub><mml:mi>V</mml:mi>"
+    "<mml:mi>max</mml:mi></mml:msub><mml:mi>S</mml:mi></mml:mrow><mml:mrow><mml:msub><mml:mi>K</mml:mi>"
+    "<mml:mi>m</mml:mi></mml:msub><mml:mo>+</mml:mo><mml:mi>S</mml:mi></mml:mrow></mml:mfrac></mml:math>"
+    "</alternatives></disp-formula>"
+)
+_FIGURE = (
+    '<fig id="f1"><label>Figure 1</label><caption><title>Time course.</title><p>Lines join the means of each '
+    'group; bars show one standard error.</p></caption><graphic xlink:href="fig1.jpg"/></fig>'
+)
+_BOX = (
+    "<boxed-text><caption><title>Box 1. In short</title></caption><p>What the reader should keep in mind is "
+    "that the order of events was the same in every sample.</p></boxed-text>"
+)
+_GREEK = "<p>Values of Δψ and of TGF-β<sub>1</sub> are given as α ± σ; 10<sup>−3</sup> M was the highest dose.</p>"
+
+
+def document(record: Record) -> bytes:
+    """The article as a file of its own, as the PMC Cloud Service and Europe PMC hand it out."""
+    if stored := record.files.get("jats"):
+        return stored.read_bytes()
+    return (HEAD + article(record)).encode()
+
+
+def article(record: Record, full: bool = True) -> str:
+    """The ``article`` element; without *full* the front matter the publisher leaves us."""
+    if stored := record.files.get("jats"):
+        text = stored.read_text("utf-8")
+        return text[text.index("<article") :]
+    kind = _TYPE.get(record.kind, "research-article")
+    text = f"{_body(record)}{_back(record)}" if full else ""
+    return (
+        f'<article {_NAMESPACES} article-type="{kind}" dtd-version="1.4" xml:lang="en">'
+        f"{'' if full else FORBIDDEN}<processing-meta tagset-family='jats' base-tagset="
+        '"archiving"><restricted-by>pmc</restricted-by></processing-meta>'
+        f"{_front(record)}{text}</article>"
+    )
+
+
+def _front(record: Record) -> str:
+    journal, (year, month, day) = record.journal, record.published.split("-")
+    return (
+        '<front><journal-meta><journal-id journal-id-type="nlm-ta">'
+        f"{journal.short}</journal-id><journal-title-group><journal-title>{journal.title}"
+        f'</journal-title></journal-title-group><issn pub-type="epub">{journal.issn}</issn>'
+        f"<publisher><publisher-name>{journal.publisher}</publisher-name></publisher>"
+        f"</journal-meta><article-meta>{_ids(record)}<title-group><article-title>"
+        f"{_markup(record.vernacular or record.title)}</article-title></title-group>"
+        f'{_authors(record)}<pub-date pub-type="epub"><day>{int(day)}</day><month>{int(month)}'
+        f"</month><year>{year}</year></pub-date><volume>{record.volume}</volume><issue>"
+        f"{record.issue}</issue><permissions><copyright-year>{year}</copyright-year>"
+        f"{_license(record)}</permissions>{_abstract(record)}</article-meta></front>"
+    )
+
+
+def _ids(record: Record) -> str:
+    number, version = record.number, max(record.cloud, default=1)
+    ids = {
+        "pmcid": record.pmcid,
+        "pmcid-ver": f"{record.pmcid}.{version}" if record.pmcid else "",
+        "pmcaid": number,
+        "pmcaiid": number,
+        "pmid": record.pmid,
+        "doi": record.doi,
+    }
+    return "".join(
+        f'<article-id pub-id-type="{kind}">{escape(value)}</article-id>'
+        for kind, value in ids.items()
+        if value
+    )
+
+
+def _authors(record: Record) -> str:
+    people = "".join(
+        f'<contrib contrib-type="author"><name><surname>{escape(family)}</surname><given-names>'
+        f"{given}</given-names></name></contrib>"
+        for family, given in record.authors
+    )
+    if record.collective:
+        people += f'<contrib contrib-type="author"><collab>{record.collective}</collab></contrib>'
+    return f"<contrib-group>{people}</contrib-group>" if people else ""
+
+
+def _license(record: Record) -> str:
+    if not record.license.startswith("CC"):
+        return "<license><license-p>This file is available for text mining.</license-p></license>"
+    code = record.license.removeprefix("CC ").lower()
+    url = f"https://creativecommons.org/licenses/{code}/4.0/"
+    return (
+        f"<license><ali:license_ref>{url}</ali:license_ref><license-p>Distributed under "
+        f"{record.license} 4.0.</license-p></license>"
+    )
+
+
+def _abstract(record: Record) -> str:
+    parts = "".join(
+        f"<sec><title>{label.title()}</title><p>{_markup(text)}</p></sec>"
+        if label
+        else f"<p>{_markup(text)}</p>"
+        for label, text in abstract(record)
+    )
+    return f"<abstract>{parts}</abstract>" if parts else ""
+
+
+def _markup(fragment: str) -> str:
+    return fragment.replace("<i>", "<italic>").replace("</i>", "</italic>")
+
+
+def _body(record: Record) -> str:
+    sections = body(record)
+    if not sections[0][0]:
+        return f"<body>{_text(sections[0][1])}</body>"
+    parts = []
+    for at, (title, paragraphs) in enumerate(sections):
+        extra = _extras(record) if title == "Results" else ""
+        parts.append(f'<sec id="s{at + 1}"><title>{title}</title>{_text(paragraphs)}{extra}</sec>')
+    return f"<body>{''.join(parts)}</body>"
+
+
+def _text(paragraphs: tuple[str, ...]) -> str:
+    cite = '<xref ref-type="bibr" rid="r1">1</xref>'
+    return "".join(f"<p>{_markup(text)} [{cite}]</p>" for text in paragraphs)
+
+
+def _extras(record: Record) -> str:
+    made = {"table": _TABLE, "formula": _FORMULA, "figure": _FIGURE, "box": _BOX, "greek": _GREEK}
+    return "".join(xml for feature, xml in made.items() if feature in record.features)
+
+
+def _back(record: Record) -> str:
+    rows = "".join(
+        f'<ref id="r{at}"><label>{at}</label><mixed-citation publication-type="journal">{who}. '
+        f"<article-title>{title}</article-title>. <source>{journal}</source>. <year>{year}</year>"
+        f'. <pub-id pub-id-type="doi">{doi}</pub-id></mixed-citation></ref>'
+        for at, (who, title, journal, year, doi) in enumerate(references(record), start=1)
+    )
+    ack = "<ack><title>Acknowledgements</title><p>We thank nobody who exists.</p></ack>"
+    return f"<back>{ack}<ref-list><title>References</title>{rows}</ref-list></back>" if rows else ""

@@ -1,0 +1,207 @@
+"""How a service can misbehave, on command.
+
+A mood takes the call and a function that would answer it properly, and returns what is sent
+instead; None means *not this request*, and then the mood is not used up.
+"""
+
+from __future__ import annotations
+
+import gzip
+import random
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from email.utils import formatdate
+from functools import lru_cache
+
+from . import walls
+from .wire import HTML, JSON, PDF, TEXT, XML, Call, Reply, as_json, redirect, text
+
+HUGE = 200 * 1024 * 1024
+
+
+@dataclass
+class Mood:
+    """A mood in force: for which service and path, and how often still (None: until calm)."""
+
+    name: str
+    service: str
+    path: str
+    times: int | None
+    seconds: float
+    to: str
+
+    def meets(self, call: Call) -> bool:
+        """Whether the call is one this mood is for."""
+        return self.service in {"", call.service} and self.path in call.raw
+
+
+Make = Callable[[Mood, Call, Callable[[], Reply]], Reply | None]
+
+
+def limited(call: Call, retry_after: str) -> Reply:
+    """Too many requests, as each service words it."""
+    wait = {"Retry-After": retry_after}
+    if call.service == "eutils":
+        told = {
+            "error": "API rate limit exceeded",
+            "api-key": "127.0.0.1",
+            "count": "4",
+            "limit": "3",
+        }
+        reply = as_json(told, 429)
+        wait |= {"X-RateLimit-Limit": "3", "X-RateLimit-Remaining": "0"}
+    elif call.service == "arxiv":
+        reply = text("Rate exceeded.", "text/html", 429)
+        wait = {"Server": "Google Frontend"}
+    elif call.service.startswith("jina"):
+        told = {
+            "data": None,
+            "code": 429,
+            "name": "RateLimitTriggeredError",
+            "status": 42903,
+            "message": "Per IP rate limit exceeded",
+        }
+        reply = as_json(told, 429)
+    elif call.service == "semantic_scholar":
+        told = {
+            "message": "Too Many Requests. Please wait and try again or apply for a key",
+            "code": "429",
+        }
+        reply, wait = as_json(told, 429), {}
+    else:
+        reply = text("Too many requests", TEXT, 429)
+    reply.headers |= wait
+    return reply
+
+
+def _storm(mood: Mood, call: Call, answer: Callable[[], Reply]) -> Reply:
+    reply = limited(call, "")
+    reply.headers["Retry-After"] = f"{mood.seconds:g}"
+    return reply
+
+
+def _storm_date(mood: Mood, call: Call, answer: Callable[[], Reply]) -> Reply:
+    reply = limited(call, "")
+    reply.headers["Retry-After"] = formatdate(time.time() + mood.seconds, usegmt=True)
+    return reply
+
+
+def _manner(name: str) -> Make:
+    def make(mood: Mood, call: Call, answer: Callable[[], Reply]) -> Reply:
+        reply = Reply() if name == "reset" else answer()
+        reply.manner = name
+        return reply
+
+    return make
+
+
+def _page(page: Callable[[], Reply]) -> Make:
+    return lambda mood, call, answer: page()
+
+
+def _huge(mood: Mood, call: Call, answer: Callable[[], Reply]) -> Reply:
+    def stream() -> Iterator[bytes]:
+        yield b"%PDF-1.7\n" if call.path.endswith(".pdf") else b"<article><body><p>"
+        block = b"all work and no play makes a long file " * 1680
+        for _ in range(HUGE // len(block)):
+            yield block
+
+    return Reply(stream=stream(), media=answer().media)
+
+
+@lru_cache(maxsize=1)
+def _bomb() -> bytes:
+    return gzip.compress(b"0" * HUGE, 6)
+
+
+def _gzip_bomb(mood: Mood, call: Call, answer: Callable[[], Reply]) -> Reply:
+    return Reply(body=_bomb(), media=answer().media, headers={"Content-Encoding": "gzip"})
+
+
+def _mislabel(mood: Mood, call: Call, answer: Callable[[], Reply]) -> Reply:
+    """The right bytes under a wrong name."""
+    reply = answer()
+    wrong = {XML: "text/html; charset=iso-8859-7", HTML: "text/html; charset=iso-8859-7", PDF: HTML}
+    reply.media = wrong.get(reply.media, "image/png")
+    return reply
+
+
+def _redirect_loop(mood: Mood, call: Call, answer: Callable[[], Reply]) -> Reply:
+    return redirect(call.raw)
+
+
+def _ssrf(mood: Mood, call: Call, answer: Callable[[], Reply]) -> Reply:
+    return redirect(mood.to or "http://169.254.169.254/latest/meta-data/")
+
+
+def _xml_bomb(mood: Mood, call: Call, answer: Callable[[], Reply]) -> Reply:
+    rungs = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 12))
+    return text(
+        f'<?xml version="1.0"?><!DOCTYPE article [<!ENTITY l0 "lol">{rungs}]>'
+        "<article><body><p>&l11;</p></body></article>",
+        XML,
+    )
+
+
+def _external_entity(mood: Mood, call: Call, answer: Callable[[], Reply]) -> Reply:
+    return text(
+        '<?xml version="1.0"?><!DOCTYPE article [<!ENTITY x SYSTEM "file:///etc/passwd">]>'
+        "<article><front><article-meta/></front><body><sec><p>&x;</p></sec></body></article>",
+        XML,
+    )
+
+
+def _deep_nesting(mood: Mood, call: Call, answer: Callable[[], Reply]) -> Reply:
+    media = answer().media
+    if media == JSON:
+        return text("[" * 100_000 + "]" * 100_000, JSON)
+    tag = "div" if media == HTML else "sec"
+    return text(f"<{tag}>" * 50_000 + "deep" + f"</{tag}>" * 50_000, media)
+
+
+def _garbage(mood: Mood, call: Call, answer: Callable[[], Reply]) -> Reply:
+    return Reply(body=random.Random(7).randbytes(4000), media=answer().media)
+
+
+def _empty(mood: Mood, call: Call, answer: Callable[[], Reply]) -> Reply:
+    return Reply(media=answer().media)
+
+
+def _md5_mismatch(mood: Mood, call: Call, answer: Callable[[], Reply]) -> Reply | None:
+    """A file of the PMC Cloud Service, still readable, whose checksum is another's."""
+    if not call.path.endswith((".xml", ".pdf", ".txt")):
+        return None
+    reply = answer()
+    reply.body += b"\n"
+    return reply
+
+
+def _down(mood: Mood, call: Call, answer: Callable[[], Reply]) -> Reply:
+    return text("<html><h1>503 Service Unavailable</h1></html>", HTML, 503)
+
+
+MOODS: dict[str, Make] = {
+    "storm": _storm,
+    "storm_date": _storm_date,
+    "down": _down,
+    "reset": _manner("reset"),
+    "truncate": _manner("truncate"),
+    "drip": _manner("drip"),
+    "slow_headers": _manner("slow_headers"),
+    "huge": _huge,
+    "gzip_bomb": _gzip_bomb,
+    "mislabel": _mislabel,
+    "captcha": _page(walls.captcha),
+    "paywall": _page(walls.paywall),
+    "login": _page(walls.login),
+    "wrong_paper": _page(walls.wrong_paper),
+    "redirect_loop": _redirect_loop,
+    "ssrf": _ssrf,
+    "xml_bomb": _xml_bomb,
+    "external_entity": _external_entity,
+    "deep_nesting": _deep_nesting,
+    "garbage": _garbage,
+    "empty": _empty,
+    "md5_mismatch": _md5_mismatch,
+}

@@ -1,0 +1,192 @@
+"""The PMC Cloud Service (S3 objects per article version) and the PMC ID Converter."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from . import jats
+from .pdf import pdf_of
+from .prose import abstract, body
+from .records import Record, plain
+from .wire import XML, Call, Reply, as_json, text
+
+if TYPE_CHECKING:
+    from . import World
+
+_S3 = 'xmlns="http://s3.amazonaws.com/doc/2006-03-01/"'
+_OBJECT = re.compile(r"/(?:metadata/)?(PMC\d+)\.(\d+)(?:/PMC\d+\.\d+)?\.(json|xml|txt|pdf)")
+
+
+def cloud(call: Call, world: World) -> Reply:
+    """Listing with ``list-type=2``, or one object."""
+    if call.path in {"", "/"}:
+        return _listing(call, world)
+    match = _OBJECT.fullmatch(call.path)
+    record = world.corpus.by_pmcid.get(match[1]) if match else None
+    if not (match and record and int(match[2]) in record.cloud):
+        return _no_such_key(call)
+    if call.path.startswith("/metadata/") and match[3] != "json":
+        return _no_such_key(call)
+    return _object(record, int(match[2]), match[3], call)
+
+
+def _object(record: Record, version: int, kind: str, call: Call) -> Reply:
+    if kind == "json":
+        return as_json(_metadata(record, version))
+    content = _content(record, version, kind)
+    if content is None:
+        return _no_such_key(call)
+    etag = f'"{hashlib.md5(content).hexdigest()}"'
+    return Reply(200, content, "binary/octet-stream", {"ETag": etag})
+
+
+def _content(record: Record, version: int, kind: str) -> bytes | None:
+    """What a file of this version holds; None where the licence keeps it back."""
+    if kind == "xml":
+        content = jats.document(record)
+        return (
+            content if version == max(record.cloud) else content + f"<!-- v{version} -->".encode()
+        )
+    if kind == "txt":
+        if "jats" in record.files:
+            return plain(jats.document(record).decode()).encode()
+        parts = [record.plain_title, *(plain(text) for _, text in abstract(record))]
+        parts += [plain(text) for _, paragraphs in body(record) for text in paragraphs]
+        return "\n\n".join(parts).encode()
+    return None if record.manuscript else pdf_of(record)
+
+
+def _metadata(record: Record, version: int) -> dict[str, Any]:
+    folder = f"s3://pmc-oa-opendata/{record.pmcid}.{version}/{record.pmcid}.{version}"
+
+    def url(kind: str) -> str | None:
+        content = _content(record, version, kind)
+        return content and f"{folder}.{kind}?md5={hashlib.md5(content).hexdigest()}"
+
+    return {
+        "pmcid": record.pmcid,
+        "version": version,
+        "pmid": int(record.pmid) if record.pmid else None,
+        "doi": record.doi or None,
+        "mid": "NIHMS2000003" if record.manuscript else None,
+        "title": record.plain_title,
+        "citation": f"{record.journal.short}. {record.year}; {record.volume}({record.issue})",
+        "is_pmc_openaccess": not record.manuscript,
+        "is_manuscript": record.manuscript,
+        "is_historical_ocr": False,
+        "is_retracted": record.retracted,
+        "license_code": record.license,
+        "xml_url": url("xml"),
+        "pdf_url": url("pdf"),
+        "text_url": url("txt"),
+        "media_urls": [],
+    }
+
+
+def _listing(call: Call, world: World) -> Reply:
+    prefix = call.params.get("prefix", "")
+    folders = sorted(
+        folder
+        for record in world.corpus.records
+        for version in record.cloud
+        if (folder := f"{record.pmcid}.{version}/").startswith(prefix)
+    )[:1000]
+    rows = "".join(f"<CommonPrefixes><Prefix>{name}</Prefix></CommonPrefixes>" for name in folders)
+    return text(
+        f'<?xml version="1.0" encoding="UTF-8"?>\n<ListBucketResult {_S3}><Name>pmc-oa-opendata'
+        f"</Name><Prefix>{escape(prefix)}</Prefix><KeyCount>{len(folders)}</KeyCount><MaxKeys>1000"
+        f"</MaxKeys><Delimiter>/</Delimiter><IsTruncated>false</IsTruncated>{rows}"
+        "</ListBucketResult>",
+        "application/xml",
+    )
+
+
+def _no_such_key(call: Call) -> Reply:
+    return text(
+        '<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>NoSuchKey</Code><Message>The '
+        f"specified key does not exist.</Message><Key>{escape(call.path.lstrip('/'))}</Key>"
+        "<RequestId>0WORLD</RequestId></Error>",
+        "application/xml",
+        404,
+    )
+
+
+_KINDS = {
+    "pmid": (r"0*[1-9]\d*", "invalid_pmids", "PubMed IDs (Positive Integers)"),
+    "pmcid": (r"(?:PMC)?\d+(?:\.\d+)?", "invalid_pmcids", "PMC IDs"),
+    "doi": (r"10\.\d+/.+", "invalid_dois", "DOIs"),
+    "mid": (r"[A-Z]+\d+", "invalid_mids", "Manuscript IDs"),
+}
+
+
+def idconv(call: Call, world: World) -> Reply:
+    """The converter of 2025: integers for PMIDs, one kind per request, 400 otherwise."""
+    ids = [name for name in call.params.get("ids", "").split(",") if name]
+    kind = call.params.get("idtype") or _guess(ids)
+    pattern, code, wanted = _KINDS.get(kind, _KINDS["pmid"])
+    if not ids or len(ids) > 200 or not all(re.fullmatch(pattern, name) for name in ids):
+        message = f"All values of query param `ids` must be {wanted}."
+        if not ids or len(ids) > 200:
+            message, code = "Query param `ids` must hold 1 to 200 values.", "invalid_ids"
+        return as_json(
+            {
+                "status": "error",
+                "http_status": "400",
+                "http_status_reason": "Bad Request",
+                "errors": [{"message": message, "code": code}],
+            },
+            400,
+        )
+    request = {"warnings": [], "format": "json", "idtype": kind, "ids": ids}
+    rows = [_converted(kind, name, world) for name in ids]
+    if call.params.get("format") != "json":
+        return text(_as_xml(rows), XML)
+    return as_json(
+        {
+            "status": "ok",
+            "response-date": "2026-11-20 10:00:00",
+            "request": request,
+            "records": rows,
+        }
+    )
+
+
+def _guess(ids: list[str]) -> str:
+    first = ids[0] if ids else ""
+    return next(
+        (kind for kind, (pattern, *_) in _KINDS.items() if re.fullmatch(pattern, first)), ""
+    )
+
+
+def _converted(kind: str, name: str, world: World) -> dict[str, Any]:
+    corpus = world.corpus
+    if kind == "pmcid":
+        record = corpus.by_pmcid.get("PMC" + name.removeprefix("PMC").split(".")[0])
+    elif kind == "pmid":
+        record = corpus.by_pmid.get(name.lstrip("0"))
+    else:
+        record = corpus.by_doi.get(name.lower())
+    if record is None or not record.pmcid:
+        told = {kind: int(name) if kind == "pmid" else name}
+        return {
+            "requested-id": name,
+            **told,
+            "status": "error",
+            "errmsg": "Identifier not found in PMC",
+        }
+    row: dict[str, Any] = {"pmcid": record.pmcid, "requested-id": name}
+    row |= {"pmid": int(record.pmid)} if record.pmid else {}
+    row |= {"doi": record.doi} if record.doi else {}
+    row |= {"live": False, "release-date": record.released} if record.embargoed else {}
+    return row
+
+
+def _as_xml(rows: list[dict[str, Any]]) -> str:
+    records = "".join(
+        "<record " + " ".join(f'{key}="{escape(str(value))}"' for key, value in row.items()) + "/>"
+        for row in rows
+    )
+    return f'<?xml version="1.0"?><pmcids status="ok">{records}</pmcids>'

@@ -1,0 +1,141 @@
+"""Publishers' sites and a repository, each on a host of its own.
+
+``Record.page`` decides what a site does with a paper:
+
+``article`` the whole paper · ``pdf`` landing page with ``citation_pdf_url`` · ``paywall`` ·
+``multi_hop`` two redirects that need their cookie · ``meta_refresh`` · ``picky`` 403 unless the
+headers are plain (``Accept`` absent or ``*/*``, no ``Accept-Language``) · ``forbidden`` 403 for
+every script · ``captcha`` (403) · ``captcha_200`` · ``bot_check`` · ``cookie_wall`` · ``login`` ·
+``error_page`` · ``wrong_paper`` · ``front_matter`` · ``partial`` · ``html_as_pdf`` · ``scan`` ·
+``gone`` (404)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from . import pages, walls
+from .pdf import pdf_of, scan_of
+from .records import Record
+from .wire import HTML, PDF, Call, Reply, redirect, text
+
+if TYPE_CHECKING:
+    from . import World
+
+Page = Callable[[Record, Call], Reply]
+
+
+def article_path(record: Record) -> str:
+    """Where the page of a paper lies at its publisher."""
+    return f"/articles/{quote(record.doi, safe='')}"
+
+
+def site(name: str, call: Call, world: World) -> Reply:
+    """One publisher."""
+    for prefix, serve in (("/articles/", _article), ("/pdf/", _pdf)):
+        if call.path.startswith(prefix):
+            doi = call.path.removeprefix(prefix).removesuffix(".pdf").lower()
+            record = world.corpus.by_doi.get(doi)
+            if record and record.site == name:
+                return serve(record, call)
+    if call.path == "/robots.txt":
+        return text("User-agent: *\nDisallow: /login\n", "text/plain")
+    return _gone(call)
+
+
+def _gone(call: Call) -> Reply:
+    return text("<html><title>404</title><h1>Page not found</h1></html>", HTML, 404)
+
+
+def _article(record: Record, call: Call) -> Reply:
+    special: dict[str, Page] = {
+        "multi_hop": _multi_hop,
+        "meta_refresh": _meta_refresh,
+        "picky": _picky,
+        "forbidden": lambda record, call: _forbidden(),
+        "gone": lambda record, call: _gone(call),
+        "captcha": lambda record, call: walls.captcha(403),
+        "captcha_200": lambda record, call: walls.captcha(),
+        "bot_check": lambda record, call: walls.bot_check(),
+        "cookie_wall": lambda record, call: walls.cookie_wall(),
+        "login": lambda record, call: walls.login(),
+        "error_page": lambda record, call: walls.error_page(),
+        "wrong_paper": lambda record, call: walls.wrong_paper(),
+    }
+    if serve := special.get(record.page):
+        return serve(record, call)
+    return text(page_of(record, call.host), HTML)
+
+
+def page_of(record: Record, base: str) -> str:
+    """The publisher's page as a person with a browser sees it."""
+    if record.page == "paywall":
+        return pages.paywall_page(record, base, record.site)
+    if record.page == "front_matter":
+        return pages.front_matter_page(record, base, record.site)
+    if record.page == "partial":
+        return pages.partial_page(record, base, record.site)
+    if record.page in {"pdf", "html_as_pdf", "scan"}:
+        return pages.abstract_page(record, base, record.site, pdf=True)
+    return pages.article_page(record, base, record.site)
+
+
+def _forbidden() -> Reply:
+    return text(
+        "<html><head><title>403 Forbidden</title></head><h1>Forbidden</h1></html>", HTML, 403
+    )
+
+
+def _picky(record: Record, call: Call) -> Reply:
+    """Offended by headers only a clever client sends; content with plain ones."""
+    plain = call.header("accept") in {"", "*/*"} and not call.header("accept-language")
+    return text(page_of(record, call.host), HTML) if plain else _forbidden()
+
+
+def _multi_hop(record: Record, call: Call) -> Reply:
+    """Sets a cookie, comes back, and shows the paper to who kept the cookie."""
+    if call.params.get("hop") == "2":
+        if "session=kept" in call.header("cookie"):
+            return text(page_of(record, call.host), HTML)
+        return walls.cookie_wall()
+    hop = "2" if call.params.get("hop") == "1" else "1"
+    where = f"{article_path(record)}?hop={hop}"
+    return redirect(where, 303, Set_Cookie="session=kept; Path=/")
+
+
+def _meta_refresh(record: Record, call: Call) -> Reply:
+    if call.params.get("view") == "full":
+        return text(page_of(record, call.host), HTML)
+    where = f"{article_path(record)}?view=full"
+    return text(
+        f'<html><head><title>Redirecting</title><meta http-equiv="refresh" content="0; url={where}">'
+        f'</head><body><p>Redirecting to <a href="{where}">the article</a>.</p></body></html>',
+        HTML,
+    )
+
+
+def _pdf(record: Record, call: Call) -> Reply:
+    if record.page == "html_as_pdf":
+        return Reply(200, walls.captcha().body, PDF)
+    if record.page == "scan":
+        return Reply(200, scan_of(record), PDF)
+    if record.page in {"pdf", "article"}:
+        return Reply(200, pdf_of(record), PDF)
+    return _forbidden()
+
+
+def repository(call: Call, world: World) -> Reply:
+    """A university's repository: copies Unpaywall points to."""
+    doi = call.path.removeprefix("/item/").removesuffix("/download").lower()
+    record = world.corpus.by_doi.get(doi)
+    if record is None or not call.path.startswith("/item/"):
+        return _gone(call)
+    if call.path.endswith("/download"):
+        if record.unpaywall == "fake_pdf":
+            return Reply(200, walls.login().body, PDF)
+        return Reply(200, scan_of(record) if record.unpaywall == "scan" else pdf_of(record), PDF)
+    if record.unpaywall == "html":
+        return text(pages.article_page(record, call.host, "meadow"), HTML)
+    return text(pages.abstract_page(record, call.host, "meadow", pdf=False), HTML)

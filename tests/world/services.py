@@ -1,0 +1,44 @@
+"""The one list: which name of the world answers as which service."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from . import publishers
+from .arxiv import arxiv
+from .crossref import crossref
+from .doi import doi
+from .europepmc import europepmc
+from .eutils import eutils
+from .jina import reader, search
+from .pmc import cloud, idconv
+from .semantic_scholar import semantic_scholar
+from .unpaywall import unpaywall
+from .wire import Call, Reply
+
+if TYPE_CHECKING:
+    from . import World
+
+Service = Callable[[Call, "World"], Reply]
+
+SERVICES: dict[str, Service] = {
+    "eutils": eutils,
+    "idconv": idconv,
+    "pmc_cloud": cloud,
+    "europepmc": europepmc,
+    "doi": doi,
+    "crossref": crossref,
+    "unpaywall": unpaywall,
+    "arxiv": arxiv,
+    "jina_reader": reader,
+    "jina_search": search,
+    "semantic_scholar": semantic_scholar,
+}
+SITES: dict[str, Service] = {
+    "meadow": partial(publishers.site, "meadow"),
+    "harbour": partial(publishers.site, "harbour"),
+    "summit": partial(publishers.site, "summit"),
+    "repository": publishers.repository,
+}

@@ -1,0 +1,188 @@
+"""What goes over the loopback wire: a call, a reply, the record of a request, the HTTP handler."""
+
+from __future__ import annotations
+
+import json
+import socket
+import struct
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qsl, unquote
+
+XML, JSON = "text/xml; charset=UTF-8", "application/json"
+HTML, TEXT, PDF = "text/html; charset=utf-8", "text/plain; charset=utf-8", "application/pdf"
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request the world has seen; ``params`` holds query and form, the last value of each."""
+
+    at: float
+    service: str
+    method: str
+    path: str
+    params: dict[str, str]
+    headers: dict[str, str]
+    status: int
+
+
+@dataclass(frozen=True)
+class Call:
+    """A request on its way to a service; ``path`` is what follows the service's name, unquoted.
+
+    ``raw`` is the whole target as sent, with the query; ``host`` the base URL of the socket.
+    """
+
+    at: float
+    service: str
+    method: str
+    path: str
+    raw: str
+    pairs: tuple[tuple[str, str], ...]
+    headers: dict[str, str]
+    body: bytes
+    host: str
+
+    @property
+    def params(self) -> dict[str, str]:
+        """Query and form; of repeated names the last value."""
+        return dict(self.pairs)
+
+    def header(self, name: str) -> str:
+        """A header, whatever its case; empty when absent."""
+        return self.headers.get(name.lower(), "")
+
+
+@dataclass
+class Reply:
+    """What a service answers; ``manner`` is how the wire misbehaves while sending it."""
+
+    status: int = 200
+    body: bytes = b""
+    media: str = HTML
+    headers: dict[str, str] = field(default_factory=dict)
+    manner: str = ""
+    stream: Iterator[bytes] | None = None
+
+
+def text(body: str, media: str = HTML, status: int = 200, **headers: str) -> Reply:
+    """A reply with text; header names are spelled with underscores."""
+    spelled = {name.replace("_", "-"): value for name, value in headers.items()}
+    return Reply(status, body.encode(), media, spelled)
+
+
+def as_json(value: Any, status: int = 200, **headers: str) -> Reply:
+    """A JSON reply."""
+    return text(json.dumps(value, ensure_ascii=False), JSON, status, **headers)
+
+
+def redirect(where: str, status: int = 302, **headers: str) -> Reply:
+    """Go elsewhere."""
+    return text(
+        f'<html><a href="{where}">moved</a></html>', HTML, status, Location=where, **headers
+    )
+
+
+Answer = Callable[[Call], Reply]
+# Real seconds, also under a stage clock: a slow body must be slow for the socket that reads it.
+_NEVER = threading.Event()
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Reads a request, asks the server's ``answer`` and sends the reply in its manner."""
+
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    server: Listener
+
+    def _serve(self) -> None:
+        length = int(self.headers.get("Content-Length") or 0)
+        body = self.rfile.read(length) if length else b""
+        path, _, query = self.path.partition("?")
+        pairs = parse_qsl(query, keep_blank_values=True)
+        if "x-www-form-urlencoded" in self.headers.get("Content-Type", ""):
+            pairs += parse_qsl(body.decode(errors="replace"), keep_blank_values=True)
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        call = Call(
+            time.time(),
+            "",
+            self.command,
+            unquote(path),
+            self.path,
+            tuple(pairs),
+            headers,
+            body,
+            self.server.url,
+        )
+        self._send(self.server.answer(call))
+
+    do_GET = do_POST = do_HEAD = _serve  # noqa: N815
+
+    def _send(self, reply: Reply) -> None:
+        try:
+            if reply.manner == "reset":
+                self._reset()
+                return
+            if reply.manner == "slow_headers":
+                _NEVER.wait(3)
+            self._head(reply)
+            if self.command != "HEAD" and reply.status != 304:
+                self._body(reply)
+        except (BrokenPipeError, ConnectionResetError):
+            self.close_connection = True
+
+    def _head(self, reply: Reply) -> None:
+        self.send_response(reply.status)
+        if reply.media:
+            self.send_header("Content-Type", reply.media)
+        for name, value in reply.headers.items():
+            self.send_header(name, value)
+        if reply.stream is None:
+            promised = len(reply.body) * (2 if reply.manner == "truncate" else 1)
+            self.send_header("Content-Length", str(promised))
+        if reply.stream is not None or reply.manner == "truncate":
+            self.send_header("Connection", "close")
+            self.close_connection = True
+        self.end_headers()
+
+    def _body(self, reply: Reply) -> None:
+        if reply.stream is not None:
+            for chunk in reply.stream:
+                self.wfile.write(chunk)
+        elif reply.manner == "drip":
+            for at in range(len(reply.body)):
+                self.wfile.write(reply.body[at : at + 1])
+                self.wfile.flush()
+                _NEVER.wait(0.2)
+        else:
+            self.wfile.write(reply.body)
+
+    def _reset(self) -> None:
+        """Hang up with RST instead of FIN, in the middle of nothing."""
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.close_connection = True
+        self.rfile.close()
+        self.connection.close()
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+        """Say nothing: every request is in ``World.requests``."""
+
+
+class Listener(ThreadingHTTPServer):
+    """One loopback socket: a host of its own for whoever counts hosts."""
+
+    daemon_threads = True
+    request_queue_size = 64
+
+    def __init__(self, port: int, answer: Answer) -> None:
+        super().__init__(("127.0.0.1", port), Handler)
+        self.answer = answer
+        self.url = f"http://127.0.0.1:{self.server_port}"
+        self.thread = threading.Thread(target=self.serve_forever, args=(0.02,), daemon=True)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that hangs up is no error of the world."""
