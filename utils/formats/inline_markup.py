@@ -66,7 +66,7 @@ def _piece(child: _Element) -> str:
     if name == "sup":
         return _script(_rendered(child))
     if name == "math":
-        return _linear(child) or child.get("alttext", "")
+        return _linear(child) or child.get("alttext") or _rendered(child)
     if not name:
         # An entity the parser refused to expand is kept as written; comments say nothing.
         text = child.text or ""
@@ -128,18 +128,17 @@ def _linear(element: _Element) -> str:
 
 def _row(children: list[_Element]) -> str:
     """Children side by side; relations stand between spaces, as do signs between two terms."""
-    parts: list[str] = []
+    written = ""
     for child in children:
         text = _linear(child)
         if _local(child) == "mo":
-            binary = text in _SIGNS and bool("".join(parts).strip()) and parts[-1][-1:] not in "( "
-            if binary or text in _SPACED:
+            binary = child is not children[-1] and written[-1:] not in ("", " ", "(", "[")
+            if text in _SPACED or (text in _SIGNS and binary):
                 text = f" {text} "
             elif text in (",", ";"):
                 text += " "
-        if text:
-            parts.append(text)
-    return re.sub(r"\s+", " ", "".join(parts)).strip()
+        written += text
+    return " ".join(written.split())
 
 
 def _at(children: list[_Element], index: int) -> str:
