@@ -11,15 +11,17 @@ import re
 from datetime import UTC, datetime
 from pathlib import Path
 
-from ..paper import Author, Ids, Kind, Paper, StoredPaper
+from ..paper import Author, Ids, Kind, Paper, StoredPaper, Verdict
 from . import file_names, paper_file
 from .records import ADOPTED, Record, sha256
 
 _LABEL = re.compile(
-    r"^[#>*\s-]*(Title|Authors?|Journal|Year|Published|PMID|DOI|PMCID|PMC ID|Abstract)\**\s*:\**"
+    r"^[#>*\t -]*(Title|Authors?|Journal|Year|Published|PMID|DOI|PMCID|PMC ID)\**[ \t]*:\**"
     r"[ \t]*(.*)$",
     re.I | re.M,
 )
+_ABSTRACT = re.compile(r"^[#>*=\t -]*Abstract(?:[*\t ]*:[*\t ]*|[*=\t -]*$)", re.I | re.M)
+_JINA = re.compile(r"^(?:URL Source|Markdown Content):", re.M)
 _NO_FULL_TEXT = re.compile(
     r"full[ -]?text\b[^.\n]{0,60}\b(?:not|un)\s?-?(?:be\s)?(?:available|found|retrieved|accessible)"
     r"|abstract[ -]only|only the abstract|\[No abstract available\]",
@@ -33,6 +35,8 @@ _ERROR_PAGE = re.compile(
     re.I,
 )
 _DOI = re.compile(r"10\.\d{4,9}(?:\.\d+)*/[^\s\"'<>|\]}]+")
+VERDICT: dict[Kind, Verdict] = {"full_text": "full_text", "abstract": "abstract_only"}
+"""How a text is judged that was never fetched, only found."""
 _SHORTEST = 200
 _LONGEST_ERROR_PAGE = 4000
 _LONGEST_ABSTRACT = 12_000
@@ -66,7 +70,12 @@ def kind_of(text: str) -> Kind | None:
     """Full text or abstract, judged from the content; None for what is no paper."""
     stripped = text.strip().removeprefix("\ufeff")
     labels = {match[1].lower() for match in _LABEL.finditer(stripped[:4000])}
-    if {"title", "abstract"} <= labels and len(stripped) <= _LONGEST_ABSTRACT:
+    if (
+        len(labels) >= 2
+        and len(stripped) <= _LONGEST_ABSTRACT
+        and _ABSTRACT.search(stripped)
+        and not _JINA.search(stripped[:4000])
+    ):
         sections = len(re.findall(r"^#{1,3} ", stripped, re.M))
         if _NO_FULL_TEXT.search(stripped) or sections <= 2:
             return "abstract"
@@ -147,18 +156,16 @@ def _doi_behind(name: str, text: str) -> str:
 
 def _returned(path: Path, data: bytes, ours: paper_file.PaperFile) -> Record:
     """A file of ours whose record is lost: its header tells nearly everything."""
-    get = ours.header.get
-    stored = StoredPaper(
+    plain = StoredPaper(
         paper=ours.paper,
         kind=ours.kind,
         path=str(path),
-        source=get("Source", ""),
-        via=get("Via", ""),
+        source="Cache",
+        via=ADOPTED,
         sha256=sha256(data),
-        license=get("License", ""),
-        verdict=get("Verdict", "full_text"),  # type: ignore[arg-type]  # our own word, read back
-        saved_at=get("Retrieved", "") or _modified(path),
+        saved_at=_modified(path),
     )
+    stored = ours.filled_into(plain)
     return Record(stored, order=path.stat().st_mtime_ns, words=len(ours.body.split()))
 
 
@@ -184,14 +191,14 @@ def _taken(path: Path, data: bytes, text: str, kind: Kind, ids: Ids) -> Record:
         source="Cache",
         via=ADOPTED,
         sha256=sha256(data),
-        verdict="full_text" if kind == "full_text" else "abstract_only",
+        verdict=VERDICT[kind],
         saved_at=_modified(path),
     )
     return Record(stored, order=path.stat().st_mtime_ns, words=len(text.split()))
 
 
 def _foreign_abstract(text: str) -> str:
-    after = re.split(r"^[#>*\s-]*Abstract\**\s*:?\**[ \t]*$?", text, maxsplit=1, flags=re.I | re.M)
+    after = _ABSTRACT.split(text, maxsplit=1)
     if len(after) < 2:
         return ""
     lines = after[1].strip().splitlines()

@@ -12,7 +12,6 @@ what a killed one left half done is finished by whoever comes next.
 from __future__ import annotations
 
 import contextlib
-import logging
 import os
 import re
 import sqlite3
@@ -20,49 +19,14 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from ..errors import StoreFailed
-from .safe_files import disk
+from . import schema
+from .safe_files import alone, disk
 
-log = logging.getLogger(__name__)
-
-VERSION = 1
 _PATIENCE_MS = 60_000
 _BROKEN = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
-_TABLES = """
-CREATE TABLE schema_version (version INTEGER NOT NULL);
-CREATE TABLE notes (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE papers (
-    id INTEGER PRIMARY KEY,
-    file TEXT NOT NULL UNIQUE,
-    kind TEXT NOT NULL,
-    year TEXT NOT NULL,
-    journal TEXT NOT NULL,
-    retracted INTEGER NOT NULL,
-    filed INTEGER NOT NULL,
-    size INTEGER NOT NULL,
-    mtime_ns INTEGER NOT NULL,
-    line TEXT NOT NULL,
-    record TEXT NOT NULL
-);
-CREATE INDEX papers_file ON papers (file COLLATE NOCASE);
-CREATE INDEX papers_filed ON papers (filed);
-CREATE TABLE names (
-    name TEXT PRIMARY KEY,
-    paper INTEGER NOT NULL REFERENCES papers (id) ON DELETE CASCADE
-) WITHOUT ROWID;
-CREATE INDEX names_paper ON names (paper);
-CREATE TABLE unfinished (file TEXT PRIMARY KEY, task TEXT NOT NULL, pid INTEGER NOT NULL,
-    since REAL NOT NULL) WITHOUT ROWID;
-CREATE VIEW texts AS SELECT id,
-    json_extract(record, '$.stored.paper.title') AS title,
-    json_extract(record, '$.stored.paper.abstract') AS abstract FROM papers;
-"""
-_WORDS = """
-CREATE VIRTUAL TABLE words USING fts5 (title, abstract, content='texts', content_rowid='id',
-    tokenize="unicode61 remove_diacritics 2");
-"""
 # An external-content index is told what leaves before the row does: it cannot look it up later.
 _FORGET = """INSERT INTO words (words, rowid, title, abstract)
     SELECT 'delete', id, title, abstract FROM texts WHERE id = ?"""
@@ -128,15 +92,26 @@ class Catalogue:
 
     def exists(self) -> bool:
         """Whether there is a database to read."""
-        return self._current() is not None or self.path.is_file()
+        return self._inode() != 0
+
+    def _inode(self) -> int:
+        try:
+            return os.stat(self.path).st_ino  # noqa: PTH116 - a third of the cost, on every find
+        except OSError:
+            return 0
 
     def _current(self) -> sqlite3.Connection | None:
+        """The open connection, unless it belongs to a parent process or to a file that is gone.
+
+        The file may have been deleted by hand, or set aside by a process that found it damaged.
+        """
         mine = getattr(self._local, "mine", None)
-        # A forked child must not use its parent's connection.
-        return mine[0] if mine and mine[1:] == (os.getpid(), self._epoch) else None
+        if mine is None or mine[1:] != (os.getpid(), self._epoch, self._inode()):
+            return None
+        return cast("sqlite3.Connection", mine[0])
 
     def connection(self) -> sqlite3.Connection:
-        """This thread's connection; the file is created if need be (its folder is not)."""
+        """The connection of this thread; the file is created if need be (its folder is not)."""
         if (connection := self._current()) is not None:
             return connection
         with self._speaking():
@@ -148,7 +123,7 @@ class Catalogue:
                 raise
         with self._turn:
             self._open.append(connection)
-        self._local.mine = (connection, os.getpid(), self._epoch)
+        self._local.mine = (connection, os.getpid(), self._epoch, self._inode())
         return connection
 
     def _connect(self) -> sqlite3.Connection:
@@ -156,7 +131,9 @@ class Catalogue:
             self.path, timeout=_PATIENCE_MS / 1000, isolation_level=None, check_same_thread=False
         )
         connection.execute("PRAGMA foreign_keys = ON")
-        if not os.access(self.path, os.W_OK) or not os.access(self.path.parent, os.W_OK):
+        if self.exists() and not (
+            os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK)
+        ):
             # A shelf on a read-only disk: WAL would want to create files beside the database.
             connection.close()
             quoted = self.path.absolute().as_uri()
@@ -168,21 +145,21 @@ class Catalogue:
         return connection
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
-        found = _version(connection)
+        found = schema.version(connection)
         if found is None:
             connection.execute("BEGIN IMMEDIATE")
             try:
-                if _version(connection) is None:  # nobody was faster
-                    _create(connection)
+                if schema.version(connection) is None:  # nobody was faster
+                    schema.create(connection)
                 connection.execute("COMMIT")
             except BaseException:
                 connection.execute("ROLLBACK")
                 raise
-            found = VERSION
-        if found < VERSION:
+            found = schema.VERSION
+        if found < schema.VERSION:
             msg = f"schema {found} of an older version"
             raise CatalogueBroken(msg)
-        if found > VERSION:
+        if found > schema.VERSION:
             msg = f"{self.path} was written by a newer version of Papershelf (schema {found})."
             hint = f"Use that version, or delete {self.path.name}: it is made again from the files."
             raise StoreFailed(msg, hint)
@@ -201,16 +178,17 @@ class Catalogue:
 
     def move_aside(self) -> None:
         """Put a damaged database out of the way; a whole one that is there by now stays."""
-        self.close()
-        with contextlib.suppress(CatalogueBroken, StoreFailed):
-            if self._rows("PRAGMA quick_check")[0][0] == "ok":
-                return  # another process was faster
-        self.close()
-        aside = f"{self.path.name}.damaged-{time.time_ns()}"
-        for ending in ("", "-wal", "-shm"):
-            path = self.path.with_name(self.path.name + ending)
-            with disk(path, "move"), contextlib.suppress(FileNotFoundError):
-                path.replace(path.with_name(aside + ending))
+        with alone(self.path.with_name("healing.lock")):
+            self.close()
+            with contextlib.suppress(CatalogueBroken, StoreFailed):
+                if self._rows("PRAGMA quick_check")[0][0] == "ok":
+                    return  # another process was faster
+            self.close()
+            aside = f"{self.path.name}.damaged-{time.time_ns()}"
+            for ending in ("", "-wal", "-shm"):
+                path = self.path.with_name(self.path.name + ending)
+                with disk(path, "move"), contextlib.suppress(FileNotFoundError):
+                    path.replace(path.with_name(aside + ending))
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
@@ -340,6 +318,11 @@ class Catalogue:
         """How many entries there are."""
         return int(str(self._rows("SELECT count(*) FROM papers")[0][0]))
 
+    def adopted(self, via: str) -> int:
+        """How many entries came by the route *via*."""
+        query = "SELECT count(*) FROM papers WHERE json_extract(record, '$.stored.via') = ?"
+        return int(str(self._rows(query, (via,))[0][0]))
+
     # -- writing -----------------------------------------------------------------------------
 
     def put(self, new: NewEntry, names: Sequence[str], replacing: int | None = None) -> int:
@@ -374,7 +357,7 @@ class Catalogue:
         with self.writing() as connection:
             if self.fts:
                 connection.execute("DROP TABLE words")
-                connection.execute(_WORDS)
+                connection.execute(schema.WORDS)
             for table in ("names", "papers", "notes"):
                 connection.execute(f"DELETE FROM {table}")  # noqa: S608 - constants
 
@@ -402,25 +385,6 @@ class Catalogue:
     def unfinished(self) -> list[tuple[str, str, int, float]]:
         """Announced and not finished: file, task, process, since when."""
         return self._rows("SELECT file, task, pid, since FROM unfinished")  # type: ignore[return-value]
-
-
-def _version(connection: sqlite3.Connection) -> int | None:
-    query = "SELECT 1 FROM sqlite_master WHERE name = 'schema_version'"
-    if connection.execute(query).fetchone() is None:
-        return None
-    row = connection.execute("SELECT version FROM schema_version").fetchone()
-    return int(row[0]) if row else None
-
-
-def _create(connection: sqlite3.Connection) -> None:
-    for statement in _TABLES.split(";\n"):
-        if statement.strip():
-            connection.execute(statement)
-    try:
-        connection.execute(_WORDS)
-    except sqlite3.OperationalError as error:
-        log.info("SQLite without FTS5 (%s): listings by word look through every paper.", error)
-    connection.execute("INSERT INTO schema_version VALUES (?)", (VERSION,))
 
 
 def _like(text: str) -> str:

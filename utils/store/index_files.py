@@ -9,35 +9,21 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from .paper_file import one_line
 from .records import Record
 from .safe_files import disk, part_of, sync_folder
 
-COLUMNS = [
-    "key",
-    "pmid",
-    "pmcid",
-    "doi",
-    "arxiv",
-    "title",
-    "authors",
-    "journal",
-    "year",
-    "kind",
-    "source",
-    "via",
-    "license",
-    "retracted",
-    "verdict",
-    "words",
-    "file",
-    "sha256",
-    "saved_at",
-]
+COLUMNS = (
+    *("key", "pmid", "pmcid", "doi", "arxiv", "title", "authors", "journal", "year", "kind"),
+    *("source", "via", "license", "retracted", "verdict", "words", "file", "sha256", "saved_at"),
+)
+_BATCH = 1000
 
 
 def line(record: Record) -> str:
@@ -49,14 +35,14 @@ def line(record: Record) -> str:
         "pmcid": ids.pmcid,
         "doi": ids.doi,
         "arxiv": ids.arxiv,
-        "title": paper.title,
-        "authors": paper.author_names,
-        "journal": paper.journal,
+        "title": one_line(paper.title),
+        "authors": one_line(paper.author_names),
+        "journal": one_line(paper.journal),
         "year": paper.year,
         "kind": stored.kind,
         "source": stored.source,
         "via": stored.via,
-        "license": stored.license,
+        "license": one_line(stored.license),
         "retracted": paper.retracted,
         "verdict": stored.verdict,
         "words": record.words,
@@ -92,8 +78,9 @@ class IndexFiles:
             try:
                 with parts[0].open("xb") as table, parts[1].open("xb") as rows:
                     table.write((",".join(COLUMNS) + "\n").encode())
-                    for text in lines:
-                        cells, row = _both([text])
+                    several = iter(lines)
+                    while batch := list(itertools.islice(several, _BATCH)):
+                        cells, row = _both(batch)
                         table.write(cells)
                         rows.write(row)
                     for file in (table, rows):
@@ -120,7 +107,7 @@ def _both(lines: list[str]) -> tuple[bytes, bytes]:
     for text in lines:
         row = json.loads(text)
         writer.writerow([_cell(row[column]) for column in COLUMNS])
-    return tuple(text.encode("utf-8", "replace") for text in (out.getvalue(), "".join(lines)))  # type: ignore[return-value]
+    return out.getvalue().encode("utf-8", "replace"), "".join(lines).encode("utf-8", "replace")
 
 
 def _cell(value: object) -> str:

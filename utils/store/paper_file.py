@@ -23,9 +23,10 @@ follows the same shape and says that full text was not available, as the older p
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any, get_args
 
-from ..paper import Author, Ids, Kind, Notice, Paper, StoredPaper
+from ..paper import Author, Ids, Kind, Notice, Paper, StoredPaper, Verdict
 
 NO_ABSTRACT = "[No abstract available]"
 NO_FULL_TEXT = "Full text was not available when this was saved; this is the abstract only."
@@ -58,6 +59,20 @@ class PaperFile:
     def kind(self) -> Kind:
         """What the header says the text is."""
         return "abstract" if self.header.get("Kind") == "abstract" else "full_text"
+
+    def filled_into(self, stored: StoredPaper) -> StoredPaper:
+        """*stored* with what the header says of the text's origin."""
+        get = self.header.get
+        verdict: Any = get("Verdict")  # a word we wrote, or nothing if a hand took it out
+        return replace(
+            stored,
+            kind=self.kind,
+            source=get("Source") or stored.source,
+            via=get("Via") or stored.via,
+            license=get("License", ""),
+            verdict=verdict if verdict in get_args(Verdict) else stored.verdict,
+            saved_at=get("Retrieved") or stored.saved_at,
+        )
 
     @property
     def paper(self) -> Paper:

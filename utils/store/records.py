@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from ..paper import Attempt, Fetched, Ids, Notice, Paper, StoredPaper, paper_from
+from ..paper import Attempt, Document, Fetched, Ids, Notice, Paper, StoredPaper, now, paper_from
 
 ADOPTED = "adopted"
 """``via`` of a file that somebody else put on the shelf."""
@@ -23,19 +24,25 @@ class Record:
     """A stored paper with what only the shelf needs to know.
 
     ``order`` (nanoseconds, unique on a shelf) says which of two records is newer; ``words``
-    counts the main text; ``raw`` and ``url`` name the untouched bytes and where they came from.
+    counts the main text; ``media`` is the kind of the untouched bytes, empty where none are kept,
+    and ``url`` where they came from.
     """
 
     stored: StoredPaper
     order: int = 0
     words: int = 0
-    raw: str = ""
+    media: str = ""
     url: str = ""
 
     @property
     def file(self) -> str:
         """The file's name on the shelf."""
         return Path(self.stored.path).name
+
+    @property
+    def raw(self) -> str:
+        """The name of the file with the untouched bytes; empty where none are kept."""
+        return f"{self.file.removesuffix('.txt')}.{self.media}.gz" if self.media else ""
 
     @property
     def ids(self) -> Ids:
@@ -104,6 +111,44 @@ def with_retraction(paper: Paper, stated_by: str) -> Paper:
     return replace(paper, notices=(*paper.notices, notice))
 
 
+def of_full_text(
+    paper: Paper, document: Document, fetched: Fetched, source: str, attempts: Sequence[Attempt]
+) -> Record:
+    """The record of a full text that has no file yet."""
+    if document.retracted or fetched.retracted:
+        paper = with_retraction(paper, fetched.source)
+    stored = StoredPaper(
+        paper=paper,
+        kind="full_text",
+        path="",
+        source=source,
+        via=fetched.via,
+        sha256="",
+        license=fetched.license or document.license or paper.license,
+        verdict=document.verdict,
+        attempts=tuple(attempts),
+        saved_at=now(),
+    )
+    words = document.body_words or len(document.markdown.split())
+    return Record(stored, words=words, media=fetched.media, url=fetched.url)
+
+
+def of_abstract(paper: Paper, attempts: Sequence[Attempt], via: str) -> Record:
+    """The record of an abstract that has no file yet."""
+    stored = StoredPaper(
+        paper=paper,
+        kind="abstract",
+        path="",
+        source="PubMed_Abstract",
+        via=via,
+        sha256="",
+        verdict="abstract_only",
+        attempts=tuple(attempts),
+        saved_at=now(),
+    )
+    return Record(stored, words=len(paper.abstract.split()))
+
+
 @dataclass(frozen=True, slots=True)
 class RebuildReport:
     """What was found when the catalogue was made again from the files.
@@ -115,8 +160,3 @@ class RebuildReport:
     abstracts: int = 0
     adopted: int = 0
     ignored: tuple[tuple[str, str], ...] = field(default=())
-
-
-def raw_name(stem: str, fetched: Fetched) -> str:
-    """The file that keeps what a site sent."""
-    return f"{stem}.{fetched.media}.gz"

@@ -124,6 +124,19 @@ def remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
+@contextlib.contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """Hold *path* as a lock among processes; the system frees it when its holder dies."""
+    try:
+        import fcntl
+    except ImportError:  # Windows: a file in use cannot be moved there, which is lock enough
+        yield
+        return
+    with disk(path, "lock"), path.open("ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
 def sweep(folder: Path) -> int:
     """Delete what writers killed more than an hour ago left behind; return how many."""
     swept = 0

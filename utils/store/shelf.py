@@ -10,25 +10,24 @@ from __future__ import annotations
 import functools
 import gzip
 import logging
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Concatenate, Literal, ParamSpec, TypeVar
+from typing import Concatenate, ParamSpec, TypeVar, cast
 
 from ..errors import BadRequest, NotFound, StoreFailed
 from ..paper import Attempt, Document, Fetched, Ids, Media, Paper, StoredPaper, now
-from . import file_names, paper_file, quarantine, safe_files
+from . import paper_file, quarantine, safe_files
 from .catalogue import Catalogue, CatalogueBroken, Entry, Wanted
 from .filing import Filing
-from .records import RebuildReport, Record, with_retraction
+from .records import RebuildReport, Record, joined, of_abstract, of_full_text
+from .stocktaking import Stocktaking
 
 log = logging.getLogger(__name__)
 
 P = ParamSpec("P")
 T = TypeVar("T")
 _KEPT = {"full_text", "partial"}
-_WEEKLY = 7 * 86_400.0
 
 
 def _healing(
@@ -61,8 +60,8 @@ class Shelf:
         self._private = self.folder / safe_files.PRIVATE
         self._catalogue = Catalogue(self._private / "catalogue.db")
         self._filing = Filing(self.folder, self._catalogue)
+        self._stock = Stocktaking(self._filing)
         self._opened = False
-        self._capitals: dict[str, str] | None = None
 
     def __enter__(self) -> Shelf:
         return self
@@ -108,7 +107,7 @@ class Shelf:
             record = self._alive(entry)
             return record.stored if record else None
         path = self.folder / file
-        if not path.is_file() or (found := self._filing.from_file(path, Ids())) is None:
+        if not path.is_file() or (found := self._stock.from_file(path, Ids())) is None:
             return None
         return self._entered(found)
 
@@ -117,40 +116,22 @@ class Shelf:
         try:
             status = (self.folder / entry.file).stat()
         except OSError:
-            return self._filing.reread(entry)
+            return self._stock.reread(entry)
         if (status.st_size, status.st_mtime_ns) != (entry.size, entry.mtime_ns):
-            return self._filing.reread(entry)
+            return self._stock.reread(entry)
         return Record.from_json(entry.record, self.folder)
 
     def _taken_in(self, ids: Ids) -> StoredPaper | None:
         """A file under one of the paper's names that the catalogue does not know."""
-        names = file_names.candidates(ids)
-        if ids.doi and (spelled := self._with_capitals(f"{file_names.traditional(ids.doi)}.txt")):
-            names.insert(1, spelled)
-        found: list[Record] = []
-        for name in names:
-            path = self.folder / name
-            if not path.is_file():
-                continue
-            if self._opened and self._catalogue.by_file(name) is not None:
-                continue  # another paper's
-            if record := self._filing.from_file(path, ids):
-                found.append(record)
-        return self._entered(max(found, key=lambda record: record.rank)) if found else None
-
-    def _with_capitals(self, name: str) -> str:
-        """The older program kept a DOI's capitals; ours are lower case."""
-        if self._capitals is None:
-            names = [path.name for path in self._filing.texts()]
-            self._capitals = {n.lower(): n for n in names if n[:3] == "10." and n != n.lower()}
-        return self._capitals.get(name.lower(), "")
+        found = self._stock.uncatalogued(ids)
+        return self._entered(found) if found else None
 
     def _entered(self, found: Record) -> StoredPaper:
         """Catalogue a file that is there. A shelf that cannot be written is still read."""
         try:
             self._ready(create=True)
             entered = self._filing.register(found, fresh=False)
-            self._filing.clear_away()
+            self._stock.clear_away()
         except StoreFailed as error:
             log.warning("%s is read without being catalogued: %s", found.file, error)
             return found.stored
@@ -180,25 +161,9 @@ class Shelf:
         if document.verdict not in _KEPT or not document.markdown.strip():
             msg = f"{document.verdict} is not a text to be kept; it belongs in the quarantine"
             raise ValueError(msg)
-        if document.retracted or fetched.retracted:
-            paper = with_retraction(paper, fetched.source)
-        stored = StoredPaper(
-            paper=paper,
-            kind="full_text",
-            path="",
-            source=source,
-            via=fetched.via,
-            sha256="",
-            license=fetched.license or document.license or paper.license,
-            verdict=document.verdict,
-            attempts=tuple(attempts),
-            saved_at=now(),
-        )
-        words = document.body_words or len(document.markdown.split())
-        new = Record(stored, words=words, raw=fetched.media, url=fetched.url)
+        new = of_full_text(paper, document, fetched, source, attempts)
         self._ready(create=True)
-        raw = self._filing.raw / "new"
-        part = safe_files.part_of(raw)
+        part = safe_files.part_of(self._filing.raw / "new")
         try:
             safe_files.write_part(part, gzip.compress(fetched.body, 6, mtime=0))
             return self._filed(
@@ -220,19 +185,8 @@ class Shelf:
         StoreFailed
             The disk refused; nothing has changed.
         """
-        stored = StoredPaper(
-            paper=paper,
-            kind="abstract",
-            path="",
-            source="PubMed_Abstract",
-            via=via,
-            sha256="",
-            verdict="abstract_only",
-            attempts=tuple(attempts),
-            saved_at=now(),
-        )
         self._ready(create=True)
-        new = Record(stored, words=len(paper.abstract.split()))
+        new = of_abstract(paper, attempts, via)
         return self._filed(new, lambda record: paper_file.abstract_only(record.stored))
 
     def _filed(
@@ -241,8 +195,10 @@ class Shelf:
         # A file of the older program that nobody has asked for yet counts as being there.
         if not self._catalogue.by_names(new.ids.names()):
             self._taken_in(new.ids)
-        record = self._filing.file(new, render, raw)
-        self._filing.clear_away()
+        try:
+            record = self._filing.file(new, render, raw)
+        finally:
+            self._stock.clear_away()
         return record.stored
 
     @_healing
@@ -252,22 +208,27 @@ class Shelf:
         renewed = replace(record.stored, attempts=tuple(attempts), saved_at=now())
         entry = self._catalogue.by_file(record.file)
         assert entry is not None
-        return self._filing.note_attempts(entry, replace(record, stored=renewed)).stored
+        return self._filing.amend(entry, replace(record, stored=renewed)).stored
 
     @_healing
-    def learn(self, stored: StoredPaper, paper: Paper) -> StoredPaper:
-        """Add identifiers and metadata to a stored paper, e.g. one the older program saved.
+    def learn(self, stored: StoredPaper, known: Paper | Ids) -> StoredPaper:
+        """Add identifiers or metadata to a stored paper, e.g. one the older program saved.
+
+        Costs nothing when there is nothing new in it.
 
         Raises
         ------
         BadRequest
-            *paper* contradicts what the shelf knows of the stored one.
+            *known* contradicts what the shelf knows of the stored one.
         """
         record = self._known(stored)
+        paper = known if isinstance(known, Paper) else Paper(known)
         if clash := record.ids.clash(paper.ids):
             raise BadRequest(f"{record.file} is another paper: {clash}.")
+        if joined(paper, record.stored.paper) == record.stored.paper:
+            return record.stored
         learnt = self._filing.learn(record, paper).stored
-        self._filing.clear_away()
+        self._stock.clear_away()
         return learnt
 
     def _known(self, stored: StoredPaper) -> Record:
@@ -311,8 +272,17 @@ class Shelf:
         with safe_files.disk(path, "read"):
             if not path.is_file():
                 return None
-            media: Literal["jats", "html", "pdf", "markdown"] = record.raw.split(".")[-2]  # type: ignore[assignment]
-            return gzip.decompress(path.read_bytes()), media
+            return gzip.decompress(path.read_bytes()), cast("Media", record.media)
+
+    def confined(self, output_path: str) -> Path:
+        """Where *output_path* lies, if a copy may be written there at all.
+
+        Raises
+        ------
+        BadRequest
+            It leads out of the folder, is hidden, or is not a .txt or .md file.
+        """
+        return safe_files.confined(self.folder, output_path)
 
     @_healing
     def copy_to(self, stored: StoredPaper, output_path: str) -> Path:
@@ -323,7 +293,7 @@ class Shelf:
         BadRequest
             The name leads elsewhere, or something else lies there already.
         """
-        target = safe_files.confined(self.folder, output_path)
+        target = self.confined(output_path)
         source = Path(stored.path)
         if target == source.resolve():
             return target
@@ -373,8 +343,14 @@ class Shelf:
         if not self._surveyed():
             return 0, []
         wanted = Wanted(text, kind, str(year_from), str(year_to), journal.strip())
-        total, entries = self._catalogue.search(wanted, start, max_results)
-        return total, [Record.from_json(entry.record, self.folder).stored for entry in entries]
+        before = -1
+        while True:
+            total, entries = self._catalogue.search(wanted, start, max_results)
+            there = [self._alive(entry) for entry in entries]
+            found = [record.stored for record in there if record]
+            if len(found) == len(entries) or total == before:
+                return total, found
+            before = total  # files deleted by hand have just left the catalogue: look again
 
     @_healing
     def counts(self) -> dict[str, int]:
@@ -389,58 +365,47 @@ class Shelf:
     def rebuild(self) -> RebuildReport:
         """Make the catalogue and the index files again from the files alone."""
         self._ready(create=True)
-        self._capitals = None
-        return self._filing.rebuild()
+        return self._stock.rebuild()
 
     def _surveyed(self) -> bool:
         """Whether there is a catalogue that knows every file, adopting the older program's."""
         if not self._ready():
-            if not self._filing.texts():
+            if not self._stock.texts():
                 return False
             self._ready(create=True)
         if not self._catalogue.note("surveyed"):
-            self._filing.rebuild()
+            self._stock.rebuild()
         return True
 
     def _ready(self, create: bool = False) -> bool:
         """Open the catalogue if there is one, or make one; False when there is none."""
-        if self._opened:
+        if self._opened and self._catalogue.exists():
             return True
+        if not (create or self._catalogue.exists() or self._stock.lost()):
+            return False
         if not self._catalogue.exists():
-            lost = any(self._filing.records.glob("*.json"))
-            if not create and not lost:
-                return False
             self._filing.prepare()
-            self._opened = True
-            if lost:
-                log.warning("The catalogue is missing: making it again from the files.")
-                self._filing.rebuild()
-            elif not self._filing.texts():
-                self._catalogue.set_note("surveyed", now())
-        self._catalogue.connection()
         self._opened = True
-        self._tidy()
+        if not self._catalogue.note("complete"):
+            self._complete()
+        self._stock.tidy()
         return True
 
-    def _tidy(self) -> None:
-        """Finish what killed writers left; a shelf that cannot be written is left alone."""
-        try:
-            self._filing.clear_away()
-            self._filing.settle()
-            swept = float(self._catalogue.note("swept") or 0)
-            if not swept <= time.time() <= swept + _WEEKLY:
-                for folder in (self.folder, self._filing.raw, self._filing.records):
-                    safe_files.sweep(folder)
-                self._catalogue.set_note("swept", str(time.time()))
-        except StoreFailed as error:
-            log.warning("The shelf is only read: %s", error)
+    def _complete(self) -> None:
+        """A new catalogue: fill it if there are files it must know."""
+        if self._stock.lost():
+            log.warning("The catalogue is missing: making it again from the files.")
+            self._stock.rebuild()
+            return
+        self._catalogue.set_note("complete", now())
+        if not self._stock.texts():
+            self._catalogue.set_note("surveyed", now())
 
     def _heal(self, error: CatalogueBroken) -> None:
         log.warning("The catalogue is damaged (%s): making it again from the files.", error)
         self._catalogue.move_aside()
         self._opened = False
         self._ready(create=True)
-        self._filing.rebuild()
 
 
 def _plain(file: str) -> bool:

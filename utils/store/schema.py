@@ -1,0 +1,68 @@
+"""The tables of the catalogue, and their version.
+
+There is no migration of data: files are the truth, so a catalogue of an older version is set
+aside and made again from them.
+"""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+
+log = logging.getLogger(__name__)
+
+VERSION = 1
+_TABLES = """
+CREATE TABLE schema_version (version INTEGER NOT NULL);
+CREATE TABLE notes (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE papers (
+    id INTEGER PRIMARY KEY,
+    file TEXT NOT NULL UNIQUE,
+    kind TEXT NOT NULL,
+    year TEXT NOT NULL,
+    journal TEXT NOT NULL,
+    retracted INTEGER NOT NULL,
+    filed INTEGER NOT NULL,
+    size INTEGER NOT NULL,
+    mtime_ns INTEGER NOT NULL,
+    line TEXT NOT NULL,
+    record TEXT NOT NULL
+);
+CREATE INDEX papers_file ON papers (file COLLATE NOCASE);
+CREATE INDEX papers_filed ON papers (filed);
+CREATE TABLE names (
+    name TEXT PRIMARY KEY,
+    paper INTEGER NOT NULL REFERENCES papers (id) ON DELETE CASCADE
+) WITHOUT ROWID;
+CREATE INDEX names_paper ON names (paper);
+CREATE TABLE unfinished (file TEXT PRIMARY KEY, task TEXT NOT NULL, pid INTEGER NOT NULL,
+    since REAL NOT NULL) WITHOUT ROWID;
+CREATE VIEW texts AS SELECT id,
+    json_extract(record, '$.stored.paper.title') AS title,
+    json_extract(record, '$.stored.paper.abstract') AS abstract FROM papers;
+"""
+WORDS = """
+CREATE VIRTUAL TABLE words USING fts5 (title, abstract, content='texts', content_rowid='id',
+    tokenize="unicode61 remove_diacritics 2");
+"""
+
+
+def version(connection: sqlite3.Connection) -> int | None:
+    """The version of the tables; None when there are none yet."""
+    query = "SELECT 1 FROM sqlite_master WHERE name = 'schema_version'"
+    if connection.execute(query).fetchone() is None:
+        return None
+    row = connection.execute("SELECT version FROM schema_version").fetchone()
+    return int(row[0]) if row else None
+
+
+def create(connection: sqlite3.Connection) -> None:
+    """Make the tables, inside the caller's transaction."""
+    for statement in _TABLES.split(";\n"):
+        if statement.strip():
+            connection.execute(statement)
+    try:
+        connection.execute(WORDS)
+    except sqlite3.OperationalError as error:
+        log.info("SQLite without FTS5 (%s): listings by word look through every paper.", error)
+    connection.execute("INSERT INTO schema_version VALUES (?)", (VERSION,))

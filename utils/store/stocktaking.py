@@ -1,0 +1,236 @@
+"""Bringing the catalogue in line with the files: after a crash, after a hand, from nothing.
+
+The files are the truth. What a killed writer left half done is finished or cleared away; a file
+edited or deleted by hand is read again or forgotten; a lost catalogue is made anew.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from ..errors import StoreFailed
+from ..paper import Ids, now
+from . import adoption, file_names, paper_file, safe_files
+from .catalogue import Entry
+from .filing import MEDIA, Filing
+from .records import ADOPTED, RebuildReport, Record, sha256
+
+log = logging.getLogger(__name__)
+
+_GIVEN_UP_AFTER = 600.0
+_WEEK = 7 * 86_400.0
+
+
+class Stocktaking:
+    """Reads what is there, for the catalogue that *filing* writes."""
+
+    def __init__(self, filing: Filing) -> None:
+        self.filing = filing
+        self.folder = filing.folder
+        self.catalogue = filing.catalogue
+        self._capitals: dict[str, str] | None = None
+
+    # -- what others left --------------------------------------------------------------------
+
+    def tidy(self) -> None:
+        """Finish what killed writers left; a shelf that cannot be written is left alone."""
+        try:
+            self.clear_away()
+            self.filing.settle()
+            swept = float(self.catalogue.note("swept") or 0)
+            if not swept <= time.time() <= swept + _WEEK:
+                for folder in (self.folder, self.filing.raw, self.filing.records):
+                    safe_files.sweep(folder)
+                self.catalogue.set_note("swept", str(time.time()))
+        except StoreFailed as error:
+            log.warning("The shelf is only read: %s", error)
+
+    def clear_away(self) -> None:
+        """Delete superseded files, and finish what a killed writer left half done."""
+        for file, task, pid, since in self.catalogue.unfinished():
+            if task == "register":
+                if not _running(pid) or time.time() - since > _GIVEN_UP_AFTER:
+                    self.finish(file)
+                continue
+            with self.catalogue.writing():
+                if self.catalogue.by_file(file) is None:
+                    self._remove(file, text=task == "remove")
+                self.catalogue.done(file)
+
+    def finish(self, file: str) -> None:
+        """Bring catalogue and record in line with a text file that was, or was not, written."""
+        with self.catalogue.writing():
+            path = self.folder / file
+            entry = self.catalogue.by_file(file)
+            known = Record.from_json(entry.record, self.folder) if entry else None
+            with safe_files.disk(path, "read"):
+                digest = sha256(path.read_bytes()) if path.is_file() else ""
+            if known and digest == known.stored.sha256:
+                self.filing.write_record(known)  # the text was never replaced
+            elif (found := self.from_file(path, Ids())) is not None:
+                log.info("Finished filing %s, left half done by its writer.", file)
+                self.filing.register(found)
+            elif not digest and not known:
+                self._remove(file, text=False)
+            self.catalogue.done(file)
+
+    def _remove(self, file: str, *, text: bool) -> None:
+        if text:
+            safe_files.remove(self.folder / file)
+        safe_files.remove(self.filing.record_path(file))
+        for media in MEDIA:
+            safe_files.remove(self.filing.raw / f"{file.removesuffix('.txt')}.{media}.gz")
+
+    # -- what a hand did ---------------------------------------------------------------------
+
+    def from_file(self, path: Path, asked: Ids) -> Record | None:
+        """What lies at *path*, by our record of it or by its content; None if it is no paper."""
+        record = self.filing.record_of(path.name)
+        with safe_files.disk(path, "read"):
+            if record is None:
+                return adoption.adopt(path, asked)
+            if not path.is_file():
+                return None
+            if asked and (record.ids.clash(asked) or not record.ids.shares(asked)):
+                return None
+            return _compared(record, path)
+
+    def reread(self, entry: Entry) -> Record | None:
+        """An entry whose file changed or went away behind our back; None if it is gone."""
+        record = Record.from_json(entry.record, self.folder)
+        path = self.folder / entry.file
+        with safe_files.disk(path, "read"):
+            found = _compared(record, path) if path.is_file() else None
+        try:
+            with self.catalogue.writing():
+                if self.catalogue.by_file(entry.file) != entry:
+                    return found  # somebody else has just seen to it
+                if found is not None:
+                    self.filing.amend(entry, found)
+                else:
+                    log.info("%s is gone or no paper any more.", entry.file)
+                    self.catalogue.drop(entry.id)
+                    self._remove(entry.file, text=False)
+                    self.filing.note_change(None)
+        except StoreFailed as error:
+            log.warning("The catalogue is behind the files: %s", error)
+        return found
+
+    def uncatalogued(self, ids: Ids) -> Record | None:
+        """A paper's file that the catalogue does not know; a full text before an abstract."""
+        names = file_names.candidates(ids)
+        if ids.doi and (spelled := self._with_capitals(f"{file_names.traditional(ids.doi)}.txt")):
+            names.insert(1, spelled)
+        found: list[Record] = []
+        for name in names:
+            path = self.folder / name
+            if not path.is_file():
+                continue
+            if self.catalogue.exists() and self.catalogue.by_file(name) is not None:
+                continue  # another paper's
+            if record := self.from_file(path, ids):
+                found.append(record)
+        return max(found, key=lambda record: record.rank, default=None)
+
+    def _with_capitals(self, name: str) -> str:
+        """The older program kept a DOI's capitals; ours are lower case."""
+        if self._capitals is None:
+            names = [path.name for path in self.texts()]
+            self._capitals = {n.lower(): n for n in names if n[:3] == "10." and n != n.lower()}
+        return self._capitals.get(name.lower(), "")
+
+    # -- from nothing ------------------------------------------------------------------------
+
+    def rebuild(self) -> RebuildReport:
+        """Make catalogue and index from the files alone."""
+        self.filing.prepare()
+        self._capitals = None
+        with self.catalogue.writing():
+            self.catalogue.clear()
+            with self.filing.index_waiting():
+                known, foreign = self._sorted_out()
+                for record in known:
+                    self.filing.register(record)
+                reasons = [(path.name, self._take_in(path)) for path in foreign]
+            for path in sorted(self.filing.records.glob("*.json")):
+                if not (self.folder / f"{path.stem}.txt").exists():
+                    self._remove(f"{path.stem}.txt", text=False)
+            for name in ("complete", "surveyed"):
+                self.catalogue.set_note(name, now())
+            self.filing.rewrite_index()
+        self.clear_away()
+        counts = self.catalogue.counts()
+        adopted = self.catalogue.adopted(ADOPTED)
+        ignored = tuple((name, reason) for name, reason in reasons if reason)
+        return RebuildReport(counts["full_text"], counts["abstract"], adopted, ignored)
+
+    def _sorted_out(self) -> tuple[list[Record], list[Path]]:
+        """The files with a record, the oldest first, and those without."""
+        known: list[Record] = []
+        foreign: list[Path] = []
+        for path in self.texts():
+            record = self.from_file(path, Ids()) if self.filing.record_of(path.name) else None
+            if record is not None:
+                known.append(record)
+            else:
+                foreign.append(path)
+        return sorted(known, key=lambda record: (record.order, record.file)), foreign
+
+    def _take_in(self, path: Path) -> str:
+        """Adopt a file without a record; else say why not."""
+        found = self.from_file(path, Ids())
+        if found is None:
+            return "empty, an error page, or not to be told which paper it is"
+        same = self.filing.same(found.ids)
+        if any(record.rank >= found.rank for _, record in same):
+            return f"another copy of {same[0][1].file}"
+        self.filing.register(found, fresh=False)
+        return ""
+
+    def texts(self) -> list[Path]:
+        """Every text file of the shelf, by name."""
+        if not self.folder.is_dir():
+            return []
+        with safe_files.disk(self.folder, "read"), os.scandir(self.folder) as found:
+            names = [e.name for e in found if e.name.endswith(".txt") and e.name[0] != "."]
+        return [self.folder / name for name in sorted(names)]
+
+    def lost(self) -> bool:
+        """Whether there are records, of which the catalogue may know nothing."""
+        return any(self.filing.records.glob("*.json"))
+
+
+def _compared(record: Record, path: Path) -> Record | None:
+    """A record held against its file, which may have been edited by hand or replaced."""
+    data = path.read_bytes()
+    digest = sha256(data)
+    if digest == record.stored.sha256:
+        return record
+    text = data.decode("utf-8", "replace")
+    if (ours := paper_file.parse(text)) is not None:
+        if not ours.body.strip() or ours.ids.clash(record.ids):
+            return None
+        stored = ours.filled_into(record.stored)
+        words = len(ours.body.split())
+    else:
+        if (kind := adoption.kind_of(text)) is None:
+            return None
+        stored = replace(record.stored, kind=kind, verdict=adoption.VERDICT[kind], via=ADOPTED)
+        words = len(text.split())
+    return replace(record, stored=replace(stored, sha256=digest), words=words)
+
+
+def _running(pid: int) -> bool:
+    if os.name == "nt":  # there, asking with signal 0 would end the process
+        return True
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
