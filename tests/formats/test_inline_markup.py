@@ -39,7 +39,7 @@ def test_inline_markup_is_readable(markup: str, text: str) -> None:
         ("<msup><mi>x</mi><mn>2</mn></msup>", "x²"),
         ("<msub><mi>a</mi><mi>i</mi></msub>", "a_i"),
         (
-            "<mfrac><mrow><mi>a</mi><mo>+</mo>b</mrow><mi>c</mi></mfrac>",
+            "<mfrac><mrow><mi>a</mi><mo>+</mo><mi>b</mi></mrow><mi>c</mi></mfrac>",
             "(a + b)/c",
         ),
         ("<mi>R</mi><mo>≥</mo><mo>-</mo><mn>1</mn>", "R ≥ -1"),
@@ -58,7 +58,7 @@ def test_inline_markup_is_readable(markup: str, text: str) -> None:
             "<semantics><mi>x</mi><annotation>\\tex{x}</annotation></semantics>",
             "x",
         ),
-        ("no formula", "no formula"),
+        ("x         ("no formula", "no formula"),gt; 1", "x > 1"),  # no formula at all, only text
         ("<mfrac/><msup/><mroot/><mmultiscripts/>", "()/()√()"),
     ],
 )

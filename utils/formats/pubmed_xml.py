@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from .pubmed_fields import Found
 
-_CHUNK = 1 << 16
+_CHUNK = 1 << 18
 _KINDS = ("PubmedArticle", "PubmedBookArticle", "DeleteCitation")
 # A DOI as `Ids.parse` would leave it: reading a million records is worth the short cut.
 _PLAIN_DOI = re.compile(r"10\.\d{4,9}/[\w./()-]*\w", re.A)
