@@ -20,6 +20,9 @@ ROOT = Path(__file__).resolve().parents[2]
         ("Grüße".encode("latin-1"), "iso-8859-1", "Grüße"),
         ("\ufeffGrüße".encode(), "utf-8", "Grüße"),
         ("Grüße".encode(), "no-such-charset", "Grüße"),
+        ("Grüße".encode(), "idna", "Grüße"),
+        ("Grüße".encode(), "zlib", "Grüße"),
+        ("Grüße".encode(), "a\0b", "Grüße"),
     ],
 )
 def test_text_is_read_in_the_charset_it_has(body: bytes, charset: str, text: str) -> None:

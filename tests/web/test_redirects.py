@@ -123,7 +123,17 @@ def test_a_redirect_off_the_web_is_refused(site: Site, web: Web, target: str) ->
 
 @pytest.mark.parametrize(
     "host",
-    ["127.0.0.1", "localhost", "127.1", "2130706433", "0x7f000001", "017700000001", "0.0.0.0"],
+    [
+        "127.0.0.1",
+        "localhost",
+        "127.1",
+        "2130706433",
+        "0x7f000001",
+        "[::1]",
+        "[::ffff:7f00:1]",
+        "017700000001",
+        "0.0.0.0",
+    ],
 )
 def test_a_redirect_into_the_private_network_is_refused_before_a_byte_is_sent(
     site: Site, new_site: Callable[[], Site], web: Web, host: str

@@ -48,6 +48,12 @@ def test_a_connection_is_used_again_by_the_same_thread(site: Site, web: Web) -> 
     assert len({visit.client_address for visit in site.visits}) == 1
 
 
+def test_a_refusal_whose_body_never_comes_is_still_a_refusal(site: Site, web: Web) -> None:
+    url = site.says("/x", b"", 404, Content_Length="10")
+    with pytest.raises(NotOffered, match="answered 404"):
+        web.get(url)
+
+
 def test_threads_do_not_share_connections(site: Site, web: Web) -> None:
     url = site.says("/x", b"1")
     threads = [threading.Thread(target=web.get, args=(url,)) for _ in range(3)]
@@ -91,6 +97,7 @@ def test_nothing_comes_from_the_environment(site: Site, web: Web, monkeypatch, t
         b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\nthis is not gzip",
         b"HTTP/1.1 200 OK\r\nContent-Encoding: br\r\n\r\nthis is not gzip",
         b"HTTP/1.1 200 OK\r\nX: " + b"x" * 70_000,
+        b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nwhole?",
         b"HTTP/1.1 2",
         b"SSH-2.0-OpenSSH\r\n",
         b"",

@@ -63,7 +63,7 @@ def parse(url: str) -> SplitResult:
         msg = "A link could not be read as an address."
         raise NotOffered(msg) from None
     if parts.scheme not in PORTS:
-        msg = f"A link uses {parts.scheme or 'no'}: where only http and https are followed."
+        msg = f"A link uses {parts.scheme[:20] or 'no'}: where only http and https are followed."
         raise NotOffered(msg, blocked=True)
     if not sound:
         msg = "A link carries a user name or characters that no host name has; it was not followed."

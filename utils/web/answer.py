@@ -43,8 +43,8 @@ class Answer:
         if self.charset:
             try:
                 return self.body.decode(self.charset, "replace").removeprefix("\ufeff")
-            except LookupError:
-                pass  # a charset nobody knows
+            except (LookupError, ValueError):
+                pass  # a charset nobody knows, or one for something else ("idna")
         try:
             return self.body.decode("utf-8-sig")
         except UnicodeDecodeError:

@@ -15,7 +15,7 @@ import socket
 import ssl
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
@@ -38,6 +38,7 @@ from .unpacking import Damaged, Unpacker
 _BLOCK = 64 * 1024
 _CONNECT = 10.0
 _QUIET = 60.0  # seconds without a single byte
+_SHORT = 2.0  # seconds a body nobody wants may take
 _NAMELESS = {socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)}
 
 # urllib3 logs whole URLs, and ours hold keys.
@@ -85,7 +86,7 @@ class Courier:
                 if hop.cookies is not None:
                     hop.cookies.update(response.cookies)
                 keep = wanted(response.status_code)
-                body = _read(response, limit) if keep else _drain(response)
+                body = _read(response, limit) if keep else _drain(response, self._leash)
         except requests.exceptions.InvalidURL:
             msg = f"{host} is not a usable address."
             raise NotOffered(msg) from None
@@ -270,12 +271,14 @@ def _blocks(raw: Any) -> Iterator[bytes]:
         yield block
 
 
-def _drain(response: requests.Response) -> bytes:
-    """Read a short body away, so that the connection can be used again."""
+def _drain(response: requests.Response, leash: _Leash) -> bytes:
+    """Read a short body away, so that the connection can be used again; or let it go."""
     announced = response.headers.get("Content-Length", "")
     if announced.isdigit() and int(announced) <= _BLOCK:
-        for _ in _blocks(response.raw):
-            pass
+        leash.until = min(leash.until, time.monotonic() + _SHORT)
+        with suppress(HTTPError, OSError):
+            for _ in _blocks(response.raw):
+                pass
     return b""
 
 
@@ -317,6 +320,7 @@ _WORDS: dict[type[BaseException], str] = {
     ConnectionError: "broke off the connection",
     http.client.IncompleteRead: "stopped in the middle of its answer",
     http.client.HTTPException: "answered with something that is not HTTP",
+    requests.exceptions.InvalidHeader: "answered with headers that contradict each other",
 }
 
 
