@@ -61,6 +61,7 @@ _NUMBERING = re.compile(r"^(?:section\s+)?(?:\d+(?:\.\d+)*|[IVX]+|[A-Z])[.):]\s+
 _ITEM = re.compile(r"^\s*(?:[-*+]|\[?\d{1,4}[\].)])\s+")
 # Before the first heading stand authors, addresses and dates; text starts with whole sentences.
 _SENTENCE_WORDS = 25
+_ABSTRACT_WORDS = 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +136,10 @@ def measure(markdown: str) -> Measure:
         elif part == "lead" and not is_heading and not _ITEM.match(text):
             count = count_words(text)
             words += count if count >= _SENTENCE_WORDS else 0
+    if abstract[1:] and words * 2 < (told := count_words("\n".join(abstract))) > _ABSTRACT_WORDS:
+        # No abstract is that long: the text after it has no heading of its own.
+        words += told - count_words(abstract[0])
+        abstract = abstract[:1]
     return Measure(words, headings, references, "\n\n".join(abstract))
 
 
