@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -40,7 +39,13 @@ def settings() -> str:
             default = "the user's cache folder"
         elif isinstance(default, tuple):
             default = ",".join(default)
-        shown = "–" if default in (None, "") else str(default).lower() if default in (True, False) else default
+        shown = (
+            "–"
+            if default in (None, "")
+            else str(default).lower()
+            if default in (True, False)
+            else default
+        )
         spelled = f"`{aliases[0]}`" + (f" (`{'`, `'.join(aliases[1:])}`)" if aliases[1:] else "")
         rows.append((spelled, shown, field.description))
     return _table(("variable", "default", "meaning"), rows)
@@ -132,12 +137,9 @@ def generated(page: str) -> str:
         if begin not in page:
             msg = f"{PAGE.name} has no place for the table {name!r}."
             raise SystemExit(msg)
-        page = re.sub(
-            rf"{re.escape(begin)}.*?{re.escape(end)}",
-            lambda _, text=f"{begin}\n{table()}\n{end}": text,
-            page,
-            flags=re.S,
-        )
+        before, _, rest = page.partition(begin)
+        _, _, after = rest.partition(end)
+        page = f"{before}{begin}\n{table()}\n{end}{after}"
     return page
 
 

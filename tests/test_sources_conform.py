@@ -1,0 +1,68 @@
+"""What every source must do, asked of every source."""
+
+from pathlib import Path
+
+import pytest
+
+import utils.sources
+from utils.settings import FULL_TEXT_SOURCES, Settings
+from utils.sources import SOURCES
+from utils.web import Web
+
+every = pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.name)
+# Not sites: what a source is, and how all of NCBI's E-utilities are spoken to.
+SHARED_WAYS = {"__init__", "source", "eutils"}
+
+
+def test_names_are_unique():
+    names = [source.name for source in SOURCES]
+    assert len(names) == len(set(names))
+
+
+def test_every_file_in_the_room_is_in_the_list():
+    files = {path.stem for path in Path(utils.sources.__path__[0]).glob("*.py")}
+    assert files - SHARED_WAYS == {source.name for source in SOURCES}
+
+
+def test_the_default_ladder_is_the_order_of_the_list():
+    with_text = [source.name for source in SOURCES if source.routes]
+    assert with_text == list(FULL_TEXT_SOURCES)
+
+
+def test_routes_have_names_of_their_own():
+    routes = [route.via for source in SOURCES for route in source.routes]
+    assert len(routes) == len(set(routes))
+
+
+@every
+def test_can_do_something(source):
+    assert source.search or source.lookup or source.routes
+
+
+@every
+def test_says_what_it_is_and_where_the_facts_come_from(source):
+    module = __import__(f"utils.sources.{source.name}", fromlist=["SOURCE"])
+    assert source.about
+    assert "https://" in module.__doc__
+    for ability in (source.search, source.lookup and source.lookup.ask):
+        assert ability is None or ability.__doc__
+    assert all(route.fetch.__doc__ for route in source.routes)
+
+
+@every
+def test_full_text_has_a_word_of_the_contract(source):
+    assert not source.routes or source.label in {"PMC", "DOI", "arXiv"}
+
+
+@every
+def test_lives_at_an_address_of_the_settings_and_keeps_a_pace(source, tmp_path):
+    web = Web(Settings(), source.rates)
+    address = getattr(Settings(), f"{source.service}_base_url")
+    bucket = web.pace.bucket(f"{address}/x")
+    assert bucket in {rate.bucket for rate in source.rates}
+
+
+@every
+def test_every_source_has_a_test_file(source, request):
+    folder = request.path.parent
+    assert (folder / "sources" / f"test_{source.name}.py").exists()
