@@ -58,7 +58,7 @@ def test_inline_markup_is_readable(markup: str, text: str) -> None:
             "<semantics><mi>x</mi><annotation>\\tex{x}</annotation></semantics>",
             "x",
         ),
-        ("x         ("no formula", "no formula"),gt; 1", "x > 1"),  # no formula at all, only text
+        ("x &gt; 1", "x > 1"),  # only text, no formula
         ("<mfrac/><msup/><mroot/><mmultiscripts/>", "()/()√()"),
     ],
 )

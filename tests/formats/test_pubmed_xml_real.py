@@ -189,8 +189,8 @@ def test_real_books_are_read() -> None:
     known = {
         "agr_literature_service/21413221": ("C. elegans II", "C. elegans II", "NBK19997", "1997"),
         "agr_literature_service/33054145": (
-            "FAQ: If the Yeast Ain’t Happy, Ain’t Nobody Happy: The Microbiology of Beer",  # noqa: RUF001
-            "FAQ: If the Yeast Ain’t Happy, Ain’t Nobody Happy: The Microbiology of Beer",  # noqa: RUF001
+            "FAQ: If the Yeast Ain’t Happy, Ain’t Nobody Happy: The Microbiology of Beer",
+            "FAQ: If the Yeast Ain’t Happy, Ain’t Nobody Happy: The Microbiology of Beer",
             "NBK562899",
             "2012",
         ),

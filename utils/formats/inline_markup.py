@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
     from lxml.etree import _Element
 
-_RAISED = str.maketrans("0123456789+-−–=()", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁻⁼⁽⁾")  # noqa: RUF001
-_LOWERED = str.maketrans("0123456789+-−–=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₋₌₍₎")  # noqa: RUF001
-_HAS_TWIN = re.compile(r"(?=.*[\d+=()−–-])[\d+=()−–.,/-]+", re.A)  # noqa: RUF001
+_RAISED = str.maketrans("0123456789+-−–=()", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁻⁼⁽⁾")
+_LOWERED = str.maketrans("0123456789+-−–=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₋₌₍₎")
+_HAS_TWIN = re.compile(r"(?=.*[\d+=()−–-])[\d+=()−–.,/-]+", re.A)
 _IN_LINE = re.compile(r"th|st|nd|rd|[^\w^]+")
 _WORD = re.compile(r"\w+")
 _REFERENCE = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
@@ -102,8 +102,8 @@ def _grouped(text: str) -> str:
 
 # --- MathML ------------------------------------------------------------------------------------
 
-_SPACED = frozenset("=≠<>≤≥≈≃≅∼~≡∝±→←↔⇒⇔∈∉⊂⊆∪∩×∧∨≪≫≲≳")  # noqa: RUF001
-_SIGNS = frozenset("+-−–")  # noqa: RUF001
+_SPACED = frozenset("=≠<>≤≥≈≃≅∼~≡∝±→←↔⇒⇔∈∉⊂⊆∪∩×∧∨≪≫≲≳")
+_SIGNS = frozenset("+-−–")
 _INVISIBLE = dict.fromkeys(map(ord, "\u2061\u2062\u2063\u2064\u200b"))
 _ACCENTS = {
     "¯": "\u0304", "‾": "\u0304", "―": "\u0304", "^": "\u0302", "\u02c6": "\u0302", "~": "\u0303",

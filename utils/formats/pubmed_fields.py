@@ -167,9 +167,11 @@ def _orcid(text: str) -> str:
 
 def _mesh(element: _Element) -> str:
     return "/".join(
-        ("*" if child.get("MajorTopicYN") == "Y" else "") + (child.text or "").strip()
-        for child in element
-        if child.tag in ("DescriptorName", "QualifierName")
+        [
+            f"*{name}" if child.get("MajorTopicYN") == "Y" else name
+            for child in element
+            if (name := readable_text(child))
+        ]
     )
 
 
