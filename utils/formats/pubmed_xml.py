@@ -109,6 +109,7 @@ def _parser() -> XMLPullParser:
         huge_tree=False,
         remove_comments=True,
         remove_pis=True,
+        collect_ids=False,
     )
 
 
