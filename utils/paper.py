@@ -346,6 +346,7 @@ class Fetched:
     via: str
     license: str = ""
     charset: str = ""
+    status: int = 200
     retracted: bool = False
     verified: bool = False
     ids: Ids = field(default_factory=Ids)

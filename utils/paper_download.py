@@ -164,9 +164,9 @@ class Ladder:
                 document = formats.read(candidate, paper)
             except BadContent as bad:
                 self.shelf.quarantine(paper.ids, candidate, bad.outcome, bad.message)
-                note(bad.outcome, str(bad), candidate.url)
+                note(bad.outcome, str(bad), candidate.url, candidate.status)
                 continue
-            note("saved", document.evidence, candidate.url)
+            note("saved", document.evidence, candidate.url, candidate.status)
             return candidate, document
         return None
 

@@ -82,13 +82,17 @@ def landing_page(doi: str, web: Web) -> str:
 
 
 def _open(url: str, web: Web) -> Answer:
-    """Some sites turn away a client that says which languages it reads, and not a plain one."""
-    try:
-        return web.get(url, headers=_HEADERS)
-    except NotOffered as closed:
-        if closed.details.get("status") not in _CLOSED_DOORS:
-            raise
-        return web.get(url, plain=True)
+    """What lies there, also behind a closed door: the judges tell a captcha from a login.
+
+    Some sites turn away a client that says which languages it reads, and not a plain one.
+    """
+    answer = web.get(url, headers=_HEADERS, allow=_CLOSED_DOORS)
+    if answer.status in _CLOSED_DOORS:
+        answer = web.get(url, plain=True, allow=_CLOSED_DOORS)
+    if answer.status in _CLOSED_DOORS and not answer.body.strip():
+        msg = f"{answer.host} answered {answer.status}."
+        raise NotOffered(msg, status=answer.status)
+    return answer
 
 
 def _fetched(answer: Answer, source: str, via: str, license_: str, media: str = "") -> Fetched:
@@ -101,6 +105,7 @@ def _fetched(answer: Answer, source: str, via: str, license_: str, media: str = 
         via=via,
         license=license_,
         charset=answer.charset,
+        status=answer.status,
     )
 
 
