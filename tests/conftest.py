@@ -18,6 +18,8 @@ from typing import Any
 
 import pytest
 
+from tests.world import World
+from utils import Library
 from utils.settings import Settings
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -84,7 +86,7 @@ def _no_settings_of_mine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Non
 
 
 @pytest.fixture(autouse=True)
-def _only_loopback(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _only_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
     """No test can reach the real internet, not even by mistake."""
     connect = socket.socket.connect
 
@@ -98,4 +100,32 @@ def _only_loopback(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         connect(self, address)
 
     monkeypatch.setattr(socket.socket, "connect", guarded)
-    yield
+
+
+@pytest.fixture(scope="session")
+def _running_world() -> Iterator[World]:
+    with World() as world:
+        yield world
+
+
+@pytest.fixture
+def world(_running_world: World) -> World:
+    """The stand-in internet, calm and without memory."""
+    _running_world.reset()
+    return _running_world
+
+
+@pytest.fixture
+def settings(world: World, tmp_path: Path) -> dict[str, Any]:
+    """Settings by field name that point at the stand-in internet."""
+    addresses = {name.lower(): value for name, value in world.environment().items()}
+    folders = {"papers_dir": tmp_path / "papers", "papers_pace_dir": tmp_path / "pace"}
+    return {**addresses, **folders}
+
+
+@pytest.fixture
+def library(settings: dict[str, Any]) -> Iterator[Library]:
+    """A library with an empty shelf in the stand-in internet."""
+    library = Library(**settings)
+    yield library
+    library.shelf.close()

@@ -37,7 +37,7 @@ def read(paper: Paper, web: Web) -> Iterator[Fetched]:
         Jina Reader will not read that page for us.
     """
     target = landing_page(paper.ids.doi, web)
-    web.require_open_to_programs(target)
+    web.guard.require_open_to_programs(target)
     answer = web.get(
         f"{web.settings.jina_reader_base_url}/{target}",
         headers={"Accept": "text/plain", **_key(web)},
@@ -70,7 +70,7 @@ def search(paper: Paper, web: Web) -> Iterator[Fetched]:
     _require_success(answer, "the search")
     found: list[dict[str, Any]] = answer.json().get("data") or []
     for row in found[:_MOST_FOUND]:
-        if row.get("content") and web.open_to_programs(row.get("url", "")):
+        if row.get("content") and web.guard.open_to_programs(row.get("url", "")):
             yield _fetched(row["content"].encode(), row["url"], "jina_search")
 
 

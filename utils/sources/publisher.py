@@ -7,7 +7,7 @@ who they are is what there is. https://www.doi.org/the-identifier/resources/hand
 from __future__ import annotations
 
 from collections.abc import Iterator
-from urllib.parse import quote
+from urllib.parse import quote, urljoin
 
 from ..errors import Miss, NotOffered
 from ..paper import Fetched, Paper
@@ -20,11 +20,13 @@ _HEADERS = {
 }
 _CLOSED_DOORS = frozenset({401, 403, 405})
 _MOST_PDFS = 2
+_REMEMBERED_DAYS = 30.0
 
 
 def full_text(paper: Paper, web: Web) -> Iterator[Fetched | Miss]:
     """What the publisher shows, wherever the DOI leads: the page, then its PDF."""
-    yield from pages_at(doi_url(paper.ids.doi, web), web, source=SOURCE.name, via="publisher")
+    target = landing_page(paper.ids.doi, web)
+    yield from pages_at(target, web, source=SOURCE.name, via="publisher")
 
 
 def pages_at(
@@ -57,11 +59,6 @@ def pages_at(
         yield _fetched(answer, source, via, license_, media="pdf")
 
 
-def doi_url(doi: str, web: Web) -> str:
-    """Where the DOI resolver answers for *doi*, old SICI suffixes included."""
-    return f"{web.settings.doi_base_url}/{quote(doi, safe='/:;()-._')}"
-
-
 def landing_page(doi: str, web: Web) -> str:
     """The address a DOI is registered with, found in one request that is remembered.
 
@@ -72,13 +69,15 @@ def landing_page(doi: str, web: Web) -> str:
     """
     if remembered := web.memory.recall("landing_page", doi):
         return str(remembered)
-    answer = web.get(doi_url(doi, web), headers=_HEADERS, follow=False)
+    # Everything but the letters DOIs are made of is escaped: old SICI suffixes hold "<" and "#".
+    url = f"{web.settings.doi_base_url}/{quote(doi, safe='/:;()-._')}"
+    answer = web.get(url, headers=_HEADERS, follow=False)
     target = answer.headers.get("Location", "")
     if not target:
         msg = f"The DOI resolver leads nowhere for doi:{doi}."
         raise NotOffered(msg, "Check the DOI.")
-    web.memory.keep("landing_page", doi, target, days=30.0)
-    return target
+    web.memory.keep("landing_page", doi, urljoin(url, target), days=_REMEMBERED_DAYS)
+    return urljoin(url, target)
 
 
 def _open(url: str, web: Web) -> Answer:
@@ -88,7 +87,7 @@ def _open(url: str, web: Web) -> Answer:
     """
     answer = web.get(url, headers=_HEADERS, allow=_CLOSED_DOORS)
     if answer.status in _CLOSED_DOORS:
-        answer = web.get(url, plain=True, allow=_CLOSED_DOORS)
+        answer = web.get(answer.url, plain=True, allow=_CLOSED_DOORS)
     if answer.status in _CLOSED_DOORS and not answer.body.strip():
         msg = f"{answer.host} answered {answer.status}."
         raise NotOffered(msg, status=answer.status)

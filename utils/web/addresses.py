@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from ..settings import Settings
 
 PORTS = {"http": 80, "https": 443}
+# Sites that allow programs on their interfaces only, and call scripted reading of their pages a
+# breach of their terms (NLM KA-05510, PMC and Europe PMC copyright pages, arXiv's robots page).
+_INTERFACES_ONLY = ("ncbi.nlm.nih.gov", "europepmc.org", "arxiv.org")
 _NAT64 = IPv6Network("64:ff9b::/96")
 _NAT64_LOCAL = IPv6Network("64:ff9b:1::/48")
 _AZURE_HOST = IPv4Address("168.63.129.16")  # public by number, the hypervisor by nature
@@ -103,6 +106,31 @@ class Guard:
         """Whether *host* may have any address."""
         free = self._settings.papers_allow_private_network
         return free or (host.lower().rstrip("."), port) in self._trusted
+
+    @cached_property
+    def _interfaces(self) -> tuple[str, ...]:
+        fields = type(self._settings).model_fields
+        return tuple(getattr(self._settings, name) for name in fields if name.endswith("_base_url"))
+
+    def open_to_programs(self, url: str) -> bool:
+        """Whether the site of *url* lets programs read it: no page of PMC, for instance."""
+        host = site(url)[0].lower()
+        closed = any(host == name or host.endswith(f".{name}") for name in _INTERFACES_ONLY)
+        return not closed or any(
+            url == base or url.startswith((f"{base}/", f"{base}?")) for base in self._interfaces
+        )
+
+    def require_open_to_programs(self, url: str) -> None:
+        """Let *url* pass, unless its site closes its pages to programs.
+
+        Raises
+        ------
+        NotOffered
+            The page is for people; the site's interface is asked elsewhere on the ladder.
+        """
+        if not self.open_to_programs(url):
+            msg = f"{site(url)[0]} does not let programs read its pages; it was not asked."
+            raise NotOffered(msg, "Its interface is asked in its own place on the ladder.")
 
     def refuse(self, host: str) -> NotOffered:
         """The refusal of a host that turned out to be private."""

@@ -59,8 +59,9 @@ class Web:
     def __init__(self, settings: Settings, rates: Sequence[Rate]) -> None:
         self.settings = settings
         self.deadline = 120.0
+        self.rates = rates
         self.pace = Pace(settings.papers_pace_dir, settings, rates)
-        self._guard = addresses.Guard(settings)
+        self.guard = addresses.Guard(settings)
         self._mine = threading.local()
 
     def get(
@@ -148,6 +149,7 @@ class Web:
         left = self.deadline
         for _ in range(MOST + 1):
             addresses.parse(hop.url)
+            self.guard.require_open_to_programs(hop.url)
             with self.pace.turn(hop.url):
                 began = time.monotonic()
                 answer = self._courier.carry(hop, left, errand.limit, _wanted(errand.allow))
@@ -197,7 +199,7 @@ class Web:
         from .transport import Courier
 
         if getattr(self._mine, "pid", None) != os.getpid():
-            self._mine.courier, self._mine.pid = Courier(self._guard), os.getpid()
+            self._mine.courier, self._mine.pid = Courier(self.guard), os.getpid()
         courier: Courier = self._mine.courier
         return courier
 
