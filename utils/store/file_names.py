@@ -29,7 +29,7 @@ def stem(ids: Ids, kind: Kind = "full_text") -> str:
     >>> stem(Ids(doi="10.1038/nature12345", pmid="10492251"), "abstract")
     'pmid_10492251_abstract'
     >>> stem(Ids(doi="10.1002/a<b>"))
-    '10.1002_a_b_-9b73bfb5'
+    '10.1002_a_b_-d41de045'
 
     Raises
     ------
@@ -54,7 +54,7 @@ def safe(text: str) -> str:
     """*text* as a file name every system takes; changed text gets a hash of what it was.
 
     >>> safe("../etc"), safe("nul")
-    ('__.._etc-1a2a2bcb', 'nul-4b0e8bd6')
+    ('___etc-f7f9121f', 'nul-99e62427')
     """
     plain = traditional(text)
     name = _UNSAFE.sub("_", plain)

@@ -7,6 +7,7 @@ until the first write.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import gzip
 import logging
@@ -197,8 +198,11 @@ class Shelf:
             self._taken_in(new.ids)
         try:
             record = self._filing.file(new, render, raw)
-        finally:
-            self._stock.clear_away()
+        except StoreFailed:
+            with contextlib.suppress(StoreFailed):  # else whoever comes next does it
+                self._stock.clear_away(failed=True)
+            raise
+        self._stock.clear_away()
         return record.stored
 
     @_healing

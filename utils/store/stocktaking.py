@@ -49,17 +49,26 @@ class Stocktaking:
         except StoreFailed as error:
             log.warning("The shelf is only read: %s", error)
 
-    def clear_away(self) -> None:
-        """Delete superseded files, and finish what a killed writer left half done."""
-        for file, task, pid, since in self.catalogue.unfinished():
-            if task == "register":
-                if not _running(pid) or time.time() - since > _GIVEN_UP_AFTER:
-                    self.finish(file)
-                continue
-            with self.catalogue.writing():
-                if self.catalogue.by_file(file) is None:
-                    self._remove(file, text=task == "remove")
-                self.catalogue.done(file)
+    def clear_away(self, failed: bool = False) -> None:
+        """Delete superseded files, and finish what a killed writer left half done.
+
+        *failed* says that this process has just given up a change of its own.
+        """
+        unfinished = self.catalogue.unfinished()
+        if not unfinished:
+            return
+        for file, task, pid, since in unfinished:
+            given_up = failed and pid == os.getpid()
+            late = time.time() - since > _GIVEN_UP_AFTER
+            if task == "register" and (given_up or late or not _running(pid)):
+                self.finish(file)
+        # Asked again, because what was finished may have superseded something.
+        for file, task, _, _ in self.catalogue.unfinished():
+            if task != "register":
+                with self.catalogue.writing():
+                    if self.catalogue.by_file(file) is None:
+                        self._remove(file, text=task == "remove")
+                    self.catalogue.done(file)
 
     def finish(self, file: str) -> None:
         """Bring catalogue and record in line with a text file that was, or was not, written."""

@@ -1,0 +1,94 @@
+"""Files edited, emptied or deleted by hand while nobody looked."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.store.papers import assert_consistent, paper, save
+from utils.paper import Ids
+from utils.store import Shelf, body_of
+
+
+def test_an_edited_file_is_served_as_it_is_now(shelf: Shelf) -> None:
+    old = save(shelf, paper(pmid="7"), "words")
+    path = Path(old.path)
+    path.write_text(path.read_text() + "and my notes\n")
+    new = shelf.find(Ids(pmid="7"))
+    assert new is not None
+    assert new.sha256 != old.sha256
+    assert new.attempts == old.attempts
+    assert body_of(shelf.read_text(new)) == "words\nand my notes\n"
+    assert_consistent(shelf)
+
+
+def test_a_touched_file_is_the_same_paper(shelf: Shelf) -> None:
+    old = save(shelf, paper(pmid="7"))
+    os.utime(old.path, (1, 1))
+    assert shelf.find(Ids(pmid="7")) == old
+    assert_consistent(shelf)
+
+
+@pytest.mark.parametrize("text", ["", "\n", "gone"])
+def test_an_emptied_file_is_no_paper_any_more(shelf: Shelf, text: str) -> None:
+    stored = save(shelf, paper(pmid="7"))
+    Path(stored.path).write_text(text)
+    assert shelf.find(Ids(pmid="7")) is None
+    assert shelf.counts()["papers"] == 0
+    assert save(shelf, paper(pmid="7")).path == stored.path
+    assert_consistent(shelf)
+
+
+def test_a_file_replaced_by_an_abstract_is_an_abstract(shelf: Shelf) -> None:
+    stored = save(shelf, paper(pmid="7"))
+    Path(stored.path).write_text("Title: On cells\nPMID: 7\n\nAbstract:\nWe counted.\n")
+    found = shelf.find(Ids(pmid="7"))
+    assert found is not None
+    assert (found.kind, found.via) == ("abstract", "adopted")
+    assert_consistent(shelf)
+
+
+def test_a_file_replaced_by_another_papers_is_not_served(shelf: Shelf) -> None:
+    seven, eight = save(shelf, paper(pmid="7")), save(shelf, paper(pmid="8"), "the eighth")
+    Path(seven.path).write_bytes(Path(eight.path).read_bytes())
+    assert shelf.find(Ids(pmid="7")) is None
+    assert shelf.find(Ids(pmid="8")) == eight
+    assert_consistent(shelf)
+
+
+def test_a_deleted_file_leaves_the_list(shelf: Shelf) -> None:
+    for number in range(1, 6):
+        save(shelf, paper(pmid=str(number)))
+    for number in (2, 5):
+        (shelf.folder / f"pmid_{number}.txt").unlink()
+    total, found = shelf.list(max_results=2)
+    assert total == 4  # the second is only noticed when somebody looks at it
+    assert [stored.paper.ids.pmid for stored in found] == ["4", "3"]
+    shelf.rebuild()
+    assert shelf.list()[0] == 3
+    assert_consistent(shelf)
+
+
+def test_a_file_put_back_under_its_name_is_found_again(shelf: Shelf) -> None:
+    stored = save(shelf, paper(doi="10.1/a", pmid="7"))
+    path = Path(stored.path)
+    data = path.read_bytes()
+    path.unlink()
+    assert shelf.find(Ids(pmid="7")) is None
+    path.write_bytes(data)
+    found = shelf.find(Ids(doi="10.1/a"))
+    assert found is not None
+    assert found.paper.ids == Ids(doi="10.1/a", pmid="7")  # its header knows
+
+
+def test_a_broken_record_is_no_reason_to_lose_a_paper(shelf: Shelf) -> None:
+    save(shelf, paper(pmid="7"))
+    record = shelf.folder / ".papershelf" / "records" / "pmid_7.json"
+    for text in ("{", "[]", '{"stored": null}', '{"stored": {"path": "../../x.txt"}}', "null"):
+        record.write_text(text)
+        shelf.rebuild()
+        found = shelf.find(Ids(pmid="7"))
+        assert found is not None
+        assert Path(found.path).parent == shelf.folder

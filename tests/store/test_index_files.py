@@ -1,0 +1,82 @@
+"""index.csv and index.jsonl: always current, whole, and harmless in Excel."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.store.papers import assert_consistent, index, paper, save
+from utils.paper import Author, Ids
+from utils.store import Shelf
+from utils.store.index_files import COLUMNS
+
+
+def test_every_save_is_in_the_index_at_once(shelf: Shelf) -> None:
+    save(shelf, paper(doi="10.1/a", pmid="1"))
+    row = index(shelf.folder)[0]
+    assert tuple(row) == COLUMNS
+    assert row["key"] == "doi:10.1/a"
+    assert row["authors"] == "Jane A Doe, The Cell Group"
+    assert (row["kind"], row["file"], row["retracted"]) == ("full_text", "10.1_a.txt", "False")
+    shelf.save_abstract(paper(pmid="2"), ())
+    assert [row["pmid"] for row in index(shelf.folder)] == ["1", "2"]
+    save(shelf, paper(pmid="2"))
+    assert [row["kind"] for row in index(shelf.folder)] == ["full_text", "full_text"]
+    (shelf.folder / "pmid_2.txt").unlink()
+    assert shelf.find(Ids(pmid="2")) is None
+    assert [row["pmid"] for row in index(shelf.folder)] == ["1"]
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t=", "\r="])
+def test_no_cell_is_a_formula(shelf: Shelf, start: str) -> None:
+    formula = f'{start}HYPERLINK("http://x","a")'
+    about = replace(
+        paper(pmid="1"), title=formula, journal=formula, authors=(Author(collective=formula),)
+    )
+    shelf.save_abstract(about, ())
+    for value in index(shelf.folder)[0].values():
+        assert not value.startswith(("=", "+", "-", "@", "\t", "\r"))
+
+
+def test_a_title_with_breaks_and_quotes_stays_one_row(shelf: Shelf) -> None:
+    about = replace(paper(pmid="1"), title='a,"b"\nc\r\nd\u2028e\x00f\ud83d')
+    shelf.save_abstract(about, ())
+    assert index(shelf.folder)[0]["title"] == 'a,"b" c d e f'
+    assert len((shelf.folder / "index.csv").read_text().splitlines()) == 2
+
+
+@pytest.mark.parametrize("name", ["index.csv", "index.jsonl"])
+@pytest.mark.parametrize("damage", ["torn", "longer", "deleted", "empty"])
+def test_a_damaged_index_is_written_again(shelf: Shelf, name: str, damage: str) -> None:
+    save(shelf, paper(pmid="1"))
+    save(shelf, paper(pmid="2"))
+    path = shelf.folder / name
+    whole = path.read_bytes()
+    if damage == "deleted":
+        path.unlink()
+    else:
+        path.write_bytes({"torn": whole[:-7], "longer": whole + b"x,y", "empty": b""}[damage])
+    save(shelf, paper(pmid="3"))
+    assert [row["pmid"] for row in index(shelf.folder)] == ["1", "2", "3"]
+    path.write_bytes(whole[:-7])
+    shelf.close()
+    assert Shelf(shelf.folder).find(Ids(pmid="1")) is not None  # opening is enough
+    assert [row["pmid"] for row in index(shelf.folder)] == ["1", "2", "3"]
+
+
+def test_on_a_large_shelf_changes_are_gathered_and_settled_at_the_end(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in (1, 2, 3):
+        shelf.save_abstract(paper(pmid=str(number)), ())
+    monkeypatch.setattr("utils.store.filing._SMALL", 0)
+    monkeypatch.setattr(shelf._filing, "_rewrite_at", float("inf"))
+    save(shelf, paper(pmid="1"))
+    save(shelf, paper(pmid="4"))
+    rows = {row["pmid"]: row["kind"] for row in index(shelf.folder)}
+    assert rows == {"1": "abstract", "2": "abstract", "3": "abstract", "4": "full_text"}
+    shelf.close()
+    rows = {row["pmid"]: row["kind"] for row in index(shelf.folder)}
+    assert rows == {"1": "full_text", "2": "abstract", "3": "abstract", "4": "full_text"}
+    assert_consistent(shelf)
