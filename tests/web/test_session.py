@@ -134,9 +134,10 @@ def test_a_wait_asked_for_inside_a_good_status_holds_everybody(web: Web, mocked,
     assert len(mocked.calls) == 1
 
 
-def test_a_site_that_never_names_a_time_gets_a_doubling_pause(mocked, clock) -> None:
+@pytest.mark.parametrize("status", [403, 429])
+def test_a_site_that_never_names_a_time_gets_a_doubling_pause(mocked, clock, status) -> None:
     web = Web(Settings(), [Rate("arxiv", ("arxiv",), 3.0, alone=True, penalty=60.0)])
-    mocked.get("https://export.arxiv.org/pdf/1", status=429, body="Rate exceeded.")
+    mocked.get("https://export.arxiv.org/pdf/1", status=status, body="Rate exceeded.")
     with pytest.raises(Unreachable) as caught:
         web.get("https://export.arxiv.org/pdf/1")
     assert len(mocked.calls) == 2  # the second refusal asks for two minutes, too long to wait

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import logging
 import socket
 import threading
 import time
@@ -48,7 +49,10 @@ def test_a_connection_is_used_again_by_the_same_thread(site: Site, web: Web) -> 
     assert len({visit.client_address for visit in site.visits}) == 1
 
 
-def test_a_refusal_whose_body_never_comes_is_still_a_refusal(site: Site, web: Web) -> None:
+def test_a_refusal_whose_body_never_comes_is_still_a_refusal(
+    site: Site, web: Web, monkeypatch
+) -> None:
+    monkeypatch.setattr("utils.web.transport._SHORT", 0.1)
     url = site.says("/x", b"", 404, Content_Length="10")
     with pytest.raises(NotOffered, match="answered 404"):
         web.get(url)
@@ -234,3 +238,11 @@ def test_the_deadline_is_that_of_the_whole_chain(site: Site, once: Web) -> None:
     with pytest.raises(Unreachable, match="did not answer in time"):
         once.get(site.on("/x", slow))
     assert len(site.visits) <= 4
+
+
+def test_no_log_of_any_library_shows_a_key(site: Site, web: Web, caplog) -> None:
+    caplog.set_level(logging.DEBUG)
+    url = site.on("/x", lambda visit: visit.raw(b"HTTP/1.1 200 OK\r\nBad header\r\n\r\nbody"))
+    web.get(url, {"api_key": "0123456789abcdef"})
+    assert "0123456789abcdef" in site.paths[0]
+    assert "0123456789abcdef" not in caplog.text
