@@ -108,7 +108,7 @@ SOURCE = Source(
     about="arXiv: preprints' records and PDFs",
     service="arxiv",
     label="arXiv",
-    rates=(Rate("arxiv", ("arxiv",), every=3.0, alone=True, penalty=60.0),),
+    rates=(Rate("arxiv", ("arxiv",), every=3.0, alone=True, penalty=60.0, hosts=("arxiv.org",)),),
     lookup=Lookup(("arxiv",), look_up),
     routes=(Route("arxiv", ("arxiv",), pdf),),
 )

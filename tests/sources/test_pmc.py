@@ -1,0 +1,57 @@
+"""Full text from PubMed Central by both of its interfaces."""
+
+import hashlib
+
+import pytest
+
+from utils.errors import NotOffered, Unreachable
+from utils.paper import Ids, Paper
+from utils.sources.pmc import from_cloud, from_efetch
+
+
+def paper_of(record):
+    return Paper(Ids(pmid=record.pmid, pmcid=record.pmcid))
+
+
+def test_the_newest_version_by_number_and_not_by_letters(library, world):
+    [fetched] = from_cloud(paper_of(world.paper("pmc_cloud_versions")), library.web)
+    assert fetched.url.endswith(".10.xml")
+    assert fetched.verified
+
+
+def test_license_and_identifiers_come_with_it(library, world):
+    record = world.paper("pmc_manuscript")
+    [fetched] = from_cloud(paper_of(record), library.web)
+    assert fetched.license == "TDM"
+    assert fetched.ids.pmid == record.pmid
+
+
+def test_a_damaged_transfer_is_fetched_again(library, world):
+    world.mood("md5_mismatch", "pmc_cloud", times=1)
+    [fetched] = from_cloud(paper_of(world.paper("pmc_cloud")), library.web)
+    assert hashlib.md5(fetched.body).hexdigest()
+    assert fetched.verified
+
+
+def test_damage_that_stays_is_reported_as_such(library, world):
+    world.mood("md5_mismatch", "pmc_cloud")
+    with pytest.raises(Unreachable, match="checksum"):
+        list(from_cloud(paper_of(world.paper("pmc_cloud")), library.web))
+
+
+def test_absence_is_definite_and_remembered_for_a_day(library, world):
+    paper = paper_of(world.paper("efetch_only"))
+    for _ in range(2):
+        with pytest.raises(NotOffered):
+            list(from_cloud(paper, library.web))
+    assert len(world.requests) == 1
+
+
+def test_a_forbidden_text_is_not_offered(library, world):
+    with pytest.raises(NotOffered, match="does not allow"):
+        list(from_efetch(paper_of(world.paper("front_matter_only")), library.web))
+
+
+def test_an_unknown_article_is_not_offered(library, world):
+    with pytest.raises(NotOffered):
+        list(from_efetch(Paper(Ids(pmcid="PMC8999999")), library.web))

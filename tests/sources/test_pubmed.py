@@ -1,0 +1,129 @@
+"""Searching PubMed, in the stand-in's good and bad moods."""
+
+import pytest
+
+from utils import Library
+from utils.errors import BadRequest, NotConfigured, PaperError, Unreachable
+from utils.paper import Ids
+from utils.sources import Query
+from utils.sources.pubmed import esearch, look_up
+
+
+def test_results_come_in_the_order_asked_for(library, world):
+    found = library.search("cells OR tissue OR mice", max_results=30)
+    ids = esearch(Query("cells OR tissue OR mice", max_results=30), library.web).pmids
+    assert [paper.ids.pmid for paper in found.papers] == list(ids)
+    assert len(found.papers) > 5
+
+
+def test_pages_join_without_gap_or_overlap(library, world):
+    whole = library.search("2025[dp]", max_results=20)
+    pages, start = [], 0
+    while start is not None and len(pages) < 20:
+        page = library.search("2025[dp]", max_results=7, start=start)
+        pages += page.papers
+        start = page.next_start
+    assert [p.ids.pmid for p in pages][:20] == [p.ids.pmid for p in whole.papers]
+    assert whole.total == page.total
+
+
+def test_what_pubmed_understood_and_could_not_find_is_passed_on(library, world):
+    found = library.search("coral AND zzqqx")
+    assert found.effective_query
+    assert any("zzqqx" in warning for warning in found.warnings)
+
+
+def test_an_ignored_field_tag_is_a_warning(library, world):
+    found = library.search_ligand_receptor("CXCL12", "CXCR4")
+    assert found.papers
+    assert any("Gene Symbol" in warning for warning in found.warnings)
+
+
+def test_zero_hits_are_an_answer(library, world):
+    assert library.search("zzqqx").total == 0
+
+
+@pytest.mark.parametrize("mood", ["down", "reset", "garbage", "truncate", "storm"])
+def test_trouble_is_never_zero_results(library, world, mood):
+    world.mood(mood, "eutils")
+    with pytest.raises(Unreachable):
+        library.search("coral")
+
+
+def test_a_backend_error_inside_a_200_is_an_error(library, world):
+    with pytest.raises(Unreachable, match="could not run the search"):
+        esearch(Query("(("), library.web)
+
+
+def test_a_passing_storm_is_waited_out_and_nobody_notices(library, world, clock):
+    world.mood("storm", "eutils", times=2, seconds=7)
+    assert library.search("coral").papers
+    assert max(clock.naps) >= 7
+
+
+def test_more_than_a_batch_is_posted_and_stays_on_the_history_server(library, world):
+    library.search("2025[dp]", max_results=500)
+    searches = [r for r in world.requests if r.path.endswith("esearch.fcgi")]
+    assert searches[0].params["usehistory"] == "y"
+
+
+def test_beyond_the_wall_is_refused_without_a_request(library, world):
+    with pytest.raises(BadRequest, match="9,999"):
+        library.search("coral", start=9_999)
+    assert not world.requests
+
+
+def test_a_refused_key_is_named_but_never_shown(settings, world):
+    library = Library(**{**settings, "ncbi_api_key": "SECRET123"})
+    with pytest.raises(NotConfigured) as refused:
+        library.search("coral")
+    assert "NCBI_API_KEY" in refused.value.hint
+    assert "SECRET123" not in str(refused.value.envelope())
+
+
+def test_a_key_never_travels_in_a_url(settings, world):
+    library = Library(**{**settings, "ncbi_api_key": "SECRET123"})
+    with pytest.raises(NotConfigured):
+        library.search("coral")
+    assert {r.method for r in world.requests if r.service == "eutils"} == {"POST"}
+
+
+def test_every_request_says_who_we_are(library, world):
+    library.search("coral")
+    for request in world.requests:
+        assert request.params["tool"] == "papershelf"
+        assert request.params["email"] == "tester@lab.edu"
+        assert "mailto:tester@lab.edu" in request.headers["user-agent"]
+
+
+def test_records_are_not_asked_for_twice_in_a_day(library, world):
+    library.search("coral")
+    before = len([r for r in world.requests if "efetch" in r.path])
+    library.search("coral")
+    assert len([r for r in world.requests if "efetch" in r.path]) == before
+
+
+def test_looking_up_dois_never_returns_another_paper(library, world):
+    known, unknown = world.paper("pmc_cloud").doi, "10.9103/signals.2025.9999"
+    outcomes = dict(look_up([Ids(doi=known), Ids(doi=unknown)], library.web))
+    assert outcomes[Ids(doi=known)].ids.doi == known
+    assert isinstance(outcomes[Ids(doi=unknown)], PaperError)
+
+
+def test_dates_kinds_and_sorts_are_sent_as_pubmed_spells_them(library, world):
+    library.search(
+        "coral", min_date="2020", max_date="2026/05", date_type="edat", sort_by="journal",
+        publication_types=("Review",),
+    )  # fmt: skip
+    sent = world.requests[0].params
+    assert sent["term"] == '(coral) AND ("Review"[pt])'
+    assert (sent["mindate"], sent["maxdate"], sent["datetype"]) == ("2020", "2026/05", "edat")
+    assert sent["sort"] == "JournalName"
+
+
+def test_keyless_pace_stays_below_three_a_second(library, world):
+    for number in range(8):
+        library.search(f"coral AND word{number}")
+    times = sorted(r.at for r in world.requests if r.service == "eutils")
+    assert all(later - sooner > 1.0 for sooner, later in zip(times, times[3:], strict=False))
+    assert not [r for r in world.requests if r.status == 429]
