@@ -41,6 +41,7 @@ _PARTS: Final = frozenset({"front", "body", "back", "front-stub", "floats-group"
 _FLOATS: Final = ("floats-group", "floats-wrap")
 _SUB_ARTICLES: Final = ("sub-article", "response")
 _NAMED_ENTITY: Final = re.compile(rb"<!\[CDATA\[.*?\]\]>|&([A-Za-z]\w*);", re.S)
+_FOREIGN_ENTITY: Final = re.compile(rb"&(?!amp;|lt;|gt;|quot;|apos;|#)")
 _XML_ENTITIES: Final = frozenset({b"amp", b"lt", b"gt", b"quot", b"apos"})
 _LINE_PARENTS: Final = frozenset({"p", "td", "th", "title", "italic", "bold", "term", "list-item"})
 _DATA_META: Final = re.compile(r"data.*availab", re.I)
@@ -73,8 +74,11 @@ def parse(body: bytes) -> Parsed:
         remove_comments=True,
         remove_pis=True,
     )
+    body = body.lstrip()
+    if _FOREIGN_ENTITY.search(body):
+        body = _NAMED_ENTITY.sub(_numeric, body)
     try:
-        root = etree.fromstring(_NAMED_ENTITY.sub(_numeric, body.lstrip()), parser)
+        root = etree.fromstring(body, parser)
     except etree.XMLSyntaxError as error:
         raise _no_article(f"it cannot be read as XML ({error.msg})") from None
     problems = {entry.type_name for entry in parser.error_log}
@@ -197,6 +201,8 @@ def _write_article(article: Element, walk: Walk) -> None:
     _write_keywords(meta, walk)
     is_main = article is walk.root
     for body in article.findall("body"):
+        if len(walk.blocks) > 1 and is_main and not _opens_with_heading(body):
+            walk.heading("Main text")  # or it would read as the end of the abstract
         walk.counting = is_main
         walk.flow(body)
         walk.flush_lead()
@@ -217,6 +223,11 @@ def _write_article(article: Element, walk: Walk) -> None:
             _write_article(el, walk)
     if is_main:
         walk.level -= 1
+
+
+def _opens_with_heading(body: Element) -> bool:
+    first = next(iter(body), None)
+    return first is None or (first.tag == "sec" and first.find("title") is not None)
 
 
 def _write_title(article: Element, meta: Element, walk: Walk) -> None:

@@ -4,7 +4,6 @@ Conventions: a figure or table opens with its label in bold, boxes and quotation
 a list keeps the letters it was printed with, definitions are bullets with the term in bold.
 """
 
-# ruff: noqa: RUF001  # print uses en dashes as bullets
 from __future__ import annotations
 
 import re

@@ -6,7 +6,6 @@ letter and a bracket, say), ``<i>`` and ``<b>`` stand in. A citation number prin
 its tag does not say so (``IL-6`` + ``12``) is written raised, so that it cannot be read as text.
 """
 
-# ruff: noqa: RUF001  # print uses en dashes and curly quotes
 from __future__ import annotations
 
 import re
@@ -17,6 +16,7 @@ from .jats_walk import HREF, Element, Inline, Walk
 
 _EMPHASIS = {"italic": ("*", "i"), "bold": ("**", "b")}
 _NUMBERS = re.compile(r"[\d\s,;–-]*\d[\d\s,;–-]*")
+_POINTERS = frozenset({"bibr", "fig", "table", "disp-formula", "boxed-text", "app"})
 _BETWEEN_NUMBERS = frozenset({",", "–", "-", ", ", "−", "‐"})
 
 
@@ -119,7 +119,15 @@ def _is_raised(el: Element, walk: Walk) -> bool:
 
 
 def _pointer(el: Element, walk: Walk) -> str:
-    """Words for a cross-reference that has none: what its target is called."""
+    """Words for a cross-reference that has none: what its target is called.
+
+    None for the middle of a range (``3-6`` links to 4 and 5 as well) and for links to sections.
+    """
+    previous, following = el.getprevious(), el.getnext()
+    touches = previous is not None and previous.tag == "xref" and not previous.tail
+    touches |= following is not None and following.tag == "xref" and not el.tail
+    if touches or el.get("ref-type") not in _POINTERS:
+        return ""
     labels = []
     for rid in (el.get("rid") or "").split():
         target = walk.targets.get(rid)

@@ -5,7 +5,6 @@ One function per element, by its local name; what is not listed is a row. Facts:
 formula ends up inside markdown, maybe inside the cell of a table.
 """
 
-# ruff: noqa: RUF001  # mathematics is full of signs that look like letters
 from __future__ import annotations
 
 import re

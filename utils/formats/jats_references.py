@@ -6,7 +6,6 @@ source year;volume(issue):pages. doi, PMID*. What has no place in that order fol
 is lost.
 """
 
-# ruff: noqa: RUF001, RUF002  # printed references use en dashes and curly quotes
 from __future__ import annotations
 
 import re
@@ -29,6 +28,7 @@ _TITLES: Final = ("article-title", "chapter-title", "data-title", "part-title", 
 _COMPOSED: Final = frozenset(
     (*_TITLES, "source", "year", "volume", "issue", "fpage", "lpage", "elocation-id", "page-range")
 )
+_NAME_ORDER: Final = ("prefix", "surname", "given-names", "suffix")
 _PEOPLE: Final = frozenset({"person-group", "name", "string-name", "collab", "etal"})
 
 
@@ -62,30 +62,38 @@ def _other(el: Element, walk: Walk) -> None:
 
 def _reference(el: Element, walk: Walk, number: int) -> str:
     """One line of the list; its label is the number, or stands in brackets when it is none."""
-    label = walk.line(el.find("label"))
     parts = []
-    if match := _NUMBER.fullmatch(label):
-        number = int(match[1])
-    elif label:
-        parts.append(label if label.startswith("[") else f"[{label}]")
     for child in el:
-        if child.tag != "label":
+        if child.tag == "label":
+            label = walk.line(child)
+            if match := _NUMBER.fullmatch(label):
+                number = int(match[1])
+            elif label:
+                parts.append(label if label.startswith("[") else f"[{label}]")
+        else:
             parts.append(tidy(walk.one(child)))
-        if child.tail and child.tail.strip():
+        if child.tail and not child.tail.isspace():
             parts.append(walk.escape(tidy(child.tail)))
-    return f"{number}. {' '.join(part for part in parts if part)}".rstrip()
+    return f"{number}. {' '.join([part for part in parts if part])}".rstrip()
 
 
 def _citation(el: Element, walk: Walk) -> str:
-    label = walk.line(el.find("label"))
-    is_printed = any(child.tail and child.tail.strip() for child in el) or (
-        el.text and el.text.strip()
-    )
-    if is_printed or not any(child.tag in _COMPOSED for child in el):
+    tags = {child.tag for child in el}
+    if _has_words(el) or tags.isdisjoint(_COMPOSED):
         made = _printed(el, walk)
     else:
         made = _composed(el, walk)
-    return f"{label} {made}" if label and not _NUMBER.fullmatch(label) else made
+    if "label" not in tags:
+        return made
+    label = walk.line(el.find("label"))
+    return made if _NUMBER.fullmatch(label) else f"{label} {made}"
+
+
+def _has_words(el: Element) -> bool:
+    """Whether text stands between the elements, as in print."""
+    if el.text and not el.text.isspace():
+        return True
+    return any(child.tail and not child.tail.isspace() for child in el)
 
 
 def _printed(el: Element, walk: Walk) -> str:
@@ -96,6 +104,8 @@ def _printed(el: Element, walk: Walk) -> str:
             piece = ""
         elif child.tag == "pub-id":
             piece = _identifier(child, walk, "".join(parts[-2:]))
+            if parts and parts[-1].endswith((".", ",", ";", ")")):
+                parts.append(" ")
         else:
             piece = walk.one(child)
         if piece and parts and _sticks(parts[-1], child):
@@ -132,17 +142,21 @@ def _composed(el: Element, walk: Walk) -> str:
     fields: dict[str, list[str]] = {}
     rest: list[str] = []
     ids: list[str] = []
-    people = _people_of(el, walk)
+    people: list[str] = []
     for child in el:
         tag = child.tag
         if tag in _COMPOSED:
             fields.setdefault(tag, []).append(walk.line(child))
+        elif tag == "person-group":
+            people.append(_group(child, walk))
+        elif tag in _PEOPLE:
+            people.append(walk.one(child))
         elif tag == "pub-id":
             ids.append(_identifier(child, walk))
-        elif tag not in _PEOPLE and tag != "label":
+        elif tag != "label":
             rest.append(_edition(child, walk) if tag == "edition" else tidy(walk.one(child)))
     titles = [text for tag in _TITLES for text in fields.get(tag, [])]
-    sentences = [people, *titles, _published(fields), *rest]
+    sentences = [", ".join(filter(None, people)), *titles, _published(fields), *rest]
     made = " ".join(_ended(text) for text in sentences if text)
     return tidy(f"{made} {'. '.join(filter(None, ids))}")
 
@@ -152,19 +166,11 @@ def _edition(el: Element, walk: Walk) -> str:
     return f"{text} ed." if text.isalnum() else text
 
 
-def _people_of(el: Element, walk: Walk) -> str:
-    """Authors, then editors and others with what they did."""
-    loose: list[str] = []
-    groups: list[str] = []
-    for child in el:
-        if child.tag == "person-group":
-            role = child.get("person-group-type") or "author"
-            names = _people(child, walk)
-            if names:
-                groups.append(names if role in {"author", "allauthors"} else f"{names} ({role})")
-        elif child.tag in _PEOPLE:
-            loose.append(walk.one(child))
-    return ", ".join(filter(None, [*loose, "; ".join(groups)]))
+def _group(el: Element, walk: Walk) -> str:
+    """The people of a group, with what they did unless they wrote the work."""
+    names = _people(el, walk)
+    role = el.get("person-group-type") or "author"
+    return names if role in {"author", "allauthors"} or not names else f"{names} ({role})"
 
 
 def _published(fields: dict[str, list[str]]) -> str:
@@ -190,20 +196,20 @@ def _ended(sentence: str) -> str:
 
 def _people(el: Element, walk: Walk) -> str:
     """The names of a group, with commas where print has none."""
-    if (el.text and el.text.strip()) or any(child.tail and child.tail.strip() for child in el):
+    if _has_words(el):
         return tidy(walk.inline(el))
-    return ", ".join(filter(None, (tidy(walk.one(child)) for child in el)))
+    names = [_name(child, walk) if child.tag == "name" else tidy(walk.one(child)) for child in el]
+    return ", ".join([name for name in names if name])
 
 
 def _name(el: Element, walk: Walk) -> str:
     """``Smith JA Jr``; names with their own punctuation stay as they are."""
-    if any(child.tail and child.tail.strip() for child in el):
-        return walk.inline(el)
-    found = {child.tag: walk.line(child) for child in el}
-    order = ("prefix", "surname", "given-names", "suffix")
-    if el.get("name-style") == "given-only" or not found.keys() <= set(order):
-        return walk.inline(el)
-    return " ".join(found[tag] for tag in order if found.get(tag))
+    found: dict[str, str] = {}
+    for child in el:
+        if (child.tail and not child.tail.isspace()) or child.tag not in _NAME_ORDER:
+            return walk.inline(el)
+        found[child.tag] = walk.line(child)
+    return " ".join([found[tag] for tag in _NAME_ORDER if found.get(tag)])
 
 
 def _etal(el: Element, walk: Walk) -> str:
@@ -217,13 +223,9 @@ def _alternatives(el: Element, walk: Walk) -> str:
     return walk.one(best) if best is not None else ""
 
 
-def _pub_id(el: Element, walk: Walk) -> str:
-    return _identifier(el, walk)
-
-
 def _date(el: Element, walk: Walk) -> str:
     """A date in fields, which would run together."""
-    if any(child.tail and child.tail.strip() for child in el) or (el.text and el.text.strip()):
+    if _has_words(el):
         return walk.inline(el)
     return " ".join(filter(None, (walk.line(child) for child in el)))
 
@@ -235,7 +237,6 @@ REFERENCE_INLINE: dict[str, Inline] = {
     "name": _name,
     "string-name": _name,
     "etal": _etal,
-    "pub-id": _pub_id,
     **dict.fromkeys(("date", "date-in-citation", "pub-date", "conf-date"), _date),
 }
 REFERENCE_BLOCK: dict[str, Block] = {"ref-list": reference_list}

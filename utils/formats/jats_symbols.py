@@ -4,7 +4,6 @@ Only commands that plain LaTeX with amsmath, KaTeX and MathJax all know. A sign 
 stays what it is; the renderers read Unicode.
 """
 
-# ruff: noqa: RUF001  # mathematics is full of signs that look like letters
 from __future__ import annotations
 
 import re

@@ -76,11 +76,10 @@ def _span(el: Element, name: str, most: int) -> int:
 
 
 def _cell_text(el: Element, walk: Walk) -> str:
-    if any(child.tag in walk.block_of for child in el):
+    if len(el) and any(child.tag in walk.block_of for child in el):
         text = "<br>".join(walk.collect(el)).replace("$$", "$")
     else:
-        text = walk.inline(el) if len(el) or el.text else ""
-        text = tidy(text)
+        text = tidy(walk.inline(el))
         if walk.counting and text:
             walk.words += text.count(" ") + 1
     return in_cell(text)

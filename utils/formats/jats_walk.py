@@ -108,7 +108,12 @@ class Walk:
 
     def line(self, el: Element | None, skip: Collection[str] = ()) -> str:
         """The element's content on one tidy line; empty when there is no element."""
-        return "" if el is None else tidy(self.inline(el, skip).replace("<br>", " "))
+        if el is None:
+            return ""
+        if not len(el):
+            text = el.text or ""
+            return text if text.isalnum() else tidy(self.escape(text))
+        return tidy(self.inline(el, skip).replace("<br>", " "))
 
     def flow(self, el: Element, skip: Collection[str] = ()) -> None:
         """Write the element's content: running text as paragraphs, blocks as blocks."""
@@ -120,18 +125,23 @@ class Walk:
         parts = [clean(el.text)] if el.text else []
         for child in el:
             tag = child.tag
+            block = block_of.get(tag)
+            handler = None if block else inline_of.get(tag)
             if tag in skip:
                 pass
-            elif block := block_of.get(tag) or self._container(child):
-                self.paragraph("".join(parts))
-                parts = []
+            elif handler:
+                parts.append(handler(child, self))
+            elif block or (block := self._container(child)):
+                if parts:
+                    self.paragraph("".join(parts))
+                    parts = []
                 block(child, self)
             else:
-                handler = inline_of.get(tag)
-                parts.append(handler(child, self) if handler else self._unlisted(child))
+                parts.append(self._unlisted(child))
             if child.tail:
                 parts.append(clean(child.tail))
-        self.paragraph("".join(parts))
+        if parts:
+            self.paragraph("".join(parts))
         self._depth -= 1
 
     def collect(self, el: Element, skip: Collection[str] = (), itself: bool = False) -> list[str]:
@@ -151,7 +161,7 @@ class Walk:
 
     def _container(self, el: Element) -> Block | None:
         """How to treat an unlisted element that holds blocks; None if it holds none."""
-        if el.tag in self.inline_of or not len(el):
+        if not len(el):
             return None
         if any(child.tag in self.block_of for child in el.iterdescendants()):
             return lambda inner, walk: walk.flow(inner)
