@@ -15,6 +15,7 @@ from typing import NoReturn
 from ..errors import BadContent
 from ..paper import Document, Paper, Verdict
 from .likeness import (
+    amends,
     authors_shared,
     contained,
     is_notice,
@@ -32,6 +33,7 @@ RESEARCH = 300  # the shortest research letters; landing pages leave fewer after
 SECTIONED = 180  # enough when it stands under two headings of its own or more
 BARE = 500  # a paper with an abstract, but no heading and no reference: a preview until this long
 PREVIEW = 250  # closed articles without an abstract show their first lines instead
+ABSTRACT = 40  # an abstract with less is a citation, a teaser or a remark
 NOTE = 25  # an erratum may be two sentences; less is a caption
 # JATS says what it is; only a body of a line or two ("Click here to view") is doubted.
 JATS_BODY = 20
@@ -43,7 +45,9 @@ NEAR_TITLE = 0.6  # with authors or abstract agreeing: a title changed between v
 SAME_ABSTRACT = 0.5  # of the abstract's four-word runs; two papers of one group share a tenth
 SOME_ABSTRACT = 0.25
 TELLING = 3  # words; "Editorial" and "In this issue" name no paper
+SOME_AUTHORS = 0.5  # of the first six
 OPENING = 6000  # characters in which a text says what it is
+ANNOUNCED = 600  # characters in which a correction says that it is one
 
 _ORDER: tuple[Verdict, ...] = (
     "bot_check",
@@ -103,6 +107,8 @@ def judge(document: Document, paper: Paper) -> Document:
 
 def completeness(document: Document, paper: Paper) -> Finding:
     """Judge whether it is a whole paper."""
+    if document.verdict != "full_text":  # the reader knows already, as of an XML cut off
+        return Finding(document.verdict, document.evidence)
     if document.article_type:
         return _structured(document)
     if document.pages and count_words(document.markdown) < SCANNED * document.pages:
@@ -118,7 +124,8 @@ def completeness(document: Document, paper: Paper) -> Finding:
 
 def identity(document: Document, paper: Paper) -> Finding:
     """Judge whether it is this paper."""
-    if document.ids.shares(paper.ids):
+    another = bool(document.pages) and _is_about_another(document, paper)
+    if document.ids.shares(paper.ids) and not another:
         shared = next(name for name in document.ids.names() if name in paper.ids.names())
         return Finding("full_text", f"it names itself {shared}")
     clash = document.ids.clash(paper.ids)
@@ -126,7 +133,31 @@ def identity(document: Document, paper: Paper) -> Finding:
         return Finding("wrong_paper", clash or "no identifier in common and no title to compare")
     seen = _compare(document, paper)
     evidence = f"{seen}; it names {clash}" if clash else str(seen)
+    if another:
+        return Finding("wrong_paper", f"{evidence}; it is a correction of another paper")
+    if document.pages and _prints_doi(document, paper) and _plausible(seen, document, paper):
+        return Finding("full_text", f"{seen}; doi:{paper.ids.doi} is printed in it")
     return Finding("full_text" if _same(seen, bool(clash)) else "wrong_paper", evidence)
+
+
+def _is_about_another(document: Document, paper: Paper) -> bool:
+    """Whether a PDF is a correction, and the paper asked for is none.
+
+    Identifiers in a PDF are read off its first page, and a correction prints those of the paper
+    it corrects.
+    """
+    return amends(document.markdown[:ANNOUNCED]) and not is_notice(paper.title)
+
+
+def _prints_doi(document: Document, paper: Paper) -> bool:
+    edges = document.markdown[:OPENING] + document.markdown[-OPENING:]
+    return bool(paper.ids.doi) and paper.ids.doi in re.sub(r"\s+", "", edges).lower()
+
+
+def _plausible(seen: _Likeness, document: Document, paper: Paper) -> bool:
+    if is_notice(paper.title) and amends(document.markdown[:ANNOUNCED]):
+        return True
+    return seen.title >= NEAR_TITLE or (seen.authors or 0.0) >= SOME_AUTHORS
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,16 +201,18 @@ def _same(seen: _Likeness, clash: bool) -> bool:
     authors or abstract must agree as well.
     """
     abstract, authors = seen.abstract or 0.0, seen.authors or 0.0
-    if abstract >= SAME_ABSTRACT and (seen.title >= NEAR_TITLE or authors >= 0.5 or not clash):
+    if abstract >= SAME_ABSTRACT and (
+        seen.title >= NEAR_TITLE or authors >= SOME_AUTHORS or not clash
+    ):
         return True
     if seen.title >= SAME_TITLE:
         if not seen.telling or clash:
-            return authors >= 0.5 or abstract >= SOME_ABSTRACT
+            return authors >= SOME_AUTHORS or abstract >= SOME_ABSTRACT
         return True
     return (
         seen.title >= NEAR_TITLE
         and seen.telling
-        and authors >= 0.5
+        and authors >= SOME_AUTHORS
         and (abstract >= SOME_ABSTRACT or (seen.abstract is None and not clash))
     )
 
@@ -195,7 +228,7 @@ def _structured(document: Document) -> Finding:
 
 def _own_words(document: Document, paper: Paper) -> int:
     """Words of the text that are not the abstract over again."""
-    abstract = max(paper.abstract, document.abstract, key=len)
+    abstract = _abstract(document, paper)
     if not abstract or document.body_words >= 2 * LONG:
         return document.body_words
     body = "\n".join(
@@ -203,6 +236,12 @@ def _own_words(document: Document, paper: Paper) -> int:
     )
     repeated = contained(abstract, shingles(folded(body)))
     return max(0, document.body_words - round(repeated * count_words(abstract)))
+
+
+def _abstract(document: Document, paper: Paper) -> str:
+    """The abstract, if there is one: *[This corrects the article …]* is none."""
+    abstract = max(paper.abstract, document.abstract, key=len)
+    return abstract if count_words(abstract) >= ABSTRACT else ""
 
 
 def _behind_a_wall(document: Document, paper: Paper, words: int) -> Finding | None:
@@ -213,7 +252,7 @@ def _behind_a_wall(document: Document, paper: Paper, words: int) -> Finding | No
     """
     walls = [name for name in _ORDER if name in document.walls]
     if _names(document, paper):
-        known = bool(paper.abstract or document.abstract)
+        known = bool(_abstract(document, paper))
         if "paywall" in walls and words < (LONG if known else PREVIEW):
             return Finding("paywall", f"an offer of access and {words} words beyond the abstract")
         walls = [name for name in walls if name == "error_page"]
@@ -241,13 +280,15 @@ def _cut_short(document: Document, paper: Paper, words: int) -> Finding | None:
         return Finding("partial", "only snippets of the sections")
     if words >= BARE:
         return None
-    if not (paper.abstract or document.abstract):
+    if not _abstract(document, paper):
         return None if words >= NOTE else Finding(_nothing(document), f"{words} words")
     if words >= RESEARCH or (words >= SECTIONED and document.headings >= 2):
         if document.headings or document.references:
             return None
         return Finding("partial", f"{words} words without heading or reference")
-    return Finding("abstract_only", f"{words} words beyond the abstract")
+    if document.abstract or contained(paper.abstract, shingles(folded(document.markdown))) > 0.5:
+        return Finding("abstract_only", f"{words} words beyond the abstract")
+    return Finding(_nothing(document), f"{words} words, and not even the abstract")
 
 
 def _nothing(document: Document) -> Verdict:

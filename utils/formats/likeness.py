@@ -19,8 +19,14 @@ _NOTICE = re.compile(
     r"(?:correction|corrigend(?:um|a)|errat(?:um|a)"
     r"|addendum|retraction(?: note| notice)?|expression of concern|withdrawal|comments?|commentary"
     r"|(?:invited |author'?s? )?(?:reply|response)|letter|editorial|discussion|re|peer review)\b"
-    r"\s*(?::|\bto\b|\bon\b|\u2014|\u2013)",
+    r"\s*(?::|\bto\b|\bon\b|\u2014|\u2013|$)",
     re.I,
+)
+# What a correction is headed by, in its first lines.
+_AMENDS = re.compile(
+    r"^\W*(?:(?:author|publisher) )?(?:correction|corrigend(?:um|a)|errat(?:um|a)|addendum"
+    r"|retraction(?: note| notice)?|expression of concern)\W*(?:(?::|to\b).*)?$",
+    re.I | re.M,
 )
 _RETRACTED = re.compile(r"^\W*(?:retracted|withdrawn)(?: article| paper)?\W+", re.I)
 _NUMBER = re.compile(r"\d+|i{1,3}|iv|vi{0,3}|ix|first|second|third|fourth|fifth")
@@ -75,6 +81,15 @@ def is_notice(title: str) -> bool:
     return _NOTICE.match(without_markup(title).strip("[]. ")) is not None
 
 
+def amends(opening: str) -> bool:
+    r"""Whether a text's first lines announce a correction or retraction of another paper.
+
+    >>> amends("# Nature\n\n## Correction\n\nArticle title: …"), amends("Correction of vision")
+    (True, False)
+    """
+    return _AMENDS.search(opening) is not None
+
+
 def opens_with(opening: str, title: str) -> bool:
     """Whether a text's opening contains the title word for word, not as part of a notice."""
     wanted = "".join(title_words(title))
@@ -99,7 +114,8 @@ def authors_shared(ours: tuple[str, ...], theirs: tuple[str, ...], opening: str)
     """The share of our first six authors that *theirs*, or else the text's opening, names."""
     wanted = [name for author in ours[:6] if len(name := " ".join(folded(author))) > 1]
     named = {" ".join(folded(author)) for author in theirs}
-    text = f" {' '.join(folded(opening))} "
+    # A PDF's "Doe1,2" is Doe.
+    text = f" {' '.join(word.rstrip('0123456789') for word in folded(opening))} "
     hits = sum(name in named or f" {name} " in text for name in wanted)
     return hits / len(wanted) if wanted else 0.0
 

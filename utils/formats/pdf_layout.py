@@ -95,15 +95,22 @@ def markdown_of(title: str, blocks: Iterable[Block]) -> str:
 
 
 def largest_title(page: Page) -> str:
-    """The first page's title: its largest text of several words."""
+    """The first page's title: its largest text of several words, if it stands out at all."""
     groups: list[list[Line]] = []
     for line in _in_order(page):
         if groups and _same_style(groups[-1][-1], line) and _is_below(groups[-1][-1], line):
             groups[-1].append(line)
         else:
             groups.append([line])
-    told = [(group[0].size, " ".join(line.text for line in group)) for group in groups]
-    worded = [pair for pair in told if 3 <= len(pair[1].split()) <= 45 and len(pair[1]) > 15]
+    told = [
+        (group[0].size, " ".join(line.text for line in group), group[0].bold) for group in groups
+    ]
+    usual = _body_size(list(page.lines)) if page.lines else 0.0
+    worded = [
+        (size, text)
+        for size, text, bold in told
+        if 3 <= len(text.split()) <= 45 and len(text) > 15 and (size > 1.05 * usual or bold)
+    ]
     worded.sort(key=lambda pair: -pair[0])
     text = " ".join(folded(" ".join(line.text for line in page.lines)))
     for _, title in worded[:3]:
@@ -304,6 +311,8 @@ def _starts_anew(previous: Line, line: Line, leading: float, level: int, part: s
         return not (_same_style(previous, line) and _is_below(previous, line)) or bool(
             _CANONICAL.fullmatch(line.text)
         )
+    if part == "lead" and (_ABSTRACT.match(line.text) or not _same_style(previous, line)):
+        return True
     step = previous.top - line.top
     ended = previous.text.endswith(_ENDS)
     if part == "references":

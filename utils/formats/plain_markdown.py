@@ -59,7 +59,7 @@ def read(fetched: Fetched) -> Document:
         title=title,
         abstract=found.abstract,
         authors=_authors(markdown),
-        ids=_ids(envelope, markdown),
+        ids=_ids(markdown),
         license=fetched.license,
         retracted=bool(re.match(r"\W*retracted\b", title, re.I)),
         body_words=found.body_words,
@@ -112,21 +112,22 @@ def _authors(markdown: str) -> tuple[str, ...]:
     return tuple(family_name(name) for name in names if name)
 
 
-def _ids(envelope: dict[str, list[str]], markdown: str) -> Ids:
-    """Identifiers in the page's address and above the first section, where a paper names itself."""
+def _ids(markdown: str) -> Ids:
+    """Identifiers above the first section, where a paper names itself.
+
+    Not those in the page's address: that is what we asked for, not what came.
+    """
     found = Ids()
-    address = envelope.get("URL Source", [""])[0]
     opening: list[str] = []
     for part, is_heading, text in blocks(markdown[: 4 * _OPENING]):
         if part != "lead" and not (is_heading and not opening):
             break
         opening.append(text)
     lead = without_markup("\n".join(opening)[:_OPENING])
-    for text in (address, lead):
-        for pattern, spelled in ((_DOI, "{}"), (_PMID, "PMID: {}"), (_ARXIV, "arXiv:{}")):
-            if match := pattern.search(text):
-                found |= _parsed(spelled.format(match[match.lastindex or 0]))
-    return found | _parsed(address)
+    for pattern, spelled in ((_DOI, "{}"), (_PMID, "PMID: {}"), (_ARXIV, "arXiv:{}")):
+        if match := pattern.search(lead):
+            found |= _parsed(spelled.format(match[match.lastindex or 0]))
+    return found
 
 
 def _parsed(text: str) -> Ids:
