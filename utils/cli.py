@@ -11,6 +11,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from .errors import BadRequest, PaperError
@@ -191,7 +192,15 @@ def _list(args: argparse.Namespace, library: Library) -> int:
 
 def _rebuild(args: argparse.Namespace, library: Library) -> int:
     report = library.rebuild()
-    _say(report.row() if args.json else str(report), args.json)
+    if args.json:
+        _say(asdict(report), as_json=True)
+        return 0
+    _say(
+        f"{report.full_text} full texts and {report.abstracts} abstracts catalogued, "
+        f"{report.adopted} of them from an older program."
+    )
+    for name, reason in report.ignored:
+        _note(f"left alone: {name} ({reason})")
     return 0
 
 

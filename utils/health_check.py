@@ -49,14 +49,14 @@ def examine(settings: Settings, web: Web, sources: Sequence[Source]) -> list[Che
 
 def client_snippets(settings: Settings, root: Path) -> dict[str, str]:
     """What to paste where, for each MCP host; keys never appear, only the address does."""
+    email = settings.pubmed_email or "YOUR ADDRESS"
     command = {
         "command": "uv",
         "args": ["run", "--directory", str(root), "server.py"],
-        "env": {"PUBMED_EMAIL": settings.pubmed_email or "YOUR ADDRESS"},
+        "env": {"PUBMED_EMAIL": email},
     }
     usual = json.dumps({"mcpServers": {"papershelf": command}}, indent=2)
     vs_code = json.dumps({"servers": {"papershelf": {"type": "stdio", **command}}}, indent=2)
-    email = command["env"]["PUBMED_EMAIL"]  # type: ignore[index,call-overload]
     return {
         "Claude Desktop (claude_desktop_config.json)": usual,
         "Claude Code": (

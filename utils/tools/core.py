@@ -17,6 +17,7 @@ from .patience import Patience
 
 if TYPE_CHECKING:
     from ..paper import SearchResult, StoredPaper
+    from ..paper_download import Download
 
 Sort = Literal["pub_date", "relevance", "author", "journal"]
 DateType = Literal["pdat", "edat", "mdat"]
@@ -101,7 +102,7 @@ def _search(library: Library, row: Callable[[Paper], dict[str, Any]]) -> Callabl
 
 
 def _download_tool(library: Library) -> FunctionTool:
-    patience = Patience()
+    patience: Patience[Download] = Patience()
 
     def download_paper(
         pmid: str = "",

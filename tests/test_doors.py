@@ -1,0 +1,207 @@
+"""The doors as users open them: real processes, real pipes, the stand-in internet behind them."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from fastmcp import Client
+from fastmcp.client.transports import StdioTransport
+
+pytestmark = pytest.mark.real_time
+SERVER = str(Path(__file__).resolve().parent.parent / "server.py")
+
+
+@pytest.fixture
+def environment(settings):
+    """The environment of a user whose internet is the stand-in."""
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "SYSTEMROOT") if name in os.environ}
+    return {**kept, **{name.upper(): str(value) for name, value in settings.items()}}
+
+
+def shell(environment, *arguments, stdin=""):
+    return subprocess.run(
+        [sys.executable, SERVER, *arguments],
+        env=environment,
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def lines(done):
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_a_host_searches_downloads_and_reads_over_stdio(environment, world, mode):
+    transport = StdioTransport(sys.executable, [SERVER], env=environment)
+    async with Client(transport, mode=mode) as client:
+        modern = client.protocol_version == "2026-07-28"
+        assert modern == (mode == "auto")
+        assert len(await client.list_tools()) == 6
+        pmid = world.paper("pmc_cloud").pmid
+        got = await client.call_tool("download_paper", {"pmid": pmid})
+        assert got.structured_content["kind"] == "full_text"
+        read = await client.call_tool("read_paper", {"paper": pmid, "section": "abstract"})
+        assert read.structured_content["text"].startswith("## Abstract")
+
+
+@pytest.fixture
+def anyio_backend():
+    return "asyncio"
+
+
+def test_nothing_but_the_protocol_is_ever_on_stdout(environment, world):
+    said = [
+        {
+            "jsonrpc": "2.0",
+            "id": 1,
+            "method": "initialize",
+            "params": {
+                "protocolVersion": "2025-06-18",
+                "capabilities": {},
+                "clientInfo": {"name": "t", "version": "0"},
+            },
+        },
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {
+            "jsonrpc": "2.0",
+            "id": 2,
+            "method": "tools/call",
+            "params": {
+                "name": "download_paper",
+                "arguments": {"pmid": world.paper("publisher_pdf").pmid},
+            },
+        },
+        {
+            "jsonrpc": "2.0",
+            "id": 3,
+            "method": "tools/call",
+            "params": {"name": "search_pubmed", "arguments": {"query": ""}},
+        },
+    ]
+    server = subprocess.Popen(
+        [sys.executable, SERVER],
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with server:
+        for message in said:
+            server.stdin.write(json.dumps(message) + "\n")
+        server.stdin.flush()
+        answers = {}
+        while len(answers) < 3:
+            answer = json.loads(server.stdout.readline())  # anything else breaks here
+            if "id" in answer:
+                answers[answer["id"]] = answer
+        server.stdin.close()
+        rest = server.stdout.read()
+        server.stderr.read()
+    assert not rest.strip()
+    assert answers[2]["result"]["structuredContent"]["kind"] == "full_text"
+    assert answers[3]["result"]["isError"] is True
+
+
+def test_shell_search_feeds_download(environment, world):
+    found = shell(environment, "search", "CXCL12", "--json")
+    assert found.returncode == 0
+    pmids = "\n".join(row["pmid"] for row in lines(found))
+    got = shell(environment, "download", "--json", stdin=pmids)
+    assert got.returncode == 0
+    assert all(row["kind"] == "full_text" for row in lines(got))
+    read = shell(environment, "read", lines(found)[0]["pmid"], "--section", "abstract")
+    assert read.stdout.startswith("## Abstract")
+    listed = shell(environment, "list", "--json")
+    assert len(lines(listed)) == len(lines(found))
+
+
+def test_exit_status_tells_what_came_of_it(environment, world):
+    assert shell(environment, "download", world.paper("pmc_cloud").pmid).returncode == 0
+    assert shell(environment, "download", world.paper("paywall").pmid).returncode == 1
+    assert shell(environment, "download", "no-identifier").returncode == 2
+    assert shell(environment, "search", "((").returncode == 2
+    assert shell(environment, "read", "31452104").returncode == 1
+    unreachable = {**environment, "EUTILS_BASE_URL": "http://127.0.0.1:9", "NCBI_MAX_RETRIES": "1"}
+    assert shell(unreachable, "search", "coral").returncode == 3
+
+
+def test_errors_are_one_sentence_or_the_envelope(environment, world):
+    plain = shell(environment, "download", "no-identifier")
+    assert plain.stdout == ""
+    assert plain.stderr.count("\n") == 1
+    envelope = lines(shell(environment, "download", "no-identifier", "--json"))[0]
+    assert envelope["error"]["code"] == "VALIDATION"
+    assert not world.requests
+
+
+def test_a_setting_that_cannot_be_used_is_named(environment):
+    done = shell({**environment, "PAPERS_SOURCES": "pmc,scihub"}, "list")
+    assert done.returncode == 2
+    assert "PAPERS_SOURCES" in done.stderr
+    assert "scihub" in done.stderr
+
+
+def test_settings_hide_keys(environment):
+    done = shell({**environment, "NCBI_API_KEY": "SECRET123"}, "settings")
+    assert done.returncode == 0
+    assert "SECRET123" not in done.stdout
+    assert "set (hidden)" in done.stdout
+
+
+def test_doctor_looks_at_everything_and_prints_what_to_paste(environment, world):
+    done = shell(environment, "doctor")
+    assert done.returncode == 0, done.stdout
+    for host in ("Claude Desktop", "Claude Code", "Cursor", "VS Code"):
+        assert host in done.stdout
+    for service in ("pubmed", "pmc", "europepmc", "arxiv", "unpaywall", "crossref", "jina"):
+        assert service in done.stdout
+    world.mood("down", "europepmc")
+    assert "europepmc" in shell(environment, "doctor").stdout
+
+
+def test_doctor_says_what_is_missing(environment):
+    done = shell({**environment, "PUBMED_EMAIL": "", "PAPERS_OFFLINE": "true"}, "doctor")
+    assert done.returncode == 1
+    assert "PUBMED_EMAIL" in done.stdout
+
+
+def test_rebuild_makes_the_catalogue_again(environment, world, settings):
+    shell(environment, "download", world.paper("pmc_cloud").pmid)
+    for path in (settings["papers_dir"] / ".papershelf").glob("catalogue.db*"):
+        path.unlink()
+    done = shell(environment, "rebuild")
+    assert done.returncode == 0
+    assert "1 full text" in done.stdout
+    assert len(lines(shell(environment, "list", "--json"))) == 1
+
+
+def test_help_and_importing_write_nothing(environment, settings):
+    assert shell(environment, "--help").returncode == 0
+    assert not settings["papers_dir"].exists()
+    assert not settings["papers_pace_dir"].exists()
+
+
+def test_a_notebook_without_a_main_guard_downloads_a_pdf(environment, world, tmp_path):
+    """A script run line by line must not be started again by the process that reads PDFs."""
+    script = tmp_path / "cells.py"
+    pmid = world.paper("publisher_pdf").pmid
+    script.write_text(
+        f"import sys; sys.path.insert(0, {str(Path(SERVER).parent)!r})\n"
+        "from utils import Library\n"
+        f"done = Library().download({pmid!r})\n"
+        "print(done.stored.kind, done.stored.via)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, str(script)], env=environment, capture_output=True, text=True, timeout=60,
+        check=False,
+    )  # fmt: skip
+    assert done.stdout == "full_text publisher\n", done.stderr

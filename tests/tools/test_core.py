@@ -1,0 +1,186 @@
+"""The tools as a host meets them: over the protocol, in both of its eras."""
+
+import json
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+from fastmcp import Client
+
+from utils import Library
+from utils.tools import build
+from utils.tools.patience import Patience
+
+pytestmark = pytest.mark.anyio
+ERAS = pytest.mark.parametrize("mode", ["auto", "legacy"])
+NAMES = {
+    "search_pubmed",
+    "search_pubmed_lr",
+    "search_pubmed_minimal",
+    "download_paper",
+    "read_paper",
+    "list_papers",
+}
+
+
+@pytest.fixture
+def anyio_backend():
+    return "asyncio"
+
+
+async def call(library, tool, arguments, mode="auto"):
+    """One call; a success is held against the tool's own output schema."""
+    async with Client(build(library), mode=mode) as client:
+        result = await client.call_tool(tool, arguments, raise_on_error=False)
+        if not result.is_error:
+            schema = {t.name: t.output_schema for t in await client.list_tools()}[tool]
+            jsonschema.validate(result.structured_content, schema)
+        return result
+
+
+def tokens(what):
+    return len(json.dumps(what, separators=(",", ":"), ensure_ascii=False)) / 4
+
+
+@ERAS
+async def test_every_tool_is_well_described(mode):
+    async with Client(build(Library()), mode=mode) as client:
+        tools = await client.list_tools()
+    assert {tool.name for tool in tools} == NAMES
+    for tool in tools:
+        assert tool.title
+        assert tool.description
+        assert tool.input_schema["additionalProperties"] is False
+        assert tool.output_schema["type"] == "object"
+        assert tool.annotations.read_only_hint == (tool.name != "download_paper")
+        assert tool.annotations.destructive_hint is False
+
+
+async def test_all_definitions_together_stay_within_their_budget():
+    async with Client(build(Library())) as client:
+        tools = await client.list_tools()
+    wire = [tool.model_dump(by_alias=True, exclude_none=True) for tool in tools]
+    costs = "\n".join(f"{tool['name']}: {tokens(tool):.0f} tokens" for tool in wire)
+    sys.stdout.write(costs)
+    assert tokens({"tools": wire}) < 3000
+
+
+@ERAS
+async def test_search_download_read_list(library, world, mode):
+    found = await call(library, "search_pubmed", {"query": "CXCL12"}, mode)
+    paper = found.structured_content["papers"][0]
+    assert paper["pmid"]
+    assert paper["abstract"]
+
+    got = (await call(library, "download_paper", {"pmid": paper["pmid"]}, mode)).structured_content
+    assert (got["success"], got["source"], got["kind"]) == (True, "PMC", "full_text")
+    assert Path(got["file_path"]).is_absolute()
+    assert got["attempts"][-1]["outcome"] == "saved"
+    again = await call(library, "download_paper", {"doi": paper["doi"]}, mode)
+    assert again.structured_content["source"] == "Cache"
+
+    read = await call(library, "read_paper", {"paper": paper["pmid"], "max_chars": 500}, mode)
+    assert len(read.structured_content["text"]) <= 500
+    assert read.structured_content["next_start"] == len(read.structured_content["text"])
+    headings = [part["heading"] for part in read.structured_content["outline"]]
+    assert "Abstract" in headings
+
+    shelf = await call(library, "list_papers", {"text": "CXCL12"}, mode)
+    assert shelf.structured_content["total"] == 1
+
+
+async def test_long_text_is_sent_once_and_marked_as_untrusted(library, world):
+    await call(library, "download_paper", {"pmid": world.paper("pmc_cloud").pmid})
+    read = await call(library, "read_paper", {"paper": world.paper("pmc_cloud").pmid})
+    [block] = read.content
+    assert len(block.text) < 300
+    assert block.meta == {"untrusted": True}
+    assert read.meta["untrusted"] is True
+    assert block.annotations.audience == ["assistant"]
+
+
+async def test_minimal_search_saves_at_least_seventy_percent(library, world):
+    whole = await call(library, "search_pubmed", {"query": "2025[dp]", "max_results": 20})
+    short = await call(library, "search_pubmed_minimal", {"query": "2025[dp]", "max_results": 20})
+    assert tokens(short.structured_content) < 0.3 * tokens(whole.structured_content)
+
+
+async def test_pair_search_names_the_pair(library, world):
+    pair = {"ligand": "CXCL12", "receptor": "CXCR4"}
+    found = (await call(library, "search_pubmed_lr", pair)).structured_content
+    assert found["papers"][0]["ligand"] == "CXCL12"
+    assert found["query"].startswith("(CXCL12[Gene Symbol]")
+    assert any("Gene Symbol" in warning for warning in found["warnings"])
+
+
+BAD = {
+    "empty query": ("search_pubmed", {"query": " "}),
+    "one date": ("search_pubmed", {"query": "a", "min_date": "2020"}),
+    "too many": ("search_pubmed", {"query": "a", "max_results": 1001}),
+    "unknown argument": ("search_pubmed", {"query": "a", "limit": 3}),
+    "wrong type": ("search_pubmed", {"query": "a", "max_results": "many"}),
+    "missing argument": ("search_pubmed", {}),
+    "no identifier": ("download_paper", {}),
+    "malformed": ("download_paper", {"pmid": "abc"}),
+    "wrong kind": ("download_paper", {"pmid": "PMC123"}),
+    "contradiction": (
+        "download_paper",
+        {"arxiv_id": "2601.00001", "doi": "10.48550/arXiv.2601.00002"},
+    ),
+    "outside the shelf": ("download_paper", {"pmid": "1", "output_path": "../x.txt"}),
+    "not on the shelf": ("read_paper", {"paper": "31452104"}),
+    "no such kind": ("list_papers", {"kind": "poem"}),
+}
+
+
+@pytest.mark.parametrize(("tool", "arguments"), BAD.values(), ids=BAD.keys())
+async def test_bad_input_gets_the_envelope_without_a_request(library, world, tool, arguments):
+    result = await call(library, tool, arguments)
+    assert result.is_error
+    error = result.structured_content["error"]
+    assert error["code"] in {"VALIDATION", "NOT_FOUND"}
+    assert error["message"]
+    assert error["suggestions"]
+    assert json.loads(result.content[0].text) == result.structured_content
+    assert not world.requests
+
+
+async def test_unknown_section_names_the_sections(library, world):
+    pmid = world.paper("pmc_cloud").pmid
+    await call(library, "download_paper", {"pmid": pmid})
+    result = await call(library, "read_paper", {"paper": pmid, "section": "horoscope"})
+    assert "Abstract" in result.structured_content["error"]["suggestions"][0]
+
+
+async def test_upstream_trouble_says_which_site_and_what_next(library, world):
+    world.mood("storm", "eutils", seconds=600)
+    result = await call(library, "search_pubmed", {"query": "coral"})
+    error = result.structured_content["error"]
+    assert error["code"] == "RATE_LIMIT"
+    assert "127.0.0.1" in error["message"]
+
+
+async def test_a_bug_is_masked(library, world, monkeypatch):
+    monkeypatch.setattr(Library, "search", lambda *_, **__: 1 / 0)
+    result = await call(library, "search_pubmed", {"query": "coral"})
+    assert result.is_error
+    assert "division" not in result.content[0].text
+
+
+@pytest.mark.real_time
+def test_what_takes_too_long_goes_on_and_is_picked_up():
+    import threading
+
+    patience, gate, runs = Patience(longest=0.05), threading.Event(), []
+
+    def work():
+        runs.append(1)
+        gate.wait(5)
+        return "done"
+
+    assert patience.wait("x", work) is None
+    gate.set()
+    patience._longest = 5
+    assert patience.wait("x", work) == "done"
+    assert len(runs) == 1
