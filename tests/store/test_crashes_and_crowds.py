@@ -206,9 +206,9 @@ def test_a_forked_child_may_use_its_parents_shelf(shelf: Shelf) -> None:
         try:
             assert shelf.find(Ids(pmid="1")) is not None
             save(shelf, paper(pmid="2"))
-        except BaseException:
+            os._exit(0)
+        finally:
             os._exit(1)
-        os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert shelf.find(Ids(pmid="2")) is not None
     assert_consistent(shelf)

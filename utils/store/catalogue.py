@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import sqlite3
 import threading
 import time
@@ -23,6 +22,7 @@ from typing import NamedTuple, cast
 
 from ..errors import StoreFailed
 from . import schema
+from .listing import Wanted
 from .safe_files import alone, disk
 
 _PATIENCE_MS = 60_000
@@ -62,16 +62,6 @@ class NewEntry(NamedTuple):
     mtime_ns: int
     line: str
     record: str
-
-
-class Wanted(NamedTuple):
-    """The filters of a listing; empty means any."""
-
-    text: str = ""
-    kind: str = ""
-    year_from: str = ""
-    year_to: str = ""
-    journal: str = ""
 
 
 _ENTRY = "papers.id, papers.file, papers.size, papers.mtime_ns, papers.record"
@@ -248,42 +238,14 @@ class Catalogue:
 
     def search(self, wanted: Wanted, start: int, limit: int) -> tuple[int, list[Entry]]:
         """How many entries match, and a page of them: best first for words, else newest first."""
-        tables, where, given, order = self._plan(wanted)
+        tables, where, given, order = wanted.as_sql(self.fts)
         condition = " AND ".join(["1", *where])
-        total = self._rows(f"SELECT count(*) FROM {tables} WHERE {condition}", given)[0][0]  # noqa: S608 - the parts are constants of this class
+        total = self._rows(f"SELECT count(*) FROM {tables} WHERE {condition}", given)[0][0]  # noqa: S608 - the parts are constants of `listing`
         rows = self._rows(
             f"SELECT {_ENTRY} FROM {tables} WHERE {condition} ORDER BY {order} LIMIT ? OFFSET ?",  # noqa: S608
             [*given, limit, start],
         )
         return int(str(total)), [Entry(*row) for row in rows]  # type: ignore[arg-type]
-
-    def _plan(self, wanted: Wanted) -> tuple[str, list[str], list[object], str]:
-        tables, order = "papers", "papers.filed DESC"
-        where: list[str] = []
-        given: list[object] = []
-        words = re.findall(r"\w+", wanted.text)
-        if words and self.fts:
-            tables = "words JOIN papers ON papers.id = words.rowid"
-            where.append("words MATCH ?")
-            given.append(" ".join(f'"{word}"' for word in words))
-            order = "bm25(words, 4.0, 1.0), papers.filed DESC"
-        elif words:
-            tables = "papers JOIN texts ON texts.id = papers.id"
-            for word in words:
-                where.append("texts.title || ' ' || texts.abstract LIKE ? ESCAPE '\\'")
-                given.append(_like(word))
-        elif wanted.text.strip():
-            where.append("0")  # nothing but punctuation: no paper has it as a word
-        for condition, value in (
-            ("papers.kind = ?", wanted.kind),
-            ("papers.year >= ?", wanted.year_from),
-            ("papers.year <> '' AND papers.year <= ?", wanted.year_to),
-            ("papers.journal LIKE ? ESCAPE '\\'", wanted.journal and _like(wanted.journal)),
-        ):
-            if value:
-                where.append(condition)
-                given.append(value)
-        return tables, where, given, order
 
     @property
     def fts(self) -> bool:
@@ -385,8 +347,3 @@ class Catalogue:
     def unfinished(self) -> list[tuple[str, str, int, float]]:
         """Announced and not finished: file, task, process, since when."""
         return self._rows("SELECT file, task, pid, since FROM unfinished")  # type: ignore[return-value]
-
-
-def _like(text: str) -> str:
-    escaped = re.sub(r"([\\%_])", r"\\\1", text)
-    return f"%{escaped}%"

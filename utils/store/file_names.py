@@ -90,6 +90,11 @@ def _openable(name: str) -> bool:
     return len(name.encode("utf-8", "replace")) <= 240 and not re.search(r"[/\\\x00]|^\.", name)
 
 
+def plain(name: str) -> bool:
+    """Whether *name* is a file's name and nothing more: no folder, not hidden."""
+    return not (set(name) & set("/\\\0")) and not name.startswith(".")
+
+
 def ids_from(name: str) -> Ids:
     """What a file name alone says beyond doubt.
 

@@ -9,13 +9,15 @@ writer was killed. Superseded files go last, when what replaces them is on the d
 from __future__ import annotations
 
 import contextlib
+import gzip
 import logging
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import cast
 
-from ..paper import Ids, Paper
+from ..paper import Ids, Media, Paper
 from . import adoption, file_names, index_files, paper_file, safe_files
 from .catalogue import Catalogue, Entry, NewEntry
 from .records import ADOPTED, Record, joined, sha256
@@ -279,6 +281,14 @@ class Filing:
         path = Path(record.stored.path)
         with safe_files.disk(path, "read"):
             return path.read_bytes().decode("utf-8", "replace")
+
+    def raw_of(self, record: Record) -> tuple[bytes, Media] | None:
+        """What the site sent, with its kind; None when that was not kept."""
+        path = self.raw / record.raw
+        with safe_files.disk(path, "read"):
+            if not record.raw or not path.is_file():
+                return None
+            return gzip.decompress(path.read_bytes()), cast("Media", record.media)
 
     def record_path(self, file: str) -> Path:
         """Where the record of a text file lies."""

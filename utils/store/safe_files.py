@@ -83,6 +83,17 @@ def write_new(path: Path, data: bytes) -> bool:
     return True
 
 
+def copy(source: Path, target: Path) -> bool:
+    """Copy a file; False when *target* exists and holds something else."""
+    with disk(source, "read"):
+        data = source.read_bytes()
+    make_folder(target.parent)
+    if write_new(target, data):
+        return True
+    with disk(target, "read"):
+        return target.is_file() and target.read_bytes() == data
+
+
 @contextlib.contextmanager
 def _gone_afterwards(part: Path) -> Iterator[None]:
     try:

@@ -14,13 +14,14 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Concatenate, ParamSpec, TypeVar, cast
+from typing import Concatenate, ParamSpec, TypeVar
 
 from ..errors import BadRequest, NotFound, StoreFailed
 from ..paper import Attempt, Document, Fetched, Ids, Media, Paper, StoredPaper, now
-from . import paper_file, quarantine, safe_files
-from .catalogue import Catalogue, CatalogueBroken, Entry, Wanted
+from . import file_names, paper_file, quarantine, safe_files
+from .catalogue import Catalogue, CatalogueBroken, Entry
 from .filing import Filing
+from .listing import Wanted
 from .records import RebuildReport, Record, joined, of_abstract, of_full_text
 from .stocktaking import Stocktaking
 
@@ -31,9 +32,7 @@ T = TypeVar("T")
 _KEPT = {"full_text", "partial"}
 
 
-def _healing(
-    method: Callable[Concatenate[Shelf, P], T],
-) -> Callable[Concatenate[Shelf, P], T]:
+def _healing(method: Callable[Concatenate[Shelf, P], T]) -> Callable[Concatenate[Shelf, P], T]:
     """Make a damaged catalogue again from the files, then do what was asked."""
 
     @functools.wraps(method)
@@ -91,18 +90,15 @@ class Shelf:
         """
         if not ids:
             return None
-        if self._ready():
-            there = [self._alive(entry) for entry in self._catalogue.by_names(ids.names())]
-            found = [record for record in there if record and not record.ids.clash(ids)]
-            if found:
-                return max(found, key=lambda record: record.rank).stored
+        if self._ready() and (found := self._catalogued(ids)):
+            return found.stored
         return self._taken_in(ids)
 
     @_healing
     def find_by_file(self, name: str) -> StoredPaper | None:
         """The paper whose file has this name, with or without ``.txt``."""
         file = name if name.lower().endswith(".txt") else f"{name}.txt"
-        if not _plain(file):
+        if not file_names.plain(file):
             return None
         if self._ready() and (entry := self._catalogue.by_file(file)):
             record = self._alive(entry)
@@ -111,6 +107,16 @@ class Shelf:
         if not path.is_file() or (found := self._stock.from_file(path, Ids())) is None:
             return None
         return self._entered(found)
+
+    def _catalogued(self, ids: Ids) -> Record | None:
+        before: list[Entry] = []
+        while (entries := self._catalogue.by_names(ids.names())) and entries != before:
+            there = [self._alive(entry) for entry in entries]
+            found = [record for record in there if record and not record.ids.clash(ids)]
+            if found:
+                return max(found, key=lambda record: record.rank)
+            before = entries  # gone, or just replaced by another process: look once more
+        return None
 
     def _alive(self, entry: Entry) -> Record | None:
         """The record of an entry, if its file is as it was; else what has become of it."""
@@ -269,14 +275,7 @@ class Shelf:
     @_healing
     def raw(self, stored: StoredPaper) -> tuple[bytes, Media] | None:
         """What the site sent, untouched, with its kind; None when that was not kept."""
-        record = self._known(stored)
-        if not record.raw:
-            return None
-        path = self._filing.raw / record.raw
-        with safe_files.disk(path, "read"):
-            if not path.is_file():
-                return None
-            return gzip.decompress(path.read_bytes()), cast("Media", record.media)
+        return self._filing.raw_of(self._known(stored))
 
     def confined(self, output_path: str) -> Path:
         """Where *output_path* lies, if a copy may be written there at all.
@@ -305,15 +304,9 @@ class Shelf:
         if entry is not None and target.parent == self.folder.resolve():
             msg = f"{output_path!r} is the file of another paper on the shelf."
             raise BadRequest(msg, "Choose another name.")
-        with safe_files.disk(source, "read"):
-            data = source.read_bytes()
-        safe_files.make_folder(target.parent)
-        if not safe_files.write_new(target, data):
-            with safe_files.disk(target, "read"):
-                same = target.is_file() and target.read_bytes() == data
-            if not same:
-                msg = f"{output_path!r} exists already and holds something else."
-                raise BadRequest(msg, "Choose another name, or delete that file first.")
+        if not safe_files.copy(source, target):
+            msg = f"{output_path!r} exists already and holds something else."
+            raise BadRequest(msg, "Choose another name, or delete that file first.")
         return target
 
     @_healing
@@ -337,16 +330,11 @@ class Shelf:
         BadRequest
             A filter has a value that cannot be.
         """
-        if kind not in {"", "full_text", "abstract"}:
-            raise BadRequest(f"{kind!r} is no kind.", "Give full_text or abstract.")
-        for year in filter(None, (year_from, year_to)):
-            if not (str(year).isdecimal() and len(str(year)) == 4):
-                raise BadRequest(f"{year!r} is no year.", "Give four digits.")
+        wanted = Wanted(text, kind, str(year_from), str(year_to), journal.strip())
         if start < 0 or max_results < 0:
             raise BadRequest("start and max_results cannot be negative.")
         if not self._surveyed():
             return 0, []
-        wanted = Wanted(text, kind, str(year_from), str(year_to), journal.strip())
         before = -1
         while True:
             total, entries = self._catalogue.search(wanted, start, max_results)
@@ -410,8 +398,3 @@ class Shelf:
         self._catalogue.move_aside()
         self._opened = False
         self._ready(create=True)
-
-
-def _plain(file: str) -> bool:
-    """Whether this is a file's name and nothing more."""
-    return not (set(file) & set("/\\\0")) and not file.startswith(".")

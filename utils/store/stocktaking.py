@@ -116,8 +116,9 @@ class Stocktaking:
             found = _compared(record, path) if path.is_file() else None
         try:
             with self.catalogue.writing():
-                if self.catalogue.by_file(entry.file) != entry:
-                    return found  # somebody else has just seen to it
+                there = self.catalogue.by_file(entry.file)
+                if there != entry:  # somebody else has just seen to it
+                    return Record.from_json(there.record, self.folder) if there else None
                 if found is not None:
                     self.filing.amend(entry, found)
                 else:

@@ -1,0 +1,71 @@
+"""What a listing of the shelf asks for, and how SQL is asked for it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from ..errors import BadRequest
+
+_INDEXED = "words JOIN papers ON papers.id = words.rowid"
+_LOOKED_THROUGH = "papers JOIN texts ON texts.id = papers.id"
+_NEWEST = "papers.filed DESC"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The filters of a listing; empty means any.
+
+    Every word of ``text`` must be in title or abstract; ``journal`` is part of a journal's name.
+
+    Raises
+    ------
+    BadRequest
+        A filter has a value that cannot be.
+    """
+
+    text: str = ""
+    kind: str = ""
+    year_from: str = ""
+    year_to: str = ""
+    journal: str = ""
+
+    def __post_init__(self) -> None:
+        if self.kind not in {"", "full_text", "abstract"}:
+            raise BadRequest(f"{self.kind!r} is no kind.", "Give full_text or abstract.")
+        for year in filter(None, (self.year_from, self.year_to)):
+            if not re.fullmatch(r"[0-9]{4}", year):
+                raise BadRequest(f"{year!r} is no year.", "Give four digits.")
+
+    def as_sql(self, fts: bool) -> tuple[str, list[str], list[object], str]:
+        """Tables, conditions, their values, and the order; words by index where there is one."""
+        tables, order = "papers", _NEWEST
+        where: list[str] = []
+        given: list[object] = []
+        words = re.findall(r"\w+", self.text)
+        if words and fts:
+            tables, order = _INDEXED, f"bm25(words, 4.0, 1.0), {_NEWEST}"
+            where.append("words MATCH ?")
+            # Quoted, so that what a user types is never an operator of the index.
+            given.append(" ".join(f'"{word}"' for word in words))
+        elif words:
+            tables = _LOOKED_THROUGH
+            where += ["texts.title || ' ' || texts.abstract LIKE ? ESCAPE '\\'"] * len(words)
+            given += [_part(word) for word in words]
+        elif self.text.strip():
+            where.append("0")  # nothing but punctuation: no paper has it as a word
+        for condition, value in (
+            ("papers.kind = ?", self.kind),
+            ("papers.year >= ?", self.year_from),
+            ("papers.year <> '' AND papers.year <= ?", self.year_to),
+            ("papers.journal LIKE ? ESCAPE '\\'", _part(self.journal) if self.journal else ""),
+        ):
+            if value:
+                where.append(condition)
+                given.append(value)
+        return tables, where, given, order
+
+
+def _part(text: str) -> str:
+    escaped = re.sub(r"([\\%_])", r"\\\1", text)
+    return f"%{escaped}%"
