@@ -15,6 +15,7 @@ from .jats_text import link, tidy
 from .jats_walk import HREF, Element, Inline, Walk
 
 _EMPHASIS = {"italic": ("*", "i"), "bold": ("**", "b")}
+_LINES = frozenset({"p", "td", "th", "title", "article-title", "label", "term", "kwd", "corresp"})
 _NUMBERS = re.compile(r"[\d\s,;–-]*\d[\d\s,;–-]*")
 _POINTERS = frozenset({"bibr", "fig", "table", "disp-formula", "boxed-text", "app"})
 _BETWEEN_NUMBERS = frozenset({",", "–", "-", ", ", "−", "‐"})
@@ -53,14 +54,28 @@ def _emphasis(el: Element, walk: Walk) -> str:
 
 
 def _needs_tag(el: Element, inner: str, core: str) -> bool:
-    """Whether a markdown reader would fail to see ``*`` as emphasis here."""
-    if not el.tail:
-        following = el.getnext()
-        if following is not None and following.tag in _EMPHASIS:
-            return True
-    elif not core[-1].isalnum() and inner[-1] == core[-1] and el.tail[0].isalnum():
+    """Whether a markdown reader would fail to see ``*`` as emphasis here.
+
+    It fails where a mark stands between a letter and a sign (``a*(b)*``) and where two marks meet.
+    What another element will print is not known yet; it counts as a letter.
+    """
+    following = None if el.tail else el.getnext()
+    if following is not None and next(following.iter(*_EMPHASIS), None) is not None:
         return True
-    return not core[0].isalnum() and inner[0] == core[0] and _before(el)[-1:].isalnum()
+    if not core[-1].isalnum() and inner[-1] == core[-1]:
+        touched = el.tail[0].isalnum() if el.tail else following is not None or _is_inner(el)
+        if touched:
+            return True
+    if core[0].isalnum() or inner[0] != core[0]:
+        return False
+    before = _before(el)
+    return before[-1].isalnum() if before else el.getprevious() is not None or _is_inner(el)
+
+
+def _is_inner(el: Element) -> bool:
+    """Whether the line goes on outside the parent."""
+    parent = el.getparent()
+    return parent is not None and parent.tag not in _LINES
 
 
 def _tagged(tag: str) -> Inline:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from .jats_text import in_cell, tidy
+from .jats_text import in_cell, tidy, unbold
 from .jats_walk import HREF, Block, Element, Walk
 
 _WIDEST: Final = 400  # columns; a hostile colspan must not fill the memory
@@ -37,6 +37,7 @@ def table(el: Element, walk: Walk) -> None:
     if not head and body and all(cell.is_header for cell in body[0]) and body[0][0].high == 1:
         head, body = body[:1], body[1:]
     header, rows = _grid(head, fill=True), _grid(body) + _grid(foot)
+    rows = [row for row in rows if any(row)]  # print rules tables with empty rows
     width = max((len(row) for row in [*header, *rows]), default=0)
     if not width or not any(text for row in [*header, *rows] for text in row):
         return
@@ -152,10 +153,10 @@ def caption(el: Element, walk: Walk) -> None:
     walk.flush_lead()
     walk.lead = f"**{label}{end}** " if label else ""
     for part in el.findall("title"):
-        walk.paragraph(walk.line(part))
+        walk.paragraph(unbold(walk.line(part)))
     for part in el.findall("caption"):
         for title in part.findall("title"):
-            walk.paragraph(walk.line(title))
+            walk.paragraph(unbold(walk.line(title)))
         walk.flow(part, skip={"title"})
     walk.flush_lead()
 

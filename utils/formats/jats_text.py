@@ -64,6 +64,17 @@ def guard_start(text: str) -> str:
     return "\\" + text
 
 
+def unbold(text: str) -> str:
+    """Text without the bold marks around all of it, where bold goes without saying.
+
+    >>> unbold("**Ethics**"), unbold("**a** and **b**")
+    ('Ethics', '**a** and **b**')
+    """
+    inner = text[2:-2]
+    whole = text.startswith("**") and text.endswith("**") and "**" not in inner
+    return inner if whole and inner[:1] != "*" and inner[-1:] not in {"*", "\\"} else text
+
+
 def in_cell(text: str) -> str:
     r"""Text that may stand in a cell of a pipe table.
 

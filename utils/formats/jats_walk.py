@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
-from .jats_text import escape, guard_start, tidy
+from .jats_text import escape, guard_start, tidy, unbold
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -198,7 +198,7 @@ class Walk:
     def heading(self, text: str) -> None:
         """Write a heading at the current level; nothing when there is no text."""
         if text:
-            self.add(f"{'#' * min(self.level, _LOWEST_HEADING)} {text}")
+            self.add(f"{'#' * min(self.level, _LOWEST_HEADING)} {unbold(text)}")
 
     def flush_lead(self) -> None:
         """Write a lead that found no paragraph to open."""
