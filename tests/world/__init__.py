@@ -23,7 +23,7 @@ from . import eutils as _eutils
 from .corpus import small_corpus
 from .index import Entry, entry_of
 from .moods import MOODS, Mood
-from .records import Corpus, Record
+from .records import Record
 from .services import SERVICES, SITES
 from .wire import TEXT, Call, Listener, Reply, Request, text
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 from functools import lru_cache
 from html import escape
 from pathlib import Path
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
-_Element = ElementTree.Element
+_Element = ET.Element
 
 
 @lru_cache(maxsize=32)
 def _tree(path: Path) -> _Element:
-    return ElementTree.parse(path).getroot()
+    return ET.parse(path).getroot()
 
 
 def sections(path: Path) -> tuple[tuple[str, tuple[str, ...]], ...]:

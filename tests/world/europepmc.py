@@ -15,7 +15,10 @@ from .wire import XML, Call, Reply, as_json, text
 if TYPE_CHECKING:
     from . import World
 
-_LISTS = {"author", "fullTextUrl", "pubType", "meshHeading", "keyword", "grant", "meshQualifier"}
+_LISTS = set(
+    "author authorAffiliation fullTextUrl fullTextId pubType meshHeading meshQualifier keyword "
+    "grant chemical subset commentCorrection tmAccessionType dbName".split()
+)
 
 
 def europepmc(call: Call, world: World) -> Reply:
@@ -162,6 +165,8 @@ def _core(record: Record) -> dict[str, Any]:
 def _unwrapped(value: Any, name: str) -> Any:
     """Undo what the recorder did: it put every value into a list of its own."""
     if isinstance(value, dict):
+        if set(value) == {"_", "$"}:
+            return {"type": value["$"]["type"], "value": value["_"]}
         made = {key: _unwrapped(inner, key) for key, inner in value.items()}
         for key in ("yearOfPublication", "monthOfPublication", "citedByCount"):
             if str(made.get(key, "")).isdigit():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 from .pubmed_xml import initials, pubmed_article
 from .records import Record
@@ -46,11 +46,11 @@ def _padded(text: str) -> str:
     return f" {' '.join(_WORD.findall(text.lower()))} "
 
 
-def _all(root: ElementTree.Element, path: str) -> str:
+def _all(root: ET.Element, path: str) -> str:
     return " | ".join("".join(node.itertext()) for node in root.iterfind(path))
 
 
-def _name(node: ElementTree.Element) -> str:
+def _name(node: ET.Element) -> str:
     family, given = node.findtext("LastName"), node.findtext("ForeName") or ""
     if not family:
         return node.findtext("CollectiveName") or ""
@@ -59,7 +59,7 @@ def _name(node: ElementTree.Element) -> str:
 
 def entry_of(record: Record) -> Entry:
     """Index one record."""
-    root = ElementTree.fromstring(pubmed_article(record))
+    root = ET.fromstring(pubmed_article(record))
     title = _all(root, ".//ArticleTitle") + " " + _all(root, ".//VernacularTitle")
     abstract = _all(root, ".//AbstractText")
     people = [_name(node) for node in root.iterfind(".//Author")]

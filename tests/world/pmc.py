@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from functools import lru_cache
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -59,12 +60,13 @@ def _content(record: Record, version: int, kind: str) -> bytes | None:
     return None if record.manuscript else pdf_of(record)
 
 
+@lru_cache(maxsize=1024)
 def _metadata(record: Record, version: int) -> dict[str, Any]:
     folder = f"s3://pmc-oa-opendata/{record.pmcid}.{version}/{record.pmcid}.{version}"
 
     def url(kind: str) -> str | None:
         content = _content(record, version, kind)
-        return content and f"{folder}.{kind}?md5={hashlib.md5(content).hexdigest()}"
+        return f"{folder}.{kind}?md5={hashlib.md5(content).hexdigest()}" if content else None
 
     return {
         "pmcid": record.pmcid,
