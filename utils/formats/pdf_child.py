@@ -2,24 +2,29 @@
 
 A child that hangs is killed after a deadline, one that crashes takes nothing with it, and one
 that swells meets a memory limit. It answers in JSON, so that even a child taken over by a file
-cannot hand its parent an object to run. Its standard output is turned to the log, since ours may
-be the MCP protocol. ``ProcessPoolExecutor`` would do, but gives no way to kill one hung worker.
+cannot hand its parent an object to run. What it prints goes to the log, since the parent's
+standard output may be the MCP protocol. Not `multiprocessing`: that starts the caller's own script
+again in the child, which a notebook or a script without a main guard does not survive.
 """
 
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
+import struct
+import subprocess
+import sys
 import threading
 from contextlib import suppress
-from multiprocessing.connection import Connection
-from typing import Any
+from pathlib import Path
+from typing import IO, Any
 
 DEADLINE = 60.0  # seconds; the longest theses read in five
 _MEMORY = 2 << 30  # bytes of address space
 _CHILDREN = 2  # at once; each holds about 100 MB
 _MOST_PAGES = 1500
+_LENGTH = struct.Struct("!Q")
+_START = "import sys; sys.path.insert(0, sys.argv[1]); from {} import serve; serve()"
 
 _free = threading.BoundedSemaphore(_CHILDREN)
 _idle: list[Child] = []
@@ -30,14 +35,15 @@ class ChildFailed(Exception):
 
 
 class Child:
-    """One reading process, started at its first job."""
+    """One reading process, started at its first job; it ends when we do."""
 
     def __init__(self) -> None:
-        context = multiprocessing.get_context("spawn")
-        self._here, there = context.Pipe()
-        self._process = context.Process(target=_serve, args=(there,), daemon=True, name="pdf")
-        self._process.start()
-        there.close()
+        root = Path(__file__).resolve().parents[2]
+        self._process = subprocess.Popen(  # noqa: S603 - our own interpreter, our own code
+            [sys.executable, "-c", _START.format(__name__), str(root)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
 
     def ask(self, body: bytes, deadline: float) -> dict[str, Any]:
         """Have *body* read.
@@ -47,22 +53,26 @@ class Child:
         ChildFailed
             No answer came; the child is dead.
         """
+        late = threading.Timer(deadline, self._process.kill)
+        late.daemon = True
+        late.start()
         try:
-            self._here.send_bytes(body)
-            if not self._here.poll(deadline):
-                msg = f"no answer within {deadline:g} s"
-                raise ChildFailed(msg)
-            answer: dict[str, Any] = json.loads(self._here.recv_bytes())
-        except (EOFError, OSError) as error:
-            msg = "the reader crashed"
+            assert self._process.stdin
+            assert self._process.stdout
+            _send(self._process.stdin, body)
+            answer: dict[str, Any] = json.loads(_receive(self._process.stdout))
+        except (EOFError, OSError, ValueError) as error:
+            msg = "the reader crashed" if late.is_alive() else f"no answer within {deadline:g} s"
             raise ChildFailed(msg) from error
+        finally:
+            late.cancel()
         return answer
 
     def kill(self) -> None:
         """End the process, whatever it does."""
-        self._here.close()
         self._process.kill()
-        self._process.join()
+        with suppress(OSError):
+            self._process.communicate()
 
 
 def extract(body: bytes, deadline: float = DEADLINE) -> dict[str, Any]:
@@ -90,9 +100,10 @@ def extract(body: bytes, deadline: float = DEADLINE) -> dict[str, Any]:
         return answer
 
 
-def _serve(pipe: Connection) -> None:
+def serve() -> None:
     """Answer jobs until the parent hangs up. Runs in the child."""
-    os.dup2(2, 1)  # stdout is the protocol of our parent
+    jobs, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # nothing a library prints may be taken for an answer
     with suppress(ImportError, ValueError, OSError):
         import resource
 
@@ -100,14 +111,38 @@ def _serve(pipe: Connection) -> None:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     while True:
         try:
-            body = pipe.recv_bytes()
+            body = _receive(jobs)
         except EOFError:
             return
         try:
             answer = read_pages(body)
         except (MemoryError, RecursionError):
             answer = {"error": "broken"}
-        pipe.send_bytes(json.dumps(answer).encode())
+        _send(answers, json.dumps(answer).encode())
+
+
+def _send(pipe: IO[bytes], body: bytes) -> None:
+    pipe.write(_LENGTH.pack(len(body)))
+    pipe.write(body)
+    pipe.flush()
+
+
+def _receive(pipe: IO[bytes]) -> bytes:
+    """One message.
+
+    Raises
+    ------
+    EOFError
+        The other side is gone.
+    """
+    head = pipe.read(_LENGTH.size)
+    if len(head) < _LENGTH.size:
+        raise EOFError
+    size = _LENGTH.unpack(head)[0]
+    body = pipe.read(size)
+    if len(body) < size:
+        raise EOFError
+    return body
 
 
 def read_pages(body: bytes) -> dict[str, Any]:
