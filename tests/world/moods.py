@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import gzip
 import random
+import struct
 import time
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from email.utils import formatdate
@@ -55,14 +57,14 @@ def limited(call: Call, retry_after: str) -> Reply:
         reply = text("Rate exceeded.", "text/html", 429)
         wait = {"Server": "Google Frontend"}
     elif call.service.startswith("jina"):
-        told = {
+        refusal = {
             "data": None,
             "code": 429,
             "name": "RateLimitTriggeredError",
             "status": 42903,
             "message": "Per IP rate limit exceeded",
         }
-        reply = as_json(told, 429)
+        reply = as_json(refusal, 429)
     elif call.service == "semantic_scholar":
         told = {
             "message": "Too Many Requests. Please wait and try again or apply for a key",
@@ -112,7 +114,15 @@ def _huge(mood: Mood, call: Call, answer: Callable[[], Reply]) -> Reply:
 
 @lru_cache(maxsize=1)
 def _bomb() -> bytes:
-    return gzip.compress(b"0" * HUGE, 6)
+    """200 MB of zeros in one gzip member; its blocks are all alike, so one is enough to pack."""
+    block = bytes(1024 * 1024)
+    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+    packed = packer.compress(block) + packer.flush(zlib.Z_FULL_FLUSH)
+    checksum = 0
+    for _ in range(HUGE // len(block)):
+        checksum = zlib.crc32(block, checksum)
+    tail = packer.flush(zlib.Z_FINISH) + struct.pack("<II", checksum, HUGE)
+    return gzip.compress(b"")[:10] + packed * (HUGE // len(block)) + tail
 
 
 def _gzip_bomb(mood: Mood, call: Call, answer: Callable[[], Reply]) -> Reply:
