@@ -136,3 +136,8 @@ def test_a_body_may_hold_rules_and_headers_of_its_own() -> None:
 def test_what_others_wrote_is_not_taken_for_ours(text: str) -> None:
     assert parse(text) is None
     assert body_of(text) == text
+
+
+def test_breaks_of_every_kind_stay_breaks_in_the_text() -> None:
+    text = full_text(stored(paper(pmid="7")), "a\r\nb\rc\x0cd\u2028e\tf\xadg\x00")
+    assert body_of(text) == "a\nb\nc\nd\ne\tfg\n"

@@ -76,6 +76,7 @@ class Catalogue:
         self._open: list[sqlite3.Connection] = []
         self._turn = threading.RLock()
         self._epoch = 0
+        self._read_only = False
         self._fts: bool | None = None
 
     # -- connections -------------------------------------------------------------------------
@@ -126,6 +127,7 @@ class Catalogue:
         ):
             # A shelf on a read-only disk: WAL would want to create files beside the database.
             connection.close()
+            self._read_only = True
             quoted = self.path.absolute().as_uri()
             return sqlite3.connect(
                 f"{quoted}?immutable=1", uri=True, isolation_level=None, check_same_thread=False
@@ -161,6 +163,7 @@ class Catalogue:
         """Close every thread's connection; the next call opens a new one."""
         with self._turn:
             self._epoch += 1
+            self._read_only = False
             for connection in self._open:
                 with contextlib.suppress(sqlite3.Error):
                     connection.close()
@@ -188,6 +191,9 @@ class Catalogue:
             if connection.in_transaction:
                 yield connection
                 return
+            if self._read_only:
+                msg = f"The catalogue {self.path} is readonly."
+                raise StoreFailed(msg, "Point PAPERS_DIR at a folder that can be written.")
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield connection

@@ -33,6 +33,7 @@ NO_FULL_TEXT = "Full text was not available when this was saved; this is the abs
 RETRACTED = "RETRACTED: this paper was retracted; do not rely on its findings."
 _RULE = "\n\n---\n\n"
 _LINE = re.compile(r"- ([A-Z][A-Za-z]*): ?(.*)")
+_BREAK = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 # Controls and separators; marks that reorder, hide or annotate text; invisible tag letters; halves
 # of surrogate pairs, which cannot be written as UTF-8. Joiners stay: some scripts need them.
 _DECEPTIVE = re.compile(
@@ -130,8 +131,8 @@ def body_of(text: str) -> str:
 
 
 def clean_text(text: str) -> str:
-    """*text* without characters that deceive; line breaks and tabs stay."""
-    return _DECEPTIVE.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+    """*text* without characters that deceive; tabs stay, and every kind of break is a new line."""
+    return _DECEPTIVE.sub("", _BREAK.sub("\n", text))
 
 
 def one_line(text: str) -> str:

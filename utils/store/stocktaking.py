@@ -39,7 +39,7 @@ class Stocktaking:
     def tidy(self) -> None:
         """Finish what killed writers left; a shelf that cannot be written is left alone."""
         try:
-            self.clear_away()
+            self.clear_away(failed=True)  # whatever of ours is noted by now has failed
             self.filing.settle()
             swept = float(self.catalogue.note("swept") or 0)
             if not swept <= time.time() <= swept + _WEEK:

@@ -1,0 +1,126 @@
+"""The database's own troubles: full, locked, read-only, of another version, healed by two."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.store.papers import assert_consistent, paper, save
+from utils.errors import StoreFailed
+from utils.paper import Ids
+from utils.store import Shelf
+
+
+def catalogue(shelf: Shelf) -> Path:
+    return shelf.folder / ".papershelf" / "catalogue.db"
+
+
+def set_version(shelf: Shelf, version: int) -> None:
+    shelf.close()
+    with sqlite3.connect(catalogue(shelf)) as connection:
+        connection.execute("UPDATE schema_version SET version = ?", (version,))
+    connection.close()
+
+
+def test_a_catalogue_of_an_older_version_is_made_again(shelf: Shelf) -> None:
+    saved = save(shelf, paper(doi="10.1/a", pmid="7"))
+    set_version(shelf, 0)
+    assert shelf.find(Ids(pmid="7")) == saved
+    assert_consistent(shelf)
+
+
+def test_a_catalogue_of_a_newer_version_is_left_alone(shelf: Shelf) -> None:
+    save(shelf, paper(pmid="7"))
+    set_version(shelf, 99)
+    with pytest.raises(StoreFailed, match="newer version"):
+        shelf.find(Ids(pmid="7"))
+    set_version(shelf, 1)
+    assert shelf.find(Ids(pmid="7")) is not None
+
+
+def test_a_full_database_is_said_so_and_nothing_is_lost(shelf: Shelf) -> None:
+    old = save(shelf, paper(pmid="1"))
+    connection = shelf._catalogue.connection()
+    pages = connection.execute("PRAGMA page_count").fetchone()[0]
+    connection.execute(f"PRAGMA max_page_count = {pages}")
+
+    def save_many() -> None:
+        for number in range(2, 200):
+            save(shelf, paper(pmid=str(number)))
+
+    with pytest.raises(StoreFailed, match="full"):
+        save_many()
+    shelf.close()
+    assert shelf.find(Ids(pmid="1")) == old
+    assert_consistent(shelf)
+
+
+def test_a_locked_catalogue_is_said_so(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("utils.store.catalogue._PATIENCE_MS", 10)
+    saved = save(shelf, paper(pmid="1"))
+    holder = sqlite3.connect(catalogue(shelf), isolation_level=None)
+    holder.execute("BEGIN IMMEDIATE")
+    with pytest.raises(StoreFailed, match="locked") as failed:
+        save(shelf, paper(pmid="2"))
+    assert "Another process" in failed.value.hint
+    assert shelf.find(Ids(pmid="1")) == saved  # readers go on
+    holder.execute("ROLLBACK")
+    holder.close()
+    save(shelf, paper(pmid="2"))
+    assert_consistent(shelf)
+
+
+def test_a_shelf_that_cannot_be_written_is_still_read(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saved = save(shelf, paper(doi="10.1000/a", pmid="1"))
+    legacy = shelf.folder / "pmid_2.txt"
+    legacy.write_text("# Old\n\n" + "text of the older program " * 30)
+    shelf.close()
+    monkeypatch.setattr("os.access", lambda *_: False)  # tests may run as root
+    before = sorted(shelf.folder.rglob("*"))
+    assert shelf.find(Ids(pmid="1")) == saved
+    assert shelf.find(Ids(pmid="2")) is not None
+    assert shelf.find(Ids(pmid="3")) is None
+    assert shelf.list(text="cells")[0] == 1
+    legacy.unlink()
+    assert shelf.find(Ids(pmid="2")) is None
+    with pytest.raises(StoreFailed, match="readonly"):
+        save(shelf, paper(pmid="4"))
+    assert sorted(shelf.folder.rglob("*")) == [path for path in before if path != legacy]
+
+
+@pytest.mark.real_time
+def test_two_processes_may_heal_at_once(shelf: Shelf) -> None:
+    for number in range(1, 21):
+        save(shelf, paper(pmid=str(number)))
+    shelf.close()
+    catalogue(shelf).write_bytes(b"no database" * 1000)
+    script = (
+        "import sys; from pathlib import Path; from utils.store import Shelf\n"
+        "from utils.paper import Ids\n"
+        "with Shelf(Path(sys.argv[1])) as shelf:\n"
+        "    found = [shelf.find(Ids(pmid=str(n))) for n in range(1, 21)]\n"
+        "    sys.exit(not all(found))\n"
+    )
+    command = [sys.executable, "-c", script, str(shelf.folder)]
+    root = Path(__file__).resolve().parents[2]
+    healers = [subprocess.Popen(command, cwd=root) for _ in range(3)]
+    assert [healer.wait() for healer in healers] == [0, 0, 0]
+    assert shelf.counts()["papers"] == 20
+    assert_consistent(shelf)
+
+
+def test_importing_the_store_is_quick() -> None:
+    """Cold start is a promise: no package from outside is loaded with the store."""
+    script = (
+        "import sys; import utils.store\n"
+        "heavy = {'requests', 'lxml', 'bs4', 'diskcache', 'fastmcp', 'Bio'} & set(sys.modules)\n"
+        "sys.exit(str(heavy) if heavy else 0)\n"
+    )
+    root = Path(__file__).resolve().parents[2]
+    subprocess.run([sys.executable, "-c", script], cwd=root, check=True)
