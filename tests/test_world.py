@@ -173,9 +173,7 @@ def test_efetch_pmc_gives_bodies_front_matter_or_a_reply(world: World) -> None:
     assert root.find("Reply") is not None
 
 
-def test_ncbi_refuses_the_fourth_request_in_a_second(
-    world: World, standstill: Standstill
-) -> None:
+def test_ncbi_refuses_the_fourth_request_in_a_second(world: World, standstill: Standstill) -> None:
     url = f"{world.url('eutils')}/einfo.fcgi"
     answers = [get(url) for _ in range(4)]
     assert [status for status, *_ in answers] == [200, 200, 200, 429]

@@ -94,7 +94,7 @@ class World:
     ) -> None:
         """Misbehave: at *service* (all when empty), on URLs holding *path*, *times* times.
 
-        ``seconds`` is what a storm asks to wait, ``to`` where ``ssrf`` leads.
+        ``seconds`` is what a storm asks to wait (0: it does not say), ``to`` where ``ssrf`` leads.
         """
         if name not in MOODS:
             raise ValueError(f"unknown mood {name!r}; known: {', '.join(MOODS)}")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
+import sys
 import threading
 from dataclasses import asdict
 from pathlib import Path
@@ -31,16 +33,15 @@ def main() -> None:
     options = parser.parse_args()
     with World(corpus=options.corpus, port=options.port) as world:
         for mood in options.mood:
-            name, service, times = (mood.split(":") + ["", ""])[:3]
+            name, service, times = [*mood.split(":"), "", ""][:3]
             world.mood(name, service, int(times) if times else None)
         lines = "\n".join(f"{name}={value}" for name, value in world.environment().items())
-        print(lines, flush=True)
+        sys.stdout.write(f"{lines}\n")
+        sys.stdout.flush()
         if options.env:
             options.env.write_text(lines + "\n")
-        try:
+        with contextlib.suppress(KeyboardInterrupt):
             threading.Event().wait()
-        except KeyboardInterrupt:
-            pass
         if options.record:
             rows = (json.dumps(asdict(request), ensure_ascii=False) for request in world.requests)
             options.record.write_text("".join(f"{row}\n" for row in rows))

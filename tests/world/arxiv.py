@@ -87,7 +87,7 @@ def _query(call: Call, world: World) -> Reply:
 
 
 def _matching(query: str, world: World) -> list[Record]:
-    """Every word (or quoted phrase) of the query in title or abstract; prefixes are not told apart."""
+    """Every word or quoted phrase in title or abstract; prefixes are not told apart."""
     bare = re.sub(r"\b(ti|au|abs|co|jr|cat|rn|id|all|doi):", "", query)
     bare = re.sub(r"\b(AND|OR|ANDNOT)\b|[()]|submittedDate:\[[^]]*\]", " ", bare)
     needles = [quoted or word for quoted, word in re.findall(r'"([^"]+)"|([^\s"+]+)', bare.lower())]

@@ -24,10 +24,10 @@ def sections(path: Path) -> tuple[tuple[str, tuple[str, ...]], ...]:
     if body is None:
         return ()
     loose = tuple(_html(node) for node in body if node.tag == "p")
-    made = [("", loose)] if loose else []
-    for section in body.iterfind("sec"):
-        made.append((_text(section.find("title")), tuple(_blocks(section))))
-    return tuple(made)
+    named = [
+        (_text(section.find("title")), tuple(_blocks(section))) for section in body.iterfind("sec")
+    ]
+    return (("", loose), *named) if loose else tuple(named)
 
 
 def abstract(path: Path) -> tuple[tuple[str, str], ...]:
@@ -64,7 +64,7 @@ def _text(node: _Element | None) -> str:
 
 def _html(node: _Element) -> str:
     inner = "".join(_table(child) for child in node.iter("table-wrap"))
-    return escape(_text(node)) if not inner else inner
+    return inner or escape(_text(node))
 
 
 def _table(wrap: _Element) -> str:

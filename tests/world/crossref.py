@@ -96,16 +96,13 @@ def _work(record: Record, world: World) -> dict[str, Any]:
     ]
     if record.page == "pdf":
         link[0]["intended-application"] = "text-mining"
-    work: dict[str, Any] = {
+    return {
         "DOI": record.doi,
         "type": "journal-article",
         "title": [record.title],
         "container-title": [record.journal.title],
         "publisher": record.journal.publisher,
-        "author": [
-            {"given": given, "family": family, "sequence": "first", "affiliation": []}
-            for family, given in record.authors
-        ],
+        "author": _authors(record),
         "issued": date,
         "published-online": date,
         "volume": record.volume,
@@ -117,16 +114,24 @@ def _work(record: Record, world: World) -> dict[str, Any]:
         "is-referenced-by-count": 0,
         "URL": f"https://doi.org/{record.doi}",
         "resource": {"primary": {"URL": landing(record, world)}},
+        **_told_late(record),
     }
-    if record.collective:
-        work["author"].append(
-            {"name": record.collective, "sequence": "additional", "affiliation": []}
-        )
-    if parts := abstract(record):
-        work["abstract"] = "".join(f"<jats:p>{body}</jats:p>" for _, body in parts)
+
+
+def _authors(record: Record) -> list[dict[str, Any]]:
+    more = {"sequence": "additional", "affiliation": []}
+    people = [{"given": given, "family": family, **more} for family, given in record.authors]
+    return [*people, {"name": record.collective, **more}] if record.collective else people
+
+
+def _told_late(record: Record) -> dict[str, Any]:
+    """What only some works have: an abstract, and notices published after them."""
+    parts: dict[str, Any] = {}
+    if paragraphs := abstract(record):
+        parts["abstract"] = "".join(f"<jats:p>{body}</jats:p>" for _, body in paragraphs)
     updates = [
         {"DOI": f"{record.doi}.notice", "type": _UPDATES[kind], "source": "publisher"}
         for kind, *_ in record.notices
         if kind in _UPDATES
     ]
-    return work | ({"updated-by": updates} if updates else {})
+    return parts | ({"updated-by": updates} if updates else {})

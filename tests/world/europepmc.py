@@ -15,10 +15,11 @@ from .wire import XML, Call, Reply, as_json, text
 if TYPE_CHECKING:
     from . import World
 
-_LISTS = set(
-    "author authorAffiliation fullTextUrl fullTextId pubType meshHeading meshQualifier keyword "
-    "grant chemical subset commentCorrection tmAccessionType dbName".split()
-)
+_LISTS = {
+    *("author", "authorAffiliation", "pubType", "meshHeading", "meshQualifier", "keyword"),
+    *("grant", "chemical", "fullTextUrl", "fullTextId", "commentCorrection", "subset"),
+    *("tmAccessionType", "dbName"),
+}
 
 
 def europepmc(call: Call, world: World) -> Reply:

@@ -75,10 +75,7 @@ def eutils(call: Call, world: World) -> Reply:
     with world.lock:
         count = world.desk.turn(key or "anonymous", call.at, limit)
     headers = {"X-RateLimit-Limit": str(limit), "X-RateLimit-Remaining": str(max(0, limit - count))}
-    if count > limit:
-        reply = limited(call, "2")
-    else:
-        reply = _utility(call.path)(call, world)
+    reply = limited(call, "2") if count > limit else _utility(call.path)(call, world)
     reply.headers |= headers
     return reply
 

@@ -194,8 +194,8 @@ def einfo(call: Call, world: World) -> Reply:
             f'<?xml version="1.0"?><eInfoResult><DbList>{names}</DbList></eInfoResult>', XML
         )
     return text(
-        f'<?xml version="1.0"?><eInfoResult><DbInfo><DbName>{db}</DbName><MenuName>PubMed</MenuName>'
-        f"<Count>{info['count']}</Count><LastUpdate>{info['lastupdate']}</LastUpdate></DbInfo>"
+        f'<?xml version="1.0"?><eInfoResult><DbInfo><DbName>{db}</DbName>'
+        f"<MenuName>PubMed</MenuName><Count>{info['count']}</Count><LastUpdate>{info['lastupdate']}</LastUpdate></DbInfo>"
         "</eInfoResult>",
         XML,
     )
@@ -212,7 +212,7 @@ def espell(call: Call, world: World) -> Reply:
             fixed = fixed.replace(word, near[0])
     corrected = "" if fixed == term else escape(fixed)
     return text(
-        f'<?xml version="1.0"?><eSpellResult><Database>pubmed</Database><Query>{escape(term)}</Query>'
-        f"<CorrectedQuery>{corrected}</CorrectedQuery><SpelledQuery/><ERROR/></eSpellResult>",
+        '<?xml version="1.0"?><eSpellResult><Database>pubmed</Database>'
+        f"<Query>{escape(term)}</Query><CorrectedQuery>{corrected}</CorrectedQuery><SpelledQuery/><ERROR/></eSpellResult>",
         XML,
     )

@@ -18,29 +18,35 @@ _NAMESPACES = (
     'xmlns:xlink="http://www.w3.org/1999/xlink" xmlns:mml="http://www.w3.org/1998/Math/MathML" '
     'xmlns:ali="http://www.niso.org/schemas/ali/1.0/"'
 )
-_TYPE = {"article": "research-article", "editorial": "editorial", "notice": "retraction"}
-_TABLE = """<table-wrap id="t1"><label>Table 1</label><caption><p>Means ± standard deviation by group.</p>
-</caption><table><thead><tr><th rowspan="2">Group</th><th colspan="2">Response</th></tr><tr><th>early</th>
-<th>late</th></tr></thead><tbody><tr><td>control</td><td>1.02 ± 0.11</td><td>0.98 ± 0.09</td></tr><tr>
-<td>treated</td><td>3.71 ± 0.42<xref ref-type="table-fn" rid="fn1">*</xref></td><td>2.15 ± 0.37</td></tr>
-</tbody></table><table-wrap-foot><fn id="fn1"><p>* P &lt; 0.01 against control.</p></fn></table-wrap-foot>
-</table-wrap>"""
+_TABLE = (
+    '<table-wrap id="t1"><label>Table 1</label><caption><p>Means ± standard deviation by group.</p>'
+    '</caption><table><thead><tr><th rowspan="2">Group</th><th colspan="2">Response</th></tr><tr>'
+    "<th>early</th><th>late</th></tr></thead><tbody><tr><td>control</td><td>1.02 ± 0.11</td>"
+    "<td>0.98 ± 0.09</td></tr><tr><td>treated</td><td>3.71 ± 0.42"
+    '<xref ref-type="table-fn" rid="fn1">*</xref></td><td>2.15 ± 0.37</td></tr></tbody></table>'
+    '<table-wrap-foot><fn id="fn1"><p>* P &lt; 0.01 against control.</p></fn></table-wrap-foot>'
+    "</table-wrap>"
+)
 _FORMULA = (
-    '<disp-formula id="e1"><label>(1)</label><alternatives><tex-math>\\[ v = \\frac{V_{max} S}{K_m + S} \\]'
-    "</tex-math><mml:math><mml:mi>v</mml:mi><mml:mo>=</mml:mo><mml:mfrac><mml:mrow><mml:msub><mml:mi>V</mml:mi>"
-    "<mml:mi>max</mml:mi></mml:msub><mml:mi>S</mml:mi></mml:mrow><mml:mrow><mml:msub><mml:mi>K</mml:mi>"
-    "<mml:mi>m</mml:mi></mml:msub><mml:mo>+</mml:mo><mml:mi>S</mml:mi></mml:mrow></mml:mfrac></mml:math>"
-    "</alternatives></disp-formula>"
+    '<disp-formula id="e1"><label>(1)</label><alternatives><tex-math>\\[ v = \\frac{V_{max} S}'
+    "{K_m + S} \\]</tex-math><mml:math><mml:mi>v</mml:mi><mml:mo>=</mml:mo><mml:mfrac><mml:mrow>"
+    "<mml:msub><mml:mi>V</mml:mi><mml:mi>max</mml:mi></mml:msub><mml:mi>S</mml:mi></mml:mrow>"
+    "<mml:mrow><mml:msub><mml:mi>K</mml:mi><mml:mi>m</mml:mi></mml:msub><mml:mo>+</mml:mo>"
+    "<mml:mi>S</mml:mi></mml:mrow></mml:mfrac></mml:math></alternatives></disp-formula>"
 )
 _FIGURE = (
-    '<fig id="f1"><label>Figure 1</label><caption><title>Time course.</title><p>Lines join the means of each '
-    'group; bars show one standard error.</p></caption><graphic xlink:href="fig1.jpg"/></fig>'
+    '<fig id="f1"><label>Figure 1</label><caption><title>Time course.</title><p>Lines join the '
+    "means of each group; bars show one standard error.</p></caption>"
+    '<graphic xlink:href="fig1.jpg"/></fig>'
 )
 _BOX = (
-    "<boxed-text><caption><title>Box 1. In short</title></caption><p>What the reader should keep in mind is "
-    "that the order of events was the same in every sample.</p></boxed-text>"
+    "<boxed-text><caption><title>Box 1. In short</title></caption><p>What the reader should keep "
+    "in mind is that the order of events was the same in every sample.</p></boxed-text>"
 )
-_GREEK = "<p>Values of Δψ and of TGF-β<sub>1</sub> are given as α ± σ; 10<sup>−3</sup> M was the highest dose.</p>"
+_GREEK = (
+    "<p>Values of Δψ and of TGF-β<sub>1</sub> are given as α ± σ; 10<sup>−3</sup> M was the "
+    "highest dose.</p>"
+)
 
 
 def document(record: Record) -> bytes:
@@ -55,7 +61,7 @@ def article(record: Record, full: bool = True) -> str:
     if stored := record.files.get("jats"):
         text = stored.read_text("utf-8")
         return text[text.index("<article") :]
-    kind = _TYPE.get(record.kind, "research-article")
+    kind = _type(record)
     text = f"{_body(record)}{_back(record)}" if full else ""
     return (
         f'<article {_NAMESPACES} article-type="{kind}" dtd-version="1.4" xml:lang="en">'
@@ -63,6 +69,12 @@ def article(record: Record, full: bool = True) -> str:
         '"archiving"><restricted-by>pmc</restricted-by></processing-meta>'
         f"{_front(record)}{text}</article>"
     )
+
+
+def _type(record: Record) -> str:
+    if record.kind == "notice":
+        return "retraction" if "Retraction Notice" in record.types else "correction"
+    return "editorial" if record.kind == "editorial" else "research-article"
 
 
 def _front(record: Record) -> str:

@@ -15,21 +15,23 @@ from .wire import TEXT, Call, Reply, as_json, text
 if TYPE_CHECKING:
     from . import World
 
+
+_CAPTCHA = (
+    "This page maybe requiring CAPTCHA, please make sure you are authorized to access this page."
+)
 _WALLED = {
     "captcha": (
         "Just a moment...",
         "Verify you are human by completing the action below.",
         (
             "Target URL returned error 403: Forbidden",
-            "This page maybe requiring CAPTCHA, please make sure you are authorized to access this page.",
+            _CAPTCHA,
         ),
     ),
     "captcha_200": (
         "Just a moment...",
         "Enable JavaScript and cookies to continue",
-        (
-            "This page maybe requiring CAPTCHA, please make sure you are authorized to access this page.",
-        ),
+        (_CAPTCHA,),
     ),
     "bot_check": ("Preparing to download ...", "# Preparing to download ...", ()),
     "cookie_wall": ("Cookie Absent", "# Cookies are disabled for this browser", ()),
@@ -76,7 +78,7 @@ def reader(call: Call, world: World) -> Reply:
         message = f"Failed to goto {target}: Error: net::ERR_NAME_NOT_RESOLVED"
         return _failure(422, "AssertionFailureError", 42206, message)
     if record.jina == "blocked" and not call.header("authorization"):
-        message = "Anonymous access to domain blocked until tomorrow due to previous abuse: DoS attack suspected"
+        message = "Anonymous access to domain blocked until tomorrow: DoS attack suspected"
         return _failure(451, "SecurityCompromiseError", 45102, message)
     return _formatted(call, target, *_seen(record))
 
@@ -186,7 +188,7 @@ def search(call: Call, world: World) -> Reply:
         )
         return _failure(401, "AuthenticationRequiredError", 40103, message)
     query = (call.params.get("q") or call.path.strip("/")).lower()
-    words = {word for word in re.findall(r"\w{4,}", query)}
+    words = set(re.findall(r"\w{4,}", query))
     scored = [
         (len(words & set(re.findall(r"\w{4,}", f"{r.plain_title} {r.doi}".lower()))), r)
         for r in world.corpus.records

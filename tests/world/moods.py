@@ -79,7 +79,9 @@ def limited(call: Call, retry_after: str) -> Reply:
 
 def _storm(mood: Mood, call: Call, answer: Callable[[], Reply]) -> Reply:
     reply = limited(call, "")
-    reply.headers["Retry-After"] = f"{mood.seconds:g}"
+    reply.headers.pop("Retry-After", None)
+    if mood.seconds:
+        reply.headers["Retry-After"] = f"{mood.seconds:g}"
     return reply
 
 

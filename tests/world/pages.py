@@ -1,4 +1,4 @@
-"""What publishers' pages look like: three families, each with its own furniture around the paper."""
+"""Publishers' pages: three families, each with its own furniture around the paper."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TABLE = (
 )
 _EXTRAS = {
     "table": _TABLE,
-    "figure": '<figure><img src="/fig1.jpg" alt=""><figcaption>Figure 1. Time course.</figcaption></figure>',
+    "figure": '<figure><img src="/fig1.jpg" alt=""><figcaption>Figure 1. Course.</figcaption></figure>',
     "formula": '<div class="formula">\\[ v = \\frac{V_{max} S}{K_m + S} \\]</div>',
     "greek": "<p>Values of Δψ and of TGF-β<sub>1</sub> are given as α ± σ.</p>",
 }
@@ -34,7 +34,7 @@ _NAVIGATION = (
 _FOOTER = "<p>© 2026 All rights reserved. Privacy policy. Terms of use. Contact us. Sitemap.</p>"
 _RELATED = (
     "<h3>Related articles</h3><ul><li><a href='/x/1'>Ten things nobody measured</a></li><li>"
-    "<a href='/x/2'>A letter about letters</a></li></ul><h3>Most read</h3><p>Sign up for alerts.</p>"
+    "<a href='/x/2'>A letter about letters</a></li></ul><h3>Most read</h3><p>Get alerts.</p>"
 )
 Frame = Callable[[Record, str, str], str]
 
@@ -127,7 +127,8 @@ def _section(title: str, inner: str, family: str) -> str:
     if family == "harbour":
         return f'<div class="NLM_sec NLM_sec_level_1">{heading}{inner}</div>'
     if family == "summit":
-        return f'<div class="c-article-section"><div class="c-article-section__content">{heading}{inner}</div></div>'
+        inside = f'<div class="c-article-section__content">{heading}{inner}</div>'
+        return f'<div class="c-article-section">{inside}</div>'
     return f"<section>{heading}{inner}</section>"
 
 

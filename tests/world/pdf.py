@@ -67,8 +67,8 @@ def write(lines: list[str], pages: int = 0) -> bytes:
     for sheet in sheets:
         kids.append(b"%d 0 R" % (len(objects) + 1))
         objects.append(
-            b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Resources << /Font << /F1 3 0 R "
-            b">> /XObject << /Im1 4 0 R >> >> /Contents %d 0 R >>" % (len(objects) + 2)
+            b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Resources << /Font << /F1 3 0 "
+            b"R >> /XObject << /Im1 4 0 R >> >> /Contents %d 0 R >>" % (len(objects) + 2)
         )
         objects.append(_stream(_sheet(sheet)))
     objects[1] = b"<< /Type /Pages /Count %d /Kids [%s] >>" % (len(kids), b" ".join(kids))

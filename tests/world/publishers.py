@@ -110,7 +110,8 @@ def _meta_refresh(record: Record, call: Call) -> Reply:
         return text(page_of(record, call.host), HTML)
     where = f"{article_path(record)}?view=full"
     return text(
-        f'<html><head><title>Redirecting</title><meta http-equiv="refresh" content="0; url={where}">'
+        '<html><head><title>Redirecting</title><meta http-equiv="refresh" '
+        f'content="0; url={where}">'
         f'</head><body><p>Redirecting to <a href="{where}">the article</a>.</p></body></html>',
         HTML,
     )

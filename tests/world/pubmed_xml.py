@@ -1,4 +1,4 @@
-"""PubMed XML and MEDLINE text of a record, shaped by pubmed_250101.dtd (facts sheet, 1.4 and 11)."""
+"""PubMed XML and MEDLINE text of a record, after pubmed_250101.dtd (facts sheet, 1.4 and 11)."""
 
 from __future__ import annotations
 

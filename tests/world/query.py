@@ -191,15 +191,15 @@ class _Reader:
 
     def range(self, lower: str, upper: str, place: str) -> tuple[Test, str]:
         first, last = _day(lower, "01/01"), _day(upper, "12/31")
-        test = lambda entry: first <= getattr(entry, place) <= last  # noqa: E731
         shown = f"[{_NAMES[place]}]"
-        return test, f"{lower}{shown} : {upper}{shown}"
+        told = f"{lower}{shown} : {upper}{shown}"
+        return (lambda entry: first <= getattr(entry, place) <= last), told
 
     def term(self, text: str, place: str, *, quoted: bool, tagged: bool) -> tuple[Test, str]:
         shown = f'"{text.lower()}"[{_NAMES[place]}]'
         if place in {"pmid", "pmcid", "doi", "subset"}:
             value = text.lower() if place != "pmcid" else text.upper()
-            test: Test = lambda entry: value in getattr(entry, place)  # noqa: E731
+            test = _holds(place, value)
             if place == "pmid":
                 return (lambda entry: entry.pmid == value.lstrip("0")), shown
             # An unknown DOI is not an error: its pieces are searched for everywhere.
@@ -212,7 +212,7 @@ class _Reader:
             cut = text.endswith("*") or place in {"authors", "first"}
             stem = phrase if cut else f"{phrase} "
             self.found.terms.append(phrase)
-            test = lambda entry: f" {stem}" in getattr(entry, place)  # noqa: E731
+            test = _holds(place, f" {stem}")
             if any(map(test, self.entries)):
                 return test, shown
             if quoted and " " in phrase:
@@ -229,8 +229,8 @@ class _Reader:
             if not pieces or word.lower() in _STOP:
                 continue
             needle = f" {pieces[0]}" if word.endswith("*") else f" {' '.join(pieces)} "
-            test = lambda entry, needle=needle: needle in getattr(entry, place)  # noqa: E731
-            if not any(map(test, self.entries)) and f"{word}" not in self.found.phrases_not_found:
+            test = _holds(place, needle)
+            if not any(map(test, self.entries)) and word not in self.found.phrases_not_found:
                 self.found.phrases_not_found.append(word)
             self.found.terms.append(pieces[0])
             tests.append(test)
@@ -247,6 +247,10 @@ class _Reader:
             if (word, shown) not in self.found.translations:
                 self.found.translations.append((word, shown))
         return shown
+
+
+def _holds(place: str, needle: str) -> Test:
+    return lambda entry: needle in getattr(entry, place)
 
 
 def _joined(left: Test, operator: str, right: Test) -> Test:

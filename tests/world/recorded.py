@@ -19,7 +19,7 @@ from .records import Corpus, Journal, Record
 # one only outside PMC; those with a PDF of their own are always outside.
 _PLACES = ("cloud",) * 6 + ("efetch",) * 2 + ("europepmc", "outside")
 _SITES = ("meadow", "harbour", "summit")
-_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
+_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 
 
 def recorded_corpus(folder: Path) -> Corpus:

@@ -41,7 +41,7 @@ class Record:
       ``unknown``
     - ``site``: the family of the publisher's pages, one host each
     - ``page``: what the publisher's page is, see `publishers`
-    - ``jina``: what Reader makes of the publisher's page, see `jina`
+    - ``jina``: ``page``, or ``blocked`` for who has no key
     """
 
     branch: str

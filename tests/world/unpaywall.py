@@ -1,4 +1,4 @@
-"""Unpaywall v2: where an open copy lies; 404 for other agencies' DOIs, 422 without a real e-mail."""
+"""Unpaywall v2: where an open copy lies; 404 for other agencies' DOIs, 422 without an e-mail."""
 
 from __future__ import annotations
 

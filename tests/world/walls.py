@@ -34,7 +34,8 @@ def bot_check() -> Reply:
     """A proof of work before the file, in the style of PMC's website."""
     return _html(
         "Preparing to download ...",
-        '<div id="main"><h1>Preparing to download ...</h1></div><script>const POW_CHALLENGE = "ab12";'
+        '<div id="main"><h1>Preparing to download ...</h1></div><script>'
+        'const POW_CHALLENGE = "ab12";'
         'const POW_DIFFICULTY = "4"; document.cookie = "cloudpmc-viewer-pow=" + solve();</script>',
     )
 
@@ -84,7 +85,7 @@ def error_page() -> Reply:
 
 def wrong_paper() -> Reply:
     """A whole paper, but nobody asked for it."""
-    from .corpus import SIGNALS
+    from .imprint import SIGNALS
     from .pages import article_page
     from .records import Record
 

@@ -1,0 +1,134 @@
+"""Papers of which only the abstract, or something that is not the paper, can be had."""
+
+from __future__ import annotations
+
+from .imprint import BOOKS, MEMBRANE, OLD, SIGNALS, TISSUE, paper
+
+PAPERS = [
+    paper(
+        28,
+        "abstract_only",
+        "Adenosine build-up in thalamic slices",
+        MEMBRANE,
+        topic="sleep",
+        doi="",
+        abstract="structured",
+        mesh=("Adenosine",),
+    ),
+    paper(
+        29,
+        "no_abstract",
+        "Notes on the spleen in febrile periodicity",
+        OLD,
+        topic="malaria",
+        pmid="5100029",
+        doi="",
+        abstract="none",
+        published="1967-01-01",
+        entered="1967-01-01",
+    ),
+    paper(
+        30,
+        "book_chapter",
+        "Care of the perfused bone core",
+        BOOKS,
+        topic="bone",
+        kind="book",
+        doi="",
+        types=("Study Guide", "Review"),
+        abstract="plain",
+    ),
+    paper(
+        31,
+        "paywall",
+        "Ripple coupling and memory consolidation",
+        MEMBRANE,
+        topic="sleep",
+        site="harbour",
+        page="paywall",
+    ),
+    paper(
+        32,
+        "scanned_pdf",
+        "Herbarium sheets and phyllid angle",
+        OLD,
+        topic="moss",
+        unpaywall="scan",
+        site="summit",
+        page="scan",
+    ),
+    paper(
+        33,
+        "wrong_paper",
+        "Iron regulon activity of petite mutants",
+        TISSUE,
+        topic="yeast",
+        site="summit",
+        page="wrong_paper",
+    ),
+    paper(
+        34,
+        "html_as_pdf",
+        "Larval settlement follows alkalinity anomaly",
+        TISSUE,
+        topic="coral",
+        unpaywall="fake_pdf",
+        site="harbour",
+        page="html_as_pdf",
+    ),
+    paper(
+        35,
+        "front_matter_only",
+        "Interferon escape in wastewater samples",
+        MEMBRANE,
+        topic="virus",
+        pmcid="PMC9100035",
+        efetch="front",
+        site="meadow",
+        page="front_matter",
+    ),
+    paper(
+        36,
+        "partial",
+        "Receptive field size in amblyopic adults",
+        SIGNALS,
+        topic="vision",
+        site="summit",
+        page="partial",
+    ),
+    paper(37, "gone", "Earthworm casts in beech plots", TISSUE, topic="soil", page="gone"),
+]
+
+_WALLS = (
+    ("captcha", "Echoes of calcium sparks", "heart", "meadow"),
+    ("captcha_200", "Titres after the second spring", "virus", "harbour"),
+    ("bot_check", "Pollen diversity at the field edge", "bee", "summit"),
+    ("cookie_wall", "Saccades without intention", "vision", "meadow"),
+    ("login", "Artemisinin delay in cultured parasites", "malaria", "harbour"),
+    ("error_page", "Growth steps of nacre", "crystal", "summit"),
+)
+PAPERS += [
+    paper(38 + at, wall, title, SIGNALS, topic=topic, site=site, page=wall)
+    for at, (wall, title, topic, site) in enumerate(_WALLS)
+]
+PAPERS += [
+    paper(
+        44,
+        "jina_blocked",
+        "Root exudation and necromass carbon",
+        TISSUE,
+        topic="soil",
+        site="meadow",
+        page="forbidden",
+        jina="blocked",
+    ),
+    paper(
+        45,
+        "unpaywall_landing",
+        "Cone opsin drift in macaque observers",
+        MEMBRANE,
+        topic="vision",
+        unpaywall="landing",
+        site="harbour",
+    ),
+]
