@@ -2,11 +2,11 @@
 
 ``uv run benchmarks/jats_to_markdown.py [--data FOLDER] [--articles N] [--rounds N]``
 
-Speed is processor time on one core, the median of several rounds; the converters take turns on every
-article, so that a busy machine slows all of them alike. Completeness is measured on the same output:
-a leaf paragraph of the body (or a table cell) counts as kept when its text, free of white space and
-markup, is found in the converter's output, free of white space and markup. Formulas cut a paragraph
-into pieces, all of which must be found, because nobody keeps a formula verbatim.
+Speed is processor time on one core, the median of several rounds; the converters take turns on
+every article, so that a busy machine slows all of them alike. Completeness is measured on the same
+output: a leaf paragraph of the body (or a table cell) counts as kept when its text, free of white
+space and markup, is found in the converter's output, free of white space and markup. Formulas cut a
+paragraph into pieces, all of which must be found, because nobody keeps a formula verbatim.
 """
 
 from __future__ import annotations
@@ -31,9 +31,12 @@ from utils.paper import Fetched  # noqa: E402
 
 DATA = ROOT.parent / "shared" / "data"
 BLOCKS = frozenset(
-    "p list def-list table-wrap table fig fig-group disp-formula disp-formula-group disp-quote "
-    "boxed-text supplementary-material media graphic preformat code verse-group statement "
-    "speech array chem-struct-wrap alternatives".split()
+    re.findall(
+        r"\S+",
+        "p list def-list table-wrap table fig fig-group disp-formula disp-formula-group disp-quote "
+        "boxed-text supplementary-material media graphic preformat code verse-group statement "
+        "speech array chem-struct-wrap alternatives",
+    )
 )
 FORMULAS = frozenset({"inline-formula", "math", "tex-math"})
 NO_TEXT = frozenset({"fn", "inline-graphic", "object-id"})
@@ -121,7 +124,7 @@ def _kept(el: etree._Element, output: str) -> bool | None:
 
 
 def completeness(body: bytes, output: str) -> dict[str, list[bool]]:
-    """For every leaf paragraph of the body and every cell: was it kept?"""
+    """For every leaf paragraph of the body and every cell, whether it was kept."""
     parser = etree.XMLParser(remove_comments=True, remove_pis=True, resolve_entities=False)
     tree = etree.fromstring(body, parser)
     found: dict[str, list[bool]] = {"paragraphs": [], "cells": []}

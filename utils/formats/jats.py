@@ -286,7 +286,7 @@ def _write_keywords(meta: Element, walk: Walk) -> None:
         name = walk.line(group.find("title")).strip("*").rstrip(":") or "Keywords"
         words = [
             walk.line(el)
-            for el in group.iter("kwd", "compound-kwd", "nested-kwd")
+            for el in group.iter("kwd", "compound-kwd", "nested-kwd", "unstructured-kwd-group")
             if el.tag != "nested-kwd" or not len(el)
         ]
         text = "; ".join(dict.fromkeys(filter(None, words)))
@@ -302,10 +302,8 @@ def _write_back(article: Element, walk: Walk) -> list[Element]:
                 lists.append(el)
             elif el.tag == "fn-group":
                 footnotes(el, walk, "Footnotes")
-            elif block := walk.block_of.get(el.tag):
-                block(el, walk)
             else:
-                walk.flow(el)
+                walk.write(el)
             walk.paragraph(walk.escape(el.tail or ""))
     return lists
 
@@ -315,7 +313,7 @@ def _write_front_notes(article: Element, meta: Element, walk: Walk) -> None:
     front = article.find("front")
     for el in front if front is not None else ():
         if el.tag in {"notes", "fn-group"}:
-            walk.block_of[el.tag](el, walk)
+            walk.write(el)
     for el in meta.findall("author-notes"):
         footnotes(el, walk, "Author notes")
     _write_funding(meta, walk)

@@ -73,11 +73,15 @@ def _list(el: Element, walk: Walk) -> None:
     walk.paragraph(_bold(walk.line(el.find("title"))))
     kind = el.get("list-type") or ""
     prefix = el.get("prefix-word") or ""
-    items = []
-    for number, item in enumerate(el.findall("list-item"), 1):
-        marker, lead = _marker(item, walk, kind, number)
-        lead = f"{walk.escape(prefix)} {lead}" if prefix else lead
-        items.append(_item(marker, lead, walk, item))
+    walk.paragraph(walk.escape(el.text or ""))
+    items: list[list[str]] = []
+    for child in el:
+        if child.tag == "list-item":
+            marker, lead = _marker(child, walk, kind, len(items) + 1)
+            lead = f"{walk.escape(prefix)} {lead}" if prefix else lead
+            items.append(_item(marker, lead, walk, child))
+        elif child.tag not in _TITLE:
+            items.extend(_indented("-", [block]) for block in walk.collect(child, itself=True))
     _put_list(items, walk)
 
 
@@ -133,12 +137,12 @@ def _definitions(el: Element, walk: Walk) -> None:
     walk.paragraph(_bold(walk.line(el.find("title"))))
     heads = [walk.line(el.find(tag)) for tag in ("term-head", "def-head")]
     walk.paragraph(_bold(" / ".join(filter(None, heads))))
-    items = []
+    items: list[list[str]] = []
     for child in el:
         if child.tag == "def-item":
             items.append(_definition(child, walk))
-        elif child.tag == "def-list":
-            items.append(_indented("-", walk.collect(child, itself=True)))
+        elif child.tag not in {"title", "label", "term-head", "def-head"}:
+            items.extend(_indented("-", [block]) for block in walk.collect(child, itself=True))
     _put_list(items, walk)
 
 
@@ -193,11 +197,7 @@ def _verse(el: Element, walk: Walk) -> None:
         else:
             walk.paragraph("<br>".join(lines))
             lines = []
-            block = walk.block_of.get(child.tag)
-            if block:
-                block(child, walk)
-            else:
-                walk.paragraph(_bold(walk.line(child)))
+            walk.write(child)
     walk.paragraph("<br>".join(lines))
 
 
@@ -274,11 +274,8 @@ def footnotes(el: Element, walk: Walk, default: str = "") -> None:
     for child in el:
         if child.tag == "fn":
             _footnote(child, walk)
-        elif block := walk.block_of.get(child.tag):
-            if child.tag != "title":
-                block(child, walk)
-        else:
-            walk.paragraph(walk.one(child))
+        elif child.tag != "title":
+            walk.write(child)
         walk.paragraph(walk.escape(child.tail or ""))
     walk.level -= bool(title)
 
@@ -301,11 +298,7 @@ def _rights(el: Element, walk: Walk) -> None:
 def _best_alternative(el: Element, walk: Walk) -> None:
     best = _best(el)
     if best is not None:
-        block = walk.block_of.get(best.tag)
-        if block:
-            block(best, walk)
-        else:
-            walk.paragraph(walk.one(best))
+        walk.write(best)
 
 
 def _best_in_line(el: Element, walk: Walk) -> str:

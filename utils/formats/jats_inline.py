@@ -15,7 +15,9 @@ from .jats_text import link, tidy
 from .jats_walk import HREF, Element, Inline, Walk
 
 _EMPHASIS = {"italic": ("*", "i"), "bold": ("**", "b")}
-_LINES = frozenset({"p", "td", "th", "title", "article-title", "label", "term", "kwd", "corresp"})
+# Citations put blanks between elements that touch.
+_CITATIONS = frozenset({"mixed-citation", "element-citation", "citation", "nlm-citation"})
+_LINES = _CITATIONS | {"p", "td", "th", "title", "article-title", "label", "term", "kwd", "corresp"}
 _NUMBERS = re.compile(r"[\d\s,;–-]*\d[\d\s,;–-]*")
 _POINTERS = frozenset({"bibr", "fig", "table", "disp-formula", "boxed-text", "app"})
 _BETWEEN_NUMBERS = frozenset({",", "–", "-", ", ", "−", "‐"})
@@ -59,7 +61,9 @@ def _needs_tag(el: Element, inner: str, core: str) -> bool:
     It fails where a mark stands between a letter and a sign (``a*(b)*``) and where two marks meet.
     What another element will print is not known yet; it counts as a letter.
     """
-    following = None if el.tail else el.getnext()
+    parent = el.getparent()
+    is_spaced = parent is not None and parent.tag in _CITATIONS
+    following = None if el.tail or is_spaced else el.getnext()
     if following is not None and next(following.iter(*_EMPHASIS), None) is not None:
         return True
     if not core[-1].isalnum() and inner[-1] == core[-1]:

@@ -48,16 +48,9 @@ def reference_list(el: Element, walk: Walk, default: str = "") -> None:
         elif child.tag not in {"title", "label"}:
             walk.add("\n".join(items))
             items = []
-            _other(child, walk)
+            walk.write(child)
     walk.add("\n".join(items))
     walk.level -= bool(title)
-
-
-def _other(el: Element, walk: Walk) -> None:
-    if block := walk.block_of.get(el.tag):
-        block(el, walk)
-    else:
-        walk.paragraph(walk.one(el))
 
 
 def _reference(el: Element, walk: Walk, number: int) -> str:

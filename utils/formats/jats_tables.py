@@ -31,6 +31,9 @@ class _Cell:
 def table(el: Element, walk: Walk) -> None:
     """Write a ``table`` (or the ``tbody`` of an ``array``) as a pipe table."""
     head, body, foot = _rows(el, walk)
+    if not (head or body or foot):
+        walk.flow(el, skip=CAPTION)
+        return
     if not head and len(body) + len(foot) == 1 and len((body + foot)[0]) == 1:
         _boxed(el, walk)
         return

@@ -144,13 +144,25 @@ class Walk:
             self.paragraph("".join(parts))
         self._depth -= 1
 
+    def write(self, el: Element) -> None:
+        """Write the element itself: as the block it is, else as a paragraph."""
+        block = self.block_of.get(el.tag)
+        if block is None:
+            self.paragraph(self.one(el))
+        elif self._depth > _DEEPEST:
+            self.paragraph(self.escape(text_of(el, " ")))
+        else:
+            self._depth += 1
+            block(el, self)
+            self._depth -= 1
+
     def collect(self, el: Element, skip: Collection[str] = (), itself: bool = False) -> list[str]:
         """The blocks of the element's content (or of the element *itself*), not yet written."""
         outer, self.blocks = self.blocks, []
         lead, self.lead = self.lead, ""
         self._nested += 1
-        if itself and (block := self.block_of.get(el.tag)):
-            block(el, self)
+        if itself:
+            self.write(el)
         else:
             self.flow(el, skip)
         self.flush_lead()

@@ -1,0 +1,111 @@
+"""Tables: spans, header rows, footnotes, and what may stand in a cell."""
+
+from __future__ import annotations
+
+from tests.formats.jats_snippets import article, body_of, read
+
+
+def rows(*lines: str) -> str:
+    return "\n".join(lines)
+
+
+def test_several_header_rows_are_joined_column_by_column() -> None:
+    assert body_of(
+        '<table-wrap><table><thead><tr><th rowspan="2">Drug</th><th colspan="2">Dose</th></tr>'
+        "<tr><th>low</th><th>high</th></tr></thead><tbody><tr><td>A</td><td>1</td><td>2</td></tr>"
+        "</tbody></table></table-wrap>"
+    ) == rows("| Drug | Dose / low | Dose / high |", "| --- | --- | --- |", "| A | 1 | 2 |")
+
+
+def test_spans_keep_every_cell_in_its_column() -> None:
+    assert body_of(
+        "<table><thead><tr><th>a</th><th>b</th><th>c</th></tr></thead><tbody>"
+        '<tr><td rowspan="2">x</td><td>1</td><td rowspan="3">y</td></tr>'
+        '<tr><td>2</td></tr><tr><td colspan="2">wide</td></tr><tr><td>z</td></tr></tbody></table>'
+    ) == rows(
+        "| a | b | c |",
+        "| --- | --- | --- |",
+        "| x | 1 | y |",
+        "| x | 2 | y |",
+        "| wide |  | y |",
+        "| z |  |  |",
+    )
+
+
+def test_caption_label_and_footnotes_surround_the_table() -> None:
+    assert body_of(
+        "<table-wrap><label>Table 1</label><caption><title>Doses</title><p>In mg.</p></caption>"
+        "<table><tr><th>a</th></tr><tr><td>1<sup>a</sup></td></tr></table><table-wrap-foot>"
+        "<fn><label><sup>a</sup></label><p>Once.</p></fn><fn><p>*P &lt; 0.05</p></fn>"
+        "<p>Source: us.</p></table-wrap-foot></table-wrap>"
+    ) == (
+        "**Table 1.** Doses\n\nIn mg.\n\n| a |\n| --- |\n| 1<sup>a</sup> |\n\n"
+        "<sup>a</sup> Once.\n\n\\*P < 0.05\n\nSource: us."
+    )
+
+
+def test_pipes_lines_lists_and_formulas_fit_into_a_cell() -> None:
+    assert body_of(
+        "<table><thead><tr><th>a|b</th><th>c</th></tr></thead><tbody><tr><td>1<break/>2</td>"
+        "<td><p>p</p><list><list-item><p>i</p></list-item><list-item><p>j</p></list-item></list>"
+        "</td></tr><tr><td>\n  # x\n  y</td><td><disp-formula><mml:math><mml:mo>|</mml:mo>"
+        "<mml:mi>x</mml:mi></mml:math></disp-formula></td></tr></tbody></table>"
+    ) == rows(
+        r"| a\|b | c |",
+        "| --- | --- |",
+        "| 1<br>2 | p<br>- i<br>- j |",
+        r"| # x y | $\vert x$ |",
+    )
+
+
+def test_tables_without_header_have_an_empty_one() -> None:
+    table = "<table><tbody><tr><td>1</td><td>2</td></tr><tr><td>3</td></tr></tbody></table>"
+    assert body_of(table) == rows("|  |  |", "| --- | --- |", "| 1 | 2 |", "| 3 |  |")
+
+
+def test_the_foot_comes_last_wherever_it_is_written() -> None:
+    table = (
+        "<table><tfoot><tr><td>sum</td></tr></tfoot><thead><tr><th>h</th></tr></thead><tbody>"
+        "<tr><td>1</td></tr><tr><td><hr/></td></tr></tbody></table>"
+    )
+    assert body_of(table) == rows("| h |", "| --- |", "| 1 |", "| sum |")
+
+
+def test_several_tables_in_a_wrap_and_arrays_are_all_kept() -> None:
+    table = "<table><tr><th>h{0}</th></tr><tr><td>{0}</td></tr></table>"
+    xml = f"<table-wrap>{table.format(1)}{table.format(2)}</table-wrap>"
+    xml += "<array><tbody><tr><td>p</td><td>q</td></tr></tbody></array>"
+    markdown = body_of(xml)
+    assert "| 1 |\n\n| h2 |" in markdown
+    assert "| p | q |" in markdown
+
+
+def test_a_table_of_one_cell_is_a_frame_around_text() -> None:
+    assert body_of("<table><tr><td><p>One.</p><p>Two.</p></td></tr></table>") == "One.\n\nTwo."
+
+
+def test_a_table_that_is_a_picture_says_so() -> None:
+    xml = "<table-wrap><label>Table 2</label><graphic xlink:href='t2.jpg'/></table-wrap>"
+    assert body_of(xml) == "**Table 2.**\n\n[Table as an image: t2.jpg]"
+
+
+def test_tables_floating_at_the_end_or_in_the_back_are_kept() -> None:
+    table = "<table-wrap><table><tr><th>h{0}</th></tr><tr><td>{0}</td></tr></table></table-wrap>"
+    markdown = read(
+        article(
+            "<p>x</p>",
+            back=f"<sec><title>S</title>{table.format('back')}</sec>",
+            more=f"<floats-group>{table.format('float')}</floats-group>",
+        )
+    ).markdown
+    assert "| float |" in markdown
+    assert "| back |" in markdown
+
+
+def test_nested_tables_and_nonsense_spans_lose_no_text() -> None:
+    markdown = body_of(
+        '<table><tr><th colspan="two">h</th><th>i</th></tr><tr><td rowspan="-1">1</td><td><table>'
+        "<tr><td>in</td><td>ner</td></tr></table></td></tr></table>"
+    )
+    for text in ("| h | i |", "| 1 |", "in", "ner"):
+        assert text in markdown
