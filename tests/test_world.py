@@ -5,6 +5,9 @@ from __future__ import annotations
 import hashlib
 import http.client
 import json
+import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +19,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from tests.world import World
+from tests.world import World, jats
 from tests.world.eutils import KEY
 from tests.world.moods import HUGE, MOODS
 from utils.settings import load_settings
@@ -91,6 +94,20 @@ def test_every_identifier_is_of_one_paper_only(world: World) -> None:
     for name in ("pmid", "pmcid", "doi"):
         given = [value.lower() for paper in world.papers if (value := getattr(paper, name))]
         assert len(given) == len(set(given))
+
+
+def test_every_invented_paper_is_whole_and_says_its_own_things(world: World) -> None:
+    spoken: dict[str, set[str]] = {}
+    for paper in world.papers:
+        root = ET.fromstring(jats.document(paper))
+        text = " ".join("".join(node.itertext()) for node in root.iterfind("body//p"))
+        whole = {"article": 900, "book": 900, "editorial": 380, "notice": 60}[paper.kind]
+        assert len(text.split()) >= whole, paper.branch
+        assert paper.plain_title[:20] in ET.tostring(root, "unicode", "text") or paper.vernacular
+        spoken[paper.doi or paper.pmid] = set(text.split(". "))
+    texts = list(spoken.values())
+    shared = [len(a & b) / len(a) for at, a in enumerate(texts) for b in texts[at + 1 :]]
+    assert max(shared) < 0.2
 
 
 @pytest.mark.parametrize(
@@ -433,6 +450,46 @@ def test_all_moods_but_the_slow_ones_answer_every_service(world: World) -> None:
             503,
         }
         world.calm()
+
+
+def test_no_more_than_9999_hits_come_however_many_there_are() -> None:
+    with World(crowd=10_400) as world:
+        last = esearch(world, "crowd[ti]", retstart="9998", retmax="10")
+        assert (last["count"], len(last["idlist"])) == ("10400", 1)
+        assert "Restrictions achieved" in last["warninglist"]["outputmessages"][0]
+        early = esearch(world, "crowd[ti] AND 1900/01/01:2023/02/19[edat]")
+        late = esearch(world, "crowd[ti]", mindate="2023/02/20", maxdate="2100", datetype="edat")
+        assert int(early["count"]) + int(late["count"]) == 10_400
+        assert esearch(world, "crowd[ti] AND 2023/01/01[dp]")["count"] == "10400"
+        kept = esearch(world, "crowd[ti]", usehistory="y", retmax="0")
+        page = efetch(
+            world, db="pubmed", WebEnv=kept["webenv"], query_key="1", retstart="9990", retmax="50"
+        )
+        assert page.count(b"<PubmedArticle>") == 9
+
+
+def test_the_world_runs_by_hand_and_prints_its_environment(tmp_path: Path) -> None:
+    root = Path(__file__).resolve().parents[1]
+    record = tmp_path / "requests.jsonl"
+    command = [
+        sys.executable,
+        "-m",
+        "tests.world",
+        "--mood",
+        "down:idconv",
+        "--record",
+        str(record),
+    ]
+    with subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        lines = [process.stdout.readline().strip() for _ in range(13)]
+        environment = dict(line.split("=", 1) for line in lines)
+        assert get(f"{environment['EUTILS_BASE_URL']}/einfo.fcgi")[0] == 200
+        assert get(environment["IDCONV_BASE_URL"])[0] == 503
+        process.send_signal(signal.SIGINT)
+        assert process.wait(10) == 0
+    rows = [json.loads(line) for line in record.read_text().splitlines()]
+    assert [row["status"] for row in rows] == [200, 503]
 
 
 @pytest.mark.shared

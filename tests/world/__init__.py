@@ -21,9 +21,11 @@ from typing import Self
 
 from . import eutils as _eutils
 from .corpus import small_corpus
+from .crowd import crowd as crowd_of
+from .crowd import crowd_entry
 from .index import Entry, entry_of
 from .moods import MOODS, Mood
-from .records import Record
+from .records import Corpus, Record
 from .services import SERVICES, SITES
 from .wire import TEXT, Call, Listener, Reply, Request, text
 
@@ -39,15 +41,20 @@ class World:
         A folder with ``articles.jsonl``; without one the small invented corpus is served.
     port
         Of the services; publishers get ports of their own. 0 takes any.
+    crowd
+        So many short PubMed records more (``crowd[ti]`` finds them): above 9,999 a search must be
+        sliced.
     """
 
-    def __init__(self, corpus: Path | None = None, port: int = 0) -> None:
+    def __init__(self, corpus: Path | None = None, port: int = 0, crowd: int = 0) -> None:
         if corpus:
             from .recorded import recorded_corpus
 
             self.corpus = recorded_corpus(corpus)
         else:
             self.corpus = small_corpus()
+        if crowd:
+            self.corpus = Corpus([*self.corpus.records, *crowd_of(crowd)])
         self.lock = threading.Lock()
         self.desk = _eutils.Desk()
         self.last_seen: dict[str, float] = {}
@@ -119,7 +126,10 @@ class World:
         """The search index of PubMed, made when first asked for."""
         with self.lock:
             if self._entries is None:
-                self._entries = [entry_of(record) for record in self.corpus.by_pmid.values()]
+                self._entries = [
+                    crowd_entry(record) if record.branch == "crowd" else entry_of(record)
+                    for record in self.corpus.by_pmid.values()
+                ]
             return self._entries
 
     def record(self, pmid: str) -> Record | None:

@@ -30,8 +30,9 @@ def main() -> None:
     parser.add_argument(
         "--record", type=Path, metavar="FILE", help="requests as JSON lines, at the end"
     )
+    parser.add_argument("--crowd", type=int, default=0, help="so many PubMed records more")
     options = parser.parse_args()
-    with World(corpus=options.corpus, port=options.port) as world:
+    with World(corpus=options.corpus, port=options.port, crowd=options.crowd) as world:
         for mood in options.mood:
             name, service, times = [*mood.split(":"), "", ""][:3]
             world.mood(name, service, int(times) if times else None)

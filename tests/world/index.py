@@ -42,7 +42,8 @@ def words(text: str) -> tuple[str, ...]:
     return tuple(_WORD.findall(text.lower()))
 
 
-def _padded(text: str) -> str:
+def padded(text: str) -> str:
+    """Words with a blank around each, so that whole words can be looked for."""
     return f" {' '.join(_WORD.findall(text.lower()))} "
 
 
@@ -85,12 +86,12 @@ def entry_of(record: Record) -> Entry:
     subset += ["free full text", "pubmed pmc"] if record.pmcid else []
     return Entry(
         pmid=record.pmid,
-        all=_padded(everything),
+        all=padded(everything),
         published=record.published.replace("-", "/"),
         entered=record.entered.replace("-", "/"),
         doi=(record.doi.lower(),),
         pmcid=(record.pmcid, record.number),
         subset=tuple(subset),
         record=record,
-        **{key: _padded(value) for key, value in fields.items()},
+        **{key: padded(value) for key, value in fields.items()},
     )

@@ -16,7 +16,7 @@ _TABLE = (
 )
 _EXTRAS = {
     "table": _TABLE,
-    "figure": '<figure><img src="/fig1.jpg" alt=""><figcaption>Figure 1. Course.</figcaption></figure>',
+    "figure": '<figure><img src="/fig1.jpg" alt=""><figcaption>Fig. 1.</figcaption></figure>',
     "formula": '<div class="formula">\\[ v = \\frac{V_{max} S}{K_m + S} \\]</div>',
     "greek": "<p>Values of Δψ and of TGF-β<sub>1</sub> are given as α ± σ.</p>",
 }

@@ -1,5 +1,4 @@
 """Words of each invented study: what it is about, in what, and how it was looked at."""
-# ruff: noqa: RUF001 (γ is a letter of biology)
 
 from __future__ import annotations
 
