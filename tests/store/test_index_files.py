@@ -47,7 +47,7 @@ def test_a_title_with_breaks_and_quotes_stays_one_row(shelf: Shelf) -> None:
 
 
 @pytest.mark.parametrize("name", ["index.csv", "index.jsonl"])
-@pytest.mark.parametrize("damage", ["torn", "longer", "deleted", "empty"])
+@pytest.mark.parametrize("damage", ["torn", "longer", "as long", "deleted", "empty"])
 def test_a_damaged_index_is_written_again(shelf: Shelf, name: str, damage: str) -> None:
     save(shelf, paper(pmid="1"))
     save(shelf, paper(pmid="2"))
@@ -56,7 +56,8 @@ def test_a_damaged_index_is_written_again(shelf: Shelf, name: str, damage: str) 
     if damage == "deleted":
         path.unlink()
     else:
-        path.write_bytes({"torn": whole[:-7], "longer": whole + b"x,y", "empty": b""}[damage])
+        damaged = {"torn": whole[:-7], "longer": whole + b"x,y", "as long": whole.swapcase()}
+        path.write_bytes(damaged.get(damage, b""))
     save(shelf, paper(pmid="3"))
     assert [row["pmid"] for row in index(shelf.folder)] == ["1", "2", "3"]
     path.write_bytes(whole[:-7])

@@ -237,10 +237,10 @@ class Filing:
         if self._index_waits:
             return
         catalogue = self.catalogue
-        whole = self.index.sizes() == catalogue.note("index_sizes")
+        whole = self.index.state() == catalogue.note("index_state")
         if whole and added is not None:
             self.index.append([added])
-            catalogue.set_note("index_sizes", self.index.sizes())
+            catalogue.set_note("index_state", self.index.state())
         elif whole:
             catalogue.set_note("index_late", "1")
         # Writing 100,000 rows takes a second: on a large shelf, changes are gathered so that this
@@ -254,13 +254,13 @@ class Filing:
         began = time.monotonic()
         self.index.rewrite(self.catalogue.lines())
         self._rewrite_at = time.monotonic() + 20 * (time.monotonic() - began)
-        self.catalogue.set_note("index_sizes", self.index.sizes())
+        self.catalogue.set_note("index_state", self.index.state())
         self.catalogue.set_note("index_late", "")
 
     def settle(self) -> None:
         """Write the index files anew if they are torn, edited or behind."""
         catalogue = self.catalogue
-        if self.index.sizes() == catalogue.note("index_sizes") and not catalogue.note("index_late"):
+        if self.index.state() == catalogue.note("index_state") and not catalogue.note("index_late"):
             return
         with catalogue.writing():
             self.rewrite_index()

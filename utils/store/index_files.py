@@ -1,8 +1,8 @@
 """``index.csv`` and ``index.jsonl``: the shelf as a table, for pandas, R, Excel and plain eyes.
 
 A new paper is a line appended to both; a change writes both anew beside the old and renames. The
-catalogue remembers how long the files must be, so that one torn by a crash or edited by hand is
-noticed and written again.
+catalogue remembers length, time and number of the files, so that one torn by a crash or edited by
+hand is noticed and written again.
 """
 
 from __future__ import annotations
@@ -60,9 +60,13 @@ class IndexFiles:
         self._csv = folder / "index.csv"
         self._jsonl = folder / "index.jsonl"
 
-    def sizes(self) -> str:
-        """How long both files are now, in bytes; 0 for one that is absent."""
-        return " ".join(str(_size(path)) for path in (self._csv, self._jsonl))
+    def state(self) -> str:
+        """By what one sees that somebody else wrote to the files, or nobody finished to.
+
+        The length alone would miss a writer killed after the renames: a row may change and keep
+        its length.
+        """
+        return " ".join(_state(path) for path in (self._csv, self._jsonl))
 
     def append(self, lines: Iterable[str]) -> None:
         """Add papers at the end of both files, which exist."""
@@ -94,11 +98,12 @@ class IndexFiles:
                     part.unlink(missing_ok=True)
 
 
-def _size(path: Path) -> int:
+def _state(path: Path) -> str:
     try:
-        return path.stat().st_size
+        status = path.stat()
     except OSError:
-        return 0
+        return "absent"
+    return f"{status.st_size}:{status.st_mtime_ns}:{status.st_ino}"
 
 
 def _both(lines: list[str]) -> tuple[bytes, bytes]:
