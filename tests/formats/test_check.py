@@ -58,8 +58,6 @@ def verdict(document: Document, paper: Paper = PAPER) -> str:
     try:
         return judge(document, paper).verdict
     except BadContent as error:
-        assert error.details["evidence"]
-        assert error.hint
         return error.outcome
 
 
@@ -68,6 +66,16 @@ SMALL_PRINT = (
     f"<h2>References</h2><ol>{'<li>Roe 2001. Bees and other stories.</li>' * 60}</ol>"
     f"<h2>Rights and permissions</h2><p>{BODY * 4}</p><h2>About this article</h2><p>{BODY * 4}</p>"
 )
+
+
+def test_a_rejection_says_why_and_what_next() -> None:
+    with pytest.raises(BadContent) as caught:
+        judge(page(LANDING, HEAD.format(PAPER)), PAPER)
+    assert caught.value.details == {
+        "verdict": "abstract_only",
+        "evidence": "0 words beyond the abstract",
+    }
+    assert caught.value.hint
 
 
 def test_an_article_passes_with_evidence() -> None:

@@ -5,11 +5,10 @@ The PDFs are written here by hand: one font, one content stream a page, every li
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from multiprocessing.connection import Connection
+from pathlib import Path
 
 import pytest
 
@@ -225,23 +224,18 @@ def test_a_pdf_that_needs_a_password_is_refused() -> None:
     assert caught.value.outcome == "login"
 
 
-def _dies(pipe: Connection) -> None:
-    pipe.recv_bytes()
-    os._exit(9)
+DIES = "import os; os._exit(9)"
+HANGS = "import time; time.sleep(600)"
 
 
-def _hangs(pipe: Connection) -> None:
-    pipe.recv_bytes()
-    pipe.recv_bytes()  # which never come
-
-
-@pytest.mark.parametrize(("serve", "said"), [(_dies, "crashed"), (_hangs, "no answer")])
+@pytest.mark.parametrize(
+    ("script", "deadline", "said"), [(DIES, 60.0, "crashed"), (HANGS, 0.05, "no answer")]
+)
 def test_a_child_that_dies_or_hangs_is_replaced(
-    monkeypatch: pytest.MonkeyPatch, serve: object, said: str
+    monkeypatch: pytest.MonkeyPatch, script: str, deadline: float, said: str
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(pdf_child, "_serve", serve)
-        deadline = 0.05 if serve is _hangs else 60.0
+        patch.setattr(pdf_child, "_START", script)
         with pytest.raises(pdf_child.ChildFailed, match=said):
             pdf_child.extract(pdf_of([article_page(1)]), deadline)
     assert pdf_child._idle == []
@@ -249,7 +243,7 @@ def test_a_child_that_dies_or_hangs_is_replaced(
 
 
 def test_a_failed_child_is_a_rejection_not_a_crash(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pdf_child, "_serve", _dies)
+    monkeypatch.setattr(pdf_child, "_START", DIES)
     with pytest.raises(BadContent, match="crashed") as caught:
         read([article_page(1)])
     assert caught.value.outcome == "not_a_paper"
@@ -261,7 +255,7 @@ def test_the_child_never_writes_to_our_standard_output(capfd: pytest.CaptureFixt
 
 
 @pytest.mark.shared
-def test_recorded_pdfs_keep_the_words_of_their_jats(shared) -> None:  # type: ignore[no-untyped-def]
+def test_recorded_pdfs_keep_the_words_of_their_jats(shared: Path) -> None:
     from utils.formats import jats
     from utils.formats.words import folded, shingles
 

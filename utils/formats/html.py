@@ -21,7 +21,7 @@ from .sections import measure, part_of
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup, Tag
 
-_MOST = 40_000_000  # bytes; the longest article pages are 5 MB
+_MOST = 16_000_000  # bytes; the longest article pages are 5 MB
 _BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 _REFRESH = re.compile(r"^\s*[\d.]*\s*[;,]?\s*(?:url\s*=)?\s*['\"]?(.*?)['\"]?\s*$", re.I | re.S)
 
@@ -70,7 +70,7 @@ def refresh_target(fetched: Fetched) -> str:
     for tag in _parse(fetched).find_all(
         "meta", attrs={"http-equiv": re.compile(r"^refresh$", re.I)}
     ):
-        match = _REFRESH.match(str(tag.get("content") or ""))
+        match = _REFRESH.match(str(tag.get("content") or "")[:3000])
         target = absolute(fetched.url, match[1]) if match and match[1] else ""
         if target and target != fetched.url:
             return target
@@ -78,7 +78,7 @@ def refresh_target(fetched: Fetched) -> str:
 
 
 def _parse(fetched: Fetched) -> BeautifulSoup:
-    from bs4 import BeautifulSoup
+    from .html_tree import ShallowSoup
 
     text = _decode(fetched)
     if not text.strip():
@@ -90,7 +90,7 @@ def _parse(fetched: Fetched) -> BeautifulSoup:
         msg = f"{fetched.source} called its answer a web page, but it is none."
         raise BadContent(msg, verdict="not_a_paper")
     # An XML declaration only makes the parser warn; the text is decoded already.
-    return BeautifulSoup(re.sub(r"^\s*<\?xml[^>]*\?>", "", text), "lxml")
+    return ShallowSoup(re.sub(r"^\s*<\?xml[^>]*\?>", "", text), "lxml")
 
 
 def _decode(fetched: Fetched) -> str:

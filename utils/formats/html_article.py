@@ -38,26 +38,12 @@ _SUSPECT = re.compile(
 )
 _ABSTRACT = re.compile(r"abstract")
 _REFERENCES = re.compile(r"references?|reflist|refs?|reflinks|bibliography|citations")
-_DECLARED = (
-    "[itemprop~=articleBody]",
-    "article",
-    "[itemtype*=ScholarlyArticle]",
-    "[itemtype*=MedicalScholarlyArticle]",
-    "[role=article]",
-    "main",
-    "[role=main]",
-    ".hlFld-Fulltext",
-    ".fulltext-view",
-    ".article-body",
-    ".article__body",
-    ".NLM_body",
-    "#maincontent",
-    "#main-content",
+# Boxes that publishers without such markup put the article in, by class or id.
+_BOXES = re.compile(
+    r"hlFld-Fulltext|fulltext-view|article-body|article__body|NLM_body|maincontent|main-content"
 )
 # The duplicate of a figure's caption some publishers keep for their lightbox.
-_DUPLICATES = (
-    ".html-fig_show, .figure-viewer, .lightbox, [aria-hidden=true], .sr-only, .visually-hidden"
-)
+_DUPLICATES = re.compile(r"html-fig_show|figure-viewer|lightbox|sr-only|visually-hidden")
 _NOISE_LINKS = re.compile(
     r"(view (article|full size|large( image| figure)?|in article)|pub ?med( central| abstract)?"
     r"|\[?cross ?ref\]?|google scholar|cas|isi|web of science|scopus|full text( pdf)?"
@@ -98,7 +84,7 @@ def prune(soup: BeautifulSoup) -> None:
         script.replace_with(f"${' '.join(script.get_text().split())}$")
     for tag in soup.find_all(_MACHINERY):
         tag.decompose()
-    for tag in soup.select(_DUPLICATES):
+    for tag in soup.find_all(_is_duplicate):
         if not tag.decomposed and tag.find(["table", "math"]) is None and tag.name != "math":
             tag.decompose()
     weights = weigh(soup)
@@ -146,7 +132,7 @@ def article_root(soup: BeautifulSoup) -> Tag:
     """The element of a pruned page that is the article."""
     weights = weigh(soup)
     page: Tag = soup.body or soup
-    declared = [tag for selector in _DECLARED for tag in soup.select(selector)]
+    declared = soup.find_all(_is_declared)
     most = max((weights[id(tag)] for tag in declared), default=0)
     root = page
     if most and most >= _DECLARED_SHARE * weights[id(page)]:
@@ -235,11 +221,34 @@ def name_abstract(root: Tag) -> None:
     """Give the abstract its heading where the page only marks it by a class."""
     from bs4 import Tag
 
-    for part in root.select("[class~=abstract i], [id=abstract i], [itemprop=abstract]"):
+    part = root.find(_is_abstract)
+    if isinstance(part, Tag):
         before = part.find_previous(_HEADINGS)
         headed = before is not None and part_of(before.get_text(" ")) == "abstract"
         if part.find(_HEADINGS) is None and not headed and len(part.get_text()) > _TEXT_CHARS:
             heading = Tag(name="h2")
             heading.string = "Abstract"
             part.insert(0, heading)
-        return
+
+
+def _labels(tag: Tag) -> list[str]:
+    return [str(name) for key in ("class", "id") for name in _listed(tag.get(key))]
+
+
+def _is_duplicate(tag: Tag) -> bool:
+    return tag.get("aria-hidden") == "true" or any(map(_DUPLICATES.fullmatch, _labels(tag)))
+
+
+def _is_abstract(tag: Tag) -> bool:
+    return tag.get("itemprop") == "abstract" or "abstract" in map(str.lower, _labels(tag))
+
+
+def _is_declared(tag: Tag) -> bool:
+    """Whether the page says that this is the article."""
+    return (
+        tag.name in ("article", "main")
+        or tag.get("role") in ("article", "main")
+        or "articleBody" in str(tag.get("itemprop") or "")
+        or "ScholarlyArticle" in str(tag.get("itemtype") or "")
+        or any(map(_BOXES.fullmatch, _labels(tag)))
+    )

@@ -63,15 +63,15 @@ _SCRIPTS = {
 _CODE = re.compile(
     r"_cf_chl_opt|POW_CHALLENGE|cloudpmc-viewer-pow|_pxAppId|jschl_|anubis_challenge"
 )
+# Whole class names and ids.
 _ELEMENTS = {
-    "captcha": ".g-recaptcha, .h-captcha, [data-sitekey]:not(.cf-turnstile), #px-captcha, #captcha,"
-    " input[name*=captcha i], img[src*=captcha i], form[action*=captcha i], iframe[src*=captcha i]",
-    "bot_check": ".cf-turnstile, .cf-browser-verification, #challenge-form, #challenge-running,"
-    " #challenge-error-text, #cf-challenge-running, #cf-wrapper, #anubis_challenge,"
-    " #sec-if-cpt-container",
-    "login": "input[type=password i], form[action*=login i] input, form[action*=signin i] input,"
-    " form[action*=shibboleth i] input",
+    "captcha": re.compile(r"g-recaptcha|h-captcha|px-captcha|captcha"),
+    "bot_check": re.compile(
+        r"cf-turnstile|cf-browser-verification|challenge-(form|running|error-text)|cf-wrapper"
+        r"|cf-challenge-running|anubis_challenge|sec-if-cpt-container"
+    ),
 }
+_LOGIN_FORM = re.compile(r"log-?in|sign-?in|shibboleth", re.I)
 # Parts of class and id names publishers give to the block that sells the article.
 _PAYWALL = re.compile(
     r"pay-?wall|access-?options|access-?denied|access-?denial|denial-?block|article-?purchase|buy-?box"
@@ -100,7 +100,7 @@ def find_walls(soup: BeautifulSoup, url: str, closed: bool) -> tuple[str, ...]:
         Whether the page's metadata says ``isAccessibleForFree: false``.
     """
     found = dict.fromkeys(_seen(soup, url))
-    if closed or _sells(soup):
+    if closed:
         found["paywall"] = None
     return tuple(found)
 
@@ -137,10 +137,35 @@ def _seen(soup: BeautifulSoup, url: str) -> Iterator[str]:
         for name, pattern in _SCRIPTS.items():
             if pattern.search(address):
                 yield name
-    for name, selector in _ELEMENTS.items():
-        if soup.select_one(selector) is not None:
-            yield name
+    for tag in soup.find_all(True):
+        yield from _from_element(tag)
     yield from _from_address(url)
+
+
+def _from_element(tag: Tag) -> Iterator[str]:
+    """What one element is for: a widget by its name, a field by its type, an offer by either."""
+    names = [str(name) for key in ("class", "id") for name in _listed(tag.get(key))]
+    for wall, pattern in _ELEMENTS.items():
+        if any(pattern.fullmatch(name) for name in names):
+            yield wall
+    if tag.name == "input":
+        if str(tag.get("type") or "").lower() == "password":
+            yield "login"
+        elif "captcha" in str(tag.get("name") or "").lower():
+            yield "captcha"
+    elif tag.name in ("form", "img", "iframe"):
+        address = str(tag.get("action") or tag.get("src") or "")
+        if "captcha" in address.lower():
+            yield "captcha"
+        elif tag.name == "form" and _LOGIN_FORM.search(address) and tag.find("input") is not None:
+            yield "login"
+    names += [str(tag.get(key) or "") for key in ("data-test", "data-testid")]
+    if tag.name not in ("html", "body") and _PAYWALL.search(" ".join(names)):
+        yield "paywall"
+
+
+def _listed(value: object) -> list[object]:
+    return value if isinstance(value, list) else [value] if value else []
 
 
 def _said(soup: BeautifulSoup) -> Iterator[str]:
@@ -162,15 +187,6 @@ def _from_address(url: str) -> Iterator[str]:
         yield "cookie_wall"
     if _LOGIN_URL.search((parts.hostname or "") + parts.path):
         yield "login"
-
-
-def _sells(soup: BeautifulSoup) -> bool:
-    """Whether some block of the page offers the article for money."""
-    return any(_PAYWALL.search(_names(tag)) for tag in soup.find_all(True) if tag.name != "body")
-
-
-def _names(tag: Tag) -> str:
-    return " ".join(str(tag.get(key) or "") for key in ("class", "id", "data-test", "data-testid"))
 
 
 def _visible_words(soup: BeautifulSoup) -> int:

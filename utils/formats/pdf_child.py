@@ -53,7 +53,13 @@ class Child:
         ChildFailed
             No answer came; the child is dead.
         """
-        late = threading.Timer(deadline, self._process.kill)
+        expired = threading.Event()  # a timer still runs while it kills: it cannot be asked
+
+        def expire() -> None:
+            expired.set()
+            self._process.kill()
+
+        late = threading.Timer(deadline, expire)
         late.daemon = True
         late.start()
         try:
@@ -62,7 +68,7 @@ class Child:
             _send(self._process.stdin, body)
             answer: dict[str, Any] = json.loads(_receive(self._process.stdout))
         except (EOFError, OSError, ValueError) as error:
-            msg = "the reader crashed" if late.is_alive() else f"no answer within {deadline:g} s"
+            msg = f"no answer within {deadline:g} s" if expired.is_set() else "the reader crashed"
             raise ChildFailed(msg) from error
         finally:
             late.cancel()

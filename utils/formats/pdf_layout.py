@@ -265,7 +265,12 @@ def _blocks(lines: list[Line], body: float) -> Iterator[Block]:
         previous = gathered[-1] if gathered else None
         if previous and (this != level or _starts_anew(previous, line, leading, this, part)):
             yield Block(_text(gathered, spoken), level)
-            part = part_of(_text(gathered, spoken)) if level else part
+            named = part_of(_text(gathered, spoken)) if level else "body"
+            # The title and a banner are headings, too; the text begins under a name of its own.
+            if named != "body" or (
+                level and (part != "lead" or _CANONICAL.fullmatch(gathered[0].text))
+            ):
+                part = named
             gathered = []
         gathered.append(line)
         level = this

@@ -27,9 +27,15 @@ _DOI = re.compile(r"\b10\.\d{4,9}(?:\.\d+)*/[^\s\"<>()\[\]|*]+[^\s\"<>()\[\]|*.,
 _PMID = re.compile(r"\bPMID:?\s*(\d{4,8})\b")
 _ARXIV = re.compile(r"\barXiv:\s*(\d{4}\.\d{4,5})(?:v\d+)?", re.I)
 _SCRIPT_LINK = re.compile(
-    r"(!?)\[([^\]]*)\]\(\s*(?:javascript|data|vbscript|file|blob):[^)]*\)", re.I
+    r"\[([^\[\]]{0,500})\]\(\s{0,9}(?:javascript|data|vbscript|file|blob):[^()\[\]]{0,2000}\)", re.I
 )
-_IMAGE = re.compile(r"!\[[^\]]*\]\([^)]*\)")
+# Whatever the form of the link: no address may begin with a scheme that acts.
+_ACTING = re.compile(
+    r"(\]\(\s{0,99}|^\s{0,3}\[[^\[\]\n]{1,200}\]:\s{0,99})<?"
+    r"(?:java|vb|live)?(?:script|data|file|blob)(?:\s|:|&|%3a)",
+    re.I | re.M,
+)
+_IMAGE = re.compile(r"!\[[^\[\]]{0,500}\]\([^()]{0,2000}\)")
 _TAG = re.compile(r"<(?!/?(?:sub|sup)>)(?=[A-Za-z/!?])")
 _OPENING = 2500  # characters in which a paper introduces itself
 _SHORT = 250  # words: with more, a warning about the page is not the page
@@ -88,8 +94,8 @@ def _unwrap(text: str) -> tuple[dict[str, list[str]], str]:
 def _safe(content: str) -> str:
     """Markdown whose links lead out to the web and whose tags cannot act; pictures dropped."""
     text = _IMAGE.sub("", content)
-    text = _SCRIPT_LINK.sub(r"\2", text)
-    text = _TAG.sub("&lt;", re.sub(r"<(https?://[^>\s]+)>", r"\1", text))
+    text = _ACTING.sub(r"\1#", _SCRIPT_LINK.sub(r"\1", text))
+    text = _TAG.sub("&lt;", re.sub(r"<(https?://[^>\s]{1,2000})>", r"\1", text))
     text = re.sub(r"[\x00-\x08\x0b-\x1f\x7f\u200b\ufeff\xad]", "", text)
     return re.sub(r"\n{3,}", "\n\n", re.sub(r"[ \t]+$", "", text, flags=re.M)).strip()
 

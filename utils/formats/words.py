@@ -15,9 +15,10 @@ _WORD = re.compile(r"[^\W_]+(?:['\u2019\-][^\W_]+)*")
 # Scripts written without spaces; two characters make about one word.
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 _MARKUP = re.compile(
-    r"!\[[^\]]*\]\([^)]*\)"  # images
-    r"|\]\([^)\s]*(?:\s\"[^\"]*\")?\)"  # the target of a link, not its text
-    r"|<https?://[^>]*>"
+    # Bounded and without brackets inside, or a page of a million brackets would take hours.
+    r"!\[[^\[\]]{0,500}\]\([^()]{0,2000}\)"  # images
+    r"|\]\([^()\[\]\s]{0,2000}(?:\s\"[^\"\[]{0,300}\")?\)"  # the target of a link, not its text
+    r"|<https?://[^>\s]{0,2000}>"
     r"|</?[a-zA-Z][^<>]{0,200}>"
 )
 # A record says "alpha" where the page shows the letter; both become the word.
