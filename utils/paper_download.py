@@ -262,7 +262,7 @@ def _one(
         if isinstance(record, Paper):
             held = None if force else ladder.held(record.ids)
             if held:
-                held = ladder.shelf.learn(held, record.ids)
+                held = ladder.shelf.learn(held, record)
                 return Download(held, cached=True, file_path=held.path)
             stored = ladder.climb(record, known=True, prefer_pmc=prefer_pmc)
         elif isinstance(record, Unreachable) and _may_climb_unknown(ids):
