@@ -16,9 +16,9 @@ from utils.paper import Author, Document, Fetched, Ids, Paper
 
 ABSTRACT = (
     "Honeybees return to flowers whose colour they have learned. We trained two hundred foragers on"
-    " blue and yellow discs and recorded every visit for nine days. Foragers kept the learned colour"
-    " for six days and lost it after rain. Memory of colour in honeybees is therefore long, and"
-    " depends on weather more than on reward, which models of foraging have so far left out."
+    " blue and yellow discs and recorded every visit for nine days. Foragers kept the learned"
+    " colour for six days and lost it after rain. Memory of colour in honeybees is therefore"
+    " long, and depends on weather more than on reward, which models of foraging have so far left out."
 )
 SENTENCES = (
     "Every hive stood on a south slope and was opened at noon.",
@@ -35,7 +35,10 @@ PAPER = Paper(
     abstract=ABSTRACT,
     authors=(Author(family="Doe"), Author(family="Öztürk"), Author(family="Li")),
 )
-HEAD = '<meta name="citation_title" content="{0.title}"><meta name="citation_doi" content="{0.ids.doi}">'
+HEAD = (
+    '<meta name="citation_title" content="{0.title}">'
+    '<meta name="citation_doi" content="{0.ids.doi}">'
+)
 
 
 def page(body: str, head: str = "", url: str = "https://publisher.test/a") -> Document:
@@ -113,7 +116,10 @@ def test_what_is_no_whole_paper_is_named(body: str, head: str, url: str, named: 
 
 
 def test_a_closed_page_that_says_so_in_json_ld_is_a_paywall() -> None:
-    said = '<script type="application/ld+json">{"@type":"Article","isAccessibleForFree":"False"}</script>'
+    said = (
+        '<script type="application/ld+json">'
+        '{"@type":"Article","isAccessibleForFree":"False"}</script>'
+    )
     assert verdict(page(LANDING + SMALL_PRINT, said)) == "paywall"
 
 

@@ -11,6 +11,7 @@ from utils.formats import html
 from utils.formats.words import count_words
 from utils.paper import Document, Fetched, Ids
 
+MULLER = "<html><body><p>Müller</p></body></html>"
 PROSE = "Bees find their way home by the sun and remember flowers they liked. " * 6
 
 
@@ -35,8 +36,10 @@ def test_claims_are_read_from_the_head() -> None:
     document = read(
         f"<article><h1>Bees &amp; light</h1><p>{PROSE}</p></article>",
         '<meta name="citation_title" content="Bees &amp; light">'
-        '<meta name="citation_author" content="Doe, Jane"><meta name="citation_author" content="Li Wei">'
-        '<meta name="citation_doi" content="doi:10.1000/Bees.1"><meta name="citation_pmid" content="123">'
+        '<meta name="citation_author" content="Doe, Jane">'
+        '<meta name="citation_author" content="Li Wei">'
+        '<meta name="citation_doi" content="doi:10.1000/Bees.1">'
+        '<meta name="citation_pmid" content="123">'
         '<link rel="license" href="https://creativecommons.org/licenses/by/4.0/">',
     )
     assert document.title == "Bees & light"
@@ -48,8 +51,10 @@ def test_claims_are_read_from_the_head() -> None:
 def test_json_ld_is_read_where_there_are_no_meta_tags() -> None:
     document = read(
         f"<p>{PROSE}</p>",
-        '<script type="application/ld+json">{"@graph":[{"@type":"ScholarlyArticle","headline":"Bees",'
-        '"author":[{"familyName":"Doe"}],"sameAs":"https://doi.org/10.1000/b","isAccessibleForFree":false}]}'
+        '<script type="application/ld+json">{"@graph":[{"@type":"ScholarlyArticle",'
+        '"headline":"Bees",'
+        '"author":[{"familyName":"Doe"}],"sameAs":"https://doi.org/10.1000/b",'
+        '"isAccessibleForFree":false}]}'
         "</script>",
     )
     assert (document.title, document.authors, document.ids.doi) == ("Bees", ("Doe",), "10.1000/b")
@@ -65,7 +70,8 @@ def test_broken_json_ld_is_no_claim() -> None:
 
 def test_site_furniture_goes_and_the_article_stays() -> None:
     document = read(
-        "<nav><a href='/x'>Home of journals</a></nav><div class='cookie-banner'>We use biscuits here</div>"
+        "<nav><a href='/x'>Home of journals</a></nav>"
+        "<div class='cookie-banner'>We use biscuits here</div>"
         f"<main><h1>Bees</h1><section><h2>Methods</h2><p>{PROSE}</p></section>"
         "<div class='related-articles'><a href='/1'>Another tale of wasps</a></div></main>"
         "<footer class='site-footer'><a href='/t'>Terms and so on</a></footer>"
@@ -86,7 +92,8 @@ def test_abstract_and_references_outside_the_article_come_along() -> None:
     document = read(
         f"<div class='abstract'><p>{PROSE}</p></div>"
         f"<article><h1>Bees</h1><h2>Results</h2><p>{PROSE * 4}</p></article>"
-        f"<div id='references'><ol><li>Doe 2020 {PROSE[:80]}</li><li>Roe 2021 {PROSE[:80]}</li></ol></div>"
+        f"<div id='references'><ol><li>Doe 2020 {PROSE[:80]}</li>"
+        f"<li>Roe 2021 {PROSE[:80]}</li></ol></div>"
     )
     assert document.abstract == PROSE.strip()
     assert document.references == 2
@@ -106,8 +113,10 @@ def test_sections_below_a_shallower_abstract_are_body() -> None:
 def test_tables_become_rectangular_and_their_cells_are_escaped() -> None:
     document = read(
         f"<article><h2>Results</h2><p>{PROSE}</p><table><caption>Table 1. Doses</caption><thead>"
-        "<tr><th rowspan='2'>Group</th><th colspan='2'>Dose</th></tr><tr><th>low</th><th>high</th></tr></thead>"
-        "<tbody><tr><td rowspan='2'>a|b</td><td>1</td><td>2</td></tr><tr><td>3</td><td>4</td></tr></tbody>"
+        "<tr><th rowspan='2'>Group</th><th colspan='2'>Dose</th></tr>"
+        "<tr><th>low</th><th>high</th></tr></thead>"
+        "<tbody><tr><td rowspan='2'>a|b</td><td>1</td><td>2</td></tr>"
+        "<tr><td>3</td><td>4</td></tr></tbody>"
         "</table></article>"
     )
     assert "| Group | Dose / low | Dose / high |" in document.markdown
@@ -127,8 +136,8 @@ def test_only_links_that_lead_out_survive() -> None:
         " <a href='vbscript:x'>four</a> and <a href='mailto:a@b.test'>mail</a>.</p></article>"
     ).markdown
     assert (
-        "[the figure](https://publisher.test/fig2), one, two, three, four and [mail](mailto:a@b.test)"
-        in markdown
+        "[the figure](https://publisher.test/fig2), one, two, three, four"
+        " and [mail](mailto:a@b.test)" in markdown
     )
 
 
@@ -163,19 +172,11 @@ def test_deep_inline_nesting_falls_back_to_text() -> None:
 @pytest.mark.parametrize(
     ("sent", "charset"),
     [
-        ("<html><body><p>Müller</p></body></html>".encode("latin-1"), "iso-8859-1"),
-        (b"\xef\xbb\xbf" + "<html><body><p>Müller</p></body></html>".encode(), "iso-8859-1"),
-        (
-            '<html><head><meta charset="windows-1252"></head><body><p>Müller</p></body></html>'.encode(
-                "cp1252"
-            ),
-            "",
-        ),
-        (
-            '<?xml version="1.0" encoding="UTF-8"?><html><body><p>Müller</p></body></html>'.encode(),
-            "",
-        ),
-        ("<html><body><p>Müller</p></body></html>".encode("utf-16"), ""),
+        (MULLER.encode("latin-1"), "iso-8859-1"),
+        (b"\xef\xbb\xbf" + MULLER.encode(), "iso-8859-1"),
+        (f'<meta charset="windows-1252">{MULLER}'.encode("cp1252"), ""),
+        (f'<?xml version="1.0" encoding="UTF-8"?>{MULLER}'.encode(), ""),
+        (MULLER.encode("utf-16"), ""),
     ],
 )
 def test_the_charset_comes_from_mark_header_or_page(sent: bytes, charset: str) -> None:

@@ -21,9 +21,8 @@ from utils.paper import Document, Fetched, Ids, Paper
 
 Placed = tuple[float, float, float, str]  # x, y, size, text
 
-WORDS = [
-    f"{a}{b}" for a in "ba ce di fo gu ha je ki lo mu".split() for b in "rn st ld nt mp".split()
-]
+_ONSETS = ("ba", "ce", "di", "fo", "gu", "ha", "je", "ki", "lo", "mu")
+WORDS = [f"{onset}{coda}" for onset in _ONSETS for coda in ("rn", "st", "ld", "nt", "mp")]
 
 
 def pdf_of(pages: list[list[Placed]], title: str = "", trailer: str = "") -> bytes:
@@ -41,8 +40,8 @@ def pdf_of(pages: list[list[Placed]], title: str = "", trailer: str = "") -> byt
         objects.append(f"<< /Length {len(drawn)} >>\nstream\n{drawn}\nendstream")
         kids.append(f"{len(objects) + 1} 0 R")
         objects.append(
-            "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font << /F1 3 0 R >> >>"
-            f" /Contents {len(objects)} 0 R >>"
+            "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792]"
+            f" /Resources << /Font << /F1 3 0 R >> >> /Contents {len(objects)} 0 R >>"
         )
     objects[1] = f"<< /Type /Pages /Kids [{' '.join(kids)}] /Count {len(kids)} >>"
     out = b"%PDF-1.4\n"

@@ -93,7 +93,8 @@ def test_nothing_is_refused() -> None:
 
 def test_links_that_act_and_pictures_go() -> None:
     markdown = read(
-        f"{PROSE} ![x](https://a.test/i.png) [run](javascript:alert%281%29) [r2]( JavaScript&colon;x) [r3](data:a(b)c) [see](https://a.test/)"
+        f"{PROSE} ![x](https://a.test/i.png) [run](javascript:alert%281%29)"
+        " [r2]( JavaScript&colon;x) [r3](data:a(b)c) [see](https://a.test/)"
         " <script>evil</script> 10<sup>3</sup>"
     ).markdown
     assert "javascript" not in markdown.lower()

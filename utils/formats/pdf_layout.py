@@ -201,7 +201,8 @@ def _without_line_numbers(page: Page) -> Page:
     """Drop what manuscripts print in the margin: 1, 2, 3 … or 5, 10, 15 …."""
     alone = [line for line in page.lines if re.fullmatch(r"\d{1,4}", line.text)]
     if _counts_up([int(line.text) for line in alone]):
-        page = replace(page, lines=tuple(line for line in page.lines if line not in alone))
+        named = {id(line) for line in alone}
+        page = replace(page, lines=tuple(line for line in page.lines if id(line) not in named))
     leading = [re.match(r"(\d{1,4})\s+(?=\S)", line.text) for line in page.lines]
     numbers = [int(match[1]) for match in leading if match]
     if len(numbers) > 0.7 * len(page.lines) and _counts_up(numbers):
@@ -343,7 +344,7 @@ def _text(lines: list[Line], spoken: set[str]) -> str:
     """
     text = ""
     for line in lines:
-        head = re.search(r"([^\W\d_]+)-$", text)
+        head = re.search(r"([^\W\d_]+)-$", text[-60:])
         tail = re.match(r"[^\W\d_]+", line.text)
         if head and tail and tail[0][0].islower():
             whole = f"{head[1]}-{tail[0]}".lower()
