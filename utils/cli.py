@@ -269,7 +269,7 @@ def _wanted(given: Sequence[str]) -> list[Ids]:
 
 def _entry(number: int, paper: Paper, abstracts: bool) -> str:
     names = [author.name for author in paper.authors]
-    who = ", ".join(names[:3]) + (" et al." if len(names) > 3 else "")
+    who = ", ".join(names[:3]) + (" et al" if len(names) > 3 else "")
     ids = "  ".join(filter(None, (f"PMID {paper.ids.pmid}", paper.ids.doi, paper.ids.pmcid)))
     flag = "[RETRACTED] " if paper.retracted else ""
     lines = [
@@ -287,7 +287,8 @@ def _line(ids: Ids, done: Download) -> str:
         license_ = f", {done.stored.license}" if done.stored.license else ""
         origin = "on the shelf already" if done.cached else f"{done.stored.via}{license_}"
         return f"● {ids}: {done.file_path} ({origin})"
-    reasons = ", ".join(f"{a.source} {a.outcome}" for a in done.stored.attempts)
+    tried = [a for a in done.stored.attempts if a.outcome != "skipped"]
+    reasons = ", ".join(f"{a.source} {a.outcome}" for a in tried)
     return f"○ {ids}: abstract only: {done.file_path}\n    {reasons}"
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from .errors import BadRequest, NotFound, PaperError, Unreachable
-from .paper import Ids, Paper
+from .identifiers import Ids
+from .paper import Paper
 from .sources import Lookup, Source
 from .web import Web
 
@@ -27,54 +28,70 @@ def look_up(
         One outcome for each of *wanted*: the paper; `NotFound` when everybody who could know it
         answered and does not; `Unreachable` when somebody who could know it did not answer.
     """
-    known: dict[Ids, Paper] = {ids: Paper(ids) for ids in wanted}
-    trouble: dict[Ids, PaperError] = {}
+    inquiries = {ids: _Inquiry(ids, Paper(ids)) for ids in wanted}
     for source in sources:
         if source.lookup is None:
             continue
-        pending = {
-            known[ids].ids: ids for ids in wanted if _may_be_asked(source.lookup, known[ids])
-        }
-        for asked, outcome in _ask(source, list(pending), web):
-            ids = pending[asked]
-            if isinstance(outcome, Paper) and (clash := ids.clash(outcome.ids)):
-                trouble[ids] = _contradiction(clash)
-            elif isinstance(outcome, Paper):
+        pending: dict[Ids, list[_Inquiry]] = {}
+        for inquiry in inquiries.values():
+            if inquiry.may_go_to(source.lookup):
+                pending.setdefault(inquiry.paper.ids, []).append(inquiry)
+        for asked, outcome in _ask(source, source.lookup, list(pending), web):
+            for inquiry in pending[asked]:
+                inquiry.hear(source.name, outcome)
+    return {ids: inquiry.outcome() for ids, inquiry in inquiries.items()}
+
+
+@dataclass(slots=True)
+class _Inquiry:
+    """One paper on its way from source to source."""
+
+    wanted: Ids
+    paper: Paper
+    trouble: PaperError | None = None
+    asked: list[str] = field(default_factory=list)
+
+    @property
+    def _known(self) -> bool:
+        # Identifiers alone are no record; a few records of PubMed have no title.
+        return bool(self.paper.title or self.paper.journal or self.paper.published)
+
+    def may_go_to(self, lookup: Lookup) -> bool:
+        return not self._known and any(getattr(self.paper.ids, name) for name in lookup.by)
+
+    def hear(self, name: str, outcome: Paper | PaperError) -> None:
+        self.asked.append(name)
+        if isinstance(outcome, Paper):
+            if clash := self.wanted.clash(outcome.ids):
+                msg = f"The identifiers belong to different papers: {clash}."
+                self.trouble = BadRequest(msg, "Give one, or several of the same paper.")
+            else:
                 # The record, with the names we had.
-                known[ids] = replace(outcome, ids=outcome.ids | known[ids].ids)
-            elif not isinstance(trouble.get(ids), Unreachable):
-                trouble[ids] = outcome
-    return {ids: _outcome(ids, known[ids], trouble.get(ids)) for ids in wanted}
+                self.paper = replace(outcome, ids=outcome.ids | self.paper.ids)
+        elif not isinstance(self.trouble, Unreachable):
+            self.trouble = outcome
+
+    def outcome(self) -> Paper | PaperError:
+        if isinstance(self.trouble, BadRequest):
+            return self.trouble
+        if self._known:
+            return self.paper
+        if isinstance(self.trouble, Unreachable):
+            msg = f"Could not find out what {self.wanted} is. {self.trouble.message}"
+            return Unreachable(msg, self.trouble.hint, **self.trouble.details)
+        msg = f"No paper {self.wanted} is known to {' or '.join(self.asked) or 'anybody'}."
+        return NotFound(msg, "Check the identifier.")
 
 
-def _may_be_asked(lookup: Lookup, paper: Paper) -> bool:
-    return not paper.title and any(getattr(paper.ids, name) for name in lookup.by)
-
-
-def _ask(source: Source, pending: Sequence[Ids], web: Web) -> list[tuple[Ids, Paper | PaperError]]:
-    if not pending or source.lookup is None:
+def _ask(
+    source: Source, lookup: Lookup, pending: Sequence[Ids], web: Web
+) -> list[tuple[Ids, Paper | PaperError]]:
+    if not pending:
         return []
     try:
-        return list(source.lookup.ask(pending, web))
+        return list(lookup.ask(pending, web))
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         # A service that changed its answer's form is as good as one that did not answer.
         log.exception("%s answered in a form we do not understand", source.name)
         msg = f"{source.name} answered in a form we do not understand ({type(error).__name__})."
         return [(ids, Unreachable(msg, "Update Papershelf, or report this.")) for ids in pending]
-
-
-def _contradiction(clash: str) -> BadRequest:
-    msg = f"The identifiers belong to different papers: {clash}."
-    return BadRequest(msg, "Give one identifier, or several of the same paper.")
-
-
-def _outcome(ids: Ids, paper: Paper, trouble: PaperError | None) -> Paper | PaperError:
-    if isinstance(trouble, BadRequest):
-        return trouble
-    if paper.title:
-        return paper
-    if isinstance(trouble, Unreachable):
-        msg = f"Could not find out what {ids} is. {trouble.message}"
-        return Unreachable(msg, trouble.hint, **trouble.details)
-    msg = f"Nobody knows a paper {ids}. {trouble.message if trouble else ''}".strip()
-    return NotFound(msg, "Check the identifier.")

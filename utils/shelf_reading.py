@@ -119,12 +119,15 @@ def outline(markdown: str) -> list[Section]:
 
 
 def _section(wanted: str, sections: list[Section]) -> Section:
-    """The section meant: the same words first, then words that begin or hold it."""
+    """The section meant: the same words first, then words that begin or hold it.
+
+    "Results" of the paper wins over "Results" within its structured abstract.
+    """
     sought = _bare(wanted)
     for fits in (str.__eq__, str.startswith, str.__contains__):
-        for section in sections:
-            if fits(_bare(section.heading), sought):
-                return section
+        fitting = [section for section in sections if fits(_bare(section.heading), sought)]
+        if fitting:
+            return min(fitting, key=lambda section: section.level)
     headings = "; ".join(section.heading for section in sections[:30])
     raise BadRequest(f"There is no section {wanted!r}.", f"The sections are: {headings or 'none'}.")
 

@@ -113,7 +113,7 @@ def esearch(query: Query, web: Web) -> Hits:
         pmids=tuple(map(str, result["idlist"])),
         total=int(result["count"]),
         effective_query=result.get("querytranslation", ""),
-        warnings=tuple(_warnings(result)),
+        warnings=tuple(dict.fromkeys(_warnings(result))),
         web_env=result.get("webenv", ""),
         query_key=result.get("querykey", ""),
     )
