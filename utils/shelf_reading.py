@@ -121,13 +121,20 @@ def outline(markdown: str) -> list[Section]:
 def _section(wanted: str, sections: list[Section]) -> Section:
     """The section meant: the same words first, then words that begin or hold it.
 
-    "Results" of the paper wins over "Results" within its structured abstract.
+    "Methods" of the paper wins over "Methods" within its structured abstract.
     """
     sought = _bare(wanted)
-    for fits in (str.__eq__, str.startswith, str.__contains__):
-        fitting = [section for section in sections if fits(_bare(section.heading), sought)]
-        if fitting:
-            return min(fitting, key=lambda section: section.level)
+    abstracts = [section for section in sections if _bare(section.heading).startswith("abstract")]
+
+    def parts(inside: bool) -> list[Section]:
+        within = [any(a.start < s.start < a.end for a in abstracts) for s in sections]
+        return [s for s, is_within in zip(sections, within, strict=True) if is_within == inside]
+
+    for candidates in (parts(inside=False), parts(inside=True)):
+        for fits in (str.__eq__, str.startswith, str.__contains__):
+            fitting = [s for s in candidates if fits(_bare(s.heading), sought)]
+            if fitting:
+                return min(fitting, key=lambda section: section.level)
     headings = "; ".join(section.heading for section in sections[:30])
     raise BadRequest(f"There is no section {wanted!r}.", f"The sections are: {headings or 'none'}.")
 

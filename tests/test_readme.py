@@ -1,0 +1,45 @@
+"""The README does what it says: its Python runs, its shell commands are commands."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from utils.cli import _parser
+
+README = (Path(__file__).resolve().parent.parent / "README.md").read_text()
+COMMANDS = [
+    part.split("server.py", 1)[1].split("#")[0].strip()
+    for block in re.findall(r"```bash\n(.*?)```", README, re.S)
+    for line in block.splitlines()
+    for part in line.split("|")
+    if "uv run server.py" in part
+]
+
+
+def test_it_is_short():
+    assert len(README.splitlines()) <= 120
+
+
+def test_its_python_runs(world, monkeypatch, tmp_path, capsys):
+    for name, value in world.environment().items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.syspath_prepend(str(Path(__file__).resolve().parent.parent))
+    [block] = re.findall(r"```python\n(.*?)```", README, re.S)
+    exec(block, {})
+    assert "full_text pmc_cloud CC BY" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_its_commands_are_commands(command):
+    _parser().parse_args(shlex.split(command))
+
+
+def test_its_commands_are_found():
+    assert len(COMMANDS) >= 5
+
+
+@pytest.mark.parametrize("name", re.findall(r"\]\(([A-Z_]+(?:\.md)?)\)", README))
+def test_its_links_lead_somewhere(name):
+    assert (Path(__file__).resolve().parent.parent / name).exists()
