@@ -315,7 +315,10 @@ def test_entity_bombs_are_refused() -> None:
         read(f'<!DOCTYPE article [<!ENTITY b0 "boom">{bomb}]>' + article("<p>x &b12; y</p>"))
 
 
-@X
+NESTING = "sec italic list p odd sub fn td ref-list verse-group disp-quote boxed-text"
+
+
+@pytest.mark.parametrize("tag", NESTING.split())
 def test_deep_nesting_is_text_or_refused_never_a_crash(tag: str) -> None:
     deep = article(f"<p>{f'<{tag}>' * 200}deep words{f'</{tag}>' * 200}</p>")
     assert "deep words" in " ".join(read(deep).markdown.split())
@@ -339,3 +342,19 @@ def test_hostile_spans_do_not_fill_the_memory() -> None:
 def test_the_tree_alone_can_be_had() -> None:
     parsed = jats.parse(article("<p>x</p>").encode())
     assert (parsed.root.tag, parsed.cut_off) == ("article", False)
+
+
+@pytest.mark.parametrize(
+    "tags", ["table tr td", "def-list def-item", "mixed-citation person-group", "name surname"]
+)
+def test_nesting_never_doubles_the_work_at_each_level(tags: str) -> None:
+    opened = "".join(f"<{tag}>" for tag in tags.split())
+    closed = "".join(f"</{tag}>" for tag in reversed(tags.split()))
+    markdown = read(article(opened * 60 + "deep words" + closed * 60)).markdown
+    assert "deep words" in " ".join(markdown.split())
+
+
+def test_labels_that_refer_to_themselves_come_to_an_end() -> None:
+    loop = '<xref ref-type="bibr" rid="r1"/>'
+    back = f'<ref-list><ref id="r1"><label>{loop} a {loop} b</label></ref></ref-list>'
+    assert read(article(f"<p>See {loop}.</p>", back=back)).markdown.startswith("# A title")

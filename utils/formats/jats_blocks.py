@@ -148,7 +148,10 @@ def _definitions(el: Element, walk: Walk) -> None:
 
 def _definition(el: Element, walk: Walk) -> list[str]:
     terms = ", ".join(filter(None, (walk.line(term) for term in el.findall("term"))))
-    blocks = [block for meaning in el.findall("def") for block in walk.collect(meaning)]
+    blocks: list[str] = []
+    for child in el:
+        if child.tag not in {"term", "label"}:
+            blocks += walk.collect(child, itself=child.tag != "def")
     lead = f"{_bold(terms)}: " if terms else ""
     first = f"{lead}{blocks[0]}" if blocks else lead.rstrip(": ")
     return _indented("-", [first, *blocks[1:]])

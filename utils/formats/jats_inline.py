@@ -12,12 +12,13 @@ import re
 from collections.abc import Callable
 
 from .jats_text import link, tidy
-from .jats_walk import HREF, Element, Inline, Walk
+from .jats_walk import HREF, Element, Inline, Walk, text_of
 
 _EMPHASIS = {"italic": ("*", "i"), "bold": ("**", "b")}
 # Citations put blanks between elements that touch.
 _CITATIONS = frozenset({"mixed-citation", "element-citation", "citation", "nlm-citation"})
 _LINES = _CITATIONS | {"p", "td", "th", "title", "article-title", "label", "term", "kwd", "corresp"}
+_LONGEST_NUMBER = 40  # characters of "1, 2-5"; keeps the pattern below from running wild
 _NUMBERS = re.compile(r"[\d\s,;–-]*\d[\d\s,;–-]*")
 _POINTERS = frozenset({"bibr", "fig", "table", "disp-formula", "boxed-text", "app"})
 _BETWEEN_NUMBERS = frozenset({",", "–", "-", ", ", "−", "‐"})
@@ -118,7 +119,8 @@ def _xref(el: Element, walk: Walk) -> str:
     text = walk.inline(el)
     if not text.strip():
         return text + _pointer(el, walk)
-    if el.get("ref-type") == "bibr" and _NUMBERS.fullmatch(text) and _is_raised(el, walk):
+    is_number = el.get("ref-type") == "bibr" and len(text) < _LONGEST_NUMBER
+    if is_number and _NUMBERS.fullmatch(text) and _is_raised(el, walk):
         walk.raised = el
         return f"<sup>{text.strip()}</sup>"
     return text
@@ -153,8 +155,10 @@ def _pointer(el: Element, walk: Walk) -> str:
         if target is None:
             continue
         label = target.find("label")
-        words = walk.line(label) if label is not None else walk.line(target.find("title"))
-        labels.append(words.strip("[]. ") or rid)
+        label = target.find("title") if label is None else label
+        # Not rendered: a label may hold a reference to itself.
+        words = "" if label is None else walk.escape(tidy(text_of(label)))
+        labels.append(words.strip("[]. ") or walk.escape(rid))
     named = ", ".join(labels)
     return f"[{named}]" if named and el.get("ref-type") == "bibr" else named
 

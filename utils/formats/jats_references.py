@@ -197,11 +197,12 @@ def _people(el: Element, walk: Walk) -> str:
 
 def _name(el: Element, walk: Walk) -> str:
     """``Smith JA Jr``; names with their own punctuation stay as they are."""
-    found: dict[str, str] = {}
+    parts: dict[str, Element] = {}
     for child in el:
         if (child.tail and not child.tail.isspace()) or child.tag not in _NAME_ORDER:
             return walk.inline(el)
-        found[child.tag] = walk.line(child)
+        parts[child.tag] = child
+    found = {tag: walk.line(part) for tag, part in parts.items()}
     return " ".join([found[tag] for tag in _NAME_ORDER if found.get(tag)])
 
 

@@ -30,13 +30,12 @@ class _Cell:
 
 def table(el: Element, walk: Walk) -> None:
     """Write a ``table`` (or the ``tbody`` of an ``array``) as a pipe table."""
-    head, body, foot = _rows(el, walk)
-    if not (head or body or foot):
-        walk.flow(el, skip=CAPTION)
+    sections = _rows(el, walk)
+    cells = [cell for rows in sections for row in rows for cell in row]
+    if len(cells) < 2:  # a frame around text
+        walk.flow(cells[0] if cells else el, skip=CAPTION)
         return
-    if not head and len(body) + len(foot) == 1 and len((body + foot)[0]) == 1:
-        _boxed(el, walk)
-        return
+    head, body, foot = ([_rendered(row, walk) for row in rows] for rows in sections)
     if not head and body and all(cell.is_header for cell in body[0]) and body[0][0].high == 1:
         head, body = body[:1], body[1:]
     header, rows = _grid(head, fill=True), _grid(body) + _grid(foot)
@@ -48,27 +47,30 @@ def table(el: Element, walk: Walk) -> None:
     walk.add("\n".join(lines + [_line(row, width) for row in rows]))
 
 
-def _rows(el: Element, walk: Walk) -> tuple[list[list[_Cell]], ...]:
-    """The rows of head, body and foot, whatever the order they are written in."""
-    found: dict[str, list[list[_Cell]]] = {name: [] for name in _SECTIONS}
+def _rows(el: Element, walk: Walk) -> list[list[list[Element]]]:
+    """The cells, row by row, of head, body and foot, whatever their order in the file."""
+    found: dict[str, list[list[Element]]] = {name: [] for name in _SECTIONS}
     for child in el:
-        if child.tag in found:
-            rows = [_cells(row, walk) for row in child if row.tag == "tr"]
-            found[child.tag].extend(row for row in rows if row)
-        elif child.tag == "tr":
-            found["tbody"].extend(filter(None, [_cells(child, walk)]))
-        elif child.tag in {"caption", "title"}:
+        rows = [child] if child.tag == "tr" else child if child.tag in found else ()
+        section = found.get(child.tag, found["tbody"])
+        for row in rows:
+            if cells := [cell for cell in row if cell.tag in {"td", "th"}]:
+                section.append(cells)
+        if child.tag in {"caption", "title"}:
             walk.paragraph(walk.inline(child))
-    return found["thead"], found["tbody"], found["tfoot"]
+    return [found[name] for name in _SECTIONS]
 
 
-def _cells(row: Element, walk: Walk) -> list[_Cell]:
-    made = []
-    for el in row:
-        if el.tag in {"td", "th"}:
-            wide, high = _span(el, "colspan", _WIDEST), _span(el, "rowspan", _LONGEST)
-            made.append(_Cell(_cell_text(el, walk), wide, high, el.tag == "th"))
-    return made
+def _rendered(cells: list[Element], walk: Walk) -> list[_Cell]:
+    return [
+        _Cell(
+            _cell_text(el, walk),
+            _span(el, "colspan", _WIDEST),
+            _span(el, "rowspan", _LONGEST),
+            el.tag == "th",
+        )
+        for el in cells
+    ]
 
 
 def _span(el: Element, name: str, most: int) -> int:
@@ -132,12 +134,6 @@ def _joined(header: list[list[str]], width: int) -> list[str]:
 
 def _line(row: list[str], width: int) -> str:
     return f"| {' | '.join(row + [''] * (width - len(row)))} |"
-
-
-def _boxed(el: Element, walk: Walk) -> None:
-    """A table of one cell is a frame around text."""
-    cell = next(child for child in el.iter("td", "th"))
-    walk.flow(cell)
 
 
 def table_wrap(el: Element, walk: Walk) -> None:

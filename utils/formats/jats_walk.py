@@ -103,8 +103,13 @@ class Walk:
 
     def one(self, el: Element) -> str:
         """The element itself as running text."""
+        if self._depth > _DEEPEST:
+            return self.escape(text_of(el, " "))
+        self._depth += 1
         handler = self.inline_of.get(el.tag)
-        return handler(el, self) if handler else self._unlisted(el)
+        made = handler(el, self) if handler else self._unlisted(el)
+        self._depth -= 1
+        return made
 
     def line(self, el: Element | None, skip: Collection[str] = ()) -> str:
         """The element's content on one tidy line; empty when there is no element."""
