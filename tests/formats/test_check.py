@@ -18,7 +18,8 @@ ABSTRACT = (
     "Honeybees return to flowers whose colour they have learned. We trained two hundred foragers on"
     " blue and yellow discs and recorded every visit for nine days. Foragers kept the learned"
     " colour for six days and lost it after rain. Memory of colour in honeybees is therefore"
-    " long, and depends on weather more than on reward, which models of foraging have so far left out."
+    " long, and depends on weather more than on reward, which models of foraging have so far left"
+    " out."
 )
 SENTENCES = (
     "Every hive stood on a south slope and was opened at noon.",

@@ -82,6 +82,12 @@ def test_site_furniture_goes_and_the_article_stays() -> None:
     assert document.body_words == count_words(PROSE)
 
 
+def test_a_figure_in_a_carousel_is_kept() -> None:
+    shown = "<a href='/f'>View</a><p>Figure 4. Loss of colour.</p>"
+    figure = f"<div class='fig-set-carousel'>{shown}</div>"
+    assert "Figure 4. Loss of colour." in read(f"<h2>Results</h2><p>{PROSE}</p>{figure}").markdown
+
+
 def test_a_sidebar_that_is_the_layout_is_kept() -> None:
     assert read(f"<div class='has-sidebar sidebar'><p>{PROSE}</p></div>").body_words == count_words(
         PROSE

@@ -29,12 +29,12 @@ _FURNITURE = re.compile(
     r"|toolbar|toolbox|metrics|altmetric|dimensions|banner|modal|popup|tooltip|skip|skiplinks?"
     r"|newsletter|promo|advert|advertisement|ads|doubleclick|recommend(er|ed|ations)|citedby|sidebar"
     r"|rail|menu|pagination|pager|login|signin|printonly|feedback|survey|alerts?|masthead"
-    r"|complementary|search|searchbox|carousel"
+    r"|complementary|search|searchbox"
 )
 # These name furniture only when the block is mostly links, or nearly empty.
 _SUSPECT = re.compile(
     r"related|downloads?|toc|contents|footer|header|tools|actions|options|links|buttons|aside"
-    r"|comments|jump|pdf|export|cite|citation|permissions|more|view"
+    r"|comments|jump|carousel|pdf|export|cite|citation|permissions|more|view"
 )
 _ABSTRACT = re.compile(r"abstract")
 _REFERENCES = re.compile(r"references?|reflist|refs?|reflinks|bibliography|citations")
