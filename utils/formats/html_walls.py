@@ -39,10 +39,15 @@ _TITLES = {
         r"|forbidden|access denied|error( page)?|bad (request|gateway)|gateway time-?out"
         r"|(temporarily )?(service )?unavailable|(internal )?server error"
         r"|site maintenance"
-        r"|(an error (has )?occurred|something went wrong|request rejected|too many requests).*",
+        r"|(oops\W+)?(an error (has )?occurred|something went wrong|request rejected|too many requests).*",
         re.I,
     ),
     "login": re.compile(r"(sign|log) ?in.{0,40}|login.{0,40}|shibboleth.*|authentication.*", re.I),
+    "paywall": re.compile(
+        r"(get|purchase|buy|institutional) access.*|access options.*|subscription required.*"
+        r"|(buy|purchase|rent) (this )?article.*|restricted access.*",
+        re.I,
+    ),
     "cookie_wall": re.compile(
         r"cookies? (absent|required|disabled|are disabled|error|not supported).*|enable cookies.*",
         re.I,
@@ -74,7 +79,7 @@ _ELEMENTS = {
 _LOGIN_FORM = re.compile(r"log-?in|sign-?in|shibboleth", re.I)
 # Parts of class and id names publishers give to the block that sells the article.
 _PAYWALL = re.compile(
-    r"pay-?wall|access-?options|access-?denied|access-?denial|denial-?block|article-?purchase|buy-?box"
+    r"\bpurchase\b|pay-?wall|access-?options|access-?denied|access-?denial|denial-?block|article-?purchase|buy-?box"
     r"|buy-?article|purchase-?(options|access|article)|get-?access|pay-?per-?view|ppv|no-?access"
     r"|rent-?or-?buy|subscription-?(options|required)|preview-?of-?subscription|restricted-?access"
     r"|add-?to-?cart|access-?widget|institutional-?access|article-?access-?form",
