@@ -116,9 +116,9 @@ def verdicts() -> str:
     from utils.formats.check import MEANINGS
     from utils.paper import Verdict
 
-    return _table(
-        ("verdict", "what came"), ((f"`{name}`", MEANINGS[name]) for name in get_args(Verdict))
-    )
+    kept = ("It is the whole paper, and this one", "Kept on the shelf.")
+    rows = ((f"`{name}`", *MEANINGS.get(name, kept)) for name in get_args(Verdict))
+    return _table(("verdict", "what came", "what to do"), rows)
 
 
 TABLES = {

@@ -27,6 +27,7 @@ from .errors import BadRequest, NotConfigured
 
 _ROOT = Path(__file__).resolve().parent.parent
 _IN_CHECKOUT = (_ROOT / "server.py").exists()
+TOOLSETS = ("core",)
 FULL_TEXT_SOURCES = ("pmc", "europepmc", "arxiv", "unpaywall", "publisher", "jina")
 _EMAIL = re.compile(r"[^@\s]+@[^@\s.]+(\.[^@\s.]+)+")
 # Unpaywall answers 422 to these, and NCBI could not reach anybody there.
@@ -78,8 +79,6 @@ class Settings(BaseSettings):
     jina_api_key: SecretStr | None = Field(
         None, description="500 requests a minute at Jina Reader, and search"
     )
-    semantic_scholar_api_key: SecretStr | None = Field(None, description="one request a second")
-    openalex_api_key: SecretStr | None = Field(None, description="a daily budget at OpenAlex")
 
     papers_dir: Path = Field(
         _ROOT / "papers" if _IN_CHECKOUT else Path.home() / "papers", description="the shelf"
@@ -111,12 +110,10 @@ class Settings(BaseSettings):
     arxiv_base_url: str = _url("https://export.arxiv.org", "arXiv API and its files")
     jina_reader_base_url: str = _url("https://r.jina.ai", "Jina Reader")
     jina_search_base_url: str = _url("https://s.jina.ai", "Jina search")
-    semantic_scholar_base_url: str = _url(
-        "https://api.semanticscholar.org/graph/v1", "Semantic Scholar"
-    )
-    pubchem_base_url: str = _url("https://pubchem.ncbi.nlm.nih.gov/rest/pug", "PubChem")
 
-    mcp_toolsets: Names = Field(("core",), description="comma list of toolsets, or `all`")
+    mcp_toolsets: Names = Field(
+        ("core",), description="comma list of toolsets, or `all`; this version has `core`"
+    )
     mcp_log_level: str = Field("info", description="debug, info, warning, error; logs go to stderr")
 
     @field_validator("*", mode="before")
@@ -147,6 +144,14 @@ class Settings(BaseSettings):
         unknown = set(value) - set(FULL_TEXT_SOURCES)
         if unknown:
             msg = f"unknown: {', '.join(sorted(unknown))}; known: {', '.join(FULL_TEXT_SOURCES)}"
+            raise ValueError(msg)
+        return value
+
+    @field_validator("mcp_toolsets")
+    @classmethod
+    def _known_toolsets(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if unknown := set(value) - {*TOOLSETS, "all"}:
+            msg = f"unknown: {', '.join(sorted(unknown))}; known: {', '.join(TOOLSETS)}, all"
             raise ValueError(msg)
         return value
 

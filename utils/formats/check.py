@@ -57,7 +57,7 @@ _ORDER: tuple[Verdict, ...] = (
     "login",
     "paywall",
 )
-_SAYS: dict[Verdict, tuple[str, str]] = {
+MEANINGS: dict[Verdict, tuple[str, str]] = {
     "partial": ("Only part of the paper came", "Another source may have all of it."),
     "abstract_only": ("The page shows the abstract, not the paper", "The full text may be closed."),
     "front_matter_only": ("Title and front matter came without a text", "Try another source."),
@@ -313,6 +313,6 @@ def _page_count(pages: str) -> int:
 
 
 def _reject(finding: Finding) -> NoReturn:
-    said, hint = _SAYS[finding.verdict]
+    said, hint = MEANINGS[finding.verdict]
     msg = f"{said}: {finding.evidence}."
     raise BadContent(msg, hint, verdict=finding.verdict, evidence=finding.evidence)

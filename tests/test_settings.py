@@ -1,0 +1,76 @@
+"""Every knob: where it is read from, what counts as unset, what is refused and how."""
+
+import pytest
+
+from utils.errors import BadRequest, NotConfigured
+from utils.settings import Settings, load_settings
+
+
+def test_aliases_of_other_servers_are_understood(monkeypatch):
+    monkeypatch.setenv("NCBI_ADMIN_EMAIL", "me@lab.edu")
+    monkeypatch.setenv("PUBMED_API_KEY", "k")
+    settings = load_settings()
+    assert settings.pubmed_email == "me@lab.edu"
+    assert settings.key("ncbi_api_key") == "k"
+
+
+@pytest.mark.parametrize("value", ["", "   ", "${user_config.email}", "${PUBMED_EMAIL}"])
+def test_blank_and_unfilled_values_are_unset(monkeypatch, value):
+    monkeypatch.setenv("PUBMED_EMAIL", value)
+    monkeypatch.setenv("NCBI_API_KEY", value)
+    monkeypatch.setenv("PAPERS_RETRY_ABSTRACT_DAYS", value)
+    settings = load_settings()
+    assert settings.pubmed_email == ""
+    assert settings.ncbi_api_key is None
+    assert settings.papers_retry_abstract_days == 30
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("PUBMED_EMAIL", "nobody"),
+        ("PUBMED_EMAIL", "you@example.com"),
+        ("PAPERS_SOURCES", "pmc,scihub"),
+        ("EUTILS_BASE_URL", "ftp://eutils"),
+        ("NCBI_MAX_RETRIES", "50"),
+        ("NCBI_TOOL_IDENTIFIER", "two words"),
+        ("PAPERS_RETRY_ABSTRACT_DAYS", "soon"),
+        ("MCP_TOOLSETS", "core,magic"),
+    ],
+)
+def test_what_cannot_be_used_is_named(monkeypatch, name, value):
+    monkeypatch.setenv(name, value)
+    with pytest.raises(BadRequest) as refused:
+        load_settings()
+    assert name in refused.value.message
+
+
+def test_a_wrong_key_is_never_shown(monkeypatch):
+    monkeypatch.setenv("NCBI_API_KEY", "SECRET123")
+    settings = load_settings()
+    assert "SECRET123" not in repr(settings)
+    assert "SECRET123" not in str(settings.model_dump())
+
+
+def test_a_relative_folder_hangs_on_the_checkout_not_on_where_we_stand(monkeypatch, tmp_path):
+    monkeypatch.setenv("PAPERS_DIR", "corpus")
+    assert load_settings().papers_dir != tmp_path / "corpus"
+    assert load_settings().papers_dir.is_absolute()
+
+
+def test_the_default_shelf_lies_beside_the_server(monkeypatch):
+    monkeypatch.delenv("PAPERS_DIR")
+    folder = Settings().papers_dir
+    assert folder.name == "papers"
+    assert (folder.parent / "server.py").exists()
+
+
+def test_without_an_address_one_sentence_says_what_to_set():
+    with pytest.raises(NotConfigured, match="PUBMED_EMAIL"):
+        Settings().require_email("NCBI")
+
+
+def test_the_user_agent_names_us_and_a_way_to_reach_the_user():
+    agent = Settings(pubmed_email="me@lab.edu").user_agent
+    assert agent.startswith("Papershelf/0")
+    assert "mailto:me@lab.edu" in agent
