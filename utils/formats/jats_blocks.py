@@ -148,7 +148,8 @@ def _definitions(el: Element, walk: Walk) -> None:
 
 def _definition(el: Element, walk: Walk) -> list[str]:
     terms = ", ".join(filter(None, (walk.line(term) for term in el.findall("term"))))
-    blocks: list[str] = []
+    stray = walk.escape(tidy(el.text or ""))
+    blocks = [stray] if stray else []
     for child in el:
         if child.tag not in {"term", "label"}:
             blocks += walk.collect(child, itself=child.tag != "def")

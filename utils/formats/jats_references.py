@@ -71,8 +71,9 @@ def _reference(el: Element, walk: Walk, number: int) -> str:
 
 
 def _citation(el: Element, walk: Walk) -> str:
-    tags = {child.tag for child in el}
-    if _has_words(el) or tags.isdisjoint(_COMPOSED):
+    children = list(el)  # lxml makes its elements anew for every loop unless somebody holds them
+    tags = {child.tag for child in children}
+    if tags.isdisjoint(_COMPOSED) or _has_words(el):
         made = _printed(el, walk)
     else:
         made = _composed(el, walk)

@@ -12,15 +12,16 @@ from urllib.parse import quote
 _HINT = re.compile(r"[\\`*_<$&\]~]")
 _SPECIAL = re.compile(
     r"""
-    \\(?=[!-/:-@\[-`{-~]|$)        # a backslash that would escape what follows
-    | `
-    | \*(?!(?<=\s\*)\s)            # a star, unless blanks stand on both sides
-    | (?<![^\W_])_ | _(?![^\W_])   # an underscore at the edge of a word
-    | <(?=[A-Za-z/!?]|$)           # the beginning of a tag
-    | \$                           # dollars enclose mathematics here
-    | &(?=\#?\w+;)                 # what looks like an entity was meant literally
-    | \](?=\()                     # [1](2) is no link
-    | ~(?=~)
+    [\\`*_<$&\]~]                     # first the sign, which is found fast; then whether it counts
+    (?: (?<=\\)(?=[!-/:-@\[-`{-~]|$)  # a backslash that would escape what follows
+      | (?<=[`$])                     # dollars enclose mathematics here
+      | (?<=\*)(?!(?<=\s\*)\s)        # a star, unless blanks stand on both sides
+      | (?<=_)(?:(?<![^\W_]_)|(?![^\W_]))  # an underscore at the edge of a word
+      | (?<=<)(?=[A-Za-z/!?]|$)       # the beginning of a tag
+      | (?<=&)(?=\#?\w+;)             # what looks like an entity was meant literally
+      | (?<=\])(?=\()                 # [1](2) is no link
+      | (?<=~)(?=~)
+    )
     """,
     re.X,
 )
