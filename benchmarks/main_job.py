@@ -48,10 +48,9 @@ def main() -> None:
         began = time.perf_counter()
         again = dict(library.download_many(wanted))
         held = sum(1 for o in again.values() if not isinstance(o, PaperError) and o.cached)
-        print(
-            f"again: {held} of {len(wanted)} from the shelf in {time.perf_counter() - began:.2f} s, "
-            f"{len(world.requests) - before} requests"
-        )
+        seconds = time.perf_counter() - began
+        asked = len(world.requests) - before
+        print(f"again: {held} of {len(wanted)} from the shelf in {seconds:.2f} s, {asked} requests")
         library.shelf.close()
 
 
@@ -64,8 +63,10 @@ def _report(outcomes: dict[Ids, object], chain: dict[str, dict], seconds: float)
     failed = {ids: o for ids, o in outcomes.items() if isinstance(o, PaperError)}
     done = {ids: o for ids, o in outcomes.items() if not isinstance(o, PaperError)}
     full = {ids: o for ids, o in done.items() if o.stored.kind == "full_text"}
-    print(f"{len(outcomes)} papers in {seconds:.1f} s: {len(full)} full text, "
-          f"{len(done) - len(full)} abstract only, {len(failed)} failed")
+    print(
+        f"{len(outcomes)} papers in {seconds:.1f} s: {len(full)} full text, "
+        f"{len(done) - len(full)} abstract only, {len(failed)} failed"
+    )
     print("by rung:", dict(Counter(o.stored.via for o in full.values()).most_common()))
     false = [ids for ids, o in full.items() if not _is(o, chain[ids.pmid])]
     print(f"false full texts: {len(false)}", *map(str, false))
