@@ -18,7 +18,11 @@ _TITLE: Final = frozenset({"label", "title"})
 _BULLETS: Final = frozenset("•·∙●○◦▪■□–—-*→➢✓")
 _NUMBERED: Final = re.compile(r"\(?(\d{1,9})[.):]?\)?")
 _ROMAN: Final = ((10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
+_EMPTY_WORDS: Final = re.compile(
+    r"(?:unlabell?ed )?(?:image|graphic|table|fig(?:ure)?)\.?\s*\d*", re.I
+)
 _QUICK_LABEL: Final = 3  # characters; a longer footnote label is a word
+_NOTES: Final = {"coi statement": "Competing interests", "conflict": "Competing interests"}
 # The best form of a thing given several times; pictures are the last resort.
 _BEST: Final = (
     "table",
@@ -246,7 +250,8 @@ def _figure(el: Element, walk: Walk) -> None:
 def _described(el: Element, walk: Walk) -> None:
     """``alt-text`` and ``long-desc``, unless they repeat what is there already."""
     text = walk.line(el)
-    if text and not any(text.rstrip(".") in block for block in walk.blocks[-2:]):
+    repeats = any(text.rstrip(".") in block for block in walk.blocks[-2:])
+    if text and not repeats and not _EMPTY_WORDS.fullmatch(text):
         walk.paragraph(f"[Image description: {text}]")
 
 
@@ -285,8 +290,8 @@ def footnotes(el: Element, walk: Walk, default: str = "") -> None:
 
 
 def _notes(el: Element, walk: Walk) -> None:
-    kind = (el.get("notes-type") or "").replace("-", " ").replace("_", " ").strip()
-    section(el, walk, kind.capitalize() if kind.isascii() else "")
+    kind = (el.get("notes-type") or "").replace("-", " ").replace("_", " ").strip().lower()
+    section(el, walk, _NOTES.get(kind) or kind.capitalize())
 
 
 def _correspondence(el: Element, walk: Walk) -> None:
