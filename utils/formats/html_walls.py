@@ -39,7 +39,8 @@ _TITLES = {
         r"|forbidden|access denied|error( page)?|bad (request|gateway)|gateway time-?out"
         r"|(temporarily )?(service )?unavailable|(internal )?server error"
         r"|site maintenance"
-        r"|(oops\W+)?(an error (has )?occurred|something went wrong|request rejected|too many requests).*",
+        r"|(oops\W+)?(an error (has )?occurred|something went wrong).*"
+        r"|(request rejected|too many requests).*",
         re.I,
     ),
     "login": re.compile(r"(sign|log) ?in.{0,40}|login.{0,40}|shibboleth.*|authentication.*", re.I),
