@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -50,18 +51,16 @@ def examine(settings: Settings, web: Web, sources: Sequence[Source]) -> list[Che
 def client_snippets(settings: Settings, root: Path) -> dict[str, str]:
     """What to paste where, for each MCP host; keys never appear, only the address does."""
     email = settings.pubmed_email or "YOUR ADDRESS"
-    command = {
-        "command": "uv",
-        "args": ["run", "--directory", str(root), "server.py"],
-        "env": {"PUBMED_EMAIL": email},
-    }
+    in_checkout = (root / "server.py").exists()
+    words = ["uv", "run", "--directory", str(root), "server.py"] if in_checkout else ["papershelf"]
+    command = {"command": words[0], "args": words[1:], "env": {"PUBMED_EMAIL": email}}
     usual = json.dumps({"mcpServers": {"papershelf": command}}, indent=2)
     vs_code = json.dumps({"servers": {"papershelf": {"type": "stdio", **command}}}, indent=2)
     return {
         "Claude Desktop (claude_desktop_config.json)": usual,
         "Claude Code": (
-            f"claude mcp add papershelf --env PUBMED_EMAIL='{email}' -- "
-            f"uv run --directory '{root}' server.py"
+            f"claude mcp add papershelf --env {shlex.quote(f'PUBMED_EMAIL={email}')} -- "
+            f"{shlex.join(words)}"
         ),
         "Cursor (~/.cursor/mcp.json)": usual,
         "VS Code (.vscode/mcp.json)": vs_code,
