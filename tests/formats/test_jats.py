@@ -339,6 +339,11 @@ def test_hostile_spans_do_not_fill_the_memory() -> None:
     assert "y" in markdown
 
 
+def test_long_cells_are_not_multiplied_by_their_spans() -> None:
+    rows = f'<tr><td rowspan="2000">{"long " * 2000}</td></tr>' + "<tr><td>y</td></tr>" * 1999
+    assert len(body_of(f"<table>{rows}</table>")) < 200_000
+
+
 def test_the_tree_alone_can_be_had() -> None:
     parsed = jats.parse(article("<p>x</p>").encode())
     assert (parsed.root.tag, parsed.cut_off) == ("article", False)

@@ -198,13 +198,13 @@ def _people(el: Element, walk: Walk) -> str:
 
 def _name(el: Element, walk: Walk) -> str:
     """``Smith JA Jr``; names with their own punctuation stay as they are."""
-    parts: dict[str, Element] = {}
-    for child in el:
-        if (child.tail and not child.tail.isspace()) or child.tag not in _NAME_ORDER:
+    parts = list(el)
+    for part in parts:
+        if (part.tail and not part.tail.isspace()) or part.tag not in _NAME_ORDER:
             return walk.inline(el)
-        parts[child.tag] = child
-    found = {tag: walk.line(part) for tag, part in parts.items()}
-    return " ".join([found[tag] for tag in _NAME_ORDER if found.get(tag)])
+    if len(parts) > 1 and (len(parts) > 2 or parts[0].tag != "surname"):
+        parts.sort(key=lambda part: _NAME_ORDER.index(part.tag))
+    return " ".join([text for part in parts if (text := walk.line(part))])
 
 
 def _etal(el: Element, walk: Walk) -> str:

@@ -17,6 +17,7 @@ from .jats_walk import HREF, Block, Element, Walk
 
 _WIDEST: Final = 400  # columns; a hostile colspan must not fill the memory
 _LONGEST: Final = 5000  # rows a rowspan may reach
+_REPEATED: Final = 500  # characters of a spanning cell that are worth repeating
 _SECTIONS: Final = ("thead", "tbody", "tfoot")
 
 
@@ -75,7 +76,7 @@ def _rendered(cells: list[Element], walk: Walk) -> list[_Cell]:
 
 def _span(el: Element, name: str, most: int) -> int:
     value = el.get(name)
-    if value is None:
+    if value is None or value == "1":
         return 1
     value = value.strip()
     return min(int(value), most) or 1 if value.isascii() and value.isdigit() else 1
@@ -100,9 +101,10 @@ def _grid(rows: list[list[_Cell]], fill: bool = False) -> list[list[str]]:
         for cell in cells:
             _drop_hanging(row, hanging)
             for offset in range(cell.wide):
-                text = cell.text if fill or not offset else ""
+                is_short = len(cell.text) <= _REPEATED
+                text = cell.text if not offset or (fill and is_short) else ""
                 if cell.high > 1:
-                    hanging[len(row)] = (cell.high - 1, text)
+                    hanging[len(row)] = (cell.high - 1, text if is_short else "")
                 row.append(text)
             if len(row) >= _WIDEST:
                 break
