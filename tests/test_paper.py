@@ -3,7 +3,7 @@
 import pytest
 
 from utils.errors import BadRequest
-from utils.paper import Ids
+from utils.identifiers import Ids
 
 SICI = "10.1002/(SICI)1097-0258(19980815/30)17:15/16<1661::AID-SIM968>3.0.CO;2-2"
 SPELLINGS = {

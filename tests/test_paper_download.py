@@ -10,7 +10,7 @@ import pytest
 
 from utils import Library
 from utils.errors import BadRequest, NotConfigured, NotFound, PaperError, Unreachable
-from utils.paper import Ids
+from utils.identifiers import Ids
 
 FULL_TEXT_BY = {
     "pmc_cloud": "pmc_cloud",

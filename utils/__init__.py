@@ -5,8 +5,9 @@
 """
 
 from .errors import PaperError
+from .identifiers import Ids
 from .library import Library
-from .paper import Ids, Paper, StoredPaper
+from .paper import Paper, StoredPaper
 from .settings import Settings
 
 __all__ = ["Ids", "Library", "Paper", "PaperError", "Settings", "StoredPaper"]

@@ -19,7 +19,8 @@ from .library import Library
 from .settings import Settings, version
 
 if TYPE_CHECKING:
-    from .paper import Ids, Paper
+    from .identifiers import Ids
+    from .paper import Paper
     from .paper_download import Download
 
 NO_FULL_TEXT, BAD_REQUEST, UNREACHABLE, INTERRUPTED = 1, 2, 3, 130
@@ -251,7 +252,7 @@ def _wanted(given: Sequence[str]) -> list[Ids]:
     BadRequest
         There is none, or one cannot be read: said before anything is fetched.
     """
-    from .paper import EXAMPLES, Ids
+    from .identifiers import EXAMPLES, Ids
 
     if not given and sys.stdin.isatty():
         raise BadRequest("No identifier was given.", EXAMPLES)

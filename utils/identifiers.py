@@ -98,6 +98,18 @@ class Ids:
         raise BadRequest(msg, EXAMPLES)
 
     @classmethod
+    def maybe(cls, text: str) -> Ids:
+        """Read an identifier where there may be none; then the names are all empty.
+
+        >>> Ids.maybe("10.1000/a").doi, bool(Ids.maybe("see page 5"))
+        ('10.1000/a', False)
+        """
+        try:
+            return cls.parse(text)
+        except BadRequest:
+            return cls()
+
+    @classmethod
     def of(cls, **given: str) -> Ids:
         """Read identifiers given by kind (``pmid=…, doi=…``), refusing a mismatch of kinds.
 

@@ -13,7 +13,8 @@ from .settings import Settings, load_settings
 if TYPE_CHECKING:
     from .errors import PaperError
     from .health_check import Check
-    from .paper import Ids, SearchResult, StoredPaper
+    from .identifiers import Ids
+    from .paper import SearchResult, StoredPaper
     from .paper_download import Download, Ladder
     from .shelf_reading import Reading
     from .store import RebuildReport, Shelf
@@ -96,7 +97,7 @@ class Library:
         """
         from dataclasses import replace
 
-        from .paper import Ids
+        from .identifiers import Ids
         from .paper_download import download
 
         ids = Ids.parse(paper) if isinstance(paper, str) else paper

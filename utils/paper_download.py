@@ -16,7 +16,8 @@ from typing import Any
 
 from . import formats
 from .errors import BadContent, Miss, NotFound, PaperError, Unreachable
-from .paper import Attempt, Author, Document, Fetched, Ids, Paper, StoredPaper
+from .identifiers import Ids
+from .paper import Attempt, Author, Document, Fetched, Paper, StoredPaper
 from .paper_lookup import look_up
 from .sources import Route, Source
 from .store import Shelf

@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass
 
 from .errors import BadRequest, NotFound
-from .paper import Ids, Kind, StoredPaper
+from .identifiers import Ids
+from .paper import Kind, StoredPaper
 from .store import Shelf
 
 MOST_CHARACTERS = 50_000

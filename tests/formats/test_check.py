@@ -12,7 +12,8 @@ from utils.errors import BadContent
 from utils.formats import html, jats
 from utils.formats.check import completeness, identity, judge
 from utils.formats.likeness import title_likeness
-from utils.paper import Author, Document, Fetched, Ids, Paper
+from utils.identifiers import Ids
+from utils.paper import Author, Document, Fetched, Paper
 
 ABSTRACT = (
     "Honeybees return to flowers whose colour they have learned. We trained two hundred foragers on"

@@ -17,7 +17,8 @@ from utils.formats import pdf, pdf_child
 from utils.formats.check import judge
 from utils.formats.pdf_layout import Block, Page, markdown_of, to_blocks
 from utils.formats.pdf_lines import Line
-from utils.paper import Document, Fetched, Ids, Paper
+from utils.identifiers import Ids
+from utils.paper import Document, Fetched, Paper
 
 Placed = tuple[float, float, float, str]  # x, y, size, text
 

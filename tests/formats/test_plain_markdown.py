@@ -10,7 +10,8 @@ from utils.errors import BadContent
 from utils.formats import plain_markdown
 from utils.formats.check import judge
 from utils.formats.words import count_words
-from utils.paper import Document, Fetched, Ids, Paper
+from utils.identifiers import Ids
+from utils.paper import Document, Fetched, Paper
 
 PROSE = "Bees find their way home by the sun and remember flowers they liked. " * 6
 PAPER = Paper(ids=Ids(doi="10.1000/bees"), title="Bees and the memory of light", abstract=PROSE)

@@ -5,7 +5,8 @@ from itertools import pairwise
 import pytest
 
 from utils.errors import NotFound, Unreachable
-from utils.paper import Ids, Paper
+from utils.identifiers import Ids
+from utils.paper import Paper
 from utils.sources.arxiv import look_up, pdf
 
 

@@ -1,7 +1,7 @@
 """Crossref: the last one asked what a DOI is."""
 
 from utils.errors import NotFound, Unreachable
-from utils.paper import Ids
+from utils.identifiers import Ids
 from utils.sources.crossref import look_up
 
 

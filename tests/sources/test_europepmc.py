@@ -3,7 +3,8 @@
 import pytest
 
 from utils.errors import NotFound, NotOffered, Unreachable
-from utils.paper import Ids, Paper
+from utils.identifiers import Ids
+from utils.paper import Paper
 from utils.sources.europepmc import full_text, look_up
 
 

@@ -1,7 +1,7 @@
 """From PMCID to the paper's other names."""
 
 from utils.errors import NotFound, Unreachable
-from utils.paper import Ids
+from utils.identifiers import Ids
 from utils.sources.idconv import look_up
 
 

@@ -4,7 +4,8 @@ import pytest
 
 from utils import Library
 from utils.errors import NotOffered
-from utils.paper import Ids, Paper
+from utils.identifiers import Ids
+from utils.paper import Paper
 from utils.sources.jina import read, search
 
 

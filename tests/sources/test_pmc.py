@@ -5,7 +5,8 @@ import hashlib
 import pytest
 
 from utils.errors import NotOffered, Unreachable
-from utils.paper import Ids, Paper
+from utils.identifiers import Ids
+from utils.paper import Paper
 from utils.sources.pmc import from_cloud, from_efetch
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from utils import Library
 from utils.errors import BadRequest, NotConfigured, PaperError, Unreachable
-from utils.paper import Ids
+from utils.identifiers import Ids
 from utils.sources import Query
 from utils.sources.pubmed import esearch, look_up
 

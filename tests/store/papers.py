@@ -8,7 +8,8 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
-from utils.paper import Author, Document, Fetched, Ids, Paper, StoredPaper, Verdict
+from utils.identifiers import Ids
+from utils.paper import Author, Document, Fetched, Paper, StoredPaper, Verdict
 from utils.store import Shelf
 
 BODY = "# On cells\n\n## Methods\n\n" + "We looked at cells and counted them again. " * 40

@@ -11,7 +11,7 @@ import pytest
 
 from tests.store.papers import assert_consistent, paper, save
 from utils.errors import StoreFailed
-from utils.paper import Ids
+from utils.identifiers import Ids
 from utils.store import Shelf
 
 
@@ -102,7 +102,7 @@ def test_two_processes_may_heal_at_once(shelf: Shelf) -> None:
     catalogue(shelf).write_bytes(b"no database" * 1000)
     script = (
         "import sys; from pathlib import Path; from utils.store import Shelf\n"
-        "from utils.paper import Ids\n"
+        "from utils.identifiers import Ids\n"
         "with Shelf(Path(sys.argv[1])) as shelf:\n"
         "    found = [shelf.find(Ids(pmid=str(n))) for n in range(1, 21)]\n"
         "    sys.exit(not all(found))\n"

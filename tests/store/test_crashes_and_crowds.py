@@ -16,7 +16,7 @@ import pytest
 
 from tests.store.papers import assert_consistent, dump, fetched, index, paper, save, texts
 from tests.store.writer import body
-from utils.paper import Ids
+from utils.identifiers import Ids
 from utils.store import Shelf, body_of
 from utils.store.catalogue import Catalogue
 from utils.store.paper_file import NO_FULL_TEXT

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from tests.store.papers import assert_consistent, index, paper, save
-from utils.paper import Author, Ids
+from utils.identifiers import Ids
+from utils.paper import Author
 from utils.store import Shelf
 from utils.store.index_files import COLUMNS
 

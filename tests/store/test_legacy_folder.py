@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.store.papers import assert_consistent, index, paper, save, texts
-from utils.paper import Ids
+from utils.identifiers import Ids
 from utils.store import Shelf
 
 JINA = (

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from tests.store.papers import paper
-from utils.paper import Author, Ids, Notice, Paper, StoredPaper
+from utils.identifiers import Ids
+from utils.paper import Author, Notice, Paper, StoredPaper
 from utils.store.paper_file import NO_ABSTRACT, abstract_only, body_of, full_text, parse
 
 

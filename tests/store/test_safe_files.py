@@ -12,7 +12,8 @@ import pytest
 
 from tests.store.papers import assert_consistent, paper, save, texts
 from utils.errors import BadRequest, StoreFailed
-from utils.paper import Ids, Paper, StoredPaper
+from utils.identifiers import Ids
+from utils.paper import Paper, StoredPaper
 from utils.store import Shelf
 from utils.store.safe_files import sweep, write_new, write_whole
 

@@ -21,7 +21,8 @@ from tests.store.papers import (
     texts,
 )
 from utils.errors import BadRequest, NotFound
-from utils.paper import Attempt, Ids, Notice
+from utils.identifiers import Ids
+from utils.paper import Attempt, Notice
 from utils.store import Shelf, body_of
 
 NONE: list[Attempt] = []

@@ -15,8 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
-from ..errors import BadRequest
-from ..paper import Ids
+from ..identifiers import Ids
 from .words import without_markup
 
 if TYPE_CHECKING:
@@ -173,7 +172,7 @@ def _ids(meta: dict[str, list[str]], linked: dict[str, Any]) -> Ids:
         ]
     for value in values:
         if match := _DOI.search(value):
-            found |= _parsed(match[0])
+            found |= Ids.maybe(match[0])
             break
     for name, spelled in (
         ("citation_pmid", "PMID: {}"),
@@ -182,15 +181,8 @@ def _ids(meta: dict[str, list[str]], linked: dict[str, Any]) -> Ids:
         ("ncbi_uid", "PMID: {}"),
     ):
         if meta.get(name):
-            found |= _parsed(spelled.format(meta[name][0]))
+            found |= Ids.maybe(spelled.format(meta[name][0]))
     return found
-
-
-def _parsed(text: str) -> Ids:
-    try:
-        return Ids.parse(text)
-    except BadRequest:
-        return Ids()
 
 
 def _license(soup: BeautifulSoup, meta: dict[str, list[str]], linked: dict[str, Any]) -> str:

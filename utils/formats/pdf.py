@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from ..errors import BadContent, BadRequest
-from ..paper import Document, Fetched, Ids
+from ..errors import BadContent
+from ..identifiers import Ids
+from ..paper import Document, Fetched
 from .pdf_child import ChildFailed, extract
 from .sections import measure
 
@@ -73,21 +74,14 @@ def _ids(opening: str, markdown: str) -> Ids:
     found = Ids()
     dois = Counter(match[0].lower() for match in _DOI.finditer(opening))
     if dois:
-        found = _parsed(dois.most_common(1)[0][0])
+        found = Ids.maybe(dois.most_common(1)[0][0])
     elif cited := _CITE_AS.search(markdown):
-        found = _parsed(cited[1])
+        found = Ids.maybe(cited[1])
     for pattern, spelled in ((_PMID, "PMID: {}"), (_ARXIV, "arXiv:{}"), (_PMCID, "{}")):
         named = {match[match.lastindex or 0] for match in pattern.finditer(opening)}
         if len(named) == 1:
-            found |= _parsed(spelled.format(named.pop()))
+            found |= Ids.maybe(spelled.format(named.pop()))
     return found
-
-
-def _parsed(text: str) -> Ids:
-    try:
-        return Ids.parse(text)
-    except BadRequest:
-        return Ids()
 
 
 def _refuse(fetched: Fetched) -> None:

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import re
 
-from ..errors import BadContent, BadRequest
-from ..paper import Document, Fetched, Ids
+from ..errors import BadContent
+from ..identifiers import Ids
+from ..paper import Document, Fetched
 from .html_claims import family_name
 from .html_walls import wall_in_title
 from .sections import blocks, measure
@@ -132,15 +133,8 @@ def _ids(markdown: str) -> Ids:
     lead = without_markup("\n".join(opening)[:_OPENING])
     for pattern, spelled in ((_DOI, "{}"), (_PMID, "PMID: {}"), (_ARXIV, "arXiv:{}")):
         if match := pattern.search(lead):
-            found |= _parsed(spelled.format(match[match.lastindex or 0]))
+            found |= Ids.maybe(spelled.format(match[match.lastindex or 0]))
     return found
-
-
-def _parsed(text: str) -> Ids:
-    try:
-        return Ids.parse(text)
-    except BadRequest:
-        return Ids()
 
 
 def _walls(title: str, warnings: list[str], markdown: str) -> tuple[str, ...]:

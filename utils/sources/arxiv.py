@@ -12,7 +12,8 @@ from dataclasses import asdict
 from typing import Any
 
 from ..errors import NotFound, NotOffered, PaperError, Unreachable
-from ..paper import Author, Fetched, Ids, Paper, paper_from
+from ..identifiers import Ids
+from ..paper import Author, Fetched, Paper, paper_from
 from ..web import Answer, Rate, Web
 from .source import Lookup, Route, Source
 

@@ -13,7 +13,8 @@ from typing import Any
 from urllib.parse import quote
 
 from ..errors import NotFound, NotOffered, PaperError, Unreachable
-from ..paper import Author, Ids, Notice, NoticeKind, Paper
+from ..identifiers import Ids
+from ..paper import Author, Notice, NoticeKind, Paper
 from ..web import Rate, Web
 from .source import Lookup, Source
 

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..errors import NotFound, NotOffered, PaperError, Unreachable
-from ..paper import Author, Fetched, Ids, Notice, Paper
+from ..identifiers import Ids
+from ..paper import Author, Fetched, Notice, Paper
 from ..web import Answer, Rate, Web
 from .source import Lookup, Route, Source
 

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..errors import NotFound, NotOffered, PaperError, Unreachable
-from ..paper import Ids, Paper
+from ..identifiers import Ids
+from ..paper import Paper
 from ..web import Web
 from .eutils import BATCH, RATE
 from .source import Lookup, Source

@@ -15,7 +15,8 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from ..errors import NotOffered, Unreachable
-from ..paper import Fetched, Ids, Paper
+from ..identifiers import Ids
+from ..paper import Fetched, Paper
 from ..web import Answer, Rate, Web
 from .eutils import RATE, ask, empty_id_list
 from .source import Route, Source

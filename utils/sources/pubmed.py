@@ -11,7 +11,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ..errors import BadRequest, NotFound, PaperError, Unreachable
-from ..paper import Ids, Paper, SearchResult, paper_from
+from ..identifiers import Ids
+from ..paper import Paper, SearchResult, paper_from
 from ..web import Web
 from .eutils import BATCH, RATE, ask, empty_id_list
 from .source import Lookup, Query, Source

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ..errors import Miss, PaperError
-from ..paper import Fetched, IdName, Ids, Paper, SearchResult
+from ..identifiers import IdName, Ids
+from ..paper import Fetched, Paper, SearchResult
 from ..web import Rate, Web
 
 

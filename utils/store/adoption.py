@@ -11,7 +11,8 @@ import re
 from datetime import UTC, datetime
 from pathlib import Path
 
-from ..paper import Author, Ids, Kind, Paper, StoredPaper, Verdict
+from ..identifiers import Ids
+from ..paper import Author, Kind, Paper, StoredPaper, Verdict
 from . import file_names, paper_file
 from .records import ADOPTED, Record, sha256
 

@@ -12,7 +12,8 @@ import hashlib
 import re
 
 from ..errors import BadRequest
-from ..paper import EXAMPLES, Ids, Kind
+from ..identifiers import EXAMPLES, Ids
+from ..paper import Kind
 
 LONGEST = 200
 """Bytes of a stem; file systems allow 255 for the whole name with its endings."""

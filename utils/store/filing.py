@@ -17,7 +17,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
-from ..paper import Ids, Media, Paper
+from ..identifiers import Ids
+from ..paper import Media, Paper
 from . import adoption, file_names, index_files, paper_file, safe_files
 from .catalogue import Catalogue, Entry, NewEntry
 from .records import ADOPTED, Record, joined, sha256

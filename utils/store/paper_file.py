@@ -26,7 +26,8 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import Any, get_args
 
-from ..paper import Author, Ids, Kind, Notice, Paper, StoredPaper, Verdict
+from ..identifiers import Ids
+from ..paper import Author, Kind, Notice, Paper, StoredPaper, Verdict
 
 NO_ABSTRACT = "[No abstract available]"
 NO_FULL_TEXT = "Full text was not available when this was saved; this is the abstract only."

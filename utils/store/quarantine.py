@@ -10,7 +10,8 @@ import gzip
 import json
 from pathlib import Path
 
-from ..paper import Fetched, Ids, now
+from ..identifiers import Ids
+from ..paper import Fetched, now
 from . import file_names, safe_files
 from .records import sha256
 

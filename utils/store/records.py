@@ -13,7 +13,8 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from ..paper import Attempt, Document, Fetched, Ids, Notice, Paper, StoredPaper, now, paper_from
+from ..identifiers import Ids
+from ..paper import Attempt, Document, Fetched, Notice, Paper, StoredPaper, now, paper_from
 
 ADOPTED = "adopted"
 """``via`` of a file that somebody else put on the shelf."""

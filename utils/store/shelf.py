@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
 from ..errors import BadRequest, NotFound, StoreFailed
-from ..paper import Attempt, Document, Fetched, Ids, Media, Paper, StoredPaper, now
+from ..identifiers import Ids
+from ..paper import Attempt, Document, Fetched, Media, Paper, StoredPaper, now
 from . import file_names, paper_file, quarantine, safe_files
 from .catalogue import Catalogue, CatalogueBroken, Entry
 from .filing import Filing
@@ -259,8 +260,6 @@ class Shelf:
         """
         self._filing.prepare()
         return quarantine.put(self._private / "quarantine", ids, fetched, verdict, reason)
-
-    # -- reading -----------------------------------------------------------------------------
 
     def read_text(self, stored: StoredPaper) -> str:
         """The whole file, header included (`paper_file.body_of` takes it off).

@@ -13,7 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..errors import StoreFailed
-from ..paper import Ids, now
+from ..identifiers import Ids
+from ..paper import now
 from . import adoption, file_names, paper_file, safe_files
 from .catalogue import Entry
 from .filing import MEDIA, Filing

@@ -9,8 +9,9 @@ from fastmcp.tools import FunctionTool, ToolResult
 from mcp.types import ToolAnnotations
 from pydantic import Field
 
+from ..identifiers import Ids
 from ..library import Library
-from ..paper import Ids, Paper
+from ..paper import Paper
 from . import schemas
 from .answers import answer, refusing
 from .patience import Patience
@@ -38,7 +39,12 @@ _ADDS_FILES = ToolAnnotations(
 
 def tools(library: Library) -> list[FunctionTool]:
     """Every tool of the set, working on *library*."""
-    return [*_search_tools(library), _download_tool(library), *_shelf_tools(library)]
+    return [
+        *_search_tools(library),
+        _download_tool(library),
+        _read_tool(library),
+        _list_tool(library),
+    ]
 
 
 def _tool(
@@ -128,7 +134,7 @@ def _download_tool(library: Library) -> FunctionTool:
     return _tool(download_paper, _ADDS_FILES, schemas.DOWNLOAD)
 
 
-def _shelf_tools(library: Library) -> list[FunctionTool]:
+def _read_tool(library: Library) -> FunctionTool:
     def read_paper(
         paper: Annotated[str, Field(description="any identifier, or a file name on the shelf")],
         section: Annotated[str, Field(description="a heading of the outline")] = "",
@@ -149,6 +155,10 @@ def _shelf_tools(library: Library) -> list[FunctionTool]:
             f"“{read.title}” ({read.kind}): {len(read.text)} characters{more}.",
         )
 
+    return _tool(read_paper, _READS_SHELF, schemas.READ)
+
+
+def _list_tool(library: Library) -> FunctionTool:
     def list_papers(
         text: Annotated[str, Field(description="words in title or abstract")] = "",
         kind: Literal["", "full_text", "abstract"] = "",
@@ -175,10 +185,7 @@ def _shelf_tools(library: Library) -> list[FunctionTool]:
             _listing([stored.paper for stored in page], total, "on the shelf"),
         )
 
-    return [
-        _tool(read_paper, _READS_SHELF, schemas.READ),
-        _tool(list_papers, _READS_SHELF, schemas.LIST),
-    ]
+    return _tool(list_papers, _READS_SHELF, schemas.LIST)
 
 
 def _found(found: SearchResult, row: Callable[[Paper], dict[str, Any]]) -> ToolResult:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..paper import Ids
+from ..identifiers import Ids
 
 _S: dict[str, Any] = {"type": "string"}
 _B: dict[str, Any] = {"type": "boolean"}
