@@ -36,6 +36,7 @@ def test_blank_and_unfilled_values_are_unset(monkeypatch, value):
         ("NCBI_TOOL_IDENTIFIER", "two words"),
         ("PAPERS_RETRY_ABSTRACT_DAYS", "soon"),
         ("MCP_TOOLSETS", "core,magic"),
+        ("MCP_LOG_LEVEL", "loud"),
     ],
 )
 def test_what_cannot_be_used_is_named(monkeypatch, name, value):

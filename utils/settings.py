@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from importlib import metadata
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from platformdirs import user_cache_path
 from pydantic import (
@@ -114,7 +114,9 @@ class Settings(BaseSettings):
     mcp_toolsets: Names = Field(
         ("core",), description="comma list of toolsets, or `all`; this version has `core`"
     )
-    mcp_log_level: str = Field("info", description="debug, info, warning, error; logs go to stderr")
+    mcp_log_level: Literal["debug", "info", "warning", "error"] = Field(
+        "info", description="debug, info, warning, error; logs go to stderr"
+    )
 
     @field_validator("*", mode="before")
     @classmethod

@@ -2,11 +2,12 @@
 
 import pytest
 
+from tests.world import World
 from utils import Library
 from utils.errors import BadRequest, NotConfigured, PaperError, Unreachable
 from utils.identifiers import Ids
 from utils.sources import Query
-from utils.sources.pubmed import esearch, look_up
+from utils.sources.pubmed import esearch, fetch, look_up
 
 
 def test_results_come_in_the_order_asked_for(library, world):
@@ -61,10 +62,22 @@ def test_a_passing_storm_is_waited_out_and_nobody_notices(library, world, clock)
     assert max(clock.naps) >= 7
 
 
-def test_more_than_a_batch_is_posted_and_stays_on_the_history_server(library, world):
-    library.search("2025[dp]", max_results=500)
-    searches = [r for r in world.requests if r.path.endswith("esearch.fcgi")]
-    assert searches[0].params["usehistory"] == "y"
+def test_more_than_a_batch_stays_on_the_history_server_and_comes_in_order(settings):
+    with World(crowd=600) as world:
+        addresses = {name.lower(): value for name, value in world.environment().items()}
+        library = Library(**{**settings, **addresses})
+        found = library.search("crowd OR cells", max_results=450)
+        fetches = [r for r in world.requests if r.path.endswith("efetch.fcgi")]
+    assert len(found.papers) == 450
+    assert len({paper.ids.pmid for paper in found.papers}) == 450
+    assert len(fetches) == 3
+    assert all("WebEnv" in fetch.params and "id" not in fetch.params for fetch in fetches)
+    assert not found.warnings
+
+
+def test_many_identifiers_are_posted(library, world):
+    fetch([str(number) for number in range(30_000_000, 30_000_250)], library.web)
+    assert [request.method for request in world.requests] == ["POST", "GET"]
 
 
 def test_beyond_the_wall_is_refused_without_a_request(library, world):
