@@ -164,7 +164,7 @@ def _chosen(root: Element, ids: Ids) -> Element:
 def _is_jats(el: Element) -> bool:
     """Whether it has the parts of an article; ``article`` is an element of HTML, too."""
     return any(
-        isinstance(child.tag, str) and child.tag.rpartition("}")[2] in _PARTS for child in el
+        isinstance(child.tag, str) and child.tag.rpartition("}")[2] in _PARTS for child in el[:]
     )
 
 

@@ -79,7 +79,7 @@ def _list(el: Element, walk: Walk) -> None:
     prefix = el.get("prefix-word") or ""
     walk.paragraph(walk.escape(el.text or ""))
     items: list[list[str]] = []
-    for child in el:
+    for child in el[:]:
         if child.tag == "list-item":
             marker, lead = _marker(child, walk, kind, len(items) + 1)
             lead = f"{walk.escape(prefix)} {lead}" if prefix else lead
@@ -142,7 +142,7 @@ def _definitions(el: Element, walk: Walk) -> None:
     heads = [walk.line(el.find(tag)) for tag in ("term-head", "def-head")]
     walk.paragraph(_bold(" / ".join(filter(None, heads))))
     items: list[list[str]] = []
-    for child in el:
+    for child in el[:]:
         if child.tag == "def-item":
             items.append(_definition(child, walk))
         elif child.tag not in {"title", "label", "term-head", "def-head"}:
@@ -154,7 +154,7 @@ def _definition(el: Element, walk: Walk) -> list[str]:
     terms = ", ".join(filter(None, (walk.line(term) for term in el.findall("term"))))
     stray = walk.escape(tidy(el.text or ""))
     blocks = [stray] if stray else []
-    for child in el:
+    for child in el[:]:
         if child.tag not in {"term", "label"}:
             blocks += walk.collect(child, itself=child.tag != "def")
     lead = f"{_bold(terms)}: " if terms else ""
@@ -199,7 +199,7 @@ def _box(el: Element, walk: Walk) -> None:
 def _verse(el: Element, walk: Walk) -> None:
     """Verses line by line; groups of them may nest."""
     lines = []
-    for child in el:
+    for child in el[:]:
         if child.tag == "verse-line":
             lines.append(walk.line(child))
         else:
@@ -280,7 +280,7 @@ def footnotes(el: Element, walk: Walk, default: str = "") -> None:
     title = walk.line(el.find("title")) or default
     walk.heading(title)
     walk.level += bool(title)
-    for child in el:
+    for child in el[:]:
         if child.tag == "fn":
             _footnote(child, walk)
         elif child.tag != "title":

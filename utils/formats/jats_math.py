@@ -53,7 +53,7 @@ def _formula(el: Element) -> str:
 
 def _has_words(el: Element) -> bool:
     """Whether text stands beside the formula's mathematics."""
-    texts = [el.text, *(child.tail for child in el)]
+    texts = [el.text, *(child.tail for child in el[:])]
     return any(text and text.strip() for text in texts)
 
 

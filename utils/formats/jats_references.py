@@ -12,7 +12,7 @@ import re
 from typing import Final
 
 from .jats_text import tidy
-from .jats_walk import Block, Element, Inline, Walk
+from .jats_walk import Block, Element, Inline, Walk, first
 
 _SYNONYMS: Final = re.compile(
     r"(?:references?(?: and notes| list)?|reference list|list of references|literature(?: cited)?"
@@ -28,20 +28,21 @@ _TITLES: Final = ("article-title", "chapter-title", "data-title", "part-title", 
 _COMPOSED: Final = frozenset(
     (*_TITLES, "source", "year", "volume", "issue", "fpage", "lpage", "elocation-id", "page-range")
 )
-_NAME_ORDER: Final = ("prefix", "surname", "given-names", "suffix")
+_NAME_ORDER: Final = {"prefix": 0, "surname": 1, "given-names": 2, "suffix": 3}
+_USUAL_NAME: Final = ["surname", "given-names"]
 _PEOPLE: Final = frozenset({"person-group", "name", "string-name", "collab", "etal"})
 
 
 def reference_list(el: Element, walk: Walk, default: str = "") -> None:
     """A ``ref-list``: its title, its references as one numbered list, whatever else is in it."""
-    title = walk.line(el.find("title"))
+    title = walk.line(first(el, "title"))
     if _SYNONYMS.fullmatch(title.strip("*")):
         title = "References"
     title = title or default
     walk.heading(title)
     walk.level += bool(title)
     items: list[str] = []
-    for child in el:
+    for child in el[:]:
         if child.tag == "ref":
             walk.references += 1
             items.append(_reference(child, walk, len(items) + 1))
@@ -56,7 +57,7 @@ def reference_list(el: Element, walk: Walk, default: str = "") -> None:
 def _reference(el: Element, walk: Walk, number: int) -> str:
     """One line of the list; its label is the number, or stands in brackets when it is none."""
     parts = []
-    for child in el:
+    for child in el[:]:
         if child.tag == "label":
             label = walk.line(child)
             if match := _NUMBER.fullmatch(label):
@@ -65,55 +66,60 @@ def _reference(el: Element, walk: Walk, number: int) -> str:
                 parts.append(label if label.startswith("[") else f"[{label}]")
         else:
             parts.append(tidy(walk.one(child)))
-        if child.tail and not child.tail.isspace():
-            parts.append(walk.escape(tidy(child.tail)))
+        if (tail := child.tail) and not tail.isspace():
+            parts.append(walk.escape(tidy(tail)))
     return f"{number}. {' '.join([part for part in parts if part])}".rstrip()
 
 
 def _citation(el: Element, walk: Walk) -> str:
-    children = list(el)  # lxml makes its elements anew for every loop unless somebody holds them
+    children = el[:]
     tags = {child.tag for child in children}
-    if tags.isdisjoint(_COMPOSED) or _has_words(el):
-        made = _printed(el, walk)
+    if tags.isdisjoint(_COMPOSED) or _has_words(el, children):
+        made = _printed(el, children, walk)
     else:
-        made = _composed(el, walk)
+        made = _composed(children, walk)
     if "label" not in tags:
         return made
-    label = walk.line(el.find("label"))
+    label = walk.line(first(el, "label"))
     return made if _NUMBER.fullmatch(label) else f"{label} {made}"
 
 
-def _has_words(el: Element) -> bool:
+def _has_words(el: Element, children: list[Element]) -> bool:
     """Whether text stands between the elements, as in print."""
     if el.text and not el.text.isspace():
         return True
-    return any(child.tail and not child.tail.isspace() for child in el)
+    for child in children:
+        if (tail := child.tail) and not tail.isspace():
+            return True
+    return False
 
 
-def _printed(el: Element, walk: Walk) -> str:
+def _printed(el: Element, children: list[Element], walk: Walk) -> str:
     """As printed; only elements that would stick together get a blank."""
     parts = [walk.escape(el.text)] if el.text else []
-    for child in el:
-        if child.tag == "label":
+    neighbour: Element | None = None  # what stands before with nothing between
+    for child in children:
+        tag = child.tag
+        if tag == "label":
             piece = ""
-        elif child.tag == "pub-id":
+        elif tag == "pub-id":
             piece = _identifier(child, walk, "".join(parts[-2:]))
             if parts and parts[-1].endswith((".", ",", ";", ")")):
                 parts.append(" ")
         else:
             piece = walk.one(child)
-        if piece and parts and _sticks(parts[-1], child):
-            parts.append("–" if child.tag == "lpage" else " ")
+        if piece and neighbour is not None and parts and _sticks(parts[-1], neighbour, child):
+            parts.append("–" if tag == "lpage" else " ")
         parts.append(piece)
-        if child.tail:
-            parts.append(walk.escape(child.tail))
+        if tail := child.tail:
+            parts.append(walk.escape(tail))
+        neighbour = None if tail else child
     return tidy("".join(parts))
 
 
-def _sticks(before: str, el: Element) -> bool:
-    """Whether *el* follows another element with nothing between them, not even in print."""
-    previous = el.getprevious()
-    if previous is None or previous.tail or el.tag in _TOUCHING or previous.tag in _TOUCHING:
+def _sticks(before: str, neighbour: Element, el: Element) -> bool:
+    """Whether two elements would run together, though not even print has them touch."""
+    if el.tag in _TOUCHING or neighbour.tag in _TOUCHING:
         return False
     return bool(before) and not before[-1].isspace() and before[-1] not in "([/–-“‘"
 
@@ -131,16 +137,17 @@ def _identifier(el: Element, walk: Walk, before: str = "") -> str:
     return name + text
 
 
-def _composed(el: Element, walk: Walk) -> str:
+def _composed(children: list[Element], walk: Walk) -> str:
     """A citation out of its fields."""
     fields: dict[str, list[str]] = {}
     rest: list[str] = []
     ids: list[str] = []
     people: list[str] = []
-    for child in el:
+    for child in children:
         tag = child.tag
         if tag in _COMPOSED:
-            fields.setdefault(tag, []).append(walk.line(child))
+            if text := walk.line(child):
+                fields.setdefault(tag, []).append(text)
         elif tag == "person-group":
             people.append(_group(child, walk))
         elif tag in _PEOPLE:
@@ -149,9 +156,9 @@ def _composed(el: Element, walk: Walk) -> str:
             ids.append(_identifier(child, walk))
         elif tag != "label":
             rest.append(_edition(child, walk) if tag == "edition" else tidy(walk.one(child)))
-    titles = [text for tag in _TITLES for text in fields.get(tag, [])]
+    titles = [text for tag in _TITLES if tag in fields for text in fields[tag]]
     sentences = [", ".join(filter(None, people)), *titles, _published(fields), *rest]
-    made = " ".join(_ended(text) for text in sentences if text)
+    made = " ".join([_ended(text) for text in sentences if text])
     return tidy(f"{made} {'. '.join(filter(None, ids))}")
 
 
@@ -169,17 +176,14 @@ def _group(el: Element, walk: Walk) -> str:
 
 def _published(fields: dict[str, list[str]]) -> str:
     """``*Nature* 2005;437(7062):1158–1161``, as far as it is known."""
-
-    def of(name: str) -> str:
-        return ", ".join(filter(None, fields.get(name, [])))
-
-    source, issue = of("source"), of("issue")
-    numbers = of("volume") + (f"({issue})" if issue else "")
-    first, last = of("fpage"), of("lpage")
-    pages = first + (f"–{last}" if last and last != first else "")
-    pages = ", ".join(filter(None, [pages or of("page-range"), of("elocation-id")]))
+    known = {name: ", ".join(texts) for name, texts in fields.items()}.get
+    source, issue = known("source", ""), known("issue")
+    numbers = known("volume", "") + (f"({issue})" if issue else "")
+    start, end = known("fpage", ""), known("lpage")
+    pages = start + (f"–{end}" if end and end != start else "")
+    pages = ", ".join(filter(None, [pages or known("page-range"), known("elocation-id")]))
     place = ":".join(filter(None, [numbers, pages]))
-    made = ";".join(filter(None, [of("year"), place]))
+    made = ";".join(filter(None, [known("year"), place]))
     named = f"*{source}*" if source and "*" not in source else source
     return " ".join(filter(None, [named, made]))
 
@@ -190,20 +194,24 @@ def _ended(sentence: str) -> str:
 
 def _people(el: Element, walk: Walk) -> str:
     """The names of a group, with commas where print has none."""
-    if _has_words(el):
+    people = el[:]
+    if _has_words(el, people):
         return tidy(walk.inline(el))
-    names = [_name(child, walk) if child.tag == "name" else tidy(walk.one(child)) for child in el]
+    names = [_name(one, walk) if one.tag == "name" else tidy(walk.one(one)) for one in people]
     return ", ".join([name for name in names if name])
 
 
 def _name(el: Element, walk: Walk) -> str:
     """``Smith JA Jr``; names with their own punctuation stay as they are."""
-    parts = list(el)
+    parts = el[:]
+    tags = [part.tag for part in parts]
     for part in parts:
-        if (part.tail and not part.tail.isspace()) or part.tag not in _NAME_ORDER:
+        if (tail := part.tail) and not tail.isspace():
             return walk.inline(el)
-    if len(parts) > 1 and (len(parts) > 2 or parts[0].tag != "surname"):
-        parts.sort(key=lambda part: _NAME_ORDER.index(part.tag))
+    if tags != _USUAL_NAME:
+        if not _NAME_ORDER.keys() >= set(tags):
+            return walk.inline(el)
+        parts.sort(key=lambda part: _NAME_ORDER[part.tag])
     return " ".join([text for part in parts if (text := walk.line(part))])
 
 
@@ -213,16 +221,17 @@ def _etal(el: Element, walk: Walk) -> str:
 
 def _alternatives(el: Element, walk: Walk) -> str:
     """The same citation twice: the printed one."""
-    best = el.find("mixed-citation")
+    best = first(el, "mixed-citation")
     best = el[0] if best is None and len(el) else best
     return walk.one(best) if best is not None else ""
 
 
 def _date(el: Element, walk: Walk) -> str:
     """A date in fields, which would run together."""
-    if _has_words(el):
+    parts = el[:]
+    if _has_words(el, parts):
         return walk.inline(el)
-    return " ".join(filter(None, (walk.line(child) for child in el)))
+    return " ".join(filter(None, map(walk.line, parts)))
 
 
 REFERENCE_INLINE: dict[str, Inline] = {

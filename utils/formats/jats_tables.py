@@ -51,11 +51,11 @@ def table(el: Element, walk: Walk) -> None:
 def _rows(el: Element, walk: Walk) -> list[list[list[Element]]]:
     """The cells, row by row, of head, body and foot, whatever their order in the file."""
     found: dict[str, list[list[Element]]] = {name: [] for name in _SECTIONS}
-    for child in el:
+    for child in el[:]:
         rows = [child] if child.tag == "tr" else child if child.tag in found else ()
         section = found.get(child.tag, found["tbody"])
         for row in rows:
-            if cells := [cell for cell in row if cell.tag in {"td", "th"}]:
+            if cells := [cell for cell in row[:] if cell.tag in {"td", "th"}]:
                 section.append(cells)
         if child.tag in {"caption", "title"}:
             walk.paragraph(walk.inline(child))
@@ -83,7 +83,7 @@ def _span(el: Element, name: str, most: int) -> int:
 
 
 def _cell_text(el: Element, walk: Walk) -> str:
-    if len(el) and any(child.tag in walk.block_of for child in el):
+    if len(el) and any(child.tag in walk.block_of for child in el[:]):
         text = "<br>".join(walk.collect(el)).replace("$$", "$")
     else:
         text = tidy(walk.inline(el))
