@@ -64,6 +64,8 @@ def _parser() -> argparse.ArgumentParser:
     listing.add_argument("--max-results", type=int, default=20)
     listing.add_argument("--start", type=int, default=0)
     _command(commands, "rebuild", _rebuild, "make the catalogue again from the files")
+    renewal = _command(commands, "reextract", _reextract, "make texts again from the kept bytes")
+    renewal.add_argument("--all", action="store_true", help="also where the reader is the same")
     _command(commands, "settings", _settings, "show every setting and its value")
     _command(commands, "doctor", _doctor, "check keys, folder and services; show host snippets")
     return parser
@@ -202,6 +204,18 @@ def _rebuild(args: argparse.Namespace, library: Library) -> int:
     )
     for name, reason in report.ignored:
         _note(f"left alone: {name} ({reason})")
+    return 0
+
+
+def _reextract(args: argparse.Namespace, library: Library) -> int:
+    counts: dict[str, int] = {}
+    for renewal in library.reextract(everything=args.all):
+        counts[renewal.outcome] = counts.get(renewal.outcome, 0) + 1
+        if args.json:
+            _say(renewal.row(), as_json=True)
+        elif renewal.outcome != "unchanged":
+            _say(f"{renewal.outcome} {renewal.paper}: {renewal.detail}")
+    _note(", ".join(f"{n} {outcome}" for outcome, n in counts.items()) or "nothing to renew")
     return 0
 
 

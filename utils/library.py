@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .paper_download import Download, Ladder
     from .shelf_reading import Reading
     from .store import RebuildReport, Shelf
+    from .text_renewal import Renewal
     from .web import Web
 
 
@@ -138,6 +139,12 @@ class Library:
     def rebuild(self) -> RebuildReport:
         """Make the catalogue and the index files again from the files alone."""
         return self.shelf.rebuild()
+
+    def reextract(self, *, everything: bool = False) -> Iterator[Renewal]:
+        """Read the kept bytes again with today's readers; see `.text_renewal.renew`."""
+        from .text_renewal import renew
+
+        return renew(self.shelf, everything=everything)
 
     def doctor(self) -> list[Check]:
         """What works here and what does not; see `.health_check.examine`."""

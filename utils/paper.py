@@ -190,6 +190,7 @@ class Document:
     the text's own claims; empty where it makes none. ``body_words`` counts the main text only: no
     abstract, no references, no navigation. ``pages`` is 0 for anything but a PDF. ``walls`` are
     the doorkeepers seen in the page's structure (``captcha``, ``password``, ``paywall`` …).
+    ``extractor`` names the reader that made the markdown, and its version.
     """
 
     markdown: str
@@ -207,6 +208,7 @@ class Document:
     walls: tuple[str, ...] = ()
     verdict: Verdict = "full_text"
     evidence: str = ""
+    extractor: str = ""
 
 
 def now() -> str:

@@ -20,7 +20,7 @@ from tests.store.papers import (
     save,
     texts,
 )
-from utils.errors import BadRequest, NotFound
+from utils.errors import BadRequest
 from utils.identifiers import Ids
 from utils.paper import Attempt, Notice
 from utils.store import Shelf, body_of
@@ -171,33 +171,23 @@ def test_a_name_that_looks_like_an_abstract_says_nothing_about_the_kind(shelf: S
     assert_consistent(shelf)
 
 
-def test_a_failed_try_is_noted_without_touching_the_file(shelf: Shelf) -> None:
+def test_a_renewed_failed_try_starts_the_time_until_the_next_anew(shelf: Shelf) -> None:
     old = shelf.save_abstract(paper(pmid="7"), NONE)
-    before = Path(old.path).stat().st_mtime_ns
-    renewed = shelf.touch_attempts(replace(old, saved_at=""), [Attempt("pmc", "not_offered")])
+    renewed = shelf.save_abstract(paper(pmid="7"), [Attempt("pmc", "not_offered")])
     assert renewed.saved_at >= old.saved_at
     assert renewed.attempts[0].source == "pmc"
     assert shelf.find(Ids(pmid="7")) == renewed
-    assert Path(old.path).stat().st_mtime_ns == before
     assert_consistent(shelf)
-
-
-def test_what_was_deleted_cannot_be_touched(shelf: Shelf) -> None:
-    old = shelf.save_abstract(paper(pmid="7"), NONE)
-    Path(old.path).unlink()
-    assert shelf.find(Ids(pmid="7")) is None
-    with pytest.raises(NotFound, match="not on the shelf"):
-        shelf.touch_attempts(old, NONE)
 
 
 def test_raw_bytes_are_kept_untouched(shelf: Shelf) -> None:
     about = paper(pmid="7")
     body = b"\x00\xff<article/>\r\n"
     stored = shelf.save(about, document(), fetched(body), source="PMC", attempts=NONE)
-    assert shelf.raw(stored) == (body, "jats")
+    assert shelf.raw(stored)[:2] == (body, "jats")
     pdf = fetched(b"%PDF", media="pdf")
     stored = shelf.save(about, document(), pdf, source="DOI", attempts=NONE)
-    assert shelf.raw(stored) == (b"%PDF", "pdf")
+    assert shelf.raw(stored)[:2] == (b"%PDF", "pdf")
     kept = [path.name for path in (shelf.folder / ".papershelf/raw").iterdir()]
     assert kept == ["pmid_7.pdf.gz"]
     assert shelf.raw(shelf.save_abstract(paper(pmid="8"), NONE)) is None

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import import_module
 
 from ..paper import Document, Fetched, Media, Paper
 
+# Raised by whoever changes what a reader writes: `reextract` then renews the texts on the shelf.
+VERSIONS: dict[Media, int] = {"jats": 1, "html": 1, "pdf": 1, "markdown": 1}
 # Read by name, so that no parser is imported before it is needed.
 READERS: dict[Media, str] = {
     "jats": "jats",
@@ -27,4 +30,10 @@ def read(fetched: Fetched, paper: Paper) -> Document:
     from .check import judge
 
     reader = import_module(f".{READERS[fetched.media]}", __package__)
-    return judge(reader.read(fetched), paper)
+    document = replace(reader.read(fetched), extractor=extractor(fetched.media))
+    return judge(document, paper)
+
+
+def extractor(media: Media) -> str:
+    """The reader of a kind of content, with its version, such as ``jats 1``."""
+    return f"{media} {VERSIONS[media]}"

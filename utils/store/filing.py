@@ -21,7 +21,7 @@ from ..identifiers import Ids
 from ..paper import Media, Paper
 from . import adoption, file_names, index_files, paper_file, safe_files
 from .catalogue import Catalogue, Entry, NewEntry
-from .records import ADOPTED, Record, joined, sha256
+from .records import ADOPTED, Kept, Record, joined, sha256
 
 log = logging.getLogger(__name__)
 
@@ -283,13 +283,14 @@ class Filing:
         with safe_files.disk(path, "read"):
             return path.read_bytes().decode("utf-8", "replace")
 
-    def raw_of(self, record: Record) -> tuple[bytes, Media] | None:
-        """What the site sent, with its kind; None when that was not kept."""
+    def raw_of(self, record: Record) -> Kept | None:
+        """What the site sent; None when that was not kept."""
         path = self.raw / record.raw
         with safe_files.disk(path, "read"):
             if not record.raw or not path.is_file():
                 return None
-            return gzip.decompress(path.read_bytes()), cast("Media", record.media)
+            body = gzip.decompress(path.read_bytes())
+        return Kept(body, cast("Media", record.media), record.url, record.extractor)
 
     def record_path(self, file: str) -> Path:
         """Where the record of a text file lies."""

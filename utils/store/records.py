@@ -11,10 +11,10 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..identifiers import Ids
-from ..paper import Attempt, Document, Fetched, Notice, Paper, StoredPaper, now, paper_from
+from ..paper import Attempt, Document, Fetched, Media, Notice, Paper, StoredPaper, now, paper_from
 
 ADOPTED = "adopted"
 """``via`` of a file that somebody else put on the shelf."""
@@ -26,7 +26,7 @@ class Record:
 
     ``order`` (nanoseconds, unique on a shelf) says which of two records is newer; ``words``
     counts the main text; ``media`` is the kind of the untouched bytes, empty where none are kept,
-    and ``url`` where they came from.
+    and ``url`` where they came from; ``extractor`` made the text of them.
     """
 
     stored: StoredPaper
@@ -34,6 +34,7 @@ class Record:
     words: int = 0
     media: str = ""
     url: str = ""
+    extractor: str = ""
 
     @property
     def file(self) -> str:
@@ -93,6 +94,15 @@ class Record:
         return cls(**row)
 
 
+class Kept(NamedTuple):
+    """What a site sent for a stored paper, where it came from, and who made the text of it."""
+
+    body: bytes
+    media: Media
+    url: str
+    extractor: str
+
+
 def sha256(data: bytes) -> str:
     """Checksum as it stands in the catalogue."""
     return hashlib.sha256(data).hexdigest()
@@ -131,7 +141,7 @@ def of_full_text(
         saved_at=now(),
     )
     words = document.body_words or len(document.markdown.split())
-    return Record(stored, words=words, media=fetched.media, url=fetched.url)
+    return Record(stored, 0, words, fetched.media, fetched.url, document.extractor)
 
 
 def of_abstract(paper: Paper, attempts: Sequence[Attempt], via: str) -> Record:

@@ -18,12 +18,12 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 from ..errors import BadRequest, NotFound, StoreFailed
 from ..identifiers import Ids
-from ..paper import Attempt, Document, Fetched, Media, Paper, StoredPaper, now
+from ..paper import Attempt, Document, Fetched, Paper, StoredPaper, now
 from . import file_names, paper_file, quarantine, safe_files
 from .catalogue import Catalogue, CatalogueBroken, Entry
 from .filing import Filing
 from .listing import Wanted
-from .records import RebuildReport, Record, joined, of_abstract, of_full_text
+from .records import Kept, RebuildReport, Record, joined, of_abstract, of_full_text
 from .stocktaking import Stocktaking
 
 log = logging.getLogger(__name__)
@@ -80,8 +80,6 @@ class Shelf:
         finally:
             self._opened = False
             self._catalogue.close()
-
-    # -- finding -----------------------------------------------------------------------------
 
     @_healing
     def find(self, ids: Ids) -> StoredPaper | None:
@@ -144,8 +142,6 @@ class Shelf:
             log.warning("%s is read without being catalogued: %s", found.file, error)
             return found.stored
         return entered.stored
-
-    # -- saving ------------------------------------------------------------------------------
 
     @_healing
     def save(
@@ -213,15 +209,6 @@ class Shelf:
         return record.stored
 
     @_healing
-    def touch_attempts(self, stored: StoredPaper, attempts: Sequence[Attempt]) -> StoredPaper:
-        """Note that full text was tried again in vain: the time until the next try starts anew."""
-        record = self._known(stored)
-        renewed = replace(record.stored, attempts=tuple(attempts), saved_at=now())
-        entry = self._catalogue.by_file(record.file)
-        assert entry is not None
-        return self._filing.amend(entry, replace(record, stored=renewed)).stored
-
-    @_healing
     def learn(self, stored: StoredPaper, known: Paper | Ids) -> StoredPaper:
         """Add identifiers or metadata to a stored paper, e.g. one the older program saved.
 
@@ -272,8 +259,8 @@ class Shelf:
         return self._filing.read(Record(stored))
 
     @_healing
-    def raw(self, stored: StoredPaper) -> tuple[bytes, Media] | None:
-        """What the site sent, untouched, with its kind; None when that was not kept."""
+    def raw(self, stored: StoredPaper) -> Kept | None:
+        """What the site sent, untouched; None when that was not kept."""
         return self._filing.raw_of(self._known(stored))
 
     def confined(self, output_path: str) -> Path:
@@ -285,6 +272,20 @@ class Shelf:
             It leads out of the folder, is hidden, or is not a .txt or .md file.
         """
         return safe_files.confined(self.folder, output_path)
+
+    @_healing
+    def renew(self, stored: StoredPaper, document: Document) -> StoredPaper:
+        """Replace a stored text by a better reading of the same bytes; its story stays."""
+        record = self._known(stored)
+        better = replace(
+            record,
+            stored=replace(record.stored, verdict=document.verdict),
+            words=document.body_words or len(document.markdown.split()),
+            extractor=document.extractor,
+        )
+        return self._filed(
+            better, lambda made: paper_file.full_text(made.stored, document.markdown)
+        )
 
     @_healing
     def copy_to(self, stored: StoredPaper, output_path: str) -> Path:
@@ -349,8 +350,6 @@ class Shelf:
         none = dict.fromkeys(("papers", "full_text", "abstract", "retracted"), 0)
         found = self._catalogue.counts() if self._surveyed() else none
         return {**found, "quarantined": quarantine.count(self._private / "quarantine")}
-
-    # -- keeping it whole --------------------------------------------------------------------
 
     @_healing
     def rebuild(self) -> RebuildReport:

@@ -1,0 +1,78 @@
+"""Texts made again from the bytes that were kept, when a reader has become better.
+
+Nothing is downloaded and nobody is asked. A text is only replaced by one that passes both judges;
+a reading that fails them is reported, and the text that was there stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from . import formats
+from .errors import BadContent
+from .paper import Fetched, StoredPaper
+from .store import Shelf
+
+_PAGE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Renewal:
+    """What became of one text: ``changed``, ``unchanged``, or ``kept`` as it was, and why."""
+
+    paper: str
+    outcome: Literal["changed", "unchanged", "kept"]
+    detail: str
+    file_path: str
+
+    def row(self) -> dict[str, Any]:
+        """The fields, for JSON."""
+        return asdict(self)
+
+
+def renew(shelf: Shelf, *, everything: bool = False) -> Iterator[Renewal]:
+    """Read what the sites sent again with today's readers.
+
+    Parameters
+    ----------
+    shelf : Shelf
+    everything : bool, optional
+        Also texts that the present version of their reader made.
+
+    Yields
+    ------
+    Renewal
+        One for each full text whose bytes were kept and whose reader has changed.
+    """
+    for stored in _full_texts(shelf):
+        kept = shelf.raw(stored)
+        if kept and (everything or kept.extractor != formats.extractor(kept.media)):
+            fetched = Fetched(kept.body, kept.media, kept.url, stored.source, stored.via)
+            yield _renewed(stored, fetched, shelf)
+
+
+def _full_texts(shelf: Shelf) -> list[StoredPaper]:
+    """All of them, listed before the first one changes."""
+    found: list[StoredPaper] = []
+    while True:
+        total, page = shelf.list(kind="full_text", start=len(found), max_results=_PAGE)
+        found += page
+        if len(found) >= total or not page:
+            return found
+
+
+def _renewed(stored: StoredPaper, fetched: Fetched, shelf: Shelf) -> Renewal:
+    name, path = str(stored.paper.ids), stored.path
+    try:
+        document = formats.read(fetched, stored.paper)
+    except BadContent as bad:
+        return Renewal(name, "kept", f"today's reader says {bad.outcome}: {bad.message}", path)
+    before = len(Path(path).read_text(encoding="utf-8", errors="replace"))
+    renewed = shelf.renew(stored, document)
+    if renewed.sha256 == stored.sha256:
+        return Renewal(name, "unchanged", "the same text", path)
+    after = len(Path(renewed.path).read_text(encoding="utf-8", errors="replace"))
+    return Renewal(name, "changed", f"{after - before:+,} characters", renewed.path)
