@@ -21,6 +21,8 @@ import html
 import re
 from typing import TYPE_CHECKING
 
+from .xml_tree import children_of
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -54,7 +56,7 @@ def readable_text(element: _Element | None) -> str:
 
 def _rendered(element: _Element) -> str:
     parts = [element.text or ""]
-    for child in element:
+    for child in children_of(element):
         parts += _piece(child), child.tail or ""
     return "".join(parts)
 
@@ -115,7 +117,7 @@ def _linear(element: _Element) -> str:
     """A MathML element on one line."""
     name = _local(element)
     if layout := _LAYOUTS.get(name):
-        return layout([child for child in element if _local(child)])
+        return layout([child for child in children_of(element) if _local(child)])
     if name in ("mo", "mi", "mn", "mtext", "ms"):
         text = _rendered(element).translate(_INVISIBLE)
         return text if name == "mtext" else text.strip()
@@ -123,7 +125,7 @@ def _linear(element: _Element) -> str:
         return " "
     if name in ("annotation", "annotation-xml", "mphantom", "none", "mprescripts", ""):
         return ""
-    return _row(list(element))
+    return _row(children_of(element))
 
 
 def _row(children: list[_Element]) -> str:

@@ -33,6 +33,7 @@ from .jats_references import REFERENCE_BLOCK, REFERENCE_INLINE, reference_list
 from .jats_tables import TABLE_BLOCK
 from .jats_text import tidy, unchanged
 from .jats_walk import LANG, Element, Walk, text_of
+from .xml_tree import children_of
 
 _INLINE: Final = {**INLINE, **BLOCK_INLINE, **MATH_INLINE, **REFERENCE_INLINE}
 _BLOCK: Final = {**BLOCK, **MATH_BLOCK, **TABLE_BLOCK, **REFERENCE_BLOCK}
@@ -164,7 +165,8 @@ def _chosen(root: Element, ids: Ids) -> Element:
 def _is_jats(el: Element) -> bool:
     """Whether it has the parts of an article; ``article`` is an element of HTML, too."""
     return any(
-        isinstance(child.tag, str) and child.tag.rpartition("}")[2] in _PARTS for child in el[:]
+        isinstance(child.tag, str) and child.tag.rpartition("}")[2] in _PARTS
+        for child in children_of(el)
     )
 
 

@@ -13,6 +13,7 @@ from typing import Final
 from .jats_tables import CAPTION, caption
 from .jats_text import fenced, link, tidy
 from .jats_walk import HREF, Block, Element, Inline, Walk, text_of
+from .xml_tree import children_of, first
 
 _TITLE: Final = frozenset({"label", "title"})
 _BULLETS: Final = frozenset("•·∙●○◦▪■□–—-*→➢✓")
@@ -41,7 +42,7 @@ _BEST: Final = (
 
 def section(el: Element, walk: Walk, default: str = "") -> None:
     """A titled part of the text; its subsections one level down."""
-    head = " ".join(filter(None, (walk.line(el.find("label")), walk.line(el.find("title")))))
+    head = " ".join(filter(None, (walk.line(first(el, "label")), walk.line(first(el, "title")))))
     head = head or default
     walk.heading(head)
     walk.headings += bool(head) and walk.counting
@@ -74,12 +75,12 @@ def _nothing(_el: Element, _walk: Walk) -> None:
 
 
 def _list(el: Element, walk: Walk) -> None:
-    walk.paragraph(_bold(walk.line(el.find("title"))))
+    walk.paragraph(_bold(walk.line(first(el, "title"))))
     kind = el.get("list-type") or ""
     prefix = el.get("prefix-word") or ""
     walk.paragraph(walk.escape(el.text or ""))
     items: list[list[str]] = []
-    for child in el[:]:
+    for child in children_of(el):
         if child.tag == "list-item":
             marker, lead = _marker(child, walk, kind, len(items) + 1)
             lead = f"{walk.escape(prefix)} {lead}" if prefix else lead
@@ -91,7 +92,7 @@ def _list(el: Element, walk: Walk) -> None:
 
 def _marker(item: Element, walk: Walk, kind: str, number: int) -> tuple[str, str]:
     """The list marker of an item, and the label to print if markdown has no marker for it."""
-    label = walk.line(item.find("label"))
+    label = walk.line(first(item, "label"))
     if match := _NUMBERED.fullmatch(label):
         return f"{int(match[1])}.", ""
     if label:
@@ -138,11 +139,11 @@ def _is_nested_list(blocks: list[str]) -> bool:
 
 
 def _definitions(el: Element, walk: Walk) -> None:
-    walk.paragraph(_bold(walk.line(el.find("title"))))
-    heads = [walk.line(el.find(tag)) for tag in ("term-head", "def-head")]
+    walk.paragraph(_bold(walk.line(first(el, "title"))))
+    heads = [walk.line(first(el, tag)) for tag in ("term-head", "def-head")]
     walk.paragraph(_bold(" / ".join(filter(None, heads))))
     items: list[list[str]] = []
-    for child in el[:]:
+    for child in children_of(el):
         if child.tag == "def-item":
             items.append(_definition(child, walk))
         elif child.tag not in {"title", "label", "term-head", "def-head"}:
@@ -151,10 +152,10 @@ def _definitions(el: Element, walk: Walk) -> None:
 
 
 def _definition(el: Element, walk: Walk) -> list[str]:
-    terms = ", ".join(filter(None, (walk.line(term) for term in el.findall("term"))))
+    terms = ", ".join(filter(None, (walk.line(term) for term in el.iterchildren("term"))))
     stray = walk.escape(tidy(el.text or ""))
     blocks = [stray] if stray else []
-    for child in el[:]:
+    for child in children_of(el):
         if child.tag not in {"term", "label"}:
             blocks += walk.collect(child, itself=child.tag != "def")
     lead = f"{_bold(terms)}: " if terms else ""
@@ -185,11 +186,11 @@ def _attribution(el: Element, walk: Walk) -> None:
 
 def _box(el: Element, walk: Walk) -> None:
     def boxed() -> Iterator[str]:
-        head = [walk.line(el.find("label")), walk.line(el.find("caption/title"))]
-        head.append(walk.line(el.find("title")))
+        head = [walk.line(first(el, "label")), walk.line(el.find("caption/title"))]
+        head.append(walk.line(first(el, "title")))
         if text := " ".join(filter(None, head)):
             yield _bold(text)
-        for part in el.findall("caption"):
+        for part in el.iterchildren("caption"):
             yield from walk.collect(part, skip=_TITLE)
         yield from walk.collect(el, skip=CAPTION)
 
@@ -199,7 +200,7 @@ def _box(el: Element, walk: Walk) -> None:
 def _verse(el: Element, walk: Walk) -> None:
     """Verses line by line; groups of them may nest."""
     lines = []
-    for child in el[:]:
+    for child in children_of(el):
         if child.tag == "verse-line":
             lines.append(walk.line(child))
         else:
@@ -224,7 +225,7 @@ def _code(el: Element, walk: Walk) -> str:
 
 
 def _speech(el: Element, walk: Walk) -> None:
-    speaker = walk.line(el.find("speaker"))
+    speaker = walk.line(first(el, "speaker"))
     walk.flush_lead()
     walk.lead = f"**{speaker.rstrip(':')}:** " if speaker else ""
     walk.flow(el, skip={"speaker"})
@@ -232,7 +233,7 @@ def _speech(el: Element, walk: Walk) -> None:
 
 
 def _statement(el: Element, walk: Walk) -> None:
-    head = " ".join(filter(None, (walk.line(el.find("label")), walk.line(el.find("title")))))
+    head = " ".join(filter(None, (walk.line(first(el, "label")), walk.line(first(el, "title")))))
     walk.flush_lead()
     walk.lead = f"{_bold(head)} " if head else ""
     walk.flow(el, skip=_TITLE)
@@ -264,23 +265,23 @@ def _media(el: Element, walk: Walk) -> None:
 
 
 def _footnote(el: Element, walk: Walk) -> None:
-    label = walk.line(el.find("label"))
+    label = walk.line(first(el, "label"))
     walk.flush_lead()
     if label:
         core = re.sub(r"</?sup>", "", label)
         raised = len(core.replace("\\", "")) <= _QUICK_LABEL
         walk.lead = f"<sup>{core}</sup> " if raised else f"{_bold(label)} "
-    walk.paragraph(_bold(walk.line(el.find("title"))))
+    walk.paragraph(_bold(walk.line(first(el, "title"))))
     walk.flow(el, skip=_TITLE)
     walk.flush_lead()
 
 
 def footnotes(el: Element, walk: Walk, default: str = "") -> None:
     """A group of footnotes, under its title if it has one."""
-    title = walk.line(el.find("title")) or default
+    title = walk.line(first(el, "title")) or default
     walk.heading(title)
     walk.level += bool(title)
-    for child in el[:]:
+    for child in children_of(el):
         if child.tag == "fn":
             _footnote(child, walk)
         elif child.tag != "title":
@@ -295,7 +296,7 @@ def _notes(el: Element, walk: Walk) -> None:
 
 
 def _correspondence(el: Element, walk: Walk) -> None:
-    label = walk.line(el.find("label"))
+    label = walk.line(first(el, "label"))
     walk.paragraph(f"{label} {walk.inline(el, skip={'label'})}")
 
 
@@ -317,7 +318,7 @@ def _best_in_line(el: Element, walk: Walk) -> str:
 
 def _best(el: Element) -> Element | None:
     for tag in _BEST:
-        if (found := el.find(tag)) is not None:
+        if (found := first(el, tag)) is not None:
             return found
     return el[0] if len(el) else None
 

@@ -13,11 +13,23 @@ from collections.abc import Callable
 
 from .jats_text import link, tidy
 from .jats_walk import HREF, Element, Inline, Walk, text_of
+from .xml_tree import first
 
 _EMPHASIS = {"italic": ("*", "i"), "bold": ("**", "b")}
 # Citations put blanks between elements that touch.
 _CITATIONS = frozenset({"mixed-citation", "element-citation", "citation", "nlm-citation"})
-_LINES = _CITATIONS | {"p", "td", "th", "title", "article-title", "label", "term", "kwd", "corresp"}
+_LINES = _CITATIONS | {
+    "",
+    "p",
+    "td",
+    "th",
+    "title",
+    "article-title",
+    "label",
+    "term",
+    "kwd",
+    "corresp",
+}
 _LONGEST_NUMBER = 40  # characters of "1, 2-5"; keeps the pattern below from running wild
 _NUMBERS = re.compile(r"[\d\s,;–-]*\d[\d\s,;–-]*")
 _POINTERS = frozenset({"bibr", "fig", "table", "disp-formula", "boxed-text", "app"})
@@ -33,67 +45,56 @@ def _before(el: Element) -> str:
     return (parent.text or "") if parent is not None else ""
 
 
-def _marked(inner: str, mark: str) -> str:
-    """*inner* between marks, its outer blanks outside of them."""
-    core = inner.strip()
-    if not core:
-        return inner
-    start = inner.index(core)
-    return f"{inner[:start]}{mark}{core}{mark}{inner[start + len(core) :]}"
-
-
 def _emphasis(el: Element, walk: Walk) -> str:
     inner = walk.inline(el)
-    mark, tag = _EMPHASIS[el.tag]
-    parent = el.getparent()
-    if parent is not None and parent.tag == el.tag:
-        return inner
     core = inner.strip()
-    if not core:
+    around = _tag_around(el)
+    if not core or around == el.tag:
         return inner
-    if _needs_tag(el, inner, core):
+    mark, tag = _EMPHASIS[el.tag]
+    if _needs_tag(el, around, inner, core):
         return inner.replace(core, f"<{tag}>{core}</{tag}>", 1)
-    return _marked(inner, mark)
+    return inner.replace(core, f"{mark}{core}{mark}", 1)
 
 
-def _needs_tag(el: Element, inner: str, core: str) -> bool:
+def _tag_around(el: Element) -> str:
+    parent = el.getparent()
+    return "" if parent is None else parent.tag
+
+
+def _needs_tag(el: Element, around: str, inner: str, core: str) -> bool:
     """Whether a markdown reader would fail to see ``*`` as emphasis here.
 
     It fails where a mark stands between a letter and a sign (``a*(b)*``) and where two marks meet.
     What another element will print is not known yet; it counts as a letter.
     """
-    parent = el.getparent()
-    is_spaced = parent is not None and parent.tag in _CITATIONS
-    following = None if el.tail or is_spaced else el.getnext()
+    tail, goes_on = el.tail, around not in _LINES  # outside the parent
+    following = None if tail or around in _CITATIONS else el.getnext()
     if following is not None and next(following.iter(*_EMPHASIS), None) is not None:
         return True
     if not core[-1].isalnum() and inner[-1] == core[-1]:
-        touched = el.tail[0].isalnum() if el.tail else following is not None or _is_inner(el)
+        touched = tail[0].isalnum() if tail else following is not None or goes_on
         if touched:
             return True
     if core[0].isalnum() or inner[0] != core[0]:
         return False
     before = _before(el)
-    return before[-1].isalnum() if before else el.getprevious() is not None or _is_inner(el)
-
-
-def _is_inner(el: Element) -> bool:
-    """Whether the line goes on outside the parent."""
-    parent = el.getparent()
-    return parent is not None and parent.tag not in _LINES
+    return before[-1].isalnum() if before else el.getprevious() is not None or goes_on
 
 
 def _tagged(tag: str) -> Inline:
+    return _between(f"<{tag}>", f"</{tag}>")
+
+
+def _between(opening: str, closing: str) -> Inline:
+    """Write the content between marks, its outer blanks outside of them."""
+
     def render(el: Element, walk: Walk) -> str:
         inner = walk.inline(el)
         core = inner.strip()
-        return inner.replace(core, f"<{tag}>{core}</{tag}>", 1) if core else inner
+        return inner.replace(core, f"{opening}{core}{closing}", 1) if core else inner
 
     return render
-
-
-def _struck(el: Element, walk: Walk) -> str:
-    return _marked(walk.inline(el), "~~")
 
 
 def monospace(el: Element, walk: Walk) -> str:
@@ -128,15 +129,15 @@ def _xref(el: Element, walk: Walk) -> str:
 
 def _is_raised(el: Element, walk: Walk) -> bool:
     """Whether a bare citation number touches the word before it."""
-    parent = el.getparent()
-    if parent is not None and parent.tag in {"sup", "sub", "xref"}:
+    if _tag_around(el) in {"sup", "sub", "xref"}:
         return False
     before = _before(el)
     if before in _BETWEEN_NUMBERS:
         return walk.raised is not None and el.getprevious() is walk.raised
-    if before[-1:].isalnum() or before[-1:] in {")", "”", "%", "’"}:
+    last = before[-1:]
+    if last.isalnum() or last in {")", "”", "%", "’"}:
         return True
-    return before[-1:] in {".", ",", ";", ":"} and before[-2:-1].isalnum()
+    return last in {".", ",", ";", ":"} and before[-2:-1].isalnum()
 
 
 def _pointer(el: Element, walk: Walk) -> str:
@@ -154,8 +155,8 @@ def _pointer(el: Element, walk: Walk) -> str:
         target = walk.targets.get(rid)
         if target is None:
             continue
-        label = target.find("label")
-        label = target.find("title") if label is None else label
+        label = first(target, "label")
+        label = first(target, "title") if label is None else label
         # Not rendered: a label may hold a reference to itself.
         words = "" if label is None else walk.escape(tidy(text_of(label)))
         labels.append(words.strip("[]. ") or walk.escape(rid))
@@ -183,17 +184,17 @@ def _footnote(el: Element, walk: Walk) -> str:
 def _abbreviation(el: Element, walk: Walk) -> str:
     """``abbrev`` holds its own expansion in ``def``."""
     text = walk.inline(el, skip={"def"})
-    meaning = walk.line(el.find("def"))
+    meaning = walk.line(first(el, "def"))
     return f"{text} ({meaning})" if meaning else text
 
 
 def _inline_graphic(el: Element, walk: Walk) -> str:
-    text = walk.line(el.find("alt-text")) or (el.get(HREF) or "").rpartition("/")[2]
+    text = walk.line(first(el, "alt-text")) or (el.get(HREF) or "").rpartition("/")[2]
     return f"[image: {walk.escape(text)}]" if text else ""
 
 
 def _ruby(el: Element, walk: Walk) -> str:
-    base, reading = walk.line(el.find("rb")), walk.line(el.find("rt"))
+    base, reading = walk.line(first(el, "rb")), walk.line(first(el, "rt"))
     return f"{base} ({reading})" if reading else base
 
 
@@ -203,7 +204,7 @@ INLINE: dict[str, Inline] = {
     "sub": _tagged("sub"),
     "sup": _tagged("sup"),
     "underline": _tagged("u"),
-    "strike": _struck,
+    "strike": _between("~~", "~~"),
     "monospace": monospace,
     "break": _break,
     "xref": _xref,
@@ -231,7 +232,7 @@ def _only(*tags: str) -> Callable[[Element, Walk], str]:
 
     def render(el: Element, walk: Walk) -> str:
         for tag in tags:
-            if (found := el.find(tag)) is not None:
+            if (found := first(el, tag)) is not None:
                 return walk.inline(found)
         return walk.inline(el)
 

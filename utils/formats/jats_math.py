@@ -13,6 +13,7 @@ from typing import Final
 from .jats_mathml import latex
 from .jats_text import tidy
 from .jats_walk import HREF, Block, Element, Inline, Walk, text_of
+from .xml_tree import children_of, first
 
 _MATH: Final = ("{http://www.w3.org/1998/Math/MathML}math", "math")
 _DOCUMENT = re.compile(r"\\begin\{document\}(.*?)(?:\\end\{document\}|$)", re.S)
@@ -43,17 +44,17 @@ def tex(source: str) -> str:
 
 def _formula(el: Element) -> str:
     """The LaTeX of a formula element, from whichever of its forms is best; empty without one."""
-    holder = el.find("alternatives")
+    holder = first(el, "alternatives")
     holder = el if holder is None else holder
-    sources = [tex(text_of(child)) for child in holder.findall("tex-math")]
+    sources = [tex(text_of(child)) for child in holder.iterchildren("tex-math")]
     if not any(sources):
-        sources = [latex(child) for name in _MATH for child in holder.findall(name)]
+        sources = [latex(child) for name in _MATH for child in holder.iterchildren(name)]
     return r" \quad ".join(source for source in sources if source)
 
 
 def _has_words(el: Element) -> bool:
     """Whether text stands beside the formula's mathematics."""
-    texts = [el.text, *(child.tail for child in el[:])]
+    texts = [el.text, *(child.tail for child in children_of(el))]
     return any(text and text.strip() for text in texts)
 
 
@@ -61,7 +62,7 @@ def _picture(el: Element, walk: Walk) -> str:
     """What to say of a formula that is only a picture."""
     for tag in ("graphic", "inline-graphic", "media"):
         if (graphic := next(el.iter(tag), None)) is not None:
-            words = walk.line(graphic.find("alt-text"))
+            words = walk.line(first(graphic, "alt-text"))
             name = walk.escape((graphic.get(HREF) or "").rpartition("/")[2])
             return f"[formula: {words or name}]"
     return ""
@@ -87,7 +88,7 @@ def _tex_math(el: Element, _walk: Walk) -> str:
 
 
 def _display_formula(el: Element, walk: Walk) -> None:
-    label = walk.line(el.find("label")).strip("()[]. ")
+    label = walk.line(first(el, "label")).strip("()[]. ")
     if not _has_words(el) and (source := _formula(el)):
         number = rf" \tag{{{label}}}" if label and "\\tag" not in source else ""
         walk.add(f"$${source}{number}$$")

@@ -14,6 +14,7 @@ from typing import Final, TypeAlias
 from .jats_symbols import FUNCTIONS, SYMBOLS
 from .jats_text import tidy
 from .jats_walk import Element, text_of
+from .xml_tree import children_of
 
 _DEEPEST: Final = 60
 _FONTS: Final = {
@@ -91,13 +92,13 @@ def _join(parts: list[str]) -> str:
 
 def _children(el: Element, depth: int) -> str:
     own = [_symbols(el.text)] if el.text and el.text.strip() else []
-    parts = own + [_convert(child, depth) for child in el[:]]
+    parts = own + [_convert(child, depth) for child in children_of(el)]
     return _join(parts)
 
 
 def _arguments(el: Element, depth: int, count: int) -> list[str]:
     """The first *count* children converted; missing ones are empty, a surplus goes to the last."""
-    made = [_convert(child, depth) for child in el[:]]
+    made = [_convert(child, depth) for child in children_of(el)]
     made += [""] * (count - len(made))
     return [*made[: count - 1], _join(made[count - 1 :])]
 
@@ -245,7 +246,7 @@ def _fenced(el: Element, depth: int) -> str:
 
 
 def _table(el: Element, depth: int) -> str:
-    rows = [" & ".join(_row(row, depth)) for row in el[:]]
+    rows = [" & ".join(_row(row, depth)) for row in children_of(el)]
     rows = [row for row in rows if row.replace("&", "").strip()]
     if len(rows) == 1 and "&" not in rows[0]:
         return rows[0]
@@ -256,14 +257,14 @@ def _table(el: Element, depth: int) -> str:
 def _row(el: Element, depth: int) -> list[str]:
     if _name(el) not in {"mtr", "mlabeledtr"}:
         return [_convert(el, depth).strip()]
-    return [_children(cell, depth + 1).strip() for cell in el[:]]
+    return [_children(cell, depth + 1).strip() for cell in children_of(el)]
 
 
 def _prescripts(el: Element, depth: int) -> str:
     """``mmultiscripts``: base, pairs after it, ``mprescripts``, pairs before it."""
-    names = [_name(child) for child in el[:]]
+    names = [_name(child) for child in children_of(el)]
     cut = names.index("mprescripts") if "mprescripts" in names else len(names)
-    made = [_convert(child, depth) for child in el[:]]
+    made = [_convert(child, depth) for child in children_of(el)]
 
     def pairs(parts: list[str]) -> str:
         signs = ("_", "^")
@@ -282,7 +283,7 @@ def _enclosed(el: Element, depth: int) -> str:
 
 
 def _semantics(el: Element, depth: int) -> str:
-    for child in el[:]:
+    for child in children_of(el):
         if _name(child) == "annotation" and "tex" in (child.get("encoding") or "").lower():
             return tidy(text_of(child))
     return _convert(el[0], depth) if len(el) else ""

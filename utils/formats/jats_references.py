@@ -12,7 +12,8 @@ import re
 from typing import Final
 
 from .jats_text import tidy
-from .jats_walk import Block, Element, Inline, Walk, first
+from .jats_walk import Block, Element, Inline, Walk
+from .xml_tree import children_of, first
 
 _SYNONYMS: Final = re.compile(
     r"(?:references?(?: and notes| list)?|reference list|list of references|literature(?: cited)?"
@@ -42,7 +43,7 @@ def reference_list(el: Element, walk: Walk, default: str = "") -> None:
     walk.heading(title)
     walk.level += bool(title)
     items: list[str] = []
-    for child in el[:]:
+    for child in children_of(el):
         if child.tag == "ref":
             walk.references += 1
             items.append(_reference(child, walk, len(items) + 1))
@@ -57,7 +58,7 @@ def reference_list(el: Element, walk: Walk, default: str = "") -> None:
 def _reference(el: Element, walk: Walk, number: int) -> str:
     """One line of the list; its label is the number, or stands in brackets when it is none."""
     parts = []
-    for child in el[:]:
+    for child in children_of(el):
         if child.tag == "label":
             label = walk.line(child)
             if match := _NUMBER.fullmatch(label):
@@ -72,7 +73,7 @@ def _reference(el: Element, walk: Walk, number: int) -> str:
 
 
 def _citation(el: Element, walk: Walk) -> str:
-    children = el[:]
+    children = children_of(el)
     tags = {child.tag for child in children}
     if tags.isdisjoint(_COMPOSED) or _has_words(el, children):
         made = _printed(el, children, walk)
@@ -86,12 +87,8 @@ def _citation(el: Element, walk: Walk) -> str:
 
 def _has_words(el: Element, children: list[Element]) -> bool:
     """Whether text stands between the elements, as in print."""
-    if el.text and not el.text.isspace():
-        return True
-    for child in children:
-        if (tail := child.tail) and not tail.isspace():
-            return True
-    return False
+    between = "".join(filter(None, [el.text, *[child.tail for child in children]]))
+    return bool(between) and not between.isspace()
 
 
 def _printed(el: Element, children: list[Element], walk: Walk) -> str:
@@ -194,7 +191,7 @@ def _ended(sentence: str) -> str:
 
 def _people(el: Element, walk: Walk) -> str:
     """The names of a group, with commas where print has none."""
-    people = el[:]
+    people = children_of(el)
     if _has_words(el, people):
         return tidy(walk.inline(el))
     names = [_name(one, walk) if one.tag == "name" else tidy(walk.one(one)) for one in people]
@@ -203,7 +200,7 @@ def _people(el: Element, walk: Walk) -> str:
 
 def _name(el: Element, walk: Walk) -> str:
     """``Smith JA Jr``; names with their own punctuation stay as they are."""
-    parts = el[:]
+    parts = children_of(el)
     tags = [part.tag for part in parts]
     for part in parts:
         if (tail := part.tail) and not tail.isspace():
@@ -228,7 +225,7 @@ def _alternatives(el: Element, walk: Walk) -> str:
 
 def _date(el: Element, walk: Walk) -> str:
     """A date in fields, which would run together."""
-    parts = el[:]
+    parts = children_of(el)
     if _has_words(el, parts):
         return walk.inline(el)
     return " ".join(filter(None, map(walk.line, parts)))

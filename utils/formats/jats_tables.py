@@ -14,6 +14,7 @@ from typing import Final
 
 from .jats_text import in_cell, tidy, unbold
 from .jats_walk import HREF, Block, Element, Walk
+from .xml_tree import children_of, first
 
 _WIDEST: Final = 400  # columns; a hostile colspan must not fill the memory
 _LONGEST: Final = 5000  # rows a rowspan may reach
@@ -51,11 +52,11 @@ def table(el: Element, walk: Walk) -> None:
 def _rows(el: Element, walk: Walk) -> list[list[list[Element]]]:
     """The cells, row by row, of head, body and foot, whatever their order in the file."""
     found: dict[str, list[list[Element]]] = {name: [] for name in _SECTIONS}
-    for child in el[:]:
+    for child in children_of(el):
         rows = [child] if child.tag == "tr" else child if child.tag in found else ()
         section = found.get(child.tag, found["tbody"])
         for row in rows:
-            if cells := [cell for cell in row[:] if cell.tag in {"td", "th"}]:
+            if cells := [cell for cell in children_of(row) if cell.tag in {"td", "th"}]:
                 section.append(cells)
         if child.tag in {"caption", "title"}:
             walk.paragraph(walk.inline(child))
@@ -83,11 +84,11 @@ def _span(el: Element, name: str, most: int) -> int:
 
 
 def _cell_text(el: Element, walk: Walk) -> str:
-    if len(el) and any(child.tag in walk.block_of for child in el[:]):
+    if len(el) and not walk.block_of.keys().isdisjoint([child.tag for child in children_of(el)]):
         text = "<br>".join(walk.collect(el)).replace("$$", "$")
     else:
         text = tidy(walk.inline(el))
-        if walk.counting and text:
+        if text and walk.counting:
             walk.words += text.count(" ") + 1
     return in_cell(text)
 
@@ -99,7 +100,8 @@ def _grid(rows: list[list[_Cell]], fill: bool = False) -> list[list[str]]:
     for cells in rows:
         row: list[str] = []
         for cell in cells:
-            _drop_hanging(row, hanging)
+            if hanging:
+                _drop_hanging(row, hanging)
             for offset in range(cell.wide):
                 is_short = len(cell.text) <= _REPEATED
                 text = cell.text if not offset or (fill and is_short) else ""
@@ -108,7 +110,8 @@ def _grid(rows: list[list[_Cell]], fill: bool = False) -> list[list[str]]:
                 row.append(text)
             if len(row) >= _WIDEST:
                 break
-        _drop_hanging(row, hanging, to_the_end=True)
+        if hanging:
+            _drop_hanging(row, hanging, to_the_end=True)
         grid.append(row)
     return grid
 
@@ -117,7 +120,7 @@ def _drop_hanging(
     row: list[str], hanging: dict[int, tuple[int, str]], to_the_end: bool = False
 ) -> None:
     """Fill the places that cells of earlier rows reach down into."""
-    last = max(hanging, default=-1)
+    last = max(hanging)
     while len(row) in hanging or (to_the_end and len(row) <= last):
         left, text = hanging.pop(len(row), (0, ""))
         if left > 1:
@@ -149,14 +152,14 @@ CAPTION: Final = frozenset({"label", "caption", "title"})
 
 def caption(el: Element, walk: Walk) -> None:
     """``**Table 1.**`` and the caption: its title and first paragraph follow the label."""
-    label = walk.line(el.find("label")).strip("*")
+    label = walk.line(first(el, "label")).strip("*")
     end = "" if label.endswith((".", ":")) else "."
     walk.flush_lead()
     walk.lead = f"**{label}{end}** " if label else ""
-    for part in el.findall("title"):
+    for part in el.iterchildren("title"):
         walk.paragraph(unbold(walk.line(part)))
-    for part in el.findall("caption"):
-        for title in part.findall("title"):
+    for part in el.iterchildren("caption"):
+        for title in part.iterchildren("title"):
             walk.paragraph(unbold(walk.line(title)))
         walk.flow(part, skip={"title"})
     walk.flush_lead()

@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 from .jats_text import escape, guard_start, tidy, unbold
+from .xml_tree import children_of
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -33,11 +34,6 @@ LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 def text_of(el: Element, between: str = "") -> str:
     """All text in the element, whatever the tags."""
     return between.join(map(str, el.itertext()))
-
-
-def first(el: Element, tag: str) -> Element | None:
-    """The first child with that tag; ``find`` reads a path and takes twice as long."""
-    return next(el.iterchildren(tag), None)
 
 
 class Walk:
@@ -90,19 +86,21 @@ class Walk:
 
     def inline(self, el: Element, skip: Collection[str] = ()) -> str:
         """The element's content as running text; white space is not yet tidied."""
+        text = el.text
         if not len(el):
-            return self.escape(el.text) if el.text else ""
+            return self.escape(text) if text else ""
         if self._depth > _DEEPEST:
             return self.escape(text_of(el, " "))
         self._depth += 1
         clean, inline_of = self.escape, self.inline_of
-        parts = [clean(el.text)] if el.text else []
-        for child in el[:]:
-            if child.tag not in skip:
-                handler = inline_of.get(child.tag)
+        parts = [clean(text)] if text else []
+        for child in children_of(el):
+            tag = child.tag
+            if tag not in skip:
+                handler = inline_of.get(tag)
                 parts.append(handler(child, self) if handler else self._unlisted(child))
-            if child.tail:
-                parts.append(clean(child.tail))
+            if tail := child.tail:
+                parts.append(clean(tail))
         self._depth -= 1
         return "".join(parts)
 
@@ -120,10 +118,10 @@ class Walk:
         """The element's content on one tidy line; empty when there is no element."""
         if el is None:
             return ""
-        if not len(el):
-            text = el.text or ""
-            return text if text.isalnum() else tidy(self.escape(text))
-        return tidy(self.inline(el, skip).replace("<br>", " "))
+        if len(el):
+            return tidy(self.inline(el, skip).replace("<br>", " "))
+        text = el.text
+        return (text or "") if not text or text.isalnum() else tidy(self.escape(text))
 
     def flow(self, el: Element, skip: Collection[str] = ()) -> None:
         """Write the element's content: running text as paragraphs, blocks as blocks."""
@@ -132,14 +130,14 @@ class Walk:
             return
         self._depth += 1
         clean, inline_of, block_of = self.escape, self.inline_of, self.block_of
-        parts = [clean(el.text)] if el.text else []
-        for child in el[:]:
+        text = el.text
+        parts = [clean(text)] if text else []
+        for child in children_of(el):
             tag = child.tag
             block = block_of.get(tag)
-            handler = None if block else inline_of.get(tag)
             if tag in skip:
                 pass
-            elif handler:
+            elif not block and (handler := inline_of.get(tag)):
                 parts.append(handler(child, self))
             elif block or (block := self._container(child)):
                 if parts:
@@ -148,8 +146,8 @@ class Walk:
                 block(child, self)
             else:
                 parts.append(self._unlisted(child))
-            if child.tail:
-                parts.append(clean(child.tail))
+            if tail := child.tail:
+                parts.append(clean(tail))
         if parts:
             self.paragraph("".join(parts))
         self._depth -= 1

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..paper import Author, Notice, NoticeKind
 from .inline_markup import readable_text
+from .xml_tree import children_of
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -33,7 +34,7 @@ def record_facts(element: _Element) -> Found:
 
 
 def _visit(element: _Element, readers: Readers, found: Found) -> None:
-    for child in element:
+    for child in children_of(element):
         if reader := readers.get(child.tag):
             reader(child, found)
 
@@ -62,7 +63,9 @@ def _each(name: str, tag: str, read: Callable[[_Element], Any] = readable_text) 
     """A reader for a list element: all its children *tag*, in order."""
 
     def reader(element: _Element, found: Found) -> None:
-        values = [value for child in element if child.tag == tag and (value := read(child))]
+        values = [
+            value for child in children_of(element) if child.tag == tag and (value := read(child))
+        ]
         found.setdefault(name, []).extend(values)
 
     return reader
@@ -101,7 +104,7 @@ def _location_id(element: _Element, found: Found) -> None:
 def _abstract(element: _Element) -> str:
     return "\n\n".join(
         paragraph
-        for child in element
+        for child in children_of(element)
         if child.tag == "AbstractText" and (paragraph := _paragraph(child))
     )
 
@@ -126,7 +129,7 @@ def _authors(prefix: str = "") -> Reader:
         who = "editors" if element.get("Type") == "editors" else "authors"
         found.setdefault(prefix + who, []).extend(
             author
-            for child in element
+            for child in children_of(element)
             if child.tag == "Author" and child.get("ValidYN") != "N" and (author := _author(child))
         )
 
@@ -136,10 +139,12 @@ def _authors(prefix: str = "") -> Reader:
 def _author(element: _Element) -> Author | None:
     parts: dict[str, str] = {}
     affiliations: list[str] = []
-    for child in element:
+    for child in children_of(element):
         tag = child.tag
         if tag == "AffiliationInfo":
-            affiliations += [readable_text(part) for part in child if part.tag == "Affiliation"]
+            affiliations += [
+                readable_text(part) for part in children_of(child) if part.tag == "Affiliation"
+            ]
         elif tag != "Identifier":
             parts[tag] = readable_text(child)
         elif child.get("Source") == "ORCID":
@@ -169,7 +174,7 @@ def _mesh(element: _Element) -> str:
     return "/".join(
         [
             f"*{name}" if child.get("MajorTopicYN") == "Y" else name
-            for child in element
+            for child in children_of(element)
             if (name := readable_text(child))
         ]
     )
@@ -191,7 +196,7 @@ def _pages(element: _Element) -> str:
 
 
 def _history(element: _Element, found: Found) -> None:
-    for child in element:
+    for child in children_of(element):
         if (status := child.get("PubStatus")) in ("entrez", "pmc-release") and (
             day := _date(child)
         ):
