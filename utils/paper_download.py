@@ -18,7 +18,7 @@ from . import formats
 from .errors import BadContent, Miss, NotFound, PaperError, Unreachable
 from .identifiers import Ids
 from .paper import Attempt, Author, Document, Fetched, Paper, StoredPaper
-from .paper_lookup import look_up
+from .paper_lookup import look_up, with_registered_terms
 from .sources import Route, Source
 from .store import Shelf
 from .web import Web
@@ -124,6 +124,8 @@ class Ladder:
                 fetched, document = found
                 if not known:
                     paper = _from_document(paper, document)
+                if not (fetched.license or document.license or paper.license):
+                    paper = with_registered_terms(paper, self.web, self.sources)
                 return self.shelf.save(
                     paper, document, fetched, source=source.label, attempts=attempts
                 )

@@ -42,6 +42,24 @@ def look_up(
     return {ids: inquiry.outcome() for ids, inquiry in inquiries.items()}
 
 
+def with_registered_terms(paper: Paper, web: Web, sources: Sequence[Source]) -> Paper:
+    """The paper, with the license and notices its publisher registered where it has none.
+
+    Asked only for texts that came without a license; not knowing it is no reason to fail.
+    """
+    registry = next((source for source in sources if source.name == "crossref"), None)
+    if not paper.ids.doi or registry is None or registry.lookup is None:
+        return paper
+    for _, found in _ask(registry, registry.lookup, [Ids(doi=paper.ids.doi)], web):
+        if isinstance(found, Paper):
+            return replace(
+                paper,
+                license=paper.license or found.license,
+                notices=paper.notices or found.notices,
+            )
+    return paper
+
+
 @dataclass(slots=True)
 class _Inquiry:
     """One paper on its way from source to source."""

@@ -68,7 +68,7 @@ def _paper(work: dict[str, Any]) -> Paper:
             for update in work.get("updated-by") or ()
             if update.get("type") in _NOTICES
         ),
-        license=next((row.get("URL", "") for row in work.get("license") or ()), ""),
+        license=_license(work.get("license") or ()),
     )
 
 
@@ -89,6 +89,16 @@ def _date(issued: dict[str, Any]) -> str:
     """
     parts = (issued.get("date-parts") or [[]])[0]
     return "-".join(f"{part:02d}" for part in parts if part)
+
+
+def _license(rows: Sequence[dict[str, Any]]) -> str:
+    """The terms of the published version; those for text mining alone are no license to reuse.
+
+    >>> _license([{"URL": "http://mine.test", "content-version": "tdm"}, {"URL": "http://cc.test"}])
+    'http://cc.test'
+    """
+    best = sorted(rows, key=lambda row: row.get("content-version") != "vor")
+    return next((row.get("URL", "") for row in best if row.get("content-version") != "tdm"), "")
 
 
 def _plain(text: str) -> str:
