@@ -47,8 +47,10 @@ def readable_text(element: _Element | None) -> str:
     if element is None:
         return ""
     text = _rendered(element) if len(element) else element.text
-    if not text or text.isalnum():
-        return text or ""
+    if not text:
+        return ""
+    if text.isalnum():
+        return text
     if "&" in text:
         text = _REFERENCE.sub(lambda found: html.unescape(found[0]), text)
     return " ".join(text.split())

@@ -34,8 +34,9 @@ def record_facts(element: _Element) -> Found:
 
 
 def _visit(element: _Element, readers: Readers, found: Found) -> None:
+    reader_of = readers.get
     for child in children_of(element):
-        if reader := readers.get(child.tag):
+        if reader := reader_of(child.tag):
             reader(child, found)
 
 
@@ -142,9 +143,9 @@ def _author(element: _Element) -> Author | None:
     for child in children_of(element):
         tag = child.tag
         if tag == "AffiliationInfo":
-            affiliations += [
-                readable_text(part) for part in children_of(child) if part.tag == "Affiliation"
-            ]
+            for part in children_of(child):
+                if part.tag == "Affiliation" and (text := readable_text(part)):
+                    affiliations.append(text)
         elif tag != "Identifier":
             parts[tag] = readable_text(child)
         elif child.get("Source") == "ORCID":
@@ -160,7 +161,7 @@ def _author(element: _Element) -> Author | None:
         suffix=parts.get("Suffix", "").lstrip(", "),
         collective=collective,
         orcid=parts.get("orcid", ""),
-        affiliations=tuple(filter(None, affiliations)),
+        affiliations=tuple(affiliations),
     )
 
 
