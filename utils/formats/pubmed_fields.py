@@ -143,9 +143,11 @@ def _author(element: _Element) -> Author | None:
     for child in children_of(element):
         tag = child.tag
         if tag == "AffiliationInfo":
-            for part in children_of(child):
-                if part.tag == "Affiliation" and (text := readable_text(part)):
-                    affiliations.append(text)
+            affiliations += [
+                text
+                for part in children_of(child)
+                if part.tag == "Affiliation" and (text := readable_text(part))
+            ]
         elif tag != "Identifier":
             parts[tag] = readable_text(child)
         elif child.get("Source") == "ORCID":
