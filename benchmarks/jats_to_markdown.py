@@ -192,7 +192,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--data", type=Path, default=DATA, help="folder with articles/*/jats.xml")
     parser.add_argument("--articles", type=int, default=0, help="how many, evenly picked; 0: all")
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=3)
     given = parser.parse_args()
     paths = sorted(given.data.glob("articles/*/jats.xml"))
     if not paths:

@@ -201,10 +201,9 @@ def _people(el: Element, walk: Walk) -> str:
 def _name(el: Element, walk: Walk) -> str:
     """``Smith JA Jr``; names with their own punctuation stay as they are."""
     parts = children_of(el)
-    tags = [part.tag for part in parts]
-    for part in parts:
-        if (tail := part.tail) and not tail.isspace():
-            return walk.inline(el)
+    tags = [part.tag for part in parts if not (tail := part.tail) or tail.isspace()]
+    if len(tags) < len(parts):
+        return walk.inline(el)
     if tags != _USUAL_NAME:
         if not _NAME_ORDER.keys() >= set(tags):
             return walk.inline(el)
