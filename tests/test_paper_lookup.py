@@ -2,26 +2,27 @@
 
 import pytest
 
-from utils.errors import BadRequest, NotFound, Unreachable
+from utils.errors import BadContent, BadRequest, NotFound, NotOffered, Unreachable
 from utils.identifiers import Ids
 from utils.paper import Paper
 from utils.paper_lookup import look_up
 from utils.sources import Lookup, Source
 
-A, B = Ids(pmid="1"), Ids(pmid="2")
+A, B, C = Ids(pmid="1"), Ids(pmid="2"), Ids(pmid="3")
 
 
-def source(name, answers, by=("pmid", "doi", "pmcid")):
-    """A source that knows *answers* and remembers what it was asked."""
+def source(name, answers, by=("pmid", "doi", "pmcid"), batch=100, trouble=None):
+    """A source that knows *answers*, remembers what it was asked, and fails over *trouble*."""
     asked = []
 
     def ask(wanted, web):
         asked.append(list(wanted))
-        for ids in wanted:
-            yield ids, answers.get(ids, NotFound("unknown"))
+        for ids, error in (trouble or {}).items():
+            if ids in wanted:
+                raise error
+        return {ids: answers[ids] for ids in wanted if ids in answers}
 
-    made = Source(name, "made up", lookup=Lookup(by, ask))
-    return made, asked
+    return Source(name, "made up", lookup=Lookup(by, batch, ask)), asked
 
 
 def test_each_source_is_asked_once_about_what_is_still_unknown():
@@ -29,7 +30,15 @@ def test_each_source_is_asked_once_about_what_is_still_unknown():
     second, asked_second = source("second", {B: Paper(B, "Two")})
     found = look_up([A, B], None, [first, second])
     assert (found[A].title, found[B].title) == ("One", "Two")
+    assert (found[A].recorded_by, found[B].recorded_by) == ("first", "second")
     assert (asked_first, asked_second) == ([[A, B]], [[B]])
+
+
+def test_batches_are_as_large_as_the_source_takes_them():
+    many = [Ids(pmid=str(number)) for number in range(1, 8)]
+    _, asked = made = source("s", {}, batch=3)
+    look_up(many, None, [made[0]])
+    assert [len(batch) for batch in asked] == [3, 3, 1]
 
 
 def test_identifiers_alone_are_no_record_and_lead_to_the_next_source():
@@ -58,13 +67,28 @@ def test_a_record_without_a_title_is_a_record():
     assert asked == []
 
 
-def test_one_who_did_not_answer_makes_it_unknown_not_absent():
-    down, _ = source("down", {A: Unreachable("busy", retry_after=90.0)})
+@pytest.mark.parametrize(
+    "miss",
+    [
+        Unreachable("busy", retry_after=90.0),
+        NotOffered("forbidden", status=403),
+        BadContent("no XML", verdict="not_a_paper"),
+    ],
+    ids=lambda miss: type(miss).__name__,
+)
+def test_one_who_did_not_answer_makes_it_unknown_not_absent(miss):
+    silent, asked = source("silent", {}, trouble={A: miss, B: miss})
     blank, _ = source("blank", {})
-    for order in ([down, blank], [blank, down]):
-        outcome = look_up([A], None, order)[A]
-        assert isinstance(outcome, Unreachable)
-        assert outcome.retry_after == 90
+    for order in ([silent, blank], [blank, silent]):
+        found = look_up([A, B], None, order)
+        assert {type(outcome) for outcome in found.values()} == {Unreachable}
+    assert asked == [[A, B], [A, B]]  # who refuses us as such is not asked again in halves
+
+
+def test_trouble_of_one_source_is_made_good_by_another():
+    silent, _ = source("silent", {}, trouble={A: NotOffered("no", status=403)})
+    knows, _ = source("knows", {A: Paper(A, "One")})
+    assert look_up([A], None, [silent, knows])[A].title == "One"
 
 
 def test_everybody_answered_and_nobody_knows():
@@ -74,21 +98,24 @@ def test_everybody_answered_and_nobody_knows():
     assert "blank" in outcome.message
 
 
-def test_a_contradiction_costs_that_paper_only():
+def test_a_contradiction_costs_that_paper_only_and_ends_its_inquiry():
     given = Ids(pmid="1", doi="10.1000/a")
     records, _ = source(
         "records", {given: Paper(Ids(pmid="1", doi="10.1000/b"), "One"), B: Paper(B, "Two")}
     )
-    found = look_up([given, B], None, [records])
+    later, asked = source("later", {})
+    found = look_up([given, B], None, [records, later])
     assert isinstance(found[given], BadRequest)
     assert found[B].title == "Two"
+    assert asked == []
 
 
-@pytest.mark.parametrize("error", [KeyError, TypeError, ValueError, AttributeError])
-def test_an_answer_in_another_form_is_no_answer(error, caplog):
-    def ask(wanted, web):
-        raise error("changed")
-
-    outcome = look_up([A], None, [Source("odd", "made up", lookup=Lookup(("pmid",), ask))])[A]
-    assert isinstance(outcome, Unreachable)
-    assert "form we do not understand" in caplog.text
+@pytest.mark.parametrize(
+    "error", [NotOffered("bad list", status=400), KeyError("x"), TypeError(), AttributeError()]
+)
+def test_one_odd_paper_costs_that_paper_only(error, caplog):
+    answers = {A: Paper(A, "One"), C: Paper(C, "Three")}
+    odd, _ = source("odd", answers, trouble={B: error})
+    found = look_up([A, B, C], None, [odd])
+    assert (found[A].title, found[C].title) == ("One", "Three")
+    assert isinstance(found[B], Unreachable)

@@ -77,7 +77,8 @@ class Paper:
     """What is known *about* a paper (never its text).
 
     Dates are ISO 8601, as precise as known: ``2026``, ``2026-02`` or ``2026-02-14``.
-    ``released`` is the day PMC may show the full text (the end of an embargo).
+    ``released`` is the day PMC may show the full text (the end of an embargo); ``recorded_by``
+    the source that keeps this record.
     """
 
     ids: Ids
@@ -102,6 +103,7 @@ class Paper:
     keywords: tuple[str, ...] = ()
     notices: tuple[Notice, ...] = ()
     license: str = ""
+    recorded_by: str = ""
 
     @property
     def year(self) -> str:

@@ -8,16 +8,17 @@ abstract at the end.
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from . import formats
-from .errors import BadContent, Miss, NotFound, PaperError, Unreachable
+from .errors import BadContent, Miss, NotFound, NotOffered, PaperError, Unreachable
 from .identifiers import Ids
-from .paper import Attempt, Author, Document, Fetched, Paper, StoredPaper
+from .paper import Attempt, Author, Document, Fetched, Paper, StoredPaper, now
 from .paper_lookup import look_up, with_registered_terms
 from .sources import Route, Source
 from .store import Shelf
@@ -89,6 +90,10 @@ class Ladder:
     shelf: Shelf
     sources: Sequence[Source]
     order: Sequence[str]
+    # Many more than threads: two papers that share one only wait for each other.
+    _locks: Sequence[threading.Lock] = field(
+        default_factory=lambda: [threading.Lock() for _ in range(1024)], repr=False
+    )
 
     def held(self, ids: Ids) -> StoredPaper | None:
         """The copy on the shelf, if it may be served without asking anybody."""
@@ -115,9 +120,8 @@ class Ladder:
         """
         attempts: list[Attempt] = []
         for route, source in self._routes(prefer_pmc):
-            if route.needs and not any(getattr(paper.ids, name) for name in route.needs):
-                needs = " or ".join(route.needs)
-                attempts.append(Attempt(route.via, "skipped", f"the paper has no {needs}"))
+            if reason := _closed(route, source, paper):
+                attempts.append(Attempt(route.via, "skipped", reason))
                 continue
             found = self._try(route, paper, attempts)
             if found:
@@ -134,8 +138,12 @@ class Ladder:
             raise NotFound(msg, attempts=[asdict(attempt) for attempt in attempts])
         held = self.shelf.find(paper.ids)
         if held and held.kind == "full_text":
-            return held
-        return self.shelf.save_abstract(paper, attempts)
+            return replace(held, attempts=tuple(attempts))
+        return self.shelf.save_abstract(paper, attempts, via=paper.recorded_by or "pubmed")
+
+    def lock(self, paper: Paper) -> threading.Lock:
+        """Held while a paper is climbed for, so that nobody here fetches it a second time."""
+        return self._locks[hash(paper.ids.key) % len(self._locks)]
 
     def _routes(self, prefer_pmc: bool) -> list[tuple[Route, Source]]:
         named = {source.name: source for source in self.sources}
@@ -252,7 +260,7 @@ def _grouped(records: dict[Ids, Paper | PaperError]) -> list[list[Ids]]:
     """Identifiers that turned out to be the same paper, together: it is fetched once."""
     groups: dict[str, list[Ids]] = {}
     for ids, record in records.items():
-        key = record.ids.key if isinstance(record, Paper) else ids.key
+        key = record.ids.key if isinstance(record, Paper) else repr(ids)
         groups.setdefault(key, []).append(ids)
     return list(groups.values())
 
@@ -261,23 +269,26 @@ def _one(
     ids: Ids, record: Paper | PaperError, ladder: Ladder, prefer_pmc: bool, force: bool
 ) -> Download | PaperError:
     """Climb for one paper; errors are outcomes here, because others are on their way too."""
+    if isinstance(record, Paper):
+        paper = record
+    elif isinstance(record, Unreachable) and _may_climb_unknown(ids):
+        paper = Paper(ids)
+    else:
+        return record
     try:
-        if isinstance(record, Paper):
-            held = None if force else ladder.held(record.ids)
-            if held:
-                held = ladder.shelf.learn(held, record)
+        with ladder.lock(paper):
+            held = ladder.held(paper.ids)
+            if held and not force:
+                held = ladder.shelf.learn(held, paper)
                 return Download(held, cached=True, file_path=held.path)
-            stored = ladder.climb(record, known=True, prefer_pmc=prefer_pmc)
-        elif isinstance(record, Unreachable) and _may_climb_unknown(ids):
-            stored = ladder.climb(Paper(ids), known=False, prefer_pmc=prefer_pmc)
-        else:
-            return record
+            stored = ladder.climb(paper, known=paper is record, prefer_pmc=prefer_pmc)
     except NotFound as nothing:
         # No text and no record, because whoever keeps the records did not answer.
         return _could_not_tell(record, nothing) if isinstance(record, Unreachable) else nothing
     except PaperError as error:
         return error
-    return Download(stored, cached=False, file_path=stored.path)
+    fresh = held is None or stored.saved_at != held.saved_at or stored.kind == "abstract"
+    return Download(stored, cached=not fresh, file_path=stored.path)
 
 
 def _could_not_tell(down: Unreachable, nothing: NotFound) -> Unreachable:
@@ -290,16 +301,31 @@ def _may_climb_unknown(ids: Ids) -> bool:
     return bool(ids.pmcid or ids.doi or ids.arxiv)
 
 
+def _closed(route: Route, source: Source, paper: Paper) -> str:
+    """Why a route need not be tried for this paper; empty when it should be."""
+    if not any(getattr(paper.ids, name) for name in route.needs):
+        return f"the paper has no {' or '.join(route.needs)}"
+    if source.label == "PMC" and paper.released > now()[:10]:
+        return f"embargoed until {paper.released}"
+    return ""
+
+
 def _candidates(route: Route, paper: Paper, web: Web) -> Iterator[Fetched | Miss]:
     """What a route has to offer; the miss that ends it is its last word."""
+    offered = False
     try:
-        yield from route.fetch(paper, web)
+        for candidate in route.fetch(paper, web):
+            offered = True
+            yield candidate
     except Miss as miss:
         yield miss
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         log.exception("%s answered in a form we do not understand", route.via)
         msg = f"{route.via} answered in a form we do not understand ({type(error).__name__})."
         yield Unreachable(msg, "Update Papershelf, or report this.")
+    else:
+        if not offered:
+            yield NotOffered(f"{route.via} found nothing.")
 
 
 def _from_document(paper: Paper, document: Document) -> Paper:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from .errors import BadRequest, NotFound, PaperError, Unreachable
+from .errors import BadRequest, Miss, NotFound, PaperError, Unreachable
 from .identifiers import Ids
 from .paper import Paper
 from .sources import Lookup, Source
@@ -52,11 +52,8 @@ def with_registered_terms(paper: Paper, web: Web, sources: Sequence[Source]) -> 
         return paper
     for _, found in _ask(registry, registry.lookup, [Ids(doi=paper.ids.doi)], web):
         if isinstance(found, Paper):
-            return replace(
-                paper,
-                license=paper.license or found.license,
-                notices=paper.notices or found.notices,
-            )
+            license_ = paper.license or found.license
+            return replace(paper, license=license_, notices=paper.notices or found.notices)
     return paper
 
 
@@ -75,26 +72,26 @@ class _Inquiry:
         return bool(self.paper.title or self.paper.journal or self.paper.published)
 
     def may_go_to(self, lookup: Lookup) -> bool:
-        return not self._known and any(getattr(self.paper.ids, name) for name in lookup.by)
+        settled = self._known or isinstance(self.trouble, BadRequest)
+        return not settled and any(getattr(self.paper.ids, name) for name in lookup.by)
 
-    def hear(self, name: str, outcome: Paper | PaperError) -> None:
+    def hear(self, name: str, outcome: Paper | Miss | None) -> None:
         self.asked.append(name)
-        if isinstance(outcome, Paper):
-            if clash := self.wanted.clash(outcome.ids):
-                msg = f"The identifiers belong to different papers: {clash}."
-                self.trouble = BadRequest(msg, "Give one, or several of the same paper.")
-            else:
-                # The record, with the names we had.
-                self.paper = replace(outcome, ids=outcome.ids | self.paper.ids)
-        elif not isinstance(self.trouble, Unreachable):
+        if isinstance(outcome, Miss):
             self.trouble = outcome
+        elif outcome and (clash := self.wanted.clash(outcome.ids)):
+            msg = f"The identifiers belong to different papers: {clash}."
+            self.trouble = BadRequest(msg, "Give one, or several of the same paper.")
+        elif outcome:
+            # The record, with the names we had.
+            self.paper = replace(outcome, ids=outcome.ids | self.paper.ids, recorded_by=name)
 
     def outcome(self) -> Paper | PaperError:
         if isinstance(self.trouble, BadRequest):
             return self.trouble
         if self._known:
             return self.paper
-        if isinstance(self.trouble, Unreachable):
+        if self.trouble:
             msg = f"Could not find out what {self.wanted} is. {self.trouble.message}"
             return Unreachable(msg, self.trouble.hint, **self.trouble.details)
         msg = f"No paper {self.wanted} is known to {' or '.join(self.asked) or 'anybody'}."
@@ -103,13 +100,35 @@ class _Inquiry:
 
 def _ask(
     source: Source, lookup: Lookup, pending: Sequence[Ids], web: Web
-) -> list[tuple[Ids, Paper | PaperError]]:
-    if not pending:
-        return []
+) -> Iterator[tuple[Ids, Paper | Miss | None]]:
+    """One outcome for each of *pending*: the paper, None where the source does not know it.
+
+    A request that the source refuses for what is in it, or whose answer holds something we cannot
+    read, is asked again in halves: one odd paper costs that paper only.
+    """
+    for start in range(0, len(pending), lookup.batch):
+        yield from _ask_batch(source, lookup, pending[start : start + lookup.batch], web)
+
+
+def _ask_batch(
+    source: Source, lookup: Lookup, batch: Sequence[Ids], web: Web
+) -> Iterator[tuple[Ids, Paper | Miss | None]]:
     try:
-        return list(lookup.ask(pending, web))
+        known = lookup.ask(batch, web)
+    except Miss as error:
+        miss, divisible = error, error.details.get("status") == 400
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         # A service that changed its answer's form is as good as one that did not answer.
-        log.exception("%s answered in a form we do not understand", source.name)
-        msg = f"{source.name} answered in a form we do not understand ({type(error).__name__})."
-        return [(ids, Unreachable(msg, "Update Papershelf, or report this.")) for ids in pending]
+        log.warning("%s answered in a form we do not understand", source.name, exc_info=True)
+        kind = type(error).__name__
+        msg = f"{source.name} answered in a form we do not understand ({kind})."
+        miss, divisible = Unreachable(msg, "Update Papershelf, or report this."), True
+    else:
+        yield from ((ids, known.get(ids)) for ids in batch)
+        return
+    if divisible and len(batch) > 1:
+        middle = len(batch) // 2
+        yield from _ask_batch(source, lookup, batch[:middle], web)
+        yield from _ask_batch(source, lookup, batch[middle:], web)
+    else:
+        yield from ((ids, miss) for ids in batch)

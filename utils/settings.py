@@ -132,7 +132,7 @@ class Settings(BaseSettings):
     @field_validator("pubmed_email")
     @classmethod
     def _looks_like_an_address(cls, value: str) -> str:
-        if value and not _EMAIL.fullmatch(value):
+        if value and not (_EMAIL.fullmatch(value) and value.isascii()):
             msg = "is not an e-mail address"
             raise ValueError(msg)
         if _PLACEHOLDERS.search(value):

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from utils.errors import NotFound, Unreachable
+from utils.errors import Unreachable
 from utils.identifiers import Ids
 from utils.paper import Paper
 from utils.sources.arxiv import look_up, pdf
@@ -12,7 +12,7 @@ from utils.sources.arxiv import look_up, pdf
 
 def test_record_of_a_preprint(library, world):
     record = world.paper("arxiv")
-    [(_, paper)] = look_up([Ids(arxiv=record.arxiv)], library.web)
+    [paper] = look_up([Ids(arxiv=record.arxiv)], library.web).values()
     assert paper.ids.arxiv == record.arxiv
     assert paper.title == record.title
     assert paper.authors
@@ -20,23 +20,22 @@ def test_record_of_a_preprint(library, world):
 
 
 def test_unknown_and_malformed_are_told_apart_from_down(library, world):
-    [(_, outcome)] = look_up([Ids(arxiv="2501.99999")], library.web)
-    assert isinstance(outcome, NotFound)
+    assert look_up([Ids(arxiv="2501.99999")], library.web) == {}
     world.mood("down", "arxiv")
-    [(_, outcome)] = look_up([Ids(arxiv="2501.99998")], library.web)
-    assert isinstance(outcome, Unreachable)
+    with pytest.raises(Unreachable):
+        look_up([Ids(arxiv="2501.99998")], library.web)
 
 
 def test_asked_once_a_day_at_most(library, world):
     arxiv = world.paper("arxiv").arxiv
     for _ in range(2):
-        list(look_up([Ids(arxiv=arxiv)], library.web))
+        look_up([Ids(arxiv=arxiv)], library.web)
     assert len(world.requests) == 1
 
 
 def test_three_seconds_between_any_two_requests(library, world):
     arxiv = world.paper("arxiv").arxiv
-    list(look_up([Ids(arxiv=arxiv)], library.web))
+    look_up([Ids(arxiv=arxiv)], library.web)
     for _ in range(3):
         list(pdf(Paper(Ids(arxiv=arxiv)), library.web))
     times = [request.at for request in world.requests]
@@ -47,12 +46,12 @@ def test_three_seconds_between_any_two_requests(library, world):
 def test_a_429_without_retry_after_means_a_minute(library, world, clock):
     arxiv = world.paper("arxiv").arxiv
     world.mood("storm", "arxiv", times=1, seconds=0)
-    list(look_up([Ids(arxiv=arxiv)], library.web))
+    look_up([Ids(arxiv=arxiv)], library.web)
     first, second = world.requests[:2]
     assert second.at - first.at >= 60
 
 
 @pytest.mark.parametrize("spelling", ["hep-ex/0307015"])
 def test_old_identifiers_are_sent_whole(library, world, spelling):
-    list(look_up([Ids.parse(spelling)], library.web))
+    look_up([Ids.parse(spelling)], library.web)
     assert world.requests[0].params["id_list"] == spelling

@@ -2,7 +2,7 @@
 
 import pytest
 
-from utils.errors import NotFound, NotOffered, Unreachable
+from utils.errors import NotOffered, Unreachable
 from utils.identifiers import Ids
 from utils.paper import Paper
 from utils.sources.europepmc import full_text, look_up
@@ -10,7 +10,7 @@ from utils.sources.europepmc import full_text, look_up
 
 def test_a_doi_that_pubmed_lacks_is_known(library, world):
     record = world.paper("doi_only")
-    [(_, paper)] = look_up([Ids(doi=record.doi)], library.web)
+    [paper] = look_up([Ids(doi=record.doi)], library.web).values()
     assert paper.ids.doi == record.doi
     assert paper.title.rstrip(".") == record.title
     assert "<h4>" not in paper.abstract
@@ -19,16 +19,16 @@ def test_a_doi_that_pubmed_lacks_is_known(library, world):
 
 def test_many_are_one_request(library, world):
     wanted = [Ids(pmid=r.pmid) for r in world.papers if r.pmid][:20]
-    outcomes = dict(look_up([*wanted, Ids(doi="10.1000/nobody")], library.web))
-    assert isinstance(outcomes[Ids(doi="10.1000/nobody")], NotFound)
+    outcomes = look_up([*wanted, Ids(doi="10.1000/nobody")], library.web)
+    assert Ids(doi="10.1000/nobody") not in outcomes
     assert all(outcomes[ids].ids.pmid == ids.pmid for ids in wanted)
     assert len(world.requests) == 1
 
 
 def test_an_error_inside_a_200_is_an_error(library, world):
     world.mood("garbage", "europepmc")
-    [(_, outcome)] = look_up([Ids(pmid="41000001")], library.web)
-    assert isinstance(outcome, Unreachable)
+    with pytest.raises(Unreachable):
+        look_up([Ids(pmid="41000001")], library.web)
 
 
 def test_full_text_or_a_plain_no(library, world):

@@ -48,3 +48,11 @@ def test_the_key_travels_in_a_header_and_stays_out_of_what_is_kept(settings, wor
     assert asked.headers["authorization"] == "Bearer jina_SECRET"
     assert "SECRET" not in fetched.url
     assert all("authorization" not in r.headers for r in world.requests if r.service == "doi")
+
+
+def test_a_refusal_of_us_is_not_provoked_again_for_the_next_paper(library, world):
+    world.jina_networks_blocked = True
+    for branch in ("jina_only", "publisher_html", "paywall"):
+        with pytest.raises(NotOffered):
+            list(read(paper_of(world.paper(branch)), library.web))
+    assert len([r for r in world.requests if r.service == "jina_reader"]) == 1

@@ -4,7 +4,7 @@ import pytest
 
 from tests.world import World
 from utils import Library
-from utils.errors import BadRequest, NotConfigured, PaperError, Unreachable
+from utils.errors import BadRequest, NotConfigured, Unreachable
 from utils.identifiers import Ids
 from utils.sources import Query
 from utils.sources.pubmed import esearch, fetch, look_up
@@ -63,13 +63,14 @@ def test_a_passing_storm_is_waited_out_and_nobody_notices(library, world, clock)
 
 
 def test_more_than_a_batch_stays_on_the_history_server_and_comes_in_order(settings):
-    with World(crowd=600) as world:
+    with World(crowd=900) as world:
         addresses = {name.lower(): value for name, value in world.environment().items()}
         library = Library(**{**settings, **addresses})
-        found = library.search("crowd OR cells", max_results=450)
+        found = library.search("crowd OR cells", max_results=450, start=300)
         fetches = [r for r in world.requests if r.path.endswith("efetch.fcgi")]
-    assert len(found.papers) == 450
-    assert len({paper.ids.pmid for paper in found.papers}) == 450
+        order = esearch(Query("crowd OR cells", max_results=450, start=300), library.web).pmids
+    assert [paper.ids.pmid for paper in found.papers] == list(order)
+    assert len(order) == 450
     assert len(fetches) == 3
     assert all("WebEnv" in fetch.params and "id" not in fetch.params for fetch in fetches)
     assert not found.warnings
@@ -118,9 +119,9 @@ def test_records_are_not_asked_for_twice_in_a_day(library, world):
 
 def test_looking_up_dois_never_returns_another_paper(library, world):
     known, unknown = world.paper("pmc_cloud").doi, "10.9103/signals.2025.9999"
-    outcomes = dict(look_up([Ids(doi=known), Ids(doi=unknown)], library.web))
+    outcomes = look_up([Ids(doi=known), Ids(doi=unknown)], library.web)
     assert outcomes[Ids(doi=known)].ids.doi == known
-    assert isinstance(outcomes[Ids(doi=unknown)], PaperError)
+    assert Ids(doi=unknown) not in outcomes
 
 
 def test_dates_kinds_and_sorts_are_sent_as_pubmed_spells_them(library, world):
@@ -140,3 +141,19 @@ def test_keyless_pace_stays_below_three_a_second(library, world):
     times = sorted(r.at for r in world.requests if r.service == "eutils")
     assert all(later - sooner > 1.0 for sooner, later in zip(times, times[3:], strict=False))
     assert not [r for r in world.requests if r.status == 429]
+
+
+def test_a_forgotten_search_is_fetched_by_its_identifiers(settings):
+    with World(crowd=300) as world:
+        addresses = {name.lower(): value for name, value in world.environment().items()}
+        library = Library(**{**settings, **addresses})
+        hits = esearch(Query("crowd", max_results=250), library.web)
+        world.reset()
+        records = fetch(hits.pmids, library.web, hits)
+    assert len(records) == 250
+
+
+def test_damage_on_the_way_is_asked_for_again(library, world):
+    pmid = world.paper("pmc_cloud").pmid
+    world.mood("truncate", "eutils", times=1)
+    assert list(fetch([pmid], library.web)) == [pmid]

@@ -26,9 +26,10 @@ def test_pages_of_pmc_are_never_asked_for(library, world):
 
 
 def test_no_copy_and_no_record_are_both_a_plain_no(library, world):
-    for doi in (world.paper("paywall").doi, "10.1000/nobody"):
+    for doi in (world.paper("paywall").doi, "10.1000/nobody", "10.1000/nobody"):
         with pytest.raises(NotOffered, match="no open copy"):
             list(open_copies(Paper(Ids(doi=doi)), library.web))
+    assert len(world.requests) == 2  # that it does not know one is remembered, too
 
 
 def test_asked_once_a_day(library, world):

@@ -19,7 +19,8 @@ import sys, threading, time
 from pathlib import Path
 from requests.adapters import HTTPAdapter
 from utils.settings import Settings
-from utils.web import Rate, Web
+from utils.sources.eutils import RATE
+from utils.web import Web
 
 url, shelf, pace, key, times = sys.argv[1:]
 send = HTTPAdapter.send
@@ -36,7 +37,7 @@ settings = Settings(
     ncbi_api_key=key,
     _env_file=None,
 )
-web = Web(settings, [Rate("ncbi", ("eutils",), 1 / 3, 0.1, key="ncbi_api_key")])
+web = Web(settings, [RATE])
 threads = [
     threading.Thread(target=lambda: [web.get(url + "/efetch.fcgi") for _ in range(int(times))])
     for _ in range(2)

@@ -12,10 +12,11 @@ import pytest
 
 from utils.errors import Unreachable
 from utils.settings import Settings
+from utils.sources.eutils import RATE
 from utils.web import Pace, Rate
 from utils.web.pace import _transaction
 
-NCBI = Rate("ncbi", ("eutils", "idconv"), 1 / 3, 0.1, key="ncbi_api_key")
+NCBI = RATE  # the real one: what it promises is promised here
 ARXIV = Rate("arxiv", ("arxiv",), 3.0, alone=True, penalty=60.0, hosts=("arxiv.org",))
 RATES = [NCBI, ARXIV, Rate("doi", ("doi",), 0.1)]
 EUTILS = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils/efetch.fcgi"

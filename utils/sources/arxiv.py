@@ -11,11 +11,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from ..errors import NotFound, NotOffered, PaperError, Unreachable
+from ..errors import BadContent, NotOffered, Unreachable
 from ..identifiers import Ids
-from ..paper import Author, Fetched, Paper, paper_from
+from ..paper import Author, Fetched, Paper
 from ..web import Answer, Rate, Web
-from .source import Lookup, Route, Source
+from .source import Lookup, Route, Source, remembered
 
 _ATOM = "{http://www.w3.org/2005/Atom}"
 _ARXIV = "{http://arxiv.org/schemas/atom}"
@@ -24,23 +24,14 @@ _IDS_PER_REQUEST = 100
 _REMEMBERED_DAYS = 1.0
 
 
-def look_up(wanted: Sequence[Ids], web: Web) -> Iterator[tuple[Ids, Paper | PaperError]]:
-    """The records behind arXiv identifiers, in batches; `NotFound` where there is none."""
-    known = {
-        arxiv: paper_from(row)
-        for arxiv, row in web.memory.recall_many("arxiv", [ids.arxiv for ids in wanted]).items()
-    }
+def look_up(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
+    """The records behind arXiv identifiers."""
+    known = remembered("arxiv", [ids.arxiv for ids in wanted], web)
     unknown = [ids.arxiv for ids in wanted if ids.arxiv not in known]
-    try:
-        for start in range(0, len(unknown), _IDS_PER_REQUEST):
-            for paper in _records(unknown[start : start + _IDS_PER_REQUEST], web):
-                known[paper.ids.arxiv] = paper
-                web.memory.keep("arxiv", paper.ids.arxiv, asdict(paper), _REMEMBERED_DAYS)
-    except (Unreachable, NotOffered) as miss:
-        yield from ((ids, known.get(ids.arxiv) or miss) for ids in wanted)
-        return
-    for ids in wanted:
-        yield ids, known.get(ids.arxiv) or NotFound(f"arXiv has no paper {ids.arxiv}.")
+    for paper in _records(unknown, web):
+        known[paper.ids.arxiv] = paper
+        web.memory.keep("arxiv", paper.ids.arxiv, asdict(paper), _REMEMBERED_DAYS)
+    return {ids: known[ids.arxiv] for ids in wanted if ids.arxiv in known}
 
 
 def pdf(paper: Paper, web: Web) -> Iterator[Fetched]:
@@ -69,10 +60,17 @@ def _records(arxiv_ids: Sequence[str], web: Web) -> list[Paper]:
 
 def _complain(answer: Answer) -> None:
     """An error is a feed with one entry, whatever the status."""
+    from ..formats.safe_xml import parse
+
     if b"arxiv.org/api/errors" in answer.body:
         msg = "arXiv refused the identifiers."
-        raise NotOffered(msg, "Check the spelling, such as 2601.00001 or hep-ex/0307015.")
-    if b"<feed" not in answer.body[:2000]:
+        hint = "Check the spelling, such as 2601.00001 or hep-ex/0307015."
+        raise NotOffered(msg, hint, status=400)
+    try:
+        whole = b"<feed" in answer.body[:2000] and parse(answer.body) is not None
+    except BadContent:
+        whole = False
+    if not whole:
         msg = "arXiv answered with something that is not a feed."
         raise Unreachable(msg, "Try again later.")
 
@@ -83,7 +81,7 @@ def _paper(entry: Any) -> Paper:
 
     where = text(f"{_ATOM}id")
     return Paper(
-        ids=Ids(arxiv=Ids.parse(where).arxiv if "/abs/" in where else "", doi=text(f"{_ARXIV}doi")),
+        ids=Ids(arxiv=Ids.maybe(where).arxiv, doi=Ids.maybe(text(f"{_ARXIV}doi")).doi),
         title=text(f"{_ATOM}title"),
         abstract=text(f"{_ATOM}summary"),
         authors=tuple(
@@ -110,6 +108,6 @@ SOURCE = Source(
     service="arxiv",
     label="arXiv",
     rates=(Rate("arxiv", ("arxiv",), every=3.0, alone=True, penalty=60.0, hosts=("arxiv.org",)),),
-    lookup=Lookup(("arxiv",), look_up),
+    lookup=Lookup(("arxiv",), _IDS_PER_REQUEST, look_up),
     routes=(Route("arxiv", ("arxiv",), pdf),),
 )

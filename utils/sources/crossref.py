@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
 
-from ..errors import NotFound, NotOffered, PaperError, Unreachable
 from ..identifiers import Ids
-from ..paper import Author, Notice, NoticeKind, Paper
+from ..paper import Author, Notice, NoticeKind, Paper, now
 from ..web import Rate, Web
 from .source import Lookup, Source
 
@@ -29,33 +28,27 @@ _NOTICES: dict[str, NoticeKind] = {
 }
 
 
-def look_up(wanted: Sequence[Ids], web: Web) -> Iterator[tuple[Ids, Paper | PaperError]]:
-    """The records behind DOIs, one request each; `NotFound` where Crossref has none."""
-    for ids in wanted:
-        try:
-            yield ids, _ask(ids.doi, web)
-        except (NotFound, NotOffered, Unreachable) as error:
-            yield ids, error
+def look_up(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
+    """The records behind DOIs, one request each."""
+    return {ids: paper for ids in wanted if (paper := _ask(ids.doi, web))}
 
 
-def _ask(doi: str, web: Web) -> Paper:
+def _ask(doi: str, web: Web) -> Paper | None:
     answer = web.get(
         f"{web.settings.crossref_base_url}/works/{quote(doi, safe='')}",
         {"mailto": web.settings.pubmed_email},
         allow={404},
+        check=lambda got: got.status == 404 or got.json(),
     )
-    if answer.status == 404:
-        msg = f"Crossref has no record of doi:{doi}."
-        raise NotFound(msg, "Check the DOI.")
-    return _paper(answer.json()["message"])
+    return None if answer.status == 404 else _paper(answer.json()["message"])
 
 
 def _paper(work: dict[str, Any]) -> Paper:
     return Paper(
         ids=Ids(doi=work["DOI"]),
-        title=_plain(" ".join(work.get("title") or ())),
+        title=_plain(" ".join(filter(None, work.get("title") or ()))),
         abstract=_plain(work.get("abstract") or ""),
-        authors=tuple(map(_author, work.get("author") or ())),
+        authors=tuple(_author(author) for author in work.get("author") or () if author),
         journal=_plain(" ".join((work.get("container-title") or ())[:1])),
         issn=" ".join((work.get("ISSN") or ())[:1]),
         volume=work.get("volume") or "",
@@ -64,7 +57,7 @@ def _paper(work: dict[str, Any]) -> Paper:
         published=_date(work.get("issued") or {}),
         publication_types=tuple(filter(None, (work.get("type"),))),
         notices=tuple(
-            Notice(_NOTICES[update["type"]], f"doi:{update.get('DOI', '')}")
+            Notice(_NOTICES[update["type"]], f"doi:{update.get('DOI') or '?'}")
             for update in work.get("updated-by") or ()
             if update.get("type") in _NOTICES
         ),
@@ -87,18 +80,29 @@ def _date(issued: dict[str, Any]) -> str:
     >>> _date({"date-parts": [[2026, 2]]}), _date({"date-parts": [[None]]})
     ('2026-02', '')
     """
-    parts = (issued.get("date-parts") or [[]])[0]
-    return "-".join(f"{part:02d}" for part in parts if part)
+    parts = (issued.get("date-parts") or [[]])[0] or []
+    return "-".join(f"{int(part):02d}" for part in parts if part)
 
 
 def _license(rows: Sequence[dict[str, Any]]) -> str:
-    """The terms of the published version; those for text mining alone are no license to reuse.
+    """The terms that hold today for the published version.
+
+    Those of the manuscript, of text mining or of sharing among publishers are no license to reuse.
 
     >>> _license([{"URL": "http://mine.test", "content-version": "tdm"}, {"URL": "http://cc.test"}])
     'http://cc.test'
+    >>> _license([{"URL": "http://cc.test", "start": {"date-parts": [[2999, 1]]}}])
+    ''
     """
-    best = sorted(rows, key=lambda row: row.get("content-version") != "vor")
-    return next((row.get("URL", "") for row in best if row.get("content-version") != "tdm"), "")
+    holding = [
+        row
+        for row in rows
+        if row
+        and (row.get("content-version") or "unspecified") in {"vor", "unspecified"}
+        and _date(row.get("start") or {}) <= now()[:10]
+    ]
+    best = sorted(holding, key=lambda row: row.get("content-version") != "vor")
+    return next((row.get("URL") or "" for row in best), "")
 
 
 def _plain(text: str) -> str:
@@ -113,5 +117,5 @@ SOURCE = Source(
     service="crossref",
     # The polite pool: ten single DOIs a second.
     rates=(Rate("crossref", ("crossref",), every=0.1),),
-    lookup=Lookup(("doi",), look_up),
+    lookup=Lookup(("doi",), 1, look_up),
 )

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ..errors import NotFound, NotOffered, PaperError, Unreachable
+from ..errors import NotOffered, Unreachable
 from ..identifiers import Ids
 from ..paper import Author, Fetched, Notice, Paper
 from ..web import Answer, Rate, Web
@@ -19,18 +19,22 @@ from .source import Lookup, Route, Source
 _IDS_PER_SEARCH = 25
 
 
-def look_up(wanted: Sequence[Ids], web: Web) -> Iterator[tuple[Ids, Paper | PaperError]]:
-    """The records behind PMIDs, PMCIDs and DOIs; `NotFound` where there is none."""
-    for start in range(0, len(wanted), _IDS_PER_SEARCH):
-        batch = wanted[start : start + _IDS_PER_SEARCH]
-        try:
-            papers = _search(" OR ".join(map(_clause, batch)), 4 * len(batch), web)
-        except (Unreachable, NotOffered) as miss:
-            yield from ((ids, miss) for ids in batch)
-            continue
-        for ids in batch:
-            found = next((paper for paper in papers if paper.ids.shares(ids)), None)
-            yield ids, found or NotFound(f"Europe PMC has no record of {ids}.")
+def look_up(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
+    """The records behind PMIDs, PMCIDs and DOIs."""
+    answer = web.get(
+        f"{web.settings.europepmc_base_url}/search",
+        {
+            "query": " OR ".join(map(_clause, wanted)),
+            "format": "json",
+            "resultType": "core",
+            "pageSize": 4 * len(wanted),
+            "email": web.settings.pubmed_email,
+        },
+        check=_complain,
+    )
+    papers = [_paper(row) for row in answer.json()["resultList"]["result"]]
+    found = {ids: [paper for paper in papers if paper.ids.shares(ids)] for ids in wanted}
+    return {ids: same[0] for ids, same in found.items() if same}
 
 
 def full_text(paper: Paper, web: Web) -> Iterator[Fetched]:
@@ -51,26 +55,12 @@ def full_text(paper: Paper, web: Web) -> Iterator[Fetched]:
     )
 
 
-def _search(query: str, size: int, web: Web) -> list[Paper]:
-    answer = web.get(
-        f"{web.settings.europepmc_base_url}/search",
-        {
-            "query": query,
-            "format": "json",
-            "resultType": "core",
-            "pageSize": size,
-            "email": web.settings.pubmed_email,
-        },
-        check=_complain,
-    )
-    return [_paper(row) for row in answer.json()["resultList"]["result"]]
-
-
 def _complain(answer: Answer) -> None:
     """Errors come with status 200 here."""
     reply = answer.json()
-    if "resultList" not in reply:
-        msg = f"Europe PMC answered with an error: {reply.get('errMsg', 'no result list')}"
+    if not isinstance(reply, dict) or "resultList" not in reply:
+        told = reply.get("errMsg") if isinstance(reply, dict) else ""
+        msg = f"Europe PMC answered with an error: {told or 'no result list'}"
         raise Unreachable(msg, "Try again later.")
 
 
@@ -84,41 +74,49 @@ def _clause(ids: Ids) -> str:
 
 
 def _paper(row: dict[str, Any]) -> Paper:
-    journal = row.get("journalInfo", {})
-    kinds = tuple(row.get("pubTypeList", {}).get("pubType", ()))
+    """Any field may be missing or null."""
+    about = row.get("journalInfo") or {}
+    journal = about.get("journal") or {}
+    kinds = tuple((row.get("pubTypeList") or {}).get("pubType") or ())
+    authors = (row.get("authorList") or {}).get("author") or ()
+    ids = Ids(doi=row.get("doi") or "", pmid=row.get("pmid") or "", pmcid=row.get("pmcid") or "")
     return Paper(
-        ids=Ids(doi=row.get("doi", ""), pmid=str(row.get("pmid", "")), pmcid=row.get("pmcid", "")),
-        title=_plain(row.get("title", "")),
-        abstract=_plain(row.get("abstractText", "")),
-        authors=tuple(map(_author, row.get("authorList", {}).get("author", ()))),
-        journal=journal.get("journal", {}).get("title", ""),
-        journal_abbreviation=journal.get("journal", {}).get("isoabbreviation", ""),
-        issn=journal.get("journal", {}).get("issn", ""),
-        volume=journal.get("volume", ""),
-        issue=journal.get("issue", ""),
-        pages=row.get("pageInfo", ""),
-        published=row.get("firstPublicationDate", "") or str(row.get("pubYear", "")),
-        languages=tuple(filter(None, (row.get("language", ""),))),
+        ids=ids,
+        title=_plain(row.get("title")),
+        abstract=_plain(row.get("abstractText")),
+        authors=tuple(_author(author) for author in authors if author),
+        journal=journal.get("title") or "",
+        journal_abbreviation=journal.get("isoabbreviation") or "",
+        issn=journal.get("issn") or "",
+        volume=about.get("volume") or "",
+        issue=about.get("issue") or "",
+        pages=row.get("pageInfo") or "",
+        published=str(row.get("firstPublicationDate") or row.get("pubYear") or ""),
+        languages=tuple(filter(None, (row.get("language"),))),
         publication_types=kinds,
         notices=(Notice("retraction"),) if "retracted publication" in map(str.lower, kinds) else (),
-        license=row.get("license", ""),
+        license=row.get("license") or "",
     )
 
 
 def _author(row: dict[str, Any]) -> Author:
+    family = row.get("lastName") or ""
     return Author(
-        family=row.get("lastName", ""),
-        given=row.get("firstName", ""),
-        initials=row.get("initials", ""),
-        collective=row.get("collectiveName", "")
-        or ("" if row.get("lastName") else row.get("fullName", "")),
+        family=family,
+        given=row.get("firstName") or "",
+        initials=row.get("initials") or "",
+        collective=row.get("collectiveName") or ("" if family else row.get("fullName") or ""),
     )
 
 
-def _plain(text: str) -> str:
-    """Titles and a third of the abstracts carry HTML."""
-    spaced = re.sub(r"<h4>(.*?)</h4>", r"\n\n\1: ", text)
-    return html.unescape(re.sub(r"</?[a-zA-Z][^>]*>", "", spaced)).strip()
+def _plain(text: str | None) -> str:
+    """Titles and a third of the abstracts carry HTML, sometimes escaped.
+
+    >>> _plain("<h4>Aim</h4>P &lt; 0.05 of &lt;i&gt;ATM&lt;/i&gt;")
+    'Aim: P < 0.05 of ATM'
+    """
+    spaced = re.sub(r"<h4>(.*?)</h4>", r"\n\n\1: ", html.unescape(text or ""))
+    return re.sub(r"</?[a-zA-Z][^>]*>", "", spaced).strip()
 
 
 SOURCE = Source(
@@ -128,6 +126,6 @@ SOURCE = Source(
     label="PMC",
     # No published limit; five a second is what its users were told to stay below.
     rates=(Rate("europepmc", ("europepmc",), every=0.2),),
-    lookup=Lookup(("pmid", "pmcid", "doi"), look_up),
+    lookup=Lookup(("pmid", "pmcid", "doi"), _IDS_PER_SEARCH, look_up),
     routes=(Route("europepmc", ("pmcid",), full_text),),
 )

@@ -6,56 +6,41 @@ connect PMIDs and DOIs. https://pmc.ncbi.nlm.nih.gov/tools/id-converter-api/
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from ..errors import NotFound, NotOffered, PaperError, Unreachable
 from ..identifiers import Ids
 from ..paper import Paper
-from ..web import Web
+from ..web import Answer, Web
 from .eutils import BATCH, RATE
 from .source import Lookup, Source
 
 
-def look_up(wanted: Sequence[Ids], web: Web) -> Iterator[tuple[Ids, Paper | PaperError]]:
-    """The other identifiers of articles in PMC, up to 200 a request; no titles."""
-    for start in range(0, len(wanted), BATCH):
-        batch = wanted[start : start + BATCH]
-        try:
-            records = _convert([ids.pmcid for ids in batch], web)
-        except (Unreachable, NotOffered) as miss:
-            yield from ((ids, miss) for ids in batch)
-            continue
-        for ids in batch:
-            found = records.get(ids.pmcid)
-            unknown = NotFound(f"PMC has no article {ids.pmcid}.", "Check the identifier.")
-            yield ids, Paper(ids | found) if found else unknown
-
-
-def _convert(pmcids: Sequence[str], web: Web) -> dict[str, Ids]:
+def look_up(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
+    """The other identifiers of articles in PMC; no titles."""
     settings = web.settings
     answer = web.get(
         f"{settings.idconv_base_url}/",
         {
-            "ids": ",".join(pmcids),
+            "ids": ",".join(ids.pmcid for ids in wanted),
             # Left to guess, the converter takes bare or mixed lists for something else.
             "idtype": "pmcid",
             "format": "json",
             "tool": settings.ncbi_tool_identifier,
             "email": settings.require_email("NCBI"),
         },
+        check=Answer.json,
     )
-    records: list[dict[str, Any]] = answer.json().get("records", [])
     # A miss may come with or without an error field; what counts is whether there is a pmcid.
-    return {
+    known = {
         row["pmcid"]: Ids(
             pmcid=row["pmcid"],
             pmid=str(row.get("pmid") or ""),  # an integer since 2025
             doi=row.get("doi") or "",
         )
-        for row in records
+        for row in answer.json()["records"]
         if row.get("pmcid") and row.get("status") != "error"
     }
+    return {ids: Paper(ids | known[ids.pmcid]) for ids in wanted if ids.pmcid in known}
 
 
 SOURCE = Source(
@@ -63,5 +48,5 @@ SOURCE = Source(
     about="PMC ID Converter: PMCID to PMID and DOI",
     service="idconv",
     rates=(RATE,),
-    lookup=Lookup(("pmcid",), look_up),
+    lookup=Lookup(("pmcid",), BATCH, look_up),
 )

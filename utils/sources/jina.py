@@ -26,6 +26,9 @@ _REFUSALS = {
     451: "is not allowed to read that site without a key",
 }
 _MOST_FOUND = 3
+# These are about us, not about the page: asking for the next paper would only be refused again.
+_ABOUT_US = frozenset({401, 402})
+_REMEMBERED_DAYS = 1 / 24
 
 
 def read(paper: Paper, web: Web) -> Iterator[Fetched]:
@@ -38,12 +41,13 @@ def read(paper: Paper, web: Web) -> Iterator[Fetched]:
     """
     target = landing_page(paper.ids.doi, web)
     web.guard.require_open_to_programs(target)
+    _require_welcome(web)
     answer = web.get(
         f"{web.settings.jina_reader_base_url}/{target}",
         headers={"Accept": "text/plain", **_key(web)},
         allow=_REFUSALS,
     )
-    _require_success(answer, target)
+    _require_success(answer, target, web)
     yield _fetched(answer.body, target, "jina")
 
 
@@ -61,13 +65,14 @@ def search(paper: Paper, web: Web) -> Iterator[Fetched]:
     if not paper.title:
         msg = "Without a title there is nothing to search for."
         raise NotOffered(msg)
+    _require_welcome(web)
     answer = web.get(
         f"{web.settings.jina_search_base_url}/",
         {"q": f'"{paper.title}"', "num": _MOST_FOUND},
         headers={"Accept": "application/json", **_key(web)},
         allow=_REFUSALS,
     )
-    _require_success(answer, "the search")
+    _require_success(answer, "the search", web)
     found: list[dict[str, Any]] = answer.json().get("data") or []
     for row in found[:_MOST_FOUND]:
         if row.get("content") and web.guard.open_to_programs(row.get("url", "")):
@@ -79,10 +84,23 @@ def _key(web: Web) -> dict[str, str]:
     return {"Authorization": f"Bearer {key}"} if key else {}
 
 
-def _require_success(answer: Answer, target: str) -> None:
-    if answer.status in _REFUSALS:
-        msg = f"Jina Reader {_REFUSALS[answer.status]} ({target})."
-        raise NotOffered(msg, "Set JINA_API_KEY, or try again later.", status=answer.status)
+def _visitor(web: Web) -> str:
+    return "with a key" if _key(web) else "without a key"
+
+
+def _require_welcome(web: Web) -> None:
+    if refusal := web.memory.recall("jina_refuses_us", _visitor(web)):
+        raise NotOffered(str(refusal), "Set another JINA_API_KEY, or try again in an hour.")
+
+
+def _require_success(answer: Answer, target: str, web: Web) -> None:
+    if answer.status not in _REFUSALS:
+        return
+    refusal = f"Jina Reader {_REFUSALS[answer.status]}"
+    if answer.status in _ABOUT_US:
+        web.memory.keep("jina_refuses_us", _visitor(web), f"{refusal}.", _REMEMBERED_DAYS)
+    msg = f"{refusal} ({target})."
+    raise NotOffered(msg, "Set JINA_API_KEY, or try again later.", status=answer.status)
 
 
 def _fetched(body: bytes, url: str, via: str) -> Fetched:

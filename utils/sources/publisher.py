@@ -87,7 +87,7 @@ def _open(url: str, web: Web) -> Answer:
     """
     answer = web.get(url, headers=_HEADERS, allow=_CLOSED_DOORS)
     if answer.status in _CLOSED_DOORS:
-        answer = web.get(answer.url, plain=True, allow=_CLOSED_DOORS)
+        answer = web.get(url, plain=True, allow=_CLOSED_DOORS)
     if answer.status in _CLOSED_DOORS and not answer.body.strip():
         msg = f"{answer.host} answered {answer.status}."
         raise NotOffered(msg, status=answer.status)

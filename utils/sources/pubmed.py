@@ -6,16 +6,16 @@ https://www.ncbi.nlm.nih.gov/books/NBK25499/
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from ..errors import BadRequest, NotFound, PaperError, Unreachable
+from ..errors import BadRequest, Unreachable
 from ..identifiers import Ids
-from ..paper import Paper, SearchResult, paper_from
-from ..web import Web
-from .eutils import BATCH, RATE, ask, empty_id_list
-from .source import Lookup, Query, Source
+from ..paper import Paper, SearchResult
+from ..web import Answer, Web
+from .eutils import BATCH, RATE, ask
+from .source import Lookup, Query, Source, remembered
 
 # PubMed serves the first 9,999 hits of a search only; retstart may be at most 9,998.
 LAST_HIT = 9_999
@@ -44,11 +44,17 @@ class Hits:
     """
 
     pmids: tuple[str, ...]
+    start: int
     total: int
     effective_query: str
     warnings: tuple[str, ...]
     web_env: str = ""
     query_key: str = ""
+
+    def slice(self, offset: int, size: int) -> dict[str, Any]:
+        """How to ask the history server for a stretch of this page."""
+        place = {"WebEnv": self.web_env, "query_key": self.query_key}
+        return {**place, "retstart": self.start + offset, "retmax": size}
 
 
 def search(query: Query, web: Web) -> SearchResult:
@@ -108,70 +114,72 @@ def esearch(query: Query, web: Web) -> Hits:
             "maxdate": query.max_date,
             "usehistory": "y" if wanted > BATCH else "",
         },
+        read=Answer.json,
     )
     result = _result_of(answer.json())
-    hits = Hits(
-        pmids=tuple(map(str, result["idlist"])),
-        total=int(result["count"]),
-        effective_query=result.get("querytranslation", ""),
-        warnings=tuple(dict.fromkeys(_warnings(result))),
-        web_env=result.get("webenv", ""),
-        query_key=result.get("querykey", ""),
+    pmids, total = tuple(map(str, result["idlist"])), int(result.get("count") or 0)
+    warnings = tuple(dict.fromkeys(_warnings(result)))
+    expected = max(0, min(wanted, total - query.start))
+    if len(pmids) < expected:
+        warnings += (f"PubMed sent {len(pmids)} of the {expected} hits of this page.",)
+    return Hits(
+        pmids=pmids,
+        start=query.start,
+        total=total,
+        effective_query=result.get("querytranslation") or "",
+        warnings=warnings,
+        web_env=result.get("webenv") or "",
+        query_key=result.get("querykey") or "",
     )
-    expected = max(0, min(wanted, hits.total - query.start))
-    if len(hits.pmids) < expected:
-        short = f"PubMed sent {len(hits.pmids)} of the {expected} hits of this page."
-        return replace(hits, warnings=(*hits.warnings, short))
-    return hits
 
 
 def fetch(pmids: Sequence[str], web: Web, hits: Hits | None = None) -> dict[str, Paper]:
     """The records of many papers, by PMID; unknown PMIDs are left out.
 
     Records fetched within the last day are not asked for again. When *hits* is given and more
-    than one batch is wanted, the identifiers stay on NCBI's history server.
+    than one batch is wanted, the identifiers stay on NCBI's history server, unless it has
+    forgotten them.
     """
-    known = {pmid: paper_from(row) for pmid, row in web.memory.recall_many("pubmed", pmids).items()}
+    known = remembered("pubmed", pmids, web)
     wanted = [pmid for pmid in dict.fromkeys(pmids) if pmid not in known]
-    from_history = hits is not None and hits.web_env and len(wanted) == len(pmids) > BATCH
+    from_history = bool(hits and hits.web_env and len(wanted) == len(pmids) > BATCH)
     for start in range(0, len(wanted), BATCH):
         batch = wanted[start : start + BATCH]
-        which: dict[str, Any] = {"id": ",".join(batch)}
+        named = {"id": ",".join(batch)}
         if from_history and hits:
-            which = {
-                "WebEnv": hits.web_env,
-                "query_key": hits.query_key,
-                "retstart": pmids.index(batch[0]),
-                "retmax": len(batch),
-            }
-        for paper in _records(which, web):
+            try:
+                papers = _records(hits.slice(start, len(batch)), web)
+            except Unreachable as forgotten:
+                if not forgotten.details.get("expired"):
+                    raise
+                from_history = False
+                papers = _records(named, web)
+        else:
+            papers = _records(named, web)
+        for paper in papers:
             known[paper.ids.pmid] = paper
             web.memory.keep("pubmed", paper.ids.pmid, asdict(paper), _REMEMBERED_DAYS)
     return known
 
 
-def look_up(wanted: Sequence[Ids], web: Web) -> Iterator[tuple[Ids, Paper | PaperError]]:
-    """The records behind PMIDs and DOIs, in batches; `NotFound` where PubMed has none."""
-    try:
-        pmids = _pmids_of_dois([ids.doi for ids in wanted if not ids.pmid and ids.doi], web)
-        records = fetch([pmid for ids in wanted if (pmid := ids.pmid or pmids.get(ids.doi))], web)
-    except Unreachable as down:
-        yield from ((ids, down) for ids in wanted)
-        return
-    for ids in wanted:
-        paper = records.get(ids.pmid or pmids.get(ids.doi, ""))
-        yield ids, paper or NotFound(f"PubMed has no record of {ids}.", "Check the identifier.")
+def look_up(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
+    """The records behind PMIDs and DOIs."""
+    pmids = _pmids_of_dois([ids.doi for ids in wanted if not ids.pmid and ids.doi], web)
+    named = {ids: ids.pmid or pmids.get(ids.doi, "") for ids in wanted}
+    records = fetch([pmid for pmid in named.values() if pmid], web)
+    return {ids: records[pmid] for ids, pmid in named.items() if pmid in records}
 
 
-def _records(which: dict[str, Any], web: Web) -> Iterator[Paper]:
+def _records(which: Mapping[str, Any], web: Web) -> list[Paper]:
     from ..formats.pubmed_xml import read_records
 
-    answer = ask(web, "efetch", {"db": "pubmed", "retmode": "xml", **which})
-    if empty_id_list(answer):
-        return
-    for record in read_records(answer.body):
-        if isinstance(record, Paper):
-            yield record
+    papers: list[Paper] = []
+
+    def read(answer: Answer) -> None:
+        papers[:] = [record for record in read_records(answer.body) if isinstance(record, Paper)]
+
+    ask(web, "efetch", {"db": "pubmed", "retmode": "xml", **which}, read)
+    return papers
 
 
 def _pmids_of_dois(dois: Sequence[str], web: Web) -> dict[str, str]:
@@ -183,9 +191,9 @@ def _pmids_of_dois(dois: Sequence[str], web: Web) -> dict[str, str]:
     found: dict[str, str] = {}
     for start in range(0, len(dois), _DOIS_PER_SEARCH):
         batch = [doi for doi in dois[start : start + _DOIS_PER_SEARCH] if '"' not in doi]
-        query = Query(" OR ".join(f'"{doi}"[doi]' for doi in batch), max_results=4 * len(batch))
         if not batch:
             continue
+        query = Query(" OR ".join(f'"{doi}"[doi]' for doi in batch), max_results=4 * len(batch))
         for pmid, paper in fetch(esearch(query, web).pmids, web).items():
             if paper.ids.doi in batch:
                 found[paper.ids.doi] = pmid
@@ -195,23 +203,25 @@ def _pmids_of_dois(dois: Sequence[str], web: Web) -> dict[str, str]:
 def _term(query: Query) -> str:
     if not query.publication_types:
         return query.text
-    kinds = " OR ".join(f'"{kind}"[pt]' for kind in query.publication_types)
+    types = (kind.replace('"', "") for kind in query.publication_types)
+    kinds = " OR ".join(f'"{kind}"[pt]' for kind in types)
     return f"({query.text}) AND ({kinds})"
 
 
 def _result_of(reply: Any) -> dict[str, Any]:
     result = reply.get("esearchresult") if isinstance(reply, dict) else None
-    if not isinstance(result, dict) or "idlist" not in result:
-        error = " ".join(str((result or {}).get("ERROR", "an answer without a result")).split())
+    if not isinstance(result, dict) or not isinstance(result.get("idlist"), list):
+        told = result.get("ERROR") if isinstance(result, dict) else ""
+        error = " ".join(str(told or "an answer without a result").split())
         msg = f"PubMed could not run the search: {error}"
         raise Unreachable(msg, "Check brackets and quotes in the query, or try again in a minute.")
     return result
 
 
 def _warnings(result: dict[str, Any]) -> Iterable[str]:
-    lists = {**result.get("errorlist", {}), **result.get("warninglist", {})}
+    lists = {**(result.get("errorlist") or {}), **(result.get("warninglist") or {})}
     for kind, sentence in _WARNINGS.items():
-        for item in lists.get(kind, ()):
+        for item in lists.get(kind) or ():
             if item and item != "No items found.":
                 yield sentence.format(item)
 
@@ -223,5 +233,5 @@ SOURCE = Source(
     label="PubMed_Abstract",
     rates=(RATE,),
     search=search,
-    lookup=Lookup(("pmid", "doi"), look_up),
+    lookup=Lookup(("pmid", "doi"), BATCH, look_up),
 )

@@ -8,12 +8,22 @@ fields. Adding a site = one file with its ``SOURCE`` + one line in ``sources/__i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
-from ..errors import Miss, PaperError
+from ..errors import Miss
 from ..identifiers import IdName, Ids
-from ..paper import Fetched, Paper, SearchResult
+from ..paper import Fetched, Paper, SearchResult, paper_from
 from ..web import Rate, Web
+
+
+def remembered(kind: str, names: Sequence[str], web: Web) -> dict[str, Paper]:
+    """The records kept under *names*; one that another version wrote counts as forgotten."""
+    found = {}
+    for name, row in web.memory.recall_many(kind, names).items():
+        with suppress(LookupError, TypeError, AttributeError):
+            found[name] = paper_from(row)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +45,16 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """Learning what a paper is.
+    """Learning what papers are.
 
-    ``by`` names the identifiers the site can be asked with; ``ask`` takes many at once (each has
-    at least one of them) and yields one outcome for each, in any order.
+    ``by`` names the identifiers the site can be asked with. ``ask`` takes up to ``batch`` of them
+    at once (each has at least one of those names) and returns the papers the site knows; what is
+    not among them, it does not know. A `Miss` means that the whole batch could not be asked.
     """
 
     by: tuple[IdName, ...]
-    ask: Callable[[Sequence[Ids], Web], Iterator[tuple[Ids, Paper | PaperError]]]
+    batch: int
+    ask: Callable[[Sequence[Ids], Web], dict[Ids, Paper]]
 
 
 @dataclass(frozen=True, slots=True)

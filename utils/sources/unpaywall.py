@@ -42,12 +42,13 @@ def open_copies(paper: Paper, web: Web) -> Iterator[Fetched | Miss]:
 
 
 def _record(doi: str, web: Web) -> dict[str, Any]:
-    if remembered := web.memory.recall("unpaywall", doi):
+    if (remembered := web.memory.recall("unpaywall", doi)) is not None:
         return dict(remembered)
     answer = web.get(
         f"{web.settings.unpaywall_base_url}/{quote(doi, safe='/')}",
         {"email": web.settings.require_email("Unpaywall")},
         allow={404, 422},
+        check=lambda got: got.status == 404 or got.json(),
     )
     if answer.status == 422:
         msg = "Unpaywall refuses the e-mail address in PUBMED_EMAIL."

@@ -9,6 +9,7 @@ from fastmcp.tools import FunctionTool, ToolResult
 from mcp.types import ToolAnnotations
 from pydantic import Field
 
+from ..errors import Unreachable
 from ..identifiers import Ids
 from ..library import Library
 from ..paper import Paper
@@ -57,19 +58,25 @@ def _tool(
 
 
 def _search_tools(library: Library) -> list[FunctionTool]:
+    searched = _in_time(Patience())
+
     def search_pubmed_lr(
         ligand: str, receptor: str, max_results: Count = 5, sort_by: Sort = "pub_date"
     ) -> ToolResult:
         """Search PubMed for the interaction of a ligand and its receptor (symbols or names)."""
-        found = library.search_ligand_receptor(
-            ligand, receptor, max_results=max_results, sort_by=sort_by
+        found = searched(
+            library.search_ligand_receptor,
+            ligand,
+            receptor,
+            max_results=max_results,
+            sort_by=sort_by,
         )
         return _found(found, lambda p: {**p.row(), "ligand": ligand, "receptor": receptor})
 
-    whole = _search(library, Paper.row)
+    whole = _search(library, searched, Paper.row)
     whole.__name__ = "search_pubmed"
     whole.__doc__ = "Search PubMed in its own query syntax; results with abstracts."
-    minimal = _search(library, Paper.short_row)
+    minimal = _search(library, searched, Paper.short_row)
     minimal.__name__ = "search_pubmed_minimal"
     minimal.__doc__ = "Search PubMed without abstracts: long lists at a fraction of the tokens."
     return [
@@ -79,7 +86,25 @@ def _search_tools(library: Library) -> list[FunctionTool]:
     ]
 
 
-def _search(library: Library, row: Callable[[Paper], dict[str, Any]]) -> Callable[..., ToolResult]:
+def _in_time(patience: Patience[SearchResult]) -> Callable[..., SearchResult]:
+    """Searching that answers in the time a call may take, and says so when PubMed does not."""
+
+    def searched(search: Callable[..., SearchResult], *words: str, **options: Any) -> SearchResult:
+        asked = (search.__name__, *words, *sorted(options.items()))
+        found = patience.wait(asked, lambda: search(*words, **options))
+        if found is None:
+            msg = "PubMed keeps this search waiting; it goes on."
+            raise Unreachable(msg, "Call again with the same arguments in a minute.")
+        return found
+
+    return searched
+
+
+def _search(
+    library: Library,
+    searched: Callable[..., SearchResult],
+    row: Callable[[Paper], dict[str, Any]],
+) -> Callable[..., ToolResult]:
     """The two general searches differ in what they say of each paper, and in nothing else."""
 
     def search(
@@ -92,7 +117,8 @@ def _search(library: Library, row: Callable[[Paper], dict[str, Any]]) -> Callabl
         date_type: DateType = "pdat",
         publication_types: Sequence[str] = (),
     ) -> ToolResult:
-        found = library.search(
+        found = searched(
+            library.search,
             query,
             max_results=max_results,
             start=start,

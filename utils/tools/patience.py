@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as TooLong
 from typing import Generic, TypeVar
 
 LONGEST_ANSWER_S = 20.0
+_STALE_S = 300.0
 Result = TypeVar("Result")
 
 
@@ -20,14 +22,17 @@ class Patience(Generic[Result]):
         self._workers = workers
         self._pool: ThreadPoolExecutor | None = None
         self._under_way: dict[Hashable, Future[Result]] = {}
+        self._begun: dict[Hashable, float] = {}
         self._lock = threading.Lock()
 
     def wait(self, asked: Hashable, work: Callable[[], Result]) -> Result | None:
         """The result, or None when it is not there in time; errors of *work* are raised here."""
         with self._lock:
             self._pool = self._pool or ThreadPoolExecutor(self._workers, "tool")
+            self._forget_stale()
             if asked not in self._under_way:
                 self._under_way[asked] = self._pool.submit(work)
+                self._begun[asked] = time.monotonic()
             job = self._under_way[asked]
         try:
             result = job.result(timeout=self._longest)
@@ -40,3 +45,9 @@ class Patience(Generic[Result]):
                 with self._lock:
                     self._under_way.pop(asked, None)
         return result
+
+    def _forget_stale(self) -> None:
+        """What ended while nobody was waiting is news for minutes, not for days."""
+        for asked, job in list(self._under_way.items()):
+            if job.done() and time.monotonic() - self._begun[asked] > _STALE_S:
+                del self._under_way[asked]

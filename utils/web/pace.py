@@ -35,8 +35,6 @@ log = logging.getLogger(__name__)
 _JITTER = 0.1  # of the interval, only ever added
 _DAY = 86400.0
 _GRAVEST = 3600.0  # a penalty doubles while a site keeps refusing, up to an hour
-# NCBI's limits are 3 and 10 a second; at exactly 1/3 s it still refuses now and then.
-_NCBI = {False: (0.36, 400), True: (0.11, 110)}
 _FILE = "pace.sqlite"
 _SCHEMA = """CREATE TABLE IF NOT EXISTS turns (
     bucket TEXT PRIMARY KEY, free REAL, left REAL, held REAL, penalty REAL, seen REAL)"""
@@ -64,6 +62,10 @@ class Rate:
         Seconds to stay away after a 403 or 429 that names no time; doubles while it goes on.
     hosts : tuple of str, optional
         Further hosts, with everything below them, that count to this bucket.
+    delay : str, optional
+        The settings field (milliseconds) with which a user chooses another pace.
+    least : float, optional
+        Seconds below which that choice is not followed; ``every`` when not given.
     """
 
     bucket: str
@@ -74,6 +76,8 @@ class Rate:
     alone: bool = False
     penalty: float = 0.0
     hosts: tuple[str, ...] = ()
+    delay: str = ""
+    least: float | None = None
 
 
 @dataclass(slots=True)
@@ -260,11 +264,11 @@ class Pace:
     def _every(self, rate: Rate) -> float:
         keyed = bool(rate.key and self._settings.key(rate.key))
         every = rate.every_with_key if keyed and rate.every_with_key is not None else rate.every
-        if rate.bucket != "ncbi":
+        chosen = getattr(self._settings, rate.delay) if rate.delay else None
+        if chosen is None:
             return every
-        floor, usual = _NCBI[keyed]
-        chosen = self._settings.ncbi_request_delay_ms
-        return max(every, floor, (usual if chosen is None else chosen) / 1000)
+        least = every if keyed or rate.least is None else rate.least
+        return max(least, float(chosen) / 1000)
 
     def _rate(self, url: str) -> Rate:
         place = _spot(url)

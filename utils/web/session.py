@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .memory import Memory
     from .transport import Courier
 
-Check = Callable[[Answer], None]
+Check = Callable[[Answer], object]
 
 
 @dataclass(frozen=True, slots=True)
