@@ -10,7 +10,8 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -31,9 +32,29 @@ if TYPE_CHECKING:
 Check = Callable[[Answer], object]
 
 
+@dataclass(slots=True)
+class _Time:
+    """The seconds an errand may still spend on the wire, over all its tries and redirects."""
+
+    left: float
+
+    @contextmanager
+    def spent(self, url: str) -> Iterator[float]:
+        """Count what happens inside."""
+        if self.left <= 0:
+            msg = f"{urlsplit(url).netloc} did not answer in time."
+            raise Unreachable(msg, "Try again later.", lasting=True)
+        began = time.monotonic()
+        try:
+            yield self.left
+        finally:
+            self.left -= time.monotonic() - began
+
+
 @dataclass(frozen=True, slots=True)
 class _Errand:
     hop: Hop
+    time: _Time
     allow: Collection[int]
     check: Check | None
     limit: int
@@ -53,7 +74,8 @@ class Web:
     Attributes
     ----------
     deadline : float
-        Seconds one try may take on the wire, redirects included, waiting for turns excluded.
+        Seconds a request may take on the wire, all tries and redirects together; waiting for
+        turns is not counted.
     """
 
     def __init__(self, settings: Settings, rates: Sequence[Rate]) -> None:
@@ -104,7 +126,7 @@ class Web:
             It sends more than *limit*.
         """
         hop = Hop("GET", url, params, self._headers(headers, plain))
-        return self._ask(_Errand(hop, allow, check, limit, follow))
+        return self._ask(_Errand(hop, _Time(self.deadline), allow, check, limit, follow))
 
     def post(
         self,
@@ -119,7 +141,7 @@ class Web:
     ) -> Answer:
         """Send a form, or *json*, to *url*; see `get`. A redirect is refused."""
         hop = Hop("POST", url, None, self._headers(headers, plain=False), form, json)
-        return self._ask(_Errand(hop, allow, check, limit))
+        return self._ask(_Errand(hop, _Time(self.deadline), allow, check, limit))
 
     @cached_property
     def memory(self) -> Memory:
@@ -146,22 +168,16 @@ class Web:
         from .transport import new_cookies
 
         hop = replace(errand.hop, cookies=new_cookies())
-        left = self.deadline
         for _ in range(MOST + 1):
             addresses.parse(hop.url)
             self.guard.require_open_to_programs(hop.url)
-            with self.pace.turn(hop.url):
-                began = time.monotonic()
+            with self.pace.turn(hop.url), errand.time.spent(hop.url) as left:
                 answer = self._courier.carry(hop, left, errand.limit, _wanted(errand.allow))
-                left -= time.monotonic() - began
                 pause = self._pause(hop.url, answer)
             if not redirected(answer):
                 return self._judged(hop, answer, errand, pause)
             if not errand.follow:
                 return answer
-            if left <= 0:
-                msg = f"{answer.host} did not answer in time."
-                raise Unreachable(msg)
             hop = follow(hop, answer)
         msg = f"{urlsplit(errand.hop.url).netloc} kept redirecting, last to {answer.host}."
         raise NotOffered(msg, status=answer.status)
