@@ -122,7 +122,7 @@ class Folder:
 
     @cached_property
     def walls(self) -> list[tuple[Path, str]]:
-        """Pages that are no papers, each with its name."""
+        """What came instead of a paper, each with its name."""
         told = dict(WALLS)
         for path in self.root.glob("*/**/verdicts.json"):
             told |= json.loads(path.read_text("utf-8"))
@@ -210,6 +210,19 @@ def _without_tags(text: str) -> str:
     return " ".join(fromstring(f"<p>{text}</p>").itertext()) if "<" in text else text
 
 
+def asked_for(page: bytes, name: str) -> Paper:
+    """The record a wall was met with: the paper it names, or somebody else's."""
+    named = _claimed(page) if b"citation_title" in page and name != "wrong_paper" else None
+    return named or SOMEBODY
+
+
+def media_of(path: Path, body: bytes) -> Media:
+    """How a file would have been served, honestly."""
+    if body.startswith(b"%PDF"):
+        return "pdf"
+    return "markdown" if path.suffix in {".txt", ".md"} else "html"
+
+
 def _claimed(page: bytes) -> Paper:
     """The record of a page by its ``citation_*`` tags."""
     tree = fromstring(page)
@@ -222,12 +235,17 @@ def _claimed(page: bytes) -> Paper:
             if (el.get("name") or el.get("property") or "").lower() == name
         ]
 
-    doi = next(iter(meta("citation_doi", "dc.identifier")), "")
+    dois = (value.lower().removeprefix("doi:") for value in meta("citation_doi", "dc.identifier"))
+    doi = next((value for value in dois if value.startswith("10.")), "")
     return Paper(
-        ids=Ids(doi=doi.lower().removeprefix("doi:")),
+        ids=Ids(doi=doi),
         title=next(iter(meta("citation_title", "dc.title", "og:title")), ""),
-        authors=tuple(Author(family=name.split(",")[0]) for name in meta("citation_author")),
+        authors=tuple(Author(family=_family(name)) for name in meta("citation_author")),
     )
+
+
+def _family(name: str) -> str:
+    return name.split(",", maxsplit=1)[0] if "," in name else name.rpartition(" ")[2]
 
 
 def without_ids(body: bytes) -> bytes:

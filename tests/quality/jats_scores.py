@@ -171,14 +171,13 @@ def _formulas(case: str, truth: Truth, output: str, scores: Scores) -> None:
         if start < 0 and len(before) >= _TELLING:
             start = output.find(before)
         begin = start + len(before)
-        if start < 0:
-            # What stands before is elsewhere (a float was moved): what follows must tell.
-            begin = max(0, output.find(after, cursor) - 30) if after else cursor
-        end = output.find(after, begin, begin + _NEAR) if after else len(output)
-        # A label or list number between the blocks breaks the text around; the dollar remains.
-        dollar = start >= 0 and output[begin : begin + 1] == "$"
-        dollar = dollar or (len(after) > 8 and f"${after[:12]}" in output)
-        ok = dollar or (start >= 0 and end - begin >= count)
+        end = output.find(after, begin, begin + _NEAR) if after and start >= 0 else -1
+        # A label or number between the blocks breaks the text around; the dollar remains.
+        ok = (start >= 0 and bool(before) and output[begin : begin + 1] == "$") or (
+            len(after) > 5 and f"${after[:12]}" in output
+        )
+        ok = ok or (bool(before and after) and end - begin >= count)
+        ok = ok or (not (before and after) and "$" in output[cursor : cursor + _NEAR])
         scores["formulas"].right += count * ok
         scores["formulas"].total += count
         if not ok:

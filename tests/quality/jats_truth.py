@@ -16,19 +16,17 @@ from lxml import etree
 from .measures import plain
 
 BLOCKS = frozenset(
-    (
-        "p list def-list table-wrap table fig fig-group disp-formula disp-formula-group disp-quote"
-        " boxed-text supplementary-material media graphic preformat code verse-group statement"
-        " speech array chem-struct-wrap sec"
-    ).split()
+    ["p", "list", "def-list", "table-wrap", "table", "fig", "fig-group", "disp-formula", "disp-formula-group", "disp-quote", "boxed-text", "supplementary-material", "media", "graphic", "preformat", "code", "verse-group", "statement", "speech", "array", "chem-struct-wrap", "sec"]
 )
 FORMULAS = frozenset({"inline-formula", "disp-formula", "math", "tex-math"})
 SILENT = frozenset(
-    "fn object-id index-term institution-id alt-text long-desc sec-meta processing-meta".split()
+    ["fn", "object-id", "index-term", "institution-id", "alt-text", "long-desc", "sec-meta", "processing-meta"]
 )
 CUT = FORMULAS | BLOCKS | {"inline-graphic", "alternatives"}
 CAPTIONED = ("fig", "table-wrap", "supplementary-material", "media", "boxed-text", "fig-group")
 _NUMBERS_OF_REFERENCES = frozenset({"pub-id", "ext-link", "uri", "object-id", "comment"})
+_BREAK = "\0"
+_ENDED = frozenset({"label", "term", "table-wrap-foot"})  # converters put signs of their own here
 _TABLE_PARTS = ("thead", "tbody", "tfoot")
 
 
@@ -127,7 +125,12 @@ class Truth:
                 else:
                     texts[-1] += part
             found += [
-                (texts[at][-40:], count, texts[at + 1][:40]) for at, count in enumerate(counts)
+                (
+                    texts[at].rpartition(_BREAK)[2][-40:],
+                    count,
+                    texts[at + 1].partition(_BREAK)[0][:40],
+                )
+                for at, count in enumerate(counts)
             ]
         return found
 
@@ -274,8 +277,11 @@ def _stream(el: etree._Element) -> Iterator[str | None]:
     for child in el:
         if child.tag in FORMULAS and _is_formula(child):
             yield None
-        elif isinstance(child.tag, str) and child.tag not in SILENT | {"table", "alternatives"}:
+        elif child.tag == "table":
+            yield _BREAK
+        elif isinstance(child.tag, str) and child.tag not in SILENT | {"alternatives"}:
             yield from _stream(child)
+            yield _BREAK if child.tag in _ENDED else ""
         yield plain((child.tail or "").replace("<", "&lt;"))
 
 
@@ -288,7 +294,7 @@ def _all_text(el: etree._Element | None) -> str:
 
 
 _TIGHT = frozenset(
-    "italic bold sub sup sc underline xref ext-link styled-content monospace".split()
+    ["italic", "bold", "sub", "sup", "sc", "underline", "xref", "ext-link", "styled-content", "monospace"]
 )
 
 

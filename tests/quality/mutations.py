@@ -121,24 +121,33 @@ def _with_front_of(body: bytes, other: bytes) -> bytes:
 
 
 def _thinned(page: bytes, share: float) -> bytes:
-    """The page with so much of its long paragraphs, the abstract's kept, tables and lists gone."""
-    tree = html.fromstring(page)
-    long = [
-        el
-        for el in tree.iter("p", "div")
-        if (el.tag == "p" or not el.xpath(".//p|.//div|.//section|.//table"))
-        and len(" ".join(el.itertext()).split()) > 25
-        and not _in_abstract(el)
-    ]
-    for el in [*long[int(share * len(long)) :], *tree.xpath("//table|//figure|//figcaption")]:
+    """The page with so much of its text; headings, abstract, lists and what is in the head stay."""
+    tree = html.fromstring(page, parser=html.HTMLParser(encoding="utf-8"))
+    for el in tree.xpath("//table|//figure|//figcaption"):
         if el.getparent() is not None:
             el.drop_tree()
+    texts = [
+        (el, part)
+        for el in tree.body.iter()
+        if isinstance(el.tag, str)
+        for part in ("text", "tail")
+        if len((getattr(el, part) or "").split()) > 3 and not _stays(el, part)
+    ]
+    for el, part in texts[int(share * len(texts)) :]:
+        setattr(el, part, None)
     return bytes(html.tostring(tree))
+
+
+def _stays(el: html.HtmlElement, part: str) -> bool:
+    place = el if part == "text" else el.getparent()
+    kept = {"h1", "h2", "h3", "h4", "h5", "h6", "li", "script", "style"}
+    around = (place, *place.iterancestors())
+    return any(parent.tag in kept for parent in around) or _in_abstract(place)
 
 
 def _in_abstract(el: html.HtmlElement) -> bool:
     names = (f"{part.get('class', '')} {part.get('id', '')}" for part in (el, *el.iterancestors()))
-    return any(re.search(r"abs(?:tract|\d|$)", name, re.I) for name in names)
+    return any(re.search(r"\babs(?:tract|\d*\b)", name, re.I) for name in names)
 
 
 def _head(paper: Paper) -> str:
@@ -159,7 +168,8 @@ def _abstract_page(paper: Paper) -> bytes:
 
 def _login_page(paper: Paper) -> bytes:
     return (
-        f"<html><head>{_head(paper)}<title>Sign in</title></head><body><main><h1>Sign in to read "
-        f"this article</h1><p>{escape(paper.title)}</p><form action='/login' method='post'><input "
-        "type='email' name='user'><input type='password' name='password'></form></main></body></html>"
+        f"<html><head>{_head(paper)}<title>Sign in</title></head><body><main>"
+        f"<h1>Sign in to read this article</h1><p>{escape(paper.title)}</p><form action='/login' method='post'>"
+        "<input type='email' name='user'><input type='password' name='password'></form></main>"
+        "</body></html>"
     ).encode()
