@@ -45,13 +45,18 @@ def renew(shelf: Shelf, *, everything: bool = False) -> Iterator[Renewal]:
     Yields
     ------
     Renewal
-        One for each full text whose bytes were kept and whose reader has changed.
+        One for each full text whose bytes were kept and whose reader has changed. A text that
+        is not as we wrote it is somebody's work, and kept.
     """
     for stored in _full_texts(shelf):
         kept = shelf.raw(stored)
-        if kept and (everything or kept.extractor != formats.extractor(kept.media)):
-            fetched = Fetched(kept.body, kept.media, kept.url, stored.source, stored.via)
-            yield _renewed(stored, fetched, shelf)
+        if not kept or not (everything or kept.extractor != formats.extractor(kept.fetched.media)):
+            continue
+        if kept.ours:
+            yield _renewed(stored, kept.fetched, shelf)
+        else:
+            detail = "the file was changed by hand (download --force makes it anew)"
+            yield Renewal(str(stored.paper.ids), "kept", detail, stored.path)
 
 
 def _full_texts(shelf: Shelf) -> list[StoredPaper]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,48 @@ def test_a_touched_file_is_the_same_paper(shelf: Shelf) -> None:
     os.utime(old.path, (1, 1))
     assert shelf.find(Ids(pmid="7")) == old
     assert_consistent(shelf)
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("2024-01-01", "2024-01-01T00:00:00+00:00"),
+        ("2024-01-01T01:30:00.5+02:00", "2023-12-31T23:30:00+00:00"),
+        ("2024-01-01T01:30", "2024-01-01T01:30:00+00:00"),
+        ("yesterday", ""),
+        ("0001-01-01T00:00+23:00", ""),
+        ("", ""),
+    ],
+)
+@pytest.mark.parametrize("lost", [False, True], ids=["edited", "without a record"])
+def test_a_date_written_by_hand_is_read_as_one_or_not_at_all(
+    shelf: Shelf, written: str, read: str, lost: bool
+) -> None:
+    stored = shelf.save_abstract(paper(pmid="7"), ())
+    path = Path(stored.path)
+    path.write_text(path.read_text().replace(stored.saved_at, written))
+    os.utime(path, (1e9, 1e9))
+    known = stored.saved_at
+    if lost:
+        shelf.close()
+        shutil.rmtree(shelf.folder / ".papershelf")
+        known = "2001-09-09T01:46:40+00:00"  # the file's own time
+    found = shelf.find(Ids(pmid="7"))
+    assert found is not None
+    assert found.saved_at == (read or known)
+
+
+def test_a_file_whose_name_is_not_utf8_stops_nothing(shelf: Shelf) -> None:
+    save(shelf, paper(pmid="7"))
+    name = os.fsencode(shelf.folder) + b"/pap\xe9r.txt"
+    try:
+        with open(name, "wb") as file:  # noqa: PTH123 - pathlib takes no bytes
+            file.write(b"Title: A\nPMID: 5\n\n" + b"words " * 100)
+    except OSError:
+        pytest.skip("this file system takes only UTF-8")
+    report = shelf.rebuild()
+    assert report.full_text == 1
+    assert report.ignored == (("pap\udce9r.txt", "its name is not UTF-8"),)
 
 
 @pytest.mark.parametrize("text", ["", "\n", "gone"])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
+import random
 import stat
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +24,7 @@ from tests.store.papers import (
 )
 from utils.errors import BadRequest
 from utils.identifiers import Ids
-from utils.paper import Attempt, Notice
+from utils.paper import Attempt, Author, Notice
 from utils.store import Shelf, body_of
 
 NONE: list[Attempt] = []
@@ -184,10 +186,11 @@ def test_raw_bytes_are_kept_untouched(shelf: Shelf) -> None:
     about = paper(pmid="7")
     body = b"\x00\xff<article/>\r\n"
     stored = shelf.save(about, document(), fetched(body), source="PMC", attempts=NONE)
-    assert shelf.raw(stored)[:2] == (body, "jats")
+    assert shelf.raw(stored).fetched.body == body
     pdf = fetched(b"%PDF", media="pdf")
     stored = shelf.save(about, document(), pdf, source="DOI", attempts=NONE)
-    assert shelf.raw(stored)[:2] == (b"%PDF", "pdf")
+    assert shelf.raw(stored).fetched.body == b"%PDF"
+    assert shelf.raw(stored).fetched.media == "pdf"
     kept = [path.name for path in (shelf.folder / ".papershelf/raw").iterdir()]
     assert kept == ["pmid_7.pdf.gz"]
     assert shelf.raw(shelf.save_abstract(paper(pmid="8"), NONE)) is None
@@ -208,6 +211,121 @@ def test_a_retraction_learnt_later_is_written_into_the_file(shelf: Shelf) -> Non
     assert stored.kind == "full_text"
     assert shelf.read_text(stored).startswith("RETRACTED:")
     assert body_of(shelf.read_text(stored)) == "the text\n"
+    assert_consistent(shelf)
+
+
+def test_a_retraction_once_known_survives_a_source_that_does_not_know(shelf: Shelf) -> None:
+    about = paper(pmid="7")
+    retraction, comment = Notice("retraction", "J Cells 2020", "9"), Notice("comment", "J", "5")
+    save(shelf, replace(about, notices=(retraction,)), retracted=True)
+    later = replace(about, notices=(comment,), publication_types=("Journal Article",))
+    stored = save(shelf, later)
+    assert stored.paper.notices == (retraction, comment)
+    assert shelf.read_text(stored).startswith("RETRACTED:")
+    assert shelf.learn(stored, later) == stored
+    assert_consistent(shelf)
+
+
+def test_a_type_that_says_retracted_is_never_lost(shelf: Shelf) -> None:
+    about = replace(paper(pmid="7"), publication_types=("Retracted Publication",))
+    save(shelf, about)
+    stored = save(shelf, replace(about, publication_types=("Journal Article", "Review")))
+    types = stored.paper.publication_types
+    assert types == ("Journal Article", "Review", "Retracted Publication")
+    assert stored.paper.retracted
+
+
+def test_notices_are_told_once(shelf: Shelf) -> None:
+    about = paper(pmid="7")
+    for notice in (
+        Notice("retraction"),
+        Notice("retraction", "J Cells 2020", "9"),
+        Notice("retraction", "J. Cells 2020;1", "9"),
+        Notice("retraction"),
+    ):
+        stored = save(shelf, replace(about, notices=(notice,)))
+    assert stored.paper.notices == (Notice("retraction", "J. Cells 2020;1", "9"),)
+
+
+@pytest.mark.parametrize("kind", ["full_text", "abstract"])
+def test_a_retraction_learnt_about_a_stored_paper_is_written_into_the_file(
+    shelf: Shelf, kind: str
+) -> None:
+    about = paper(pmid="7")
+    stored = save(shelf, about) if kind == "full_text" else shelf.save_abstract(about, NONE)
+    body = body_of(shelf.read_text(stored))
+    types = ("Retracted Publication",)
+    learnt = shelf.learn(stored, replace(paper(pmid="7", doi="10.1/a"), publication_types=types))
+    text = shelf.read_text(learnt)
+    assert text.startswith("RETRACTED:")
+    assert "- DOI: 10.1/a\n" in text
+    assert body_of(text) == body
+    assert shelf.find(Ids(doi="10.1/a")) == learnt
+    assert shelf.counts()["retracted"] == 1
+    assert_consistent(shelf)
+
+
+def test_a_retraction_learnt_leaves_the_file_of_somebody_else_alone(shelf: Shelf) -> None:
+    shelf.folder.mkdir()
+    path = shelf.folder / "pmid_7.txt"
+    path.write_text("Title: On cells\nPMID: 7\n\n" + "The text of it. " * 60)
+    before = path.read_bytes()
+    found = shelf.find(Ids(pmid="7"))
+    assert found is not None
+    learnt = shelf.learn(found, replace(paper(pmid="7"), notices=(Notice("retraction"),)))
+    assert learnt.paper.retracted
+    assert path.read_bytes() == before
+
+
+def test_what_a_hand_wrote_stays_when_a_retraction_is_learnt(shelf: Shelf) -> None:
+    stored = save(shelf, paper(pmid="7"), "the text")
+    path = Path(stored.path)
+    path.write_text(path.read_text() + "and my notes\n")
+    learnt = shelf.learn(stored, replace(paper(pmid="7"), notices=(Notice("retraction"),)))
+    text = shelf.read_text(learnt)
+    assert text.startswith("RETRACTED:")
+    assert body_of(text) == "the text\nand my notes\n"
+    kept = shelf.raw(learnt)
+    assert kept is not None
+    assert not kept.ours
+
+
+def test_what_reading_the_bytes_again_takes_is_kept(shelf: Shelf) -> None:
+    sent = fetched(b"<p>", charset="iso-8859-7", media="html", ids=Ids(pmcid="PMC3"))
+    stored = shelf.save(paper(pmid="7"), document(), sent, source="PMC", attempts=NONE)
+    kept = shelf.raw(stored)
+    assert kept is not None
+    assert kept.ours
+    assert kept.fetched == replace(sent, license="")
+    shelf.rebuild()
+    assert shelf.raw(stored) == kept
+
+
+def test_halves_of_surrogate_pairs_are_survived_everywhere(shelf: Shelf) -> None:
+    odd = "x\ud800y"
+    about = replace(
+        paper(pmid="7", doi=f"10.1/{odd}"),
+        title=odd,
+        abstract=odd,
+        journal=odd,
+        published=odd,
+        authors=(Author(odd),),
+        keywords=(odd,),
+    )
+    tried = [Attempt("pmc", "not_offered", odd, odd)]
+    sent = fetched(license=odd, url=odd)
+    stored = shelf.save(about, document(odd * 9), sent, source="PMC", attempts=tried)
+    assert stored.paper.journal == "x\ufffdy"
+    shelf.save_abstract(replace(about, ids=Ids(pmid="8")), tried)
+    assert shelf.learn(stored, replace(about, ids=Ids(pmid="7"), volume=odd)).paper.volume
+    assert shelf.find(Ids(doi=f"10.1/{odd}")) is None
+    assert shelf.find(Ids(doi="10.1/\udce9")) is None
+    assert shelf.find_by_file(f"{odd}.txt") is None
+    assert shelf.list(text=odd)[0] == shelf.list(journal="x\ufffdy")[0] == 2
+    assert shelf.list(journal=odd)[0] == 2
+    assert shelf.quarantine(Ids(doi=f"10.1/{odd}"), sent, "captcha", odd).is_file()
+    with pytest.raises(BadRequest, match="usable"):
+        shelf.copy_to(stored, "\udce9.txt")
     assert_consistent(shelf)
 
 
@@ -238,6 +356,23 @@ def test_the_quarantine_does_not_grow_without_end(
     assert len(left) == 6  # three answers, three reasons
     assert kept[-1] in left
     assert kept[0] not in left
+
+
+def test_the_quarantine_does_not_fill_the_disk(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("utils.store.quarantine.MOST_BYTES", 25_000)
+    folder = shelf.folder / ".papershelf/quarantine"
+    noise = random.Random(7)
+    kept = []
+    for n in range(4):
+        sent = fetched(noise.randbytes(10_000))
+        kept.append(shelf.quarantine(Ids(pmid="7"), sent, "stub", "short"))
+        os.utime(kept[-1], (n, n))
+    assert sorted(folder.glob("*.gz")) == sorted(kept[-2:])
+    large = shelf.quarantine(Ids(pmid="7"), fetched(noise.randbytes(30_000)), "stub", "short")
+    assert list(folder.glob("*.gz")) == [large]  # the newest is there to be looked at
+    assert len(list(folder.iterdir())) == 2
 
 
 def test_listing_finds_words_kinds_years_and_journals(shelf: Shelf) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from ..identifiers import Ids
 from ..paper import Author, Kind, Paper, StoredPaper, Verdict
+from ..plain_text import clean_text, one_line
 from . import file_names, paper_file
 from .records import ADOPTED, Record, sha256
 
@@ -173,9 +174,9 @@ def _returned(path: Path, data: bytes, ours: paper_file.PaperFile) -> Record:
 def _taken(path: Path, data: bytes, text: str, kind: Kind, ids: Ids) -> Record:
     label: dict[str, str] = {}
     for name, value in _LABEL.findall(text[:4000]):
-        label.setdefault(name.lower().rstrip("s"), paper_file.one_line(value))
+        label.setdefault(name.lower().rstrip("s"), one_line(value))
     heading = re.search(r"^#{1,2} (.+)$", text, re.M)
-    title = label.get("title") or (paper_file.one_line(heading[1]) if heading else "")
+    title = label.get("title") or (one_line(heading[1]) if heading else "")
     abstract = _foreign_abstract(text) if kind == "abstract" else ""
     paper = Paper(
         ids=ids,
@@ -204,7 +205,7 @@ def _foreign_abstract(text: str) -> str:
         return ""
     lines = after[1].strip().splitlines()
     kept = [line for line in lines if not (_NO_FULL_TEXT.search(line) and len(line) < 200)]
-    return paper_file.clean_text("\n".join(kept)).strip().strip("-=").strip()
+    return clean_text("\n".join(kept)).strip().strip("-=").strip()
 
 
 def _modified(path: Path) -> str:

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import NamedTuple, cast
 
 from ..errors import StoreFailed
+from ..plain_text import encodable
 from . import schema
 from .listing import Wanted
 from .safe_files import alone, disk
@@ -227,6 +228,7 @@ class Catalogue:
 
     def by_names(self, names: Sequence[str]) -> list[Entry]:
         """The entries any of *names* points to, in the order of *names*, each once."""
+        names = [name for name in names if name == encodable(name)]  # no other was ever filed
         marks = ",".join("?" * len(names))
         query = (
             f"SELECT names.name, {_ENTRY} FROM names JOIN papers ON papers.id = names.paper "  # noqa: S608 - only question marks are put in

@@ -14,6 +14,7 @@ import re
 from ..errors import BadRequest
 from ..identifiers import EXAMPLES, Ids
 from ..paper import Kind
+from ..plain_text import encodable
 
 LONGEST = 200
 """Bytes of a stem; file systems allow 255 for the whole name with its endings."""
@@ -92,8 +93,8 @@ def _openable(name: str) -> bool:
 
 
 def plain(name: str) -> bool:
-    """Whether *name* is a file's name and nothing more: no folder, not hidden."""
-    return not (set(name) & set("/\\\0")) and not name.startswith(".")
+    """Whether *name* is a file's name and nothing more: no folder, not hidden, proper letters."""
+    return not (set(name) & set("/\\\0")) and name[:1] != "." and name == encodable(name)
 
 
 def ids_from(name: str) -> Ids:

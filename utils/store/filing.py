@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import cast
 
 from ..identifiers import Ids
-from ..paper import Media, Paper
+from ..paper import Fetched, Media, Paper
 from . import adoption, file_names, index_files, paper_file, safe_files
 from .catalogue import Catalogue, Entry, NewEntry
-from .records import ADOPTED, Kept, Record, joined, sha256
+from .records import ADOPTED, Kept, Record, joined, sha256, writable
 
 log = logging.getLogger(__name__)
 
@@ -69,32 +69,47 @@ class Filing:
 
         *new* has no path yet; *render* makes the text, *raw* is a finished part file to be kept.
         """
+
+        def carry_out(plan: Plan) -> Record:
+            if not plan.writes:
+                return self._entered(plan)
+            self._keep_raw(plan.record, raw)
+            data = render(plan.record).encode("utf-8", "replace")
+            return self._written(replace(plan.record, written=sha256(data)), data, plan.same)
+
+        return self._announced(lambda: self._plan(new), carry_out)
+
+    def _announced(self, plan: Callable[[], Plan], carry_out: Callable[[Plan], Record]) -> Record:
+        """Have it noted which file is about to change, then change it."""
         while True:
             with self.catalogue.writing():
-                planned = self._plan(new).record.file
+                planned = plan().record.file
                 self.catalogue.begin(planned, "register", time.time())
             with self.catalogue.writing():
-                plan = self._plan(new)
-                if plan.record.file == planned:
-                    return self._carry_out(plan, render, raw)
+                current = plan()
+                if current.record.file == planned:
+                    record = carry_out(current)
+                    self.catalogue.done(planned)
+                    return record
                 self.catalogue.done(planned)  # somebody took the name in between
 
-    def _carry_out(self, plan: Plan, render: Render, raw: Path | None) -> Record:
-        record, text = plan.record, None
-        if plan.writes:
-            text = render(record)
-            self._keep_raw(record, raw)
-        elif _newly_retracted(plan):
-            text = self._with_notice(record)
-        if text is not None:
-            data = text.encode("utf-8", "replace")
-            record = replace(record, stored=replace(record.stored, sha256=sha256(data)))
-            self.write_record(record)
-            safe_files.write_whole(Path(record.stored.path), data)
-        else:
-            self.write_record(record)
+    def _entered(self, plan: Plan) -> Record:
+        """Enter a file that stays as it is, but for the notice of a retraction."""
+        record = plan.record
+        if _newly_retracted(plan) and (data := self._with_notice(record)):
+            # Not ours to vouch for if a hand was at the file since we wrote it.
+            untouched = sha256(self.bytes_of(record)) == record.written
+            written = sha256(data) if untouched else record.written
+            return self._written(replace(record, written=written), data, plan.same)
+        self.write_record(record)
         self._enter(record, plan.same)
-        self.catalogue.done(record.file)
+        return record
+
+    def _written(self, record: Record, data: bytes, same: Same) -> Record:
+        record = replace(record, stored=replace(record.stored, sha256=sha256(data)))
+        self.write_record(record)
+        safe_files.write_whole(Path(record.stored.path), data)
+        self._enter(record, same)
         return record
 
     def _keep_raw(self, record: Record, raw: Path | None) -> None:
@@ -108,35 +123,27 @@ class Filing:
             if media != record.media:
                 safe_files.remove(self.raw / replace(record, media=media).raw)
 
-    def _with_notice(self, record: Record) -> str | None:
+    def _with_notice(self, record: Record) -> bytes | None:
         """A paper of ours was retracted since: its file must say so in its first line."""
         found = paper_file.parse(self.read(record))
         if found is None:
             return None
-        if record.stored.kind == "abstract":
-            return paper_file.abstract_only(record.stored)
-        return paper_file.full_text(record.stored, found.body)
+        return paper_file.around(record.stored, found.body).encode("utf-8", "replace")
 
     def register(self, found: Record, *, fresh: bool = True) -> Record:
         """Enter a file that is already there; *fresh* metadata wins over what is known."""
         with self.catalogue.writing():
-            same = self.same(found.ids)
-            paper = _united(found.stored.paper, same, fresh)
-            known = [record for _, record in same if record.file != found.file]
-            best = max([found, *known], key=lambda record: (record.rank, record is not found))
-            order = max(found.order, *(record.order for _, record in same), 0)
-            record = replace(best.of(paper), order=order)
-            self.write_record(record)
-            self._enter(record, same)
+            record = self._entered(self._plan_entry(found, fresh))
             if record.file != found.file and self.record_of(found.file):
                 self._discard(found)
         return record
 
     def learn(self, record: Record, paper: Paper) -> Record:
         """Add what is now known about a stored paper; entries that prove to be one are joined."""
-        with self.catalogue.writing():
-            known = joined(paper, record.stored.paper)
-            return self.register(replace(record.of(known), order=self._next()))
+        known = record.of(joined(paper, record.stored.paper))
+        return self._announced(
+            lambda: self._plan_entry(replace(known, order=self._next()), fresh=True), self._entered
+        )
 
     def amend(self, entry: Entry, record: Record) -> Record:
         """Change an entry's story without touching its file or whom its names belong to."""
@@ -162,6 +169,14 @@ class Filing:
             name = self._free_name(paper.ids, new, {record.file for _, record in same})
         stored = replace(new.stored, path=str(self.folder / name))
         return Plan(replace(new, stored=stored), writes=True, same=same)
+
+    def _plan_entry(self, found: Record, fresh: bool) -> Plan:
+        same = self.same(found.ids)
+        paper = _united(found.stored.paper, same, fresh)
+        known = [record for _, record in same if record.file != found.file]
+        best = max([found, *known], key=lambda record: (record.rank, record is not found))
+        order = max(found.order, *(record.order for _, record in same), 0)
+        return Plan(replace(best.of(paper), order=order), writes=False, same=same)
 
     def same(self, ids: Ids) -> Same:
         """The entries that are this paper; one that contradicts it stays a paper of its own."""
@@ -279,9 +294,13 @@ class Filing:
 
     def read(self, record: Record) -> str:
         """The text of a stored paper."""
+        return self.bytes_of(record).decode("utf-8", "replace")
+
+    def bytes_of(self, record: Record) -> bytes:
+        """The file of a stored paper."""
         path = Path(record.stored.path)
         with safe_files.disk(path, "read"):
-            return path.read_bytes().decode("utf-8", "replace")
+            return path.read_bytes()
 
     def raw_of(self, record: Record) -> Kept | None:
         """What the site sent; None when that was not kept."""
@@ -290,7 +309,18 @@ class Filing:
             if not record.raw or not path.is_file():
                 return None
             body = gzip.decompress(path.read_bytes())
-        return Kept(body, cast("Media", record.media), record.url, record.extractor)
+        stored = record.stored
+        fetched = Fetched(
+            body,
+            cast("Media", record.media),
+            record.url,
+            stored.source,
+            stored.via,
+            charset=record.charset,
+            ids=record.named,
+        )
+        ours = sha256(self.bytes_of(record)) == record.written
+        return Kept(fetched, record.extractor, ours)
 
     def record_path(self, file: str) -> Path:
         """Where the record of a text file lies."""
@@ -305,13 +335,16 @@ class Filing:
         """The record of a text file, as it lies on the disk; None when it cannot be used."""
         path = self.record_path(file)
         try:
-            record = Record.from_json(path.read_text(encoding="utf-8"), self.folder)
+            text = path.read_text(encoding="utf-8")
+            record = Record.from_json(text, self.folder)
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:
             log.warning("The record %s cannot be used: %s", path, error)
             return None
-        return record if record.file == file else None
+        if record.file != file:
+            return None
+        return writable(record) if "\\ud" in text else record  # a surrogate, as JSON spells it
 
     def _discard(self, old: Record) -> None:
         """Have a superseded file deleted once the change is committed.

@@ -15,7 +15,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from .paper_file import one_line
+from ..plain_text import one_line
 from .records import Record
 from .safe_files import disk, part_of, sync_folder
 

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from ..errors import BadRequest
+from ..plain_text import encodable
 
 _INDEXED = "words JOIN papers ON papers.id = words.rowid"
 _LOOKED_THROUGH = "papers JOIN texts ON texts.id = papers.id"
@@ -67,5 +68,5 @@ class Wanted:
 
 
 def _part(text: str) -> str:
-    escaped = re.sub(r"([\\%_])", r"\\\1", text)
+    escaped = re.sub(r"([\\%_])", r"\\\1", encodable(text))
     return f"%{escaped}%"

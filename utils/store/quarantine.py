@@ -1,12 +1,14 @@
 """Where rejected content goes: captchas, paywalls, stubs, other papers, each with the reason.
 
-Kept so that a judgement can be checked and a judge improved; the oldest go when there are many.
+Kept so that a judgement can be checked and a judge improved; the oldest go when there are many,
+or when they take much room.
 """
 
 from __future__ import annotations
 
 import contextlib
 import gzip
+import itertools
 import json
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from . import file_names, safe_files
 from .records import sha256
 
 MOST = 500
+MOST_BYTES = 500_000_000
 
 
 def put(folder: Path, ids: Ids, fetched: Fetched, verdict: str, reason: str) -> Path:
@@ -45,12 +48,13 @@ def count(folder: Path) -> int:
 
 
 def _prune(folder: Path) -> None:
-    kept = list(folder.glob("*.gz"))
-    if len(kept) <= MOST:
-        return
     with contextlib.suppress(OSError):  # another process may prune at the same time
-        kept.sort(key=lambda path: (path.stat().st_mtime_ns, path.name))
-        for path in kept[: len(kept) - MOST]:
+        kept = [(path.stat(), path) for path in folder.glob("*.gz")]
+        kept.sort(key=lambda found: (found[0].st_mtime_ns, found[1].name), reverse=True)
+        sizes = itertools.accumulate(status.st_size for status, _ in kept)
+        for number, (size, (_, path)) in enumerate(zip(sizes, kept, strict=True)):
+            if number == 0 or (number < MOST and size <= MOST_BYTES):
+                continue
             path.unlink(missing_ok=True)
             reason = path.name.rsplit(".", 2)[0] + ".json"
             path.with_name(reason).unlink(missing_ok=True)

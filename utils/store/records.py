@@ -9,15 +9,19 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from ..identifiers import Ids
-from ..paper import Attempt, Document, Fetched, Media, Notice, Paper, StoredPaper, now, paper_from
+from ..paper import Attempt, Document, Fetched, Notice, Paper, StoredPaper, now, paper_from
+from ..plain_text import encodable
+
+T = TypeVar("T")
 
 ADOPTED = "adopted"
 """``via`` of a file that somebody else put on the shelf."""
+_RETRACTED = "Retracted Publication"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +29,9 @@ class Record:
     """A stored paper with what only the shelf needs to know.
 
     ``order`` (nanoseconds, unique on a shelf) says which of two records is newer; ``words``
-    counts the main text; ``media`` is the kind of the untouched bytes, empty where none are kept,
-    and ``url`` where they came from; ``extractor`` made the text of them.
+    counts the main text. ``media`` is the kind of the untouched bytes, empty where none are kept;
+    ``url``, ``charset`` and ``named`` (`Fetched.ids`) are what reading them takes besides;
+    ``extractor`` made the text of them. ``written`` is the checksum of the file as we wrote it.
     """
 
     stored: StoredPaper
@@ -35,6 +40,9 @@ class Record:
     media: str = ""
     url: str = ""
     extractor: str = ""
+    charset: str = ""
+    named: Ids = field(default_factory=Ids)
+    written: str = ""
 
     @property
     def file(self) -> str:
@@ -91,16 +99,19 @@ class Record:
         # Only the last part: a record is a file too, and must not point out of the shelf.
         stored["path"] = str(folder / Path(stored["path"]).name)
         row["stored"] = StoredPaper(**stored)
+        row["named"] = Ids(**row.get("named", {}))
         return cls(**row)
 
 
 class Kept(NamedTuple):
-    """What a site sent for a stored paper, where it came from, and who made the text of it."""
+    """What a site sent for a stored paper, and what became of the text made of it.
 
-    body: bytes
-    media: Media
-    url: str
+    ``ours`` says whether the file still is what ``extractor`` made, and no hand's.
+    """
+
+    fetched: Fetched
     extractor: str
+    ours: bool
 
 
 def sha256(data: bytes) -> str:
@@ -109,9 +120,36 @@ def sha256(data: bytes) -> str:
 
 
 def joined(new: Paper, old: Paper) -> Paper:
-    """What both records of one paper know; the newer wins, the older fills gaps."""
+    """What both records of one paper know; the newer wins, the older fills gaps.
+
+    A notice once published stays: a source that does not know of it takes nothing back.
+    """
     filled = {f.name: getattr(new, f.name) or getattr(old, f.name) for f in fields(Paper)}
-    return Paper(**{**filled, "ids": new.ids | old.ids})
+    types = filled["publication_types"]
+    if _RETRACTED in old.publication_types and _RETRACTED not in types:
+        types = (*types, _RETRACTED)
+    more = {"ids": new.ids | old.ids, "notices": _notices(old, new), "publication_types": types}
+    return Paper(**{**filled, **more})
+
+
+def _notices(*papers: Paper) -> tuple[Notice, ...]:
+    """Each notice once, as the last of *papers* tells it, and the bare ones only if alone."""
+    every = [notice for paper in papers for notice in paper.notices]
+    found = {(n.kind, n.pmid or n.reference): n for n in every}
+    told = {kind for kind, reference in found if reference}
+    return tuple(n for (kind, name), n in found.items() if name or kind not in told)
+
+
+def writable(value: T) -> T:
+    """*value* (a record or a part of one) with every string such as UTF-8 can hold."""
+    if isinstance(value, str):
+        return encodable(value)  # type: ignore[return-value]
+    if isinstance(value, tuple):
+        return tuple(map(writable, value))  # type: ignore[return-value]
+    if is_dataclass(value) and not isinstance(value, type):
+        parts = {f.name: writable(getattr(value, f.name)) for f in fields(value)}
+        return replace(value, **parts)
+    return value
 
 
 def with_retraction(paper: Paper, stated_by: str) -> Paper:
@@ -140,8 +178,33 @@ def of_full_text(
         attempts=tuple(attempts),
         saved_at=now(),
     )
-    words = document.body_words or len(document.markdown.split())
-    return Record(stored, 0, words, fetched.media, fetched.url, document.extractor)
+    record = Record(
+        stored,
+        words=_words(document),
+        media=fetched.media,
+        url=fetched.url,
+        extractor=document.extractor,
+        charset=fetched.charset,
+        named=fetched.ids,
+    )
+    return writable(record)
+
+
+def of_renewed(record: Record, document: Document) -> Record:
+    """The record of a better reading of the same bytes; the story of the old one stays."""
+    stored = record.stored
+    paper = stored.paper
+    if document.retracted:
+        paper = with_retraction(paper, stored.source)
+    license_ = stored.license or document.license
+    renewed = replace(stored, paper=paper, license=license_, verdict=document.verdict)
+    return writable(
+        replace(record, stored=renewed, words=_words(document), extractor=document.extractor)
+    )
+
+
+def _words(document: Document) -> int:
+    return document.body_words or len(document.markdown.split())
 
 
 def of_abstract(paper: Paper, attempts: Sequence[Attempt], via: str) -> Record:
@@ -157,7 +220,7 @@ def of_abstract(paper: Paper, attempts: Sequence[Attempt], via: str) -> Record:
         attempts=tuple(attempts),
         saved_at=now(),
     )
-    return Record(stored, words=len(paper.abstract.split()))
+    return writable(Record(stored, words=len(paper.abstract.split())))
 
 
 @dataclass(frozen=True, slots=True)

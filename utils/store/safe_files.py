@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..errors import BadRequest, StoreFailed
+from ..plain_text import encodable
 
 PRIVATE = ".papershelf"
 STALE_AFTER = 3600.0
@@ -172,7 +173,8 @@ def confined(folder: Path, wanted: str) -> Path:
         It leads out of the folder, into its private part, or is not a .txt or .md file.
     """
     hint = f"Give a name like my_paper.txt; it is written inside {folder}."
-    if not wanted.strip() or any(ord(c) < 32 or ord(c) == 127 for c in wanted):
+    unfit = any(ord(c) < 32 or ord(c) == 127 for c in wanted) or wanted != encodable(wanted)
+    if unfit or not wanted.strip():
         raise BadRequest(f"{wanted!r} is not a usable file name.", hint)
     if os.name != "nt" and "\\" in wanted:
         raise BadRequest(f"{wanted!r} contains a backslash.", hint)

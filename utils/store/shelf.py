@@ -12,7 +12,6 @@ import functools
 import gzip
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
@@ -23,7 +22,16 @@ from . import file_names, paper_file, quarantine, safe_files
 from .catalogue import Catalogue, CatalogueBroken, Entry
 from .filing import Filing
 from .listing import Wanted
-from .records import Kept, RebuildReport, Record, joined, of_abstract, of_full_text
+from .records import (
+    Kept,
+    RebuildReport,
+    Record,
+    joined,
+    of_abstract,
+    of_full_text,
+    of_renewed,
+    writable,
+)
 from .stocktaking import Stocktaking
 
 log = logging.getLogger(__name__)
@@ -220,7 +228,7 @@ class Shelf:
             *known* contradicts what the shelf knows of the stored one.
         """
         record = self._known(stored)
-        paper = known if isinstance(known, Paper) else Paper(known)
+        paper = writable(known if isinstance(known, Paper) else Paper(known))
         if clash := record.ids.clash(paper.ids):
             raise BadRequest(f"{record.file} is another paper: {clash}.")
         if joined(paper, record.stored.paper) == record.stored.paper:
@@ -276,13 +284,7 @@ class Shelf:
     @_healing
     def renew(self, stored: StoredPaper, document: Document) -> StoredPaper:
         """Replace a stored text by a better reading of the same bytes; its story stays."""
-        record = self._known(stored)
-        better = replace(
-            record,
-            stored=replace(record.stored, verdict=document.verdict),
-            words=document.body_words or len(document.markdown.split()),
-            extractor=document.extractor,
-        )
+        better = of_renewed(self._known(stored), document)
         return self._filed(
             better, lambda made: paper_file.full_text(made.stored, document.markdown)
         )

@@ -139,7 +139,7 @@ class Stocktaking:
         found: list[Record] = []
         for name in names:
             path = self.folder / name
-            if not path.is_file():
+            if not file_names.plain(name) or not path.is_file():
                 continue
             if self.catalogue.exists() and self.catalogue.by_file(name) is not None:
                 continue  # another paper's
@@ -193,6 +193,8 @@ class Stocktaking:
 
     def _take_in(self, path: Path) -> str:
         """Adopt a file without a record; else say why not."""
+        if not file_names.plain(path.name):  # bytes of an old encoding: no catalogue can hold them
+            return "its name is not UTF-8"
         found = self.from_file(path, Ids())
         if found is None:
             return "empty, an error page, or not to be told which paper it is"

@@ -1,0 +1,62 @@
+"""Text from elsewhere, made fit to be shown and kept: no character in it acts or hides.
+
+Titles, abstracts and pages come from the web. A control sequence in one can rewrite a terminal,
+a direction override can turn a sentence round, invisible letters can carry words nobody sees, and
+half a surrogate pair cannot be written as UTF-8 at all. Which characters do so: Unicode's bidi
+and format controls, and ECMA-48 (C0 and C1).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+_BREAK = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
+# Controls and separators; marks that reorder, hide or annotate text; invisible tag letters; halves
+# of surrogate pairs, which cannot be written as UTF-8. Joiners stay: some scripts need them.
+_DECEPTIVE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff"
+    "\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
+)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def clean_text(text: str) -> str:
+    r"""*text* without characters that deceive; tabs stay, and every kind of break is a new line.
+
+    >>> clean_text("a\x1b[2Jb\u202ec\r\nd")
+    'a[2Jbc\nd'
+    """
+    return _DECEPTIVE.sub("", _BREAK.sub("\n", text))
+
+
+def one_line(text: str) -> str:
+    r"""*text* as one line without characters that deceive.
+
+    >>> one_line("A title\n- DOI: 10.1/false\x07")
+    'A title - DOI: 10.1/false'
+    """
+    return " ".join(_DECEPTIVE.sub(" ", text).split())
+
+
+def encodable(text: str) -> str:
+    r"""*text* as it can be written: a half of a surrogate pair becomes U+FFFD.
+
+    >>> encodable("J \ud800")
+    'J \ufffd'
+    """
+    return _SURROGATE.sub("\ufffd", text)
+
+
+def plain_json(value: object, ascii_only: bool = False) -> str:
+    r"""*value* as one line of JSON in which characters that deceive are escaped, none is lost.
+
+    >>> plain_json({"title": "δ\x9b\u202e"})
+    '{"title": "δ\\u009b\\u202e"}'
+    """
+    return _DECEPTIVE.sub(_escape, json.dumps(value, ensure_ascii=ascii_only))
+
+
+def _escape(found: re.Match[str]) -> str:
+    # By hand below U+0080, where json escapes what it must, and DEL is not among that.
+    return f"\\u{ord(found[0]):04x}" if found[0] < "\x80" else json.dumps(found[0])[1:-1]
