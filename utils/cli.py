@@ -7,7 +7,7 @@ Exit status: 0 done, 1 some papers have no full text, 2 bad request, 3 nothing c
 from __future__ import annotations
 
 import argparse
-import json
+import io
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from .errors import BadRequest, PaperError
 from .library import Library
+from .plain_text import clean_text, one_line, plain_json
 from .settings import Settings, version
 
 if TYPE_CHECKING:
@@ -28,6 +29,10 @@ NO_FULL_TEXT, BAD_REQUEST, UNREACHABLE, INTERRUPTED = 1, 2, 3, 130
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
+    for stream in (sys.stdout, sys.stderr):
+        # A console without Unicode shows a question mark; it is no reason to lose the answer.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     args = _parser().parse_args(arguments)
     verb: Callable[[argparse.Namespace, Library], int] = args.verb
     try:
@@ -129,7 +134,7 @@ def _search(args: argparse.Namespace, library: Library) -> int:
         )
     for number, paper in enumerate(found.papers, args.start + 1):
         _say(paper.row() if args.json else _entry(number, paper, args.abstracts), args.json)
-    _note(f"{len(found.papers)} of {found.total:,} hits for {found.effective_query}")
+    _note(f"{len(found.papers)} of {found.total:,} hits for {one_line(found.effective_query)}")
     for warning in found.warnings:
         _note(f"warning: {warning}")
     return 0
@@ -172,7 +177,7 @@ def _read(args: argparse.Namespace, library: Library) -> int:
         _say({**row, "text": read.text, "next_start": read.next_start}, as_json=True)
     elif args.outline:
         for part in outline:
-            _say(f"{part['chars']:>8,}  {part['heading']}")
+            _say(f"{part['chars']:>8,}  {one_line(str(part['heading']))}")
     else:
         _say(read.text)
         if read.next_start is not None:
@@ -187,7 +192,7 @@ def _list(args: argparse.Namespace, library: Library) -> int:
     for stored in page:
         row = {**stored.paper.short_row(), "kind": stored.kind, "license": stored.license}
         mark = "●" if stored.kind == "full_text" else "○"
-        text = f"{mark} {stored.paper.ids}  {stored.paper.title}\n  {stored.path}"
+        text = f"{mark} {stored.paper.ids}  {one_line(stored.paper.title)}\n  {stored.path}"
         _say({**row, "file_path": stored.path} if args.json else text, args.json)
     _note(f"{len(page)} of {total:,} papers")
     return 0
@@ -283,13 +288,13 @@ def _wanted(given: Sequence[str]) -> list[Ids]:
 
 
 def _entry(number: int, paper: Paper, abstracts: bool) -> str:
-    names = [author.name for author in paper.authors]
+    names = [one_line(author.name) for author in paper.authors]
     who = ", ".join(names[:3]) + (" et al" if len(names) > 3 else "")
     ids = "  ".join(filter(None, (f"PMID {paper.ids.pmid}", paper.ids.doi, paper.ids.pmcid)))
     flag = "[RETRACTED] " if paper.retracted else ""
     lines = [
-        f"{number:>3}. {flag}{paper.title}",
-        f"     {who}. {paper.journal} {paper.year}",
+        f"{number:>3}. {flag}{one_line(paper.title)}",
+        f"     {who}. {one_line(paper.journal)} {paper.year}",
         f"     {ids}",
     ]
     if abstracts and paper.abstract:
@@ -299,7 +304,7 @@ def _entry(number: int, paper: Paper, abstracts: bool) -> str:
 
 def _line(ids: Ids, done: Download) -> str:
     if done.stored.kind == "full_text":
-        license_ = f", {done.stored.license}" if done.stored.license else ""
+        license_ = f", {one_line(done.stored.license)}" if done.stored.license else ""
         origin = "on the shelf already" if done.cached else f"{done.stored.via}{license_}"
         return f"● {ids}: {done.file_path} ({origin})"
     tried = [a for a in done.stored.attempts if a.outcome != "skipped"]
@@ -317,13 +322,19 @@ def _status(statuses: Sequence[int]) -> int:
 
 
 def _say(what: dict[str, Any] | str, as_json: bool = False) -> None:
-    text = json.dumps(what, ensure_ascii=False) if as_json else str(what)
+    # Escaped where the console cannot show a letter: a program reads it, and loses nothing.
+    ascii_only = not _speaks_unicode()
+    text = plain_json(what, ascii_only) if as_json else clean_text(str(what))
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
 
 
+def _speaks_unicode() -> bool:
+    return (sys.stdout.encoding or "").lower().startswith("utf")
+
+
 def _note(text: str) -> None:
-    sys.stderr.write(f"{text}\n")
+    sys.stderr.write(f"{clean_text(text)}\n")
 
 
 def _progress(done: int, total: int) -> None:
