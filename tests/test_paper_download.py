@@ -293,3 +293,64 @@ def test_the_record_that_comes_with_the_text_is_complete(library, world):
     paper = library.download(record.pmid).stored.paper
     assert paper.title.rstrip(".") == record.title
     assert replace(paper.ids, s2="") == Ids(pmid=record.pmid, pmcid=record.pmcid, doi=record.doi)
+
+
+def test_force_in_vain_says_so_and_keeps_what_was_tried(library, world):
+    record = world.paper("pmc_cloud")
+    first = library.download(record.pmid)
+    for service in ("pmc_cloud", "europepmc", "publisher", "jina_reader", "doi"):
+        world.mood("down", service)
+    world.mood("down", "eutils", path="db=pmc")
+    again = library.download(record.pmid, force=True)
+    assert again.cached
+    assert again.stored.sha256 == first.stored.sha256
+    assert ("pmc_cloud", "unreachable") in story(again)
+
+
+def test_an_embargoed_paper_is_not_asked_for_at_pmc(library, world):
+    done = library.download(ids_of(world.paper("embargoed")))
+    reasons = {a.source: a.detail for a in done.stored.attempts}
+    assert "embargoed until" in reasons["pmc_cloud"]
+    assert not [r for r in world.requests if r.service in {"pmc_cloud", "europepmc"}]
+
+
+def test_a_contradiction_never_spoils_a_good_request_beside_it(library, world):
+    good, other = world.paper("pmc_cloud"), world.paper("editorial")
+    mixed = Ids(pmid=other.pmid, doi=good.doi)
+    outcomes = dict(library.download_many([mixed, Ids(doi=good.doi)]))
+    assert isinstance(outcomes[mixed], BadRequest)
+    assert outcomes[Ids(doi=good.doi)].stored.kind == "full_text"
+
+
+def test_one_refused_lookup_never_costs_the_other_papers(library, world):
+    known, unknown = world.paper("arxiv"), world.paper("pmc_cloud")
+    world.mood("captcha", "eutils")
+    outcomes = dict(library.download_many([Ids(arxiv=known.arxiv), Ids(pmid=unknown.pmid)]))
+    assert outcomes[Ids(arxiv=known.arxiv)].stored.kind == "full_text"
+    assert len(outcomes) == 2
+
+
+def test_two_threads_that_want_the_same_paper_fetch_it_once(library, world):
+    from concurrent.futures import ThreadPoolExecutor
+
+    record = world.paper("pmc_cloud")
+    with ThreadPoolExecutor(4) as pool:
+        done = list(
+            pool.map(library.download, [record.pmid, record.doi, record.pmcid, record.pmid])
+        )
+    assert {d.stored.sha256 for d in done} == {done[0].stored.sha256}
+    texts = [r for r in world.requests if r.service == "pmc_cloud" and r.path.endswith(".xml")]
+    assert len(texts) == 1
+
+
+def test_every_route_that_was_asked_is_in_the_story(settings, world):
+    library = Library(**{**settings, "jina_api_key": "k", "papers_sources": ("jina",)})
+    done = library.download(world.paper("abstract_only").pmid)
+    assert {source for source, _ in story(done)} == {"jina", "jina_search"}
+
+
+def test_an_abstract_says_who_keeps_the_record(library, world):
+    for service in ("publisher", "jina_reader", "unpaywall", "doi"):
+        world.mood("down", service)
+    done = library.download(Ids(doi=world.paper("doi_only").doi))
+    assert (done.stored.kind, done.stored.via) == ("abstract", "europepmc")
