@@ -6,14 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from .identifiers import EXAMPLES, ID_NAMES, IdName, Ids
-
-__all__ = [
-    "EXAMPLES",
-    "ID_NAMES",
-    "IdName",
-    "Ids",
-]
+from .identifiers import Ids
 
 Media = Literal["jats", "html", "pdf", "markdown"]
 Kind = Literal["full_text", "abstract"]

@@ -11,7 +11,8 @@ import pytest
 
 from benchmarks.jats_to_markdown import completeness, normal
 from tests.formats.jats_snippets import read
-from utils.paper import Document, Ids
+from utils.identifiers import Ids
+from utils.paper import Document
 
 pytestmark = pytest.mark.shared
 # May be raised, never lowered.

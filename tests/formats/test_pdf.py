@@ -13,10 +13,11 @@ from pathlib import Path
 import pytest
 
 from utils.errors import BadContent
-from utils.formats import pdf, pdf_child
+from utils.formats import pdf
 from utils.formats.check import judge
-from utils.formats.pdf_layout import Block, Page, markdown_of, to_blocks
-from utils.formats.pdf_lines import Line
+from utils.formats.pdf import child as pdf_child
+from utils.formats.pdf.layout import Block, Page, markdown_of, to_blocks
+from utils.formats.pdf.lines import Line
 from utils.identifiers import Ids
 from utils.paper import Document, Fetched, Paper
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from utils.errors import BadContent, PaperError, Unreachable
-from utils.formats.pubmed_xml import Deleted, read_records
+from utils.formats.pubmed.records import Deleted, read_records
 from utils.paper import Paper
 
 from .test_pubmed_xml import article, pack
@@ -132,7 +132,7 @@ def test_bottomless_nesting_is_refused() -> None:
 
 ENDLESS = """
 import io, resource, sys
-from utils.formats.pubmed_xml import read_records
+from utils.formats.pubmed.records import read_records
 
 one = b"<PubmedArticle><MedlineCitation><Article><Abstract><AbstractText>" + b"word " * 4000
 one += b"</AbstractText></Abstract></Article></MedlineCitation></PubmedArticle>"

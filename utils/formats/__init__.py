@@ -6,6 +6,7 @@ from dataclasses import replace
 from importlib import import_module
 
 from ..paper import Document, Fetched, Media, Paper
+from . import licenses
 
 # Raised by whoever changes what a reader writes: `reextract` then renews the texts on the shelf.
 VERSIONS: dict[Media, int] = {"jats": 1, "html": 1, "pdf": 1, "markdown": 1}
@@ -30,8 +31,9 @@ def read(fetched: Fetched, paper: Paper) -> Document:
     from .check import judge
 
     reader = import_module(f".{READERS[fetched.media]}", __package__)
-    document = replace(reader.read(fetched), extractor=extractor(fetched.media))
-    return judge(document, paper)
+    document = reader.read(fetched)
+    license_ = licenses.best(document.license, fetched.license, paper.license)
+    return judge(replace(document, license=license_, extractor=extractor(fetched.media)), paper)
 
 
 def extractor(media: Media) -> str:

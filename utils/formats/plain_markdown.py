@@ -13,8 +13,8 @@ import re
 from ..errors import BadContent
 from ..identifiers import Ids
 from ..paper import Document, Fetched
-from .html_claims import family_name
-from .html_walls import wall_in_title
+from .html.claims import family_name
+from .html.walls import wall_in_title
 from .sections import blocks, measure
 from .words import count_words, without_markup
 

@@ -171,7 +171,7 @@ def look_up(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
 
 
 def _records(which: Mapping[str, Any], web: Web) -> list[Paper]:
-    from ..formats.pubmed_xml import read_records
+    from ..formats.pubmed.records import read_records
 
     papers: list[Paper] = []
 

@@ -12,9 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from .jats_text import in_cell, tidy, unbold
-from .jats_walk import HREF, Block, Element, Walk
-from .xml_tree import children_of, first
+from ..xml_tree import children_of, first
+from .text import in_cell, tidy, unbold
+from .walk import HREF, Block, Element, Walk
 
 _WIDEST: Final = 400  # columns; a hostile colspan must not fill the memory
 _LONGEST: Final = 5000  # rows a rowspan may reach

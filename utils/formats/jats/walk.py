@@ -13,8 +13,8 @@ from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
-from .jats_text import escape, guard_start, tidy, unbold
-from .xml_tree import children_of
+from ..xml_tree import children_of
+from .text import escape, guard_start, tidy, unbold
 
 if TYPE_CHECKING:
     from lxml import etree

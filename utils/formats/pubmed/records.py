@@ -32,17 +32,18 @@ import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
-from ..errors import BadContent, BadRequest, Miss, Unreachable
-from ..paper import Author, Ids, Paper
+from ...errors import BadContent, BadRequest, Miss, Unreachable
+from ...identifiers import Ids
+from ...paper import Author, Paper
+from .fields import own_pmid, record_facts
 from .inline_markup import readable_text
-from .pubmed_fields import own_pmid, record_facts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lxml.etree import XMLPullParser, _Element
 
-    from .pubmed_fields import Found
+    from .fields import Found
 
 _CHUNK = 1 << 18
 _KINDS = ("PubmedArticle", "PubmedBookArticle", "DeleteCitation")

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from .words import count_words
+from ..words import count_words
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup, Tag

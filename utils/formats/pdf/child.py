@@ -38,7 +38,7 @@ class Child:
     """One reading process, started at its first job; it ends when we do."""
 
     def __init__(self) -> None:
-        root = Path(__file__).resolve().parents[2]
+        root = Path(__file__).resolve().parents[3]
         self._process = subprocess.Popen(  # noqa: S603 - our own interpreter, our own code
             [sys.executable, "-c", _START.format(__name__), str(root)],
             stdin=subprocess.PIPE,
@@ -155,9 +155,9 @@ def read_pages(body: bytes) -> dict[str, Any]:
     """Read a PDF here and now; see `extract` for the answer. Only for the child."""
     import pypdfium2
 
-    from .pdf_layout import Page, largest_title, markdown_of, to_blocks
-    from .pdf_lines import page_lines
-    from .words import folded
+    from ..words import folded
+    from .layout import Page, largest_title, markdown_of, to_blocks
+    from .lines import page_lines
 
     try:
         document = pypdfium2.PdfDocument(body)

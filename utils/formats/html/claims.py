@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
-from ..identifiers import Ids
-from .words import without_markup
+from ...identifiers import Ids
+from ..words import without_markup
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup

@@ -1,8 +1,8 @@
 """The lines of a PDF page, with where they stand and how large they are, by PDFium.
 
-Runs only in the child process of `.pdf_child`: PDFium is not thread-safe and the files are
+Runs only in the child process of `.child`: PDFium is not thread-safe and the files are
 hostile. PDFium's own reading order, that of the content stream, is right for nearly all journals
-(measured: 0.999 of the words of two-column pages in order); `.pdf_layout` puts the rest right.
+(measured: 0.999 of the words of two-column pages in order); `.layout` puts the rest right.
 """
 
 from __future__ import annotations

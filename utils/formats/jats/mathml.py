@@ -11,10 +11,10 @@ import re
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
-from .jats_symbols import FUNCTIONS, SYMBOLS
-from .jats_text import tidy
-from .jats_walk import Element, text_of
-from .xml_tree import children_of
+from ..xml_tree import children_of
+from .symbols import FUNCTIONS, SYMBOLS
+from .text import tidy
+from .walk import Element, text_of
 
 _DEEPEST: Final = 60
 _FONTS: Final = {

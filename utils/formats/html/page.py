@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ..errors import BadContent
-from ..paper import Document, Fetched
-from .html_article import article_root, name_abstract, order_headings, outside, prune
-from .html_claims import Claims, absolute, read_claims
-from .html_markdown import tidy, to_markdown
-from .html_walls import find_walls
-from .sections import measure, part_of
+from ...errors import BadContent
+from ...paper import Document, Fetched
+from ..sections import measure, part_of
+from .article import article_root, name_abstract, order_headings, outside, prune
+from .claims import Claims, absolute, read_claims
+from .markdown import tidy, to_markdown
+from .walls import find_walls
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup, Tag
@@ -78,7 +78,7 @@ def refresh_target(fetched: Fetched) -> str:
 
 
 def _parse(fetched: Fetched) -> BeautifulSoup:
-    from .html_tree import ShallowSoup
+    from .tree import ShallowSoup
 
     text = _decode(fetched)
     if not text.strip():

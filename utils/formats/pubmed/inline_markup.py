@@ -21,7 +21,7 @@ import html
 import re
 from typing import TYPE_CHECKING
 
-from .xml_tree import children_of
+from ..xml_tree import children_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

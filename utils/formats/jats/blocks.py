@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from .jats_tables import CAPTION, caption
-from .jats_text import fenced, link, tidy
-from .jats_walk import HREF, Block, Element, Inline, Walk, text_of
-from .xml_tree import children_of, first
+from ..xml_tree import children_of, first
+from .tables import CAPTION, caption
+from .text import fenced, link, tidy
+from .walk import HREF, Block, Element, Inline, Walk, text_of
 
 _TITLE: Final = frozenset({"label", "title"})
 _BULLETS: Final = frozenset("•·∙●○◦▪■□–—-*→➢✓")

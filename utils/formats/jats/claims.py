@@ -12,22 +12,11 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from ..errors import BadRequest
-from ..paper import Ids
-from .jats_text import tidy
-from .jats_walk import HREF, Element, Walk, text_of
+from ...identifiers import Ids
+from .. import licenses
+from .text import tidy
+from .walk import HREF, Element, Walk, text_of
 
-_LICENSE_URL: Final = re.compile(
-    r"creativecommons\.org/(?:licen[sc]es/(by[a-z-]*)/(\d\.\d)?|publicdomain/(zero|mark)/(\d\.\d)?)",
-    re.I,
-)
-_LICENSE_CODE: Final = re.compile(r"\b(CC[ -]?BY(?:-(?:NC|ND|SA))*)[ -]?v?(\d\.\d)?", re.I)
-_LICENSE_NAME: Final = re.compile(
-    r"Creative Commons,? Attribution((?:[ \u2010-\u2013-]*(?:Non[- ]?Commercial|No[- ]?Deriv\w*"
-    r"|Share[- ]?Alike))*)(?: (?:International|Unported|Generic|Public))*"
-    r"(?: Licen[sc]e)?(?:,?(?: \(CC[^)]*\))? v?(?:ersion )?(\d\.\d))?",
-    re.I,
-)
 _NOTICE_TYPES: Final = frozenset(
     {"retraction", "partial-retraction", "correction", "addendum", "expression-of-concern"}
     | {"editorial", "news", "article-commentary", "obituary"}
@@ -140,7 +129,7 @@ def ids_of(meta: Element) -> Ids:
         if kind in {"pmc", "pmcid", "pmcaid"} and text.isdigit():
             text = f"PMC{text}"
         if kind in {"doi", "pmid", "arxiv", "pmcid", "pmc", "pmcaid"}:
-            found.setdefault(kind, _parsed(text))
+            found.setdefault(kind, Ids.maybe(text))
     empty = Ids()
     numbers = (found.get(kind, empty).pmcid for kind in ("pmcid", "pmc", "pmcaid"))
     return Ids(
@@ -149,13 +138,6 @@ def ids_of(meta: Element) -> Ids:
         pmcid=next((number for number in numbers if number), ""),
         arxiv=found.get("arxiv", empty).arxiv or found.get("doi", empty).arxiv,
     )
-
-
-def _parsed(text: str) -> Ids:
-    try:
-        return Ids.parse(text)
-    except BadRequest:
-        return Ids()
 
 
 def license_of(meta: Element) -> str:
@@ -172,41 +154,7 @@ def license_of(meta: Element) -> str:
             texts += [el.get("license-type") or "", tidy(text_of(el))]
         elif name in {"ext-link", "uri"} and (href := el.get(HREF)):
             texts.append(href.strip())
-    for reader in (_by_url, _by_code, _by_name):
-        for text in links + texts:
-            if made := reader(text):
-                return made
-    return _short(links, texts)
-
-
-def _by_url(text: str) -> str:
-    if not (match := _LICENSE_URL.search(text)):
-        return ""
-    if match[3]:
-        name = "CC0" if match[3].lower() == "zero" else "Public Domain Mark"
-        return f"{name} {match[4] or '1.0'}"
-    return _spelled(f"CC {match[1].rstrip('-')}", match[2])
-
-
-def _by_code(text: str) -> str:
-    if re.fullmatch(r"\W*CC[ -]?(?:0|zero)\W*", text, re.I) or "CC0" in text:
-        return "CC0 1.0"
-    match = _LICENSE_CODE.search(text)
-    return _spelled(re.sub(r"(?i)^CC[ -]?", "CC ", match[1]), match[2]) if match else ""
-
-
-def _by_name(text: str) -> str:
-    if not (match := _LICENSE_NAME.search(text)):
-        return ""
-    terms = re.sub(r"[^a-z]", "", match[1].lower())
-    made = "CC BY"
-    for word, code in (("noncommercial", "-NC"), ("noderiv", "-ND"), ("sharealike", "-SA")):
-        made += code if word in terms else ""
-    return _spelled(made, match[2])
-
-
-def _spelled(code: str, number: str | None) -> str:
-    return " ".join(filter(None, (code.upper(), number)))
+    return licenses.named(*links, *texts) or _short(links, texts)
 
 
 def _short(links: list[str], texts: list[str], longest: int = 200) -> str:

@@ -11,9 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from .jats_text import link, tidy
-from .jats_walk import HREF, Element, Inline, Walk, text_of
-from .xml_tree import first
+from ..xml_tree import first
+from .text import link, tidy
+from .walk import HREF, Element, Inline, Walk, text_of
 
 _EMPHASIS = {"italic": ("*", "i"), "bold": ("**", "b")}
 # Citations put blanks between elements that touch.

@@ -1,6 +1,6 @@
 """A PDF as markdown, and what its first page says about itself.
 
-The reading happens in a child process (`.pdf_child`); here its answer is measured. A PDF of
+The reading happens in a child process (`.child`); here its answer is measured. A PDF of
 pictures comes back with pages and no words: the judge calls it scanned.
 """
 
@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from ..errors import BadContent
-from ..identifiers import Ids
-from ..paper import Document, Fetched
-from .pdf_child import ChildFailed, extract
-from .sections import measure
+from ...errors import BadContent
+from ...identifiers import Ids
+from ...paper import Document, Fetched
+from ..sections import measure
+from .child import ChildFailed, extract
 
 _DOI = re.compile(r"10\.\d{4,9}(?:\.\d+)*/[^\s\"<>|]+[^\s\"<>|.,;:)\]]")
 _CITE_AS = re.compile(rf"cite this article as.{{0,600}}?({_DOI.pattern})", re.I | re.S)
@@ -88,7 +88,7 @@ def _refuse(fetched: Fetched) -> None:
     """Say what came instead of a PDF: mostly a page, with a wall that page shows."""
     from dataclasses import replace
 
-    from . import html
+    from .. import html
 
     verdict = "not_a_paper"
     what = "Something else was served as PDF"

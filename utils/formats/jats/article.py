@@ -14,10 +14,12 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from ..errors import BadContent
-from ..paper import Document, Fetched, Ids
-from .jats_blocks import BLOCK, BLOCK_INLINE, footnotes, section
-from .jats_claims import (
+from ...errors import BadContent
+from ...identifiers import Ids
+from ...paper import Document, Fetched
+from ..xml_tree import children_of
+from .blocks import BLOCK, BLOCK_INLINE, footnotes, section
+from .claims import (
     OTHER_ABSTRACTS,
     abstract_of,
     authors_of,
@@ -27,13 +29,12 @@ from .jats_claims import (
     main_abstract,
     title_of,
 )
-from .jats_inline import INLINE, PLAIN
-from .jats_math import MATH_BLOCK, MATH_INLINE
-from .jats_references import REFERENCE_BLOCK, REFERENCE_INLINE, reference_list
-from .jats_tables import TABLE_BLOCK
-from .jats_text import tidy, unchanged
-from .jats_walk import LANG, Element, Walk, text_of
-from .xml_tree import children_of
+from .formulas import MATH_BLOCK, MATH_INLINE
+from .inline import INLINE, PLAIN
+from .references import REFERENCE_BLOCK, REFERENCE_INLINE, reference_list
+from .tables import TABLE_BLOCK
+from .text import tidy, unchanged
+from .walk import LANG, Element, Walk, text_of
 
 _INLINE: Final = {**INLINE, **BLOCK_INLINE, **MATH_INLINE, **REFERENCE_INLINE}
 _BLOCK: Final = {**BLOCK, **MATH_BLOCK, **TABLE_BLOCK, **REFERENCE_BLOCK}

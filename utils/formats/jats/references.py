@@ -11,9 +11,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from .jats_text import tidy
-from .jats_walk import Block, Element, Inline, Walk
-from .xml_tree import children_of, first
+from ..xml_tree import children_of, first
+from .text import tidy
+from .walk import Block, Element, Inline, Walk
 
 _SYNONYMS: Final = re.compile(
     r"(?:references?(?: and notes| list)?|reference list|list of references|literature(?: cited)?"

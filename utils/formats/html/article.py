@@ -13,8 +13,8 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from .sections import part_of
-from .words import folded
+from ..sections import part_of
+from ..words import folded
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup, Tag

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
 
-from .pdf_lines import Line
-from .sections import part_of
-from .words import folded
+from ..sections import part_of
+from ..words import folded
+from .lines import Line
 
 _MARGIN = 0.1  # of the page's height: where running heads and feet stand
 _REPEATED = 0.4  # of the pages: heads alternate between left and right pages

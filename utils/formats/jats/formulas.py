@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from .jats_mathml import latex
-from .jats_text import tidy
-from .jats_walk import HREF, Block, Element, Inline, Walk, text_of
-from .xml_tree import children_of, first
+from ..xml_tree import children_of, first
+from .mathml import latex
+from .text import tidy
+from .walk import HREF, Block, Element, Inline, Walk, text_of
 
 _MATH: Final = ("{http://www.w3.org/1998/Math/MathML}math", "math")
 _DOCUMENT = re.compile(r"\\begin\{document\}(.*?)(?:\\end\{document\}|$)", re.S)

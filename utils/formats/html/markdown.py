@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 from bs4.element import NavigableString, Tag
 from markdownify import ATX, MarkdownConverter
 
-from .html_claims import absolute
-from .html_tables import square
+from .claims import absolute
+from .tables import square
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

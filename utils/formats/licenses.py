@@ -1,0 +1,80 @@
+"""Licenses by their short names, however a site spells them.
+
+One license comes as ``CC BY``, ``cc-by``, ``CC BY 4.0``, an address at creativecommons.org or the
+sentence it stands for, depending on whom one asks. Addresses: https://creativecommons.org/licenses/
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+_URL = re.compile(
+    r"creativecommons\.org/(?:licen[sc]es/(by[a-z-]*)/(\d\.\d)?|publicdomain/(zero|mark)/(\d\.\d)?)",
+    re.I,
+)
+_CODE = re.compile(r"\b(CC[ -]?BY(?:[ -](?:NC|ND|SA)\b)*)[ -]?v?(\d\.\d)?", re.I)
+_NAME = re.compile(
+    r"Creative Commons,? Attribution((?:[ \u2010-\u2013-]*(?:Non[- ]?Commercial|No[- ]?Deriv\w*"
+    r"|Share[- ]?Alike))*)(?: (?:International|Unported|Generic|Public))*"
+    r"(?: Licen[sc]e)?(?:,?(?: \(CC[^)]*\))? v?(?:ersion )?(\d\.\d))?",
+    re.I,
+)
+
+
+def named(*texts: str) -> str:
+    """The Creative Commons license that the first telling text means; empty if none does.
+
+    >>> named("http://creativecommons.org/licenses/by-nc/4.0/"), named("cc-by-nc-nd"), named("TDM")
+    ('CC BY-NC 4.0', 'CC BY-NC-ND', '')
+    """
+    readers: tuple[Callable[[str], str], ...] = (_by_url, _by_code, _by_name)
+    for reader in readers:
+        for text in texts:
+            if made := reader(text):
+                return made
+    return ""
+
+
+def best(*told: str) -> str:
+    """What several witnesses say, the most trusted first; a number one lacks another may have.
+
+    >>> best("CC BY", "https://creativecommons.org/licenses/by/4.0/"), best("", "TDM"), best("")
+    ('CC BY 4.0', 'TDM', '')
+    """
+    names = [name for text in told if (name := named(text))]
+    if not names:
+        return next(filter(None, told), "")
+    return next((name for name in names if name.startswith(f"{names[0]} ")), names[0])
+
+
+def _by_url(text: str) -> str:
+    if not (match := _URL.search(text)):
+        return ""
+    if match[3]:
+        name = "CC0" if match[3].lower() == "zero" else "Public Domain Mark"
+        return f"{name} {match[4] or '1.0'}"
+    return _spelled(f"CC {match[1].rstrip('-')}", match[2])
+
+
+def _by_code(text: str) -> str:
+    if re.fullmatch(r"\W*CC[ -]?(?:0|zero)\W*", text, re.I) or "CC0" in text:
+        return "CC0 1.0"
+    if not (match := _CODE.search(text)):
+        return ""
+    terms = re.sub(r"[ -]+", "-", re.sub(r"(?i)^CC[ -]?", "", match[1]))
+    return _spelled(f"CC {terms}", match[2])
+
+
+def _by_name(text: str) -> str:
+    if not (match := _NAME.search(text)):
+        return ""
+    terms = re.sub(r"[^a-z]", "", match[1].lower())
+    made = "CC BY"
+    for word, code in (("noncommercial", "-NC"), ("noderiv", "-ND"), ("sharealike", "-SA")):
+        made += code if word in terms else ""
+    return _spelled(made, match[2])
+
+
+def _spelled(code: str, number: str | None) -> str:
+    return " ".join(filter(None, (code.upper(), number)))
