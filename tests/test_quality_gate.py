@@ -47,7 +47,7 @@ def test_our_own_cases_hold_their_floors(report: Report) -> None:
 
 @pytest.mark.shared
 def test_the_recorded_cases_hold_their_floors(shared: Path) -> None:
-    held(measure(Folder(shared), every=4).scores, "shared")
+    held(measure(Folder(shared), every=8).scores, "shared")
 
 
 def test_every_verdict_has_a_case_of_its_own(report: Report) -> None:

@@ -14,6 +14,10 @@ from .suite import measure
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 
 
+def say(*lines: str) -> None:
+    sys.stdout.write("".join(f"{line}\n" for line in lines))
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.quality", description=__doc__)
     parser.add_argument("--update", action="store_true", help="raise floors to what is measured")
@@ -23,20 +27,20 @@ def main() -> int:
         own.build(Path(folder))
         for name, root in (("own", Path(folder)), ("shared", SHARED)):
             if not root.exists():
-                print(f"{name}: no folder, floors left as they are")
+                say(f"{name}: no folder, floors left as they are")
                 continue
-            scores = measure(Folder(root), every=4).scores
+            scores = measure(Folder(root), every=8).scores
             for score in sorted(scores):
                 floor = known.get(name, {}).get(score)
-                print(f"{name:7} {score:40} {scores[score].value:.5f}  floor {floor}")
+                say(f"{name:7} {score:40} {scores[score].value:.5f}  floor {floor}")
             try:
                 new = floors.raised(known, name, scores)
             except floors.WouldLower as refused:
-                print(f"\n{name}: floors are not lowered here.\n{refused}\n")
+                say(f"\n{name}: floors are not lowered here.\n{refused}\n")
                 status = 1
                 continue
             if update:
-                print(*floors.changes(known.get(name, {}), new[name]), sep="\n")
+                say(*floors.changes(known.get(name, {}), new[name]))
                 known = new
     if update and not status:
         floors.save(known)

@@ -98,8 +98,8 @@ def tables_of(markdown: str) -> list[Table]:
     [[['a', 'b'], ['12', '']]]
     """
     found: list[list[str]] = [[]]
-    for line in markdown.split("\n"):
-        line = line.strip().removeprefix("> ").strip()
+    for written in markdown.split("\n"):
+        line = written.strip().removeprefix("> ").strip()
         if line.startswith("|"):
             found[-1].append(line)
         elif found[-1]:

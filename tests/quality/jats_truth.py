@@ -16,12 +16,20 @@ from lxml import etree
 from .measures import plain
 
 BLOCKS = frozenset(
-    ["p", "list", "def-list", "table-wrap", "table", "fig", "fig-group", "disp-formula", "disp-formula-group", "disp-quote", "boxed-text", "supplementary-material", "media", "graphic", "preformat", "code", "verse-group", "statement", "speech", "array", "chem-struct-wrap", "sec"]
-)
+    (
+        "p", "list", "def-list", "table-wrap", "table", "fig", "fig-group", "disp-formula",
+        "disp-formula-group", "disp-quote", "boxed-text", "supplementary-material", "media",
+        "graphic", "preformat", "code", "verse-group", "statement", "speech", "array",
+        "chem-struct-wrap", "sec",
+    )
+)  # fmt: skip
 FORMULAS = frozenset({"inline-formula", "disp-formula", "math", "tex-math"})
 SILENT = frozenset(
-    ["fn", "object-id", "index-term", "institution-id", "alt-text", "long-desc", "sec-meta", "processing-meta"]
-)
+    (
+        "fn", "object-id", "index-term", "institution-id", "alt-text", "long-desc", "sec-meta",
+        "processing-meta",
+    )
+)  # fmt: skip
 CUT = FORMULAS | BLOCKS | {"inline-graphic", "alternatives"}
 CAPTIONED = ("fig", "table-wrap", "supplementary-material", "media", "boxed-text", "fig-group")
 _NUMBERS_OF_REFERENCES = frozenset({"pub-id", "ext-link", "uri", "object-id", "comment"})
@@ -294,8 +302,11 @@ def _all_text(el: etree._Element | None) -> str:
 
 
 _TIGHT = frozenset(
-    ["italic", "bold", "sub", "sup", "sc", "underline", "xref", "ext-link", "styled-content", "monospace"]
-)
+    (
+        "italic", "bold", "sub", "sup", "sc", "underline", "xref", "ext-link", "styled-content",
+        "monospace",
+    )
+)  # fmt: skip
 
 
 def _prose(el: etree._Element, leave_out: Set[str] = frozenset()) -> str:

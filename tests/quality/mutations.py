@@ -169,7 +169,8 @@ def _abstract_page(paper: Paper) -> bytes:
 def _login_page(paper: Paper) -> bytes:
     return (
         f"<html><head>{_head(paper)}<title>Sign in</title></head><body><main>"
-        f"<h1>Sign in to read this article</h1><p>{escape(paper.title)}</p><form action='/login' method='post'>"
+        f"<h1>Sign in to read this article</h1><p>{escape(paper.title)}</p>"
+        "<form action='/login' method='post'>"
         "<input type='email' name='user'><input type='password' name='password'></form></main>"
         "</body></html>"
     ).encode()

@@ -109,6 +109,7 @@ def _walls(folder: Path, closed: Record, silent: Record) -> None:
         "encyclopedia.html": ("not_a_paper", _encyclopedia()),
         "empty.html": ("empty", "<html><head></head><body></body></html>"),
         "scan.pdf": ("scanned", scan_of(closed)),
+        "broken.pdf": ("not_a_paper", "%PDF-1.7\nThe rest was lost on the way."),
         "snippets.html": ("partial", _snippets(closed)),
     }
     for name, (_, content) in made.items():
@@ -120,7 +121,8 @@ def _walls(folder: Path, closed: Record, silent: Record) -> None:
 def _captcha() -> str:
     return (
         "<html><head><title>site.test</title></head><body><h1>Are you a person?</h1><form>"
-        "<div class='g-recaptcha' data-sitekey='6L'></div><button>Go on</button></form></body></html>"
+        "<div class='g-recaptcha' data-sitekey='6L'></div><button>Go on</button></form>"
+        "</body></html>"
     )
 
 
