@@ -8,8 +8,9 @@ from typing import get_args
 
 import pytest
 
-from tests.quality import floors, own
-from tests.quality.cases import Folder
+from tests.quality import floors, jats_scores, own
+from tests.quality.cases import Folder, read
+from tests.quality.jats_truth import Truth
 from tests.quality.measures import Score, Scores
 from tests.quality.suite import Report, measure
 from utils.paper import Verdict
@@ -58,6 +59,45 @@ def test_every_verdict_has_a_case_of_its_own(report: Report) -> None:
 def test_no_floor_is_below_what_was_promised() -> None:
     known = floors.load()["shared"]
     assert {name: known[name] for name, target in TARGETS.items() if known[name] < target} == {}
+
+
+def scored(case: str, old: str = "", new: str = "") -> Scores:
+    """One of our own articles, *old* replaced by *new* in its markdown."""
+    body = (own.CASES / f"{case}.xml").read_bytes()
+    markdown = read(body, "jats").markdown
+    assert old in markdown
+    scores = Scores()
+    jats_scores.score(case, Truth(body), markdown.replace(old, new, 1), scores)
+    return scores
+
+
+@pytest.mark.parametrize(
+    ("case", "old", "new", "name"),
+    [
+        ("spans", "| Lower | 40 |", "| Lower |  | 40 |", "cells"),
+        ("spans", "| Upper | 11 |", "| Upper | 12 |", "cells"),
+        ("spans", "Means of nine quadrats.", "", "captions"),
+        ("floats", "**Figure 1.**", "", "captions"),
+        ("formulas", "$\\mu_s$", "", "formulas"),
+        ("characters", "P<0.05", "P0.05", "paragraphs"),
+        ("back_matter", "Shells counted twice", "", "references"),
+    ],
+)
+def test_the_scorer_sees_what_is_lost_or_misplaced(
+    case: str, old: str, new: str, name: str
+) -> None:
+    assert scored(case)[name].value == 1
+    assert scored(case, old, new)[name].value < 1
+
+
+def test_the_scorer_sees_paragraphs_that_changed_places() -> None:
+    first, last = "left lead shells on", "left paired shells on"
+    body = (own.CASES / "nested_sections.xml").read_bytes()
+    swapped = read(body, "jats").markdown.replace(first, "\0").replace(last, first)
+    scores = Scores()
+    jats_scores.score("swapped", Truth(body), swapped.replace("\0", last), scores)
+    assert scores["paragraphs"].value == 1
+    assert scores["order"].value < 1
 
 
 def test_a_score_under_its_floor_is_told_with_the_cases() -> None:
