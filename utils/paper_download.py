@@ -128,8 +128,9 @@ class Ladder:
                 fetched, document = found
                 if not known:
                     paper = _from_document(paper, document)
-                if not (fetched.license or document.license or paper.license):
+                if not document.license:
                     paper = with_registered_terms(paper, self.web, self.sources)
+                    document = replace(document, license=formats.best_license(paper.license))
                 return self.shelf.save(
                     paper, document, fetched, source=source.label, attempts=attempts
                 )

@@ -27,7 +27,7 @@ def paper(**ids: str) -> Paper:
 
 
 def document(body: str = BODY, verdict: Verdict = "full_text", **more: Any) -> Document:
-    return Document(body, verdict=verdict, **more)
+    return Document(body, verdict=verdict, **{"license": "CC BY", **more})
 
 
 def fetched(body: bytes = b"<article/>", **more: Any) -> Fetched:
@@ -36,7 +36,6 @@ def fetched(body: bytes = b"<article/>", **more: Any) -> Fetched:
         "url": "https://example.org/a.xml",
         "source": "PMC",
         "via": "pmc_cloud",
-        "license": "CC BY",
     }
     return Fetched(body, **{**given, **more})
 

@@ -6,7 +6,9 @@ from dataclasses import replace
 from importlib import import_module
 
 from ..paper import Document, Fetched, Media, Paper
-from . import licenses
+from .licenses import best as best_license
+
+__all__ = ["READERS", "VERSIONS", "best_license", "extractor", "read"]
 
 # Raised by whoever changes what a reader writes: `reextract` then renews the texts on the shelf.
 VERSIONS: dict[Media, int] = {"jats": 1, "html": 1, "pdf": 1, "markdown": 1}
@@ -32,7 +34,7 @@ def read(fetched: Fetched, paper: Paper) -> Document:
 
     reader = import_module(f".{READERS[fetched.media]}", __package__)
     document = reader.read(fetched)
-    license_ = licenses.best(document.license, fetched.license, paper.license)
+    license_ = best_license(document.license, fetched.license, paper.license)
     return judge(replace(document, license=license_, extractor=extractor(fetched.media)), paper)
 
 

@@ -173,7 +173,7 @@ def of_full_text(
         source=source,
         via=fetched.via,
         sha256="",
-        license=fetched.license or document.license or paper.license,
+        license=document.license,
         verdict=document.verdict,
         attempts=tuple(attempts),
         saved_at=now(),
