@@ -290,6 +290,19 @@ def test_xml_that_ends_in_the_middle_is_only_part_of_a_paper() -> None:
     assert "First." in cut.markdown
 
 
+def test_xml_that_ends_anywhere_in_its_body_is_told_as_cut_off() -> None:
+    whole = article(
+        '<sec id="s1"><title>A</title><p>One &#945; <italic a="b">two</italic></p></sec>'
+    )
+    begin, end = whole.index("<body"), whole.rindex("</article>")
+    told = {read(whole[:at]).verdict for at in range(begin + 6, end + 9)}
+    assert told == {"partial"}
+
+
+def test_an_article_with_errors_but_an_end_is_not_cut_off() -> None:
+    assert read(article("<p>A & B <i>x</p><p a=1>Next.</p>")).verdict == "full_text"
+
+
 def test_named_entities_survive_without_the_dtd() -> None:
     assert body_of("<p>caf&eacute; &mdash; 5&nbsp;&mu;m &amp; &lt; 3</p>") == "café — 5 μm & < 3"
     code = body_of("<preformat><![CDATA[a &nbsp; b]]></preformat>")

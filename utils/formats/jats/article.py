@@ -88,7 +88,15 @@ def parse(body: bytes) -> Parsed:
         raise _no_article("its XML is larger or deeper nested than any paper")
     if root is None:
         raise _no_article("there is no XML in it")
-    return Parsed(root, "ERR_TAG_NOT_FINISHED" in problems)
+    unfinished = "ERR_TAG_NOT_FINISHED" in problems
+    return Parsed(root, unfinished or (bool(problems) and not _is_closed(body, root)))
+
+
+def _is_closed(body: bytes, root: Element) -> bool:
+    """Whether the root's end tag is there; what ends inside a tag has errors of any other kind."""
+    name = root.tag.rpartition("}")[2].encode()
+    end = rb"</(?:[\w.\-]+:)?" + re.escape(name) + rb"\s*>"
+    return re.search(end, body.replace(b"\0", b"")) is not None
 
 
 def _numeric(match: re.Match[bytes]) -> bytes:
