@@ -117,6 +117,21 @@ def test_what_is_no_whole_paper_is_named(body: str, head: str, url: str, named: 
     assert verdict(page(body or "<p></p>", head, url or "https://publisher.test/a")) == named
 
 
+def test_a_login_page_that_names_the_paper_is_a_login_page() -> None:
+    asks = (
+        f"<h1>Sign in to read this article</h1><p>{PAPER.title}</p>"
+        "<form action='/login'><input type='password'></form>"
+    )
+    head = HEAD.format(PAPER) + "<title>Sign in</title>"
+    assert verdict(page(asks, head)) == "login"
+    assert verdict(page(LANDING + asks, head)) == "abstract_only"
+
+
+def test_a_table_about_something_else_is_no_paper_and_not_empty() -> None:
+    rows = "".join(f"<tr><td>Maker {number}</td><td>Team Cherry</td></tr>" for number in range(4))
+    assert verdict(page(f"<h1>Hollow Knight</h1><table>{rows}</table>")) == "not_a_paper"
+
+
 def test_a_closed_page_that_says_so_in_json_ld_is_a_paywall() -> None:
     said = (
         '<script type="application/ld+json">'

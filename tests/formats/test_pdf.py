@@ -202,6 +202,11 @@ def test_a_whole_pdf_passes_the_judge_and_pictures_do_not() -> None:
             "HTML served",
         ),
         (b"<html><body><form><input type=password></form></body></html>", "login", "HTML served"),
+        (
+            b"<meta name='citation_doi' content='10.1000/a'><p class=buybox>Enable cookies.</p>",
+            "paywall",
+            "HTML served",
+        ),
         (b"<html><body><p>Our PDF is elsewhere.</p></body></html>", "not_a_paper", "HTML served"),
         (b"\x89PNG\r\n\x1a\n", "not_a_paper", "Something else"),
         (b"", "empty", "Something else"),

@@ -34,6 +34,7 @@ SECTIONED = 180  # enough when it stands under two headings of its own or more
 BARE = 500  # a paper with an abstract, but no heading and no reference: a preview until this long
 PREVIEW = 250  # closed articles without an abstract show their first lines instead
 ABSTRACT = 40  # an abstract with less is a citation, a teaser or a remark
+EMPTY = 10  # of any kind: a title and a button
 NOTE = 25  # an erratum may be two sentences; less is a caption
 # JATS says what it is; only a body of a line or two ("Click here to view") is doubted.
 JATS_BODY = 20
@@ -247,15 +248,17 @@ def _abstract(document: Document, paper: Paper) -> str:
 def _behind_a_wall(document: Document, paper: Paper, words: int) -> Finding | None:
     """The wall a short page consists of, if it does.
 
-    A page that names the paper is no captcha or login page, whatever forms it carries; it may
-    still sell the paper, and the first words of a closed article are a preview.
+    A page that names the paper and has an abstract or text is no captcha or login page, whatever
+    forms it carries; it may still sell the paper, and the first words of a closed article are a
+    preview.
     """
     walls = [name for name in _ORDER if name in document.walls]
     if _names(document, paper):
         known = bool(_abstract(document, paper))
         if "paywall" in walls and words < (LONG if known else PREVIEW):
             return Finding("paywall", f"an offer of access and {words} words beyond the abstract")
-        walls = [name for name in walls if name == "error_page"]
+        if words >= NOTE or count_words(document.abstract) >= ABSTRACT:
+            walls = [name for name in walls if name == "error_page"]
     if not walls or words >= WALLED:
         return None
     return Finding(walls[0], f"{walls[0].replace('_', ' ')} in the page and {words} words of text")
@@ -292,7 +295,7 @@ def _cut_short(document: Document, paper: Paper, words: int) -> Finding | None:
 
 
 def _nothing(document: Document) -> Verdict:
-    if count_words(document.markdown) < NOTE:
+    if count_words(document.markdown) < EMPTY:
         return "empty"
     return "front_matter_only" if document.ids or document.references else "not_a_paper"
 

@@ -11,7 +11,7 @@ from collections import Counter
 
 from ...errors import BadContent
 from ...identifiers import Ids
-from ...paper import Document, Fetched
+from ...paper import Document, Fetched, Paper, Verdict
 from ..sections import measure
 from .child import ChildFailed, extract
 
@@ -85,12 +85,13 @@ def _ids(opening: str, markdown: str) -> Ids:
 
 
 def _refuse(fetched: Fetched) -> None:
-    """Say what came instead of a PDF: mostly a page, with a wall that page shows."""
+    """Say what came instead of a PDF: mostly a page, and what that page shows instead."""
     from dataclasses import replace
 
     from .. import html
+    from ..check import completeness
 
-    verdict = "not_a_paper"
+    verdict: Verdict = "not_a_paper"
     what = "Something else was served as PDF"
     try:
         page = html.read(replace(fetched, media="html"))
@@ -98,7 +99,8 @@ def _refuse(fetched: Fetched) -> None:
         verdict = "empty" if error.outcome == "empty" else verdict
     else:
         what = "HTML served as PDF"
-        verdict = page.walls[0] if page.walls else verdict
+        shown = completeness(page, Paper(ids=page.ids, title=page.title)).verdict
+        verdict = verdict if shown in ("full_text", "empty") else shown
     msg = f"{what} by {fetched.source}."
     raise BadContent(
         msg, "Open the address in a browser to see what the site wants.", verdict=verdict
