@@ -87,31 +87,16 @@ def _valid(text: str) -> str:
     )
 
 
+JSON_NAMES = (
+    *("@type", "@graph", "author", "name", "headline", "license", "url", "value", "identifier"),
+    *("isAccessibleForFree", "mainEntity", "description", "sameAs", "encoding"),
+)
 json_texts: SearchStrategy[str] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | texts,
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(
-            st.sampled_from(
-                [
-                    "@type",
-                    "@graph",
-                    "author",
-                    "name",
-                    "headline",
-                    "license",
-                    "url",
-                    "identifier",
-                    "isAccessibleForFree",
-                    "mainEntity",
-                    "description",
-                    "sameAs",
-                    "encoding",
-                    "value",
-                ]
-            ),
-            inner | st.just("ScholarlyArticle"),
-            max_size=4,
+            st.sampled_from(JSON_NAMES), inner | st.just("ScholarlyArticle"), max_size=4
         )
     ),
     max_leaves=8,
