@@ -35,6 +35,7 @@ from .references import REFERENCE_BLOCK, REFERENCE_INLINE, reference_list
 from .tables import TABLE_BLOCK
 from .text import tidy, unchanged
 from .walk import LANG, Element, Walk, text_of
+from .wholeness import missing
 
 _INLINE: Final = {**INLINE, **BLOCK_INLINE, **MATH_INLINE, **REFERENCE_INLINE}
 _BLOCK: Final = {**BLOCK, **MATH_BLOCK, **TABLE_BLOCK, **REFERENCE_BLOCK}
@@ -118,8 +119,8 @@ def read(fetched: Fetched) -> Document:
     """The article as markdown, with what it claims to be.
 
     An article without ``body`` is returned too (``body_words`` is 0); one whose XML ends in the
-    middle has the verdict ``partial``. From a set of articles the one that shares an identifier
-    with ``fetched.ids`` is taken, else the first.
+    middle, or whose body is a part only, has the verdict ``partial``. From a set of articles
+    the one that shares an identifier with ``fetched.ids`` is taken, else the first.
 
     Raises
     ------
@@ -133,6 +134,7 @@ def read(fetched: Fetched) -> Document:
     meta = _meta(article)
     title = title_of(meta, words)
     _write_article(article, walk)
+    lost = "the XML ends in the middle" if parsed.cut_off else missing(article, walk.words)
     return Document(
         markdown="\n\n".join(walk.blocks) + "\n",
         title=title,
@@ -145,15 +147,9 @@ def read(fetched: Fetched) -> Document:
         body_words=walk.words,
         headings=walk.headings,
         references=walk.references,
-        verdict="partial" if parsed.cut_off else "full_text",
-        evidence=_evidence(article, cut_off=parsed.cut_off),
+        verdict="partial" if lost else "full_text",
+        evidence=lost or ("" if article.find("body") is not None else "the XML has no <body>"),
     )
-
-
-def _evidence(article: Element, *, cut_off: bool) -> str:
-    if cut_off:
-        return "the XML ends in the middle"
-    return "" if article.find("body") is not None else "the XML has no <body>"
 
 
 def _chosen(root: Element, ids: Ids) -> Element:
