@@ -51,9 +51,9 @@ ABSTRACT_BECAUSE = {
     "gone": "not_offered",
     "partial": "abstract_only",
     "front_matter_only": "not_offered",
-    "abstract_only": "not_offered",
-    "no_abstract": "not_offered",
-    "book_chapter": "not_offered",
+    "abstract_only": "skipped",
+    "no_abstract": "skipped",
+    "book_chapter": "skipped",
     "html_as_pdf": "login",
 }
 

@@ -7,12 +7,13 @@ Exit status: 0 done, 1 some papers have no full text, 2 bad request, 3 nothing c
 from __future__ import annotations
 
 import argparse
+import contextlib
 import io
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from .errors import BadRequest, PaperError
 from .library import Library
@@ -43,13 +44,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         # The reader of our pipe has what it wanted; Python would complain again on exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        _leave(0)
     except KeyboardInterrupt:
         sys.stderr.write("\nInterrupted. What was saved stays; run the same command to go on.\n")
+        _leave(INTERRUPTED)
+    except OSError as error:
+        sys.stderr.write(f"The output could not be written: {error.strerror}.\n")
+        _leave(NO_FULL_TEXT)
+    return 0
+
+
+def _leave(status: int) -> NoReturn:
+    """End now: requests still under way would hold us up, and no file is ever half written."""
+    with contextlib.suppress(OSError):
         sys.stdout.flush()
-        sys.stderr.flush()
-        # Requests still under way would hold the exit up; no file of ours is ever half written.
-        os._exit(INTERRUPTED)
+    sys.stderr.flush()
+    os._exit(status)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -66,6 +76,9 @@ def _parser() -> argparse.ArgumentParser:
     listing = _command(commands, "list", _list, "list the papers on the shelf")
     listing.add_argument("text", nargs="?", default="", help="words in title or abstract")
     listing.add_argument("--kind", choices=["full_text", "abstract"], default="")
+    listing.add_argument("--year-from", default="")
+    listing.add_argument("--year-to", default="")
+    listing.add_argument("--journal", default="", help="part of the journal's name")
     listing.add_argument("--max-results", type=int, default=20)
     listing.add_argument("--start", type=int, default=0)
     _command(commands, "rebuild", _rebuild, "make the catalogue again from the files")
@@ -132,11 +145,15 @@ def _search(args: argparse.Namespace, library: Library) -> int:
             publication_types=tuple(args.publication_types),
             **options,
         )
+    pair = dict(zip(("ligand", "receptor"), args.query, strict=False)) if args.lr else {}
     for number, paper in enumerate(found.papers, args.start + 1):
-        _say(paper.row() if args.json else _entry(number, paper, args.abstracts), args.json)
+        row = {**paper.row(), **pair}
+        _say(row if args.json else _entry(number, paper, args.abstracts), args.json)
     _note(f"{len(found.papers)} of {found.total:,} hits for {one_line(found.effective_query)}")
     for warning in found.warnings:
         _note(f"warning: {warning}")
+    if found.next_start is not None:
+        _note(f"more: --start {found.next_start}")
     return 0
 
 
@@ -152,6 +169,7 @@ def _download(args: argparse.Namespace, library: Library) -> int:
     else:
         outcomes = library.download_many(wanted, prefer_pmc=args.prefer_pmc, force=args.force)
     statuses = []
+    _progress(0, len(wanted))
     for number, (ids, outcome) in enumerate(outcomes, 1):
         if isinstance(outcome, PaperError):
             statuses.append(outcome.exit_code)
@@ -186,9 +204,8 @@ def _read(args: argparse.Namespace, library: Library) -> int:
 
 
 def _list(args: argparse.Namespace, library: Library) -> int:
-    total, page = library.list_papers(
-        text=args.text, kind=args.kind, start=args.start, max_results=args.max_results
-    )
+    names = ("text", "kind", "year_from", "year_to", "journal", "start", "max_results")
+    total, page = library.list_papers(**{name: getattr(args, name) for name in names})
     for stored in page:
         row = {**stored.paper.short_row(), "kind": stored.kind, "license": stored.license}
         mark = "●" if stored.kind == "full_text" else "○"
@@ -264,27 +281,15 @@ def _doctor(args: argparse.Namespace, library: Library) -> int:
 
 
 def _wanted(given: Sequence[str]) -> list[Ids]:
-    """The identifiers meant; a line of stdin may hold one or several.
+    """The identifiers meant; ``-`` (or nothing) stands for what comes on stdin."""
+    from .identifier_lists import identifiers_in, lines_of
 
-    Raises
-    ------
-    BadRequest
-        There is none, or one cannot be read: said before anything is fetched.
-    """
-    from .identifiers import EXAMPLES, Ids
-
-    if not given and sys.stdin.isatty():
-        raise BadRequest("No identifier was given.", EXAMPLES)
-    lines = sys.stdin.read().splitlines() if not given or given == ["-"] else list(given)
-    wanted: list[Ids] = []
-    for line in filter(None, map(str.strip, lines)):
-        try:
-            wanted.append(Ids.parse(line))
-        except BadRequest:
-            wanted += map(Ids.parse, line.replace(",", " ").split())
-    if not wanted:
-        raise BadRequest("No identifier was given.", EXAMPLES)
-    return wanted
+    lines = list(given) or ["-"]
+    if "-" in lines:
+        at = lines.index("-")
+        piped = sys.stdin is not None and not sys.stdin.isatty()
+        lines[at : at + 1] = lines_of(sys.stdin.buffer.read()) if piped else []
+    return identifiers_in(lines)
 
 
 def _entry(number: int, paper: Paper, abstracts: bool) -> str:
@@ -338,8 +343,11 @@ def _note(text: str) -> None:
 
 
 def _progress(done: int, total: int) -> None:
-    if total > 1 and sys.stderr.isatty():
-        sys.stderr.write(f"\r\033[K{done} of {total}" + ("\n" if done == total else ""))
+    """Where the work is, for somebody who watches; looking papers up comes before the first."""
+    if not sys.stderr.isatty():
+        return
+    sys.stderr.write(f"\r\033[K{done} of {total} …" if done < total else "\r\033[K")
+    sys.stderr.flush()
 
 
 def _complain(error: PaperError, as_json: bool) -> int:

@@ -93,6 +93,7 @@ class Miss(PaperError):
     """One source could not give the text; the next one may."""
 
     code = "UPSTREAM"
+    exit_code = 3
     outcome = "miss"
 
 
@@ -111,7 +112,6 @@ class Unreachable(Miss):
     ``details["retry_after"]`` is the number of seconds the site asked us to stay away.
     """
 
-    exit_code = 3
     outcome = "unreachable"
 
     @property

@@ -43,6 +43,7 @@ _SPELLINGS: dict[IdName, tuple[re.Pattern[str], ...]] = {
     ),
     "s2": (re.compile(r"(?:s2:)?([0-9a-f]{40})", re.I),),
 }
+LONGEST = 1000
 EXAMPLES = "For example 31452104, PMC7759461, 10.1038/s41586-020-2649-2 or arXiv:2601.00001."
 
 
@@ -88,6 +89,9 @@ class Ids:
         BadRequest
             The text is no identifier we know.
         """
+        if len(text) > LONGEST:
+            msg = f"{text[:40]!r}… has {len(text):,} characters; no identifier is that long."
+            raise BadRequest(msg, EXAMPLES)
         cleaned = unquote(text.strip().strip("<>\"'")).rstrip(".,;").strip()
         for name, spellings in _SPELLINGS.items():
             for spelling in spellings:

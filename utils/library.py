@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from .errors import BadRequest, StoreFailed
 from .settings import Settings, load_settings
 
 # The verbs and everything below them are imported when first used: an MCP host waits for the list
@@ -43,6 +44,9 @@ class Library:
     """
 
     def __init__(self, settings: Settings | None = None, **overrides: Any) -> None:
+        if settings is not None and not isinstance(settings, Settings):
+            msg = f"{settings!r} is no Settings object."
+            raise BadRequest(msg, 'Give single settings by name: Library(papers_dir="corpus").')
         self.settings = settings or load_settings(**overrides)
 
     @cached_property
@@ -59,7 +63,11 @@ class Library:
         """The papers folder."""
         from .store import Shelf
 
-        return Shelf(self.settings.papers_dir)
+        folder = self.settings.papers_dir
+        if folder.exists() and not folder.is_dir():
+            msg = f"{folder} is a file, not a folder."
+            raise StoreFailed(msg, "Set PAPERS_DIR to a folder.")
+        return Shelf(folder)
 
     @cached_property
     def _ladder(self) -> Ladder:
@@ -86,7 +94,7 @@ class Library:
 
     def download(
         self,
-        paper: str | Ids,
+        paper: str | int | Ids,
         *,
         prefer_pmc: bool = True,
         force: bool = False,
@@ -101,7 +109,7 @@ class Library:
         from .identifiers import Ids
         from .paper_download import download
 
-        ids = Ids.parse(paper) if isinstance(paper, str) else paper
+        ids = paper if isinstance(paper, Ids) else Ids.parse(str(paper))
         if output_path:
             self.shelf.confined(output_path)  # refused before anything is asked for
         done = download(ids, self._ladder, prefer_pmc=prefer_pmc, force=force)
@@ -111,12 +119,14 @@ class Library:
         return done
 
     def download_many(
-        self, papers: Iterable[Ids], *, prefer_pmc: bool = True, force: bool = False
+        self, papers: Iterable[str | int | Ids], *, prefer_pmc: bool = True, force: bool = False
     ) -> Iterator[tuple[Ids, Download | PaperError]]:
         """Put many papers on the shelf; see `.paper_download.download_many`."""
+        from .identifiers import Ids
         from .paper_download import download_many
 
-        return download_many(list(papers), self._ladder, prefer_pmc=prefer_pmc, force=force)
+        wanted = [paper if isinstance(paper, Ids) else Ids.parse(str(paper)) for paper in papers]
+        return download_many(wanted, self._ladder, prefer_pmc=prefer_pmc, force=force)
 
     def read(
         self, paper: str, *, section: str = "", start: int = 0, max_chars: int = 8000

@@ -16,7 +16,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from . import formats
-from .errors import BadContent, Miss, NotFound, NotOffered, PaperError, Unreachable
+from .errors import BadContent, Miss, NotConfigured, NotFound, NotOffered, PaperError, Unreachable
 from .identifiers import Ids
 from .paper import Attempt, Author, Document, Fetched, Paper, StoredPaper, now
 from .paper_lookup import look_up, with_registered_terms
@@ -120,7 +120,7 @@ class Ladder:
         """
         attempts: list[Attempt] = []
         for route, source in self._routes(prefer_pmc):
-            if reason := _closed(route, source, paper):
+            if reason := self._closed(route, source, paper):
                 attempts.append(Attempt(route.via, "skipped", reason))
                 continue
             found = self._try(route, paper, attempts)
@@ -145,6 +145,16 @@ class Ladder:
     def lock(self, paper: Paper) -> threading.Lock:
         """Held while a paper is climbed for, so that nobody here fetches it a second time."""
         return self._locks[hash(paper.ids.key) % len(self._locks)]
+
+    def _closed(self, route: Route, source: Source, paper: Paper) -> str:
+        """Why a route need not be tried for this paper; empty when it should be."""
+        if not any(getattr(paper.ids, name) for name in route.needs):
+            return f"the paper has no {' or '.join(route.needs)}"
+        if route.key and not self.web.settings.key(route.key):
+            return f"needs {route.key.upper()}"
+        if source.label == "PMC" and paper.released > now()[:10]:
+            return f"embargoed until {paper.released}"
+        return ""
 
     def _routes(self, prefer_pmc: bool) -> list[tuple[Route, Source]]:
         named = {source.name: source for source in self.sources}
@@ -248,13 +258,17 @@ def download_many(
         return
     records = look_up(missing, ladder.web, ladder.sources)
     aliases = _grouped(records)
-    with ThreadPoolExecutor(min(workers, len(aliases)), "ladder") as pool:
+    pool = ThreadPoolExecutor(min(workers, len(aliases)), "ladder")
+    try:
         jobs = {
             pool.submit(_one, same[0], records[same[0]], ladder, prefer_pmc, force): same
             for same in aliases
         }
         for job in as_completed(jobs):
             yield from ((ids, job.result()) for ids in jobs[job])
+    finally:
+        # Whoever stops listening (Ctrl-C, a closed pipe) wants no further paper fetched.
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _grouped(records: dict[Ids, Paper | PaperError]) -> list[list[Ids]]:
@@ -272,7 +286,7 @@ def _one(
     """Climb for one paper; errors are outcomes here, because others are on their way too."""
     if isinstance(record, Paper):
         paper = record
-    elif isinstance(record, Unreachable) and _may_climb_unknown(ids):
+    elif _may_climb_unknown(ids, record):
         paper = Paper(ids)
     else:
         return record
@@ -285,30 +299,26 @@ def _one(
             stored = ladder.climb(paper, known=paper is record, prefer_pmc=prefer_pmc)
     except NotFound as nothing:
         # No text and no record, because whoever keeps the records did not answer.
-        return _could_not_tell(record, nothing) if isinstance(record, Unreachable) else nothing
+        return nothing if isinstance(record, Paper) else _could_not_tell(record, nothing)
     except PaperError as error:
         return error
     fresh = held is None or stored.saved_at != held.saved_at or stored.kind == "abstract"
     return Download(stored, cached=not fresh, file_path=stored.path)
 
 
-def _could_not_tell(down: Unreachable, nothing: NotFound) -> Unreachable:
+def _could_not_tell(why: PaperError, nothing: NotFound) -> PaperError:
     """Could not tell, and here is everything that was tried."""
-    return Unreachable(down.message, down.hint, **{**nothing.details, **down.details})
+    return type(why)(why.message, why.hint, **{**nothing.details, **why.details})
 
 
-def _may_climb_unknown(ids: Ids) -> bool:
-    """Texts that carry these identifiers themselves can be recognised without a record."""
-    return bool(ids.pmcid or ids.doi or ids.arxiv)
+def _may_climb_unknown(ids: Ids, why: PaperError) -> bool:
+    """Texts that carry these identifiers themselves can be recognised without a record.
 
-
-def _closed(route: Route, source: Source, paper: Paper) -> str:
-    """Why a route need not be tried for this paper; empty when it should be."""
-    if not any(getattr(paper.ids, name) for name in route.needs):
-        return f"the paper has no {' or '.join(route.needs)}"
-    if source.label == "PMC" and paper.released > now()[:10]:
-        return f"embargoed until {paper.released}"
-    return ""
+    Without an address, only those are tried that nobody needs an address for.
+    """
+    if isinstance(why, NotConfigured):
+        return bool(ids.pmcid or ids.arxiv)
+    return isinstance(why, Unreachable) and bool(ids.pmcid or ids.doi or ids.arxiv)
 
 
 def _candidates(route: Route, paper: Paper, web: Web) -> Iterator[Fetched | Miss]:
@@ -320,6 +330,8 @@ def _candidates(route: Route, paper: Paper, web: Web) -> Iterator[Fetched | Miss
             yield candidate
     except Miss as miss:
         yield miss
+    except NotConfigured as missing:
+        yield NotOffered(missing.message, missing.hint)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         log.exception("%s answered in a form we do not understand", route.via)
         msg = f"{route.via} answered in a form we do not understand ({type(error).__name__})."

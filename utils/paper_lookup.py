@@ -6,13 +6,15 @@ import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from .errors import BadRequest, Miss, NotFound, PaperError, Unreachable
+from .errors import BadRequest, Miss, NotConfigured, NotFound, PaperError, Unreachable
 from .identifiers import Ids
 from .paper import Paper
 from .sources import Lookup, Source
 from .web import Web
 
 log = logging.getLogger(__name__)
+
+Outcome = Paper | Miss | NotConfigured | None
 
 
 def look_up(
@@ -72,12 +74,12 @@ class _Inquiry:
         return bool(self.paper.title or self.paper.journal or self.paper.published)
 
     def may_go_to(self, lookup: Lookup) -> bool:
-        settled = self._known or isinstance(self.trouble, BadRequest)
+        settled = self._known or isinstance(self.trouble, BadRequest | NotConfigured)
         return not settled and any(getattr(self.paper.ids, name) for name in lookup.by)
 
-    def hear(self, name: str, outcome: Paper | Miss | None) -> None:
+    def hear(self, name: str, outcome: Outcome) -> None:
         self.asked.append(name)
-        if isinstance(outcome, Miss):
+        if isinstance(outcome, Miss | NotConfigured):
             self.trouble = outcome
         elif outcome and (clash := self.wanted.clash(outcome.ids)):
             msg = f"The identifiers belong to different papers: {clash}."
@@ -87,7 +89,7 @@ class _Inquiry:
             self.paper = replace(outcome, ids=outcome.ids | self.paper.ids, recorded_by=name)
 
     def outcome(self) -> Paper | PaperError:
-        if isinstance(self.trouble, BadRequest):
+        if isinstance(self.trouble, BadRequest | NotConfigured):
             return self.trouble
         if self._known:
             return self.paper
@@ -100,7 +102,7 @@ class _Inquiry:
 
 def _ask(
     source: Source, lookup: Lookup, pending: Sequence[Ids], web: Web
-) -> Iterator[tuple[Ids, Paper | Miss | None]]:
+) -> Iterator[tuple[Ids, Outcome]]:
     """One outcome for each of *pending*: the paper, None where the source does not know it.
 
     A request that the source refuses for what is in it, or whose answer holds something we cannot
@@ -112,17 +114,19 @@ def _ask(
 
 def _ask_batch(
     source: Source, lookup: Lookup, batch: Sequence[Ids], web: Web
-) -> Iterator[tuple[Ids, Paper | Miss | None]]:
+) -> Iterator[tuple[Ids, Outcome]]:
     try:
         known = lookup.ask(batch, web)
-    except Miss as error:
-        miss, divisible = error, error.details.get("status") == 400
+    except (Miss, NotConfigured) as error:
+        miss: Miss | NotConfigured = error
+        divisible = error.details.get("status") == 400
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         # A service that changed its answer's form is as good as one that did not answer.
         log.warning("%s answered in a form we do not understand", source.name, exc_info=True)
         kind = type(error).__name__
         msg = f"{source.name} answered in a form we do not understand ({kind})."
-        miss, divisible = Unreachable(msg, "Update Papershelf, or report this."), True
+        miss = Unreachable(msg, "Update Papershelf, or report this.")
+        divisible = True
     else:
         yield from ((ids, known.get(ids)) for ids in batch)
         return

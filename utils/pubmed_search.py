@@ -14,6 +14,7 @@ from .web import Web
 SORTS = ("pub_date", "relevance", "author", "journal")
 DATE_TYPES = ("pdat", "edat", "mdat")
 MOST_RESULTS = 1000
+LONGEST_QUERY = 20_000
 
 
 def search(query: Query, web: Web, sources: Sequence[Source]) -> SearchResult:
@@ -57,6 +58,9 @@ def checked(query: Query) -> Query:
     """
     if not query.text.strip():
         raise BadRequest("The query is empty.", 'For example: CRISPR[Title] AND "2026"[PDAT]')
+    if len(query.text) > LONGEST_QUERY:
+        msg = f"The query has {len(query.text):,} characters; {LONGEST_QUERY:,} is the most."
+        raise BadRequest(msg, "Split it, or search by date.")
     _require_balance(query.text)
     _require_one_of("sort_by", query.sort_by, SORTS)
     _require_one_of("date_type", query.date_type, DATE_TYPES)

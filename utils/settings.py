@@ -87,7 +87,10 @@ class Settings(BaseSettings):
         FULL_TEXT_SOURCES, description="order of the ladder; leave one out to switch it off"
     )
     papers_retry_abstract_days: float = Field(
-        30, ge=0, description="full text is tried again when the abstract is older than this"
+        30,
+        ge=0,
+        le=36_500,
+        description="full text is tried again when the abstract is older than this",
     )
     papers_offline: bool = Field(False, description="only what is on disk; a miss says so")
     papers_allow_private_network: bool = Field(
@@ -125,6 +128,8 @@ class Settings(BaseSettings):
         if not isinstance(value, str):
             return value
         filled = value.strip()
+        if info.field_name == "mcp_log_level":
+            filled = filled.lower()
         if not filled or re.fullmatch(r"\$\{.*\}", filled):
             return cls.model_fields[info.field_name].get_default()
         return filled
@@ -216,6 +221,9 @@ def load_settings(**overrides: Any) -> Settings:
     BadRequest
         A variable has a value that cannot be used.
     """
+    if unknown := set(overrides) - set(Settings.model_fields):
+        msg = f"There is no setting {', '.join(sorted(unknown))}."
+        raise BadRequest(msg, f"The settings are: {', '.join(Settings.model_fields)}.")
     try:
         return Settings(**overrides)
     except ValidationError as error:

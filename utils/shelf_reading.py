@@ -97,7 +97,7 @@ def find(paper: str, shelf: Shelf) -> StoredPaper:
     ids = Ids.parse(paper)
     if stored := shelf.find(ids):
         return stored
-    raise NotFound(f"{ids} is not on the shelf.", "Download it first (download_paper).")
+    raise NotFound(f"{ids} is not on the shelf.", "Download it first.")
 
 
 def outline(markdown: str) -> list[Section]:

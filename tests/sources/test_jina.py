@@ -6,7 +6,7 @@ from utils import Library
 from utils.errors import NotOffered
 from utils.identifiers import Ids
 from utils.paper import Paper
-from utils.sources.jina import read, search
+from utils.sources.jina import read
 
 
 def paper_of(record):
@@ -36,9 +36,10 @@ def test_is_never_sent_to_sites_that_are_closed_to_programs(library, world):
 
 
 def test_search_only_with_a_key(library, world):
-    with pytest.raises(NotOffered, match="key"):
-        list(search(paper_of(world.paper("paywall")), library.web))
-    assert not world.requests
+    done = library.download(world.paper("paywall").pmid)
+    searched = next(a for a in done.stored.attempts if a.source == "jina_search")
+    assert (searched.outcome, searched.detail) == ("skipped", "needs JINA_API_KEY")
+    assert not [request for request in world.requests if request.service == "jina_search"]
 
 
 def test_the_key_travels_in_a_header_and_stays_out_of_what_is_kept(settings, world):

@@ -59,9 +59,6 @@ def search(paper: Paper, web: Web) -> Iterator[Fetched]:
     NotOffered
         No key is set, or Jina will not search for us.
     """
-    if not _key(web):
-        msg = "Jina search needs a key."
-        raise NotOffered(msg, "Set JINA_API_KEY to let it be asked.")
     if not paper.title:
         msg = "Without a title there is nothing to search for."
         raise NotOffered(msg)
@@ -116,5 +113,8 @@ SOURCE = Source(
         Rate("jina", ("jina_reader",), every=3.0, every_with_key=0.12, key="jina_api_key"),
         Rate("jina_search", ("jina_search",), every=0.6, key="jina_api_key"),
     ),
-    routes=(Route("jina", ("doi",), read), Route("jina_search", ("doi", "pmid"), search)),
+    routes=(
+        Route("jina", ("doi",), read),
+        Route("jina_search", ("doi", "pmid"), search, key="jina_api_key"),
+    ),
 )

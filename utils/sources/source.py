@@ -61,7 +61,8 @@ class Lookup:
 class Route:
     """One way to full text.
 
-    ``via`` is its name, ``needs`` the identifiers of which the paper must have one. ``fetch``
+    ``via`` is its name, ``needs`` the identifiers of which the paper must have one, ``key`` the
+    settings field of a key without which it is not offered. ``fetch``
     yields what the site sent, best first, or a `Miss` for a candidate that could not be had: the
     ladder judges each and stops asking when one is the paper.
     """
@@ -69,6 +70,7 @@ class Route:
     via: str
     needs: tuple[IdName, ...]
     fetch: Callable[[Paper, Web], Iterator[Fetched | Miss]]
+    key: str = ""
 
 
 @dataclass(frozen=True, slots=True)

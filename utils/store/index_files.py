@@ -34,7 +34,7 @@ def line(record: Record) -> str:
         "pmid": ids.pmid,
         "pmcid": ids.pmcid,
         "doi": ids.doi,
-        "arxiv": ids.arxiv,
+        "arxiv": f"arXiv:{ids.arxiv}" if ids.arxiv else "",  # 2511.0410 is no number
         "title": one_line(paper.title),
         "authors": one_line(paper.author_names),
         "journal": one_line(paper.journal),

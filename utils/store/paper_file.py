@@ -35,7 +35,7 @@ NO_ABSTRACT = "[No abstract available]"
 NO_FULL_TEXT = "Full text was not available when this was saved; this is the abstract only."
 RETRACTED = "RETRACTED: this paper was retracted; do not rely on its findings."
 _RULE = "\n\n---\n\n"
-_LINE = re.compile(r"- ([A-Z][A-Za-z]*): ?(.*)")
+_LINE = re.compile(r"- ([A-Za-z][A-Za-z0-9]*): ?(.*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class PaperFile:
         return Paper(
             ids=self.ids,
             title=get("Title", ""),
-            abstract=_abstract(self.body) if self.kind == "abstract" else "",
+            abstract=_abstract(self.body) if self.kind == "abstract" else _own_abstract(self.body),
             authors=tuple(Author(family=name) for name in listed.split("; ") if name),
             journal=get("Journal", ""),
             published=get("Year", ""),
@@ -181,6 +181,12 @@ def _escaped(value: str) -> str:
 
 def _unescaped(value: str) -> str:
     return re.sub(r"&(amp|lt);", lambda found: "&" if found[1] == "amp" else "<", value)
+
+
+def _own_abstract(body: str) -> str:
+    """The abstract within a full text, so that its words are found after a rebuild, too."""
+    match = re.search(r"^## Abstract\n\n(.*?)(?=^#{1,2} |\Z)", body, re.M | re.S)
+    return match[1].strip() if match else ""
 
 
 def _abstract(body: str) -> str:

@@ -7,6 +7,7 @@ The only module that knows how FastMCP registers things. Expected errors become 
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -59,7 +60,10 @@ def serve(arguments: Sequence[str] = ()) -> int:
     logging.basicConfig(stream=sys.stderr, level=settings.mcp_log_level.upper())
     server = build(Library(settings))
     server.run("stdio", show_banner=False, log_level=settings.mcp_log_level.upper())
-    return 0
+    # The host hung up: work still under way would keep us, and the sites, busy for nobody. No file
+    # of ours is ever half written.
+    sys.stderr.flush()
+    os._exit(0)
 
 
 def _require_stdio(arguments: Sequence[str]) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastmcp.tools import FunctionTool, ToolResult
 from mcp.types import ToolAnnotations
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from ..errors import Unreachable
 from ..identifiers import Ids
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 Sort = Literal["pub_date", "relevance", "author", "journal"]
 DateType = Literal["pdat", "edat", "mdat"]
 Count = Annotated[int, Field(ge=1, le=1000)]
-Start = Annotated[int, Field(ge=0)]
+Start = Annotated[int, Field(ge=0, le=1_000_000_000)]
+# Models send identifiers and years as numbers, and null for what they leave out.
+Word = Annotated[str, BeforeValidator(lambda value: "" if value is None else str(value))]
 Day = Annotated[str, Field(description="YYYY[/MM[/DD]]; both or neither")]
 
 _READS_WEB = ToolAnnotations(
@@ -137,10 +139,10 @@ def _download_tool(library: Library) -> FunctionTool:
     patience: Patience[Download] = Patience()
 
     def download_paper(
-        pmid: str = "",
-        doi: str = "",
-        pmcid: str = "",
-        arxiv_id: str = "",
+        pmid: Word = "",
+        doi: Word = "",
+        pmcid: Word = "",
+        arxiv_id: Word = "",
         prefer_pmc: bool = True,
         output_path: Annotated[str, Field(description="a copy at this place on the shelf")] = "",
         force: Annotated[bool, Field(description="fetch again what is there")] = False,
@@ -162,7 +164,7 @@ def _download_tool(library: Library) -> FunctionTool:
 
 def _read_tool(library: Library) -> FunctionTool:
     def read_paper(
-        paper: Annotated[str, Field(description="any identifier, or a file name on the shelf")],
+        paper: Annotated[Word, Field(description="any identifier, or a file name on the shelf")],
         section: Annotated[str, Field(description="a heading of the outline")] = "",
         start: Start = 0,
         max_chars: Annotated[int, Field(ge=1, le=50_000)] = 8000,
@@ -188,8 +190,8 @@ def _list_tool(library: Library) -> FunctionTool:
     def list_papers(
         text: Annotated[str, Field(description="words in title or abstract")] = "",
         kind: Literal["", "full_text", "abstract"] = "",
-        year_from: str = "",
-        year_to: str = "",
+        year_from: Word = "",
+        year_to: Word = "",
         journal: str = "",
         start: Start = 0,
         max_results: Count = 20,

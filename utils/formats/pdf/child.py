@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import struct
 import subprocess
 import sys
@@ -108,6 +109,8 @@ def extract(body: bytes, deadline: float = DEADLINE) -> dict[str, Any]:
 
 def serve() -> None:
     """Answer jobs until the parent hangs up. Runs in the child."""
+    # Ctrl-C goes to the whole group; it is our parent's to answer, and its end is ours.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     jobs, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # nothing a library prints may be taken for an answer
     with suppress(ImportError, ValueError, OSError):
