@@ -117,6 +117,26 @@ def test_what_is_no_whole_paper_is_named(body: str, head: str, url: str, named: 
     assert verdict(page(body or "<p></p>", head, url or "https://publisher.test/a")) == named
 
 
+def test_headings_with_hardly_a_word_under_them_are_no_paper() -> None:
+    sections = "".join(f"<h2>Section {name}</h2><p>Some words.</p>" for name in "ABCDEF")
+    emptied = page(f"{LANDING}<h2>Introduction</h2><p>{BODY * 5}</p>{sections}", HEAD.format(PAPER))
+    assert verdict(emptied) == "partial"
+
+
+def test_the_first_page_of_a_pdf_cites_what_it_does_not_list() -> None:
+    text = "Bees learn colours [1]. They forget them in rain [2,3], as was seen before [4-7]. " * 30
+    first = Document(
+        f"# {PAPER.title}\n\n## Abstract\n\n{ABSTRACT}\n\n## Introduction\n\n{text}",
+        title=PAPER.title,
+        ids=PAPER.ids,
+        body_words=450,
+        headings=1,
+        pages=1,
+    )
+    assert verdict(first) == "partial"
+    assert verdict(replace(first, references=7)) == "full_text"
+
+
 def test_a_login_page_that_names_the_paper_is_a_login_page() -> None:
     asks = (
         f"<h1>Sign in to read this article</h1><p>{PAPER.title}</p>"

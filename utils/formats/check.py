@@ -38,6 +38,8 @@ EMPTY = 10  # of any kind: a title and a button
 NOTE = 25  # an erratum may be two sentences; less is a caption
 # JATS says what it is; only a body of a line or two ("Click here to view") is doubted.
 JATS_BODY = 20
+FILLED = 25  # words under a heading; a line or two is what is left of a section
+FILLED_SHARE = 0.4  # of the headings; a heading above another has no text of its own
 SCANNED = 20  # words a page; pictures of pages carry none, or a stamp
 PAGES_SHARE = 0.34  # of the pages the record names; a preprint's layout may be half as long
 # Likeness of titles and texts, 0 to 1.
@@ -50,6 +52,9 @@ SOME_AUTHORS = 0.5  # of the first six
 OPENING = 6000  # characters in which a text says what it is
 ANNOUNCED = 600  # characters in which a correction says that it is one
 
+_CITATION = re.compile(
+    r"(?<=\w[ ,.])\[\d{1,3}(?:[,\u2013-] ?\d{1,3})*\]|\bet al\.?,? \(?(?:19|20)\d\d"
+)
 _ORDER: tuple[Verdict, ...] = (
     "bot_check",
     "captcha",
@@ -281,17 +286,46 @@ def _cut_short(document: Document, paper: Paper, words: int) -> Finding | None:
         for part, head, text in blocks(document.markdown)
     ):
         return Finding("partial", "only snippets of the sections")
+    abstract = _abstract(document, paper)
+    if words < LONG and abstract and (promised := _promises_more(document)):
+        return Finding("partial", f"{words} words, {promised}")
     if words >= BARE:
         return None
-    if not _abstract(document, paper):
+    if not abstract:
         return None if words >= NOTE else Finding(_nothing(document), f"{words} words")
-    if words >= RESEARCH or (words >= SECTIONED and document.headings >= 2):
+    if words >= RESEARCH or (words >= SECTIONED and _filled(document)[0] >= 2):
         if document.headings or document.references:
             return None
         return Finding("partial", f"{words} words without heading or reference")
     if document.abstract or contained(paper.abstract, shingles(folded(document.markdown))) > 0.5:
         return Finding("abstract_only", f"{words} words beyond the abstract")
     return Finding(_nothing(document), f"{words} words, and not even the abstract")
+
+
+def _promises_more(document: Document) -> str:
+    """What a short text shows of the rest of it: bare headings, citations of no list."""
+    filled, headings = _filled(document)
+    if not document.pages and headings >= 3 and filled < FILLED_SHARE * headings:
+        return f"{headings} headings with text under {filled} of them"
+    if document.pages == 1 and not document.references and _cites(document.markdown):
+        return "one page that cites and has no references"
+    return ""
+
+
+def _filled(document: Document) -> tuple[int, int]:
+    """How many of the body's headings have text under them, and how many there are."""
+    told: list[int] = []
+    for part, is_heading, text in blocks(document.markdown):
+        if part == "body" and is_heading:
+            told.append(0)
+        elif part == "body" and told:
+            told[-1] += count_words(text)
+    return sum(words >= FILLED for words in told), len(told)
+
+
+def _cites(markdown: str) -> bool:
+    """Whether a text cites as papers do, twice at least, beyond the numbers of a list."""
+    return len(_CITATION.findall(markdown)) >= 2
 
 
 def _nothing(document: Document) -> Verdict:
