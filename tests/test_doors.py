@@ -205,3 +205,65 @@ def test_a_notebook_without_a_main_guard_downloads_a_pdf(environment, world, tmp
         check=False,
     )  # fmt: skip
     assert done.stdout == "full_text publisher\n", done.stderr
+
+
+def test_ctrl_c_ends_a_long_download_at_once_and_the_same_command_goes_on(environment, world):
+    import signal
+    import time
+
+    wanted = [record.pmid for record in world.papers if record.pmid]
+    command = [sys.executable, SERVER, "download", "--json", *wanted]
+    running = subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    with running:
+        running.stdout.readline()
+        began = time.monotonic()
+        running.send_signal(signal.SIGINT)
+        _, said = running.communicate(timeout=30)
+        took = time.monotonic() - began
+    assert running.returncode == 130
+    assert "same command" in said
+    assert took < 10  # the rest would take most of a minute
+    shelf = Path(environment["PAPERS_DIR"])
+    assert 0 < len(list(shelf.glob("*.txt"))) < len(wanted)
+    assert not list(shelf.glob("*.part"))
+
+
+@pytest.mark.anyio
+async def test_the_server_ends_when_the_host_hangs_up_in_the_middle_of_a_call(environment, world):
+    world.mood("drip", "eutils")
+    call = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "t", "version": "0"},
+        },
+    }
+    asked = {
+        "jsonrpc": "2.0",
+        "id": 2,
+        "method": "tools/call",
+        "params": {"name": "search_pubmed", "arguments": {"query": "coral"}},
+    }
+    server = subprocess.Popen(
+        [sys.executable, SERVER],
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    with server:
+        for message in (call, {"jsonrpc": "2.0", "method": "notifications/initialized"}, asked):
+            server.stdin.write(json.dumps(message) + "\n")
+        server.stdin.flush()
+        server.stdout.readline()
+        while not world.requests:
+            pass
+        server.stdin.close()
+        # A call answers within 20 s, and nobody is kept after that.
+        assert server.wait(40) is not None

@@ -92,11 +92,13 @@ class Ids:
         if len(text) > LONGEST:
             msg = f"{text[:40]!r}… has {len(text):,} characters; no identifier is that long."
             raise BadRequest(msg, EXAMPLES)
-        cleaned = unquote(text.strip().strip("<>\"'")).rstrip(".,;").strip()
+        # Browsers escape what they copy; a per cent sign elsewhere belongs to the identifier.
+        escaped = "://" in text or "%2f" in text.lower()
+        cleaned = (unquote(text) if escaped else text).strip(" \t\r\n<>\"'").rstrip(" .,;\"'")
         for name, spellings in _SPELLINGS.items():
             for spelling in spellings:
-                if match := spelling.fullmatch(cleaned):
-                    return cls(**{name: _normal(name, match[1])})
+                if (match := spelling.fullmatch(cleaned)) and (value := _normal(name, match[1])):
+                    return cls(**{name: value})
         shown = text if len(text) <= 80 else text[:77] + "…"
         msg = f"{shown!r} is not a PMID, PMCID, DOI or arXiv identifier."
         raise BadRequest(msg, EXAMPLES)
@@ -195,7 +197,8 @@ def _normal(name: IdName, value: str) -> str:
         return value.upper()
     if name == "doi":
         # Old SICI DOIs hold "<", ">" and "#"; elsewhere "?" and "#" begin what a browser added.
-        return (value if "<" in value else re.split(r"[?#]", value)[0].rstrip("/.,;")).lower()
+        bare = value if "<" in value else re.split(r"[?#]", value)[0].rstrip("/.,;")
+        return bare.lower() if "/" in bare else ""
     if name == "arxiv":
         # math.GT/0309136 and math/0309136 are the same paper.
         return re.sub(r"^([a-z-]+)\.[a-z]{2}/", r"\1/", value.lower())

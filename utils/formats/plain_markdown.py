@@ -16,7 +16,7 @@ from ..paper import Document, Fetched
 from .html.claims import family_name
 from .html.walls import wall_in_title
 from .sections import blocks, measure
-from .words import count_words, without_markup
+from .words import count_words, without_long_blanks, without_markup
 
 _LINE = re.compile(
     r"(Title|URL Source|Published Time|Warning|Number of Pages|Description|Markdown Content)"
@@ -51,7 +51,12 @@ def read(fetched: Fetched) -> Document:
     BadContent
         There is no text at all (``empty``).
     """
-    text = fetched.body[:_MOST].decode(fetched.charset or "utf-8", "replace").lstrip("\ufeff")
+    body = fetched.body[:_MOST]
+    try:
+        text = body.decode(fetched.charset or "utf-8", "replace")
+    except (LookupError, ValueError):  # a charset nobody knows, or one for something else
+        text = body.decode("utf-8", "replace")
+    text = without_long_blanks(text.lstrip("\ufeff"))
     envelope, content = _unwrap(text.replace("\r\n", "\n"))
     markdown = _safe(content)
     warnings = envelope.get("Warning", [])

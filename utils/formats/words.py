@@ -81,3 +81,15 @@ def shingles(words: Iterable[str], size: int = 4) -> set[tuple[str, ...]]:
     """
     row = list(words)
     return {tuple(row[i : i + size]) for i in range(len(row) - size + 1)}
+
+
+_BLANKS = re.compile(r"\s{1000,}")
+
+
+def without_long_blanks(text: str) -> str:
+    """*text* with every run of a thousand blanks or more as one line break.
+
+    No text has such a run, and patterns that look for blanks at the end of a line take time that
+    grows with its square.
+    """
+    return _BLANKS.sub("\n", text)

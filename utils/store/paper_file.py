@@ -154,7 +154,7 @@ def _header(stored: StoredPaper, note: str) -> str:
     lines = [
         f"- {key}: {_escaped(one_line(value))}".rstrip()
         for key, value in fields.items()
-        if value or key in always
+        if one_line(value) or key in always
     ]
     return "\n".join([*([RETRACTED, ""] if paper.retracted else []), *lines])
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from ...errors import BadContent
 from ...paper import Document, Fetched
 from ..sections import measure, part_of
+from ..words import without_long_blanks
 from .article import article_root, name_abstract, order_headings, outside, prune
 from .claims import Claims, absolute, read_claims
 from .markdown import tidy, to_markdown
@@ -80,7 +81,7 @@ def refresh_target(fetched: Fetched) -> str:
 def _parse(fetched: Fetched) -> BeautifulSoup:
     from .tree import ShallowSoup
 
-    text = _decode(fetched)
+    text = without_long_blanks(_decode(fetched))
     if not text.strip():
         msg = f"{fetched.source} answered with an empty page."
         raise BadContent(msg, verdict="empty")

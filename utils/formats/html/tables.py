@@ -13,6 +13,7 @@ from bs4.element import NavigableString, PageElement, Tag
 _Cell = list[PageElement]
 # Beyond these a span is an attack: no journal prints such a table.
 _WIDEST, _LONGEST, _REPEATED_CHARS = 60, 2000, 200
+_REPEATED_IN_ALL = 100_000  # characters of a table; more is a bomb
 _LAYOUT_WORDS = 150  # a cell with this much prose is page layout
 
 
@@ -57,7 +58,8 @@ def _grid(rows: list[Tag]) -> list[list[_Cell]]:
     """Every row's cells with all spans filled in."""
     grid: list[list[_Cell]] = []
     hanging: dict[int, tuple[int, _Cell]] = {}  # column: rows still to fill, with what
-    for row in rows:
+    spent = 0
+    for number, row in enumerate(rows, 1):
         cells: list[_Cell] = []
         below: dict[int, tuple[int, _Cell]] = {}
         for cell in row.find_all(["td", "th"], recursive=False):
@@ -67,7 +69,9 @@ def _grid(rows: list[Tag]) -> list[list[_Cell]]:
                 # A group's name across the whole width is said once, a header over each column.
                 shown = list(cell.contents) if copied == 0 or cell.name == "th" else []
                 if down > 1:
-                    short = len(cell.get_text()) <= _REPEATED_CHARS
+                    size = len(cell.get_text())
+                    spent += size * min(down - 1, len(rows) - number)
+                    short = size <= _REPEATED_CHARS and spent <= _REPEATED_IN_ALL
                     below[len(cells)] = (down - 1, shown if short else [])
                 cells.append(shown)
         _fill(cells, hanging, below)

@@ -44,6 +44,9 @@ _PARTS: Final = frozenset({"front", "body", "back", "front-stub", "floats-group"
 _FLOATS: Final = ("floats-group", "floats-wrap")
 _SUB_ARTICLES: Final = ("sub-article", "response")
 _NAMED_ENTITY: Final = re.compile(rb"<!\[CDATA\[.*?(?:\]\]>|\Z)|&([A-Za-z]\w*);", re.S)
+_HALF_PAIR: Final = re.compile(
+    rb"&#(?:x0*d[89a-f][0-9a-f]{2}|0*(?:5529[6-9]|55[3-9]\d\d|5[67]\d{3}));", re.I
+)
 _FOREIGN_ENTITY: Final = re.compile(rb"&(?!amp;|lt;|gt;|quot;|apos;|#)")
 _XML_ENTITIES: Final = frozenset({b"amp", b"lt", b"gt", b"quot", b"apos"})
 _LINE_PARENTS: Final = frozenset({"p", "td", "th", "title", "italic", "bold", "term", "list-item"})
@@ -77,7 +80,8 @@ def parse(body: bytes) -> Parsed:
         remove_comments=True,
         remove_pis=True,
     )
-    body = body.lstrip()
+    # A reference to half a character pair passes the parser and breaks whoever reads the text.
+    body = _HALF_PAIR.sub(b"&#xFFFD;", body.lstrip())
     if _FOREIGN_ENTITY.search(body):
         body = _NAMED_ENTITY.sub(_numeric, body)
     try:

@@ -31,6 +31,7 @@ _LINES = _CITATIONS | {
     "corresp",
 }
 _LONGEST_NUMBER = 40  # characters of "1, 2-5"; keeps the pattern below from running wild
+_LONGEST_LABEL, _MOST_TARGETS = 100, 100  # of a cross-reference without words of its own
 _NUMBERS = re.compile(r"[\d\s,;–-]*\d[\d\s,;–-]*")
 _POINTERS = frozenset({"bibr", "fig", "table", "disp-formula", "boxed-text", "app"})
 _BETWEEN_NUMBERS = frozenset({",", "–", "-", ", ", "−", "‐"})
@@ -151,7 +152,7 @@ def _pointer(el: Element, walk: Walk) -> str:
     if touches or el.get("ref-type") not in _POINTERS:
         return ""
     labels = []
-    for rid in (el.get("rid") or "").split():
+    for rid in dict.fromkeys((el.get("rid") or "").split()[:_MOST_TARGETS]):
         target = walk.targets.get(rid)
         if target is None:
             continue
@@ -159,7 +160,7 @@ def _pointer(el: Element, walk: Walk) -> str:
         label = first(target, "title") if label is None else label
         # Not rendered: a label may hold a reference to itself.
         words = "" if label is None else walk.escape(tidy(text_of(label)))
-        labels.append(words.strip("[]. ") or walk.escape(rid))
+        labels.append(words[:_LONGEST_LABEL].strip("[]. ") or walk.escape(rid))
     named = ", ".join(labels)
     return f"[{named}]" if named and el.get("ref-type") == "bibr" else named
 

@@ -19,6 +19,7 @@ from .walk import HREF, Block, Element, Walk
 _WIDEST: Final = 400  # columns; a hostile colspan must not fill the memory
 _LONGEST: Final = 5000  # rows a rowspan may reach
 _REPEATED: Final = 500  # characters of a spanning cell that are worth repeating
+_REPEATED_IN_ALL = 200_000  # characters of a table; more is a bomb
 _SECTIONS: Final = ("thead", "tbody", "tfoot")
 
 
@@ -97,7 +98,8 @@ def _grid(rows: list[list[_Cell]], fill: bool = False) -> list[list[str]]:
     """Cells put where they belong; with *fill* a wide cell is repeated in all its columns."""
     grid: list[list[str]] = []
     hanging: dict[int, tuple[int, str]] = {}  # column → rows still to fill, and with what
-    for cells in rows:
+    spent = 0
+    for number, cells in enumerate(rows, 1):
         row: list[str] = []
         for cell in cells:
             if hanging:
@@ -106,7 +108,9 @@ def _grid(rows: list[list[_Cell]], fill: bool = False) -> list[list[str]]:
                 is_short = len(cell.text) <= _REPEATED
                 text = cell.text if not offset or (fill and is_short) else ""
                 if cell.high > 1:
-                    hanging[len(row)] = (cell.high - 1, text if is_short else "")
+                    spent += len(text) * min(cell.high - 1, len(rows) - number)
+                    again = text if is_short and spent <= _REPEATED_IN_ALL else ""
+                    hanging[len(row)] = (cell.high - 1, again)
                 row.append(text)
             if len(row) >= _WIDEST:
                 break
