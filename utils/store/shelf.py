@@ -137,8 +137,7 @@ class Shelf:
 
     def _taken_in(self, ids: Ids) -> StoredPaper | None:
         """A file under one of the paper's names that the catalogue does not know."""
-        found = self._stock.uncatalogued(ids)
-        return self._entered(found) if found else None
+        return self._entered(found) if (found := self._stock.uncatalogued(ids)) else None
 
     def _entered(self, found: Record) -> StoredPaper:
         """Catalogue a file that is there. A shelf that cannot be written is still read."""
