@@ -2,8 +2,10 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -57,47 +59,38 @@ def anyio_backend():
     return "asyncio"
 
 
-def test_nothing_but_the_protocol_is_ever_on_stdout(environment, world):
-    said = [
-        {
-            "jsonrpc": "2.0",
-            "id": 1,
-            "method": "initialize",
-            "params": {
-                "protocolVersion": "2025-06-18",
-                "capabilities": {},
-                "clientInfo": {"name": "t", "version": "0"},
-            },
-        },
-        {"jsonrpc": "2.0", "method": "notifications/initialized"},
-        {
-            "jsonrpc": "2.0",
-            "id": 2,
-            "method": "tools/call",
-            "params": {
-                "name": "download_paper",
-                "arguments": {"pmid": world.paper("publisher_pdf").pmid},
-            },
-        },
-        {
-            "jsonrpc": "2.0",
-            "id": 3,
-            "method": "tools/call",
-            "params": {"name": "search_pubmed", "arguments": {"query": ""}},
-        },
-    ]
+def calling(number, tool, **arguments):
+    params = {"name": tool, "arguments": arguments}
+    return {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
+
+
+def served(environment, *calls):
+    """A server that has been greeted and asked, its answers not yet read."""
+    about = {"capabilities": {}, "clientInfo": {"name": "t", "version": "0"}}
+    greeting = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {"protocolVersion": "2025-06-18", **about},
+    }
     server = subprocess.Popen(
         [sys.executable, SERVER],
         env=environment,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
         text=True,
     )
-    with server:
-        for message in said:
-            server.stdin.write(json.dumps(message) + "\n")
-        server.stdin.flush()
+    for message in (greeting, {"jsonrpc": "2.0", "method": "notifications/initialized"}, *calls):
+        server.stdin.write(json.dumps(message) + "\n")
+    server.stdin.flush()
+    return server
+
+
+def test_nothing_but_the_protocol_is_ever_on_stdout(environment, world):
+    pmid = world.paper("publisher_pdf").pmid
+    calls = calling(2, "download_paper", pmid=pmid), calling(3, "search_pubmed", query="")
+    with served(environment, *calls) as server:
         answers = {}
         while len(answers) < 3:
             answer = json.loads(server.stdout.readline())  # anything else breaks here
@@ -105,7 +98,6 @@ def test_nothing_but_the_protocol_is_ever_on_stdout(environment, world):
                 answers[answer["id"]] = answer
         server.stdin.close()
         rest = server.stdout.read()
-        server.stderr.read()
     assert not rest.strip()
     assert answers[2]["result"]["structuredContent"]["kind"] == "full_text"
     assert answers[3]["result"]["isError"] is True
@@ -208,9 +200,6 @@ def test_a_notebook_without_a_main_guard_downloads_a_pdf(environment, world, tmp
 
 
 def test_ctrl_c_ends_a_long_download_at_once_and_the_same_command_goes_on(environment, world):
-    import signal
-    import time
-
     wanted = [record.pmid for record in world.papers if record.pmid]
     command = [sys.executable, SERVER, "download", "--json", *wanted]
     running = subprocess.Popen(
@@ -230,40 +219,14 @@ def test_ctrl_c_ends_a_long_download_at_once_and_the_same_command_goes_on(enviro
     assert not list(shelf.glob("*.part"))
 
 
-@pytest.mark.anyio
-async def test_the_server_ends_when_the_host_hangs_up_in_the_middle_of_a_call(environment, world):
+def test_the_server_ends_when_the_host_hangs_up_in_the_middle_of_a_call(environment, world):
     world.mood("drip", "eutils")
-    call = {
-        "jsonrpc": "2.0",
-        "id": 1,
-        "method": "initialize",
-        "params": {
-            "protocolVersion": "2025-06-18",
-            "capabilities": {},
-            "clientInfo": {"name": "t", "version": "0"},
-        },
-    }
-    asked = {
-        "jsonrpc": "2.0",
-        "id": 2,
-        "method": "tools/call",
-        "params": {"name": "search_pubmed", "arguments": {"query": "coral"}},
-    }
-    server = subprocess.Popen(
-        [sys.executable, SERVER],
-        env=environment,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
-    with server:
-        for message in (call, {"jsonrpc": "2.0", "method": "notifications/initialized"}, asked):
-            server.stdin.write(json.dumps(message) + "\n")
-        server.stdin.flush()
+    with served(environment, calling(2, "search_pubmed", query="coral")) as server:
         server.stdout.readline()
-        while not world.requests:
-            pass
+        patience = time.monotonic() + 30
+        while not world.requests and time.monotonic() < patience:
+            time.sleep(0.05)
+        assert world.requests
         server.stdin.close()
         # A call answers within 20 s, and nobody is kept after that.
         assert server.wait(40) is not None

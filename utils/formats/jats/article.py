@@ -71,11 +71,10 @@ def parse(body: bytes) -> Parsed:
     """
     from lxml import etree
 
+    from ..safe_xml import SAFELY
+
     parser = etree.XMLParser(
-        load_dtd=False,
-        no_network=True,
-        resolve_entities=False,
-        huge_tree=False,
+        **SAFELY,
         recover=True,
         remove_comments=True,
         remove_pis=True,
