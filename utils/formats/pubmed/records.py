@@ -35,6 +35,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from ...errors import BadContent, BadRequest, Miss, Unreachable
 from ...identifiers import Ids
 from ...paper import Author, Paper
+from ..safe_xml import SAFELY
 from .fields import own_pmid, record_facts
 from .inline_markup import readable_text
 
@@ -104,10 +105,7 @@ def _parser() -> XMLPullParser:
     return etree.XMLPullParser(
         events=("end",),
         tag=(*_KINDS, "ERROR"),
-        load_dtd=False,
-        no_network=True,
-        resolve_entities=False,
-        huge_tree=False,
+        **SAFELY,
         remove_comments=True,
         remove_pis=True,
         collect_ids=False,
