@@ -1,0 +1,138 @@
+"""What a harvest is made of: the job, and what became of every paper it was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from .paper import Attempt, Paper
+
+State = Literal["pending", "full_text", "abstract", "failed"]
+# What a reviewer must know first, when several rungs failed for different reasons: a text that is
+# there but closed to us can be had by hand; one that nobody offers perhaps not at all.
+_TELLING = (
+    "paywall",
+    "login",
+    "captcha",
+    "bot_check",
+    "cookie_wall",
+    "scanned",
+    "wrong_paper",
+    "partial",
+    "front_matter_only",
+    "abstract_only",
+    "unreachable",
+    "error_page",
+    "not_a_paper",
+    "empty",
+    "not_offered",
+)
+
+
+def telling(attempts: Iterable[Attempt]) -> Attempt | None:
+    """Of all attempts that brought no text, the one that says most about where it could be had.
+
+    >>> telling([Attempt("pmc_cloud", "not_offered"), Attempt("publisher", "paywall")]).outcome
+    'paywall'
+    """
+    named = [attempt for attempt in attempts if attempt.outcome in _TELLING]
+    return min(named, key=lambda attempt: _TELLING.index(attempt.outcome), default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Harvested:
+    """One paper of a job, and its whole story.
+
+    Parameters
+    ----------
+    number : int
+        Its place in the list, from 1.
+    asked : str
+        What the user gave: an identifier, or the citation of a record without one.
+    state : State
+        ``pending`` until it ends, once, as one of the other three.
+    paper : Paper
+        What is known about it; at the least its identifiers.
+    file : str
+        Its file on the shelf, a bare name; empty for ``failed``.
+    source, via, license : str
+        Of its text, as in `StoredPaper`.
+    sha256 : str
+        Of the text itself, without the header of the file: the same on every shelf.
+    reason : str
+        Why there is no full text, in one word: the outcome of an `Attempt`, or ``not_found``,
+        ``could_not_tell``, ``no_identifier``, ``bad_request``. Empty for ``full_text``.
+    detail : str
+        The same in a sentence.
+    ended_at : str
+        When it ended (ISO 8601, UTC).
+    """
+
+    number: int
+    asked: str
+    state: State
+    paper: Paper
+    file: str = ""
+    source: str = ""
+    via: str = ""
+    license: str = ""
+    sha256: str = ""
+    reason: str = ""
+    detail: str = ""
+    attempts: tuple[Attempt, ...] = ()
+    ended_at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How far a job is. ``requested`` counts papers, after duplicates were merged."""
+
+    requested: int = 0
+    full_text: int = 0
+    abstract: int = 0
+    failed: int = 0
+    pending: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A harvest, from the question to the counts.
+
+    Parameters
+    ----------
+    job_id : str
+        Made from what was asked, so that the same command finds the same job.
+    title : str
+        For people: the query, or where the identifiers came from.
+    query, effective_query : str
+        What PubMed was asked and what it understood; empty for lists of identifiers.
+    hits : int
+        Records found by the query, or identifiers given, before duplicates were merged.
+    duplicates : int
+        How many of those named a paper a second time.
+    begun_at, ended_at : str
+        ISO 8601, UTC; ``ended_at`` is empty until no paper is pending.
+    """
+
+    job_id: str
+    title: str
+    query: str = ""
+    effective_query: str = ""
+    hits: int = 0
+    duplicates: int = 0
+    begun_at: str = ""
+    ended_at: str = ""
+    counts: Counts = field(default_factory=Counts)
+    notes: tuple[str, ...] = ()
+
+    def row(self) -> dict[str, Any]:
+        """The counts, as the contract of ``harvest_papers`` words them."""
+        counts = self.counts
+        return {
+            "requested": counts.requested,
+            "full_text": counts.full_text,
+            "abstract": counts.abstract,
+            "failed": counts.failed,
+            "pending": counts.pending,
+        }
