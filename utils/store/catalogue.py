@@ -22,9 +22,9 @@ from typing import NamedTuple, cast
 
 from ..errors import StoreFailed
 from ..plain_text import encodable
+from ..safe_files import alone, disk
 from . import schema
 from .listing import Wanted
-from .safe_files import alone, disk
 
 _PATIENCE_MS = 60_000
 _BROKEN = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}

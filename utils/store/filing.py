@@ -17,9 +17,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
+from .. import safe_files
 from ..identifiers import Ids
 from ..paper import Fetched, Media, Paper
-from . import adoption, file_names, index_files, paper_file, safe_files
+from . import adoption, file_names, index_files, paper_file
 from .catalogue import Catalogue, Entry, NewEntry
 from .records import ADOPTED, Kept, Record, joined, sha256, writable
 

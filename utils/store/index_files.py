@@ -16,8 +16,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ..plain_text import one_line
+from ..safe_files import disk, part_of, sync_folder
 from .records import Record
-from .safe_files import disk, part_of, sync_folder
 
 COLUMNS = (
     *("key", "pmid", "pmcid", "doi", "arxiv", "title", "authors", "journal", "year", "kind"),

@@ -12,9 +12,10 @@ import itertools
 import json
 from pathlib import Path
 
+from .. import safe_files
 from ..identifiers import Ids
 from ..paper import Fetched, now
-from . import file_names, safe_files
+from . import file_names
 from .records import sha256
 
 MOST = 500

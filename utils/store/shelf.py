@@ -15,10 +15,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
+from .. import safe_files
 from ..errors import BadRequest, NotFound, StoreFailed
 from ..identifiers import Ids
 from ..paper import Attempt, Document, Fetched, Paper, StoredPaper, now
-from . import file_names, paper_file, quarantine, safe_files
+from . import file_names, paper_file, quarantine
 from .catalogue import Catalogue, CatalogueBroken, Entry
 from .filing import Filing
 from .listing import Wanted

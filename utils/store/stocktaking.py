@@ -12,10 +12,11 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+from .. import safe_files
 from ..errors import StoreFailed
 from ..identifiers import Ids
 from ..paper import now
-from . import adoption, file_names, paper_file, safe_files
+from . import adoption, file_names, paper_file
 from .catalogue import Entry
 from .filing import MEDIA, Filing
 from .records import ADOPTED, RebuildReport, Record, sha256

@@ -16,8 +16,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..errors import BadRequest, StoreFailed
-from ..plain_text import encodable
+from .errors import BadRequest, StoreFailed
+from .plain_text import encodable
 
 PRIVATE = ".papershelf"
 STALE_AFTER = 3600.0
