@@ -35,9 +35,9 @@ def tex(source: str) -> str:
     if match := _DOCUMENT.search(source):
         source = match[1]
     source = _COMMENT.sub("", _PREAMBLE.sub("", source)).strip()
+    source = source.removeprefix("}{}")  # a relic of one publisher's typesetting
     if match := _DELIMITED.fullmatch(source):
         source = next(part for part in match.groups() if part is not None)
-    source = source.removeprefix("}{}")  # a relic of one publisher's typesetting
     source = _DISPLAY_ONLY.sub(r"\\\1{aligned}", _EQUATION.sub("", source))
     return re.sub(r"<(?=[A-Za-z/!?])", r"\\lt ", tidy(source))
 

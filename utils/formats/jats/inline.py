@@ -30,6 +30,7 @@ _LINES = _CITATIONS | {
     "kwd",
     "corresp",
 }
+_BLANKS = frozenset({"break", "hr"})
 _LONGEST_NUMBER = 40  # characters of "1, 2-5"; keeps the pattern below from running wild
 _LONGEST_LABEL, _MOST_TARGETS = 100, 100  # of a cross-reference without words of its own
 _NUMBERS = re.compile(r"[\d\s,;–-]*\d[\d\s,;–-]*")
@@ -71,6 +72,8 @@ def _needs_tag(el: Element, around: str, inner: str, core: str) -> bool:
     """
     tail, goes_on = el.tail, around not in _LINES  # outside the parent
     following = None if tail or around in _CITATIONS else el.getnext()
+    if following is not None and following.tag in _BLANKS:
+        following = None
     if following is not None and next(following.iter(*_EMPHASIS), None) is not None:
         return True
     if not core[-1].isalnum() and inner[-1] == core[-1]:

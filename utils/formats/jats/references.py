@@ -8,11 +8,12 @@ is lost.
 
 from __future__ import annotations
 
+import html
 import re
 from typing import Final
 
 from ..xml_tree import children_of, first
-from .text import tidy
+from .text import one_line, tidy
 from .walk import Block, Element, Inline, Walk
 
 _SYNONYMS: Final = re.compile(
@@ -31,6 +32,7 @@ _COMPOSED: Final = frozenset(
 )
 _NAME_ORDER: Final = {"prefix": 0, "surname": 1, "given-names": 2, "suffix": 3}
 _USUAL_NAME: Final = ["surname", "given-names"]
+_SLANTED: Final = re.compile(r"\*|<i>")
 _PEOPLE: Final = frozenset({"person-group", "name", "string-name", "collab", "etal"})
 
 
@@ -93,6 +95,7 @@ def _has_words(el: Element, children: list[Element]) -> bool:
 
 def _printed(el: Element, children: list[Element], walk: Walk) -> str:
     """As printed; only elements that would stick together get a blank."""
+    in_sentence = walk.counting and _is_in_paragraph(el)
     parts = [walk.escape(el.text)] if el.text else []
     neighbour: Element | None = None  # what stands before with nothing between
     for child in children:
@@ -100,8 +103,8 @@ def _printed(el: Element, children: list[Element], walk: Walk) -> str:
         if tag == "label":
             piece = ""
         elif tag == "pub-id":
-            piece = _identifier(child, walk, "".join(parts[-2:]))
-            if parts and parts[-1].endswith((".", ",", ";", ")")):
+            piece = _identifier(child, walk, "doi" if in_sentence else "".join(parts[-2:]))
+            if parts and (parts[-1][-1:].isalnum() or parts[-1].endswith((".", ",", ";", ")"))):
                 parts.append(" ")
         else:
             piece = walk.one(child)
@@ -109,9 +112,15 @@ def _printed(el: Element, children: list[Element], walk: Walk) -> str:
             parts.append("–" if tag == "lpage" else " ")
         parts.append(piece)
         if tail := child.tail:
-            parts.append(walk.escape(tail))
+            twice = tail[0] == "." != tail[1:2] and piece.rstrip("*").endswith(".")
+            parts.append(walk.escape(tail[1:] if twice else tail))
         neighbour = None if tail else child
-    return tidy("".join(parts))
+    return one_line("".join(parts))
+
+
+def _is_in_paragraph(el: Element) -> bool:
+    parent = el.getparent()
+    return parent is not None and parent.tag == "p"
 
 
 def _sticks(before: str, neighbour: Element, el: Element) -> bool:
@@ -123,7 +132,9 @@ def _sticks(before: str, neighbour: Element, el: Element) -> bool:
 
 def _identifier(el: Element, walk: Walk, before: str = "") -> str:
     """A DOI or PMID with its kind, unless the text before says it."""
-    text = tidy(walk.inline(el)).replace("\\", "")
+    # Some archives escape the signs in old DOIs twice.
+    text = walk.inline(el) if len(el) else walk.escape(html.unescape(el.text or ""))
+    text = tidy(text).replace("\\_", "_")
     kind = (el.get("pub-id-type") or "").lower()
     before = before.rstrip(" :/\\").lower()
     name = _ID_NAMES.get(kind, "")
@@ -181,12 +192,12 @@ def _published(fields: dict[str, list[str]]) -> str:
     pages = ", ".join(filter(None, [pages or known("page-range"), known("elocation-id")]))
     place = ":".join(filter(None, [numbers, pages]))
     made = ";".join(filter(None, [known("year"), place]))
-    named = f"*{source}*" if source and "*" not in source else source
+    named = f"*{source}*" if source and not _SLANTED.search(source) else source
     return " ".join(filter(None, [named, made]))
 
 
 def _ended(sentence: str) -> str:
-    return sentence if sentence.rstrip("*_”\"')").endswith((".", "?", "!")) else f"{sentence}."
+    return sentence if sentence.rstrip("*_”\"')").endswith((".", "?", "!", ":")) else f"{sentence}."
 
 
 def _people(el: Element, walk: Walk) -> str:

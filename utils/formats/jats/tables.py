@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ..xml_tree import children_of, first
-from .text import in_cell, tidy, unbold
+from .text import in_cell, one_line, unbold
 from .walk import HREF, Block, Element, Walk
 
 _WIDEST: Final = 400  # columns; a hostile colspan must not fill the memory
@@ -88,7 +88,7 @@ def _cell_text(el: Element, walk: Walk) -> str:
     if len(el) and not walk.block_of.keys().isdisjoint([child.tag for child in children_of(el)]):
         text = "<br>".join(walk.collect(el)).replace("$$", "$")
     else:
-        text = tidy(walk.inline(el))
+        text = one_line(walk.inline(el))
         if text and walk.counting:
             walk.words += text.count(" ") + 1
     return in_cell(text)

@@ -29,6 +29,14 @@ _BLOCK_START = re.compile(
 )
 _BLOCK_STARTERS = frozenset("#>-+*=|[0123456789")
 _SAFE_LINK = re.compile(r"(?:https?://|ftp://|mailto:)[^\s<>]+", re.I)
+# A line break next to these only lays out the XML.
+_LAYOUT = re.compile(r"(?<=[(\[“‘])\n|\n(?=[)\],;:”’]|\.(?![\d.]))")
+# Some raise each number of ``[1, 2]`` and each bracket by itself.
+_RAISED_LIST = re.compile(
+    r"<sup>\[</sup>\n?((?:<sup>[^<>]{1,20}</sup>[\n ,–-]{0,3}){1,50})<sup>\]</sup>"
+)
+# Not raised and lowered ones: 10² and its footnote 3 are not 10²³.
+_MEETING = re.compile(r"</(i|b|u)><\1>")
 _BARE_DOI = re.compile(r"10\.\d{4,9}/\S+")
 
 
@@ -62,6 +70,28 @@ def unchanged(text: str) -> str:
 def tidy(text: str) -> str:
     """One line, single blanks, none at the ends."""
     return " ".join(text.split())
+
+
+def one_line(text: str) -> str:
+    r"""Markdown on one tidy line, as print would set it.
+
+    Line breaks that only lay out the XML leave no blank inside brackets or before a comma, and
+    marks of the same kind that meet become one.
+
+    >>> one_line("a (\n*b*\n) x<sup>[</sup>\n<sup>1</sup>\n,\n<sup>2</sup><sup>]</sup>")
+    'a (*b*) x<sup>[1, 2]</sup>'
+    """
+    if "\n" in text:
+        lines = [" ".join(words) for line in text.split("\n") if (words := line.split())]
+        text = _LAYOUT.sub("", "\n".join(lines))
+        text = _RAISED_LIST.sub(_raised_once, text)
+    text = tidy(text)
+    # Between backticks the marks are somebody's code.
+    return _MEETING.sub("", text) if "><" in text and "`" not in text else text
+
+
+def _raised_once(match: re.Match[str]) -> str:
+    return f"<sup>[{re.sub('</?sup>', '', match[1]).rstrip()}]</sup>"
 
 
 def guard_start(text: str) -> str:

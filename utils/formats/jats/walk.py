@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 from ..xml_tree import children_of
-from .text import escape, guard_start, tidy, unbold
+from .text import escape, guard_start, one_line, tidy, unbold
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -119,9 +119,9 @@ class Walk:
         if el is None:
             return ""
         if len(el):
-            return tidy(self.inline(el, skip).replace("<br>", " "))
+            return one_line(self.inline(el, skip).replace("<br>", " "))
         text = el.text
-        return (text or "") if not text or text.isalnum() else tidy(self.escape(text))
+        return (text or "") if not text or text.isalnum() else one_line(self.escape(text))
 
     def flow(self, el: Element, skip: Collection[str] = ()) -> None:
         """Write the element's content: running text as paragraphs, blocks as blocks."""
@@ -199,7 +199,7 @@ class Walk:
 
     def paragraph(self, text: str) -> None:
         """Write running text as a paragraph; nothing when there is none."""
-        text = tidy(text)
+        text = one_line(text)
         if not text:
             return
         if self.counting:
