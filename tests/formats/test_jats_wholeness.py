@@ -7,7 +7,7 @@ import pytest
 from utils.formats import jats
 from utils.paper import Document, Fetched
 
-SENTENCE = "Observers counted landings on each disc and noted the wind of that day."  # 13 words
+SENTENCE = "Observers counted landings on each disc and noted the wind of that day. "  # 13 words
 
 
 def article(body: str, refs: int = 0, meta: str = "") -> Document:
@@ -27,26 +27,35 @@ def section(title: str, times: int, cites: range = range(0)) -> str:
     return f"<sec><title>{title}</title><p>{SENTENCE * times} {cited}</p></sec>"
 
 
+def pointing(kind: str, *ids: str) -> str:
+    return "<p>" + "".join(f'<xref ref-type="{kind}" rid="{rid}">1</xref>' for rid in ids) + "</p>"
+
+
+PAGES = "<fpage>11</fpage><lpage>{}</lpage>"
+COUNTS = '<counts><fig-count count="{}"/></counts>'
+INTRODUCTION = section("1. Introduction", 10, range(12))
 PARTS = {
-    "cites few": (section("Colours", 20, range(3)), 20, "", "of 20 references"),
-    "lists many": (section("Colours", 10), 40, "", "for 40 references"),
-    "many pages": (
-        section("Colours", 20),
-        0,
-        "<fpage>11</fpage><lpage>30</lpage>",
-        "for 20 pages",
-    ),
+    "cites few": (section("Colours", 20, range(3)), 20, "", "261 words cite 3 of 20 references"),
+    "lists many": (section("Colours", 10), 40, "", "130 words for 40 references"),
+    "many pages": (section("Colours", 20), 0, PAGES.format(30), "260 words for 20 pages"),
     "no results": (
-        section("1. Introduction", 10, range(8)) + section("Methods", 10),
-        10,
+        INTRODUCTION + section("Methods", 10),
+        12,
         "",
-        "before the results",
+        "261 words that end before the results",
     ),
-    "no figure": (
-        section("Colours", 30, range(9)) + '<p><xref ref-type="fig" rid="f1">Fig. 1</xref></p>',
+    "no figures": (
+        section("Colours", 30, range(9)) + pointing("fig", "f1", "f2"),
         9,
         "",
-        "fig f1",
+        "figure f1 and 1 more are referred to, but not there",
+    ),
+    "figures stated": (section("Colours", 30), 0, COUNTS.format(4), "0 of 4 figures stated"),
+    "two weak signs": (
+        section("Introduction", 60, range(20)) + section("Results", 60) + pointing("table", "t1"),
+        20,
+        "",
+        "table t1 is referred to, but not there, no section after 'Results' concludes",
     ),
 }
 
@@ -55,15 +64,25 @@ PARTS = {
 def test_a_body_that_is_not_all_there_is_told(name: str) -> None:
     body, refs, meta, said = PARTS[name]
     read = article(body, refs, meta)
-    assert (read.verdict, said in read.evidence) == ("partial", True), read.evidence
+    assert (read.verdict, read.evidence) == ("partial", said)
+
+
+def ranged(first: int, last: int) -> str:
+    ends = (f'<xref ref-type="bibr" rid="r{n}">{n}</xref>' for n in (first, last))
+    return "<p>As many saw before " + "\u2013".join(ends) + ".</p>"
 
 
 WHOLES = {
     "a letter": (section("Colours", 10, range(4)), 4, ""),
     "a note without references": (section("Introduction", 10), 0, ""),
     "references nobody links to": (section("Colours", 30), 20, ""),
-    "a long text with a bibliography": (section("Colours", 200, range(3)), 40, ""),
-    "one that cites all": (section("Introduction", 20, range(12)) + section("Results", 20), 12, ""),
+    "a long text with a bibliography": (section("Colours", 400, range(3)), 40, ""),
+    "one that cites all": (INTRODUCTION + section("Results", 40), 12, ""),
+    "one that cites a range": (section("Colours", 30) + ranged(0, 19), 20, ""),
+    "one that leaves a few uncited": (section("Colours", 30, range(16)), 20, ""),
+    "a single lost link": (section("Colours", 30, range(9)) + pointing("fig", "f1"), 9, ""),
+    "a figure miscounted": (section("Colours", 30), 0, COUNTS.format(1)),
+    "few words for its pages": (section("Colours", 30), 0, PAGES.format(15)),
     "pages that are no numbers": (section("Colours", 9), 0, "<fpage>e1</fpage><lpage>e40</lpage>"),
 }
 
@@ -73,3 +92,10 @@ def test_whole_papers_are_not_doubted(name: str) -> None:
     body, refs, meta = WHOLES[name]
     read = article(body, refs, meta)
     assert (read.verdict, read.evidence) == ("full_text", "")
+
+
+def test_a_link_into_a_reply_is_no_promise_of_the_article() -> None:
+    reply = f"<sub-article><body>{pointing('fig', 'f1', 'f2', 'f3')}</body></sub-article>"
+    xml = f"<article><front/><body>{section('Colours', 20)}</body>{reply}</article>"
+    read = jats.read(Fetched(xml.encode(), "jats", "https://pmc.test/a", "pmc", "pmc_cloud"))
+    assert read.verdict == "full_text"
