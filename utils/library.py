@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from .errors import PaperError
     from .health_check import Check
     from .identifiers import Ids
+    from .ladder import Ladder
     from .paper import SearchResult, StoredPaper
-    from .paper_download import Download, Ladder
+    from .paper_download import Download
     from .shelf_reading import Reading
     from .store import RebuildReport, Shelf
     from .text_renewal import Renewal
@@ -71,7 +72,7 @@ class Library:
 
     @cached_property
     def _ladder(self) -> Ladder:
-        from .paper_download import Ladder
+        from .ladder import Ladder
         from .sources import SOURCES
 
         return Ladder(self.web, self.shelf, SOURCES, self.settings.papers_sources)

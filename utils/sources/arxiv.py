@@ -15,7 +15,7 @@ from ..errors import BadContent, NotOffered, Unreachable
 from ..identifiers import Ids
 from ..paper import Author, Fetched, Paper
 from ..web import Answer, Rate, Web
-from .source import Lookup, Route, Source, remembered
+from .source import Lookup, Route, Source, one_by_one, remembered
 
 _ATOM = "{http://www.w3.org/2005/Atom}"
 _ARXIV = "{http://arxiv.org/schemas/atom}"
@@ -109,5 +109,5 @@ SOURCE = Source(
     label="arXiv",
     rates=(Rate("arxiv", ("arxiv",), every=3.0, alone=True, penalty=60.0, hosts=("arxiv.org",)),),
     lookup=Lookup(("arxiv",), _IDS_PER_REQUEST, look_up),
-    routes=(Route("arxiv", ("arxiv",), pdf),),
+    routes=(Route("arxiv", ("arxiv",), one_by_one(pdf)),),
 )

@@ -14,7 +14,7 @@ from ..errors import NotOffered, Unreachable
 from ..identifiers import Ids
 from ..paper import Author, Fetched, Notice, Paper
 from ..web import Answer, Rate, Web
-from .source import Lookup, Route, Source
+from .source import Lookup, Route, Source, one_by_one
 
 _IDS_PER_SEARCH = 25
 
@@ -127,5 +127,5 @@ SOURCE = Source(
     # No published limit; five a second is what its users were told to stay below.
     rates=(Rate("europepmc", ("europepmc",), every=0.2),),
     lookup=Lookup(("pmid", "pmcid", "doi"), _IDS_PER_SEARCH, look_up),
-    routes=(Route("europepmc", ("pmcid",), full_text),),
+    routes=(Route("europepmc", ("pmcid",), one_by_one(full_text)),),
 )

@@ -14,7 +14,7 @@ from ..errors import NotOffered
 from ..paper import Fetched, Paper
 from ..web import Answer, Rate, Web
 from .publisher import landing_page
-from .source import Route, Source
+from .source import Route, Source, one_by_one
 
 _REFUSALS = {
     401: "asks for a key (networks of clouds and universities are often refused without one)",
@@ -114,7 +114,7 @@ SOURCE = Source(
         Rate("jina_search", ("jina_search",), every=0.6, key="jina_api_key"),
     ),
     routes=(
-        Route("jina", ("doi",), read),
-        Route("jina_search", ("doi", "pmid"), search, key="jina_api_key"),
+        Route("jina", ("doi",), one_by_one(read)),
+        Route("jina_search", ("doi", "pmid"), one_by_one(search), key="jina_api_key"),
     ),
 )

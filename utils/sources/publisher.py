@@ -12,7 +12,7 @@ from urllib.parse import quote, urljoin
 from ..errors import Miss, NotOffered
 from ..paper import Fetched, Paper
 from ..web import Answer, Rate, Web
-from .source import Route, Source
+from .source import Route, Source, one_by_one
 
 _HEADERS = {
     "Accept": "text/html,application/xhtml+xml,application/pdf;q=0.9,*/*;q=0.5",
@@ -114,5 +114,5 @@ SOURCE = Source(
     service="doi",
     label="DOI",
     rates=(Rate("doi", ("doi",), every=0.2),),
-    routes=(Route("publisher", ("doi",), full_text),),
+    routes=(Route("publisher", ("doi",), one_by_one(full_text)),),
 )

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import wraps
 
 from ..errors import Miss
 from ..identifiers import IdName, Ids
@@ -62,15 +63,31 @@ class Route:
     """One way to full text.
 
     ``via`` is its name, ``needs`` the identifiers of which the paper must have one, ``key`` the
-    settings field of a key without which it is not offered. ``fetch``
-    yields what the site sent, best first, or a `Miss` for a candidate that could not be had: the
-    ladder judges each and stops asking when one is the paper.
+    settings field of a key without which it is not offered. ``fetch`` takes up to ``batch`` papers
+    and yields what the site sent for each, best first, or a `Miss` for a candidate that could not
+    be had: the ladder judges each and stops asking when all are found. A `Miss` that is raised
+    is about all papers of the batch.
     """
 
     via: str
     needs: tuple[IdName, ...]
-    fetch: Callable[[Paper, Web], Iterator[Fetched | Miss]]
+    fetch: Callable[[Sequence[Paper], Web], Iterator[tuple[Paper, Fetched | Miss]]]
     key: str = ""
+    batch: int = 1
+
+
+def one_by_one(
+    fetch: Callable[[Paper, Web], Iterator[Fetched | Miss]],
+) -> Callable[[Sequence[Paper], Web], Iterator[tuple[Paper, Fetched | Miss]]]:
+    """The ``fetch`` of a route whose site is asked for one paper at a time."""
+
+    @wraps(fetch)
+    def fetch_each(papers: Sequence[Paper], web: Web) -> Iterator[tuple[Paper, Fetched | Miss]]:
+        for paper in papers:
+            for found in fetch(paper, web):
+                yield paper, found
+
+    return fetch_each
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from ..errors import Miss, NotOffered
 from ..paper import Fetched, Paper
 from ..web import Rate, Web
 from .publisher import pages_at
-from .source import Route, Source
+from .source import Route, Source, one_by_one
 
 _REMEMBERED_DAYS = 1.0
 _MOST_COPIES = 4
@@ -70,5 +70,5 @@ SOURCE = Source(
     service="unpaywall",
     label="DOI",
     rates=(Rate("unpaywall", ("unpaywall",), every=0.1),),
-    routes=(Route("unpaywall", ("doi",), open_copies),),
+    routes=(Route("unpaywall", ("doi",), one_by_one(open_copies)),),
 )

@@ -4,7 +4,7 @@ Knows disks and SQL, and nothing of sites, formats or MCP.
 """
 
 from .paper_file import body_of
-from .records import RebuildReport
+from .records import ADOPTED, RebuildReport
 from .shelf import Shelf
 
-__all__ = ["RebuildReport", "Shelf", "body_of"]
+__all__ = ["ADOPTED", "RebuildReport", "Shelf", "body_of"]
