@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from .errors import BadRequest
 from .identifiers import EXAMPLES, Ids
@@ -11,6 +12,13 @@ from .identifiers import EXAMPLES, Ids
 _MOST_NAMED = 10
 # A separator counts only where an identifier begins behind it: DOIs may hold commas themselves.
 _SEPARATOR = re.compile(r"[,;\t](?=\s*(?:10\.\d{4,9}/|https?:|doi:|pmid|pmc|arxiv|\d+\b))", re.I)
+
+
+class Entry(NamedTuple):
+    """One paper somebody asks for: in their words, and the identifiers those hold (or none)."""
+
+    asked: str
+    ids: Ids
 
 
 def lines_of(data: bytes) -> list[str]:
