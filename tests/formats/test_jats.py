@@ -101,6 +101,20 @@ def test_abstracts_of_several_kinds_have_headings_of_their_own() -> None:
     )
 
 
+def test_an_abstract_beside_a_summary_in_one_element_is_told_apart() -> None:
+    document = meta_of(
+        TITLE + "<abstract><sec><title>Simple Summary</title><p>Plain.</p></sec>"
+        "<sec><title>Abstract</title><p>Main.</p></sec></abstract>"
+        '<abstract abstract-type="graphical"><p><fig><graphic xlink:href="fx1.jpg"/></fig></p>'
+        "</abstract>"
+    )
+    assert document.abstract == "Main."
+    assert document.markdown == (
+        "# A title\n\n## Simple Summary\n\nPlain.\n\n## Abstract\n\nMain.\n\n"
+        "## Graphical abstract\n\n[Image: fx1.jpg]\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("rights", "license_name"),
     [
@@ -202,7 +216,7 @@ def test_parts_come_in_reading_order() -> None:
         "## Methods",
         "## Figures and tables",
         "## Acknowledgements",
-        "## Appendix A More",
+        "## Appendix A. More",
         "## Glossary",
         "## Data availability",
         "## Biography",
@@ -214,7 +228,7 @@ def test_parts_come_in_reading_order() -> None:
         "## Response: Reply to Y",
         "### Point",
     ]
-    for text in ("Equal work.", "- NIH: R01", "On request.", "At hand.", "\n\nDoe J\n\n"):
+    for text in ("Equal work.", "- NIH: R01", "On request.", "At hand.", "\n\nJ Doe\n\n"):
         assert text in markdown
 
 

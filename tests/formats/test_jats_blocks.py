@@ -171,6 +171,20 @@ def test_of_alternatives_one_is_shown() -> None:
     )
 
 
+def test_the_writer_of_a_letter_is_named_as_people_sign() -> None:
+    letter = (
+        "<sub-article><front-stub><contrib-group><contrib><name><surname>Roe</surname>"
+        "<given-names>Jane Q.</given-names></name><role>Reviewer</role></contrib></contrib-group>"
+        "</front-stub><body><p>Good.</p></body></sub-article>"
+    )
+    assert "\n\nJane Q. Roe (Reviewer)\n\nGood." in read(article("<p>T</p>", more=letter)).markdown
+
+
+def test_emphasis_before_a_block_is_not_taken_for_touching_text() -> None:
+    xml = "<p><bold>(Table)</bold><list><list-item><p><italic>a</italic></p></list-item></list></p>"
+    assert body_of(xml) == "**(Table)**\n\n- *a*"
+
+
 def test_sub_articles_keep_their_references_apart() -> None:
     reply = (
         '<sub-article article-type="translation" xml:lang="es"><front-stub><title-group>'

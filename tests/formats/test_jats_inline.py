@@ -28,6 +28,16 @@ from tests.formats.jats_snippets import article, body_of, read
         ("a<!-- no -->b<?pi no?>c", "abc"),
         ("a<unheard-of>b</unheard-of>c", "abc"),
         ("line<break/>break", "line<br>break"),
+        (
+            "see (\n  <bold>B</bold>\n ) and\n <italic>C</italic>\n , .5\n.5",
+            "see (**B**) and *C*, .5 .5",
+        ),
+        ("<italic>i</italic><italic>n</italic> sum", "<i>in</i> sum"),
+        ("10<sup>2</sup><sup>3</sup>", "10<sup>2</sup><sup>3</sup>"),
+        ("`<italic>i</italic><italic>n</italic>", r"\`<i>i</i><i>n</i>"),
+        ("<sup>[</sup>\n<sup>1</sup>\n,\n<sup>2</sup>\n<sup>]</sup>", "<sup>[1, 2]</sup>"),
+        ("<bold>(a)</bold><hr/>", "**(a)**"),
+        ("<email>a@b.org</email><email>c@d.org</email>", "a@b.org, c@d.org"),
     ],
 )
 def test_inline_elements_neither_glue_nor_gain(xml: str, markdown: str) -> None:
@@ -84,6 +94,7 @@ def test_links_have_harmless_schemes_only(xml: str, markdown: str) -> None:
 
 
 CITED = '<xref ref-type="bibr" rid="r1">'
+NOTED = '<xref ref-type="table-fn" rid="n1">'
 
 
 @pytest.mark.parametrize(
@@ -94,6 +105,12 @@ CITED = '<xref ref-type="bibr" rid="r1">'
         (f"IL-6{CITED}12</xref>", "IL-6<sup>12</sup>"),
         (f"so.{CITED}1</xref>,{CITED}2</xref> Then", "so.<sup>1</sup>,<sup>2</sup> Then"),
         (f"so<sup>{CITED}1</xref></sup>", "so<sup>1</sup>"),
+        (f"weight {CITED}1</xref>, {CITED}4</xref> is", "weight <sup>1</sup>, <sup>4</sup> is"),
+        (f"in reference {CITED}4</xref>, Doe {CITED}2010</xref>", "in reference 4, Doe 2010"),
+        (f"so (see work {CITED}4</xref>) and [\n{CITED}5</xref>]", "so (see work 4) and [5]"),
+        (f"{NOTED}a</xref> 30.67{NOTED}b</xref>", "a 30.67<sup>b</sup>"),
+        (f"<bold>Age</bold>{NOTED}a</xref>,{NOTED}b</xref>", "**Age**<sup>a</sup>,<sup>b</sup>"),
+        (f"p{NOTED}*</xref> 1{NOTED}Note 2</xref>", r"p\* 1Note 2"),
         (f"({CITED}3</xref>{CITED}</xref>{CITED}</xref>–{CITED}6</xref>)", "(3–6)"),
         (f"see {CITED}</xref>.", "see [7]."),
         ('<xref ref-type="fig" rid="f1">Fig. 1</xref>A', "Fig. 1A"),

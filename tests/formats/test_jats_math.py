@@ -88,3 +88,9 @@ def test_formulas_in_words_or_pictures_are_kept() -> None:
 def test_dollars_in_text_stay_dollars_beside_formulas() -> None:
     xml = f"<p>US$5 for <mml:math>{I('x')}</mml:math> or $6</p>"
     assert body_of(xml) == r"US\$5 for $x$ or \$6"
+
+
+def test_a_relic_before_the_dollars_leaves_no_dollars() -> None:
+    tex = r"\begin{document} }{}$\bigcirc$\end{document}"
+    xml = f"<p><inline-formula><tex-math>{tex}</tex-math></inline-formula></p>"
+    assert body_of(xml) == r"$\bigcirc$"

@@ -117,3 +117,37 @@ def test_reference_lists_may_nest_and_hold_text() -> None:
 def test_a_citation_in_a_paragraph_stays_in_its_line() -> None:
     xml = "<p>See <mixed-citation>Doe, <source>Nature</source></mixed-citation> there.</p>"
     assert body_of(xml) == "See Doe, Nature there."
+
+
+def test_full_stops_are_not_doubled_and_colons_not_stopped() -> None:
+    made = references(
+        "<mixed-citation><person-group><name><surname>Doe</surname><given-names>J.</given-names>"
+        "</name><etal/></person-group>. <source>Nature</source>...</mixed-citation>"
+    )
+    assert made.endswith("1. Doe J., et al. Nature...")
+    made = references(
+        "<element-citation><source><italic>X.</italic></source><comment>Available from:</comment>"
+        "<ext-link>there</ext-link></element-citation>"
+    )
+    assert made.endswith("1. <i>X.</i> Available from: there.")
+
+
+@pytest.mark.parametrize(
+    ("number", "written"),
+    [
+        ("10.1/77:7&amp;lt;12::A_1&amp;gt;3", "doi:10.1/77:7<12::A_1>3"),
+        ("10.1/&lt;script&gt;", r"doi:10.1/\<script>"),
+        ("10.1/[a](javascript:b)", r"doi:10.1/[a\](javascript:b)"),
+    ],
+)
+def test_identifiers_are_searchable_and_cannot_act(number: str, written: str) -> None:
+    made = references(
+        f'<mixed-citation>R <pub-id pub-id-type="doi">{number}</pub-id></mixed-citation>'
+    )
+    assert made.endswith(f"1. R {written}")
+
+
+def test_a_doi_in_a_sentence_stands_as_printed() -> None:
+    doi = '<pub-id pub-id-type="doi">10.1/a</pub-id>'
+    xml = f"<p>See <mixed-citation>Article 5{doi}</mixed-citation>.</p>"
+    assert body_of(xml) == "See Article 5 10.1/a."

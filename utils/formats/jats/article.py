@@ -17,7 +17,7 @@ from typing import Final
 from ...errors import BadContent
 from ...identifiers import Ids
 from ...paper import Document, Fetched
-from ..xml_tree import children_of
+from ..xml_tree import children_of, first
 from .blocks import BLOCK, BLOCK_INLINE, footnotes, section
 from .claims import (
     OTHER_ABSTRACTS,
@@ -271,14 +271,23 @@ def _byline(meta: Element, walk: Walk) -> str:
     for contrib in meta.iterfind("contrib-group/contrib"):
         name = next(contrib.iter("name", "string-name", "collab"), None)
         roles = ", ".join(filter(None, (walk.line(role) for role in contrib.iter("role"))))
-        if name is not None and (text := tidy(walk.one(name))):
+        if name is not None and (text := _spoken(name, walk)):
             names.append(f"{text} ({roles})" if roles else text)
     return ", ".join(dict.fromkeys(names))
+
+
+def _spoken(name: Element, walk: Walk) -> str:
+    """``Jane Q. Roe``, as people sign."""
+    parts = [walk.line(first(name, tag)) for tag in ("given-names", "surname", "suffix")]
+    return " ".join(filter(None, parts)) or tidy(walk.one(name))
 
 
 def _write_abstracts(meta: Element, walk: Walk) -> None:
     main = main_abstract(meta)
     for el in meta.findall("abstract"):
+        if main is not None and main.getparent() is el:
+            walk.flow(el, skip={"title"})
+            continue
         kind = (el.get("abstract-type") or "").lower()
         other = OTHER_ABSTRACTS.get(kind) or kind.replace("-", " ").capitalize()
         section(el, walk, "Abstract" if el is main else other or "Abstract")

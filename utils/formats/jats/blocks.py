@@ -42,8 +42,9 @@ _BEST: Final = (
 
 def section(el: Element, walk: Walk, default: str = "") -> None:
     """A titled part of the text; its subsections one level down."""
-    head = " ".join(filter(None, (walk.line(first(el, "label")), walk.line(first(el, "title")))))
-    head = head or default
+    label, title = walk.line(first(el, "label")), walk.line(first(el, "title"))
+    is_word = len(label) > _QUICK_LABEL and label[0].isalpha() and label[-1].isalnum()
+    head = f"{label}{'.' if is_word and title else ''} {title}".strip() or default
     walk.heading(head)
     walk.headings += bool(head) and walk.counting
     walk.level += bool(head)

@@ -14,6 +14,7 @@ from typing import Final
 
 from ...identifiers import Ids
 from .. import licenses
+from ..xml_tree import first
 from .text import tidy
 from .walk import HREF, Element, Walk, text_of
 
@@ -69,12 +70,20 @@ def _titles(meta: Element) -> Iterator[Element]:
 
 
 def main_abstract(meta: Element) -> Element | None:
-    """The abstract proper: not the graphical one, not the summary for the press."""
-    found = meta.findall("abstract")
-    for el in found:
+    """The abstract proper: not the graphical one, not the summary for the press or for laypeople.
+
+    It may be a section called *Abstract* beside such a summary.
+    """
+    for el in meta.findall("abstract"):
         if (el.get("abstract-type") or "").lower() not in OTHER_ABSTRACTS:
-            return el
+            named = (sec for sec in el.iterchildren("sec") if _is_called_abstract(sec))
+            return next(named, el)
     return None
+
+
+def _is_called_abstract(sec: Element) -> bool:
+    title = first(sec, "title")
+    return title is not None and tidy(text_of(title)).rstrip(":.").lower() == "abstract"
 
 
 def abstract_of(meta: Element, words: Walk) -> str:

@@ -29,11 +29,25 @@ _LINES = _CITATIONS | {
     "term",
     "kwd",
     "corresp",
+    "funding-statement",
 }
 _BLANKS = frozenset({"break", "hr"})
 _LONGEST_NUMBER = 40  # characters of "1, 2-5"; keeps the pattern below from running wild
 _LONGEST_LABEL, _MOST_TARGETS = 100, 100  # of a cross-reference without words of its own
 _NUMBERS = re.compile(r"[\d\s,;–-]*\d[\d\s,;–-]*")
+_LONGEST_WORD = 60
+_LONGEST_MARK = 4  # characters of a mark that points to a note
+_NOTES = frozenset({"table-fn", "fn"})
+_ENDS = frozenset({".", ",", ";", ":"})
+_YEAR = re.compile(r"\d{4}")
+# Words after which a number is read as one: "see reference 12".
+_POINTING = frozenset(
+    re.findall(
+        r"\S+",
+        "ref refs ref. refs. reference references citation citations source sources number numbers "
+        "no. nos. study studies in see from by of and or to with cf. as than",
+    )
+)
 _POINTERS = frozenset({"bibr", "fig", "table", "disp-formula", "boxed-text", "app"})
 _BETWEEN_NUMBERS = frozenset({",", "–", "-", ", ", "−", "‐"})
 
@@ -54,7 +68,7 @@ def _emphasis(el: Element, walk: Walk) -> str:
     if not core or around == el.tag:
         return inner
     mark, tag = _EMPHASIS[el.tag]
-    if _needs_tag(el, around, inner, core):
+    if _needs_tag(el, around, inner, core, walk):
         return inner.replace(core, f"<{tag}>{core}</{tag}>", 1)
     return inner.replace(core, f"{mark}{core}{mark}", 1)
 
@@ -64,7 +78,7 @@ def _tag_around(el: Element) -> str:
     return "" if parent is None else parent.tag
 
 
-def _needs_tag(el: Element, around: str, inner: str, core: str) -> bool:
+def _needs_tag(el: Element, around: str, inner: str, core: str, walk: Walk) -> bool:
     """Whether a markdown reader would fail to see ``*`` as emphasis here.
 
     It fails where a mark stands between a letter and a sign (``a*(b)*``) and where two marks meet.
@@ -72,7 +86,7 @@ def _needs_tag(el: Element, around: str, inner: str, core: str) -> bool:
     """
     tail, goes_on = el.tail, around not in _LINES  # outside the parent
     following = None if tail or around in _CITATIONS else el.getnext()
-    if following is not None and following.tag in _BLANKS:
+    if following is not None and (following.tag in _BLANKS or following.tag in walk.block_of):
         following = None
     if following is not None and next(following.iter(*_EMPHASIS), None) is not None:
         return True
@@ -80,10 +94,13 @@ def _needs_tag(el: Element, around: str, inner: str, core: str) -> bool:
         touched = tail[0].isalnum() if tail else following is not None or goes_on
         if touched:
             return True
+    previous = el.getprevious()
+    if previous is not None and previous.tag == el.tag and not previous.tail:
+        return True
     if core[0].isalnum() or inner[0] != core[0]:
         return False
     before = _before(el)
-    return before[-1].isalnum() if before else el.getprevious() is not None or goes_on
+    return before[-1].isalnum() if before else previous is not None or goes_on
 
 
 def _tagged(tag: str) -> Inline:
@@ -124,15 +141,19 @@ def _xref(el: Element, walk: Walk) -> str:
     text = walk.inline(el)
     if not text.strip():
         return text + _pointer(el, walk)
-    is_number = el.get("ref-type") == "bibr" and len(text) < _LONGEST_NUMBER
-    if is_number and _NUMBERS.fullmatch(text) and _is_raised(el, walk):
+    kind = el.get("ref-type")
+    if kind == "bibr":
+        is_mark = len(text) < _LONGEST_NUMBER and _NUMBERS.fullmatch(text) is not None
+    else:
+        is_mark = kind in _NOTES and len(text) < _LONGEST_MARK and text.isalnum()
+    if is_mark and _is_raised(el, text, walk):
         walk.raised = el
         return f"<sup>{text.strip()}</sup>"
     return text
 
 
-def _is_raised(el: Element, walk: Walk) -> bool:
-    """Whether a bare citation number touches the word before it."""
+def _is_raised(el: Element, text: str, walk: Walk) -> bool:
+    """Whether a bare number, or letter of a note, touches what it marks or is in a sentence."""
     if _tag_around(el) in {"sup", "sub", "xref"}:
         return False
     before = _before(el)
@@ -141,7 +162,18 @@ def _is_raised(el: Element, walk: Walk) -> bool:
     last = before[-1:]
     if last.isalnum() or last in {")", "”", "%", "’"}:
         return True
-    return last in {".", ",", ";", ":"} and before[-2:-1].isalnum()
+    if el.get("ref-type") != "bibr":
+        return last in _ENDS if before else el.getprevious() is not None
+    if last.isspace():
+        return not _YEAR.search(text) and _ends_with_a_word(before)
+    return last in _ENDS and before[-2:-1].isalnum()
+
+
+def _ends_with_a_word(before: str) -> bool:
+    """Whether nothing but the missing brackets tells that a number after this text is no text."""
+    word = before[-_LONGEST_WORD:].split()[-1:]
+    is_open = any(before.rfind(opening) > before.rfind(end) for opening, end in ("()", "[]"))
+    return bool(word) and word[0][-1].isalpha() and word[0].lower() not in _POINTING and not is_open
 
 
 def _pointer(el: Element, walk: Walk) -> str:
@@ -174,6 +206,13 @@ def _ext_link(el: Element, walk: Walk) -> str:
     href = el.get(HREF) or (core.replace("\\", "") if el.tag == "uri" else "")
     made = link(core, href, el.get("ext-link-type") or "")
     return inner.replace(core, made, 1) if core else made
+
+
+def _email(el: Element, walk: Walk) -> str:
+    """An address; some archives put one right after the other."""
+    previous = el.getprevious()
+    touches = previous is not None and previous.tag == "email" and not previous.tail
+    return f"{', ' if touches else ''}{_ext_link(el, walk)}"
 
 
 def _footnote(el: Element, walk: Walk) -> str:
@@ -214,7 +253,7 @@ INLINE: dict[str, Inline] = {
     "xref": _xref,
     "ext-link": _ext_link,
     "uri": _ext_link,
-    "email": _ext_link,
+    "email": _email,
     "fn": _footnote,
     "abbrev": _abbreviation,
     "inline-graphic": _inline_graphic,

@@ -197,7 +197,8 @@ def _published(fields: dict[str, list[str]]) -> str:
 
 
 def _ended(sentence: str) -> str:
-    return sentence if sentence.rstrip("*_”\"')").endswith((".", "?", "!", ":")) else f"{sentence}."
+    printed = sentence.removesuffix("</i>").rstrip("*_”\"')")
+    return sentence if printed.endswith((".", "?", "!", ":")) else f"{sentence}."
 
 
 def _people(el: Element, walk: Walk) -> str:

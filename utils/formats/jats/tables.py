@@ -169,6 +169,11 @@ def caption(el: Element, walk: Walk) -> None:
     walk.flush_lead()
 
 
+def _has_words(holder: Element) -> bool:
+    """Whether a figure says by itself that it is there."""
+    return holder.tag == "fig" and any(first(holder, tag) is not None for tag in CAPTION)
+
+
 def graphic(el: Element, walk: Walk) -> None:
     """A picture: the words with it, and its file name where nothing else tells it is there."""
     before = len(walk.blocks)
@@ -176,7 +181,7 @@ def graphic(el: Element, walk: Walk) -> None:
     walk.flow(el, skip=CAPTION)
     parent = el.getparent()
     holder = parent.getparent() if parent is not None and parent.tag == "alternatives" else parent
-    if len(walk.blocks) == before and (holder is None or holder.tag != "fig"):
+    if len(walk.blocks) == before and (holder is None or not _has_words(holder)):
         name = walk.escape((el.get(HREF) or "").rpartition("/")[2])
         kind = "Table as an image" if holder is not None and holder.tag == "table-wrap" else "Image"
         walk.paragraph(f"[{kind}: {name}]" if name else "")
