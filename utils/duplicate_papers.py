@@ -12,7 +12,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from .identifier_lists import Entry
-from .identifiers import Ids
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,17 +34,12 @@ class Merged:
 
 
 def merged(entries: Iterable[Entry]) -> Merged:
-    """Merge entries that share an identifier, transitively; without one, those worded the same.
-
-    >>> merged([Entry("1", Ids(pmid="1")), Entry("a", Ids(pmid="1", doi="10.1000/a"))]).duplicates
-    1
-    """
+    """Merge entries that share an identifier, transitively; without one, those worded the same."""
     groups = _Groups()
-    count = 0
-    for count, entry in enumerate(entries, 1):
+    for entry in entries:
         groups.take(entry)
-    papers = tuple(Entry(asked, ids) for asked, ids in groups.papers.values())
-    return Merged(papers, count - len(papers), tuple(groups.contradictions))
+    papers = tuple(groups.papers.values())
+    return Merged(papers, groups.taken - len(papers), tuple(groups.contradictions))
 
 
 class _Groups:
@@ -56,6 +50,10 @@ class _Groups:
         self.contradictions: list[str] = []
         self._parents: list[int] = []
         self._places: dict[str, int] = {}
+
+    @property
+    def taken(self) -> int:
+        return len(self._parents)
 
     def take(self, entry: Entry) -> None:
         place = len(self._parents)

@@ -8,7 +8,9 @@ from datetime import date
 
 from .errors import BadRequest
 from .paper import SearchResult
+from .pubmed_slices import Sweep, sweep
 from .sources import Query, Source
+from .sources.pubmed import count_hits
 from .web import Web
 
 SORTS = ("pub_date", "relevance", "author", "journal")
@@ -32,6 +34,38 @@ def search(query: Query, web: Web, sources: Sequence[Source]) -> SearchResult:
     pubmed = next(source for source in sources if source.name == "pubmed")
     assert pubmed.search is not None
     return pubmed.search(checked(query), web)
+
+
+def every_pmid(query: Query, web: Web) -> Sweep:
+    """Ask PubMed for every hit of a question, however many there are.
+
+    Raises
+    ------
+    BadRequest
+        The question cannot be asked as it is; nothing was sent.
+    Unreachable
+        PubMed did not answer, or reported an error of its own.
+    """
+    return sweep(checked(query), web)
+
+
+def hit_counts(query: Query, filters: Sequence[str], web: Web) -> dict[str, int]:
+    """How many hits a question has under each of *filters*, such as ``hasabstract``.
+
+    One small request each, no PMID is sent; the filter ``""`` counts them all.
+
+    Raises
+    ------
+    BadRequest
+        The question cannot be asked as it is; nothing was sent.
+    Unreachable
+        PubMed did not answer, or reported an error of its own.
+    """
+    query = checked(query)
+    return {
+        words: count_hits(query, web, f"AND ({words})" if words else "")
+        for words in dict.fromkeys(filters)
+    }
 
 
 def ligand_receptor_question(ligand: str, receptor: str) -> str:

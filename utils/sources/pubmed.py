@@ -6,11 +6,12 @@ https://www.ncbi.nlm.nih.gov/books/NBK25499/
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ..errors import BadRequest, Unreachable
+from ..errors import BadContent, BadRequest, Unreachable
 from ..identifiers import Ids
 from ..paper import Paper, SearchResult
 from ..web import Answer, Web
@@ -27,6 +28,7 @@ _SORTS = {
     "author": "Author",
     "journal": "JournalName",
 }
+_PMID = re.compile(r"[1-9]\d{0,8}", re.A)
 _WARNINGS = {
     "phrasesnotfound": "Not found in PubMed: {}.",
     "fieldsnotfound": "Field tag ignored, PubMed does not know it: [{}].",
@@ -99,26 +101,15 @@ def esearch(query: Query, web: Web) -> Hits:
         msg = f"start is {query.start}, but PubMed serves only the first {LAST_HIT:,} hits."
         raise BadRequest(msg, "Narrow the search, for example by date.")
     wanted = min(query.max_results, LAST_HIT - query.start)
-    answer = ask(
-        web,
-        "esearch",
-        {
-            "db": "pubmed",
-            "term": _term(query),
-            "retmode": "json",
-            "retstart": query.start,
-            "retmax": wanted,
-            "sort": _SORTS[query.sort_by],
-            "datetype": query.date_type if query.min_date else "",
-            "mindate": query.min_date,
-            "maxdate": query.max_date,
-            "usehistory": "y" if wanted > BATCH else "",
-        },
-        read=Answer.json,
-    )
-    result = _result_of(answer.json())
+    page = {
+        "retstart": query.start,
+        "retmax": wanted,
+        "sort": _SORTS[query.sort_by],
+        "usehistory": "y" if wanted > BATCH else "",
+    }
+    result = _result_of(ask(web, "esearch", {**_asked(query), **page}, read=Answer.json).json())
     pmids, total = tuple(map(str, result["idlist"])), int(result.get("count") or 0)
-    warnings = tuple(dict.fromkeys(_warnings(result)))
+    warnings = _understood(result)
     expected = max(0, min(wanted, total - query.start))
     if len(pmids) < expected:
         warnings += (f"PubMed sent {len(pmids)} of the {expected} hits of this page.",)
@@ -131,6 +122,59 @@ def esearch(query: Query, web: Web) -> Hits:
         web_env=result.get("webenv") or "",
         query_key=result.get("querykey") or "",
     )
+
+
+def first_hits(query: Query, web: Web, among: str = "") -> Hits:
+    """All the PMIDs of a search that has at most 9,999 hits; of a longer one the first 9,999.
+
+    Unlike `esearch` it takes no page that is shorter than PubMed's own count for an answer.
+
+    Parameters
+    ----------
+    query : Query
+    web : Web
+    among : str
+        Narrows the search, such as ``AND hasabstract``; the query's own words stay untouched.
+
+    Raises
+    ------
+    Unreachable
+        PubMed did not answer, or sent other numbers of hits than it counted, several times.
+    """
+
+    def read(answer: Answer) -> None:
+        try:
+            result = _result_of(answer.json())
+        except Unreachable:
+            if among:
+                raise
+            return  # PubMed cannot run the search at all: said below, and not asked again
+        count, sent = _count_of(result), {str(pmid) for pmid in result["idlist"]}
+        if len(sent) != min(count, LAST_HIT) or not all(map(_PMID.fullmatch, sent)):
+            raise BadContent(f"PubMed counted {count:,} hits and sent {len(sent):,}.")
+
+    page = {"retmax": LAST_HIT, "sort": "pub_date"}
+    answer = ask(web, "esearch", {**_asked(query, among), **page}, read=read)
+    result = _result_of(answer.json())
+    return Hits(
+        pmids=tuple(map(str, result["idlist"])),
+        start=0,
+        total=_count_of(result),
+        effective_query=result.get("querytranslation") or "",
+        warnings=_understood(result),
+    )
+
+
+def count_hits(query: Query, web: Web, among: str = "") -> int:
+    """How many hits a search has; *among* narrows it, see `first_hits`.
+
+    Raises
+    ------
+    Unreachable
+        PubMed did not answer, or not with a number.
+    """
+    answer = ask(web, "esearch", {**_asked(query, among), "rettype": "count"}, read=Answer.json)
+    return _count_of(_result_of(answer.json(), needs="count"))
 
 
 def fetch(pmids: Sequence[str], web: Web, hits: Hits | None = None) -> dict[str, Paper]:
@@ -200,6 +244,19 @@ def _pmids_of_dois(dois: Sequence[str], web: Web) -> dict[str, str]:
     return found
 
 
+def _asked(query: Query, among: str = "") -> dict[str, str]:
+    """What is searched for, whichever part of the answer is wanted."""
+    term = _term(query)
+    return {
+        "db": "pubmed",
+        "retmode": "json",
+        "term": f"({term}) {among}" if among else term,
+        "datetype": query.date_type if query.min_date else "",
+        "mindate": query.min_date,
+        "maxdate": query.max_date,
+    }
+
+
 def _term(query: Query) -> str:
     if not query.publication_types:
         return query.text
@@ -208,9 +265,17 @@ def _term(query: Query) -> str:
     return f"({query.text}) AND ({kinds})"
 
 
-def _result_of(reply: Any) -> dict[str, Any]:
+def _count_of(result: Mapping[str, Any]) -> int:
+    """The number of hits; anything else in its place is no answer."""
+    count = str(result.get("count", ""))
+    if not re.fullmatch(r"\d{1,9}", count, re.A):
+        raise Unreachable("PubMed sent no number of hits.", "Try again in a minute.")
+    return int(count)
+
+
+def _result_of(reply: Any, needs: str = "idlist") -> dict[str, Any]:
     result = reply.get("esearchresult") if isinstance(reply, dict) else None
-    if not isinstance(result, dict) or not isinstance(result.get("idlist"), list):
+    if not isinstance(result, dict) or not isinstance(result.get(needs), list | str):
         told = result.get("ERROR") if isinstance(result, dict) else ""
         error = " ".join(str(told or "an answer without a result").split())
         msg = f"PubMed could not run the search: {error}"
@@ -218,7 +283,11 @@ def _result_of(reply: Any) -> dict[str, Any]:
     return result
 
 
-def _warnings(result: dict[str, Any]) -> Iterable[str]:
+def _understood(result: dict[str, Any]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(_warnings(result)))
+
+
+def _warnings(result: dict[str, Any]) -> Iterator[str]:
     lists = {**(result.get("errorlist") or {}), **(result.get("warninglist") or {})}
     for kind, sentence in _WARNINGS.items():
         for item in lists.get(kind) or ():
