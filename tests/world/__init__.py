@@ -12,7 +12,8 @@ invented papers, or over recorded articles (``World(corpus=folder)``). Also run 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -23,17 +24,19 @@ from . import eutils as _eutils
 from .corpus import small_corpus
 from .crowd import crowd as crowd_of
 from .crowd import crowd_entry
+from .field import Field, FieldEntry
 from .index import Entry, entry_of
+from .limits import Gate, refusal
 from .moods import MOODS, Mood
 from .records import Corpus, Record
 from .services import SERVICES, SITES
-from .wire import TEXT, Call, Listener, Reply, Request, text
+from .wire import TEXT, Call, Listener, Reply, Request, dawdle, text
 
 __all__ = ["Record", "Request", "World"]
 
 
 class World:
-    """All services of the ladder; started by ``with`` or `start`.
+    """All services of the ladder, each with its limits; started by ``with`` or `start`.
 
     Parameters
     ----------
@@ -44,29 +47,43 @@ class World:
     crowd
         So many short PubMed records more (``crowd[ti]`` finds them): above 9,999 a search must be
         sliced.
+    field
+        So many whole papers more, to be had in every way there is (``field[ti]`` finds them).
+    latency
+        Real seconds every answer takes. In a world that takes its time, the clock is taken for
+        real, and every limit is enforced; see `limits`.
     """
 
-    def __init__(self, corpus: Path | None = None, port: int = 0, crowd: int = 0) -> None:
+    def __init__(
+        self,
+        corpus: Path | None = None,
+        port: int = 0,
+        crowd: int = 0,
+        field: int = 0,
+        latency: float = 0,
+    ) -> None:
         if corpus:
             from .recorded import recorded_corpus
 
             self.corpus = recorded_corpus(corpus)
         else:
             self.corpus = small_corpus()
-        if crowd:
-            self.corpus = Corpus([*self.corpus.records, *crowd_of(crowd)])
+        self.field = Field(field)
+        if crowd or field:
+            self.corpus = Corpus([*self.corpus.records, *crowd_of(crowd)], self.field)
+        self.latency = latency
         self.lock = threading.Lock()
         self.desk = _eutils.Desk()
-        self.last_seen: dict[str, float] = {}
+        self.gate = Gate(strict=latency > 0)
         self.jina_networks_blocked = False
         self._requests: list[Request] = []
         self._moods: list[Mood] = []
-        self._entries: list[Entry] | None = None
+        self._entries: list[Entry | FieldEntry] | None = None
         self._main = Listener(port, partial(self._answer, ""))
         self._sites = {site: Listener(0, partial(self._answer, site)) for site in SITES}
 
     @property
-    def papers(self) -> list[Record]:
+    def papers(self) -> Sequence[Record]:
         """Every paper of this world."""
         return self.corpus.records
 
@@ -79,6 +96,11 @@ class World:
         """Every request so far, in the order in which they were answered."""
         with self.lock:
             return list(self._requests)
+
+    @property
+    def refused(self) -> Counter[str]:
+        """How many requests were too many for a limit, by host."""
+        return Counter(request.host for request in self.requests if request.refused)
 
     def environment(self) -> dict[str, str]:
         """The settings that point Papershelf at this world."""
@@ -120,11 +142,11 @@ class World:
         self.calm()
         with self.lock:
             self._requests.clear()
-            self.last_seen.clear()
+            self.gate = Gate(strict=self.latency > 0)
             self.desk = _eutils.Desk()
             self.jina_networks_blocked = False
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[Entry | FieldEntry]:
         """The search index of PubMed, made when first asked for."""
         with self.lock:
             if self._entries is None:
@@ -132,6 +154,7 @@ class World:
                     crowd_entry(record) if record.branch == "crowd" else entry_of(record)
                     for record in self.corpus.by_pmid.values()
                 ]
+                self._entries += self.field.entries()
             return self._entries
 
     def record(self, pmid: str) -> Record | None:
@@ -162,7 +185,7 @@ class World:
         self.stop()
 
     def _answer(self, site: str, call: Call) -> Reply:
-        """Find the service, let a mood have its way, and write the request down."""
+        """Find the service, keep its limit, and write the request down."""
         if site:
             service = "repository" if site == "repository" else "publisher"
             call, handler = replace(call, service=service), SITES[site]
@@ -170,7 +193,8 @@ class World:
             service = call.path.split("/")[1] if "/" in call.path else ""
             call = replace(call, service=service, path=call.path.removeprefix(f"/{service}"))
             handler = SERVICES.get(service, _nowhere)
-        reply = self._in_mood(call, partial(handler, call, self))
+        host = site or service
+        reply = self._in_turn(host, call, partial(handler, call, self))
         with self.lock:
             self._requests.append(
                 Request(
@@ -181,9 +205,24 @@ class World:
                     call.params,
                     call.headers,
                     reply.status,
+                    host,
+                    reply.refused,
                 )
             )
         return reply
+
+    def _in_turn(self, host: str, call: Call, answer: Callable[[], Reply]) -> Reply:
+        """Refuse what is too much, take the time an answer takes, let a mood have its way."""
+        gate = self.gate
+        with self.lock:
+            gate.under_way[host] += 1
+            wait = gate.enter(host, call)
+        try:
+            dawdle(self.latency)
+            return refusal(call, wait) if wait else self._in_mood(call, answer)
+        finally:
+            with self.lock:
+                gate.under_way[host] -= 1
 
     def _in_mood(self, call: Call, answer: Callable[[], Reply]) -> Reply:
         with self.lock:

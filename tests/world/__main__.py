@@ -31,8 +31,11 @@ def main() -> None:
         "--record", type=Path, metavar="FILE", help="requests as JSON lines, at the end"
     )
     parser.add_argument("--crowd", type=int, default=0, help="so many PubMed records more")
+    parser.add_argument("--field", type=int, default=0, help="so many whole papers more")
+    parser.add_argument("--latency", type=float, default=0, help="seconds every answer takes")
     options = parser.parse_args()
-    with World(corpus=options.corpus, port=options.port, crowd=options.crowd) as world:
+    shape = {"crowd": options.crowd, "field": options.field, "latency": options.latency}
+    with World(corpus=options.corpus, port=options.port, **shape) as world:
         for mood in options.mood:
             name, service, times = [*mood.split(":"), "", ""][:3]
             world.mood(name, service, int(times) if times else None)

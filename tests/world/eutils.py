@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import jats
 from .index import Entry
-from .moods import limited
+from .limits import refusal
 from .pubmed_xml import DOCTYPE, medline, pubmed_article
 from .query import BackendFailed, Understood, understand
 from .records import Record
@@ -75,7 +75,7 @@ def eutils(call: Call, world: World) -> Reply:
     with world.lock:
         count = world.desk.turn(key or "anonymous", call.at, limit)
     headers = {"X-RateLimit-Limit": str(limit), "X-RateLimit-Remaining": str(max(0, limit - count))}
-    reply = limited(call, "2") if count > limit else _utility(call.path)(call, world)
+    reply = refusal(call, 2) if count > limit else _utility(call.path)(call, world)
     reply.headers |= headers
     return reply
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from xml.etree import ElementTree as ET
 
 from .pubmed_xml import initials, pubmed_article
-from .records import Record
+from .records import OPEN_PAGES, Record
 
 _WORD = re.compile(r"[^\W_]+")
 
@@ -58,6 +58,13 @@ def _name(node: ET.Element) -> str:
     return f"{family} {node.findtext('Initials') or initials(given)}"
 
 
+def subsets(record: Record, *, abstract: bool) -> tuple[str, ...]:
+    """The filters a record passes: ``hasabstract``, ``free full text``, ``pubmed pmc``."""
+    free = record.pmcid or record.page in OPEN_PAGES
+    passed = {"hasabstract": abstract, "free full text": free, "pubmed pmc": record.pmcid}
+    return tuple(name for name, passes in passed.items() if passes)
+
+
 def entry_of(record: Record) -> Entry:
     """Index one record."""
     root = ET.fromstring(pubmed_article(record))
@@ -82,8 +89,6 @@ def entry_of(record: Record) -> Entry:
             _all(root, ".//Keyword"),
         ]
     )
-    subset = ["hasabstract"] if abstract else []
-    subset += ["free full text", "pubmed pmc"] if record.pmcid else []
     return Entry(
         pmid=record.pmid,
         all=padded(everything),
@@ -91,7 +96,7 @@ def entry_of(record: Record) -> Entry:
         entered=record.entered.replace("-", "/"),
         doi=(record.doi.lower(),),
         pmcid=(record.pmcid, record.number),
-        subset=tuple(subset),
+        subset=subsets(record, abstract=bool(abstract)),
         record=record,
         **{key: padded(value) for key, value in fields.items()},
     )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from html import escape
+from itertools import count, islice
 
-from .prose import abstract, body, references
+from .prose import CITED, abstract, body, references
 from .records import Record
 
 FORBIDDEN = (
@@ -149,17 +151,25 @@ def _markup(fragment: str) -> str:
 def _body(record: Record) -> str:
     sections = body(record)
     if not sections[0][0]:
-        return f"<body>{_text(sections[0][1])}</body>"
+        return f"<body>{_text(sections[0][1], iter(()))}</body>"
     parts = []
+    numbers = count(1)
     for at, (title, paragraphs) in enumerate(sections):
         extra = _extras(record) if title == "Results" else ""
-        parts.append(f'<sec id="s{at + 1}"><title>{title}</title>{_text(paragraphs)}{extra}</sec>')
+        text = _text(paragraphs, numbers)
+        parts.append(f'<sec id="s{at + 1}"><title>{title}</title>{text}{extra}</sec>')
     return f"<body>{''.join(parts)}</body>"
 
 
-def _text(paragraphs: tuple[str, ...]) -> str:
-    cite = '<xref ref-type="bibr" rid="r1">1</xref>'
-    return "".join(f"<p>{_markup(text)} [{cite}]</p>" for text in paragraphs)
+def _text(paragraphs: tuple[str, ...], numbers: Iterator[int]) -> str:
+    return "".join(f"<p>{_markup(text)}{_cite(numbers)}</p>" for text in paragraphs)
+
+
+def _cite(numbers: Iterator[int]) -> str:
+    """The next two works of the list, over and over."""
+    pair = [(number - 1) % CITED + 1 for number in islice(numbers, 2)]
+    links = ", ".join(f'<xref ref-type="bibr" rid="r{at}">{at}</xref>' for at in pair)
+    return f" [{links}]" if links else ""
 
 
 def _extras(record: Record) -> str:

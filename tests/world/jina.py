@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
@@ -103,7 +104,7 @@ def _refused(target: str, call: Call, world: World) -> Reply | None:
         "message": "Per IP rate limit exceeded",
         "readableMessage": "RateLimitTriggeredError",
     }
-    return as_json(told, 429, Retry_After=str(wait))
+    return replace(as_json(told, 429, Retry_After=str(wait)), refused=True)
 
 
 def _record(target: str, world: World) -> Record | None:

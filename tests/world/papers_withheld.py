@@ -90,7 +90,7 @@ PAPERS = [
     paper(
         36,
         "partial",
-        "Receptive field size in amblyopic adults",
+        "Perceptual fading in amblyopic adults",
         SIGNALS,
         topic="vision",
         site="summit",
@@ -102,7 +102,7 @@ PAPERS = [
 _WALLS = (
     ("captcha", "Echoes of calcium sparks", "heart", "meadow"),
     ("captcha_200", "Titres after the second spring", "virus", "harbour"),
-    ("bot_check", "Pollen diversity at the field edge", "bee", "summit"),
+    ("bot_check", "Pollen diversity at the orchard edge", "bee", "summit"),
     ("cookie_wall", "Saccades without intention", "vision", "meadow"),
     ("login", "Artemisinin delay in cultured parasites", "malaria", "harbour"),
     ("error_page", "Growth steps of nacre", "crystal", "summit"),

@@ -9,6 +9,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from . import jats
+from .limits import refusal
 from .pdf import pdf_of
 from .prose import abstract, body
 from .records import Record, plain
@@ -90,9 +91,11 @@ def _metadata(record: Record, version: int) -> dict[str, Any]:
 
 def _listing(call: Call, world: World) -> Reply:
     prefix = call.params.get("prefix", "")
+    # A whole PMCID names one paper: nobody needs to look through all of them.
+    named = world.corpus.by_pmcid.get(prefix.partition(".")[0]) if "." in prefix else None
     folders = sorted(
         folder
-        for record in world.corpus.records
+        for record in ([named] if named else world.corpus.records)
         for version in record.cloud
         if (folder := f"{record.pmcid}.{version}/").startswith(prefix)
     )[:1000]
@@ -125,7 +128,14 @@ _KINDS = {
 
 
 def idconv(call: Call, world: World) -> Reply:
-    """The converter of 2025: integers for PMIDs, one kind per request, 400 otherwise."""
+    """The converter of 2025: integers for PMIDs, one kind per request, 400 otherwise.
+
+    It counts to the same three requests a second as the E-utilities.
+    """
+    with world.lock:
+        too_many = world.desk.turn("anonymous", call.at, 3) > 3
+    if too_many:
+        return refusal(call, 2)
     ids = [name for name in call.params.get("ids", "").split(",") if name]
     kind = call.params.get("idtype") or _guess(ids)
     pattern, code, wanted = _KINDS.get(kind, _KINDS["pmid"])

@@ -13,6 +13,9 @@ from . import convert
 from .records import Record
 from .topics import TOPICS
 
+# How many works a paper cites.
+CITED = 12
+
 Sections = tuple[tuple[str, tuple[str, ...]], ...]
 
 _SENTENCES = (
@@ -132,7 +135,7 @@ def references(record: Record) -> tuple[tuple[str, str, str, str, str], ...]:
         ("Marlow", "Oyelaran", "Szabo", "Tanaka", "Quispe", "Lindt"),
     )
     made = []
-    for number in range(1, 13):
+    for number in range(1, CITED + 1):
         a, b = dice.sample(topic["things"], 2)
         year = str(dice.randint(1988, 2024))
         made.append(

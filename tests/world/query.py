@@ -174,6 +174,8 @@ class _Reader:
             name = self.tag() or name
             return self.range(text, upper, _FIELDS.get(name.lower(), "published"))
         place = _FIELDS.get(name.lower().split(":")[0], "")
+        if text.lower() == "hasabstract" and name.lower() in {"", "text", "all fields", "all"}:
+            return self.term(text, "subset", quoted=quoted, tagged=True)
         if span := _SPAN.fullmatch(text):
             return self.range(span[1], span[2], place or "published")
         if name and not place:

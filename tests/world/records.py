@@ -8,11 +8,17 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .field import Field
 
 Person = tuple[str, str]
+# What a publisher's page may be when it leads to the whole paper.
+OPEN_PAGES = frozenset({"article", "pdf", "multi_hop", "meta_refresh", "picky"})
 
 
 @dataclass(frozen=True)
@@ -102,6 +108,14 @@ class Record:
         return bool(self.released)
 
     @property
+    def expected(self) -> str:
+        """What a perfect downloader ends with: ``full_text`` or ``abstract``."""
+        in_pmc = self.cloud or self.efetch == "body" or self.europepmc
+        copy = self.arxiv or (self.doi and self.unpaywall in {"pdf", "html"})
+        page = self.page in OPEN_PAGES or (self.page == "forbidden" and self.jina == "page")
+        return "full_text" if in_pmc or copy or (self.doi and page) else "abstract"
+
+    @property
     def number(self) -> str:
         """The PMCID without its prefix."""
         return self.pmcid.removeprefix("PMC")
@@ -110,16 +124,57 @@ class Record:
 class Corpus:
     """All papers of a world, found by any of their names."""
 
-    def __init__(self, records: Iterable[Record]) -> None:
-        self.records = list(records)
-        self.by_pmid = {r.pmid: r for r in self.records if r.pmid}
-        self.by_pmcid = {r.pmcid: r for r in self.records if r.pmcid}
-        self.by_doi = {r.doi.lower(): r for r in self.records if r.doi}
-        self.by_arxiv = {r.arxiv: r for r in self.records if r.arxiv}
+    def __init__(self, records: Iterable[Record], field: Field | None = None) -> None:
+        own = list(records)
+        self.records = Papers(own, field or ())
+        self.by_pmid = Names({r.pmid: r for r in own if r.pmid}, field and field.by_pmid)
+        self.by_pmcid = Names({r.pmcid: r for r in own if r.pmcid}, field and field.by_pmcid)
+        self.by_doi = Names({r.doi.lower(): r for r in own if r.doi}, field and field.by_doi)
+        self.by_arxiv = Names({r.arxiv: r for r in own if r.arxiv}, field and field.by_arxiv)
 
     def branch(self, name: str) -> Record:
         """The first paper of a branch."""
         return next(record for record in self.records if record.branch == name)
+
+
+class Names(dict[str, Record]):
+    """Papers by one kind of name; those of the field are made when asked for, and not listed."""
+
+    def __init__(
+        self, known: Mapping[str, Record], field: Callable[[str], Record | None] | None
+    ) -> None:
+        super().__init__(known)
+        self.field = field or (lambda name: None)
+
+    def __missing__(self, name: str) -> Record:
+        if record := self.field(name):
+            return record
+        raise KeyError(name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The paper, or *default*."""
+        return super().get(name) or self.field(name) or default
+
+
+class Papers(Sequence[Record]):
+    """Some papers, and behind them those of the field, one at a time."""
+
+    def __init__(self, own: list[Record], field: Sequence[Record]) -> None:
+        self.own = own
+        self.field = field
+
+    def __len__(self) -> int:
+        return len(self.own) + len(self.field)
+
+    def __getitem__(self, at: Any) -> Any:
+        if isinstance(at, slice):
+            return [self[place] for place in range(len(self))[at]]
+        at = range(len(self))[at]
+        return self.own[at] if at < len(self.own) else self.field[at - len(self.own)]
+
+    def __iter__(self) -> Iterator[Record]:
+        yield from self.own
+        yield from self.field
 
 
 def plain(fragment: str) -> str:

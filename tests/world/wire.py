@@ -19,7 +19,10 @@ HTML, TEXT, PDF = "text/html; charset=utf-8", "text/plain; charset=utf-8", "appl
 
 @dataclass(frozen=True)
 class Request:
-    """One request the world has seen; ``params`` holds query and form, the last value of each."""
+    """One request the world has seen; ``params`` holds query and form, the last value of each.
+
+    ``host`` tells publishers apart; ``refused`` says that it was one too many for the host's limit.
+    """
 
     at: float
     service: str
@@ -28,6 +31,8 @@ class Request:
     params: dict[str, str]
     headers: dict[str, str]
     status: int
+    host: str = ""
+    refused: bool = False
 
 
 @dataclass(frozen=True)
@@ -59,7 +64,10 @@ class Call:
 
 @dataclass
 class Reply:
-    """What a service answers; ``manner`` is how the wire misbehaves while sending it."""
+    """What a service answers; ``manner`` is how the wire misbehaves while sending it.
+
+    ``refused``: it says that the host's limit was passed.
+    """
 
     status: int = 200
     body: bytes = b""
@@ -67,6 +75,7 @@ class Reply:
     headers: dict[str, str] = field(default_factory=dict)
     manner: str = ""
     stream: Iterator[bytes] | None = None
+    refused: bool = False
 
 
 def text(body: str, media: str = HTML, status: int = 200, **headers: str) -> Reply:
@@ -90,6 +99,12 @@ def redirect(where: str, status: int = 302, **headers: str) -> Reply:
 Answer = Callable[[Call], Reply]
 # Real seconds, also under a stage clock: a slow body must be slow for the socket that reads it.
 _NEVER = threading.Event()
+
+
+def dawdle(seconds: float) -> None:
+    """Wait, also under a stage clock."""
+    if seconds:
+        _NEVER.wait(seconds)
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -128,7 +143,7 @@ class Handler(BaseHTTPRequestHandler):
                 self._reset()
                 return
             if reply.manner == "slow_headers":
-                _NEVER.wait(3)
+                dawdle(3)
             self._head(reply)
             if self.command != "HEAD" and reply.status != 304:
                 self._body(reply)
@@ -157,7 +172,7 @@ class Handler(BaseHTTPRequestHandler):
             for at in range(len(reply.body)):
                 self.wfile.write(reply.body[at : at + 1])
                 self.wfile.flush()
-                _NEVER.wait(0.2)
+                dawdle(0.2)
         else:
             self.wfile.write(reply.body)
 

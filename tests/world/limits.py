@@ -1,0 +1,85 @@
+"""How often each host may be asked; one request more gets 429 and is counted.
+
+Published limits (facts sheet): NCBI 3 a second and 10 with a key, the ID Converter on the same
+account; Crossref 5 (lists: 1) or, for who says who he is, 10 (3) a second and 1 or 3 at once;
+arXiv one in three seconds; Jina Reader 20 a minute; Semantic Scholar one a second. Where only good
+manners are known: Europe PMC 5 a second, Unpaywall 10, PMC's bucket 16 at once, publishers and
+repositories one a second. NCBI and Jina count in windows of their own, see `eutils` and `jina`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+
+from .moods import limited
+from .wire import Call, Reply
+
+# A request does not arrive to the millisecond when it was sent. What comes too early by no more
+# than this is served, but moves the next turn all the same: the rate on average is strict. Where
+# several may come in a row, that is grace enough.
+GRACE = 0.25
+
+
+@dataclass(frozen=True)
+class Limit:
+    """So many in so many seconds, in a row if need be; ``at_once``: under way, 0 for any number."""
+
+    count: int
+    seconds: float = 1
+    at_once: int = 0
+
+
+LIMITS = {
+    "crossref": Limit(5, at_once=1),
+    "crossref, polite": Limit(10, at_once=3),
+    "crossref list": Limit(1, at_once=1),
+    "crossref list, polite": Limit(3, at_once=3),
+    "arxiv": Limit(1, 3, at_once=1),
+    "europepmc": Limit(5),
+    "unpaywall": Limit(10),
+    "semantic_scholar": Limit(1),
+    "pmc_cloud": Limit(1000, at_once=16),
+    **dict.fromkeys(("meadow", "harbour", "summit", "repository"), Limit(1)),
+}
+
+
+class Gate:
+    """Lets requests in, host by host.
+
+    Unless *strict*, only at arXiv's search: on a stage clock a request may arrive seconds after it
+    was sent, because a thread that sleeps moves the clock for all of them.
+    """
+
+    def __init__(self, *, strict: bool) -> None:
+        self.strict = strict
+        self.due: dict[str, float] = {}
+        self.under_way: Counter[str] = Counter()
+
+    def enter(self, host: str, call: Call) -> float:
+        """0 when the request may come in, else the seconds until it might."""
+        limit = LIMITS.get(_tier(host, call))
+        if limit is None or not (self.strict or call.path == "/api/query"):
+            return 0.0
+        every = limit.seconds / limit.count
+        due = max(self.due.get(host, 0.0), call.at)
+        early = due - call.at - max(GRACE, (limit.count - 1) * every)
+        if early > 1e-6 or (limit.at_once and self.under_way[host] > limit.at_once):
+            return max(early, every)
+        self.due[host] = due + every
+        return 0.0
+
+
+def _tier(host: str, call: Call) -> str:
+    if host != "crossref":
+        return host
+    named = "mailto" in call.params or "mailto" in call.header("user-agent")
+    return f"crossref{' list' if call.path == '/works' else ''}{', polite' if named else ''}"
+
+
+def refusal(call: Call, wait: float) -> Reply:
+    """The answer to a request too many."""
+    reply = limited(call, str(math.ceil(wait)))
+    reply.refused = True
+    return reply
