@@ -3,3 +3,69 @@
 Belongs here: what draws, words or tabulates a `Job` and its papers. Nothing in this room asks a
 site, opens a database or reads an argument: it is handed rows and a folder.
 """
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+from ..job import Harvested, Job
+from ..safe_files import make_folder, write_whole
+from .lock_file import Difference, Differences, Lock, Locked, compare, read_lock
+
+__all__ = [
+    "Difference",
+    "Differences",
+    "Lock",
+    "Locked",
+    "compare",
+    "read_lock",
+    "write_report",
+]
+
+PAGE = "report.html"
+
+
+def write_report(job: Job, rows: Callable[[], Iterator[Harvested]], folder: Path) -> Path:
+    """Write everything a reviewer gets of a harvest; return the page.
+
+    Parameters
+    ----------
+    job : Job
+    rows : callable
+        Its papers, in the order of their numbers. They are gone through once, so that all files
+        tell of the same moment, also while the harvest goes on.
+    folder : Path
+        The folder of this job (``reports/<job>``); made when absent. The shelf's files are taken
+        to lie two folders up.
+
+    Raises
+    ------
+    StoreFailed
+        The disk refuses; each file is then the old one or the new one, never a part.
+    """
+    from . import page, prisma
+    from .figures import Figures
+    from .lock_file import lock_file
+    from .tables import not_retrieved_table, papers_table
+
+    make_folder(folder)
+    figures = Figures()
+    with ExitStack() as files:
+        sinks = [
+            figures.add,
+            files.enter_context(papers_table(folder)),
+            files.enter_context(not_retrieved_table(folder)),
+            files.enter_context(lock_file(folder, job)),
+        ]
+        for row in rows():
+            for add in sinks:
+                add(row)
+    flow = prisma.flow(job, figures)
+    drawing = prisma.svg(flow, job.title)
+    write_whole(folder / "prisma.svg", drawing.encode("utf-8", "replace"))
+    write_whole(folder / "prisma.csv", prisma.numbers(flow).encode("utf-8", "replace"))
+    # The page comes last: it links to the others.
+    write_whole(folder / PAGE, page.page(job, figures, drawing).encode("utf-8", "replace"))
+    return folder / PAGE

@@ -1,0 +1,239 @@
+"""The geometry of the charts: which rectangle goes where. The template draws, CSS colours.
+
+Horizontal places and lengths are per cent of the drawing, vertical ones pixels, so that one
+drawing fits a telephone and a desk without a script and without letters being stretched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from ..job import State
+from .figures import STATES, Split
+from .labels import STATE_LABELS, share
+
+COLUMNS_HEIGHT = 220
+TIMELINE_WIDTH, TIMELINE_HEIGHT = 1000, 180
+_MOST_YEARS = 60
+_BINS = 160
+_STEPS = (1, 2, 5, 10, 20, 50, 100, 200)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One coloured part of a bar; ``at`` and ``size`` in per cent or pixels."""
+
+    state: State
+    at: float
+    size: float
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One row of a bar chart, its pieces in per cent of the longest row."""
+
+    name: str
+    split: Split
+    pieces: tuple[Piece, ...]
+
+    @property
+    def total(self) -> int:
+        """Papers in the row."""
+        return self.split.total()
+
+
+def bar(name: str, split: Split, longest: int) -> Bar:
+    """A row whose full width stands for *longest* papers."""
+    pieces, at = [], 0.0
+    for state in STATES:
+        if n := split[state]:
+            size = 100 * n / max(longest, 1)
+            pieces.append(Piece(state, round(at, 3), round(size, 3), n))
+            at += size
+    return Bar(name, split, tuple(pieces))
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One year; ``x`` and ``width`` in per cent, pieces in pixels from the top."""
+
+    label: str
+    x: float
+    width: float
+    split: Split
+    pieces: tuple[Piece, ...]
+    shown: str  # where its label is written: "all", "wide" or not at all ("")
+
+    @property
+    def words(self) -> str:
+        """What the column says, for those who cannot see it."""
+        parts = [f"{STATE_LABELS[s].lower()} {self.split[s]:,}" for s in STATES if self.split[s]]
+        covered = share(self.split["full_text"], self.split.total())
+        return f"{self.label}: {', '.join(parts) or 'none'} ({covered} full text)"
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """A line across a chart: its value, and pixels from the top."""
+
+    value: int
+    y: float
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """A column chart of years; ``undated`` papers have no place in it."""
+
+    columns: tuple[Column, ...]
+    ticks: tuple[Tick, ...]
+    undated: Split
+
+
+def columns(years: Mapping[str, Split], this_year: int) -> Columns:
+    """Years side by side without gaps; very old ones share the first column."""
+    undated: Split = Split()
+    dated: dict[int, Split] = {}
+    for text, split in years.items():
+        # No paper is from the year 9999, whatever a record says.
+        if text and 1400 < int(text) <= this_year + 2:
+            dated[int(text)] = split
+        else:
+            undated += split
+    if not dated:
+        return Columns((), (), undated)
+    last, first = max(dated), min(dated)
+    start = max(first, last - _MOST_YEARS + 1)
+    splits = {year: dated.get(year, Split()) for year in range(start, last + 1)}
+    if first < start:
+        splits[start] = sum((s for year, s in dated.items() if year <= start), Split())
+    most = max(split.total() for split in splits.values())
+    ticks = ticks_up_to(most, COLUMNS_HEIGHT)
+    top = ticks[-1].value
+    step = 100 / len(splits)
+    wide, narrow = _steps(len(splits))
+    made = []
+    for place, (year, split) in enumerate(splits.items()):
+        label = f"≤ {year}" if year == start and first < start else str(year)
+        shown = "all" if year % narrow == 0 else "wide" if year % wide == 0 else ""
+        if len(splits) <= 5:
+            shown = "all"
+        width = min(step * 0.82, 8.0)
+        x = place * step + (step - width) / 2
+        pieces = _upwards(split, COLUMNS_HEIGHT / top)
+        made.append(Column(label, round(x, 3), round(width, 3), split, pieces, shown))
+    return Columns(tuple(made), ticks, undated)
+
+
+def _steps(n: int) -> tuple[int, int]:
+    """Every how many years a label fits, at a desk and on a telephone."""
+    wide = next(step for step in _STEPS if n / step <= 14)
+    narrow = next(step for step in _STEPS if n / step <= 5 and step % wide == 0)
+    return wide, narrow
+
+
+def _upwards(split: Split, scale: float) -> tuple[Piece, ...]:
+    pieces, at = [], float(COLUMNS_HEIGHT)
+    for state in STATES:
+        if n := split[state]:
+            at -= n * scale
+            pieces.append(Piece(state, round(at, 2), round(n * scale, 2), n))
+    return tuple(pieces)
+
+
+def ticks_up_to(most: int, height: float) -> tuple[Tick, ...]:
+    """Round values from 0 to at least *most*, two to five steps of them.
+
+    >>> [tick.value for tick in ticks_up_to(87, 100)]
+    [0, 20, 40, 60, 80, 100]
+    """
+    size = 1
+    while True:
+        for step in (size, 2 * size, 5 * size):
+            steps = max(1, -(-most // step))
+            if steps <= 5:
+                values = range(0, steps * step + 1, step)
+                return tuple(Tick(v, round(height * (1 - v / values[-1]), 2)) for v in values)
+        size *= 10
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A label under the timeline: per cent from the left, and how it hangs there."""
+
+    x: float
+    text: str
+    anchor: str
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """Papers ended so far, over time; ``areas`` are SVG paths, one on top of the other."""
+
+    areas: tuple[tuple[State, str], ...]
+    ticks: tuple[Tick, ...]
+    moments: tuple[Moment, ...]
+    rows: tuple[tuple[str, dict[State, int]], ...]
+    seconds: float
+
+
+def timeline(times: Mapping[str, Sequence[float]]) -> Timeline | None:
+    """The harvest as it went; None when it was over before it could be drawn."""
+    ended = sorted((at, state) for state in STATES for at in times.get(state, ()))
+    if not ended or ended[-1][0] - ended[0][0] < 1:
+        return None
+    first, last = ended[0][0], ended[-1][0]
+    bins = [Split() for _ in range(_BINS)]
+    for at, state in ended:
+        bins[min(int((at - first) / (last - first) * _BINS), _BINS - 1)][state] += 1
+    sums, so_far = [Split()], Split()
+    for one in bins:
+        so_far += one
+        sums.append(so_far.copy())
+    ticks = ticks_up_to(len(ended), TIMELINE_HEIGHT)
+    scale = TIMELINE_HEIGHT / ticks[-1].value
+    floor, areas = [0] * len(sums), []
+    for state in STATES[:3]:
+        roof = [low + total[state] for low, total in zip(floor, sums, strict=True)]
+        if so_far[state]:
+            areas.append((state, _area(floor, roof, scale)))
+        floor = roof
+    return Timeline(
+        areas=tuple(areas),
+        ticks=ticks,
+        moments=_moments(first, last),
+        rows=tuple(
+            (_clock(first + (last - first) * place / _BINS), {s: sums[place][s] for s in STATES})
+            for place in range(0, _BINS + 1, _BINS // 8)
+        ),
+        seconds=last - first,
+    )
+
+
+def _area(floor: Sequence[int], roof: Sequence[int], scale: float) -> str:
+    def points(values: Sequence[int]) -> list[str]:
+        wide = TIMELINE_WIDTH / (len(values) - 1)
+        return [f"{i * wide:.1f} {TIMELINE_HEIGHT - n * scale:.1f}" for i, n in enumerate(values)]
+
+    return "M" + "L".join([*points(roof), *reversed(points(floor))]) + "z"
+
+
+def _moments(first: float, last: float) -> tuple[Moment, ...]:
+    days = last - first > 86400
+    form = "%-d %b, %H:%M" if days else "%H:%M" if last - first > 600 else "%H:%M:%S"
+
+    def text(at: float) -> str:
+        return datetime.fromtimestamp(at, UTC).strftime(form.replace("%-d", "%d")).lstrip("0")
+
+    middle = (first + last) / 2
+    return (
+        Moment(0, datetime.fromtimestamp(first, UTC).strftime("%d %b, %H:%M UTC").lstrip("0"), ""),
+        Moment(50, text(middle), "middle"),
+        Moment(100, text(last), "end"),
+    )
+
+
+def _clock(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S")

@@ -1,0 +1,117 @@
+"""The figures of a harvest, counted in one pass over its papers.
+
+What is held does not grow with the number of papers, but for one number for each (when it ended)
+and the names of the journals; a hundred thousand papers take some ten megabytes.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from ..job import Harvested, State
+from ..plain_text import one_line
+
+SHOWN = 200
+"""Papers a table of the page shows; the rest are in the CSV files."""
+
+STATES: tuple[State, ...] = ("full_text", "abstract", "failed", "pending")
+_NAME = 160  # characters of a journal's name, a license or an outcome that are kept
+
+Split = Counter[str]
+"""How many papers of a group ended how, by `State`."""
+
+
+@dataclass(slots=True)
+class Shown:
+    """The first papers of a kind, and how many there are."""
+
+    total: int = 0
+    rows: list[Harvested] = field(default_factory=list)
+
+    def add(self, row: Harvested) -> None:
+        """Count one, and keep it while there is room."""
+        self.total += 1
+        if len(self.rows) < SHOWN:
+            self.rows.append(row)
+
+
+@dataclass(slots=True)
+class Figures:
+    """All that the page and the diagram say.
+
+    Parameters
+    ----------
+    states : Split
+        Papers by state.
+    years, journals, reasons : dict of str to Split
+        The same for each year of publication (empty: unknown), journal and reason.
+    via, licenses : Counter
+        Full texts by route and by license.
+    routes : dict of str to Counter
+        For each route of the ladder, how its attempts ended.
+    times : dict of State to array
+        When papers ended, in seconds since 1970, in no order.
+    """
+
+    states: Split = field(default_factory=Counter)
+    years: dict[str, Split] = field(default_factory=lambda: defaultdict(Counter))
+    journals: dict[str, Split] = field(default_factory=lambda: defaultdict(Counter))
+    reasons: dict[str, Split] = field(default_factory=lambda: defaultdict(Counter))
+    via: Counter[str] = field(default_factory=Counter)
+    licenses: Counter[str] = field(default_factory=Counter)
+    routes: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    times: dict[str, array[float]] = field(default_factory=lambda: defaultdict(lambda: array("d")))
+    papers: Shown = field(default_factory=Shown)
+    missing: Shown = field(default_factory=Shown)
+    retracted: Shown = field(default_factory=Shown)
+    concerns: Shown = field(default_factory=Shown)
+
+    @property
+    def total(self) -> int:
+        """Papers, whatever became of them."""
+        return self.states.total()
+
+    @property
+    def ended(self) -> int:
+        """Papers whose outcome is known."""
+        return self.total - self.states["pending"]
+
+    def add(self, row: Harvested) -> None:
+        """Count one paper."""
+        paper, state = row.paper, row.state
+        self.states[state] += 1
+        self.years[paper.year if _is_year(paper.year) else ""][state] += 1
+        journal = one_line(paper.journal or paper.journal_abbreviation)[:_NAME]
+        self.journals[journal][state] += 1
+        self.papers.add(row)
+        if state == "full_text":
+            self.via[row.via[:_NAME]] += 1
+            self.licenses[one_line(row.license)[:_NAME]] += 1
+        elif state != "pending":
+            self.reasons[row.reason[:_NAME]][state] += 1
+            self.missing.add(row)
+        for attempt in row.attempts:
+            self.routes[attempt.source[:_NAME]][attempt.outcome[:_NAME]] += 1
+        self._notices(row)
+        if state != "pending" and (at := _seconds(row.ended_at)):
+            self.times[state].append(at)
+
+    def _notices(self, row: Harvested) -> None:
+        if row.paper.retracted:
+            self.retracted.add(row)
+        elif any(notice.kind == "expression_of_concern" for notice in row.paper.notices):
+            self.concerns.add(row)
+
+
+def _is_year(text: str) -> bool:
+    return len(text) == 4 and text.isascii() and text.isdigit()
+
+
+def _seconds(moment: str) -> float:
+    try:
+        return datetime.fromisoformat(moment).timestamp()
+    except (ValueError, OverflowError):
+        return 0.0

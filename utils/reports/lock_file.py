@@ -1,0 +1,240 @@
+"""``papers.lock.json``: what a corpus was made of, so that a colleague can build the same again.
+
+One JSON object, one line a paper, so that two locks can be compared with ``diff`` as well. It
+holds identifiers and checksums and no text; it is read as what it is, a file from somebody else.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from ..errors import BadRequest
+from ..identifiers import Ids
+from ..job import Harvested, Job
+from ..paper import now
+from ..plain_text import one_line, plain_json
+from ..safe_files import disk
+from .whole_file import written
+
+NAME = "papers.lock.json"
+FORMAT = "papershelf-lock"
+VERSION = 1
+MOST_BYTES = 100_000_000
+MOST_PAPERS = 500_000
+_NAMES = ("pmid", "pmcid", "doi", "arxiv")
+_KINDS = ("full_text", "abstract", "")
+_HEAD = {"query": 20_000, "effective_query": 200_000, "made_at": 40}
+_HINT = "Ask for the file again, or make one with `uv run server.py report`."
+
+
+@dataclass(frozen=True, slots=True)
+class Locked:
+    """A paper of a lock: ``kind`` and ``sha256`` of its text are empty where it had none."""
+
+    ids: Ids
+    kind: str = ""
+    sha256: str = ""
+    retracted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Lock:
+    """A corpus as it was at ``made_at``; the queries are empty for lists of identifiers."""
+
+    query: str
+    effective_query: str
+    made_at: str
+    papers: tuple[Locked, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A paper that is not as it was; ``before`` and ``after`` are None where it is absent."""
+
+    before: Locked | None
+    after: Locked | None
+
+    @property
+    def ids(self) -> Ids:
+        """The names it goes by, on either side."""
+        before, after = (side.ids if side else Ids() for side in (self.before, self.after))
+        return before | after
+
+
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """What two times of a corpus differ in. A paper may be in more than one list.
+
+    Parameters
+    ----------
+    changed : tuple of Difference
+        Its text is another one, of the same kind.
+    gained, lost : tuple of Difference
+        It has more of a text than before (an abstract, then the paper), or less.
+    retracted : tuple of Difference
+        It was retracted since.
+    gone, new : tuple of Difference
+        It is on one side only.
+    pending : int
+        Papers not yet tried, about which nothing can be said.
+    same : int
+        Papers exactly as they were.
+    """
+
+    changed: tuple[Difference, ...] = ()
+    gained: tuple[Difference, ...] = ()
+    lost: tuple[Difference, ...] = ()
+    retracted: tuple[Difference, ...] = ()
+    gone: tuple[Difference, ...] = ()
+    new: tuple[Difference, ...] = ()
+    pending: int = 0
+    same: int = 0
+
+    def __bool__(self) -> bool:
+        return any(getattr(self, field.name) for field in fields(self) if field.type != "int")
+
+
+@contextlib.contextmanager
+def lock_file(folder: Path, job: Job) -> Iterator[Callable[[Harvested], None]]:
+    """Write the lock, paper by paper, in the order they come."""
+    head = {
+        "format": FORMAT,
+        "version": VERSION,
+        "query": job.query,
+        "effective_query": job.effective_query,
+        "made_at": job.ended_at or now(),
+    }
+    with written(folder / NAME) as file:
+        file.write(plain_json(head)[:-1] + ', "papers": [')
+        between, nameless = "\n", 0
+
+        def add(row: Harvested) -> None:
+            nonlocal between, nameless
+            if not row.paper.ids:
+                nameless += 1  # nobody could ask for it again
+                return
+            file.write(between + plain_json(_entry(locked(row))))
+            between = ",\n"
+
+        yield add
+        file.write(f'\n], "without_identifier": {nameless}}}\n')
+
+
+def locked(row: Harvested) -> Locked:
+    """A paper of a harvest as its lock has it."""
+    kind = row.state if row.state in _KINDS else ""
+    return Locked(row.paper.ids, kind, row.sha256 if kind else "", row.paper.retracted)
+
+
+def _entry(paper: Locked) -> dict[str, object]:
+    names = {name: getattr(paper.ids, name) for name in _NAMES}
+    told = {name: value for name, value in names.items() if value}
+    rest = {"kind": paper.kind, "sha256": paper.sha256, "retracted": paper.retracted}
+    return {**told, **rest}
+
+
+def read_lock(path: Path) -> Lock:
+    """Read a lock somebody handed over.
+
+    Raises
+    ------
+    BadRequest
+        It is no lock, of a later version, too large, or one of its papers is malformed; the
+        message says which.
+    StoreFailed
+        The file could not be read.
+    """
+    with disk(path, "read"), path.open("rb") as file:
+        data = file.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise _bad(path, f"is larger than {MOST_BYTES // 1_000_000} MB")
+    try:
+        made = json.loads(data)
+    except (ValueError, RecursionError):
+        raise _bad(path, "is not JSON") from None
+    if not isinstance(made, dict) or made.get("format") != FORMAT:
+        raise _bad(path, f"does not say that it is a {FORMAT} file")
+    if made.get("version") != VERSION or isinstance(made["version"], bool):
+        raise _bad(path, f"is of version {made.get('version')!r:.20}; this program reads {VERSION}")
+    for name, most in _HEAD.items():
+        if not isinstance(made.get(name), str) or len(made[name]) > most:
+            raise _bad(path, f'has no usable "{name}"')
+    rows = made.get("papers")
+    if not isinstance(rows, list) or len(rows) > MOST_PAPERS:
+        raise _bad(path, f'has no list "papers" of at most {MOST_PAPERS:,}')
+    papers = tuple(_locked(path, number, row) for number, row in enumerate(rows, 1))
+    return Lock(made["query"], made["effective_query"], made["made_at"], papers)
+
+
+def _locked(path: Path, number: int, row: Any) -> Locked:
+    where = f"is malformed at paper {number:,}"
+    if not isinstance(row, dict):
+        raise _bad(path, f"{where}: it is no object")
+    names = {name: row[name] for name in _NAMES if row.get(name)}
+    if not all(isinstance(value, str) for value in names.values()):
+        raise _bad(path, f"{where}: its identifiers are no strings")
+    try:
+        ids = Ids.of(**names)
+    except BadRequest as error:
+        raise _bad(path, f"{where}: {one_line(error.message)[:200]}") from None
+    kind, sha256, retracted = row.get("kind"), row.get("sha256"), row.get("retracted")
+    if kind not in _KINDS:
+        raise _bad(path, f'{where}: its kind is not "full_text", "abstract" or empty')
+    if not isinstance(sha256, str) or not re.fullmatch("([0-9a-f]{64})?", sha256):
+        raise _bad(path, f"{where}: its sha256 is not 64 hexadecimal digits")
+    if not isinstance(retracted, bool):
+        raise _bad(path, f'{where}: "retracted" is neither true nor false')
+    return Locked(ids, kind, sha256, retracted)
+
+
+def _bad(path: Path, what: str) -> BadRequest:
+    return BadRequest(f"{one_line(path.name)} {what}.", _HINT)
+
+
+def compare(lock: Lock, rows: Iterable[Harvested]) -> Differences:
+    """What became of a lock's papers since; papers are the same when they share a name."""
+    by_name = {name: place for place, was in enumerate(lock.papers) for name in was.ids.names()}
+    found: dict[str, list[Difference]] = {
+        field.name: [] for field in fields(Differences) if field.type != "int"
+    }
+    seen: set[int] = set()
+    pending = same = 0
+    for row in rows:
+        place = next((by_name[n] for n in row.paper.ids.names() if n in by_name), None)
+        if place is not None:
+            seen.add(place)
+        if row.state == "pending":
+            pending += 1
+            continue
+        after = locked(row)
+        if place is None:
+            found["new"].append(Difference(None, after))
+            continue
+        before = lock.papers[place]
+        names = _changes(before, after)
+        same += not names
+        for name in names:
+            found[name].append(Difference(before, after))
+    for place, was in enumerate(lock.papers):
+        if place not in seen:
+            found["gone"].append(Difference(was, None))
+    lists = {name: tuple(listed) for name, listed in found.items()}
+    return Differences(**lists, pending=pending, same=same)
+
+
+def _changes(before: Locked, after: Locked) -> list[str]:
+    names = []
+    worth = ("", "abstract", "full_text").index
+    if worth(after.kind) != worth(before.kind):
+        names.append("gained" if worth(after.kind) > worth(before.kind) else "lost")
+    elif before.sha256 and after.sha256 and before.sha256 != after.sha256:
+        names.append("changed")
+    if after.retracted and not before.retracted:
+        names.append("retracted")
+    return names

@@ -1,0 +1,74 @@
+"""What can be done about a harvest from here, with the commands to copy."""
+
+from __future__ import annotations
+
+import shlex
+from typing import NamedTuple
+
+from ..job import Job
+from .figures import Figures
+from .labels import counted
+from .lock_file import NAME as LOCK
+from .tables import NOT_RETRIEVED
+
+# Outcomes that may be other ones tomorrow, though nobody did anything.
+PASSING = ("unreachable", "could_not_tell", "error_page", "partial", "empty")
+# Texts a person with a browser or a library can have.
+BY_HAND = (
+    "paywall",
+    "login",
+    "captcha",
+    "bot_check",
+    "cookie_wall",
+    "wrong_paper",
+    "abstract_only",
+)
+
+
+class Step(NamedTuple):
+    """A thing to do: what, why, and the command if there is one."""
+
+    title: str
+    words: str
+    command: str = ""
+
+
+def next_steps(job: Job, figures: Figures) -> list[Step]:
+    """What is worth doing now, the most useful first."""
+    again = f"uv run server.py harvest --job {shlex.quote(job.job_id)}"
+    steps = []
+    if pending := figures.states["pending"]:
+        words = f"{counted(pending, 'paper')} not tried yet. Nothing that is done is done again."
+        steps.append(Step("Go on with this harvest", words, again))
+    passing = _papers(figures, PASSING)
+    if passing:
+        words = f"{counted(passing, 'paper')} failed for reasons that may pass by themselves."
+        steps.append(
+            Step("Try again what may have been bad luck", words, f"{again} --retry failed")
+        )
+    by_hand = _papers(figures, BY_HAND)
+    if by_hand:
+        words = (
+            f"{counted(by_hand, 'text')} can probably be had in a browser or through a library. "
+            f"Work through {NOT_RETRIEVED}, drop each PDF into papers/inbox/ and run the harvest "
+            "again: every PDF is matched to its paper, checked, and filed as added by hand."
+        )
+        steps.append(Step("Fetch the rest by hand", words, again))
+    if abstracts := figures.states["abstract"]:
+        words = (
+            f"{counted(abstracts, 'paper')} with an abstract only: embargoes end and authors "
+            "deposit copies, so a second look in some months finds more."
+        )
+        steps.append(Step("Look again later", words, f"{again} --retry abstract"))
+    if figures.total:
+        words = (
+            f"{LOCK} names every paper and the checksum of its text. With it, a colleague builds "
+            "the same corpus and sees what changed since."
+        )
+        command = f"uv run server.py harvest --lock {LOCK}"
+        steps.append(Step("Let others build the same corpus", words, command))
+    return steps
+
+
+def _papers(figures: Figures, reasons: tuple[str, ...]) -> int:
+    return sum(figures.reasons[name].total() for name in reasons if name in figures.reasons)

@@ -1,0 +1,111 @@
+"""``papers.csv`` and ``not_retrieved.csv``: the harvest as rows, for Excel, R and pandas."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from ..job import Harvested
+from ..plain_text import one_line
+from .links import best_link, links
+from .reasons import reason_for
+from .whole_file import written
+
+PAPERS = "papers.csv"
+NOT_RETRIEVED = "not_retrieved.csv"
+COLUMNS = (
+    *("number", "asked", "state", "pmid", "pmcid", "doi", "arxiv", "title", "year", "journal"),
+    *("license", "source", "via", "retracted", "reason", "detail", "file", "sha256", "ended_at"),
+)
+MISSING_COLUMNS = (
+    *("number", "asked", "state", "reason", "sentence", "link", "doi_link", "pubmed_link"),
+    *("pmc_link", "pmid", "pmcid", "doi", "arxiv", "title", "year", "journal"),
+)
+# What a spreadsheet takes for the beginning of a formula; the wide forms too, in East Asian ones.
+_FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+
+Add = Callable[[Harvested], None]
+
+
+@contextlib.contextmanager
+def papers_table(folder: Path) -> Iterator[Add]:
+    """``papers.csv``, one row for each paper handed over."""
+    with _table(folder / PAPERS, COLUMNS) as write:
+
+        def add(row: Harvested) -> None:
+            write(
+                {
+                    **_about(row),
+                    "license": row.license,
+                    "source": row.source,
+                    "via": row.via,
+                    "retracted": row.paper.retracted,
+                    "reason": row.reason,
+                    "detail": row.detail,
+                    "file": row.file,
+                    "sha256": row.sha256,
+                    "ended_at": row.ended_at,
+                }
+            )
+
+        yield add
+
+
+@contextlib.contextmanager
+def not_retrieved_table(folder: Path) -> Iterator[Add]:
+    """``not_retrieved.csv``: papers without full text, why, and where to look by hand."""
+    with _table(folder / NOT_RETRIEVED, MISSING_COLUMNS) as write:
+
+        def add(row: Harvested) -> None:
+            if row.state not in ("abstract", "failed"):
+                return
+            at = {link.site: link.url for link in links(row.paper.ids)}
+            write(
+                {
+                    **_about(row),
+                    "reason": row.reason,
+                    "sentence": row.detail or reason_for(row.reason).meaning,
+                    "link": best_link(row),
+                    "doi_link": at.get("DOI", ""),
+                    "pubmed_link": at.get("PubMed", ""),
+                    "pmc_link": at.get("PMC", ""),
+                }
+            )
+
+        yield add
+
+
+def _about(row: Harvested) -> dict[str, object]:
+    paper, ids = row.paper, row.paper.ids
+    return {
+        "number": row.number,
+        "asked": row.asked,
+        "state": row.state,
+        "pmid": ids.pmid,
+        "pmcid": ids.pmcid,
+        "doi": ids.doi,
+        "arxiv": f"arXiv:{ids.arxiv}" if ids.arxiv else "",  # 2511.0410 is no number
+        "title": paper.title,
+        "year": paper.year,
+        "journal": paper.journal or paper.journal_abbreviation,
+    }
+
+
+@contextlib.contextmanager
+def _table(path: Path, columns: tuple[str, ...]) -> Iterator[Callable[[dict[str, object]], None]]:
+    with written(path) as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(columns)
+        yield lambda row: writer.writerow([cell(row[column]) for column in columns])
+
+
+def cell(value: object) -> str:
+    r"""A cell that a spreadsheet shows as text, on one line; a formula would be run.
+
+    >>> cell("=HYPERLINK(1)"), cell("A\\ntitle"), cell(-1)
+    ("'=HYPERLINK(1)", 'A title', "'-1")
+    """
+    text = one_line(str(value))
+    return f"'{text}" if text.startswith(_FORMULA) else text
