@@ -17,7 +17,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property
 
 from . import formats
-from .errors import BadContent, Miss, NotConfigured, NotFound, NotOffered, Unreachable
+from .errors import BadContent, Miss, NotConfigured, NotFound, NotOffered, PaperError, Unreachable
 from .identifiers import Ids
 from .paper import Attempt, Author, Document, Fetched, Paper, StoredPaper, now
 from .paper_lookup import with_registered_terms
@@ -45,7 +45,8 @@ class Rung:
 class Climb:
     """One paper on one rung: what was tried there, and the text if it was found.
 
-    ``known`` says whether ``paper`` is a record, or only the identifiers somebody gave.
+    ``known`` says whether ``paper`` is a record, or only the identifiers somebody gave;
+    ``stay_away_s`` how many seconds the site asked not to be asked again.
     """
 
     paper: Paper
@@ -53,6 +54,7 @@ class Climb:
     attempts: list[Attempt] = field(default_factory=list)
     fetched: Fetched | None = None
     document: Document | None = None
+    stay_away_s: float = 0.0
     _began: float = field(default_factory=time.monotonic)
 
     def note(self, via: str, outcome: str, detail: str, url: str = "", status: int = 0) -> None:
@@ -165,6 +167,8 @@ class Ladder:
         """Whether a candidate is the paper; if not, why not is noted."""
         if isinstance(candidate, Miss):
             status = int(candidate.details.get("status", 0))
+            if isinstance(candidate, Unreachable):
+                climb.stay_away_s = max(climb.stay_away_s, candidate.retry_after)
             climb.note(rung.via, candidate.outcome, str(candidate), status=status)
             return False
         try:
@@ -230,6 +234,16 @@ def _candidates(
         yield from _candidates(route, papers[middle:], web)
     else:
         yield from ((paper, miss) for paper in papers)
+
+
+def may_climb_unknown(ids: Ids, why: PaperError) -> bool:
+    """Texts that carry these identifiers themselves can be recognised without a record.
+
+    Without an address, only those are tried that nobody needs an address for.
+    """
+    if isinstance(why, NotConfigured):
+        return bool(ids.pmcid or ids.arxiv)
+    return isinstance(why, Unreachable) and bool(ids.pmcid or ids.doi or ids.arxiv)
 
 
 def _from_document(paper: Paper, document: Document) -> Paper:

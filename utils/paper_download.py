@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .errors import NotConfigured, NotFound, PaperError, Unreachable
+from .errors import NotFound, PaperError
 from .identifiers import Ids
-from .ladder import Ladder
+from .ladder import Ladder, may_climb_unknown
 from .paper import Paper, StoredPaper
 from .paper_lookup import look_up
 
@@ -150,7 +150,7 @@ def _one(
     """Climb for one paper; errors are outcomes here, because others are on their way too."""
     if isinstance(record, Paper):
         paper = record
-    elif _may_climb_unknown(ids, record):
+    elif may_climb_unknown(ids, record):
         paper = Paper(ids)
     else:
         return record
@@ -173,16 +173,6 @@ def _one(
 def _could_not_tell(why: PaperError, nothing: NotFound) -> PaperError:
     """Could not tell, and here is everything that was tried."""
     return type(why)(why.message, why.hint, **{**nothing.details, **why.details})
-
-
-def _may_climb_unknown(ids: Ids, why: PaperError) -> bool:
-    """Texts that carry these identifiers themselves can be recognised without a record.
-
-    Without an address, only those are tried that nobody needs an address for.
-    """
-    if isinstance(why, NotConfigured):
-        return bool(ids.pmcid or ids.arxiv)
-    return isinstance(why, Unreachable) and bool(ids.pmcid or ids.doi or ids.arxiv)
 
 
 def _offline(ids: Ids) -> NotFound:

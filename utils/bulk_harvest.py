@@ -1,0 +1,337 @@
+"""Thousands of papers: every text that can lawfully be had, as fast as the sites allow.
+
+Each rung of the ladder is a lane with threads of its own, so that all sites are asked side by
+side and none waits for another: records and abstracts come in batches first, then each paper
+moves from rung to rung. A site that is out is passed over, and its papers come back to it later
+in the run. Everything a paper goes through is in the ledger before and after it happens; a run
+that was killed is taken up by running it again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+
+from .errors import NotConfigured, NotFound, PaperError, StoreFailed, Unreachable
+from .identifiers import Ids
+from .job import Job, telling
+from .ladder import Climb, Ladder, Rung, may_climb_unknown
+from .lanes import Lane, Lanes
+from .outages import Outages
+from .paper import Attempt, Paper, StoredPaper
+from .paper_lookup import look_up
+from .store import body_of
+from .store.ledger import Ledger
+
+log = logging.getLogger(__name__)
+
+_LOOK_UP, _AGAIN = "look up", "again"
+_AT_ONCE = 200  # what NCBI takes in one request
+_LINGER_S = 10.0  # a batch of JATS waits so long for others: NCBI counts requests
+_THREADS = 8  # for most sites: sixteen requests a second, each under way for a fifth of one
+_BY_PUBLISHER = {"unpaywall", "publisher"}  # these lead to many hosts, told apart by the DOI
+_SAME_HOST = 4  # papers of one publisher under way: its host is asked once a second
+_LATER_S = (30.0, 120.0)  # after what time papers come back to a site that was out
+_RATE_OVER_S = 30.0
+_SOON_S = 3.0  # earlier, nobody can say how long it will take
+_PASSED_OVER = "the site was out, and was passed over"
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a harvest is.
+
+    Parameters
+    ----------
+    job : Job
+        With the counts of this moment.
+    rate : float
+        Papers that ended per second, of late.
+    eta_s : float or None
+        Seconds until the slowest lane is through at its present pace; None while nobody can say.
+    waiting : dict
+        By site, how many papers are queued there or under way.
+    later : int
+        Papers that wait for a site that was out.
+    """
+
+    job: Job
+    rate: float = 0.0
+    eta_s: float | None = None
+    waiting: dict[str, int] | None = None
+    later: int = 0
+
+
+def run(ledger: Ledger, ladder: Ladder, *, prefer_pmc: bool = True) -> Iterator[Progress]:
+    """Work on a job until none of its papers is pending; says how far it is about twice a second.
+
+    Whoever stops listening stops the run; what was done stays done.
+
+    Raises
+    ------
+    BadRequest
+        Another process works on this job.
+    NotConfigured
+        No e-mail address is set.
+    StoreFailed
+        The disk is full or broken; what is pending stays pending.
+    """
+    ladder.web.settings.require_email("NCBI")
+    with ledger.alone():
+        harvest = _Harvest(ledger, ladder, ladder.rungs_for(prefer_pmc=prefer_pmc))
+        harvest.start()
+        try:
+            while harvest.lanes.wait(0.5):
+                yield harvest.progress()
+        finally:
+            harvest.lanes.stop()
+        ledger.ended()
+        yield Progress(ledger.job())
+
+
+class _Harvest:
+    """One run over the pending papers of one job."""
+
+    def __init__(self, ledger: Ledger, ladder: Ladder, rungs: Sequence[Rung]) -> None:
+        self.ledger = ledger
+        self.ladder = ladder
+        self.rungs = rungs
+        self.outages = Outages()
+        again = Lane(_AGAIN, self._return, threads=1)
+        self.lanes = Lanes([self._first_lane(), again, *map(self._lane, rungs)])
+        # Only papers that met a site that was out: which rungs they owe, and how often they came.
+        self._owed: dict[int, set[str]] = {}
+        self._came: dict[int, int] = {}
+        self._lock = threading.Lock()
+        self._samples: deque[tuple[float, dict[str, int], int]] = deque(maxlen=120)
+
+    def start(self) -> None:
+        """Queue what is pending, and begin."""
+        for number, known in self.ledger.pending():
+            if known:
+                self._advance(number)
+            else:
+                self.lanes.put(_LOOK_UP, number)
+        self.lanes.start()
+
+    def _first_lane(self) -> Lane:
+        return Lane(_LOOK_UP, self._look_up, threads=3, batch=_AT_ONCE)
+
+    def _lane(self, rung: Rung) -> Lane:
+        work, batch = partial(self._climb, rung), rung.route.batch
+        if batch > 1:
+            return Lane(rung.via, work, threads=2, batch=batch, linger=_LINGER_S)
+        if rung.via in _BY_PUBLISHER:
+            return Lane(rung.via, work, threads=32, per_tag=_SAME_HOST)
+        alone = any(rate.alone for rate in rung.source.rates)
+        return Lane(rung.via, work, threads=1 if alone else _THREADS)
+
+    # -- what the papers are -----------------------------------------------------------------
+
+    def _look_up(self, numbers: Sequence[int]) -> None:
+        """Learn what papers are; those the shelf holds have ended already."""
+        wanted: dict[Ids, list[int]] = {}
+        for number, (ids, asked, round_) in self.ledger.wanted(numbers).items():
+            if not ids:
+                msg = f"“{asked}” came without an identifier."
+                self.ledger.fail(number, "no_identifier", msg)
+            elif round_ or not (held := self.ladder.held(ids)):
+                wanted.setdefault(ids, []).append(number)
+            elif self.ledger.know(number, held.paper) is None:
+                self._end(number, held)
+        if wanted:
+            self.ledger.begin([n for same in wanted.values() for n in same], _LOOK_UP)
+            found = look_up(list(wanted), self.ladder.web, self.ladder.sources)
+            for ids, same in wanted.items():
+                for number in same:
+                    with self._costing_only(number):
+                        self._hear(number, ids, found[ids])
+
+    def _hear(self, number: int, ids: Ids, outcome: Paper | PaperError) -> None:
+        if isinstance(outcome, NotConfigured):
+            raise outcome
+        if isinstance(outcome, Paper):
+            if self.ledger.know(number, outcome) is None:
+                # There long before the text's turn at the slowest site comes.
+                stored = self.ladder.shelf.save_abstract(outcome, (), via=outcome.recorded_by)
+                if stored.kind == "full_text":  # the shelf had it under another name
+                    self._end(number, stored)
+                else:
+                    self._advance(number)
+        elif isinstance(outcome, Unreachable) and self._comes_again(number, _LOOK_UP):
+            pass
+        elif may_climb_unknown(ids, outcome):
+            if self.ledger.know(number, Paper(ids)) is None:
+                self._advance(number)
+        else:
+            self.ledger.fail(number, _reason(outcome), str(outcome))
+
+    # -- the way up --------------------------------------------------------------------------
+
+    def _advance(self, number: int) -> None:
+        """Queue a paper at the next rung that may have it, or end its way."""
+        paper = self.ledger.paper(number) or Paper(Ids())
+        answered = {a.source for a in self.ledger.attempts(number) if a.outcome != "unreachable"}
+        owed = self._owed.get(number, set())
+        for rung in self.rungs:
+            if rung.via in answered or rung.via in owed or self.ladder.closed(rung, paper):
+                continue
+            tag = _tag(rung, paper)
+            if self.outages.until(rung.via, tag):
+                with self._lock:
+                    owed = self._owed.setdefault(number, set())
+                    owed.add(rung.via)
+                continue
+            self.lanes.put(rung.via, number, tag)
+            return
+        if not (owed and self._comes_again(number, *owed)):
+            self._settle(number, paper)
+
+    def _return(self, numbers: Sequence[int]) -> None:
+        """Papers come back to the sites that were out."""
+        for number in numbers:
+            with self._lock:
+                self._owed.pop(number, None)
+            self._advance(number)
+
+    def _climb(self, rung: Rung, numbers: Sequence[int]) -> None:
+        """Ask one rung for papers."""
+        papers = {number: self.ledger.paper(number) or Paper(Ids()) for number in numbers}
+        climbs = {n: Climb(paper, bool(paper.recorded_by)) for n, paper in papers.items()}
+        self.ledger.begin(numbers, rung.via)
+        try:
+            self.ladder.ask(rung, list(climbs.values()))
+        except PaperError:
+            raise
+        except Exception as bug:
+            log.exception("%s failed on %s", rung.via, [str(p.ids) for p in papers.values()])
+            for climb in climbs.values():
+                climb.note(rung.via, "failed", f"a mistake of ours: {bug!r}")
+        for number, climb in climbs.items():
+            with self._costing_only(number):
+                self._hear_of(number, rung, climb)
+
+    def _hear_of(self, number: int, rung: Rung, climb: Climb) -> None:
+        self.ledger.tried(number, climb.attempts)
+        self._note_outage(number, rung, climb)
+        if climb.document is None:
+            self._advance(number)
+        else:
+            stored = self.ladder.keep(rung, climb, self._story(number, climb.paper))
+            self._end(number, stored)
+
+    @contextmanager
+    def _costing_only(self, number: int) -> Iterator[None]:
+        """Whatever goes wrong with one paper costs that paper only, unless it is the disk."""
+        try:
+            yield
+        except (StoreFailed, NotConfigured):
+            raise
+        except PaperError as error:
+            self.ledger.fail(number, _reason(error), str(error))
+        except Exception as bug:
+            log.exception("Number %s of %s failed", number, self.ledger.path.stem)
+            self.ledger.fail(number, "bug", f"A mistake of ours: {bug!r}. Please report it.")
+
+    def _note_outage(self, number: int, rung: Rung, climb: Climb) -> None:
+        tag = _tag(rung, climb.paper)
+        if all(attempt.outcome == "unreachable" for attempt in climb.attempts):
+            self.outages.failed(rung.via, tag, climb.stay_away_s)
+            with self._lock:
+                self._owed.setdefault(number, set()).add(rung.via)
+        else:
+            self.outages.answered(rung.via, tag)
+
+    def _comes_again(self, number: int, *vias: str) -> bool:
+        """Have a paper come back later to sites that were out; False when it came often enough."""
+        with self._lock:
+            came = self._came.get(number, 0)
+            if came == len(_LATER_S):
+                return False
+            self._came[number] = came + 1
+        lane = _LOOK_UP if _LOOK_UP in vias else _AGAIN
+        self.lanes.put(lane, number, at=time.time() + _LATER_S[came])
+        return True
+
+    # -- how it ends -------------------------------------------------------------------------
+
+    def _settle(self, number: int, paper: Paper) -> None:
+        """All rungs were tried: the abstract it is."""
+        story = self._story(number, paper)
+        why = telling(story)
+        reason, detail = (why.outcome, why.detail) if why else ("not_offered", "Nobody offers it.")
+        if not paper.recorded_by:
+            self.ledger.fail(number, "could_not_tell", detail)
+            return
+        if embargo := next((a.detail for a in story if a.detail.startswith("embargoed")), ""):
+            reason, detail = "embargo", f"In PMC, but {embargo}."
+        stored = self.ladder.settle(paper, story)
+        self._end(number, stored, reason, detail)
+
+    def _end(self, number: int, stored: StoredPaper, reason: str = "", detail: str = "") -> None:
+        if stored.kind == "abstract" and not reason:
+            why = telling(stored.attempts)
+            reason = why.outcome if why else "not_offered"
+            detail = why.detail if why else "On the shelf already, as an abstract."
+        text = body_of(self.ladder.shelf.read_text(stored))
+        sha256 = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+        reason, detail = ("", "") if stored.kind == "full_text" else (reason, detail)
+        self.ledger.end(number, stored, sha256, reason, detail)
+
+    def _story(self, number: int, paper: Paper) -> list[Attempt]:
+        """Everything that was tried, and why the rest was not."""
+        tried = self.ledger.attempts(number)
+        named = {attempt.source for attempt in tried}
+        if tried and tried[-1].outcome == "saved":
+            return tried
+        for rung in self.rungs:
+            if rung.via not in named:
+                reason = self.ladder.closed(rung, paper)
+                outcome = "skipped" if reason else Unreachable.outcome
+                tried.append(Attempt(rung.via, outcome, reason or _PASSED_OVER))
+        return tried
+
+    # -- how far it is -----------------------------------------------------------------------
+
+    def progress(self) -> Progress:
+        """The counts, and how long the rest will take at the pace of the last half minute."""
+        job, done, waiting = self.ledger.job(), self.lanes.done(), self.lanes.waiting()
+        later, due = self.lanes.later()
+        ended = job.counts.requested - job.counts.pending
+        now = time.monotonic()
+        while self._samples and now - self._samples[0][0] > _RATE_OVER_S:
+            self._samples.popleft()
+        self._samples.append((now, done, ended))
+        began, done_then, ended_then = self._samples[0]
+        seconds = max(now - began, 1e-9)
+        rate = (ended - ended_then) / seconds
+        times = [
+            waiting[n] * seconds / (done[n] - done_then[n])
+            for n in done
+            if waiting[n] and done[n] > done_then[n]
+        ]
+        if rate:
+            times.append(job.counts.pending / rate)
+        if later:
+            times.append(due - time.time())
+        eta = max(times) if times and now - began > _SOON_S else None
+        return Progress(job, rate, eta, {n: size for n, size in waiting.items() if size}, later)
+
+
+def _tag(rung: Rung, paper: Paper) -> str:
+    """What tells the hosts behind a rung apart before anybody was asked: the DOI's registrant."""
+    return paper.ids.doi.partition("/")[0] if rung.via in _BY_PUBLISHER else ""
+
+
+def _reason(error: PaperError) -> str:
+    """Why nothing is known about a paper, in one word."""
+    if isinstance(error, NotFound):
+        return "not_found"
+    return "could_not_tell" if isinstance(error, Unreachable) else "bad_request"

@@ -1,0 +1,390 @@
+"""The ledger of one harvest: what was asked for, what was tried, and how each paper ended.
+
+One SQLite file per job in ``.papershelf/jobs``, so that two harvests never wait for each other.
+Every step is committed before and after it has an effect: whoever is killed loses the request
+under way and nothing else. WAL with ``synchronous=NORMAL`` costs no flush per step; after a power
+cut (not a crash) the last steps may be missing, and are taken again: a paper that is on the shelf
+is found there.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from ..errors import BadRequest, NotFound, StoreFailed
+from ..identifiers import Ids
+from ..job import Counts, Harvested, Job, State
+from ..paper import Attempt, Paper, StoredPaper, now, paper_from
+from ..plain_text import encodable
+from ..safe_files import make_folder
+
+_SCHEMA = """
+CREATE TABLE job (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE papers (
+    number INTEGER PRIMARY KEY,
+    asked TEXT NOT NULL,
+    ids TEXT NOT NULL,
+    state TEXT NOT NULL DEFAULT 'pending',
+    round INTEGER NOT NULL DEFAULT 0,
+    rung TEXT NOT NULL DEFAULT '',
+    paper TEXT,
+    file TEXT NOT NULL DEFAULT '',
+    source TEXT NOT NULL DEFAULT '',
+    via TEXT NOT NULL DEFAULT '',
+    license TEXT NOT NULL DEFAULT '',
+    sha256 TEXT NOT NULL DEFAULT '',
+    reason TEXT NOT NULL DEFAULT '',
+    detail TEXT NOT NULL DEFAULT '',
+    ended_at TEXT NOT NULL DEFAULT ''
+);
+CREATE INDEX papers_state ON papers (state);
+CREATE TABLE names (name TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE attempts (
+    at_number INTEGER NOT NULL, round INTEGER NOT NULL, source TEXT NOT NULL,
+    outcome TEXT NOT NULL, detail TEXT NOT NULL, url TEXT NOT NULL, status INTEGER NOT NULL,
+    seconds REAL NOT NULL, at TEXT NOT NULL
+);
+CREATE INDEX attempts_number ON attempts (at_number);
+"""
+_VERSION = 1
+_PATIENCE_S = 30.0
+_DUPLICATE = "duplicate"  # a state of rows only: a duplicate is no paper of its own
+_TEXTS = ("file", "source", "via", "license", "sha256", "reason", "detail", "ended_at")
+_FACTS = ("job_id", "title", "query", "effective_query", "begun_at", "ended_at")
+
+
+class Ledger:
+    """The story of one job. Safe for threads; other processes may read along.
+
+    Parameters
+    ----------
+    path : Path
+        The file; `create` makes it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        if not path.exists():
+            msg = f"There is no harvest {path.stem}."
+            raise NotFound(msg, "See `status` for those there are.")
+        self.path = path
+        self._turn = threading.RLock()
+        with self._told():
+            self._db = _connect(path)
+            [(version,)] = self._db.execute("PRAGMA user_version")
+        if version != _VERSION:
+            msg = f"The ledger {path.name} is of another version ({version})."
+            hint = "Delete it and ask again: what is on the shelf is found there."
+            raise StoreFailed(msg, hint)
+
+    @classmethod
+    def create(cls, path: Path, job: Job, entries: Iterable[tuple[str, Ids]]) -> Ledger:
+        """A new ledger with all papers asked for; there is none until all are listed."""
+        make_folder(path.parent, 0o700)
+        part = path.with_suffix(".part")
+        with suppress(FileNotFoundError):
+            part.unlink()
+        try:
+            with closing(sqlite3.connect(part, isolation_level=None)) as db:
+                db.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {_VERSION};")
+                facts = {**{name: getattr(job, name) for name in _FACTS}, "hits": job.hits}
+                facts |= {"duplicates": job.duplicates, "notes": list(job.notes)}
+                _write_facts(db, facts)
+                db.executemany(
+                    "INSERT INTO papers (asked, ids) VALUES (?, ?)",
+                    ((encodable(asked), _row_of(ids)) for asked, ids in entries),
+                )
+                db.execute("COMMIT")
+            part.replace(path)
+        except (sqlite3.Error, OSError) as error:
+            raise _failed(path, error) from error
+        return cls(path)
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._turn, suppress(sqlite3.Error):
+            self._db.close()
+
+    # -- one process at a time ---------------------------------------------------------------
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Be the one process that works on this job.
+
+        Raises
+        ------
+        BadRequest
+            Another one does.
+        """
+        with closing(sqlite3.connect(_lock(self.path), timeout=0, isolation_level=None)) as lock:
+            try:
+                lock.execute("BEGIN EXCLUSIVE")
+            except sqlite3.OperationalError as error:
+                msg = f"The harvest {self.path.stem} is running in another process."
+                raise BadRequest(msg, "Wait for it, or look at it with `status`.") from error
+            yield
+
+    def running(self) -> bool:
+        """Whether some process works on this job now."""
+        if not _lock(self.path).exists():
+            return False
+        try:
+            with self.alone():
+                return False
+        except BadRequest:
+            return True
+
+    # -- the job -----------------------------------------------------------------------------
+
+    def job(self) -> Job:
+        """The job with its counts of this moment."""
+        facts = self._facts()
+        with self._reading() as db:
+            states = dict(db.execute("SELECT state, COUNT(*) FROM papers GROUP BY state"))
+        merged = states.pop(_DUPLICATE, 0)
+        counts = Counts(requested=sum(states.values()), **states)
+        return Job(
+            **{name: facts.get(name, "") for name in _FACTS},
+            hits=facts.get("hits", 0),
+            duplicates=facts.get("duplicates", 0) + merged,
+            counts=counts,
+            notes=tuple(facts.get("notes", ())),
+        )
+
+    def ended(self) -> None:
+        """Write down that no paper is pending any more."""
+        with self._writing() as db:
+            _write_facts(db, {"ended_at": now()})
+
+    def note(self, text: str) -> None:
+        """Keep a remark about the whole job, once."""
+        notes = self._facts().get("notes", [])
+        if text not in notes:
+            with self._writing() as db:
+                _write_facts(db, {"notes": [*notes, text]})
+
+    def _facts(self) -> dict[str, Any]:
+        with self._reading() as db:
+            rows = db.execute("SELECT name, value FROM job").fetchall()
+        return {name: json.loads(value) for name, value in rows}
+
+    # -- papers on their way -----------------------------------------------------------------
+
+    def add(self, entries: Iterable[tuple[str, Ids]], hits: int) -> None:
+        """Papers that the same question brings today and did not bring before."""
+        with self._writing() as db:
+            known = {ids for (ids,) in db.execute("SELECT ids FROM papers")}
+            new = [(encodable(asked), _row_of(ids)) for asked, ids in entries]
+            fresh = [row for row in new if row[1] not in known]
+            db.executemany("INSERT INTO papers (asked, ids) VALUES (?, ?)", fresh)
+            _write_facts(db, {"hits": hits, **({"ended_at": ""} if fresh else {})})
+
+    def pending(self) -> list[tuple[int, bool]]:
+        """The numbers of the papers that have not ended, and whether each is known already."""
+        query = "SELECT number, paper IS NOT NULL FROM papers WHERE state = 'pending'"
+        with self._reading() as db:
+            return [(number, bool(known)) for number, known in db.execute(query)]
+
+    def wanted(self, numbers: Sequence[int]) -> dict[int, tuple[Ids, str, int]]:
+        """Identifiers, what was asked, and the round, of some papers."""
+        marks = ",".join("?" * len(numbers))
+        query = f"SELECT number, ids, asked, round FROM papers WHERE number IN ({marks})"  # noqa: S608
+        with self._reading() as db:
+            rows = db.execute(query, list(numbers)).fetchall()
+        return {number: (Ids(**json.loads(ids)), asked, n) for number, ids, asked, n in rows}
+
+    def know(self, number: int, paper: Paper) -> int | None:
+        """Write down what a paper is; the number of the paper it turned out to be, if there is one.
+
+        Names of one paper belong to the first of the list that had them.
+        """
+        names = paper.ids.names()
+        marks = ",".join("?" * len(names))
+        query = f"""SELECT number, ids FROM papers WHERE number <> ? AND number IN
+            (SELECT number FROM names WHERE name IN ({marks})) ORDER BY number"""  # noqa: S608
+        with self._writing() as db:
+            for first, ids in db.execute(query, [number, *names]).fetchall():
+                if not paper.ids.clash(Ids(**json.loads(ids))):
+                    state = "UPDATE papers SET state = ?, detail = ? WHERE number = ?"
+                    db.execute(state, (_DUPLICATE, f"the same as number {first}", number))
+                    return int(first)
+            rows = [(name, number) for name in names]
+            db.executemany("INSERT OR IGNORE INTO names VALUES (?, ?)", rows)
+            update = "UPDATE papers SET paper = ?, ids = ? WHERE number = ?"
+            db.execute(update, (_json(asdict(paper)), _row_of(paper.ids), number))
+        return None
+
+    def paper(self, number: int) -> Paper | None:
+        """What is known about a paper; None before it was looked up."""
+        with self._reading() as db:
+            [(row,)] = db.execute("SELECT paper FROM papers WHERE number = ?", (number,))
+        return paper_from(json.loads(row)) if row else None
+
+    def begin(self, numbers: Sequence[int], rung: str) -> None:
+        """Write down what is about to be tried."""
+        with self._writing() as db:
+            update = "UPDATE papers SET rung = ? WHERE number = ?"
+            db.executemany(update, [(rung, number) for number in numbers])
+
+    def tried(self, number: int, attempts: Sequence[Attempt]) -> None:
+        """Write down what came of it."""
+        with self._writing() as db:
+            [(round_,)] = db.execute("SELECT round FROM papers WHERE number = ?", (number,))
+            rows = [(number, round_, *_of_attempt(attempt)) for attempt in attempts]
+            db.executemany("INSERT INTO attempts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+            db.execute("UPDATE papers SET rung = '' WHERE number = ?", (number,))
+
+    def attempts(self, number: int) -> list[Attempt]:
+        """What was tried for a paper in its present round, in order."""
+        query = f"""SELECT {_ATTEMPT} FROM attempts JOIN papers ON number = at_number
+            WHERE number = ? AND attempts.round = papers.round ORDER BY attempts.rowid"""  # noqa: S608
+        with self._reading() as db:
+            return [Attempt(*row) for row in db.execute(query, (number,))]
+
+    def end(self, number: int, stored: StoredPaper, sha256: str, reason: str, detail: str) -> None:
+        """A paper is on the shelf: that is its end, in full text or as an abstract."""
+        values = {
+            "state": stored.kind,
+            "paper": _json(asdict(stored.paper)),
+            "file": Path(stored.path).name,
+            "source": stored.source,
+            "via": stored.via,
+            "license": stored.license,
+            "sha256": sha256,
+            "reason": reason,
+            "detail": encodable(detail),
+        }
+        self._end(number, values)
+
+    def fail(self, number: int, reason: str, detail: str) -> None:
+        """Nothing of a paper could be had."""
+        self._end(number, {"state": "failed", "reason": reason, "detail": encodable(detail)})
+
+    def _end(self, number: int, values: Mapping[str, str]) -> None:
+        values = {**values, "rung": "", "ended_at": now()}
+        columns = ", ".join(f"{name} = ?" for name in values)
+        with self._writing() as db:
+            update = f"UPDATE papers SET {columns} WHERE number = ? AND state = 'pending'"  # noqa: S608
+            db.execute(update, [*values.values(), number])
+
+    def reopen(self, which: str) -> int:
+        """Papers to be tried once more: a state (``failed``, ``abstract``) or an outcome.
+
+        Returns
+        -------
+        int
+            How many.
+        """
+        tried = """SELECT at_number FROM attempts JOIN papers ON number = at_number
+            WHERE outcome = ? AND attempts.round = papers.round"""
+        update = f"""UPDATE papers SET state = 'pending', round = round + 1, ended_at = '',
+            paper = NULL WHERE state IN ('failed', 'abstract')
+            AND (state = ? OR reason = ? OR number IN ({tried}))"""  # noqa: S608
+        with self._writing() as db:
+            found = db.execute(update, (which, which, which)).rowcount
+            if found:
+                _write_facts(db, {"ended_at": ""})
+        return found
+
+    # -- reading it --------------------------------------------------------------------------
+
+    def rows(self) -> Iterator[Harvested]:
+        """Every paper in the order of the list, read as they are taken."""
+        query = f"""SELECT number, asked, state, paper, ids, {", ".join(_TEXTS)} FROM papers
+            WHERE state <> 'duplicate' ORDER BY number"""  # noqa: S608
+        with self._told(), closing(_connect(self.path)) as db:
+            for number, asked, state, paper, ids, *texts in db.execute(query):
+                yield Harvested(
+                    number=number,
+                    asked=asked,
+                    state=_state(state),
+                    paper=paper_from(json.loads(paper)) if paper else Paper(Ids(**json.loads(ids))),
+                    attempts=tuple(self.attempts(number)),
+                    **dict(zip(_TEXTS, texts, strict=True)),
+                )
+
+    # -- the database ------------------------------------------------------------------------
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        with self._turn, self._told():
+            yield self._db
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        with self._turn, self._told():
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._db
+                self._db.execute("COMMIT")
+            except BaseException:
+                with suppress(sqlite3.Error):
+                    self._db.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise _failed(self.path, error) from error
+
+
+_ATTEMPT = "source, outcome, attempts.detail, url, status, seconds, at"
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    db = sqlite3.connect(path, timeout=_PATIENCE_S, isolation_level=None, check_same_thread=False)
+    db.execute("PRAGMA journal_mode = WAL")
+    db.execute("PRAGMA synchronous = NORMAL")
+    return db
+
+
+def _lock(path: Path) -> Path:
+    return path.with_suffix(".lock")
+
+
+def _failed(path: Path, error: Exception) -> StoreFailed:
+    msg = f"The ledger {path.name} could not be used: {error}."
+    hint = "Free some disk space, or delete that file: what is on the shelf is found there again."
+    return StoreFailed(msg, hint, file=str(path))
+
+
+def _write_facts(db: sqlite3.Connection, facts: Mapping[str, Any]) -> None:
+    rows = [(name, _json(value)) for name, value in facts.items()]
+    db.executemany("INSERT OR REPLACE INTO job VALUES (?, ?)", rows)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+
+
+def _row_of(ids: Ids) -> str:
+    return _json({name: value for name, value in asdict(ids).items() if value})
+
+
+def _of_attempt(attempt: Attempt) -> tuple[str | int | float, ...]:
+    return (
+        attempt.source,
+        attempt.outcome,
+        encodable(attempt.detail),
+        encodable(attempt.url),
+        attempt.status,
+        attempt.seconds,
+        attempt.at,
+    )
+
+
+def _state(text: str) -> State:
+    states: dict[str, State] = {
+        "full_text": "full_text",
+        "abstract": "abstract",
+        "failed": "failed",
+    }
+    return states.get(text, "pending")
