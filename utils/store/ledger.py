@@ -14,7 +14,7 @@ import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +58,9 @@ _PATIENCE_S = 30.0
 _DUPLICATE = "duplicate"  # a state of rows only: a duplicate is no paper of its own
 _TEXTS = ("file", "source", "via", "license", "sha256", "reason", "detail", "ended_at")
 _FACTS = ("job_id", "title", "query", "effective_query", "begun_at", "ended_at")
+
+
+_ATTEMPT = ", ".join(f"attempts.{field.name}" for field in fields(Attempt))
 
 
 class Ledger:
@@ -334,9 +337,6 @@ class Ledger:
             yield
         except sqlite3.Error as error:
             raise _failed(self.path, error) from error
-
-
-_ATTEMPT = "source, outcome, attempts.detail, url, status, seconds, at"
 
 
 def _connect(path: Path) -> sqlite3.Connection:
