@@ -89,8 +89,9 @@ def _citation(el: Element, walk: Walk) -> str:
 
 def _has_words(el: Element, children: list[Element]) -> bool:
     """Whether text stands between the elements, as in print."""
-    between = "".join(filter(None, [el.text, *[child.tail for child in children]]))
-    return bool(between) and not between.isspace()
+    if (text := el.text) and not text.isspace():
+        return True
+    return any((tail := child.tail) and not tail.isspace() for child in children)
 
 
 def _printed(el: Element, children: list[Element], walk: Walk) -> str:

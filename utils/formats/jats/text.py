@@ -69,6 +69,9 @@ def unchanged(text: str) -> str:
 
 def tidy(text: str) -> str:
     """One line, single blanks, none at the ends."""
+    # Of all blanks only the plain one is printable; most texts are seen to be tidy faster than made.
+    if text.isprintable() and "  " not in text:
+        return text.strip(" ")
     return " ".join(text.split())
 
 
@@ -84,8 +87,9 @@ def one_line(text: str) -> str:
     if "\n" in text:
         lines = [" ".join(words) for line in text.split("\n") if (words := line.split())]
         text = _LAYOUT.sub("", "\n".join(lines))
-        text = _RAISED_LIST.sub(_raised_once, text)
-    text = tidy(text)
+        text = _RAISED_LIST.sub(_raised_once, text).replace("\n", " ")
+    else:
+        text = tidy(text)
     # Between backticks the marks are somebody's code.
     return _MEETING.sub("", text) if "><" in text and "`" not in text else text
 
