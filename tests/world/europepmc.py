@@ -7,10 +7,11 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from . import jats
+from .pdf import pdf_of
 from .prose import abstract
 from .pubmed_xml import initials
 from .records import Record
-from .wire import XML, Call, Reply, as_json, text
+from .wire import HTML, PDF, XML, Call, Reply, as_json, text
 
 if TYPE_CHECKING:
     from . import World
@@ -23,7 +24,7 @@ _LISTS = {
 
 
 def europepmc(call: Call, world: World) -> Reply:
-    """Answer ``/search``, ``/searchPOST`` or ``/PMC…/fullTextXML``."""
+    """Answer ``/search``, ``/searchPOST``, ``/PMC…/fullTextXML`` or the website's PDF."""
     if call.path in {"/search", "/searchPOST"}:
         return _search(call, world)
     if match := re.fullmatch(r"/(PMC\d+)/fullTextXML", call.path):
@@ -31,6 +32,11 @@ def europepmc(call: Call, world: World) -> Reply:
         if record is None or not record.europepmc:
             return Reply(404, b"", "application/xml")
         return Reply(200, jats.document(record), XML)
+    if call.path == "/backend/ptpmcrender.fcgi":
+        record = world.corpus.by_pmcid.get(call.params.get("accid", ""))
+        if record and record.europepmc:
+            return Reply(200, pdf_of(record), PDF)
+        return Reply(404, b"", HTML)
     return as_json({"errCode": 404, "errMsg": "No such endpoint"}, 404)
 
 

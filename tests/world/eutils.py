@@ -104,6 +104,8 @@ def esearch(call: Call, world: World) -> Reply:
     start = _number(params.get("retstart"), 0)
     if start >= WALL and params.get("db") != "pmc":
         return _search_error(_TOO_FAR, json_wanted)
+    if params.get("query_key") and world.desk.result(params) is None:
+        return _search_error(_LOST, json_wanted)
     try:
         found, hits = _found(params, world)
     except BackendFailed as error:
@@ -142,7 +144,14 @@ def _found(params: dict[str, str], world: World) -> tuple[Understood, list[Entry
     hits = [entry for entry in entries if found.test(entry) and _dated(entry, params)]
     if params.get("db") == "pmc":
         hits = [entry for entry in hits if entry.record.pmcid]
+    if params.get("query_key"):
+        kept = set(world.desk.result(params) or ())
+        hits = [entry for entry in hits if _uid(entry, params) in kept]
     return found, _sorted(hits, params.get("sort", ""), found.terms)
+
+
+def _uid(entry: Entry, params: dict[str, str]) -> str:
+    return entry.record.number if params.get("db") == "pmc" else entry.pmid
 
 
 def _dated(entry: Entry, params: dict[str, str]) -> bool:
@@ -180,7 +189,7 @@ def _answer(
 ) -> dict[str, Any]:
     """The members of ``esearchresult``; all numbers are strings."""
     pmc = params.get("db") == "pmc"
-    ids = [entry.record.number if pmc else entry.pmid for entry in hits]
+    ids = [_uid(entry, params) for entry in hits]
     wanted = min(_number(params.get("retmax"), 20), WALL)
     last = len(ids) if pmc else min(len(ids), WALL)
     page = ids[start : min(start + wanted, last)]
@@ -255,9 +264,10 @@ def efetch(call: Call, world: World) -> Reply:
         if stored is None:
             return _fetch_error(_LOST, 200)
         start = _number(params.get("retstart"), 0)
-        if start >= WALL:
+        wall = WALL if params.get("db") == "pubmed" else len(stored)
+        if start >= wall:
             return _fetch_error(_TOO_FAR.replace("\\n", "\n"), 400)
-        ids = stored[start : min(start + _number(params.get("retmax"), 20), WALL)]
+        ids = stored[start : min(start + _number(params.get("retmax"), 20), wall)]
     else:
         ids = [name.strip() for name in params.get("id", "").split(",")]
         ids = [

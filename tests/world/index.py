@@ -59,9 +59,13 @@ def _name(node: ET.Element) -> str:
 
 
 def subsets(record: Record, *, abstract: bool) -> tuple[str, ...]:
-    """The filters a record passes: ``hasabstract``, ``free full text``, ``pubmed pmc``."""
-    free = record.pmcid or record.page in OPEN_PAGES
-    passed = {"hasabstract": abstract, "free full text": free, "pubmed pmc": record.pmcid}
+    """The filters a record passes; ``open access`` is one of PMC's."""
+    passed = {
+        "hasabstract": abstract,
+        "free full text": record.pmcid or record.page in OPEN_PAGES,
+        "pubmed pmc": record.pmcid,
+        "open access": record.cloud and not record.manuscript,
+    }
     return tuple(name for name, passes in passed.items() if passes)
 
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _CAPTCHA = (
     "This page maybe requiring CAPTCHA, please make sure you are authorized to access this page."
 )
+# PMC's website checks every browser it does not know (facts sheet, 3.6).
+_CLOSED_TO_SCRIPTS = {"pmc.ncbi.nlm.nih.gov", "www.ncbi.nlm.nih.gov"}
 _WALLED = {
     "captcha": (
         "Just a moment...",
@@ -74,6 +76,8 @@ def reader(call: Call, world: World) -> Reply:
         return _failure(400, "ParamValidationError", 40001, f"Invalid URL: {target}")
     if refused := _refused(target, call, world):
         return refused
+    if urlsplit(target).hostname in _CLOSED_TO_SCRIPTS:
+        return _formatted(call, target, *_WALLED["bot_check"])
     record = _record(target, world)
     if record is None:
         message = f"Failed to goto {target}: Error: net::ERR_NAME_NOT_RESOLVED"

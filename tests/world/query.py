@@ -200,7 +200,8 @@ class _Reader:
     def term(self, text: str, place: str, *, quoted: bool, tagged: bool) -> tuple[Test, str]:
         shown = f'"{text.lower()}"[{_NAMES[place]}]'
         if place in {"pmid", "pmcid", "doi", "subset"}:
-            value = text.lower() if place != "pmcid" else text.upper()
+            # A filter may be posted as it stands in a URL: "open+access[filter]".
+            value = text.lower().replace("+", " ") if place != "pmcid" else text.upper()
             test = _holds(place, value)
             if place == "pmid":
                 return (lambda entry: entry.pmid == value.lstrip("0")), shown
