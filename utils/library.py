@@ -13,12 +13,16 @@ from .settings import Settings, load_settings
 # of tools, not for XML parsers.
 if TYPE_CHECKING:
     from .errors import PaperError
+    from .harvest_jobs import Harvest
     from .health_check import Check
+    from .identifier_lists import Entry
     from .identifiers import Ids
+    from .job import Job
     from .ladder import Ladder
     from .paper import SearchResult, StoredPaper
     from .paper_download import Download
     from .shelf_reading import Reading
+    from .sources import Query
     from .store import RebuildReport, Shelf
     from .text_renewal import Renewal
     from .web import Web
@@ -128,6 +132,63 @@ class Library:
 
         wanted = [paper if isinstance(paper, Ids) else Ids.parse(str(paper)) for paper in papers]
         return download_many(wanted, self._ladder, prefer_pmc=prefer_pmc, force=force)
+
+    def harvest(
+        self,
+        papers: Iterable[str | int | Ids | Entry] = (),
+        *,
+        query: str | Query = "",
+        job_id: str = "",
+        title: str = "",
+        max_papers: int = 0,
+        retry: str = "",
+        prefer_pmc: bool = True,
+    ) -> Harvest:
+        """Every text of a query, a list or an earlier job; going through it does the work.
+
+        Parameters
+        ----------
+        papers, query, job_id
+            One of them: identifiers, a PubMed query, or the name of a job to resume.
+        title : str, optional
+            What a list is called.
+        max_papers : int, optional
+            At the most so many; 0 for all.
+        retry : str, optional
+            Try once more what ended so: ``failed``, ``abstract``, or the outcome of an attempt.
+        prefer_pmc : bool, optional
+            False asks the publisher's side first.
+        """
+        from . import harvest_jobs
+        from .identifier_lists import Entry
+        from .identifiers import Ids
+        from .sources import Query
+
+        if bool(query) + bool(job_id) + bool(papers) != 1:
+            raise BadRequest("Give a query, papers or a job_id, and only one of them.")
+        if job_id:
+            ledger = harvest_jobs.of_id(job_id, self._ladder)
+        elif query:
+            asked = query if isinstance(query, Query) else Query(query)
+            ledger = harvest_jobs.of_query(asked, self._ladder, most=max_papers)
+        else:
+            entries = [
+                paper
+                if isinstance(paper, Entry)
+                else Entry(str(paper), paper if isinstance(paper, Ids) else Ids.parse(str(paper)))
+                for paper in papers
+            ]
+            title = title or f"{len(entries):,} identifiers"
+            ledger = harvest_jobs.of_list(entries, title, self._ladder, most=max_papers)
+        if retry:
+            ledger.reopen(retry)
+        return harvest_jobs.Harvest(ledger, self._ladder, prefer_pmc)
+
+    def harvests(self) -> list[Job]:
+        """All harvests of this shelf, the newest first."""
+        from .harvest_jobs import every_job
+
+        return every_job(self._ladder)
 
     def read(
         self, paper: str, *, section: str = "", start: int = 0, max_chars: int = 8000

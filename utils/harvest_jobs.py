@@ -1,0 +1,174 @@
+"""Which harvest is meant: made from what is asked, found again by it, resumed, reported.
+
+The name of a job follows from the question (or the list), so that the same command on the same
+shelf is the same job: it goes on where it was interrupted, and a finished one asks PubMed for what
+is new.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from .bulk_harvest import Progress, run
+from .duplicate_papers import merged
+from .errors import BadRequest, NotFound
+from .identifier_lists import Entry
+from .identifiers import Ids
+from .job import Job
+from .ladder import Ladder
+from .paper import now
+from .pubmed_search import every_pmid
+from .sources import Query
+from .store.ledger import Ledger
+
+_SLUG = 40
+_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,79}")
+
+
+@dataclass(frozen=True, slots=True)
+class Harvest:
+    """A job on a shelf. Going through it works on it, and says how far it is.
+
+    Examples
+    --------
+    >>> for progress in library.harvest(query="CXCL12 AND CXCR4"):   # doctest: +SKIP
+    ...     print(progress.job.counts, progress.eta_s)
+    """
+
+    ledger: Ledger
+    ladder: Ladder
+    prefer_pmc: bool = True
+
+    @property
+    def job_id(self) -> str:
+        """The job's name."""
+        return self.ledger.path.stem
+
+    @property
+    def folder(self) -> Path:
+        """Where its report lies."""
+        return self.ladder.shelf.folder / "reports" / self.job_id
+
+    def __iter__(self) -> Iterator[Progress]:
+        """Work until no paper is pending, then write the report; see `.bulk_harvest.run`."""
+        yield from run(self.ledger, self.ladder, prefer_pmc=self.prefer_pmc)
+        self.report()
+
+    def job(self) -> Job:
+        """The job with its counts of this moment."""
+        return self.ledger.job()
+
+    def report(self) -> Path:
+        """Write the report of what there is by now; the page to look at."""
+        from .reports import write_report
+
+        return write_report(self.job(), self.ledger.rows, self.folder)
+
+
+def of_query(query: Query, ladder: Ladder, *, most: int = 0) -> Ledger:
+    """The job that fetches every hit of a question (at the *most* so many).
+
+    An unfinished job is taken up as it is; a finished one learns of new hits first.
+
+    Raises
+    ------
+    BadRequest, NotConfigured, Unreachable
+        The search could not be made; there is no job then.
+    """
+    path = _path(ladder, query.text, [query.text, query.min_date, query.max_date, query.date_type])
+    ledger = Ledger(path) if path.exists() else None
+    if ledger and not ledger.job().ended_at:
+        return ledger
+    found = every_pmid(query, ladder.web)
+    pmids = (pmid for page in found.pages for pmid in page)
+    entries = [(f"PMID {p}", Ids(pmid=p)) for p in (islice(pmids, most) if most else pmids)]
+    notes = list(found.warnings)
+    if len(entries) < found.total and most:
+        notes.append(f"Only {len(entries):,} of {found.total:,} hits were asked for.")
+    if ledger:
+        ledger.add(entries, hits=len(entries))
+        return ledger
+    if not entries:
+        msg = f"PubMed finds nothing for {query.text!r}."
+        raise NotFound(msg, "Check the spelling; " + " ".join(notes))
+    job = Job(
+        path.stem,
+        query.text,
+        query=query.text,
+        effective_query=found.effective_query,
+        hits=len(entries),
+        begun_at=now(),
+        notes=tuple(notes),
+    )
+    return Ledger.create(path, job, entries)
+
+
+def of_list(entries: Iterable[Entry], title: str, ladder: Ladder, *, most: int = 0) -> Ledger:
+    """The job that fetches the papers of a list, each once.
+
+    Raises
+    ------
+    BadRequest
+        The list is empty.
+    """
+    entries = list(entries)
+    once = merged(entries)
+    papers = once.papers[:most] if most else once.papers
+    if not papers:
+        raise BadRequest("No paper was asked for.", "Give a query, identifiers or a file of them.")
+    named = sorted(entry.ids.key if entry.ids else entry.asked for entry in papers)
+    path = _path(ladder, title, named)
+    if path.exists():
+        return Ledger(path)
+    notes = list(once.contradictions)
+    if len(papers) < len(once.papers):
+        notes.append(f"Only {len(papers):,} of {len(once.papers):,} papers were asked for.")
+    job = Job(
+        path.stem,
+        title,
+        hits=len(entries),
+        duplicates=once.duplicates,
+        begun_at=now(),
+        notes=tuple(notes),
+    )
+    return Ledger.create(path, job, papers)
+
+
+def of_id(job_id: str, ladder: Ladder) -> Ledger:
+    """The job of this name.
+
+    Raises
+    ------
+    NotFound
+        There is none.
+    """
+    if not _ID.fullmatch(job_id):
+        msg = f"{job_id!r} is no name of a harvest."
+        raise BadRequest(msg, "See `status` for those there are.")
+    return Ledger(_folder(ladder) / f"{job_id}.db")
+
+
+def every_job(ladder: Ladder) -> list[Job]:
+    """All jobs of the shelf, the newest first."""
+    jobs = []
+    for path in _folder(ladder).glob("*.db"):
+        ledger = Ledger(path)
+        jobs.append(ledger.job())
+        ledger.close()
+    return sorted(jobs, key=lambda job: job.begun_at, reverse=True)
+
+
+def _path(ladder: Ladder, title: str, asked: Sequence[str]) -> Path:
+    words = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:_SLUG].strip("-")
+    mark = hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:8]
+    return _folder(ladder) / f"{words or 'harvest'}-{mark}.db"
+
+
+def _folder(ladder: Ladder) -> Path:
+    return ladder.shelf.folder / ".papershelf" / "jobs"
