@@ -63,9 +63,8 @@ def write_report(job: Job, rows: Callable[[], Iterator[Harvested]], folder: Path
             for add in sinks:
                 add(row)
     flow = prisma.flow(job, figures)
-    drawing = prisma.svg(flow, job.title)
-    write_whole(folder / "prisma.svg", drawing.encode("utf-8", "replace"))
+    write_whole(folder / "prisma.svg", prisma.svg(flow, job.title).encode("utf-8", "replace"))
     write_whole(folder / "prisma.csv", prisma.numbers(flow).encode("utf-8", "replace"))
     # The page comes last: it links to the others.
-    write_whole(folder / PAGE, page.page(job, figures, drawing).encode("utf-8", "replace"))
+    write_whole(folder / PAGE, page.page(job, figures, flow).encode("utf-8", "replace"))
     return folder / PAGE

@@ -15,6 +15,7 @@ from .figures import STATES, Split
 from .labels import STATE_LABELS, share
 
 COLUMNS_HEIGHT = 220
+SHARES_HEIGHT = 64
 TIMELINE_WIDTH, TIMELINE_HEIGHT = 1000, 180
 _MOST_YEARS = 60
 _BINS = 160
@@ -58,13 +59,17 @@ def bar(name: str, split: Split, longest: int) -> Bar:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One year; ``x`` and ``width`` in per cent, pieces in pixels from the top."""
+    """One year; ``x`` and ``width`` in per cent, pieces in pixels from the top.
+
+    ``pieces`` are papers, ``shares`` the same stretched to one height for all years.
+    """
 
     label: str
     x: float
     width: float
     split: Split
     pieces: tuple[Piece, ...]
+    shares: tuple[Piece, ...]
     shown: str  # where its label is written: "all", "wide" or not at all ("")
 
     @property
@@ -118,12 +123,13 @@ def columns(years: Mapping[str, Split], this_year: int) -> Columns:
     for place, (year, split) in enumerate(splits.items()):
         label = f"≤ {year}" if year == start and first < start else str(year)
         shown = "all" if year % narrow == 0 else "wide" if year % wide == 0 else ""
-        if len(splits) <= 5:
-            shown = "all"
+        if label.startswith("≤"):
+            shown = "wide"
         width = min(step * 0.82, 8.0)
         x = place * step + (step - width) / 2
-        pieces = _upwards(split, COLUMNS_HEIGHT / top)
-        made.append(Column(label, round(x, 3), round(width, 3), split, pieces, shown))
+        pieces = _upwards(split, COLUMNS_HEIGHT, top)
+        shares = _upwards(split, SHARES_HEIGHT, split.total())
+        made.append(Column(label, round(x, 3), round(width, 3), split, pieces, shares, shown))
     return Columns(tuple(made), ticks, undated)
 
 
@@ -134,12 +140,14 @@ def _steps(n: int) -> tuple[int, int]:
     return wide, narrow
 
 
-def _upwards(split: Split, scale: float) -> tuple[Piece, ...]:
-    pieces, at = [], float(COLUMNS_HEIGHT)
+def _upwards(split: Split, height: float, full: int) -> tuple[Piece, ...]:
+    """A column's pieces from the floor up, where *full* papers reach the *height*."""
+    pieces, at = [], height
     for state in STATES:
         if n := split[state]:
-            at -= n * scale
-            pieces.append(Piece(state, round(at, 2), round(n * scale, 2), n))
+            size = n * height / full
+            at -= size
+            pieces.append(Piece(state, round(at, 2), round(size, 2), n))
     return tuple(pieces)
 
 

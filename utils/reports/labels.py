@@ -9,7 +9,7 @@ from ..job import State
 STATE_LABELS: dict[State, str] = {
     "full_text": "Full text",
     "abstract": "Abstract only",
-    "failed": "Nothing",
+    "failed": "No text",
     "pending": "Not tried yet",
 }
 _ROUTES = {
@@ -62,22 +62,23 @@ def license_group(text: str) -> tuple[str, str]:
     return OTHER
 
 
-def share(part: int, whole: int) -> str:
+def share(part: int, whole: int, digits: int = 0) -> str:
     """A percentage that never rounds something to nothing, nor almost all to all.
 
-    >>> share(1, 3000), share(2999, 3000), share(1, 3), share(0, 0)
-    ('<0.1 %', '99.9 %', '33 %', '0 %')
+    >>> share(1, 3000), share(2999, 3000), share(1, 3), share(1, 3, 1), share(0, 0)
+    ('<1 %', '>99 %', '33 %', '33.3 %', '0 %')
     """
     if not part or not whole:
         return "0 %"
     if part == whole:
         return "100 %"
-    percent = 100 * part / whole
-    if whole < 100:
-        return f"{percent:.0f} %"
-    if percent < 0.1:
-        return "<0.1 %"
-    return f"{min(percent, 99.9):.1f} %"
+    percent = round(100 * part / whole, digits)
+    least = 10**-digits
+    if percent < least:
+        return f"<{least:g} %"
+    if percent > 100 - least:
+        return f">{100 - least:g} %"
+    return f"{percent:.{digits}f} %"
 
 
 def counted(n: int, one: str, many: str = "") -> str:

@@ -20,11 +20,12 @@ from markupsafe import Markup
 from ..job import Job
 from ..paper import now
 from ..plain_text import clean_text, one_line
-from . import findings, labels
-from .charts import COLUMNS_HEIGHT, TIMELINE_HEIGHT, TIMELINE_WIDTH, Bar, bar, columns, timeline
+from . import charts, findings, labels
+from .charts import Bar, bar
 from .figures import STATES, Figures, Split
 from .links import best_link, links, shelf_link
 from .next_steps import next_steps
+from .prisma import NARROW, Flow, svg
 from .reasons import reason_for
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -34,8 +35,8 @@ _MOST_ROUTES = 12
 _TITLE = 400  # characters of a title; some are whole abstracts
 
 
-def page(job: Job, figures: Figures, prisma: str) -> str:
-    """The page, with the PRISMA drawing in it."""
+def page(job: Job, figures: Figures, flow: Flow) -> str:
+    """The page, with the PRISMA drawing in it, once for a desk and once for a telephone."""
     jinja = Environment(
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=True,
@@ -48,6 +49,7 @@ def page(job: Job, figures: Figures, prisma: str) -> str:
         "day": _day,
         "share": labels.share,
         "counted": labels.counted,
+        "lasted": labels.lasted,
         "route": labels.route_label,
         "reason": reason_for,
     }
@@ -60,7 +62,9 @@ def page(job: Job, figures: Figures, prisma: str) -> str:
         made_at=now(),
         style=Markup(style),  # noqa: S704  # ours, from the file beside this one
         style_hash=digest,
-        prisma=Markup(prisma.split("?>", 1)[-1]),  # noqa: S704  # ours, and escaped where it was made
+        # Ours, and escaped where they are made.
+        prisma=Markup(svg(flow, job.title)),  # noqa: S704
+        prisma_narrow=Markup(svg(flow, job.title, NARROW)),  # noqa: S704
         **_sections(job, figures),
     )
 
@@ -73,9 +77,8 @@ def _sections(job: Job, figures: Figures) -> dict[str, Any]:
         "headline": findings.headline(figures),
         "whole": bar("all papers", figures.states, figures.total),
         "ran": labels.lasted(ran) if ran is not None else "",
-        "years": columns(figures.years, datetime.now(UTC).year),
+        "years": charts.columns(figures.years, datetime.now(UTC).year),
         "years_finding": findings.of_years(figures),
-        "columns_height": COLUMNS_HEIGHT,
         "journals": _journals(figures),
         "journals_finding": findings.of_journals(figures, _MOST_JOURNALS),
         "sources": _sources(figures),
@@ -85,8 +88,8 @@ def _sections(job: Job, figures: Figures) -> dict[str, Any]:
         "licenses_finding": findings.of_licenses(figures),
         "reasons": _reasons(figures),
         "reasons_finding": findings.of_reasons(figures),
-        "timeline": timeline(figures.times),
-        "timeline_size": (TIMELINE_WIDTH, TIMELINE_HEIGHT),
+        "timeline": charts.timeline(figures.times),
+        "size": charts,
         "steps": next_steps(job, figures),
     }
 
@@ -99,10 +102,10 @@ def _journals(figures: Figures) -> list[Bar]:
     longest = max((split.total() for _, split in rows), default=0)
     made = [bar(name, split, longest) for name, split in rows]
     if rest := named[_MOST_JOURNALS:]:
-        split = _sum(split for _, split in rest)
-        made.append(bar(f"{labels.counted(len(rest), 'other journal')}", split, split.total()))
+        # Without a bar: a thousand small journals would dwarf the large ones, or break the scale.
+        made.append(Bar(labels.counted(len(rest), "other journal"), _sum(s for _, s in rest), ()))
     if unknown := figures.journals.get(""):
-        made.append(bar("Journal unknown", unknown, max(longest, unknown.total())))
+        made.append(Bar("Journal unknown", unknown, ()))
     return made
 
 

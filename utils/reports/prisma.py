@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import csv
 import io
-from dataclasses import dataclass, field
+import re
+from dataclasses import dataclass
 from html import escape
 
 from ..job import Job
 from ..plain_text import clean_text
 from .figures import Figures
 from .reasons import reason_for
-from .text_width import wrapped
+from .text_width import text_width, wrapped
 
 _REASONS = 8  # named in the diagram; the rest is one line
 TO_FILL = "to be filled by the reviewers"
@@ -47,9 +48,9 @@ class Box:
     def text(self) -> list[str]:
         """The lines in the box, before they are broken to its width."""
         if self.n is None:
-            return [self.title, "(n = \u2003\u2003)"]
+            return [self.title, f"(n = \u2003\u2003) {TO_FILL}"]
         parts = [f"{part} (n = {n:,})" for part, n in self.parts]
-        return [f"{self.title} (n = {self.n:,}){':' if parts else ''}", *parts]
+        return [self.title, f"(n = {self.n:,}){':' if parts else ''}", *parts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,119 +146,152 @@ def numbers(made: Flow) -> str:
 
 # -- the drawing ---------------------------------------------------------------------------------
 
-_SIZE = 14  # px
+_SIZE, _SMALL = 14, 12  # px, of the letters
 _LINE = 20
 _PAD = 14
-_GAP = 30  # between rows: room for an arrow
+_GAP = 30  # between boxes: room for an arrow
 _BAND = 34  # the stage's name, turned
-_LEFT, _RIGHT = 272, 316  # widths of the two columns
-_BETWEEN = 44
 _MARGIN = 12
-WIDTH = 2 * _MARGIN + _BAND + 16 + _LEFT + _BETWEEN + _RIGHT
 _INK, _RULE, _PAPER, _SOFT = "#1d2530", "#5b6675", "#ffffff", "#eef1f5"
 _FONT = "Arial, Helvetica, 'Liberation Sans', sans-serif"
+_STYLE = {
+    "title": ' font-weight="bold"',
+    "part": "",
+    "hint": f' font-style="italic" font-size="{_SMALL}"',
+}
+_NO_XML = re.compile("[\ufffe\uffff]")
 
 
-@dataclass(slots=True)
-class _Drawing:
-    parts: list[str] = field(default_factory=list)
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where boxes go: what leaves stands beside what remains, or below it on a narrow screen."""
 
-    def box(self, box: Box, x: float, y: float, width: float, height: float) -> None:
-        empty = box.n is None
-        dash = ' stroke-dasharray="5 4"' if empty else ""
-        kind = "empty" if empty else "known"
-        self.parts.append(
-            f'<rect class="{kind}" x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="4"'
-            f' fill="{_PAPER}" stroke="{_RULE}" stroke-width="1.25"{dash}/>'
-        )
-        at = y + _PAD + _SIZE - 2
-        for line, class_ in _lines(box, width):
-            style = {
-                "title": ' font-weight="bold"',
-                "part": "",
-                "hint": f' font-style="italic" font-size="{_SIZE - 2}"',
-            }[class_]
-            indent = 12 if class_ == "part" else 0
-            self.parts.append(
-                f'<text class="{class_}" x="{x + _PAD + indent:g}" y="{at:g}"{style}>'
-                f"{escape(line)}</text>"
-            )
-            at += _LINE
+    name: str
+    main: int  # widths of the boxes
+    side: int
+    beside: bool
 
-    def arrow(self, x1: float, y1: float, x2: float, y2: float) -> None:
-        # The head is drawn, not a marker: several drawings in one page would share its id.
-        if x1 == x2:
-            head = f"M{x2 - 4.5:g} {y2 - 8:g}L{x2:g} {y2:g}L{x2 + 4.5:g} {y2 - 8:g}z"
-        else:
-            head = f"M{x2 - 8:g} {y2 - 4.5:g}L{x2:g} {y2:g}L{x2 - 8:g} {y2 + 4.5:g}z"
-        self.parts.append(
-            f'<path class="arrow" d="M{x1:g} {y1:g}L{x2:g} {y2:g}" stroke="{_RULE}"'
-            f' stroke-width="1.25" fill="none"/><path class="head" d="{head}" fill="{_RULE}"/>'
-        )
+    @property
+    def left(self) -> int:
+        """Where the boxes begin."""
+        return _MARGIN + _BAND + (16 if self.beside else 10)
 
-    def band(self, stage: str, y: float, height: float) -> None:
-        x = _MARGIN
-        middle = f"{x + _BAND / 2 + 5:g} {y + height / 2:g}"
-        self.parts.append(
-            f'<rect class="band" x="{x}" y="{y:g}" width="{_BAND}" height="{height:g}" rx="4"'
-            f' fill="{_SOFT}"/><text class="stage" transform="translate({middle}) rotate(-90)"'
-            f' text-anchor="middle" font-weight="bold">{escape(stage)}</text>'
-        )
+    @property
+    def right(self) -> int:
+        """Where the boxes of what leaves begin."""
+        return self.left + (self.main + 44 if self.beside else 40)
+
+    @property
+    def trunk(self) -> float:
+        """Where the arrows run down."""
+        return self.left + (self.main / 2 if self.beside else 18)
+
+    @property
+    def width(self) -> int:
+        """Of the whole drawing."""
+        return max(self.left + self.main, self.right + self.side) + _MARGIN
+
+
+WIDE = Layout("prisma", main=272, side=316, beside=True)
+NARROW = Layout("prisma-narrow", main=288, side=248, beside=False)
+
+
+def svg(made: Flow, title: str = "", layout: Layout = WIDE) -> str:
+    """``prisma.svg``: stands alone, needs no font of its own, prints on white."""
+    parts: list[str] = []
+    bands: dict[str, tuple[float, float]] = {}
+    y, below = float(_MARGIN), 0.0
+    for main, side in made.rows:
+        if below:
+            parts.append(_arrow(layout.trunk, below, layout.trunk, y))
+        below = y + _height(main, layout.main)
+        bottom = below
+        parts.append(_box(main, layout.left, y, layout.main))
+        if side:
+            top = y if layout.beside else below + _GAP
+            bottom = max(below, top + _height(side, layout.side))
+            at = (y + below) / 2 if layout.beside else (top + bottom) / 2
+            begins = layout.left + layout.main if layout.beside else layout.trunk
+            parts.append(_box(side, layout.right, top, layout.side))
+            parts.append(_arrow(begins, at, layout.right, at))
+        # A stage of one low row still has to hold its name.
+        room = text_width(main.stage, _SIZE, bold=True) + 8
+        first = bands.get(main.stage, (y, y))[0]
+        bottom = max(bottom, first + room)
+        bands[main.stage] = (first, bottom)
+        y = bottom + _GAP
+    parts += [_band(stage, top, bottom) for stage, (top, bottom) in bands.items()]
+    return _drawing(parts, y - _GAP + _MARGIN, made, title, layout)
+
+
+def _drawing(parts: list[str], height: float, made: Flow, title: str, layout: Layout) -> str:
+    known = "; ".join(
+        f"{box.title}: {box.n if box.n is not None else TO_FILL}" for box in made.boxes()
+    )
+    heading = f"PRISMA 2020 flow diagram{f' of {clean_text(title)[:120]}' if title else ''}"
+    size = f'width="{layout.width}" height="{height:g}"'
+    name = layout.name
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {layout.width} {height:g}" {size}'
+        f' role="img" aria-labelledby="{name}-title {name}-text"'
+        f' font-family="{_FONT}" font-size="{_SIZE}" fill="{_INK}">\n'
+        f'<title id="{name}-title">{_escaped(heading)}</title>'
+        f'<desc id="{name}-text">{_escaped(known)}</desc>\n'
+        f'<rect class="ground" {size} fill="{_PAPER}"/>\n' + "\n".join(parts) + "\n</svg>\n"
+    )
+
+
+def _box(box: Box, x: float, y: float, width: float) -> str:
+    kind, dash = ("known", "") if box.n is not None else ("empty", ' stroke-dasharray="5 4"')
+    size = f'width="{width:g}" height="{_height(box, width):g}" rx="4"'
+    look = f'fill="{_PAPER}" stroke="{_RULE}" stroke-width="1.25"{dash}'
+    drawn = [f'<rect class="{kind}" x="{x:g}" y="{y:g}" {size} {look}/>']
+    at = y + _PAD + _SIZE - 2
+    for line, class_ in _lines(box, width):
+        indent = 12 if class_ == "part" else 0
+        place = f'x="{x + _PAD + indent:g}" y="{at:g}"'
+        drawn.append(f'<text class="{class_}" {place}{_STYLE[class_]}>{_escaped(line)}</text>')
+        at += _LINE
+    return "\n".join(drawn)
+
+
+def _height(box: Box, width: float) -> float:
+    return 2 * _PAD + _LINE * len(_lines(box, width)) - (_LINE - _SIZE)
 
 
 def _lines(box: Box, width: float) -> list[tuple[str, str]]:
+    """The lines of a box, broken to its width, each with its kind."""
     room = width - 2 * _PAD
-    title, *parts = box.text
-    made = [(line, "title") for line in wrapped(clean_text(title), room, _SIZE, bold=True)]
+    title, n, *parts = box.text
+    made = [(line, "title") for line in wrapped(title, room, _SIZE, bold=True)]
     if box.n is None:
-        return [*made, (f"{parts[0]} {TO_FILL}", "hint")]
+        return made + [(line, "hint") for line in wrapped(n, room, _SMALL)]
+    made += [(line, "title") for line in wrapped(n, room, _SIZE, bold=True)]
     for part in parts:
         made += [(line, "part") for line in wrapped(clean_text(part), room - 12, _SIZE)]
     return made
 
 
-def _height(box: Box | None, width: float) -> float:
-    return 2 * _PAD + _LINE * len(_lines(box, width)) - (_LINE - _SIZE) if box else 0.0
-
-
-def svg(made: Flow, title: str = "") -> str:
-    """``prisma.svg``: stands alone, needs no font of its own, prints on white."""
-    drawing = _Drawing()
-    left = _MARGIN + _BAND + 16
-    right = left + _LEFT + _BETWEEN
-    y = float(_MARGIN)
-    bands: dict[str, tuple[float, float]] = {}
-    below = 0.0
-    for main, side in made.rows:
-        height = max(_height(main, _LEFT), _height(side, _RIGHT))
-        own = _height(main, _LEFT)
-        if below:
-            drawing.arrow(left + _LEFT / 2, below, left + _LEFT / 2, y)
-        drawing.box(main, left, y, _LEFT, own)
-        if side:
-            drawing.box(side, right, y, _RIGHT, _height(side, _RIGHT))
-            drawing.arrow(left + _LEFT, y + own / 2, right, y + own / 2)
-        top = bands.get(main.stage, (y, y))[0]
-        bands[main.stage] = (top, y + height)
-        below = y + own
-        y += height + _GAP
-    for stage, (top, bottom) in bands.items():
-        drawing.band(stage, top, bottom - top)
-    return _page(drawing.parts, y - _GAP + _MARGIN, made, title)
-
-
-def _page(parts: list[str], height: float, made: Flow, title: str) -> str:
-    known = "; ".join(
-        f"{box.title}: {box.n if box.n is not None else TO_FILL}" for box in made.boxes()
-    )
-    heading = f"PRISMA 2020 flow diagram{f' of {clean_text(title)[:120]}' if title else ''}"
+def _arrow(x1: float, y1: float, x2: float, y2: float) -> str:
+    # The head is drawn, not a marker: two drawings in one page would share its id.
+    if x1 == x2:
+        head = f"M{x2 - 4.5:g} {y2 - 8:g}L{x2:g} {y2:g}L{x2 + 4.5:g} {y2 - 8:g}z"
+    else:
+        head = f"M{x2 - 8:g} {y2 - 4.5:g}L{x2:g} {y2:g}L{x2 - 8:g} {y2 + 4.5:g}z"
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:g}" width="{WIDTH}"'
-        f' height="{height:g}" role="img" aria-labelledby="prisma-title prisma-text"'
-        f' font-family="{_FONT}" font-size="{_SIZE}" fill="{_INK}">\n'
-        f'<title id="prisma-title">{escape(heading)}</title>'
-        f'<desc id="prisma-text">{escape(known)}</desc>\n'
-        f'<rect class="ground" width="{WIDTH}" height="{height:g}" fill="{_PAPER}"/>\n'
-        + "\n".join(parts)
-        + "\n</svg>\n"
+        f'<path class="arrow" d="M{x1:g} {y1:g}L{x2:g} {y2:g}" stroke="{_RULE}"'
+        f' stroke-width="1.25" fill="none"/><path class="head" d="{head}" fill="{_RULE}"/>'
     )
+
+
+def _band(stage: str, top: float, bottom: float) -> str:
+    middle = f"{_MARGIN + _BAND / 2 + 5:g} {(top + bottom) / 2:g}"
+    return (
+        f'<rect class="band" x="{_MARGIN}" y="{top:g}" width="{_BAND}" height="{bottom - top:g}"'
+        f' rx="4" fill="{_SOFT}"/><text class="stage" transform="translate({middle}) rotate(-90)"'
+        f' text-anchor="middle" font-weight="bold">{_escaped(stage)}</text>'
+    )
+
+
+def _escaped(text: str) -> str:
+    return escape(_NO_XML.sub("", text))

@@ -30,7 +30,7 @@ _BOLD = 1.06
 _RESERVE = 1.1
 
 
-def width(text: str, size: float, *, bold: bool = False) -> float:
+def text_width(text: str, size: float, *, bold: bool = False) -> float:
     """The width of *text* in the unit of *size*, rather too much than too little."""
     thousandths = sum(_letter(letter) for letter in text)
     return thousandths / 1000 * size * _RESERVE * (_BOLD if bold else 1)
@@ -47,7 +47,7 @@ def wrapped(text: str, room: float, size: float, *, bold: bool = False) -> list[
     for word in text.replace("(n = ", "(n\xa0=\xa0").split(" "):
         for piece in _pieces(word, room, size, bold):
             longer = f"{lines[-1]} {piece}".lstrip(" ")
-            if lines[-1] and width(longer, size, bold=bold) > room:
+            if lines[-1] and text_width(longer, size, bold=bold) > room:
                 lines.append(piece)
             else:
                 lines[-1] = longer
@@ -57,7 +57,7 @@ def wrapped(text: str, room: float, size: float, *, bold: bool = False) -> list[
 def _pieces(word: str, room: float, size: float, bold: bool) -> list[str]:
     pieces = [""]
     for letter in word:
-        if pieces[-1] and width(pieces[-1] + letter, size, bold=bold) > room:
+        if pieces[-1] and text_width(pieces[-1] + letter, size, bold=bold) > room:
             pieces.append("")
         pieces[-1] += letter
     return pieces
