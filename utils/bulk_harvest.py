@@ -14,7 +14,7 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -149,23 +149,30 @@ class _Harvest:
         if wanted:
             self.ledger.begin([n for same in wanted.values() for n in same], _LOOK_UP)
             found = look_up(list(wanted), self.ladder.web, self.ladder.sources)
+            news: dict[int, Paper] = {}
             for ids, same in wanted.items():
                 for number in same:
-                    with self._costing_only(number):
-                        self._hear(number, ids, found[ids])
+                    outcome = found[ids]
+                    if not isinstance(outcome, Paper):
+                        self._cannot_look_up(number, ids, outcome)
+                    elif self.ledger.know(number, outcome) is None:
+                        news[number] = outcome
+            self._begin_ways(news)
 
-    def _hear(self, number: int, ids: Ids, outcome: Paper | PaperError) -> None:
-        if isinstance(outcome, NotConfigured):
-            raise outcome
-        if isinstance(outcome, Paper):
-            if self.ledger.know(number, outcome) is None:
-                # There long before the text's turn at the slowest site comes.
-                stored = self.ladder.shelf.save_abstract(outcome, (), via=outcome.recorded_by)
+    def _begin_ways(self, papers: Mapping[int, Paper]) -> None:
+        """Shelve the abstracts, long before the texts' turns at the slowest site; then go on."""
+        shelved = self.ladder.shelf.save_abstracts(list(papers.values()))
+        for number, stored in zip(papers, shelved, strict=True):
+            with self._costing_only(number):
                 if stored.kind == "full_text":  # the shelf had it under another name
                     self._end(number, stored)
                 else:
                     self._advance(number)
-        elif isinstance(outcome, Unreachable) and self._comes_again(number, _LOOK_UP):
+
+    def _cannot_look_up(self, number: int, ids: Ids, outcome: PaperError) -> None:
+        if isinstance(outcome, NotConfigured):
+            raise outcome
+        if isinstance(outcome, Unreachable) and self._comes_again(number, _LOOK_UP):
             pass
         elif may_climb_unknown(ids, outcome):
             if self.ledger.know(number, Paper(ids)) is None:

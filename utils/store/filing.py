@@ -26,7 +26,7 @@ from .records import ADOPTED, Kept, Record, joined, sha256, writable
 
 log = logging.getLogger(__name__)
 
-_SMALL = 5_000
+_SMALL = 200
 """Entries up to which a changed row has the index files written anew at once."""
 MEDIA = ("jats", "html", "pdf", "markdown")
 
@@ -78,7 +78,7 @@ class Filing:
             data = render(plan.record).encode("utf-8", "replace")
             return self._written(replace(plan.record, written=sha256(data)), data, plan.same)
 
-        return self._announced(lambda: self._plan(new), carry_out)
+        return self._announced(lambda: self.plan(new), carry_out)
 
     def _announced(self, plan: Callable[[], Plan], carry_out: Callable[[Plan], Record]) -> Record:
         """Have it noted which file is about to change, then change it."""
@@ -103,14 +103,14 @@ class Filing:
             written = sha256(data) if untouched else record.written
             return self._written(replace(record, written=written), data, plan.same)
         self.write_record(record)
-        self._enter(record, plan.same)
+        self.enter(record, plan.same)
         return record
 
     def _written(self, record: Record, data: bytes, same: Same) -> Record:
-        record = replace(record, stored=replace(record.stored, sha256=sha256(data)))
+        record = vouched(record, data)
         self.write_record(record)
         safe_files.write_whole(Path(record.stored.path), data)
-        self._enter(record, same)
+        self.enter(record, same)
         return record
 
     def _keep_raw(self, record: Record, raw: Path | None) -> None:
@@ -156,7 +156,8 @@ class Filing:
 
     # -- planning ----------------------------------------------------------------------------
 
-    def _plan(self, new: Record) -> Plan:
+    def plan(self, new: Record) -> Plan:
+        """What filing *new* will do, as things stand now."""
         same = self.same(new.ids)
         paper = _united(new.stored.paper, same, fresh=True)
         new = replace(new.of(paper), order=self._next())
@@ -215,7 +216,7 @@ class Filing:
 
     # -- the catalogue and the index ---------------------------------------------------------
 
-    def _enter(self, record: Record, same: Same) -> None:
+    def enter(self, record: Record, same: Same) -> None:
         """Make *record* the one entry of its paper, in place of *same*."""
         entries = {entry.id: entry for entry, _ in same}
         there = self.catalogue.by_file(record.file)
@@ -354,6 +355,11 @@ class Filing:
         """
         keep = old.stored.via == ADOPTED and old.stored.kind == "full_text"
         self.catalogue.begin(old.file, "forget" if keep else "remove", time.time())
+
+
+def vouched(record: Record, data: bytes) -> Record:
+    """The record with the checksum of its file."""
+    return replace(record, stored=replace(record.stored, sha256=sha256(data)))
 
 
 def _united(paper: Paper, same: Same, fresh: bool) -> Paper:

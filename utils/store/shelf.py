@@ -8,12 +8,10 @@ until the first write.
 from __future__ import annotations
 
 import contextlib
-import functools
 import gzip
 import logging
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Concatenate, ParamSpec, TypeVar
 
 from .. import safe_files
 from ..errors import BadRequest, NotFound, StoreFailed
@@ -22,6 +20,8 @@ from ..paper import Attempt, Document, Fetched, Paper, StoredPaper, now
 from . import file_names, paper_file, quarantine
 from .catalogue import Catalogue, CatalogueBroken, Entry
 from .filing import Filing
+from .filing_together import file_together
+from .healing import healing
 from .listing import Wanted
 from .records import (
     Kept,
@@ -37,23 +37,7 @@ from .stocktaking import Stocktaking
 
 log = logging.getLogger(__name__)
 
-P = ParamSpec("P")
-T = TypeVar("T")
 _KEPT = {"full_text", "partial"}
-
-
-def _healing(method: Callable[Concatenate[Shelf, P], T]) -> Callable[Concatenate[Shelf, P], T]:
-    """Make a damaged catalogue again from the files, then do what was asked."""
-
-    @functools.wraps(method)
-    def guarded(self: Shelf, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        try:
-            return method(self, *args, **kwargs)
-        except CatalogueBroken as error:
-            self._heal(error)
-            return method(self, *args, **kwargs)
-
-    return guarded
 
 
 class Shelf:
@@ -90,7 +74,7 @@ class Shelf:
             self._opened = False
             self._catalogue.close()
 
-    @_healing
+    @healing
     def find(self, ids: Ids) -> StoredPaper | None:
         """The paper that goes by any of *ids*, if its file is there. No network.
 
@@ -102,7 +86,7 @@ class Shelf:
             return found.stored
         return self._taken_in(ids)
 
-    @_healing
+    @healing
     def find_by_file(self, name: str) -> StoredPaper | None:
         """The paper whose file has this name, with or without ``.txt``."""
         file = name if name.lower().endswith(".txt") else f"{name}.txt"
@@ -151,7 +135,7 @@ class Shelf:
             return found.stored
         return entered.stored
 
-    @_healing
+    @healing
     def save(
         self,
         paper: Paper,
@@ -184,13 +168,11 @@ class Shelf:
         finally:
             safe_files.remove(part)
 
-    @_healing
+    @healing
     def save_abstract(
         self, paper: Paper, attempts: Sequence[Attempt], *, via: str = "pubmed"
     ) -> StoredPaper:
-        """Keep the abstract of a paper whose full text nobody offers.
-
-        A full text that is already there stays, and is returned.
+        """Keep the abstract of a paper whose full text nobody offers; a full text stays.
 
         Raises
         ------
@@ -198,15 +180,25 @@ class Shelf:
             The disk refused; nothing has changed.
         """
         self._ready(create=True)
-        new = of_abstract(paper, attempts, via)
-        return self._filed(new, lambda record: paper_file.abstract_only(record.stored))
+        return self._filed(
+            of_abstract(paper, attempts, via), lambda made: paper_file.abstract_only(made.stored)
+        )
+
+    @healing
+    def save_abstracts(self, papers: Sequence[Paper]) -> Sequence[StoredPaper]:
+        """Keep abstracts before anybody is asked for the texts; see `save_abstract`."""
+        self._ready(create=True)
+        new = [of_abstract(paper, (), paper.recorded_by) for paper in papers]
+        for record in new:
+            self._taken_in_first(record.ids)
+        filed = file_together(self._filing, new, lambda made: paper_file.abstract_only(made.stored))
+        self._stock.clear_away()
+        return [record.stored for record in filed]
 
     def _filed(
         self, new: Record, render: Callable[[Record], str], raw: Path | None = None
     ) -> StoredPaper:
-        # A file of the older program that nobody has asked for yet counts as being there.
-        if not self._catalogue.by_names(new.ids.names()):
-            self._taken_in(new.ids)
+        self._taken_in_first(new.ids)
         try:
             record = self._filing.file(new, render, raw)
         except StoreFailed:
@@ -216,7 +208,12 @@ class Shelf:
         self._stock.clear_away()
         return record.stored
 
-    @_healing
+    def _taken_in_first(self, ids: Ids) -> None:
+        """A file of the older program that nobody has asked for yet counts as being there."""
+        if not self._catalogue.by_names(ids.names()):
+            self._taken_in(ids)
+
+    @healing
     def learn(self, stored: StoredPaper, known: Paper | Ids) -> StoredPaper:
         """Add identifiers or metadata to a stored paper, e.g. one the older program saved.
 
@@ -266,7 +263,7 @@ class Shelf:
         """
         return self._filing.read(Record(stored))
 
-    @_healing
+    @healing
     def raw(self, stored: StoredPaper) -> Kept | None:
         """What the site sent, untouched; None when that was not kept."""
         return self._filing.raw_of(self._known(stored))
@@ -281,7 +278,7 @@ class Shelf:
         """
         return safe_files.confined(self.folder, output_path)
 
-    @_healing
+    @healing
     def renew(self, stored: StoredPaper, document: Document) -> StoredPaper:
         """Replace a stored text by a better reading of the same bytes; its story stays."""
         better = of_renewed(self._known(stored), document)
@@ -289,7 +286,7 @@ class Shelf:
             better, lambda made: paper_file.full_text(made.stored, document.markdown)
         )
 
-    @_healing
+    @healing
     def copy_to(self, stored: StoredPaper, output_path: str) -> Path:
         """Write a copy of a stored paper under a name the caller chose, inside the folder.
 
@@ -311,7 +308,7 @@ class Shelf:
             raise BadRequest(msg, "Choose another name, or delete that file first.")
         return target
 
-    @_healing
+    @healing
     def list(
         self,
         *,
@@ -346,14 +343,14 @@ class Shelf:
                 return total, found
             before = total  # files deleted by hand have just left the catalogue: look again
 
-    @_healing
+    @healing
     def counts(self) -> dict[str, int]:
         """How many papers, full texts, abstracts, retracted papers and rejected answers."""
         none = dict.fromkeys(("papers", "full_text", "abstract", "retracted"), 0)
         found = self._catalogue.counts() if self._surveyed() else none
         return {**found, "quarantined": quarantine.count(self._private / "quarantine")}
 
-    @_healing
+    @healing
     def rebuild(self) -> RebuildReport:
         """Make the catalogue and the index files again from the files alone."""
         self._ready(create=True)
@@ -393,7 +390,8 @@ class Shelf:
         if not self._stock.texts():
             self._catalogue.set_note("surveyed", now())
 
-    def _heal(self, error: CatalogueBroken) -> None:
+    def heal(self, error: CatalogueBroken) -> None:
+        """Set a damaged catalogue aside and make it again from the files."""
         log.warning("The catalogue is damaged (%s): making it again from the files.", error)
         self._catalogue.move_aside()
         self._opened = False
