@@ -101,16 +101,14 @@ def beside(name: str, given: list[Record], wanted: int, folder: Path) -> Run:
         driver = ROOT / "benchmarks" / f"harvest_{name}.py"
         environment = {**os.environ, **world.environment, "HOME": str(folder)}
         environment["UV_CACHE_DIR"] = _uv_cache()
-        _warm_up(name, environment)
-        began = time.perf_counter()
         subprocess.run([*BESIDE[name], driver, folder], env=environment, cwd=folder, check=True)
-        seconds = time.perf_counter() - began
     told = json.loads((folder / "told.json").read_text())
     score = Score()
     for record in given:
         file = told["files"].get(record.pmid)
         score.add(record, _text_of(folder / file) if file else None)
-    run = Run(name, len(given), seconds, score, world.traffic(), told["peak_mb"], told["notes"])
+    came = (told["seconds"], score, world.traffic(), told["peak_mb"], told["notes"])
+    run = Run(name, len(given), *came)
     if len(given) < wanted:
         run.notes.append(f"ran on the first {len(given)} papers; hours are extrapolated from these")
     return run
@@ -130,11 +128,6 @@ def _text_of(path: Path) -> str:
 def _uv_cache() -> str:
     told = subprocess.run(["uv", "cache", "dir"], capture_output=True, text=True, check=True)
     return told.stdout.strip()
-
-
-def _warm_up(name: str, environment: dict[str, str]) -> None:
-    """Packages are installed before the clock runs."""
-    subprocess.run([*BESIDE[name], "-c", "pass"], env=environment, check=True)
 
 
 def _peak_mb() -> float:

@@ -11,6 +11,7 @@ import json
 import os
 import resource
 import socket
+import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -32,10 +33,12 @@ _PLACES = {
     "https://s.jina.ai": "JINA_SEARCH_BASE_URL",
 }
 nowhere: Counter[str] = Counter()
+clock: dict[str, float] = {}
 
 
 def lead_astray() -> None:
-    """From now on every request of this process goes to the stand-in internet."""
+    """From now on every request of this process goes to the stand-in internet; the clock runs."""
+    clock["began"] = time.perf_counter()
     send, connect = requests.adapters.HTTPAdapter.send, socket.socket.connect
 
     def detoured(self: Any, request: Any, *args: Any, **more: Any) -> requests.Response:
@@ -74,5 +77,6 @@ def tell(folder: Path, files: dict[str, str], notes: list[str]) -> None:
         resource.getrusage(who).ru_maxrss
         for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
     )
-    told = {"files": files, "notes": notes, "peak_mb": peak / 1024}
+    seconds = time.perf_counter() - clock["began"]
+    told = {"files": files, "notes": notes, "peak_mb": peak / 1024, "seconds": seconds}
     (folder / "told.json").write_text(json.dumps(told))

@@ -92,8 +92,8 @@ def main(folder: Path) -> None:
         files,
         [
             (
-                "PMC's website is closed to scripts (facts sheet, 3.6); what it shows Jina's browser "
-                "is the bot check here, and is kept as the paper"
+                "PMC's website is closed to scripts (facts sheet, 3.6); what it shows Jina's "
+                "browser is the bot check here, and is kept as the paper"
             )
         ],
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import signal
 import sys
 import threading
 from dataclasses import asdict
@@ -34,6 +35,8 @@ def main() -> None:
     parser.add_argument("--field", type=int, default=0, help="so many whole papers more")
     parser.add_argument("--latency", type=float, default=0, help="seconds every answer takes")
     options = parser.parse_args()
+    for stop in (signal.SIGINT, signal.SIGTERM):  # a shell's background job would ignore the first
+        signal.signal(stop, signal.default_int_handler)
     shape = {"crowd": options.crowd, "field": options.field, "latency": options.latency}
     with World(corpus=options.corpus, port=options.port, **shape) as world:
         for mood in options.mood:

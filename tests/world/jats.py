@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from html import escape
-from itertools import count, islice
+from itertools import cycle, repeat
 
 from .prose import CITED, abstract, body, references
 from .records import Record
@@ -151,9 +151,9 @@ def _markup(fragment: str) -> str:
 def _body(record: Record) -> str:
     sections = body(record)
     if not sections[0][0]:
-        return f"<body>{_text(sections[0][1], iter(()))}</body>"
+        return f"<body>{_text(sections[0][1], repeat(1))}</body>"
     parts = []
-    numbers = count(1)
+    numbers = cycle(range(1, CITED + 1))
     for at, (title, paragraphs) in enumerate(sections):
         extra = _extras(record) if title == "Results" else ""
         text = _text(paragraphs, numbers)
@@ -162,14 +162,10 @@ def _body(record: Record) -> str:
 
 
 def _text(paragraphs: tuple[str, ...], numbers: Iterator[int]) -> str:
-    return "".join(f"<p>{_markup(text)}{_cite(numbers)}</p>" for text in paragraphs)
-
-
-def _cite(numbers: Iterator[int]) -> str:
-    """The next two works of the list, over and over."""
-    pair = [(number - 1) % CITED + 1 for number in islice(numbers, 2)]
-    links = ", ".join(f'<xref ref-type="bibr" rid="r{at}">{at}</xref>' for at in pair)
-    return f" [{links}]" if links else ""
+    """Paragraphs, each citing the next work of the list."""
+    cites = (f'<xref ref-type="bibr" rid="r{at}">{at}</xref>' for at in numbers)
+    pairs = zip(paragraphs, cites, strict=False)
+    return "".join(f"<p>{_markup(text)} [{cite}]</p>" for text, cite in pairs)
 
 
 def _extras(record: Record) -> str:
