@@ -620,30 +620,10 @@ def cost(work: Callable[[], None], with_memory: bool) -> dict[str, int]:
     return {"calls": count, "allocated": held} if with_memory else {"calls": count}
 
 
-QUADRATIC = {
-    ("html", "headings like the title"): "order_headings weighs all that precedes, per heading",
-}
-
-
-def growing() -> list[Any]:
-    return [
-        pytest.param(
-            *key,
-            id="-".join(key),
-            marks=[pytest.mark.xfail(strict=True, reason=QUADRATIC[key])]
-            if key in QUADRATIC
-            else [],
-        )
-        for key in GROWING
-    ]
-
-
-@pytest.mark.parametrize(("media", "name"), growing())
+@pytest.mark.parametrize(("media", "name"), GROWING)
 def test_work_and_memory_grow_with_the_input_only(media: str, name: str) -> None:
     make = GROWING[media, name]
-    some = SOME.get(media, SOME_ELSEWHERE)
-    if (media, name) in QUADRATIC:
-        some = 100
+    some = 100 if name == "headings like the title" else SOME.get(media, SOME_ELSEWHERE)
     readings(media, make(some))  # imports, compiled patterns
     none, once, four = (
         cost(lambda n=n: readings(media, make(n)), media != "html") for n in (0, some, 4 * some)

@@ -44,6 +44,7 @@ _AUTHORS = (
 _ABSTRACTS = ("citation_abstract", "dc.description", "dcterms.abstract", "dcterms.description")
 _RIGHTS = ("dc.rights", "dcterms.rights", "prism.copyright", "dcterms.license", "citation_license")
 _SCHOLARLY = re.compile(r"(scholarly|medicalscholarly|news)?article|report|thesis", re.I)
+_MAX_NAME = 2000  # characters of a claimed identifier
 _MAX_JSON = 2_000_000  # characters; a page's own JSON-LD is a few thousand
 
 
@@ -171,7 +172,7 @@ def _ids(meta: dict[str, list[str]], linked: dict[str, Any]) -> Ids:
             for item in (value if isinstance(value, list) else [value])
         ]
     for value in values:
-        if match := _DOI.search(value):
+        if match := _DOI.search(value[:_MAX_NAME]):
             found |= Ids.maybe(match[0])
             break
     for name, spelled in (

@@ -15,12 +15,15 @@ from bs4.element import NavigableString, Tag
 from markdownify import ATX, MarkdownConverter
 
 from .claims import absolute
-from .tables import square
+from .tables import reunite, square
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _DEEPEST = 90  # levels; each costs markdownify three of Python's thousand stack frames
+_SEARCHES = re.compile(
+    r"https?://scholar\.google\.[a-z.]+/"
+)  # for a name or a title, not the thing
 _LINKS = ("http", "https", "mailto", "ftp")
 _BLOCKS = re.compile(r"^(p|div|section|li|h[1-6]|tr|table|ul|ol|dl|figure|article)$")
 
@@ -36,6 +39,8 @@ class _Converter(MarkdownConverter):
             sup_symbol="<sup>",
             escape_underscores=False,
             autolinks=False,
+            wrap=True,  # at no width: where the page's source breaks lines says nothing
+            wrap_width=None,
         )
         self.url = url
 
@@ -62,6 +67,12 @@ class _Converter(MarkdownConverter):
         wanted = re.search(r"math|equation|formula|\btex\b", names, re.I)
         return self.escape(alt, parent_tags) if wanted else ""
 
+    def convert_li(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        """An item with its number, which markdownify would count anew for each."""
+        bullet = f"{el['data-number']}. " if "data-number" in el.attrs else "- "
+        shown = re.sub(r"^(?=.)", " " * len(bullet), text.strip(), flags=re.M)
+        return f"{bullet}{shown.lstrip()}\n" if shown else "\n"
+
     def convert_math(self, el: Tag, text: str, parent_tags: set[str]) -> str:
         """TeX where the page carries it beside the MathML."""
         tex = el.find("annotation", attrs={"encoding": re.compile("tex", re.I)})
@@ -80,8 +91,11 @@ class _Converter(MarkdownConverter):
 
 def to_markdown(root: Tag, url: str) -> str:
     """Convert *root* to markdown; links become absolute against *url*. Changes the tree."""
+    reunite(root)
     for table in root.find_all("table"):
         square(table)
+    for numbered in root.find_all("ol"):
+        _number(numbered)
     _flatten(root)
     try:
         text = str(_Converter(url).convert_soup(root))
@@ -109,7 +123,7 @@ def safe_link(base: str, href: str) -> str:
         return ""
     else:
         target = absolute(base, bare)
-    if target.partition("#")[0] == base.partition("#")[0]:
+    if target.partition("#")[0] == base.partition("#")[0] or _SEARCHES.match(target):
         return ""
     return target.replace("(", "%28").replace(")", "%29")
 
@@ -117,10 +131,16 @@ def safe_link(base: str, href: str) -> str:
 def tidy(text: str) -> str:
     """Markdown without trailing blanks, runs of empty lines and control characters."""
     text = re.sub(r"[\x00-\x08\x0b-\x1f\x7f\u200b\ufeff\xad]", "", text.replace("\r\n", "\n"))
-    text = text.replace("\xa0", " ")
-    text = re.sub(r"[ \t]+$", "", text, flags=re.M)
+    text = "\n".join(line.rstrip() for line in text.replace("\xa0", " ").split("\n"))
     text = re.sub(r"^(#{1,6} [^\n]*)\n(?!\n)", r"\1\n\n", text, flags=re.M)
     return re.sub(r"\n{3,}", "\n\n", text).strip()
+
+
+def _number(listed: Tag) -> None:
+    start = str(listed.get("start") or "1")
+    first = int(start) if start.isdecimal() and len(start) < 9 else 1
+    for number, item in enumerate(listed.find_all("li", recursive=False), first):
+        item["data-number"] = str(number)
 
 
 def _flatten(root: Tag) -> None:
@@ -149,4 +169,5 @@ def _plain(tag: Tag) -> str:
             pieces.append("\n\n" if _BLOCKS.match(node.name) else "")
         else:
             pieces.append(re.sub(r"<(?=[A-Za-z/!?])", "&lt;", str(node)))
-    return re.sub(r"\s*\n\s*\n\s*", "\n\n", re.sub(r"[ \t]+", " ", "".join(pieces))).strip()
+    paragraphs = ("".join(pieces)).split("\n\n")
+    return "\n\n".join(shown for text in paragraphs if (shown := " ".join(text.split())))

@@ -12,15 +12,19 @@ from typing import TYPE_CHECKING
 
 from ...errors import BadContent
 from ...paper import Document, Fetched
-from ..sections import measure, part_of
+from ..sections import measure
 from ..words import without_long_blanks
-from .article import article_root, name_abstract, order_headings, outside, prune
+from .article import article_root, prune
 from .claims import Claims, absolute, read_claims
+from .leftovers import without_leftovers
+from .lists import make_lists
 from .markdown import tidy, to_markdown
+from .parts import HEADINGS, Part, name_of, name_parts, order_headings, parts_beside
+from .tree import remove
 from .walls import find_walls
 
 if TYPE_CHECKING:
-    from bs4 import BeautifulSoup, Tag
+    from bs4 import BeautifulSoup
 
 _MOST = 16_000_000  # bytes; the longest article pages are 5 MB
 _BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
@@ -121,29 +125,27 @@ def _page_title(soup: BeautifulSoup, claims: Claims) -> str:
 def _markdown(soup: BeautifulSoup, claims: Claims, title: str, url: str) -> str:
     """The article alone: title, abstract, text, references."""
     prune(soup)
+    make_lists(soup)
     root = article_root(soup)
-    abstract = outside(soup, root, "abstract")
-    references = outside(soup, root, "references")
-    name_abstract(root)
+    before, after = parts_beside(soup, root)
+    name_parts(root)
     order_headings(root, title)
+    text = to_markdown(root, url)
+    told = any(part.name == "Abstract" for part in before + after) or measure(text).abstract
     pieces = [
         f"# {title}" if title else "",
-        _under("Abstract", abstract, url),
-        to_markdown(root, url),
-        _under("References", references, url),
+        f"## Abstract\n\n{claims.abstract}" if claims.abstract and not told else "",
+        *(_under_heading(part, url) for part in before),
+        text,
+        *(_under_heading(part, url) for part in after),
     ]
-    if claims.abstract and abstract is None and not measure(pieces[2]).abstract:
-        pieces[1] = f"## Abstract\n\n{claims.abstract}"
-    return tidy("\n\n".join(piece for piece in pieces if piece))
+    return without_leftovers(tidy("\n\n".join(piece for piece in pieces if piece)))
 
 
-def _under(name: str, part: Tag | None, url: str) -> str:
+def _under_heading(part: Part, url: str) -> str:
     """A part found outside the article, under its own heading."""
-    if part is None:
-        return ""
-    for heading in part.find_all(["h1", "h2", "h3", "h4", "h5", "h6"]):
-        if part_of(heading.get_text(" ")) == name.lower():
-            heading.decompose()
-        else:
-            heading.name = "h3"
-    return f"## {name}\n\n{to_markdown(part, url)}"
+    headings = part.box.find_all(HEADINGS)
+    remove(heading for heading in headings if name_of(heading) == part.name)
+    for heading in headings:
+        heading.name = "h3"
+    return f"## {part.name}\n\n{to_markdown(part.box, url)}"

@@ -14,7 +14,22 @@ _Cell = list[PageElement]
 # Beyond these a span is an attack: no journal prints such a table.
 _WIDEST, _LONGEST, _REPEATED_CHARS = 60, 2000, 200
 _REPEATED_IN_ALL = 100_000  # characters of a table; more is a bomb
+_CAPTION_CHARS = 20  # "Table 1." alone may stand anywhere
 _LAYOUT_WORDS = 150  # a cell with this much prose is page layout
+
+
+def reunite(root: Tag) -> None:
+    """Put each table that is kept elsewhere, for a pop-up, where its caption alone stands."""
+    tables: dict[str, Tag] = {}
+    for caption in root.find_all("caption"):
+        table = caption.find_parent("table")
+        said = " ".join(caption.get_text().split())
+        if table is not None and len(said) >= _CAPTION_CHARS:
+            tables.setdefault(said, table)
+    for place in root.find_all(["p", "h2", "h3", "h4", "h5", "h6"]) if tables else []:
+        said = " ".join(place.get_text().split())
+        if said in tables and place.find_parent("table") is None:
+            place.replace_with(tables.pop(said).extract())
 
 
 def square(table: Tag) -> None:
@@ -30,10 +45,10 @@ def square(table: Tag) -> None:
     head = _head_rows(rows)
     lines = [_header(grid[:head], width)] if head else []
     made = Tag(name="table")
-    if (caption := table.find("caption")) is not None:
-        made.append(caption.extract())
     for number, cells in enumerate([*lines, *grid[head:]]):
         made.append(_row(cells, width, "th" if head and number == 0 else "td"))
+    if (caption := table.find("caption")) is not None:
+        made.append(caption.extract())  # at the end: markdownify looks for the header on top
     table.replace_with(made)
 
 
@@ -41,7 +56,8 @@ def _is_layout(table: Tag, rows: list[Tag]) -> bool:
     if table.get("role") == "presentation" or table.find(["table", "h1", "h2", "h3"]) is not None:
         return True
     cells = table.find_all(["td", "th"])
-    return len(cells) <= 1 or (
+    filled = sum(1 for cell in cells if cell.get_text(strip=True))
+    return filled <= 1 or (
         len(rows) <= 2 and any(len(cell.get_text(" ").split()) > _LAYOUT_WORDS for cell in cells)
     )
 

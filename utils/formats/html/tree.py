@@ -8,10 +8,12 @@ a number no honest page has; their text stays.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 from bs4 import BeautifulSoup
-from bs4.element import Tag
+from bs4.element import PageElement, PreformattedString, Tag
 
 _BOXES = frozenset(
     ("div", "span", "center", "font", "section", "article", "b", "i", "em", "strong")
@@ -44,3 +46,35 @@ class ShallowSoup(BeautifulSoup):
         """Close what was opened; the parser's events are balanced."""
         if not self._left_out or not self._left_out.pop():
             super().handle_endtag(name, nsprefix)
+
+
+Weights = Counter[int]  # a number for each element, by its id()
+
+
+def summed(root: Tag, own: Weights) -> Weights:
+    """Each element's own number plus those of all elements in it, in one walk, in place."""
+    for tag in reversed(root.find_all(True)):
+        own[id(tag.parent)] += own[id(tag)]
+    return own
+
+
+def weigh(root: Tag) -> Weights:
+    """Characters of text in every element below *root*: script-neutral, unlike words."""
+    own: Weights = Counter()
+    for text in root.find_all(string=True):
+        if not isinstance(text, PreformattedString):  # a comment
+            own[id(text.parent)] += len("".join(text.split()))
+    return summed(root, own)
+
+
+def remove(nodes: Iterable[PageElement]) -> None:
+    """Take *nodes* out of the tree, those of one parent in one walk.
+
+    BeautifulSoup looks for each anew among its siblings, the square of their number in all.
+    """
+    doomed = {id(node): node for node in nodes}
+    parents = {id(node.parent): node.parent for node in doomed.values() if node.parent is not None}
+    for parent in parents.values():
+        for at in range(len(parent.contents) - 1, -1, -1):
+            if id(parent.contents[at]) in doomed:
+                parent.contents[at].extract(_self_index=at)

@@ -87,8 +87,9 @@ _PAYWALL = re.compile(
     re.I,
 )
 _COOKIES = re.compile(
-    r"(enable|accept|allow|require|support|absent|disabled)\w*\W+(\w+\W+){0,6}cookies?"
-    r"|cookies?\W+(\w+\W+){0,6}(enabl|requir|disabl|absent|accept|support|block)",
+    # Bounded, or one word of a megabyte would take the square of that.
+    r"(enable|accept|allow|require|support|absent|disabled)\w{0,9}\W{1,9}(\w{1,20}\W{1,9}){0,6}cookies?"
+    r"|cookies?\W{1,9}(\w{1,20}\W{1,9}){0,6}(enabl|requir|disabl|absent|accept|support|block)",
     re.I,
 )
 _LOGIN_URL = re.compile(

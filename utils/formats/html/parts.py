@@ -1,0 +1,199 @@
+"""The parts of a paper in its page: which are there, where, and under which heading.
+
+Pages number headings for looks, put the journal's name and the authors' addresses above the
+abstract, and keep abstract, digest, references or letters in boxes beside the article's own.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from bs4.element import PageElement, Tag
+
+from ..sections import part_of
+from ..words import folded
+from .article import REFERENCES, named
+from .tree import Weights, remove, weigh
+
+if TYPE_CHECKING:
+    from bs4 import BeautifulSoup
+
+HEADINGS = ["h1", "h2", "h3", "h4", "h5", "h6"]
+_ABSTRACT = re.compile(r"abstract")
+# Headings of what is the paper's own, though it may stand beside the article's element.
+_OWN = re.compile(
+    r"acknowledge?ments?|(\w+ )?digest"
+    r"|((plain|lay)[ -](language )?|author |editor['\u2019]?s )summary"
+    r"|significance( statement)?|decision letter|author response|appendix( \w+)?",
+    re.I,
+)
+_ABOUT = re.compile(
+    r"authors? (and|&) article information|article (and|&) author information", re.I
+)
+_KEYWORDS = re.compile(r"key ?words?\W*", re.I)
+_CAPTION = re.compile(r"\W*(table|fig(ure)?|scheme|box|video|movie)\.? ?[A-Z]?\d+\b.*", re.I | re.S)
+_TEXT_CHARS = 120  # about twenty words: less is a label, not an abstract or a list
+_LABEL_CHARS = 20  # beside a heading; less is no text under it
+_HEAD_SHARE = 0.25  # of the article: more above its abstract is no page head
+
+
+class Part(NamedTuple):
+    """A part of the paper that stands outside the article's element."""
+
+    name: str
+    box: Tag
+
+
+def parts_beside(soup: BeautifulSoup, root: Tag) -> tuple[list[Part], list[Part]]:
+    """The paper's parts outside *root*, those before it and those after it, in page order."""
+    weights = weigh(soup)
+    inside = {id(tag) for tag in root.find_all(True)} | {id(root)}
+    names = _boxes(soup, root, weights, inside)
+    above = {id(tag) for tag in root.parents}
+    before: list[Part] = []
+    after: list[Part] = []
+    taken: set[int] = set()
+    place = before
+    for tag in soup.find_all(True):
+        if tag is root:
+            place = after
+        elif id(tag) not in inside and id(tag) not in above:
+            if id(tag.parent) in taken:
+                taken.add(id(tag))
+            elif name := names.get(id(tag)):
+                taken.add(id(tag))
+                place.append(Part(name, tag))
+    return before, after
+
+
+def _boxes(soup: BeautifulSoup, root: Tag, weights: Weights, inside: set[int]) -> dict[int, str]:
+    """The name of the part each box outside *root* is, by the box's ``id()``."""
+    have = {name_of(heading) for heading in root.find_all(HEADINGS)}
+    names: dict[int, str] = {}
+    for tag in soup.find_all(["section", "div", "ol", "ul"]):
+        for name, pattern in (("Abstract", _ABSTRACT), ("References", REFERENCES)):
+            if weights[id(tag)] > _TEXT_CHARS and named(tag, pattern):
+                if id(tag) in inside:
+                    have.add(name)
+                else:
+                    names.setdefault(id(tag), name)
+    for heading in soup.find_all(HEADINGS):
+        name = name_of(heading)
+        if id(heading) not in inside and (
+            name in ("Abstract", "References") or _OWN.fullmatch(name)
+        ):
+            box = _box(heading, weights[id(heading)] + _LABEL_CHARS, weights)
+            names.setdefault(id(box), name)
+    return {box: name for box, name in names.items() if name not in have}
+
+
+def name_of(heading: Tag) -> str:
+    """What *heading* says, or the plain name of abstract and references in any language."""
+    said = " ".join(heading.get_text(" ").split())
+    part = part_of(said)
+    return part.capitalize() if part in ("abstract", "references") else said
+
+
+def _box(heading: Tag, least: int, weights: Weights) -> Tag:
+    """The smallest box around *heading* with more characters than *least*."""
+    box = heading
+    while box.parent is not None and weights[id(box)] <= least:
+        box = box.parent
+    return box
+
+
+def name_parts(root: Tag) -> None:
+    """Give parts a heading where the page only marks them by a class or a label."""
+    weights = weigh(root)
+    part = root.find(_is_abstract)
+    if isinstance(part, Tag):
+        before = part.find_previous(HEADINGS)
+        headed = before is not None and part_of(before.get_text(" ")) == "abstract"
+        if part.find(HEADINGS) is None and not headed and weights[id(part)] > _TEXT_CHARS:
+            _head(part, "Abstract")
+    for box in root.find_all("div", class_="articleinfo"):
+        _head(box, "Article information")
+    for label in root.find_all(["p", "div"]):
+        if 0 < weights[id(label)] <= _LABEL_CHARS and _KEYWORDS.fullmatch(label.get_text().strip()):
+            label.name = "h2"
+            label.string = "Keywords"
+
+
+def _head(box: Tag, name: str) -> None:
+    heading = Tag(name="h2")
+    heading.string = name
+    box.insert(0, heading)
+
+
+def _is_abstract(tag: Tag) -> bool:
+    labels = [str(tag.get("id") or ""), *map(str, tag.get("class") or [])]
+    return tag.get("itemprop") == "abstract" or "abstract" in map(str.lower, labels)
+
+
+def order_headings(root: Tag, title: str) -> None:
+    """Make the headings say what the boxes say: one title, parts below it, captions no headings.
+
+    Pages number headings for looks: an abstract under ``h2`` before sections under ``h3`` would
+    otherwise own the whole paper.
+    """
+    weights = weigh(root)
+    spelled = "".join(folded(title))
+    titles = []
+    for heading in root.find_all(HEADINGS):
+        if spelled and "".join(folded(heading.get_text())) == spelled:
+            titles.append(heading)
+        elif _CAPTION.fullmatch(heading.get_text()) or heading.find_parent(
+            ["figure", "figcaption", "caption", "table", "li", "blockquote"]
+        ):
+            heading.name = "p"
+    if titles:
+        _drop_head(titles[0], root, weights, _TEXT_CHARS)
+    remove(titles)
+    headings = root.find_all(HEADINGS)
+    for heading in headings:
+        heading.name = "h2" if heading.name == "h1" else heading.name
+    abstract = next((tag for tag in headings if part_of(tag.get_text(" ")) == "abstract"), None)
+    if abstract is not None:
+        ahead = headings[: headings.index(abstract)]
+        if all(_ABOUT.fullmatch(name := name_of(tag)) or part_of(name) == "back" for tag in ahead):
+            _drop_head(abstract, root, weights, round(_HEAD_SHARE * weights[id(root)]))
+        _free_from_abstract(abstract, root, weights)
+    levels = [int(heading.name[1]) for heading in root.find_all(HEADINGS)]
+    for heading in root.find_all(HEADINGS):
+        heading.name = f"h{int(heading.name[1]) - min(levels) + 2}"
+
+
+def _drop_head(heading: Tag, root: Tag, weights: Weights, most: int) -> None:
+    """Journal, issue, authors and addresses above *heading*, if they are less than *most*."""
+    before: list[PageElement] = []
+    for above in (heading, *heading.parents):
+        if above is root:
+            break
+        before += above.previous_siblings
+    if (
+        sum(
+            weights[id(node)] if isinstance(node, Tag) else len(node.get_text(strip=True))
+            for node in before
+        )
+        < most
+    ):
+        remove(before)
+
+
+def _free_from_abstract(abstract: Tag, root: Tag, weights: Weights) -> None:
+    """Raise the sections after the abstract to its level when its box does not hold them."""
+    box = abstract
+    while box.parent is not None and box is not root and weights[id(box)] <= _TEXT_CHARS:
+        box = box.parent
+    headings = root.find_all(HEADINGS)
+    within = {id(tag) for tag in box.find_all(HEADINGS)} - {id(abstract)}
+    rest = [tag for tag in headings if id(tag) not in within and tag is not abstract]
+    if box is root or not rest:
+        return
+    top = min(int(tag.name[1]) for tag in rest)
+    for tag in headings:
+        if id(tag) in within and not _KEYWORDS.fullmatch(tag.get_text().strip()):
+            tag.name = f"h{min(6, max(int(tag.name[1]), top + 1))}"
+        elif id(tag) in within or tag is abstract:
+            tag.name = f"h{top}"
