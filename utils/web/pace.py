@@ -133,6 +133,10 @@ class Pace:
         """The bucket whose base URL is the longest beginning of *url*, else its host and port."""
         return self._rate(url).bucket
 
+    def spacing(self) -> list[tuple[Rate, float]]:
+        """Seconds between two requests to each site, with the keys and settings there are."""
+        return [(rate, self._every(rate)) for rate in self._rates]
+
     @contextmanager
     def turn(self, url: str) -> Iterator[None]:
         """Wait for a turn at the site of *url*; inside, ask.
