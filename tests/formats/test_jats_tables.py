@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+
+import pytest
+
 from tests.formats.jats_snippets import article, body_of, read
 
 
@@ -109,3 +113,35 @@ def test_nested_tables_and_nonsense_spans_lose_no_text() -> None:
     )
     for text in ("| h | i |", "| 1 |", "in", "ner"):
         assert text in markdown
+
+
+@pytest.mark.parametrize("span", ['rowspan="5000"', 'colspan="400"'])
+def test_spans_add_a_bounded_number_of_cells(span: str) -> None:
+    """Without a bound each row of the first table is one cell longer than the row before."""
+    rows = 1500
+    made = body_of(f"<table>{f'<tr><td {span}>a</td><td>b</td></tr>' * rows}</table>")
+    assert made.count("b") == rows
+    assert made.count("a") < 110_000
+
+
+def test_a_cell_of_a_crowded_table_is_placed_without_looking_at_all_that_hangs() -> None:
+    """Work is counted: looking through what hangs above, once a cell, is one call for each."""
+    hanging = "<tr>" + '<td rowspan="2">a</td>' * 300 + "</tr>"
+    table = f"<table>{hanging}<tr>{'<td>b</td>' * 90}</tr></table>"
+    seen: list[int] = []
+
+    def note(_frame: object, _event: str, argument: object) -> None:
+        if argument is max:
+            seen.append(1)
+
+    sys.setprofile(note)
+    try:
+        body_of(table)
+    finally:
+        sys.setprofile(None)
+    assert len(seen) < 50
+
+
+def test_what_is_wider_than_any_table_is_kept_in_its_last_column() -> None:
+    made = body_of(f"<table><tr>{''.join(f'<td>c{n}</td>' for n in range(450))}</tr></table>")
+    assert all(f"c{n} " in made for n in range(450))

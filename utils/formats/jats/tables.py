@@ -19,6 +19,7 @@ from .walk import HREF, Block, Element, Walk
 _WIDEST: Final = 400  # columns; a hostile colspan must not fill the memory
 _LONGEST: Final = 5000  # rows a rowspan may reach
 _REPEATED: Final = 500  # characters of a spanning cell that are worth repeating
+_ADDED_IN_ALL: Final = 100_000  # cells that spans may add to a table
 _REPEATED_IN_ALL = 200_000  # characters of a table; more is a bomb
 _SECTIONS: Final = ("thead", "tbody", "tfoot")
 
@@ -98,24 +99,29 @@ def _grid(rows: list[list[_Cell]], fill: bool = False) -> list[list[str]]:
     """Cells put where they belong; with *fill* a wide cell is repeated in all its columns."""
     grid: list[list[str]] = []
     hanging: dict[int, tuple[int, str]] = {}  # column → rows still to fill, and with what
-    spent = 0
+    spent, room = 0, _ADDED_IN_ALL
     for number, cells in enumerate(rows, 1):
         row: list[str] = []
-        for cell in cells:
+        if room < 0:
+            hanging.clear()
+        for at, cell in enumerate(cells):
             if hanging:
                 _drop_hanging(row, hanging)
-            for offset in range(cell.wide):
-                is_short = len(cell.text) <= _REPEATED
+            is_short = len(cell.text) <= _REPEATED
+            for offset in range(cell.wide if room > 0 else 1):
                 text = cell.text if not offset or (fill and is_short) else ""
-                if cell.high > 1:
+                if cell.high > 1 and room > 0:
                     spent += len(text) * min(cell.high - 1, len(rows) - number)
                     again = text if is_short and spent <= _REPEATED_IN_ALL else ""
                     hanging[len(row)] = (cell.high - 1, again)
                 row.append(text)
             if len(row) >= _WIDEST:
+                rest = [later.text for later in cells[at + 1 :]]
+                row[-1] = " ".join(filter(None, [row[-1], *rest]))
                 break
         if hanging:
             _drop_hanging(row, hanging, to_the_end=True)
+        room -= len(row) - len(cells)
         grid.append(row)
     return grid
 
@@ -124,7 +130,7 @@ def _drop_hanging(
     row: list[str], hanging: dict[int, tuple[int, str]], to_the_end: bool = False
 ) -> None:
     """Fill the places that cells of earlier rows reach down into."""
-    last = max(hanging)
+    last = max(hanging) if to_the_end else -1
     while len(row) in hanging or (to_the_end and len(row) <= last):
         left, text = hanging.pop(len(row), (0, ""))
         if left > 1:

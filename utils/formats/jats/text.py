@@ -69,7 +69,7 @@ def unchanged(text: str) -> str:
 
 def tidy(text: str) -> str:
     """One line, single blanks, none at the ends."""
-    # Of all blanks only the plain one is printable; most texts are seen to be tidy faster than made.
+    # Only the plain blank is printable. Most texts are seen to be tidy faster than they are made.
     if text.isprintable() and "  " not in text:
         return text.strip(" ")
     return " ".join(text.split())
