@@ -46,7 +46,10 @@ CASES: dict[str, tuple[Job, Callable[[], Iterator[Harvested]]]] = {
     "thousand": (invented.job(), lambda: invented.rows(1000)),
     "running": (invented.job(ended_at=""), lambda: invented.rows(1000, pending=0.4)),
     "failed": (invented.job(notes=()), lambda: nothing(300)),
-    "one": (invented.job(hits=1, duplicates=0, query="", notes=()), lambda: invented.rows(1)),
+    "one": (
+        invented.job(title="1 identifier", hits=1, duplicates=0, query="", notes=()),
+        lambda: invented.rows(1),
+    ),
     "empty": (invented.job(hits=0, duplicates=0), lambda: invented.rows(0)),
     "strange": (invented.job(title=LONG, notes=(LONG, *STRANGE)), strange),
     "huge": (invented.job(hits=120_000, duplicates=8000), lambda: invented.rows(100_000)),

@@ -96,6 +96,12 @@ class Columns:
     ticks: tuple[Tick, ...]
     undated: Split
 
+    @property
+    def rows(self) -> list[tuple[str, Split]]:
+        """The same as numbers, years without papers left out."""
+        unknown = [("Unknown", self.undated)] if self.undated else []
+        return [(c.label, c.split) for c in self.columns if c.split] + unknown
+
 
 def columns(years: Mapping[str, Split], this_year: int) -> Columns:
     """Years side by side without gaps; very old ones share the first column."""

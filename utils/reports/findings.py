@@ -59,6 +59,8 @@ def of_journals(figures: Figures, shown: int) -> str:
     sizes = sorted((s.total() for name, s in figures.journals.items() if name), reverse=True)
     if not sizes:
         return "No journals are known"
+    if len(sizes) == 1:
+        return "All in one journal"
     if len(sizes) <= shown:
         return f"The papers come from {counted(len(sizes), 'journal')}"
     largest = share(sum(sizes[:shown]), figures.total)
@@ -84,7 +86,7 @@ def of_licenses(figures: Figures) -> str:
     total = figures.licenses.total()
     free = sum(n for text, n in figures.licenses.items() if license_group(text)[0].startswith("CC"))
     if not total:
-        return "Licenses of the full texts"
+        return "No full text, hence no licenses"
     if not free:
         return "No full text carries an open license"
     return f"{share(free, total)} of the full texts carry an open license"

@@ -27,7 +27,13 @@ FORMAT = "papershelf-lock"
 VERSION = 1
 MOST_BYTES = 100_000_000
 MOST_PAPERS = 500_000
-_NAMES = ("pmid", "pmcid", "doi", "arxiv")
+# As `Ids` holds them. A name in another form is neither written nor read.
+_NAMES = {
+    "pmid": re.compile(r"[1-9][0-9]{0,7}"),
+    "pmcid": re.compile(r"PMC[1-9][0-9]{0,9}"),
+    "doi": re.compile(r"10\.[0-9]{4,9}(?:\.[0-9]+)*/\S{1,900}"),
+    "arxiv": re.compile(r"[0-9]{4}\.[0-9]{4,5}|[a-z][a-z-]{1,20}/[0-9]{7}"),
+}
 _KINDS = ("full_text", "abstract", "")
 _HEAD = {"query": 20_000, "effective_query": 200_000, "made_at": 40}
 _HINT = "Ask for the file again, or make one with `uv run server.py report`."
@@ -116,10 +122,13 @@ def lock_file(folder: Path, job: Job) -> Iterator[Callable[[Harvested], None]]:
 
         def add(row: Harvested) -> None:
             nonlocal between, nameless
-            if not row.paper.ids:
+            names = _names(row.paper.ids)
+            if not names:
                 nameless += 1  # nobody could ask for it again
                 return
-            file.write(between + plain_json(_entry(locked(row))))
+            paper = locked(row)
+            rest = {"kind": paper.kind, "sha256": paper.sha256, "retracted": paper.retracted}
+            file.write(between + plain_json({**names, **rest}))
             between = ",\n"
 
         yield add
@@ -132,11 +141,13 @@ def locked(row: Harvested) -> Locked:
     return Locked(row.paper.ids, kind, row.sha256 if kind else "", row.paper.retracted)
 
 
-def _entry(paper: Locked) -> dict[str, object]:
-    names = {name: getattr(paper.ids, name) for name in _NAMES}
-    told = {name: value for name, value in names.items() if value}
-    rest = {"kind": paper.kind, "sha256": paper.sha256, "retracted": paper.retracted}
-    return {**told, **rest}
+def _names(ids: Ids) -> dict[str, str]:
+    """The names somebody else can ask for."""
+    return {name: value for name in _NAMES if _fits(name, value := getattr(ids, name))}
+
+
+def _fits(name: str, value: object) -> bool:
+    return isinstance(value, str) and value.isprintable() and bool(_NAMES[name].fullmatch(value))
 
 
 def read_lock(path: Path) -> Lock:
@@ -177,12 +188,12 @@ def _locked(path: Path, number: int, row: Any) -> Locked:
     if not isinstance(row, dict):
         raise _bad(path, f"{where}: it is no object")
     names = {name: row[name] for name in _NAMES if row.get(name)}
-    if not all(isinstance(value, str) for value in names.values()):
-        raise _bad(path, f"{where}: its identifiers are no strings")
-    try:
-        ids = Ids.of(**names)
-    except BadRequest as error:
-        raise _bad(path, f"{where}: {one_line(error.message)[:200]}") from None
+    if not names:
+        raise _bad(path, f"{where}: it has no identifier")
+    for name, value in names.items():
+        if not _fits(name, value):
+            raise _bad(path, f"{where}: {value!r:.80} is no {name}")
+    ids = Ids(**names)
     kind, sha256, retracted = row.get("kind"), row.get("sha256"), row.get("retracted")
     if kind not in _KINDS:
         raise _bad(path, f'{where}: its kind is not "full_text", "abstract" or empty')

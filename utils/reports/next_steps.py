@@ -36,6 +36,9 @@ class Step(NamedTuple):
 def next_steps(job: Job, figures: Figures) -> list[Step]:
     """What is worth doing now, the most useful first."""
     again = f"uv run server.py harvest --job {shlex.quote(job.job_id)}"
+    if not figures.total:
+        words = "Nothing was found or handed in. Check the spelling, the dates and the field tags."
+        return [Step("Ask differently", words, "uv run server.py search 'words of your question'")]
     steps = []
     if pending := figures.states["pending"]:
         words = f"{counted(pending, 'paper')} not tried yet. Nothing that is done is done again."
@@ -60,13 +63,12 @@ def next_steps(job: Job, figures: Figures) -> list[Step]:
             "deposit copies, so a second look in some months finds more."
         )
         steps.append(Step("Look again later", words, f"{again} --retry abstract"))
-    if figures.total:
-        words = (
-            f"{LOCK} names every paper and the checksum of its text. With it, a colleague builds "
-            "the same corpus and sees what changed since."
-        )
-        command = f"uv run server.py harvest --lock {LOCK}"
-        steps.append(Step("Let others build the same corpus", words, command))
+    words = (
+        f"{LOCK} names every paper and the checksum of its text. With it, a colleague builds "
+        "the same corpus and sees what changed since."
+    )
+    command = f"uv run server.py harvest --lock {LOCK}"
+    steps.append(Step("Let others build the same corpus", words, command))
     return steps
 
 

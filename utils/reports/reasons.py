@@ -28,7 +28,7 @@ _REASONS = {
     "login": Reason(
         "Login required",
         "The publisher shows the text only to people who log in. Papershelf imitates no login.",
-        "Log in with your institution's account, download the PDF and drop it into the inbox.",
+        "Log in with your institution’s account, download the PDF and drop it into the inbox.",
     ),
     "captcha": Reason(
         "Captcha in the way",
@@ -93,7 +93,7 @@ _REASONS = {
     "not_offered": Reason(
         "No open copy known",
         "None of the sources asked has a free copy.",
-        "Try your library or the authors' web pages; an embargo may also end later.",
+        "Try your library or the authors’ web pages; an embargo may also end later.",
     ),
     "not_found": Reason(
         "Unknown identifier",

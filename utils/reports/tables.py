@@ -104,8 +104,13 @@ def _table(path: Path, columns: tuple[str, ...]) -> Iterator[Callable[[dict[str,
 def cell(value: object) -> str:
     r"""A cell that a spreadsheet shows as text, on one line; a formula would be run.
 
-    >>> cell("=HYPERLINK(1)"), cell("A\\ntitle"), cell(-1)
+    >>> cell("=HYPERLINK(1)"), cell("A\ntitle"), cell(-1)
     ("'=HYPERLINK(1)", 'A title', "'-1")
     """
-    text = one_line(str(value))
+    text = str(value)
+    if text.isalnum():  # most cells, and there are millions
+        return text
+    if not text.isprintable() or "  " in text:
+        text = one_line(text)
+    text = text.strip()
     return f"'{text}" if text.startswith(_FORMULA) else text

@@ -39,7 +39,7 @@ def text_width(text: str, size: float, *, bold: bool = False) -> float:
 def wrapped(text: str, room: float, size: float, *, bold: bool = False) -> list[str]:
     """*text* in lines of at most *room*; only a word wider than that is broken inside.
 
-    >>> wrapped("Reports not retrieved (n = 12)", 120, 14)
+    >>> wrapped("Reports not retrieved (n = 12)", 140, 14)
     ['Reports not', 'retrieved (n = 12)']
     """
     lines = [""]
