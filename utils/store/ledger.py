@@ -24,37 +24,10 @@ from ..job import Counts, Harvested, Job, State
 from ..paper import Attempt, Paper, StoredPaper, now, paper_from
 from ..plain_text import encodable
 from ..safe_files import make_folder
+from .ledger_schema import TABLES, VERSION
 
-_SCHEMA = """
-CREATE TABLE job (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE papers (
-    number INTEGER PRIMARY KEY,
-    asked TEXT NOT NULL,
-    ids TEXT NOT NULL,
-    state TEXT NOT NULL DEFAULT 'pending',
-    round INTEGER NOT NULL DEFAULT 0,
-    rung TEXT NOT NULL DEFAULT '',
-    paper TEXT,
-    file TEXT NOT NULL DEFAULT '',
-    source TEXT NOT NULL DEFAULT '',
-    via TEXT NOT NULL DEFAULT '',
-    license TEXT NOT NULL DEFAULT '',
-    sha256 TEXT NOT NULL DEFAULT '',
-    reason TEXT NOT NULL DEFAULT '',
-    detail TEXT NOT NULL DEFAULT '',
-    ended_at TEXT NOT NULL DEFAULT ''
-);
-CREATE INDEX papers_state ON papers (state);
-CREATE TABLE names (name TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE attempts (
-    at_number INTEGER NOT NULL, round INTEGER NOT NULL, source TEXT NOT NULL,
-    outcome TEXT NOT NULL, detail TEXT NOT NULL, url TEXT NOT NULL, status INTEGER NOT NULL,
-    seconds REAL NOT NULL, at TEXT NOT NULL
-);
-CREATE INDEX attempts_number ON attempts (at_number);
-"""
-_VERSION = 1
 _PATIENCE_S = 30.0
+_WITHOUT_TEXT = "('pending', 'abstract', 'failed')"
 _DUPLICATE = "duplicate"  # a state of rows only: a duplicate is no paper of its own
 _TEXTS = ("file", "source", "via", "license", "sha256", "reason", "detail", "ended_at")
 _FACTS = ("job_id", "title", "query", "effective_query", "begun_at", "ended_at")
@@ -81,7 +54,7 @@ class Ledger:
         with self._told():
             self._db = _connect(path)
             [(version,)] = self._db.execute("PRAGMA user_version")
-        if version != _VERSION:
+        if version != VERSION:
             msg = f"The ledger {path.name} is of another version ({version})."
             hint = "Delete it and ask again: what is on the shelf is found there."
             raise StoreFailed(msg, hint)
@@ -95,7 +68,7 @@ class Ledger:
             part.unlink()
         try:
             with closing(sqlite3.connect(part, isolation_level=None)) as db:
-                db.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {_VERSION};")
+                db.executescript(f"BEGIN; {TABLES} PRAGMA user_version = {VERSION};")
                 facts = {**{name: getattr(job, name) for name in _FACTS}, "hits": job.hits}
                 facts |= {"duplicates": job.duplicates, "notes": list(job.notes)}
                 _write_facts(db, facts)
@@ -182,9 +155,14 @@ class Ledger:
     def add(self, entries: Iterable[tuple[str, Ids]], hits: int) -> None:
         """Papers that the same question brings today and did not bring before."""
         with self._writing() as db:
-            known = {ids for (ids,) in db.execute("SELECT ids FROM papers")}
-            new = [(encodable(asked), _row_of(ids)) for asked, ids in entries]
-            fresh = [row for row in new if row[1] not in known]
+            known = {name for (name,) in db.execute("SELECT name FROM names")}
+            for (ids,) in db.execute("SELECT ids FROM papers"):
+                known.update(Ids(**json.loads(ids)).names())
+            fresh = [
+                (encodable(asked), _row_of(ids))
+                for asked, ids in entries
+                if known.isdisjoint(ids.names())
+            ]
             db.executemany("INSERT INTO papers (asked, ids) VALUES (?, ?)", fresh)
             _write_facts(db, {"hits": hits, **({"ended_at": ""} if fresh else {})})
 
@@ -252,7 +230,18 @@ class Ledger:
 
     def end(self, number: int, stored: StoredPaper, sha256: str, reason: str, detail: str) -> None:
         """A paper is on the shelf: that is its end, in full text or as an abstract."""
-        values = {
+        self._end(number, self._texts(stored, sha256, reason, detail))
+
+    def brought(self, number: int, stored: StoredPaper, sha256: str) -> None:
+        """Somebody brought the text by hand: that is the end of a paper that had ended without."""
+        self.tried(number, stored.attempts[-1:])
+        self._end(number, self._texts(stored, sha256), of=_WITHOUT_TEXT)
+
+    @staticmethod
+    def _texts(
+        stored: StoredPaper, sha256: str, reason: str = "", detail: str = ""
+    ) -> dict[str, str]:
+        return {
             "state": stored.kind,
             "paper": _json(asdict(stored.paper)),
             "file": Path(stored.path).name,
@@ -263,18 +252,34 @@ class Ledger:
             "reason": reason,
             "detail": encodable(detail),
         }
-        self._end(number, values)
 
     def fail(self, number: int, reason: str, detail: str) -> None:
         """Nothing of a paper could be had."""
         self._end(number, {"state": "failed", "reason": reason, "detail": encodable(detail)})
 
-    def _end(self, number: int, values: Mapping[str, str]) -> None:
+    def _end(self, number: int, values: Mapping[str, str], of: str = "('pending')") -> None:
         values = {**values, "rung": "", "ended_at": now()}
         columns = ", ".join(f"{name} = ?" for name in values)
         with self._writing() as db:
-            update = f"UPDATE papers SET {columns} WHERE number = ? AND state = 'pending'"  # noqa: S608
+            update = f"UPDATE papers SET {columns} WHERE number = ? AND state IN {of}"  # noqa: S608
             db.execute(update, [*values.values(), number])
+
+    def lacking(self, ids: Ids) -> list[int]:
+        """The numbers of a paper that has no full text here, whatever became of it."""
+        names = ids.names()
+        asked = " OR ".join(["json_extract(ids, ?) = ?"] * len(names))
+        query = f"""SELECT number, ids FROM papers WHERE state IN {_WITHOUT_TEXT} AND ({asked}
+            OR number IN (SELECT number FROM names WHERE name IN ({",".join("?" * len(names))})))"""  # noqa: S608
+        given = [part for n in names for part in ("$." + n.partition(":")[0], n.partition(":")[2])]
+        with self._reading() as db:
+            rows = db.execute(query, [*given, *names]).fetchall()
+        return [number for number, row in rows if not ids.clash(Ids(**json.loads(row)))]
+
+    def nameless(self) -> list[tuple[int, str]]:
+        """Number and words of the papers that were asked for without an identifier."""
+        query = f"SELECT number, asked FROM papers WHERE ids = '{{}}' AND state IN {_WITHOUT_TEXT}"  # noqa: S608
+        with self._reading() as db:
+            return db.execute(query).fetchall()
 
     def reopen(self, which: str) -> int:
         """Papers to be tried once more: a state (``failed``, ``abstract``) or an outcome.

@@ -1,0 +1,337 @@
+"""Texts somebody brings by hand: matched to their papers, judged like a download, and filed.
+
+What no program may fetch, a person often may: through a library, from an author. Such files are
+dropped into ``inbox/`` on the shelf. Each is matched to a paper by the identifiers it names, by
+its file name or by its title, passes the same judges as everything else, and is filed ``via
+manual``. No file is ever deleted: one that was filed is moved to ``inbox/filed/``, every other
+stays where it is, and its reader is told why.
+
+``source`` has four words for a full text. One brought by hand counts as ``DOI``, the publisher's
+side, or as ``arXiv`` for a paper that has no DOI but is on arXiv: it did not come from PMC.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from . import formats, inbox_files
+from .errors import BadContent, BadRequest, NotFound, PaperError
+from .harvest_jobs import Harvest, every_job, of_id
+from .identifiers import Ids
+from .inbox_files import VIA, Read, shown
+from .ladder import Ladder
+from .paper import Attempt, Document, Paper, StoredPaper
+from .paper_lookup import look_up
+from .plain_text import one_line
+from .store import Shelf, body_of
+from .store.file_names import ids_from
+from .store.ledger import Ledger
+
+FOLDER = "inbox"
+_CANDIDATES = 20
+_WORDS = (8, 4)  # of a title, the longest: all of them seldom survive typesetting
+_TELLING = 4  # words of a title that stand for a citation without identifier
+_PRINTED = ("pdf", "markdown")  # an identifier printed there may be that of a cited paper
+_BY_NAME = "Name the file after its PMID or DOI."
+
+Outcome = Literal["filed", "rejected", "unmatched", "ambiguous", "postponed"]
+
+
+@dataclass(frozen=True, slots=True)
+class HandedIn:
+    """What became of one file.
+
+    Parameters
+    ----------
+    file : str
+        Its name in the inbox.
+    outcome : str
+        ``filed``; ``rejected`` (it is not the whole paper, or not this one); ``unmatched`` (no
+        paper is known that it could be); ``ambiguous`` (it could be several); ``postponed``
+        (nobody could tell now: run it again).
+    detail : str
+        The same in a sentence.
+    paper, title : str
+        The paper it was matched to, if any.
+    file_path : str
+        The text on the shelf.
+    jobs : tuple of str
+        Harvests that lacked the text and have it now.
+    """
+
+    file: str
+    outcome: Outcome
+    detail: str
+    paper: str = ""
+    title: str = ""
+    file_path: str = ""
+    jobs: tuple[str, ...] = ()
+
+    def row(self) -> dict[str, Any]:
+        """The fields, for JSON."""
+        return {**asdict(self), "jobs": list(self.jobs)}
+
+
+def take_in(ladder: Ladder) -> Iterator[HandedIn]:
+    """Go through ``inbox/`` once.
+
+    Killed at any instant, it loses nothing: a file leaves the inbox last, and going through it
+    again comes to the same end.
+
+    Yields
+    ------
+    HandedIn
+        One for each file; hidden files and downloads under way are passed over.
+
+    Raises
+    ------
+    StoreFailed
+        The disk refuses.
+    """
+    complete, growing = inbox_files.dropped(ladder.shelf.folder / FOLDER)
+    for path in growing:
+        detail = "It is empty, or still being written. Run this again when it is complete."
+        yield HandedIn(shown(path), "postponed", detail)
+    inbox = _Inbox(ladder)
+    matches = []
+    for path in complete:
+        found = inbox.match(path)
+        if isinstance(found, HandedIn):
+            yield found
+        elif found:
+            matches.append(found)
+    inbox.look_up(matches)
+    try:
+        for match in matches:
+            if done := inbox.take(match):
+                yield done
+    finally:
+        inbox.close()
+
+
+@dataclass(frozen=True, slots=True)
+class _Match:
+    """A file, and whose it could be.
+
+    ``claims`` is what it says it is, ``named`` what its file name says; ``called`` and ``titled``
+    are papers of the shelf with that file name, or that title.
+    """
+
+    path: Path
+    claims: Ids
+    named: Ids
+    called: tuple[Paper, ...]
+    titled: tuple[Paper, ...]
+
+    @property
+    def names(self) -> list[Ids]:
+        return [ids for ids in (self.claims, self.named) if ids]
+
+    def known_besides(self, paper: Paper) -> bool:
+        """Whether more than the identifiers in the text points to *paper*."""
+        others = [self.named, *(other.ids for other in (*self.called, *self.titled))]
+        return any(ids.shares(paper.ids) for ids in others)
+
+
+@dataclass(slots=True)
+class _Inbox:
+    """One walk through the inbox."""
+
+    ladder: Ladder
+    records: dict[Ids, Paper | PaperError] = field(default_factory=dict)
+    ledgers: list[Ledger] | None = None
+    touched: dict[str, Ledger] = field(default_factory=dict)
+
+    @property
+    def shelf(self) -> Shelf:
+        return self.ladder.shelf
+
+    # -- whose it is -------------------------------------------------------------------------
+
+    def match(self, path: Path) -> _Match | HandedIn | None:
+        """Read a file for what it says it is; None when it is gone.
+
+        Its text is not kept until its turn comes: there may be many files, and large ones.
+        """
+        try:
+            found = inbox_files.read(path)
+            document = inbox_files.claims(found)
+        except FileNotFoundError:
+            return None
+        except BadContent as bad:
+            return HandedIn(shown(path), "rejected", str(bad))
+        stem = path.stem
+        called = self.shelf.find_by_file(stem) or self.shelf.find_by_file(f"{stem}_abstract")
+        titled: dict[str, Paper] = {}
+        for title in inbox_files.titles_of(document, path):
+            titled |= {paper.ids.key: paper for paper in self._titled(title)}
+        match = _Match(
+            path,
+            found.named or document.ids,
+            Ids.maybe(stem) or ids_from(stem),
+            (called.paper,) if called else (),
+            tuple(titled.values()),
+        )
+        if match.names or called or titled:
+            return match
+        return _without_clue(path, document)
+
+    def _titled(self, title: str) -> list[Paper]:
+        """Papers of the shelf with this title; those of harvests lie there as abstracts."""
+        from .formats.check import SAME_TITLE
+        from .formats.likeness import title_likeness, title_words
+
+        words = sorted(title_words(title), key=len, reverse=True)
+        for most in _WORDS:
+            _, page = self.shelf.list(text=" ".join(words[:most]), max_results=_CANDIDATES)
+            papers = [stored.paper for stored in page]
+            alike = [p for p in papers if title_likeness(p.title, title) >= SAME_TITLE]
+            if alike:
+                return alike
+        return []
+
+    def look_up(self, matches: Sequence[_Match]) -> None:
+        """Learn what the named papers are: from the shelf, and in one batch for the others."""
+        unknown = []
+        for ids in dict.fromkeys(ids for match in matches for ids in match.names):
+            if held := self.shelf.find(ids):
+                self.records[ids] = held.paper
+            else:
+                unknown.append(ids)
+        if unknown:
+            self.records |= look_up(unknown, self.ladder.web, self.ladder.sources)
+
+    # -- whether it is that ------------------------------------------------------------------
+
+    def take(self, match: _Match) -> HandedIn | None:
+        """Judge a file beside each paper it could be of; None when it is gone meanwhile."""
+        try:
+            found = inbox_files.read(match.path)
+        except FileNotFoundError:  # another process was faster
+            return None
+        except BadContent as bad:
+            return HandedIn(shown(match.path), "rejected", str(bad))
+        refused: list[tuple[Paper, BadContent]] = []
+        for papers in self._grounds(match):
+            fitting = []
+            for paper in papers:
+                try:
+                    fitting.append((paper, _judged(found, paper, match)))
+                except BadContent as bad:
+                    refused.append((paper, bad))
+            if len(fitting) > 1:
+                names = " or ".join(str(paper.ids) for paper, _ in fitting)
+                return HandedIn(shown(match.path), "ambiguous", f"It may be {names}. {_BY_NAME}")
+            if fitting:
+                return self._file(match.path, found, *fitting[0])
+        return self._not_filed(match, refused)
+
+    def _grounds(self, match: _Match) -> Iterator[list[Paper]]:
+        """The papers a file could be of, each once: what it says, what it is called, its title."""
+        seen: set[str] = set()
+        claimed, named = (self.records.get(ids) for ids in (match.claims, match.named))
+        for group in ([claimed], [*match.called, named], match.titled):
+            papers = {p.ids.key: p for p in group if isinstance(p, Paper)}
+            yield [paper for key, paper in papers.items() if key not in seen]
+            seen |= set(papers)
+
+    def _not_filed(self, match: _Match, refused: Sequence[tuple[Paper, BadContent]]) -> HandedIn:
+        name = shown(match.path)
+        outcomes = [self.records.get(ids) for ids in match.names]
+        troubles = [outcome for outcome in outcomes if isinstance(outcome, PaperError)]
+        for trouble in troubles:
+            if isinstance(trouble, BadRequest):
+                return HandedIn(name, "ambiguous", str(trouble), str(match.claims))
+            if not isinstance(trouble, NotFound):
+                return HandedIn(name, "postponed", str(trouble), str(match.names[0]))
+        if refused:
+            paper, bad = min(refused, key=lambda pair: pair[1].outcome == "wrong_paper")
+            return HandedIn(name, "rejected", str(bad), str(paper.ids), one_line(paper.title))
+        told = " ".join(trouble.message for trouble in troubles)
+        return HandedIn(name, "unmatched", f"{told} {_BY_NAME}")
+
+    # -- filing ------------------------------------------------------------------------------
+
+    def _file(self, path: Path, found: Read, paper: Paper, document: Document) -> HandedIn:
+        held = self.shelf.find(paper.ids)
+        detail = document.evidence
+        if held and held.kind == "full_text" and held.verdict == "full_text" and held.via != VIA:
+            # Nothing is replaced unasked: a PDF is seldom better than what PMC sends.
+            stored, detail = held, f"The shelf had its full text already, by {held.via}; it stays."
+        else:
+            before = [a for a in held.attempts if a.source != VIA] if held else []
+            stored = self.shelf.save(
+                paper,
+                document,
+                replace(found.fetched, ids=paper.ids),
+                source="arXiv" if paper.ids.arxiv and not paper.ids.doi else "DOI",
+                attempts=[*before, Attempt(VIA, "saved", f"{shown(path)}: {detail}")],
+            )
+        jobs = self._tell_harvests(stored)
+        inbox_files.put_away(path)
+        title, on_shelf = one_line(stored.paper.title), stored.path
+        return HandedIn(shown(path), "filed", detail, str(stored.paper.ids), title, on_shelf, jobs)
+
+    def _tell_harvests(self, stored: StoredPaper) -> tuple[str, ...]:
+        """Have the ledgers that lacked this text say that it is there."""
+        if self.ledgers is None:
+            self.ledgers = [of_id(job.job_id, self.ladder) for job in every_job(self.ladder)]
+        text = body_of(self.shelf.read_text(stored))
+        sha256 = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+        told = []
+        for ledger in self.ledgers:
+            numbers = {*ledger.lacking(stored.paper.ids), *_cited(ledger, stored.paper)}
+            for number in sorted(numbers):
+                ledger.brought(number, stored, sha256)
+            if numbers:
+                told.append(ledger.path.stem)
+                self.touched[ledger.path.stem] = ledger
+        return tuple(told)
+
+    def close(self) -> None:
+        """Bring the reports of the harvests that gained a text up to date."""
+        for ledger in self.touched.values():
+            Harvest(ledger, self.ladder).report()
+        for ledger in self.ledgers or ():
+            ledger.close()
+
+
+def _judged(found: Read, paper: Paper, match: _Match) -> Document:
+    """The text, if it is that of *paper*.
+
+    Where *paper* was only found by an identifier printed in the text, that identifier proves
+    nothing: it may be that of a paper cited on the first page. Then the rest has to agree.
+    """
+    from .formats.check import identity
+
+    document = formats.read(replace(found.fetched, ids=paper.ids), paper)
+    if found.fetched.media in _PRINTED and not match.known_besides(paper):
+        seen = identity(replace(document, ids=Ids()), paper)
+        if seen.verdict != "full_text":
+            msg = f"It names {paper.ids}, but seems to be another paper: {seen.evidence}."
+            raise BadContent(msg, f"If it is that one: {_BY_NAME}", verdict="wrong_paper")
+    return document
+
+
+def _without_clue(path: Path, document: Document) -> HandedIn:
+    from .formats.check import MEANINGS, completeness
+
+    seen = completeness(document, Paper(Ids()))
+    if seen.verdict in ("scanned", "empty"):
+        return HandedIn(shown(path), "rejected", ". ".join(MEANINGS[seen.verdict]))
+    detail = f"It names no paper, and no paper on the shelf has its title. {_BY_NAME}"
+    return HandedIn(shown(path), "unmatched", detail)
+
+
+def _cited(ledger: Ledger, paper: Paper) -> list[int]:
+    """Papers of a harvest that were asked for in words only, and are this one."""
+    from .formats.likeness import telling_words, title_words
+
+    title = " ".join(title_words(paper.title))
+    if telling_words(paper.title) < _TELLING:
+        return []
+    return [n for n, asked in ledger.nameless() if title in " ".join(title_words(asked))]
