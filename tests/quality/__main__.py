@@ -1,4 +1,20 @@
-"""``python -m tests.quality [--update]``: every score beside its floor."""
+"""Every score of a folder of cases, beside its floor where it has one.
+
+Without FOLDER: our own cases and the recorded ones, whose floors ``--update`` raises. FOLDER may be
+any folder of papers (it has no floors: its scores are shown with the cases that missed) laid out as
+
+  articles.jsonl           a JSON object a line: files.jats (path of the XML), doi, pmid, pmcid,
+                           title, abstract, authors, pages, verdict (if it is not full_text)
+  articles/NAME/jats.xml   an article; beside it, if there are any: paper.pdf (the same paper),
+                           gold.craft.txt (its plain text), europepmc_core.json (its record)
+  html/publisher/**/NAME/fulltext.html
+                           a page with the whole paper; beside it jats.xml and fulltext.pdf
+  html/block/*, jina/*.txt what came instead of a paper; verdicts.json names the verdict of each
+  gold/html_wcxb/, gold/pdf_s2orc/
+                           pages and PDFs with their text, as those benchmarks lay them out
+
+Every part may be absent. Nothing is written to the folder.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +35,35 @@ def say(*lines: str) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.quality", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.quality",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("folder", nargs="?", type=Path, metavar="FOLDER", help="cases of your own")
     parser.add_argument("--update", action="store_true", help="raise floors to what is measured")
-    update = parser.parse_args().update
+    asked = parser.parse_args()
+    if asked.folder is None:
+        return hold_floors(asked.update)
+    if asked.update:
+        parser.error("only our own folders have floors to raise")
+    if not asked.folder.is_dir():
+        parser.error(f"there is no folder {asked.folder}")
+    return show(asked.folder)
+
+
+def show(root: Path) -> int:
+    """Score a folder that has no floors; 1 if there is nothing in it."""
+    scores = measure(Folder(root)).scores
+    for name, score in sorted(scores.items()):
+        say(f"{name:40} {score.value:.5f}  of {score.total:g}", *(f"    {m}" for m in score.misses))
+    if not scores:
+        say(f"{root}: no cases; see --help for where they belong")
+    return int(not scores)
+
+
+def hold_floors(update: bool) -> int:
+    """Score our own cases and the recorded ones against their floors."""
     known, status = floors.load(), 0
     with tempfile.TemporaryDirectory() as folder:
         own.build(Path(folder))

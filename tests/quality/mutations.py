@@ -36,13 +36,28 @@ def of_jats(body: bytes, other: bytes) -> Iterator[Mutation]:
     """Mutations of an article; *other* is another article."""
     begin, end = body.index(b"<body"), body.index(b"</body>")
     yield "XML cut off", body[: begin + (end - begin) // 10], "jats", frozenset({"partial"})
-    yield "body cut to 10 %", _shortened(body, 0.1), "jats", SHORTENED
     yield "body removed", _shortened(body, 0.0), "jats", frozenset({"front_matter_only"})
     swapped = _with_front_of(body, other)
     yield "front of another paper", swapped, "jats", frozenset({"wrong_paper"})
     refused = frozenset({"bot_check", "captcha", "not_a_paper"})
     yield "bot page before the XML", BOT + body, "jats", refused
     yield "bot page instead of XML", BOT, "jats", refused
+
+
+def cuts_of_jats(body: bytes) -> Iterator[Mutation]:
+    """An article with so much of its body, everything else as it was."""
+    for share in (0.1, 0.5):
+        yield (
+            f"body cut to {share:.0%}".replace("%", " %"),
+            _shortened(body, share),
+            "jats",
+            SHORTENED,
+        )
+
+
+def cuts_of_page(page: bytes) -> Iterator[Mutation]:
+    """A page with half of its text, headings and lists as they were."""
+    yield "page cut to 50 %", _thinned(page, 0.5), "html", SHORTENED
 
 
 def of_page(page: bytes, paper: Paper) -> Iterator[Mutation]:
@@ -71,17 +86,18 @@ def of_markdown(markdown: str, paper: Paper) -> Iterator[Mutation]:
 
 
 def of_pdf(body: bytes) -> Iterator[Mutation]:
-    """Mutations of a PDF of at least six pages."""
-    yield "first page of a PDF", first_page(body), "pdf", SHORTENED
+    """Mutations of a PDF of at least four pages."""
+    yield "first page of a PDF", first_pages(body, 0.0), "pdf", SHORTENED
+    yield "first half of a PDF", first_pages(body, 0.5), "pdf", SHORTENED
     yield "PDF cut off", body[: len(body) // 10], "pdf", frozenset({"partial", "not_a_paper"})
 
 
-def first_page(body: bytes) -> bytes:
-    """A PDF of the first page only."""
+def first_pages(body: bytes, share: float) -> bytes:
+    """A PDF of so many of its first pages, one at least."""
     import pypdfium2
 
     whole, first, out = pypdfium2.PdfDocument(body), pypdfium2.PdfDocument.new(), BytesIO()
-    first.import_pages(whole, [0])
+    first.import_pages(whole, list(range(max(1, int(share * len(whole))))))
     first.save(out)
     first.close()
     whole.close()

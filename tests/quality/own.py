@@ -85,7 +85,7 @@ def _invented(root: Path, record: Record) -> dict[str, object]:
         "title": record.plain_title,
         "abstract": " ".join(plain(text) for _, text in abstract(record)),
         "authors": [family for family, _ in record.authors],
-        "pages": "",
+        "pages": record.pages,
         "verdict": "full_text",
         "files": {"jats": f"articles/{name}/jats.xml"},
     }

@@ -116,6 +116,10 @@ def mutated(folder: Folder, judged: Judged) -> None:
         _apply(judged, case.name, case.paper, mutations.of_markdown(text, case.paper))
         got, _ = verdict(case.jats, "jats", other.paper)
         judged.count("mutation: asked for another", case.name, "wrong_paper", got)
+    for case in whole:  # all: what little is left differs from one to the next
+        _apply(judged, case.name, case.paper, mutations.cuts_of_jats(case.jats))
+    for page in folder.pages:
+        _apply(judged, page.name, page.paper, mutations.cuts_of_page(page.path.read_bytes()))
     small = sorted(folder.pages, key=lambda page: page.path.stat().st_size)[:MUTATED_PAGES]
     for page in small:
         _apply(judged, page.name, page.paper, mutations.of_page(page.path.read_bytes(), page.paper))

@@ -14,6 +14,7 @@ from typing import NoReturn
 
 from ..errors import BadContent
 from ..paper import Document, Paper, Verdict
+from .html.walls import wall_in_title
 from .likeness import (
     amends,
     authors_shared,
@@ -24,6 +25,7 @@ from .likeness import (
     title_likeness,
 )
 from .sections import blocks
+from .wholeness import filled_headings, missing
 from .words import count_words, folded, shingles
 
 # Words of text beyond the abstract.
@@ -38,10 +40,7 @@ EMPTY = 10  # of any kind: a title and a button
 NOTE = 25  # an erratum may be two sentences; less is a caption
 # JATS says what it is; only a body of a line or two ("Click here to view") is doubted.
 JATS_BODY = 20
-FILLED = 25  # words under a heading; a line or two is what is left of a section
-FILLED_SHARE = 0.4  # of the headings; a heading above another has no text of its own
 SCANNED = 20  # words a page; pictures of pages carry none, or a stamp
-PAGES_SHARE = 0.34  # of the pages the record names; a preprint's layout may be half as long
 # Likeness of titles and texts, 0 to 1.
 SAME_TITLE = 0.88
 NEAR_TITLE = 0.6  # with authors or abstract agreeing: a title changed between versions
@@ -52,9 +51,6 @@ SOME_AUTHORS = 0.5  # of the first six
 OPENING = 6000  # characters in which a text says what it is
 ANNOUNCED = 600  # characters in which a correction says that it is one
 
-_CITATION = re.compile(
-    r"(?<=\w[ ,.])\[\d{1,3}(?:[,\u2013-] ?\d{1,3})*\]|\bet al\.?,? \(?(?:19|20)\d\d"
-)
 _ORDER: tuple[Verdict, ...] = (
     "bot_check",
     "captcha",
@@ -254,8 +250,8 @@ def _behind_a_wall(document: Document, paper: Paper, words: int) -> Finding | No
     """The wall a short page consists of, if it does.
 
     A page that names the paper and has an abstract or text is no captcha or login page, whatever
-    forms it carries; it may still sell the paper, and the first words of a closed article are a
-    preview.
+    forms it carries, unless a heading says so; it may still sell the paper, and the first words of
+    a closed article are a preview.
     """
     walls = [name for name in _ORDER if name in document.walls]
     if _names(document, paper):
@@ -263,10 +259,17 @@ def _behind_a_wall(document: Document, paper: Paper, words: int) -> Finding | No
         if "paywall" in walls and words < (LONG if known else PREVIEW):
             return Finding("paywall", f"an offer of access and {words} words beyond the abstract")
         if words >= NOTE or count_words(document.abstract) >= ABSTRACT:
-            walls = [name for name in walls if name == "error_page"]
+            said = _challenges(document) if walls else set()
+            walls = [name for name in walls if name == "error_page" or name in said]
     if not walls or words >= WALLED:
         return None
     return Finding(walls[0], f"{walls[0].replace('_', ' ')} in the page and {words} words of text")
+
+
+def _challenges(document: Document) -> set[str]:
+    """The challenges that headings announce (*Checking your browser…*)."""
+    heads = (text for _, is_heading, text in blocks(document.markdown) if is_heading)
+    return {wall for head in heads if (wall := wall_in_title(head)) in ("bot_check", "captcha")}
 
 
 def _names(document: Document, paper: Paper) -> bool:
@@ -278,54 +281,24 @@ def _names(document: Document, paper: Paper) -> bool:
 
 def _cut_short(document: Document, paper: Paper, words: int) -> Finding | None:
     """Why the text is not all of the paper, if it is not."""
-    expected = _page_count(paper.pages)
-    if expected > 2 and 0 < document.pages <= PAGES_SHARE * expected:
-        return Finding("partial", f"{document.pages} of {expected} pages")
-    if any(
-        part == "body" and head and text.strip("* ").lower() == "section snippets"
-        for part, head, text in blocks(document.markdown)
-    ):
-        return Finding("partial", "only snippets of the sections")
     abstract = _abstract(document, paper)
-    if words < LONG and abstract and (promised := _promises_more(document)):
-        return Finding("partial", f"{words} words, {promised}")
-    if words >= BARE:
-        return None
+    if words < BARE and (stopped := _too_little(document, paper, words, bool(abstract))):
+        return stopped
+    said = missing(document, words, _page_count(paper.pages), bool(abstract))
+    return Finding("partial", said) if said else None
+
+
+def _too_little(document: Document, paper: Paper, words: int, abstract: bool) -> Finding | None:
+    """What so few words amount to, when no paper has so few."""
     if not abstract:
         return None if words >= NOTE else Finding(_nothing(document), f"{words} words")
-    if words >= RESEARCH or (words >= SECTIONED and _filled(document)[0] >= 2):
+    if words >= RESEARCH or (words >= SECTIONED and filled_headings(document.markdown) >= 2):
         if document.headings or document.references:
             return None
         return Finding("partial", f"{words} words without heading or reference")
     if document.abstract or contained(paper.abstract, shingles(folded(document.markdown))) > 0.5:
         return Finding("abstract_only", f"{words} words beyond the abstract")
     return Finding(_nothing(document), f"{words} words, and not even the abstract")
-
-
-def _promises_more(document: Document) -> str:
-    """What a short text shows of the rest of it: bare headings, citations of no list."""
-    filled, headings = _filled(document)
-    if not document.pages and headings >= 3 and filled < FILLED_SHARE * headings:
-        return f"{headings} headings with text under {filled} of them"
-    if document.pages == 1 and not document.references and _cites(document.markdown):
-        return "one page that cites and has no references"
-    return ""
-
-
-def _filled(document: Document) -> tuple[int, int]:
-    """How many of the body's headings have text under them, and how many there are."""
-    told: list[int] = []
-    for part, is_heading, text in blocks(document.markdown):
-        if part == "body" and is_heading:
-            told.append(0)
-        elif part == "body" and told:
-            told[-1] += count_words(text)
-    return sum(words >= FILLED for words in told), len(told)
-
-
-def _cites(markdown: str) -> bool:
-    """Whether a text cites as papers do, twice at least, beyond the numbers of a list."""
-    return len(_CITATION.findall(markdown)) >= 2
 
 
 def _nothing(document: Document) -> Verdict:

@@ -89,7 +89,8 @@ def extract(body: bytes, deadline: float = DEADLINE) -> dict[str, Any]:
     -------
     dict
         ``error`` (``password`` or ``broken``), or ``pages``, ``title``, ``markdown``,
-        ``opening`` (the text of the first two pages).
+        ``opening`` (the text of the first two pages), ``numbered`` (the last page's number and
+        the number of pages, as the margin prints them).
 
     Raises
     ------
@@ -159,7 +160,7 @@ def read_pages(body: bytes) -> dict[str, Any]:
     import pypdfium2
 
     from ..words import folded
-    from .layout import Page, largest_title, markdown_of, to_blocks
+    from .layout import Page, largest_title, markdown_of, pages_to_come, to_blocks
     from .lines import page_lines
 
     try:
@@ -185,4 +186,5 @@ def read_pages(body: bytes) -> dict[str, Any]:
         "title": title,
         "markdown": markdown_of(title, to_blocks(pages, title)),
         "opening": opening[:20_000],
+        "numbered": pages_to_come(pages) if len(pages) == len(document) else (0, 0),
     }

@@ -50,6 +50,8 @@ def read(fetched: Fetched) -> Document:
         raise BadContent(msg, "Another source may have a whole one.", verdict="not_a_paper")
     markdown, title, opening = found["markdown"], found["title"], found["opening"]
     counted = measure(markdown)
+    number, count = found["numbered"]
+    lost = f"the last page is number {number} of {count}" if number < count else ""
     licence = _CREATIVE_COMMONS.search(re.sub(r"\s+", "", opening))
     return Document(
         markdown=markdown,
@@ -62,6 +64,8 @@ def read(fetched: Fetched) -> Document:
         headings=counted.headings,
         references=counted.references,
         pages=found["pages"],
+        verdict="partial" if lost else "full_text",
+        evidence=lost,
     )
 
 

@@ -26,6 +26,9 @@ _GUTTER = (0.3, 0.7)  # of the page's width: where the white between two columns
 _CROSSING = 0.15  # of the text: titles, tables and wide figures cross the gutter
 _MIXED = 0.3  # of the rows: with more pieces on both sides, PDFium read across the columns
 _PAGE_NUMBER = re.compile(r"\W*(?:page\s*)?\d{1,5}(?:\s*(?:of|/)\s*\d{1,5})?\W*", re.I)
+_PAGE_OF = re.compile(
+    r"\bpage (\d{1,4}) ?(?:of|/) ?(\d{1,4})\b|^\W*(\d{1,4}) of (\d{1,4})\W*$", re.I
+)
 _CANONICAL = re.compile(
     r"(?:\d+\.?\d*\.?\s+|[IVX]+\.\s+)?(?:introduction|background|(?:materials?|patients?|subjects?)"
     r" and methods?|methods?(?: and materials?)?|methodology|experimental(?: section| procedures)?"
@@ -215,6 +218,19 @@ def _without_line_numbers(page: Page) -> Page:
 def _counts_up(numbers: list[int]) -> bool:
     steps = Counter(b - a for a, b in pairwise(numbers))
     return len(numbers) >= _NUMBERED and max(steps[1], steps[5]) > 0.8 * (len(numbers) - 1)
+
+
+def pages_to_come(pages: list[Page]) -> tuple[int, int]:
+    """The last page's number and the number of pages, as a margin says; zeros if none does.
+
+    Of a whole file they are the same. Pages after the one that says so are counted on.
+    """
+    for after, page in enumerate(reversed(pages)):
+        for line in _marginal(page):
+            if said := _PAGE_OF.search(line.text):
+                number, count = (int(text) for text in said.groups() if text)
+                return number + after, count
+    return 0, 0
 
 
 def _without_running_lines(pages: list[Page]) -> list[Page]:
