@@ -61,10 +61,10 @@ def main() -> None:
     records = Field(options.papers)[:]
     with tempfile.TemporaryDirectory() as folder:
         runs = [ours(records, Path(folder) / "ours")]
+        _print_ours(runs[0], records)
         for name in options.only or (BESIDE if options.beside else ()):
             given = records[: options.sample] if name == "sequential" else records
             runs.append(beside(name, given, len(records), Path(folder) / name))
-    _print_ours(runs[0], records)
     if len(runs) > 1:
         _print_table(runs, len(records))
 
@@ -150,7 +150,7 @@ def _print_ours(run: Run, records: list[Record]) -> None:
     print(f"  false full texts: {len(run.score.false)} {' '.join(run.score.false)}")
     missed = Counter(r.branch for r in records if r.pmid in set(run.score.missed))
     print(f"  missed: {dict(missed) or 0}")
-    print(f"  peak memory: {run.peak_mb:.0f} MB")
+    print(f"  peak memory: {run.peak_mb:.0f} MB", flush=True)
 
 
 def _print_table(runs: list[Run], wanted: int) -> None:
