@@ -101,9 +101,9 @@ def _safe(content: str) -> str:
     """Markdown whose links lead out to the web and whose tags cannot act; pictures dropped."""
     text = _IMAGE.sub("", content)
     text = _ACTING.sub(r"\1#", _SCRIPT_LINK.sub(r"\1", text))
-    text = _TAG.sub("&lt;", re.sub(r"<(https?://[^>\s]{1,2000})>", r"\1", text))
+    text = _TAG.sub("&lt;", re.sub(r"<(https?://[^<>\s]{1,2000})>", r"\1", text))
     text = re.sub(r"[\x00-\x08\x0b-\x1f\x7f\u200b\ufeff\xad]", "", text)
-    return re.sub(r"\n{3,}", "\n\n", re.sub(r"[ \t]+$", "", text, flags=re.M)).strip()
+    return re.sub(r"\n{3,}", "\n\n", re.sub(r"(?<![ \t])[ \t]+$", "", text, flags=re.M)).strip()
 
 
 def _title(envelope: dict[str, list[str]], markdown: str) -> str:
