@@ -14,6 +14,7 @@ from .settings import Settings, load_settings
 if TYPE_CHECKING:
     from .errors import PaperError
     from .harvest_jobs import Harvest
+    from .harvest_plan import Plan
     from .health_check import Check
     from .identifier_lists import Entry
     from .identifiers import Ids
@@ -183,6 +184,20 @@ class Library:
         if retry:
             ledger.reopen(retry)
         return harvest_jobs.Harvest(ledger, self._ladder, prefer_pmc)
+
+    def plan(
+        self, papers: Iterable[Entry] = (), *, query: str | Query = "", max_papers: int = 0
+    ) -> Plan:
+        """What a harvest would take, before anything is fetched; see `.harvest_plan`."""
+        from . import harvest_plan
+        from .duplicate_papers import merged
+        from .sources import Query
+
+        if query:
+            asked = query if isinstance(query, Query) else Query(query)
+            return harvest_plan.of_query(asked, self._ladder, most=max_papers)
+        once = merged(papers).papers
+        return harvest_plan.of_list(once[: max_papers or len(once)], self._ladder)
 
     def harvests(self) -> list[Job]:
         """All harvests of this shelf, the newest first."""

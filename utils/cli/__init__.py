@@ -1,0 +1,59 @@
+"""The shell: identifiers and queries in, lines or JSON out.
+
+Exit status: 0 done, 1 some papers have no full text, 2 bad request, 3 nothing could be reached,
+130 interrupted (what was saved stays; the same command goes on from there).
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import sys
+from collections.abc import Sequence
+
+from ..errors import PaperError
+from ..library import Library
+from ..settings import version
+from . import harvests, papers, upkeep
+from .speaking import INTERRUPTED, NO_FULL_TEXT, Verb, complain, leave
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit status."""
+    for stream in (sys.stdout, sys.stderr):
+        # A console without Unicode shows a question mark; it is no reason to lose the answer.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    args = _parser().parse_args(arguments)
+    verb: Verb = args.verb
+    try:
+        overrides = {"papers_dir": args.papers_dir} if args.papers_dir else {}
+        return verb(args, Library(**overrides))
+    except PaperError as error:
+        return complain(error, args.json)
+    except BrokenPipeError:
+        # The reader of our pipe has what it wanted; Python would complain again on exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        leave(0)
+    except KeyboardInterrupt:
+        sys.stderr.write("\nInterrupted. What was saved stays; run the same command to go on.\n")
+        leave(INTERRUPTED)
+    except OSError as error:
+        sys.stderr.write(f"The output could not be written: {error.strerror}.\n")
+        leave(NO_FULL_TEXT)
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="server.py",
+        description="Ask for a paper, get its verified full text on your own shelf. "
+        "Without a command: the MCP server on stdio.",
+    )
+    parser.add_argument("--version", action="version", version=f"Papershelf {version()}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    papers.add(commands)
+    harvests.add(commands)
+    upkeep.add(commands)
+    return parser

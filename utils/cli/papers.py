@@ -1,0 +1,186 @@
+"""Finding, fetching and reading papers in the shell."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..errors import BadRequest, PaperError
+from ..plain_text import one_line
+from .speaking import NO_FULL_TEXT, command, counter, note, say, worst
+
+if TYPE_CHECKING:
+    from ..identifiers import Ids
+    from ..library import Library
+    from ..paper import Paper
+    from ..paper_download import Download
+
+
+def add(commands: Any) -> None:
+    """Register the commands."""
+    _add_search(commands)
+    _add_download(commands)
+    _add_read(commands)
+    listing = command(commands, "list", _list, "list the papers on the shelf")
+    listing.add_argument("text", nargs="?", default="", help="words in title or abstract")
+    listing.add_argument("--kind", choices=["full_text", "abstract"], default="")
+    listing.add_argument("--year-from", default="")
+    listing.add_argument("--year-to", default="")
+    listing.add_argument("--journal", default="", help="part of the journal's name")
+    listing.add_argument("--max-results", type=int, default=20)
+    listing.add_argument("--start", type=int, default=0)
+
+
+def _add_search(commands: Any) -> None:
+    search = command(commands, "search", _search, "search PubMed")
+    search.add_argument("query", nargs="+", help="PubMed query; or two names with --lr")
+    search.add_argument("--lr", action="store_true", help="ligand and receptor instead of a query")
+    search.add_argument("-n", "--max-results", type=int, default=10)
+    search.add_argument("--start", type=int, default=0)
+    search.add_argument("--sort-by", default="pub_date", help="pub_date relevance author journal")
+    search.add_argument("--min-date", default="", help="YYYY[/MM[/DD]]")
+    search.add_argument("--max-date", default="", help="YYYY[/MM[/DD]]")
+    search.add_argument("--date-type", default="pdat", help="pdat edat mdat")
+    search.add_argument("--type", dest="publication_types", action="append", default=[])
+    search.add_argument("--abstracts", action="store_true", help="print abstracts too")
+
+
+def _add_download(commands: Any) -> None:
+    download = command(commands, "download", _download, "put papers on the shelf")
+    download.add_argument("paper", nargs="*", help="identifiers of any kind; - or none: from stdin")
+    download.add_argument("--no-pmc-first", dest="prefer_pmc", action="store_false")
+    download.add_argument("--force", action="store_true", help="fetch again what is there")
+    download.add_argument("--output-path", default="", help="a copy at this place on the shelf")
+
+
+def _add_read(commands: Any) -> None:
+    read = command(commands, "read", _read, "read a paper on the shelf")
+    read.add_argument("paper", help="any identifier, or a file name on the shelf")
+    read.add_argument("--section", default="")
+    read.add_argument("--outline", action="store_true", help="only the headings")
+    read.add_argument("--start", type=int, default=0)
+    read.add_argument("--max-chars", type=int, default=8000)
+
+
+def _search(args: argparse.Namespace, library: Library) -> int:
+    options = {"max_results": args.max_results, "start": args.start, "sort_by": args.sort_by}
+    if args.lr:
+        if len(args.query) != 2:
+            raise BadRequest("--lr takes two names.", "For example: search --lr CXCL12 CXCR4")
+        found = library.search_ligand_receptor(*args.query, **options)
+    else:
+        found = library.search(
+            " ".join(args.query),
+            min_date=args.min_date,
+            max_date=args.max_date,
+            date_type=args.date_type,
+            publication_types=tuple(args.publication_types),
+            **options,
+        )
+    pair = dict(zip(("ligand", "receptor"), args.query, strict=False)) if args.lr else {}
+    for number, paper in enumerate(found.papers, args.start + 1):
+        row = {**paper.row(), **pair}
+        say(row if args.json else _entry(number, paper, args.abstracts), args.json)
+    note(f"{len(found.papers)} of {found.total:,} hits for {one_line(found.effective_query)}")
+    for warning in found.warnings:
+        note(f"warning: {warning}")
+    if found.next_start is not None:
+        note(f"more: --start {found.next_start}")
+    return 0
+
+
+def _download(args: argparse.Namespace, library: Library) -> int:
+    asked = wanted_by(args.paper)
+    if args.output_path and len(asked) != 1:
+        raise BadRequest("--output-path goes with exactly one paper.")
+    if args.output_path:
+        [one] = asked
+        options = {"prefer_pmc": args.prefer_pmc, "force": args.force}
+        done = library.download(one, output_path=args.output_path, **options)
+        outcomes: Iterable[tuple[Ids, Download | PaperError]] = [(one, done)]
+    else:
+        outcomes = library.download_many(asked, prefer_pmc=args.prefer_pmc, force=args.force)
+    statuses = []
+    counter(0, len(asked))
+    for number, (ids, outcome) in enumerate(outcomes, 1):
+        if isinstance(outcome, PaperError):
+            statuses.append(outcome.exit_code)
+            say(
+                {"paper": str(ids), **outcome.envelope()} if args.json else f"✗ {ids}: {outcome}",
+                args.json,
+            )
+        else:
+            statuses.append(0 if outcome.stored.kind == "full_text" else NO_FULL_TEXT)
+            row = {"paper": str(ids), **outcome.row()}
+            say(row if args.json else _line(ids, outcome), args.json)
+        counter(number, len(asked))
+    return worst(statuses)
+
+
+def _read(args: argparse.Namespace, library: Library) -> int:
+    read = library.read(
+        args.paper, section=args.section, start=args.start, max_chars=args.max_chars
+    )
+    outline = [{"heading": heading, "chars": chars} for heading, chars in read.outline]
+    if args.json:
+        row = {"title": read.title, "kind": read.kind, "outline": outline}
+        say({**row, "text": read.text, "next_start": read.next_start}, as_json=True)
+    elif args.outline:
+        for part in outline:
+            say(f"{part['chars']:>8,}  {one_line(str(part['heading']))}")
+    else:
+        say(read.text)
+        if read.next_start is not None:
+            note(f"more: --start {read.next_start}")
+    return 0
+
+
+def _list(args: argparse.Namespace, library: Library) -> int:
+    names = ("text", "kind", "year_from", "year_to", "journal", "start", "max_results")
+    total, page = library.list_papers(**{name: getattr(args, name) for name in names})
+    for stored in page:
+        row = {**stored.paper.short_row(), "kind": stored.kind, "license": stored.license}
+        mark = "●" if stored.kind == "full_text" else "○"
+        text = f"{mark} {stored.paper.ids}  {one_line(stored.paper.title)}\n  {stored.path}"
+        say({**row, "file_path": stored.path} if args.json else text, args.json)
+    note(f"{len(page)} of {total:,} papers")
+    return 0
+
+
+def wanted_by(given: Sequence[str]) -> list[Ids]:
+    """The identifiers meant; ``-`` (or nothing) stands for what comes on stdin."""
+    from ..identifier_lists import identifiers_in, lines_of
+
+    lines = list(given) or ["-"]
+    if "-" in lines:
+        at = lines.index("-")
+        piped = sys.stdin is not None and not sys.stdin.isatty()
+        lines[at : at + 1] = lines_of(sys.stdin.buffer.read()) if piped else []
+    return identifiers_in(lines)
+
+
+def _entry(number: int, paper: Paper, abstracts: bool) -> str:
+    names = [one_line(author.name) for author in paper.authors]
+    who = ", ".join(names[:3]) + (" et al" if len(names) > 3 else "")
+    ids = "  ".join(filter(None, (f"PMID {paper.ids.pmid}", paper.ids.doi, paper.ids.pmcid)))
+    flag = "[RETRACTED] " if paper.retracted else ""
+    lines = [
+        f"{number:>3}. {flag}{one_line(paper.title)}",
+        f"     {who}. {one_line(paper.journal)} {paper.year}",
+        f"     {ids}",
+    ]
+    if abstracts and paper.abstract:
+        lines.append(f"     {paper.abstract}")
+    return "\n".join(lines)
+
+
+def _line(ids: Ids, done: Download) -> str:
+    if done.stored.kind == "full_text":
+        license_ = f", {one_line(done.stored.license)}" if done.stored.license else ""
+        origin = "on the shelf already" if done.cached else f"{done.stored.via}{license_}"
+        return f"● {ids}: {done.file_path} ({origin})"
+    tried = [a for a in done.stored.attempts if a.outcome != "skipped"]
+    reasons = ", ".join(f"{a.source} {a.outcome}" for a in tried)
+    return f"○ {ids}: abstract only: {done.file_path}\n    {reasons}"

@@ -1,0 +1,87 @@
+"""Keeping the shelf in order, in the shell."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from ..settings import Settings
+from .speaking import NO_FULL_TEXT, command, note, say
+
+if TYPE_CHECKING:
+    from ..library import Library
+
+
+def add(commands: Any) -> None:
+    """Register the commands."""
+    command(commands, "rebuild", _rebuild, "make the catalogue again from the files")
+    renewal = command(commands, "reextract", _reextract, "make texts again from the kept bytes")
+    renewal.add_argument("--all", action="store_true", help="also where the reader is the same")
+    command(commands, "settings", _settings, "show every setting and its value")
+    command(commands, "doctor", _doctor, "check keys, folder and services; show host snippets")
+
+
+def _rebuild(args: argparse.Namespace, library: Library) -> int:
+    report = library.rebuild()
+    if args.json:
+        say(asdict(report), as_json=True)
+        return 0
+    say(
+        f"{report.full_text} full texts and {report.abstracts} abstracts catalogued, "
+        f"{report.adopted} of them from an older program."
+    )
+    for name, reason in report.ignored:
+        note(f"left alone: {name} ({reason})")
+    return 0
+
+
+def _reextract(args: argparse.Namespace, library: Library) -> int:
+    counts: dict[str, int] = {}
+    for renewal in library.reextract(everything=args.all):
+        counts[renewal.outcome] = counts.get(renewal.outcome, 0) + 1
+        if args.json:
+            say(renewal.row(), as_json=True)
+        elif renewal.outcome != "unchanged":
+            say(f"{renewal.outcome} {renewal.paper}: {renewal.detail}")
+    note(", ".join(f"{n} {outcome}" for outcome, n in counts.items()) or "nothing to renew")
+    return 0
+
+
+def _settings(args: argparse.Namespace, library: Library) -> int:
+    for name, field in Settings.model_fields.items():
+        value = getattr(library.settings, name)
+        shown = value if not hasattr(value, "get_secret_value") else "set (hidden)"
+        shown = ", ".join(shown) if isinstance(shown, tuple) else str(shown or "")
+        row = {"name": name.upper(), "value": shown, "meaning": field.description}
+        say(
+            row if args.json else f"{name.upper():<30} {shown or '-':<46} {field.description}",
+            args.json,
+        )
+    return 0
+
+
+def _doctor(args: argparse.Namespace, library: Library) -> int:
+    from pathlib import Path
+
+    from ..health_check import client_snippets
+
+    marks = {"ok": "✓", "warning": "!", "problem": "✗"}
+    checks = library.doctor()
+    for check in checks:
+        row = {
+            "what": check.what,
+            "state": check.state,
+            "detail": check.detail,
+            "advice": check.advice,
+        }
+        advice = f"\n    → {check.advice}" if check.advice else ""
+        say(
+            row if args.json else f"{marks[check.state]} {check.what}: {check.detail}{advice}",
+            args.json,
+        )
+    if not args.json:
+        root = Path(__file__).resolve().parents[2]
+        for host, snippet in client_snippets(library.settings, root).items():
+            say(f"\n{host}\n{snippet}")
+    return NO_FULL_TEXT if any(check.state == "problem" for check in checks) else 0
