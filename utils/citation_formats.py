@@ -1,0 +1,204 @@
+"""References for reference managers: RIS and BibTeX, both made from one CSL item.
+
+RIS as its tags are used by Zotero, EndNote and rispy: PMID in ``AN`` beside ``DB  - PubMed``,
+PMCID in ``C2``. BibTeX for any engine: UTF-8, LaTeX's own characters escaped except where a field
+is taken literally (``doi``, ``url``, ``file``), capitals that must stay in braces.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from .citation_items import citation_key, csl_item
+from .paper import Paper
+from .plain_text import one_line
+
+__all__ = ["citation_key", "csl_item", "each_bibtex", "each_ris", "to_bibtex", "to_ris"]
+
+Item = dict[str, Any]
+_RIS_TYPES = {
+    "article-journal": "JOUR", "article": "UNPB", "article-newspaper": "NEWS", "book": "BOOK",
+    "chapter": "CHAP", "dataset": "DATA", "thesis": "THES",
+}  # fmt: skip
+_BIBTEX_TYPES = {
+    "article-journal": "article", "article-newspaper": "article", "book": "book",
+    "chapter": "incollection", "thesis": "phdthesis",
+}  # fmt: skip
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+# \{ is a letter to LaTeX, but BibTeX counts its brace: only names of characters are safe.
+_LATEX = str.maketrans(
+    {
+        "\\": r"\textbackslash{}", "{": r"\textbraceleft{}", "}": r"\textbraceright{}",
+        "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "$": r"\$", "&": r"\&", "#": r"\#",
+        "%": r"\%", "_": r"\_",
+    }
+)  # fmt: skip
+_LITERAL = str.maketrans({"\\": "%5C", "{": "%7B", "}": "%7D"})
+_WORD = re.compile(r"[^\W_](?:[\w'’+-]*\w)?")
+_AND = re.compile(r"\band\b", re.I)
+
+
+def _no_file(paper: Paper) -> str:
+    return ""
+
+
+def to_ris(paper: Paper, file: str = "") -> str:
+    """One RIS record, with its blank line; *file* is a link to the text (``L1``)."""
+    item = csl_item(paper)
+    lines = [("TY", _RIS_TYPES.get(item["type"], "GEN"))]
+    lines += [("AU", _ris_name(name)) for name in item.get("author", ())]
+    year, *rest = item["issued"]["date-parts"][0] if "issued" in item else [""]
+    first, _, last = item.get("page", "").partition("-")
+    if "," in last or not last:
+        first, last = item.get("page", ""), ""
+    lines += [
+        ("PY", f"{year:04}" if year else ""),
+        ("DA", "/".join([f"{year:04}", *(f"{part:02}" for part in rest)]) if rest else ""),
+        ("TI", item.get("title", "")),
+        ("T2", item.get("container-title", "")),
+        ("J2", item.get("container-title-short", "")),
+        ("VL", item.get("volume", "")),
+        ("IS", item.get("issue", "")),
+        ("SP", first),
+        ("EP", last),
+        ("SN", item.get("ISSN", "")),
+        ("DO", item.get("DOI", "")),
+        ("AN", item.get("PMID", "")),
+        ("DB", "PubMed" if "PMID" in item else ""),
+        ("C2", item.get("PMCID", "")),
+        ("LA", item.get("language", "")),
+        *(("KW", word) for word in item.get("keyword", "").split("; ")),
+        ("AB", item.get("abstract", "")),
+        ("N1", item.get("note", "")),
+        ("N1", f"Original title: {item['original-title']}" if "original-title" in item else ""),
+        ("UR", item.get("URL", "")),
+        ("UR", _arxiv_url(item) if "DOI" in item else ""),
+        ("L1", one_line(file)),
+    ]
+    written = (f"{tag}  - {value}" for tag, value in lines if value)
+    return "\n".join([*written, "ER  - ", "", ""])
+
+
+def to_bibtex(paper: Paper, key: str = "", file: str = "") -> str:
+    """One BibTeX entry, with its blank line; *file* is the path of the text."""
+    item = csl_item(paper, key)
+    kind = _BIBTEX_TYPES.get(item["type"], "misc")
+    lines = [f"  {name} = {value}," for name, value in _bibtex_fields(item, kind, file).items()]
+    return "\n".join([f"@{kind}{{{item['id']},", *lines, "}", "", ""])
+
+
+def each_ris(papers: Iterable[Paper], file_of: Callable[[Paper], str] = _no_file) -> Iterator[str]:
+    """The records of many papers, one by one: what a RIS file holds."""
+    return (to_ris(paper, file_of(paper)) for paper in papers)
+
+
+def each_bibtex(
+    papers: Iterable[Paper], file_of: Callable[[Paper], str] = _no_file
+) -> Iterator[str]:
+    """The entries of many papers, one by one, under keys that no two share.
+
+    The second paper with a key gets its identifier behind it: a list that grows keeps its keys.
+    """
+    taken: set[str] = set()
+    for paper in papers:
+        key = plain_key = citation_key(paper)
+        number = 1
+        while key in taken:
+            name = "" if number > 1 else re.sub(r"[^a-z0-9]", "", paper.ids.pmid or paper.ids.key)
+            number += 1
+            key = f"{plain_key}_{name or number}"
+        taken.add(key)
+        yield to_bibtex(paper, key, file_of(paper))
+
+
+def _bibtex_fields(item: Item, kind: str, file: str) -> dict[str, str]:
+    """The fields as they stand behind ``=``."""
+    container = "booktitle" if kind == "incollection" else "journal"
+    if kind == "misc":
+        container = "howpublished"
+    year, month, *_ = [*item["issued"]["date-parts"][0], 0] if "issued" in item else [0, 0]
+    escaped = {
+        "author": " and ".join(map(_bibtex_name, item.get("author", ()))),
+        "title": _with_capitals(item.get("title", "")),
+        container: _escape(item.get("container-title", "")),
+        "year": f"{year:04}" if year else "",
+        "volume": _escape(item.get("volume", "")),
+        "number": _escape(item.get("issue", "")),
+        "pages": _escape(item.get("page", "")).replace("-", "--"),
+        "issn": _escape(item.get("ISSN", "")),
+        "doi": item.get("DOI", "").translate(_LITERAL),
+        "pmid": item.get("PMID", ""),
+        "pmcid": item.get("PMCID", ""),
+        "eprint": item.get("archive_location", ""),
+        "archiveprefix": item.get("archive", ""),
+        "url": item.get("URL", "").translate(_LITERAL),
+        "language": _escape(item.get("language", "")),
+        "keywords": _escape(item.get("keyword", "")),
+        "abstract": _escape(item.get("abstract", "")),
+        "note": _escape(item.get("note", "")),
+        "file": one_line(file).translate(_LITERAL),
+    }
+    fields = {name: f"{{{value}}}" for name, value in escaped.items() if value}
+    if 1 <= month <= 12:
+        fields["month"] = _MONTHS[month - 1]  # a macro of every style, in its own language
+    return fields
+
+
+def _ris_name(name: dict[str, str]) -> str:
+    """``van der Berg, Jan, Jr``: commas have a meaning here, so no part may hold one."""
+    if "literal" in name:
+        return name["literal"].replace(",", "")
+    family = " ".join(filter(None, (name.get("non-dropping-particle"), name.get("family"))))
+    parts = [family, name.get("given", ""), name.get("suffix", "")]
+    return ", ".join(part.replace(",", "") for part in parts).rstrip(", ")
+
+
+def _bibtex_name(name: dict[str, str]) -> str:
+    """``van der Berg, Jr, Jan``; in braces what BibTeX would take apart."""
+    if "literal" in name:
+        return f"{{{_escape(name['literal'])}}}"
+    family, given, suffix = (
+        _kept_whole(name.get(part, "")) for part in ("family", "given", "suffix")
+    )
+    if not given and " " in family and not family.startswith("{"):
+        family = f"{{{family}}}"
+    whole = " ".join(filter(None, (name.get("non-dropping-particle"), family)))
+    return ", ".join(filter(None, (whole, suffix, given)))
+
+
+def _kept_whole(part: str) -> str:
+    return f"{{{_escape(part)}}}" if "," in part or _AND.search(part) else _escape(part)
+
+
+def _arxiv_url(item: Item) -> str:
+    return f"https://arxiv.org/abs/{item['archive_location']}" if "archive" in item else ""
+
+
+def _escape(text: str) -> str:
+    return text.translate(_LATEX)
+
+
+def _with_capitals(title: str) -> str:
+    r"""A title in which styles that lower-case it leave acronyms and proper names alone.
+
+    >>> _with_capitals("Role of mRNA & the T cell in Brazil: A study of DNA_1")
+    'Role of {mRNA} \\& the {T} cell in {Brazil}: A study of {DNA\\_1}'
+    """
+    words = list(_WORD.finditer(title))
+    ends = [0, *(word.end() for word in words)]
+    gaps = [title[end : word.start()] for end, word in zip(ends, words, strict=False)]
+    begins = [at == 0 or bool(re.search("[:.?!]", gap)) for at, gap in enumerate(gaps)]
+    # Where most words begin with a capital, or all letters are capitals, these say nothing.
+    long = [word[0] for word, first in zip(words, begins, strict=True) if not first]
+    long = [word for word in long if len(word) > 3]
+    names = 2 * sum(word[0].isupper() for word in long) <= len(long)
+    shouted = title.isupper()
+    written = []
+    for gap, found, first in zip(gaps, words, begins, strict=True):
+        word = found[0]
+        kept = any(map(str.isupper, word[1:])) or (names and word[0].isupper() and not first)
+        braced = kept and not shouted
+        written += [_escape(gap), f"{{{_escape(word)}}}" if braced else _escape(word)]
+    return "".join([*written, _escape(title[ends[-1] :])])
