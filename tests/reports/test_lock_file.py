@@ -177,6 +177,17 @@ def test_every_kind_of_change_is_named(tmp_path: Path) -> None:
     assert found.gone[0].after is None
 
 
+def test_differences_are_told_in_sentences(tmp_path: Path) -> None:
+    lock = read_lock(written(tmp_path, [paper(n) for n in range(1, 10)]))
+    found = compare(lock, [paper(1), paper(2, state="pending"), paper(10)])
+    assert found.sentences == [
+        "7 papers are no longer there: PMID 3, PMID 4, PMID 5, PMID 6, PMID 7 and 2 more.",
+        "1 paper is new: PMID 10.",
+        "1 paper is not tried yet.",
+        "1 paper is unchanged.",
+    ]
+
+
 def test_papers_not_yet_tried_are_no_loss(tmp_path: Path) -> None:
     lock = read_lock(written(tmp_path, [paper(1)]))
     found = compare(lock, [paper(1, state="pending", sha256="")])

@@ -216,6 +216,13 @@ def test_the_page_of_many_papers_is_small(tmp_path: Path) -> None:
     assert sizes[1] < 1.2 * sizes[0] < 1_000_000
 
 
+def test_references_are_listed_where_they_are(tmp_path: Path) -> None:
+    (tmp_path / "references.ris").write_text("TY  - JOUR")
+    page = page_of(tmp_path, invented.job(), lambda: invented.rows(3))
+    assert page.xpath("//*[@id='files']//a[@href='references.ris']")
+    assert not page.xpath("//a[@href='references.bib']")
+
+
 def test_odd_years_do_not_stretch_the_axis(tmp_path: Path) -> None:
     rows = [
         Harvested(n, str(n), "failed", Paper(Ids(pmid=str(n + 1)), published=year))
@@ -223,4 +230,4 @@ def test_odd_years_do_not_stretch_the_axis(tmp_path: Path) -> None:
     ]
     page = page_of(tmp_path, Job("j", "t"), lambda: iter(rows))
     labels = [words(cell) for cell in page.xpath("//*[@id='years']//tbody/tr/th")]
-    assert labels == ["≤ 1961", "2020", "Unknown"]
+    assert labels == ["≤ 1941", "2020", "Unknown"]

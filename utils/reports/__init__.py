@@ -25,6 +25,7 @@ __all__ = [
 ]
 
 PAGE = "report.html"
+REFERENCES = ("references.ris", "references.bib")
 
 
 def write_report(job: Job, rows: Callable[[], Iterator[Harvested]], folder: Path) -> Path:
@@ -38,7 +39,7 @@ def write_report(job: Job, rows: Callable[[], Iterator[Harvested]], folder: Path
         tell of the same moment, also while the harvest goes on.
     folder : Path
         The folder of this job (``reports/<job>``); made when absent. The shelf's files are taken
-        to lie two folders up.
+        to lie two folders up. Reference lists already in it are linked.
 
     Raises
     ------
@@ -66,5 +67,6 @@ def write_report(job: Job, rows: Callable[[], Iterator[Harvested]], folder: Path
     write_whole(folder / "prisma.svg", prisma.svg(flow, job.title).encode("utf-8", "replace"))
     write_whole(folder / "prisma.csv", prisma.numbers(flow).encode("utf-8", "replace"))
     # The page comes last: it links to the others.
-    write_whole(folder / PAGE, page.page(job, figures, flow).encode("utf-8", "replace"))
+    beside = [name for name in REFERENCES if (folder / name).is_file()]
+    write_whole(folder / PAGE, page.page(job, figures, flow, beside).encode("utf-8", "replace"))
     return folder / PAGE

@@ -66,9 +66,11 @@ def share(part: int, whole: int, digits: int = 0) -> str:
     """A percentage that never rounds something to nothing, nor almost all to all.
 
     >>> share(1, 3000), share(2999, 3000), share(1, 3), share(1, 3, 1), share(0, 0)
-    ('<1 %', '>99 %', '33 %', '33.3 %', '0 %')
+    ('<1 %', '>99 %', '33 %', '33.3 %', '–')
     """
-    if not part or not whole:
+    if not whole:
+        return "–"
+    if not part:
         return "0 %"
     if part == whole:
         return "100 %"

@@ -10,7 +10,7 @@ import contextlib
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -103,7 +103,39 @@ class Differences:
     same: int = 0
 
     def __bool__(self) -> bool:
-        return any(getattr(self, field.name) for field in fields(self) if field.type != "int")
+        return any(getattr(self, name) for name in _CHANGES)
+
+    @property
+    def sentences(self) -> list[str]:
+        """The same for people, the gravest first; one sentence when nothing differs.
+
+        >>> Differences(new=(Difference(None, Locked(Ids(pmid="7"))),), same=3).sentences
+        ['1 paper is new: PMID 7.', '3 papers are unchanged.']
+        """
+        told = []
+        for name, words in _CHANGES.items():
+            if found := getattr(self, name):
+                some = ", ".join(str(difference.ids) for difference in found[:_NAMED])
+                more = f" and {len(found) - _NAMED:,} more" if len(found) > _NAMED else ""
+                told.append(f"{_papers(len(found))} {words}: {some}{more}.")
+        if self.pending:
+            told.append(f"{_papers(self.pending)} not tried yet.")
+        return [*told, f"{_papers(self.same)} unchanged."] if self.same else told
+
+
+_NAMED = 5  # papers a sentence names
+_CHANGES = {
+    "retracted": "retracted since",
+    "lost": "with less of a text than before",
+    "changed": "with another text than before",
+    "gone": "no longer there",
+    "gained": "with more of a text than before",
+    "new": "new",
+}
+
+
+def _papers(n: int) -> str:
+    return "1 paper is" if n == 1 else f"{n:,} papers are"
 
 
 @contextlib.contextmanager
@@ -211,9 +243,7 @@ def _bad(path: Path, what: str) -> BadRequest:
 def compare(lock: Lock, rows: Iterable[Harvested]) -> Differences:
     """What became of a lock's papers since; papers are the same when they share a name."""
     by_name = {name: place for place, was in enumerate(lock.papers) for name in was.ids.names()}
-    found: dict[str, list[Difference]] = {
-        field.name: [] for field in fields(Differences) if field.type != "int"
-    }
+    found: dict[str, list[Difference]] = {name: [] for name in _CHANGES}
     seen: set[int] = set()
     pending = same = 0
     for row in rows:

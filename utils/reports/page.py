@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -35,8 +35,11 @@ _MOST_ROUTES = 12
 _TITLE = 400  # characters of a title; some are whole abstracts
 
 
-def page(job: Job, figures: Figures, flow: Flow) -> str:
-    """The page, with the PRISMA drawing in it, once for a desk and once for a telephone."""
+def page(job: Job, figures: Figures, flow: Flow, references: Sequence[str] = ()) -> str:
+    """The page, with the PRISMA drawing in it, once for a desk and once for a telephone.
+
+    *references* are the names of reference lists that lie beside it.
+    """
     jinja = Environment(
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=True,
@@ -59,6 +62,7 @@ def page(job: Job, figures: Figures, flow: Flow) -> str:
     return jinja.get_template("report.html").render(
         job=job,
         figures=figures,
+        references=references,
         made_at=now(),
         style=Markup(style),  # noqa: S704  # ours, from the file beside this one
         style_hash=digest,

@@ -201,7 +201,8 @@ def svg(made: Flow, title: str = "", layout: Layout = WIDE) -> str:
     parts: list[str] = []
     bands: dict[str, tuple[float, float]] = {}
     y, below = float(_MARGIN), 0.0
-    for main, side in made.rows:
+    following = [row[0].stage for row in made.rows[1:]] + [""]
+    for (main, side), next_stage in zip(made.rows, following, strict=True):
         if below:
             parts.append(_arrow(layout.trunk, below, layout.trunk, y))
         below = y + _height(main, layout.main)
@@ -214,10 +215,9 @@ def svg(made: Flow, title: str = "", layout: Layout = WIDE) -> str:
             begins = layout.left + layout.main if layout.beside else layout.trunk
             parts.append(_box(side, layout.right, top, layout.side))
             parts.append(_arrow(begins, at, layout.right, at))
-        # A stage of one low row still has to hold its name.
-        room = text_width(main.stage, _SIZE, bold=True) + 8
         first = bands.get(main.stage, (y, y))[0]
-        bottom = max(bottom, first + room)
+        if main.stage != next_stage:  # a stage of one low row still has to hold its name
+            bottom = max(bottom, first + text_width(main.stage, _SIZE, bold=True) + 8)
         bands[main.stage] = (first, bottom)
         y = bottom + _GAP
     parts += [_band(stage, top, bottom) for stage, (top, bottom) in bands.items()]
