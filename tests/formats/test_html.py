@@ -62,6 +62,22 @@ def test_json_ld_is_read_where_there_are_no_meta_tags() -> None:
     assert "paywall" in document.walls
 
 
+def test_json_ld_says_abstract_license_identifiers_and_where_the_pdf_is() -> None:
+    head = (
+        '<script type="application/ld+json">{"@type":["MedicalScholarlyArticle"],"name":"Bees",'
+        f'"abstract":"{PROSE}","license":{{"@id":"https://creativecommons.org/licenses/by/4.0/"}},'
+        '"identifier":[{"@type":"PropertyValue","propertyID":"doi","value":"10.1000/b"}],'
+        '"author":["Jane Doe",{"name":"Li Wei"}],"isAccessibleForFree":"http://schema.org/False",'
+        '"encoding":{"contentUrl":"/b.pdf","encodingFormat":"application/pdf"}}</script>'
+    )
+    document = read(f"<h2>Results</h2><p>{PROSE}</p>", head)
+    assert document.abstract == PROSE.strip()
+    assert document.license == "https://creativecommons.org/licenses/by/4.0/"
+    assert (document.ids.doi, document.authors) == ("10.1000/b", ("Doe", "Wei"))
+    assert document.walls == ("paywall",)
+    assert html.pdf_links(page("", head)) == ["https://publisher.test/b.pdf"]
+
+
 def test_broken_json_ld_is_no_claim() -> None:
     assert (
         read(f"<p>{PROSE}</p>", '<script type="application/ld+json">{"@type": [[[</script>').title
@@ -105,6 +121,72 @@ def test_abstract_and_references_outside_the_article_come_along() -> None:
     assert document.abstract == PROSE.strip()
     assert document.references == 2
     assert document.body_words == count_words(PROSE * 4)
+
+
+def test_the_papers_own_boxes_beside_the_article_come_along_in_their_order() -> None:
+    markdown = read(
+        f"<div><h2>Share this</h2><p>Tell all</p></div><div><h2>eLife digest</h2><p>{PROSE}</p>"
+        f"</div><div class='fulltext-view'><h2>Results</h2><p>{PROSE * 4}</p></div>"
+        f"<div><h2>Acknowledgements</h2><p>{PROSE}</p></div>"
+        f"<div><h2>Decision letter</h2><p>{PROSE}</p></div>"
+    ).markdown
+    names = [line for line in markdown.split("\n") if line.startswith("#")]
+    assert names == ["## eLife digest", "## Results", "## Acknowledgements", "## Decision letter"]
+    assert "Tell all" not in markdown
+
+
+def test_what_stands_above_the_abstract_goes() -> None:
+    document = read(
+        "<article><h1>Bees</h1><ul><li><a href='/a'>Jane Doe</a></li></ul><p>Meadow 12, Bern</p>"
+        f"<h2>Abstract</h2><p><b>:</b> {PROSE}</p><div>Keywords:</div><p>bees; light</p>"
+        f"<h2>Results</h2><p>{PROSE * 5}</p></article>",
+        '<meta name="citation_title" content="Bees">',
+    )
+    assert document.markdown.startswith("# Bees\n\n## Abstract\n\nBees find their way")
+    assert document.abstract == PROSE.strip()
+    assert "## Keywords\n\nbees; light" in document.markdown
+
+
+def test_what_a_page_says_twice_is_said_once() -> None:
+    abstract = f"<h2>Abstract</h2><p>{PROSE}</p>"
+    caption = "<p>Figure 1. Bees and light</p>"
+    markdown = read(
+        f"<main>{abstract}<h3>Related articles</h3>{abstract}<h2>Article</h2><h2>Results</h2>"
+        f"<p>{PROSE * 4}</p>{caption}<p><a href='/f'>Click here to enlarge figure</a> |</p>"
+        f"{caption}"
+        "<h2>References</h2><h2>References</h2><ol><li>1. Doe. [<a href='/x'>CrossRef</a>] "
+        "[<a href='/y'>PubMed</a>]</li><li>2. Roe</li><li>3. Poe</li></ol>"
+        "<h2>Metrics</h2><p>807 views</p></main>"
+    ).markdown
+    assert [line for line in markdown.split("\n") if line.startswith("#")] == [
+        "## Abstract",
+        "## Results",
+        "## References",
+    ]
+    assert markdown.count("Figure 1.") == 1
+    assert markdown.count(PROSE.strip()) == 1 + 4
+    for gone in ("enlarge", "[", "|", "807"):
+        assert gone not in markdown
+
+
+def test_references_in_boxes_are_items() -> None:
+    entry = "<div class='ref'><div>{0}</div><cite>On bees</cite><p>A. {0}, Bern, 2020</p></div>"
+    document = read(
+        f"<article><h2>Results</h2><p>{PROSE * 3}</p><div class='references'><h2>References</h2>"
+        f"<div>{''.join(entry.format(number) for number in range(1, 5))}</div></div></article>"
+    )
+    assert "1. On bees A. 1, Bern, 2020\n2. On bees" in document.markdown
+    assert document.references == 4
+
+
+def test_a_table_kept_for_a_pop_up_stands_under_its_caption() -> None:
+    said = "Table 1. How bees see the light"
+    markdown = read(
+        f"<article><h2>Results</h2><h3>{said}</h3><p>{PROSE}</p><h2>References</h2><ol><li>Doe</li>"
+        f"</ol><table><caption>{said}</caption><tr><th>a</th><th>b</th></tr><tr><td>1</td>"
+        "<td>2</td></tr></table></article>"
+    ).markdown
+    assert f"## Results\n\n{said}\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n\nBees" in markdown
 
 
 def test_sections_below_a_shallower_abstract_are_body() -> None:
@@ -184,6 +266,7 @@ def test_deep_inline_nesting_falls_back_to_text() -> None:
         (f'<meta charset="windows-1252">{MULLER}'.encode("cp1252"), ""),
         (f'<?xml version="1.0" encoding="UTF-8"?>{MULLER}'.encode(), ""),
         (MULLER.encode("utf-16"), ""),
+        (MULLER.encode(), ""),
     ],
 )
 def test_the_charset_comes_from_mark_header_or_page(sent: bytes, charset: str) -> None:

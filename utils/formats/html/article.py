@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from bs4.element import NavigableString, Tag
+from bs4.element import NavigableString, PageElement, Tag
 
-from .tree import Weights, remove, summed, weigh
+from .tree import Weights, remove, replace, summed, weigh
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
@@ -76,8 +76,10 @@ _LEAVES = re.compile(r"table|ul|ol|p|section")
 
 def prune(soup: BeautifulSoup) -> None:
     """Remove what is not the article from a parsed page, in place."""
-    for script in soup.find_all("script", type=re.compile(r"^math/tex", re.I)):
-        script.replace_with(f"${' '.join(script.get_text().split())}$")
+    replace(
+        (script, f"${' '.join(script.get_text().split())}$")
+        for script in soup.find_all("script", type=re.compile(r"^math/tex", re.I))
+    )
     remove(soup.find_all(_MACHINERY))
     remove(
         tag
@@ -86,8 +88,7 @@ def prune(soup: BeautifulSoup) -> None:
     )
     remove(_furniture(soup))
     noise = [link for link in soup.find_all("a") if _NOISE_LINKS.fullmatch(_shown(link))]
-    for link in noise:
-        _without_signs(link)
+    replace(_without_signs(noise))
     remove(noise)
 
 
@@ -123,17 +124,21 @@ def _shown(tag: Tag) -> str:
     return " ".join(tag.get_text(" ").split())
 
 
-def _without_signs(link: Tag) -> None:
-    """Take away the brackets around *link*, or the comma or bar before it."""
-    before, after = link.previous_sibling, link.next_sibling
-    if type(before) is not NavigableString:
-        return
-    ahead = before.rstrip()
-    if ahead.endswith("[") and type(after) is NavigableString and after.lstrip().startswith("]"):
-        before.replace_with(ahead[:-1])
-        after.replace_with(after.lstrip()[1:])
-    elif ahead.endswith((",", "|", "·")):
-        before.replace_with(ahead[:-1])
+def _without_signs(links: list[Tag]) -> Iterable[tuple[PageElement, str]]:
+    """The texts before and after *links*, less the brackets around them or the comma between."""
+    texts: dict[int, tuple[PageElement, str]] = {}
+    for link in links:
+        before, after = link.previous_sibling, link.next_sibling
+        if type(before) is not NavigableString:
+            continue
+        ahead = texts.get(id(before), (before, str(before)))[1].rstrip()
+        behind = after.lstrip() if type(after) is NavigableString else ""
+        if after is not None and ahead.endswith("[") and behind.startswith("]"):
+            texts[id(before)] = before, ahead[:-1]
+            texts[id(after)] = after, behind[1:]
+        elif ahead.endswith((",", "|", "·")):
+            texts[id(before)] = before, ahead[:-1]
+    return texts.values()
 
 
 def named(tag: Tag, pattern: re.Pattern[str]) -> bool:

@@ -44,6 +44,7 @@ _AUTHORS = (
 _ABSTRACTS = ("citation_abstract", "dc.description", "dcterms.abstract", "dcterms.description")
 _RIGHTS = ("dc.rights", "dcterms.rights", "prism.copyright", "dcterms.license", "citation_license")
 _SCHOLARLY = re.compile(r"(scholarly|medicalscholarly|news)?article|report|thesis", re.I)
+_FALSE = re.compile(r"(https?://schema\.org/)?false", re.I)  # a boolean, a word or a name for it
 _MAX_NAME = 2000  # characters of a claimed identifier
 _MAX_JSON = 2_000_000  # characters; a page's own JSON-LD is a few thousand
 
@@ -72,9 +73,9 @@ def read_claims(soup: BeautifulSoup, url: str) -> Claims:
         authors=_authors(meta, linked),
         ids=_ids(meta, linked),
         license=_license(soup, meta, linked),
-        pdf=_links(soup, meta, url, "pdf"),
-        xml=_links(soup, meta, url, "xml"),
-        closed=str(linked.get("isAccessibleForFree", "")).lower() == "false",
+        pdf=_links(soup, meta, linked, url, "pdf"),
+        xml=_links(soup, meta, linked, url, "xml"),
+        closed=bool(_FALSE.fullmatch(str(linked.get("isAccessibleForFree", "")))),
     )
 
 
@@ -120,6 +121,11 @@ def _json_ld(soup: BeautifulSoup) -> Iterator[dict[str, Any]]:
                 queue.extend(thing[key] for key in ("@graph", "mainEntity") if key in thing)
 
 
+def _listed(value: object) -> list[Any]:
+    """JSON-LD says one thing or a list of them."""
+    return value if isinstance(value, list) else [value]
+
+
 def _abstract(meta: dict[str, list[str]], linked: dict[str, Any]) -> str:
     """The longest claimed abstract: many pages also call a teaser or a citation line so."""
     claimed = [text for name in _ABSTRACTS for text in meta.get(name, ())]
@@ -135,8 +141,7 @@ def _authors(meta: dict[str, list[str]], linked: dict[str, Any]) -> tuple[str, .
             names = [name for text in meta[key] for name in re.split(r"\s*;\s*", text) if name]
             break
     else:
-        people = linked.get("author", ())
-        for person in people if isinstance(people, list) else [people]:
+        for person in _listed(linked.get("author")):
             name = (
                 person.get("familyName") or person.get("name")
                 if isinstance(person, dict)
@@ -166,10 +171,9 @@ def _ids(meta: dict[str, list[str]], linked: dict[str, Any]) -> Ids:
     found = Ids()
     values = [text for name in _DOIS for text in meta.get(name, ())]
     for key in ("identifier", "sameAs", "@id", "url"):
-        value = linked.get(key)
         values += [
             str(item.get("value", "")) if isinstance(item, dict) else _text(item)
-            for item in (value if isinstance(value, list) else [value])
+            for item in _listed(linked.get(key))
         ]
     for value in values:
         if match := _DOI.search(value[:_MAX_NAME]):
@@ -191,9 +195,11 @@ def _license(soup: BeautifulSoup, meta: dict[str, list[str]], linked: dict[str, 
     link = soup.find(["a", "link"], rel="license", href=True)
     if link is not None:
         return str(link["href"]).strip()[:300]
-    claimed = linked.get("license")
-    if isinstance(claimed, str) and claimed:
-        return claimed[:300]
+    for claimed in _listed(linked.get("license")):
+        if text := _text(
+            claimed.get("url") or claimed.get("@id") if isinstance(claimed, dict) else claimed
+        ):
+            return text[:300]
     return next(
         (
             text[:300]
@@ -205,7 +211,9 @@ def _license(soup: BeautifulSoup, meta: dict[str, list[str]], linked: dict[str, 
     )
 
 
-def _links(soup: BeautifulSoup, meta: dict[str, list[str]], url: str, form: str) -> tuple[str, ...]:
+def _links(
+    soup: BeautifulSoup, meta: dict[str, list[str]], linked: dict[str, Any], url: str, form: str
+) -> tuple[str, ...]:
     """Absolute http(s) addresses of the same article as PDF or XML, without repeats."""
     base = soup.find("base", href=True)
     root = urljoin(url, str(base["href"])) if base is not None else url
@@ -215,7 +223,13 @@ def _links(soup: BeautifulSoup, meta: dict[str, list[str]], url: str, form: str)
         kind = str(link.get("type", "")).split(";")[0].strip().lower()
         if "alternate" in rel and kind in _MEDIA[form]:
             given.append(str(link["href"]))
-    return tuple(dict.fromkeys(found for href in given if (found := absolute(root, href))))
+    given += [
+        _text(copy.get("contentUrl"))
+        for key in ("encoding", "associatedMedia")
+        for copy in _listed(linked.get(key))
+        if isinstance(copy, dict) and str(copy.get("encodingFormat")).lower() in _MEDIA[form]
+    ]
+    return tuple(dict.fromkeys(found for href in given if href and (found := absolute(root, href))))
 
 
 _MEDIA = {

@@ -17,8 +17,6 @@ from ..words import count_words, folded
 _HEADING = re.compile(r"(#{1,6}) (.*)")
 _CAPTION = re.compile(r"\W*(table|fig(ure)?|scheme|box|video|movie|chart)\b", re.I)
 _SIGNS = re.compile(r"[\s,;:|.\[\]()*]*")  # left of a row of links
-# The address of a figure, under its caption.
-_ONLY_DOI = re.compile(r"(\W*doi\W*)?\[?(https?://(dx\.)?doi\.org/)?10\.\d{4,9}/\S+", re.I)
 _EDGES = re.compile(r"^\*\*\s*[:.]\s*\*\*\s*|( \|)+$")  # of a bold label, of a row of links
 # Headings of the page, not of the paper: what the reader can do with it, or reads next.
 _SITE = re.compile(
@@ -61,9 +59,7 @@ def _sections(markdown: str) -> Iterator[_Section]:
         if heading := _HEADING.fullmatch(block):
             yield _Section(level, name, tuple(_without_repeats(blocks)))
             level, name, blocks = len(heading[1]), heading[2], []
-        elif not _SIGNS.fullmatch(block) and (
-            not _ONLY_DOI.fullmatch(block) or part_of(name) == "references"
-        ):
+        elif not _SIGNS.fullmatch(block):
             blocks.append(block if block.startswith("|") else _EDGES.sub("", block))
     yield _Section(level, name, tuple(_without_repeats(blocks)))
 

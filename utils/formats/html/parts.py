@@ -111,18 +111,19 @@ def name_parts(root: Tag) -> None:
         before = part.find_previous(HEADINGS)
         headed = before is not None and part_of(before.get_text(" ")) == "abstract"
         if part.find(HEADINGS) is None and not headed and weights[id(part)] > _TEXT_CHARS:
-            _head(part, "Abstract")
+            _head(part, "Abstract", "h2")
     for box in root.find_all("div", class_="articleinfo"):
-        _head(box, "Article information")
+        following = box.find_next(HEADINGS)
+        _head(box, "Article information", following.name if following is not None else "h2")
     for label in root.find_all(["p", "div"]):
         if 0 < weights[id(label)] <= _LABEL_CHARS and _KEYWORDS.fullmatch(label.get_text().strip()):
             label.name = "h2"
             label.string = "Keywords"
 
 
-def _head(box: Tag, name: str) -> None:
-    heading = Tag(name="h2")
-    heading.string = name
+def _head(box: Tag, said: str, level: str) -> None:
+    heading = Tag(name=level)
+    heading.string = said
     box.insert(0, heading)
 
 

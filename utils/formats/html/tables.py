@@ -10,6 +10,8 @@ import copy
 
 from bs4.element import NavigableString, PageElement, Tag
 
+from .tree import remove
+
 _Cell = list[PageElement]
 # Beyond these a span is an attack: no journal prints such a table.
 _WIDEST, _LONGEST, _REPEATED_CHARS = 60, 2000, 200
@@ -26,14 +28,20 @@ def reunite(root: Tag) -> None:
         said = " ".join(caption.get_text().split())
         if table is not None and len(said) >= _CAPTION_CHARS:
             tables.setdefault(said, table)
+    places: list[tuple[Tag, Tag]] = []
     for place in root.find_all(["p", "h2", "h3", "h4", "h5", "h6"]) if tables else []:
         said = " ".join(place.get_text().split())
         if said in tables and place.find_parent("table") is None:
-            place.replace_with(tables.pop(said).extract())
+            places.append((place, tables.pop(said)))
+    remove(table for _, table in places)
+    for place, table in places:
+        place.clear()
+        place.name = "div"
+        place.append(table)
 
 
 def square(table: Tag) -> None:
-    """Replace *table* by one without spans; a table used for page layout dissolves into boxes."""
+    """Make *table* one without spans; a table used for page layout dissolves into boxes."""
     rows = [row for row in table.find_all("tr") if row.find_parent("table") is table][:_LONGEST]
     if _is_layout(table, rows):
         for tag in [table, *table.find_all(["thead", "tbody", "tfoot", "tr", "td", "th"])]:
@@ -44,12 +52,12 @@ def square(table: Tag) -> None:
     width = max((len(cells) for cells in grid), default=0)
     head = _head_rows(rows)
     lines = [_header(grid[:head], width)] if head else []
-    made = Tag(name="table")
+    caption = table.find("caption")
+    table.clear()
     for number, cells in enumerate([*lines, *grid[head:]]):
-        made.append(_row(cells, width, "th" if head and number == 0 else "td"))
-    if (caption := table.find("caption")) is not None:
-        made.append(caption.extract())  # at the end: markdownify looks for the header on top
-    table.replace_with(made)
+        table.append(_row(cells, width, "th" if head and number == 0 else "td"))
+    if caption is not None:
+        table.append(caption)  # at the end: markdownify looks for the header on top
 
 
 def _is_layout(table: Tag, rows: list[Tag]) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from bs4 import BeautifulSoup
-from bs4.element import PageElement, PreformattedString, Tag
+from bs4.element import NavigableString, PageElement, PreformattedString, Tag
 
 _BOXES = frozenset(
     ("div", "span", "center", "font", "section", "article", "b", "i", "em", "strong")
@@ -68,13 +68,22 @@ def weigh(root: Tag) -> Weights:
 
 
 def remove(nodes: Iterable[PageElement]) -> None:
-    """Take *nodes* out of the tree, those of one parent in one walk.
+    """Take *nodes* out of the tree."""
+    replace((node, "") for node in nodes)
+
+
+def replace(pairs: Iterable[tuple[PageElement, str]]) -> None:
+    """Put text, or nothing, in the place of nodes, those of one parent in one walk.
 
     BeautifulSoup looks for each anew among its siblings, the square of their number in all.
     """
-    doomed = {id(node): node for node in nodes}
-    parents = {id(node.parent): node.parent for node in doomed.values() if node.parent is not None}
+    texts = {id(node): (node, text) for node, text in pairs}
+    parents = {
+        id(node.parent): node.parent for node, _ in texts.values() if node.parent is not None
+    }
     for parent in parents.values():
         for at in range(len(parent.contents) - 1, -1, -1):
-            if id(parent.contents[at]) in doomed:
+            if found := texts.get(id(parent.contents[at])):
                 parent.contents[at].extract(_self_index=at)
+                if found[1]:
+                    parent.insert(at, NavigableString(found[1]))

@@ -122,7 +122,8 @@ def wall_in_title(title: str) -> str:
     >>> wall_in_title("Are you human? Captchas and their discontents")
     ''
     """
-    pieces = [title.strip(), *re.split(r"\s+[|\u2022\u2013\u2014\u00b7-]\s+", title.strip())]
+    title = " ".join(title.split())  # or a run of blanks would be tried from each of them
+    pieces = [title, *re.split(r" [|\u2022\u2013\u2014\u00b7-] ", title)]
     for name, pattern in _TITLES.items():
         if any(pattern.fullmatch(piece.strip()) for piece in pieces[:1] + pieces[1:] if piece):
             return name
