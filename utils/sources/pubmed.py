@@ -177,14 +177,16 @@ def count_hits(query: Query, web: Web, among: str = "") -> int:
     return _count_of(_result_of(answer.json(), needs="count"))
 
 
-def fetch(pmids: Sequence[str], web: Web, hits: Hits | None = None) -> dict[str, Paper]:
+def fetch(
+    pmids: Sequence[str], web: Web, hits: Hits | None = None, *, anew: bool = False
+) -> dict[str, Paper]:
     """The records of many papers, by PMID; unknown PMIDs are left out.
 
-    Records fetched within the last day are not asked for again. When *hits* is given and more
-    than one batch is wanted, the identifiers stay on NCBI's history server, unless it has
-    forgotten them.
+    Records fetched within the last day are not asked for again, unless *anew*. When *hits* is
+    given and more than one batch is wanted, the identifiers stay on NCBI's history server, unless
+    it has forgotten them.
     """
-    known = remembered("pubmed", pmids, web)
+    known = {} if anew else remembered("pubmed", pmids, web)
     wanted = [pmid for pmid in dict.fromkeys(pmids) if pmid not in known]
     from_history = bool(hits and hits.web_env and len(wanted) == len(pmids) > BATCH)
     for start in range(0, len(wanted), BATCH):
