@@ -182,6 +182,7 @@ def test_a_translated_title_loses_its_brackets_and_keeps_the_original():
         ("A study of pH: Effects in Brazil", "A study of {pH}: Effects in {Brazil}"),
         ("The Role of DNA in the Life of Cells", "The Role of {DNA} in the Life of Cells"),
         ("Interactions between Cells and Genes", "Interactions between Cells and Genes"),
+        ("On food in Europe - A review", "On food in {Europe} - A review"),
         ("Vitamin D in the T cell", "Vitamin {D} in the {T} cell"),
         ("THE ROLE OF DNA", "THE ROLE OF DNA"),
         (r"a\b^c~d", r"a\textbackslash{}b\textasciicircum{}c\textasciitilde{}d"),

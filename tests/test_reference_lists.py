@@ -121,6 +121,7 @@ TABLES = {
     "one column": ("DOI\n10.1000/has,comma\n10.1000/b\n", [["doi:10.1000/has,comma"], ["doi:10.1000/b"]]),
     "no header": ('31452104,"A title, long",2019,10.1000/a\nfoo,bar\n', [["doi:10.1000/a", "pmid:31452104"], []]),
     "no header, many": ("31452104,31452105\n", [["pmid:31452104"], ["pmid:31452105"]]),
+    "any identifier": ("Identifier,Title\n31452104,T\n10.1000/a,T\nPMC7,T\n", [["pmid:31452104"], ["doi:10.1000/a"], ["pmcid:PMC7"]]),
     "unknown header": ("number;what\n31452104;x\n", [["pmid:31452104"]]),
 }  # fmt: skip
 
@@ -143,6 +144,11 @@ def test_a_record_is_one_entry_with_all_its_identifiers(text, expected, ending, 
 @pytest.mark.parametrize(("text", "expected"), TABLES.values(), ids=TABLES.keys())
 def test_tables_of_every_program_are_read(text, expected):
     assert names(text.encode(), "list.csv") == expected
+
+
+def test_a_table_without_header_or_name_is_known_by_its_rows():
+    rows = '31452104,"A title, long",2019\n31452105,"Another, ""quoted""",2020\n,"No number",2021\n'
+    assert names(rows.encode()) == [["pmid:31452104"], ["pmid:31452105"], []]
 
 
 def test_web_of_science_files_are_read():
@@ -217,7 +223,7 @@ def test_a_list_without_end_is_read_in_pieces():
     assert sum(1 for _ in count(3000)) == 2999
 
 
-@pytest.mark.parametrize("junk", ["\t" * 200_000, "," * 200_000, "{" * 50_000, "@a{" * 20_000, '"' * 9_999])  # fmt: skip
+@pytest.mark.parametrize("junk", ["\t" * 200_000, "," * 200_000, "{" * 50_000, "@a{" * 20_000, '"' * 9_999, 'a,"' + "b\n" * 99_999 + 'c,"d' * 400_000])  # fmt: skip
 @pytest.mark.parametrize("start", ["", "TY  - JOUR\n", "@article{a, b = ", "PMID- 1\n", "PMID,DOI\n"])  # fmt: skip
 def test_hostile_lists_end_soon_in_entries_or_a_refusal(start, junk):
     told = ""

@@ -189,7 +189,7 @@ def _with_capitals(title: str) -> str:
     words = list(_WORD.finditer(title))
     ends = [0, *(word.end() for word in words)]
     gaps = [title[end : word.start()] for end, word in zip(ends, words, strict=False)]
-    begins = [at == 0 or bool(re.search("[:.?!]", gap)) for at, gap in enumerate(gaps)]
+    begins = [at == 0 or bool(re.search(r"[:.?!]|\s[-–—]\s", gap)) for at, gap in enumerate(gaps)]
     # Where most words begin with a capital, or all letters are capitals, these say nothing.
     long = [word[0] for word, first in zip(words, begins, strict=True) if not first]
     long = [word for word in long if len(word) > 3]

@@ -100,6 +100,12 @@ def entries_of(lines: Sequence[str], first: int = 1) -> list[Entry]:
     return wanted
 
 
+def are_plain(lines: Iterable[str]) -> bool:
+    """Whether lines hold identifiers and remarks only."""
+    bare = (line for line in lines if not line.lstrip().startswith("#"))
+    return all(bool(Ids.maybe(text)) for line in bare for text in _pieces(line))
+
+
 def names_of(fields: Mapping[IdName, str], hints: Iterable[str] = ()) -> Ids:
     """What a record of a reference list says about who it is.
 

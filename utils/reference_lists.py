@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from .errors import BadRequest
-from .identifier_lists import Entry, entries_of, lines_in, lines_of
+from .identifier_lists import Entry, are_plain, entries_of, lines_in, lines_of
 from .identifiers import EXAMPLES, Ids
 from .reference_records import (
     BIBTEX_START,
@@ -26,6 +26,7 @@ from .reference_tables import (
     best_delimiter,
     header_of,
     headerless_entries,
+    is_table,
     sample,
     table_entries,
 )
@@ -38,6 +39,7 @@ _FORMATS = (
     (BIBTEX_START, bibtex_entries),
     (WOS_START, wos_entries),
 )
+_TABLES = (".csv", ".tsv", ".tab")
 _NOT_TEXT = {
     b"PK\x03\x04": "an Excel or ZIP file",
     b"\xd0\xcf\x11\xe0": "an old Excel file",
@@ -94,10 +96,17 @@ def _entries(data: bytes, name: str) -> Iterator[Entry]:
     lines = islice(lines_in(data), begins, None)
     if len(meant) > 1 or meant == ["title"]:
         yield from table_entries(lines, delimiter, meant, begins + 1)
-    elif name.lower().endswith((".csv", ".tsv", ".tab")) and not meant:
+    elif not meant and (
+        name.lower().endswith(_TABLES) or (not are_plain(first) and is_table(first))
+    ):
         yield from headerless_entries(lines, best_delimiter(first), begins + 1)
     else:
         yield from entries_of(lines_of(data)[begins:], begins + 1)
+
+
+def _is_bare_table(first: list[str]) -> bool:
+    # Identifiers side by side are several papers, not one: only other cells make them a row.
+    return bool(first) and not are_plain(first) and is_table(first)
 
 
 def _require_text(data: bytes) -> None:

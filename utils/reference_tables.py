@@ -25,8 +25,8 @@ _COLUMNS = {
     "arxiv": "arxiv arxivid arxividentifier",
     "accession": "accessionnumber accession an",
     "provider": "database databaseprovider nameofdatabase databasename librarycatalog",
-    "hint": "url link urls links ur fulltexturl extra notes note libraryurl id identifier ids "
-    "identifiers paper reference",
+    "hint": "url link urls links ur fulltexturl extra notes note libraryurl id reference",
+    "any": "identifier identifiers ids paper papers paperid articleid",
     "author": "authors author au firstauthor authorfullnames authorsfullnames",
     "year": "year publicationyear publishedyear py pubyear date publicationdate yearpublished",
     "title": "title articletitle ti documenttitle primarytitle papertitle",
@@ -38,6 +38,7 @@ _NAMED: tuple[IdName, ...] = ("pmid", "pmcid", "doi", "arxiv")
 # In a table without header a short number is a year, a volume or a rank, not an early PMID.
 _SHORT = re.compile(r"\d{1,4}")
 _LONGEST_FIELD = 1 << 20
+_SHOWN = 10_000  # characters of a line that tell what it is
 
 
 def header_of(line: str) -> tuple[str, list[str]]:
@@ -50,7 +51,7 @@ def header_of(line: str) -> tuple[str, list[str]]:
     """
     readings = []
     for delimiter in DELIMITERS:
-        cells = next(csv.reader([line[:10_000]], delimiter=delimiter), [])
+        cells = next(csv.reader([line[:_SHOWN]], delimiter=delimiter), [])
         meant = [_MEANING.get(re.sub(r"[^a-z]", "", cell.lower()), "") for cell in cells]
         known = sum(map(bool, meant))
         if known and not any(map(Ids.maybe, cells)):
@@ -72,7 +73,7 @@ def table_entries(
     columns: dict[str, list[int]] = {}
     for place, field in enumerate(meant):
         columns.setdefault(field, []).append(place)
-    hints = columns.get("hint", [])
+    hints = columns.get("hint", []) + columns.get("any", [])
     kinds = [(kind, columns[kind]) for kind in _NAMED if kind in columns]
 
     def cell(row: Sequence[str], places: Iterable[int]) -> str:
@@ -85,6 +86,8 @@ def table_entries(
         named: dict[IdName, str] = {kind: cell(row, places) for kind, places in kinds}
         if not named.get("pmid") and "accession" in columns:
             named["pmid"] = pmid_of(told(row, "accession"), told(row, "provider"))
+        if not named.get("pmid"):
+            named["pmid"] = told(row, "any")
         ids = names_of(named, (row[at] for at in hints if at < len(row)))
         author = "" if ids else told(row, "author").split(";")[0]
         words = () if ids else (author, *(told(row, name) for name in ("year", "title", "journal")))
@@ -101,8 +104,9 @@ def headerless_entries(lines: Iterable[str], delimiter: str, first: int = 1) -> 
     """
     for number, row in _rows(lines, delimiter, first):
         alone = len(row) == 1
-        found = [Ids.maybe(cell) for cell in row if alone or not _SHORT.fullmatch(cell.strip())]
-        papers = list(filter(None, found))
+        papers = [
+            ids for cell in row if (alone or _is_identifier(cell)) and (ids := Ids.maybe(cell))
+        ]
         kinds = [name.partition(":")[0] for ids in papers for name in ids.names()]
         if len(kinds) > len(set(kinds)):
             yield from (Entry(str(ids), ids) for ids in papers)
@@ -114,6 +118,22 @@ def headerless_entries(lines: Iterable[str], delimiter: str, first: int = 1) -> 
         if whole or number > first:
             said = citation(title=" ".join(cell.strip() for cell in row[:10]))
             yield Entry(str(whole) if whole else said, whole)
+
+
+def is_table(lines: Sequence[str]) -> bool:
+    """Whether lines without header are rows: as many cells in each, an identifier in most."""
+    cut = (line[:_SHOWN] for line in lines)
+    try:
+        rows = [row for row in csv.reader(cut, delimiter=best_delimiter(lines)) if row]
+    except csv.Error:  # an endless cell
+        return False
+    rows = rows[: max(1, len(rows) - 1)]  # the last may go on in the next line
+    named = [row for row in rows if any(map(_is_identifier, row))]
+    return len(rows[0]) > 1 and len({len(row) for row in rows}) == 1 and 2 * len(named) > len(rows)
+
+
+def _is_identifier(cell: str) -> bool:
+    return not _SHORT.fullmatch(cell.strip()) and bool(Ids.maybe(cell))
 
 
 def best_delimiter(lines: Sequence[str]) -> str:
