@@ -138,3 +138,20 @@ WHOLE = {
 def test_whole_texts_are_not_doubted(name: str) -> None:
     markdown, circumstances = WHOLE[name]
     assert found(markdown, **circumstances) == ""
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        f"# a{' ' * 900}b\n\n" * 50,  # blanks within headings
+        f"## Abstract\n\na\n\n### {'.' * 40_000}\n\n",
+        "[1" * 40_000,
+        "(" * 80_000,
+        "](" * 40_000,
+        f"## References\n\n{'1. a 2010 ' * 8_000}",
+    ],
+    ids=["blanks", "dots", "brackets", "parentheses", "links", "entries"],
+)
+def test_hostile_lengths_come_to_an_end(hostile: str) -> None:
+    """What these patterns look for is bounded, or takes the square of the length, or its cube."""
+    assert isinstance(found(hostile), str)

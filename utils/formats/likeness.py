@@ -29,6 +29,7 @@ _AMENDS = re.compile(
     re.I | re.M,
 )
 _RETRACTED = re.compile(r"^\W*(?:retracted|withdrawn)(?: article| paper)?\W+", re.I)
+_LONGEST = 2000  # characters of a title; comparing takes the product of both lengths
 _NUMBER = re.compile(r"\d+|i{1,3}|iv|vi{0,3}|ix|first|second|third|fourth|fifth")
 _STOP = frozenset(
     ("the", "a", "an", "of", "and", "in", "on", "for", "to", "with", "by", "from", "at")
@@ -62,7 +63,7 @@ def title_likeness(ours: str, theirs: str) -> float:
 
 def title_words(title: str) -> list[str]:
     """A title's words, ready to be compared: no brackets, no *RETRACTED:*."""
-    return folded(_RETRACTED.sub("", without_markup(title).strip("[]. ")))
+    return folded(_RETRACTED.sub("", without_markup(title[:_LONGEST]).strip("[]. ")))
 
 
 def telling_words(title: str) -> int:

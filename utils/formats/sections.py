@@ -55,8 +55,8 @@ _BACK = re.compile(
     r"|table of contents|information|metadata|publication history",
     re.I,
 )
-_HEADING = re.compile(r"(#{1,6})\s+(.*?)\s*#*\s*$")
-_BEGINS = re.compile(r"\W*(?:1|I)?\W*introduction\W*", re.I)
+_HEADING = re.compile(r"(#{1,6})\s+(.*)")
+_BEGINS = re.compile(r"\W{0,9}(?:1|I)?\W{0,9}introduction\W*", re.I)
 _NUMBERING = re.compile(r"^(?:section\s+)?(?:\d+(?:\.\d+)*|[IVX]+|[A-Z])[.):]\s+|^\d+(?:\.\d+)*\s+")
 _ITEM = re.compile(r"^\s*(?:[-*+]|\[?\d{1,4}[\].)])\s+")
 # Before the first heading stand authors, addresses and dates; text starts with whole sentences.
@@ -106,14 +106,11 @@ def blocks(markdown: str) -> Iterator[tuple[Part, bool, str]]:
         lines = block.strip("\n").split("\n")
         heading = _HEADING.match(lines[0])
         if heading:
-            depth, named = len(heading[1]), part_of(heading[2])
-            if (
-                depth <= level
-                or part in ("lead", "body")
-                or (told and _BEGINS.fullmatch(heading[2]))
-            ):
+            name = heading[2].rstrip().rstrip("#").rstrip()
+            depth, named = len(heading[1]), part_of(name)
+            if depth <= level or part in ("lead", "body") or (told and _BEGINS.fullmatch(name)):
                 part, level = ("lead", 0) if _is_title(depth, part, named) else (named, depth)
-            yield part, True, heading[2]
+            yield part, True, name
             lines = lines[1:]
             told = False
         if any(line.strip() for line in lines):
