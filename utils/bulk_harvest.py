@@ -38,6 +38,7 @@ _LINGER_S = 10.0  # a batch of JATS waits so long for others: NCBI counts reques
 _THREADS = 8  # for most sites: sixteen requests a second, each under way for a fifth of one
 _BY_PUBLISHER = {"unpaywall", "publisher"}  # these lead to many hosts, told apart by the DOI
 _SAME_HOST = 4  # papers of one publisher under way: its host is asked once a second
+_NO_ANSWER = {Unreachable.outcome, "saved"}  # saved by a run that did not live to say where
 _LATER_S = (30.0, 120.0)  # after what time papers come back to a site that was out
 _RATE_OVER_S = 30.0
 _SOON_S = 3.0  # earlier, nobody can say how long it will take
@@ -114,11 +115,8 @@ class _Harvest:
 
     def start(self) -> None:
         """Queue what is pending, and begin."""
-        for number, known in self.ledger.pending():
-            if known:
-                self._advance(number)
-            else:
-                self.lanes.put(_LOOK_UP, number)
+        for number in self.ledger.pending():
+            self.lanes.put(_LOOK_UP, number)
         self.lanes.start()
 
     def _first_lane(self) -> Lane:
@@ -137,30 +135,46 @@ class _Harvest:
 
     def _look_up(self, numbers: Sequence[int]) -> None:
         """Learn what papers are; those the shelf holds have ended already."""
+        known: dict[int, Paper] = {}
         wanted: dict[Ids, list[int]] = {}
         for number, (ids, asked, round_) in self.ledger.wanted(numbers).items():
-            if not ids:
-                msg = f"“{asked}” came without an identifier."
-                self.ledger.fail(number, "no_identifier", msg)
-            elif round_ or not (held := self.ladder.held(ids)):
-                wanted.setdefault(ids, []).append(number)
-            elif self.ledger.know(number, held.paper) is None:
-                self._end(number, held)
-        if wanted:
-            self.ledger.begin([n for same in wanted.values() for n in same], _LOOK_UP)
-            found = look_up(list(wanted), self.ladder.web, self.ladder.sources)
-            news: dict[int, Paper] = {}
-            for ids, same in wanted.items():
-                for number in same:
-                    outcome = found[ids]
+            with self._costing_only(number):
+                paper = self.ledger.paper(number)
+                if paper and paper.recorded_by:  # a run that was interrupted came so far
+                    if self.ladder.shelf.find(paper.ids):
+                        self._advance(number)
+                    else:
+                        known[number] = paper
+                elif not ids:
+                    msg = f"“{asked}” came without an identifier."
+                    self.ledger.fail(number, "no_identifier", msg)
+                elif round_ or not (held := self.ladder.held(ids)):
+                    wanted.setdefault(ids, []).append(number)
+                elif self.ledger.know(number, held.paper) is None:
+                    self._end(number, held)
+        self._begin_ways(known | self._records(wanted))
+
+    def _records(self, wanted: Mapping[Ids, Sequence[int]]) -> dict[int, Paper]:
+        """What papers are, of those that somebody knows; duplicates end here."""
+        news: dict[int, Paper] = {}
+        if not wanted:
+            return news
+        self.ledger.begin([n for same in wanted.values() for n in same], _LOOK_UP)
+        found = look_up(list(wanted), self.ladder.web, self.ladder.sources)
+        for ids, same in wanted.items():
+            for number in same:
+                outcome = found[ids]
+                with self._costing_only(number):
                     if not isinstance(outcome, Paper):
                         self._cannot_look_up(number, ids, outcome)
                     elif self.ledger.know(number, outcome) is None:
                         news[number] = outcome
-            self._begin_ways(news)
+        return news
 
     def _begin_ways(self, papers: Mapping[int, Paper]) -> None:
         """Shelve the abstracts, long before the texts' turns at the slowest site; then go on."""
+        if not papers:
+            return
         shelved = self.ladder.shelf.save_abstracts(list(papers.values()))
         for number, stored in zip(papers, shelved, strict=True):
             with self._costing_only(number):
@@ -173,9 +187,10 @@ class _Harvest:
         if isinstance(outcome, NotConfigured):
             raise outcome
         if isinstance(outcome, Unreachable) and self._comes_again(number, _LOOK_UP):
-            pass
-        elif may_climb_unknown(ids, outcome):
-            if self.ledger.know(number, Paper(ids)) is None:
+            return
+        held = self.ladder.shelf.find(ids) if isinstance(outcome, Unreachable) else None
+        if held or may_climb_unknown(ids, outcome):
+            if self.ledger.know(number, held.paper if held else Paper(ids)) is None:
                 self._advance(number)
         else:
             self.ledger.fail(number, _reason(outcome), str(outcome))
@@ -185,37 +200,81 @@ class _Harvest:
     def _advance(self, number: int) -> None:
         """Queue a paper at the next rung that may have it, or end its way."""
         paper = self.ledger.paper(number) or Paper(Ids())
-        answered = {a.source for a in self.ledger.attempts(number) if a.outcome != "unreachable"}
-        owed = self._owed.get(number, set())
+        tried = self.ledger.attempts(number)
+        answered = {attempt.source for attempt in tried if attempt.outcome not in _NO_ANSWER}
+        owed, hope_s = self._owed.get(number, set()), 0.0
         for rung in self.rungs:
-            if rung.via in answered or rung.via in owed or self.ladder.closed(rung, paper):
+            if rung.via in answered or self.ladder.closed(rung, paper):
                 continue
             tag = _tag(rung, paper)
-            if self.outages.until(rung.via, tag):
-                with self._lock:
-                    owed = self._owed.setdefault(number, set())
-                    owed.add(rung.via)
-                continue
-            self.lanes.put(rung.via, number, tag)
-            return
-        if not (owed and self._comes_again(number, *owed)):
+            away_s = self.outages.away_s(rung.via, tag)
+            if rung.via not in owed and not away_s:
+                self.lanes.put(rung.via, number, tag)
+                return
+            owed = self._owe(number, rung)
+            if self.outages.hopeful(rung.via, tag):
+                hope_s = max(hope_s, away_s, 1.0)
+        if not (owed and self._comes_again(number, _AGAIN, hope_s)):
             self._settle(number, paper)
+
+    def _owe(self, number: int, rung: Rung) -> set[str]:
+        """Remember that a site could not be asked for a paper; all such sites."""
+        with self._lock:
+            owed = self._owed.setdefault(number, set())
+            owed.add(rung.via)
+            return owed
+
+    def _comes_again(self, number: int, lane: str, hope_s: float = 0.0) -> bool:
+        """Have a paper come back later to sites that were out; False when it came often enough.
+
+        To wait until another paper has tried whether a site is there again does not count.
+        """
+        with self._lock:
+            came = self._came.get(number, 0)
+            if not hope_s:
+                if came == len(_LATER_S) or self.ladder.web.settings.papers_offline:
+                    return False
+                self._came[number] = came + 1
+        self.lanes.put(lane, number, after=hope_s or _LATER_S[came])
+        return True
 
     def _return(self, numbers: Sequence[int]) -> None:
         """Papers come back to the sites that were out."""
         for number in numbers:
             with self._lock:
                 self._owed.pop(number, None)
-            self._advance(number)
+            with self._costing_only(number):
+                self._advance(number)
 
     def _climb(self, rung: Rung, numbers: Sequence[int]) -> None:
-        """Ask one rung for papers."""
+        """Ask one rung for papers, unless it is out or they are there by now."""
         papers = {number: self.ledger.paper(number) or Paper(Ids()) for number in numbers}
+        lacking = {n: paper for n, paper in papers.items() if not self._ended_elsewhere(n, paper)}
+        if not lacking:
+            return
+        if self.outages.may_ask(rung.via, _tag(rung, papers[numbers[0]])):
+            self._ask(rung, lacking)
+            return
+        for number in lacking:
+            self._owe(number, rung)
+            with self._costing_only(number):
+                self._advance(number)
+
+    def _ended_elsewhere(self, number: int, paper: Paper) -> bool:
+        """Whether the text came to the shelf otherwise, or we were killed before we could say."""
+        held = self.ladder.shelf.find(paper.ids)
+        if held is None or held.kind == "abstract":
+            return False
+        with self._costing_only(number):
+            self._end(number, held)
+        return True
+
+    def _ask(self, rung: Rung, papers: Mapping[int, Paper]) -> None:
         climbs = {n: Climb(paper, bool(paper.recorded_by)) for n, paper in papers.items()}
-        self.ledger.begin(numbers, rung.via)
+        self.ledger.begin(list(papers), rung.via)
         try:
             self.ladder.ask(rung, list(climbs.values()))
-        except PaperError:
+        except (StoreFailed, NotConfigured):
             raise
         except Exception as bug:
             log.exception("%s failed on %s", rung.via, [str(p.ids) for p in papers.values()])
@@ -251,21 +310,9 @@ class _Harvest:
         tag = _tag(rung, climb.paper)
         if all(attempt.outcome == "unreachable" for attempt in climb.attempts):
             self.outages.failed(rung.via, tag, climb.stay_away_s)
-            with self._lock:
-                self._owed.setdefault(number, set()).add(rung.via)
+            self._owe(number, rung)
         else:
             self.outages.answered(rung.via, tag)
-
-    def _comes_again(self, number: int, *vias: str) -> bool:
-        """Have a paper come back later to sites that were out; False when it came often enough."""
-        with self._lock:
-            came = self._came.get(number, 0)
-            if came == len(_LATER_S):
-                return False
-            self._came[number] = came + 1
-        lane = _LOOK_UP if _LOOK_UP in vias else _AGAIN
-        self.lanes.put(lane, number, at=time.time() + _LATER_S[came])
-        return True
 
     # -- how it ends -------------------------------------------------------------------------
 
@@ -327,7 +374,7 @@ class _Harvest:
         if rate:
             times.append(job.counts.pending / rate)
         if later:
-            times.append(due - time.time())
+            times.append(due)
         eta = max(times) if times and now - began > _SOON_S else None
         return Progress(job, rate, eta, {n: size for n, size in waiting.items() if size}, later)
 

@@ -14,6 +14,8 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from .steady_clock import SteadyClock
+
 _LOOK_AGAIN_S = 0.25  # whether a batch has waited long enough
 
 Work = Callable[[Sequence[int]], None]
@@ -105,6 +107,7 @@ class Lanes:
             lane.changed = threading.Condition(lock)
         self._stopping = False
         self._failure: BaseException | None = None
+        self._clock = SteadyClock()
         self._later: list[tuple[float, int, str, str]] = []
         self._threads = [
             threading.Thread(target=self._serve, args=(lane,), name=f"lane {lane.name}")
@@ -124,11 +127,11 @@ class Lanes:
             self._stopping = True
             self._ring()
 
-    def put(self, lane: str, number: int, tag: str = "", *, at: float = 0.0) -> None:
-        """Queue a number, now or not before the time *at* (`time.time`)."""
+    def put(self, lane: str, number: int, tag: str = "", *, after: float = 0.0) -> None:
+        """Queue a number, now or when so many seconds have passed."""
         with self._changed:
-            if at > time.time():
-                self._later.append((at, number, lane, tag))
+            if after > 0:
+                self._later.append((self._clock.now() + after, number, lane, tag))
             else:
                 self._queue(lane, number, tag)
 
@@ -143,12 +146,12 @@ class Lanes:
             return {name: lane.done for name, lane in self._lanes.items()}
 
     def later(self) -> tuple[int, float]:
-        """How many numbers wait for a time to come, and when the first is due."""
+        """How many numbers wait for a time to come, and in how many seconds the first is due."""
         with self._changed:
-            return len(self._later), min((at for at, *_ in self._later), default=0.0)
+            return len(self._later), self._due()
 
     def wait(self, seconds: float) -> bool:
-        """Wait until something is over, at most *seconds*; False when everything is.
+        """Wait until everything is over, at most *seconds*; False when it is.
 
         Raises
         ------
@@ -157,23 +160,27 @@ class Lanes:
         """
         with self._changed:
             self._queue_what_is_due()
-            if not self._idle():
-                self._changed.wait(seconds)
+            self._changed.wait_for(lambda: self._failure or self._idle(), seconds)
             if self._failure:
                 raise self._failure
             if not self._idle():
                 return True
-            self._queue_what_is_due()
             if not self._later:
-                return not self._idle()
-            first = min(at for at, *_ in self._later)
-        time.sleep(max(0.0, min(seconds, first - time.time())))
+                return False
+            pause = min(seconds, self._due())
+        time.sleep(pause)
         return True
 
+    def _due(self) -> float:
+        """Seconds until the first of those that wait is due."""
+        now = self._clock.now()
+        return max(0.0, min((at for at, *_ in self._later), default=now) - now)
+
     def _queue_what_is_due(self) -> None:
-        due = [entry for entry in self._later if entry[0] <= time.time()]
+        now = self._clock.now()
+        due = [entry for entry in self._later if entry[0] <= now]
         if due:
-            self._later = [entry for entry in self._later if entry[0] > time.time()]
+            self._later = [entry for entry in self._later if entry[0] > now]
             for _, number, lane, tag in due:
                 self._queue(lane, number, tag)
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-import time
 from dataclasses import dataclass
+
+from .steady_clock import SteadyClock
 
 _FAILURES = 3  # in a row: one may be the paper's, three are the site's
 _PAUSE_S = 30.0
@@ -14,28 +15,44 @@ _PAUSE_S = 30.0
 class _Site:
     failures: int = 0
     until: float = 0.0
+    tried: bool = False  # somebody was let through, and has not said what he found
 
 
 class Outages:
-    """What a run has learnt of sites that do not answer. Times are those of `time.time`."""
+    """What a run has learnt of sites that do not answer."""
 
     def __init__(self) -> None:
         self._sites: dict[tuple[str, str], _Site] = {}
+        self._clock = SteadyClock()
         self._lock = threading.Lock()
 
-    def until(self, via: str, tag: str) -> float:
-        """When this site may be asked again; 0 now.
+    def away_s(self, via: str, tag: str) -> float:
+        """Seconds until this site may be asked again; 0 now."""
+        with self._lock:
+            site = self._sites.get((via, tag))
+            out = site and site.failures >= _FAILURES
+            return max(0.0, site.until - self._clock.now()) if site and out else 0.0
+
+    def hopeful(self, via: str, tag: str) -> bool:
+        """Whether somebody is trying just now if a site that was out is there again."""
+        with self._lock:
+            site = self._sites.get((via, tag))
+            return bool(site and site.tried)
+
+    def may_ask(self, via: str, tag: str) -> bool:
+        """Whether to ask this site now.
 
         Whoever asks first after a pause is let through, and the others wait for what he finds.
         """
         with self._lock:
             site = self._sites.get((via, tag))
             if site is None or site.failures < _FAILURES:
-                return 0.0
-            if time.time() >= site.until:
-                site.until = time.time() + _PAUSE_S
-                return 0.0
-            return site.until
+                return True
+            now = self._clock.now()
+            if now < site.until:
+                return False
+            site.until, site.tried = now + _PAUSE_S, True
+            return True
 
     def answered(self, via: str, tag: str) -> None:
         """The site is there."""
@@ -47,4 +64,5 @@ class Outages:
         with self._lock:
             site = self._sites.setdefault((via, tag), _Site())
             site.failures = _FAILURES if told_s else site.failures + 1
-            site.until = max(site.until, time.time() + max(_PAUSE_S, told_s))
+            site.until = max(site.until, self._clock.now() + max(_PAUSE_S, told_s))
+            site.tried = False

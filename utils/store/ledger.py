@@ -13,18 +13,18 @@ import json
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
+from .. import safe_files
 from ..errors import BadRequest, NotFound, StoreFailed
 from ..identifiers import Ids
 from ..job import Counts, Harvested, Job, State
 from ..paper import Attempt, Paper, StoredPaper, now, paper_from
 from ..plain_text import encodable
-from ..safe_files import make_folder
-from .ledger_schema import TABLES, VERSION
+from .ledger_schema import VERSION, new_file
 
 _PATIENCE_S = 30.0
 _WITHOUT_TEXT = "('pending', 'abstract', 'failed')"
@@ -61,25 +61,19 @@ class Ledger:
 
     @classmethod
     def create(cls, path: Path, job: Job, entries: Iterable[tuple[str, Ids]]) -> Ledger:
-        """A new ledger with all papers asked for; there is none until all are listed."""
-        make_folder(path.parent, 0o700)
-        part = path.with_suffix(".part")
-        with suppress(FileNotFoundError):
-            part.unlink()
-        try:
-            with closing(sqlite3.connect(part, isolation_level=None)) as db:
-                db.executescript(f"BEGIN; {TABLES} PRAGMA user_version = {VERSION};")
-                facts = {**{name: getattr(job, name) for name in _FACTS}, "hits": job.hits}
-                facts |= {"duplicates": job.duplicates, "notes": list(job.notes)}
-                _write_facts(db, facts)
-                db.executemany(
-                    "INSERT INTO papers (asked, ids) VALUES (?, ?)",
-                    ((encodable(asked), _row_of(ids)) for asked, ids in entries),
-                )
-                db.execute("COMMIT")
-            part.replace(path)
-        except (sqlite3.Error, OSError) as error:
-            raise _failed(path, error) from error
+        """A new ledger with all papers asked for; there is none until all are listed.
+
+        One that another process made in the meantime stays as it is.
+        """
+        safe_files.make_folder(path.parent, 0o700)
+        facts = {name: getattr(job, name) for name in (*_FACTS, "hits", "duplicates", "notes")}
+        rows = ((encodable(asked), _row_of(ids)) for asked, ids in entries)
+        with safe_files.alone(path.with_name("new.lock")):
+            if not path.exists():
+                try:
+                    new_file(path, {name: _json(value) for name, value in facts.items()}, rows)
+                except (sqlite3.Error, OSError) as error:
+                    raise _failed(path, error) from error
         return cls(path)
 
     def close(self) -> None:
@@ -90,7 +84,7 @@ class Ledger:
     # -- one process at a time ---------------------------------------------------------------
 
     @contextmanager
-    def alone(self) -> Iterator[None]:
+    def alone(self, patience_s: float = 1.0) -> Iterator[None]:
         """Be the one process that works on this job.
 
         Raises
@@ -98,10 +92,13 @@ class Ledger:
         BadRequest
             Another one does.
         """
-        with closing(sqlite3.connect(_lock(self.path), timeout=0, isolation_level=None)) as lock:
+        with ExitStack() as held:
             try:
-                lock.execute("BEGIN EXCLUSIVE")
-            except sqlite3.OperationalError as error:
+                lock = sqlite3.connect(_lock(self.path), timeout=patience_s, isolation_level=None)
+                held.enter_context(closing(lock)).execute("BEGIN EXCLUSIVE")
+            except sqlite3.Error as error:
+                if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY:
+                    raise _failed(_lock(self.path), error) from error
                 msg = f"The harvest {self.path.stem} is running in another process."
                 raise BadRequest(msg, "Wait for it, or look at it with `status`.") from error
             yield
@@ -111,7 +108,7 @@ class Ledger:
         if not _lock(self.path).exists():
             return False
         try:
-            with self.alone():
+            with self.alone(patience_s=0.0):
                 return False
         except BadRequest:
             return True
@@ -166,11 +163,11 @@ class Ledger:
             db.executemany("INSERT INTO papers (asked, ids) VALUES (?, ?)", fresh)
             _write_facts(db, {"hits": hits, **({"ended_at": ""} if fresh else {})})
 
-    def pending(self) -> list[tuple[int, bool]]:
-        """The numbers of the papers that have not ended, and whether each is known already."""
-        query = "SELECT number, paper IS NOT NULL FROM papers WHERE state = 'pending'"
+    def pending(self) -> list[int]:
+        """The numbers of the papers that have not ended."""
         with self._reading() as db:
-            return [(number, bool(known)) for number, known in db.execute(query)]
+            rows = db.execute("SELECT number FROM papers WHERE state = 'pending' ORDER BY number")
+            return [number for (number,) in rows]
 
     def wanted(self, numbers: Sequence[int]) -> dict[int, tuple[Ids, str, int]]:
         """Identifiers, what was asked, and the round, of some papers."""
@@ -291,7 +288,8 @@ class Ledger:
         """
         tried = """SELECT at_number FROM attempts JOIN papers ON number = at_number
             WHERE outcome = ? AND attempts.round = papers.round"""
-        update = f"""UPDATE papers SET state = 'pending', round = round + 1, ended_at = '',
+        blank = ", ".join(f"{name} = ''" for name in _TEXTS)
+        update = f"""UPDATE papers SET state = 'pending', round = round + 1, {blank},
             paper = NULL WHERE state IN ('failed', 'abstract')
             AND (state = ? OR reason = ? OR number IN ({tried}))"""  # noqa: S608
         with self._writing() as db:

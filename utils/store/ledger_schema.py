@@ -1,8 +1,15 @@
-"""The tables of a ledger, and their version.
+"""The tables of a ledger, their version, and how a new one is made.
 
 ``names`` maps every name of a looked-up paper to the first of the list that had it; ``round``
 counts how often a paper was reopened, and an attempt belongs to the round it was made in.
 """
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Mapping
+from contextlib import closing
+from pathlib import Path
 
 TABLES = """
 CREATE TABLE job (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -33,3 +40,23 @@ CREATE TABLE attempts (
 CREATE INDEX attempts_number ON attempts (at_number);
 """
 VERSION = 1
+
+
+def new_file(path: Path, facts: Mapping[str, str], papers: Iterable[tuple[str, str]]) -> None:
+    """Make the file of a new ledger, all or nothing, with the job's facts and what was asked for.
+
+    Raises
+    ------
+    sqlite3.Error, OSError
+        The disk refused.
+    """
+    part = path.with_suffix(".part")
+    # Also what belonged to a file that was deleted by hand: SQLite would take it for this one's.
+    for name in (part.name, f"{part.name}-journal", f"{path.name}-wal", f"{path.name}-shm"):
+        path.with_name(name).unlink(missing_ok=True)
+    with closing(sqlite3.connect(part, isolation_level=None)) as db:
+        db.executescript(f"BEGIN; {TABLES} PRAGMA user_version = {VERSION};")
+        db.executemany("INSERT INTO job VALUES (?, ?)", facts.items())
+        db.executemany("INSERT INTO papers (asked, ids) VALUES (?, ?)", papers)
+        db.execute("COMMIT")
+    part.replace(path)
