@@ -166,7 +166,7 @@ class Library:
         from .sources import Query
 
         if bool(query) + bool(job_id) + bool(papers) != 1:
-            raise BadRequest("Give a query, papers or a job_id, and only one of them.")
+            raise BadRequest("Give one of three: a query, identifiers, or the name of a job.")
         if job_id:
             ledger = harvest_jobs.of_id(job_id, self._ladder)
         elif query:

@@ -21,7 +21,10 @@ NAMES = {
     "download_paper",
     "read_paper",
     "list_papers",
+    "harvest_papers",
+    "harvest_status",
 }
+WRITING = {"download_paper", "harvest_papers"}
 
 
 @pytest.fixture
@@ -53,7 +56,7 @@ async def test_every_tool_is_well_described(mode):
         assert tool.description
         assert tool.input_schema["additionalProperties"] is False
         assert tool.output_schema["type"] == "object"
-        assert tool.annotations.read_only_hint == (tool.name != "download_paper")
+        assert tool.annotations.read_only_hint == (tool.name not in WRITING)
         assert tool.annotations.destructive_hint is False
 
 

@@ -30,7 +30,7 @@ def build(library: Library) -> FastMCP[Any]:
     """A server whose every tool works on *library*."""
     from fastmcp import FastMCP
 
-    from . import core
+    from . import core, harvests
     from .answers import Refusals
 
     server: FastMCP[Any] = FastMCP(
@@ -40,8 +40,9 @@ def build(library: Library) -> FastMCP[Any]:
         middleware=[Refusals()],
         mask_error_details=True,
     )
-    for tool in core.tools(library):
+    for tool in (*core.tools(library), *harvests.tools(library)):
         server.add_tool(tool)
+    server.add_template(harvests.report(library))
     return server
 
 

@@ -29,13 +29,13 @@ Start = Annotated[int, Field(ge=0, le=1_000_000_000)]
 Word = Annotated[str, BeforeValidator(lambda value: "" if value is None else str(value))]
 Day = Annotated[str, Field(description="YYYY[/MM[/DD]]; both or neither")]
 
-_READS_WEB = ToolAnnotations(
+READS_WEB = ToolAnnotations(
     read_only_hint=True, idempotent_hint=True, destructive_hint=False, open_world_hint=True
 )
-_READS_SHELF = ToolAnnotations(
+READS_SHELF = ToolAnnotations(
     read_only_hint=True, idempotent_hint=True, destructive_hint=False, open_world_hint=False
 )
-_ADDS_FILES = ToolAnnotations(
+ADDS_FILES = ToolAnnotations(
     read_only_hint=False, idempotent_hint=True, destructive_hint=False, open_world_hint=True
 )
 
@@ -50,9 +50,10 @@ def tools(library: Library) -> list[FunctionTool]:
     ]
 
 
-def _tool(
+def tool(
     function: Callable[..., ToolResult], hints: ToolAnnotations, output: dict[str, Any]
 ) -> FunctionTool:
+    """A tool whose expected errors are results, and whose title is its name in words."""
     title = function.__name__.replace("_", " ").capitalize().replace("pubmed", "PubMed")
     return FunctionTool.from_function(
         refusing(function), title=title, annotations=hints, output_schema=output
@@ -82,9 +83,9 @@ def _search_tools(library: Library) -> list[FunctionTool]:
     minimal.__name__ = "search_pubmed_minimal"
     minimal.__doc__ = "Search PubMed without abstracts: long lists at a fraction of the tokens."
     return [
-        _tool(whole, _READS_WEB, schemas.SEARCH),
-        _tool(search_pubmed_lr, _READS_WEB, schemas.SEARCH_LR),
-        _tool(minimal, _READS_WEB, schemas.SEARCH_MINIMAL),
+        tool(whole, READS_WEB, schemas.SEARCH),
+        tool(search_pubmed_lr, READS_WEB, schemas.SEARCH_LR),
+        tool(minimal, READS_WEB, schemas.SEARCH_MINIMAL),
     ]
 
 
@@ -159,7 +160,7 @@ def _download_tool(library: Library) -> FunctionTool:
             return answer(schemas.still_downloading(ids), schemas.STILL, untrusted=False)
         return answer(done.row(), f"{done.message} {done.file_path}")
 
-    return _tool(download_paper, _ADDS_FILES, schemas.DOWNLOAD)
+    return tool(download_paper, ADDS_FILES, schemas.DOWNLOAD)
 
 
 def _read_tool(library: Library) -> FunctionTool:
@@ -183,7 +184,7 @@ def _read_tool(library: Library) -> FunctionTool:
             f"“{read.title}” ({read.kind}): {len(read.text)} characters{more}.",
         )
 
-    return _tool(read_paper, _READS_SHELF, schemas.READ)
+    return tool(read_paper, READS_SHELF, schemas.READ)
 
 
 def _list_tool(library: Library) -> FunctionTool:
@@ -213,7 +214,7 @@ def _list_tool(library: Library) -> FunctionTool:
             _listing([stored.paper for stored in page], total, "on the shelf"),
         )
 
-    return _tool(list_papers, _READS_SHELF, schemas.LIST)
+    return tool(list_papers, READS_SHELF, schemas.LIST)
 
 
 def _found(found: SearchResult, row: Callable[[Paper], dict[str, Any]]) -> ToolResult:

@@ -57,6 +57,15 @@ READ = _object(
     next_start=_NEXT,
 )
 LIST = _object(total=_I, papers=_papers(f"{_MINIMAL} kind license file_path"), next_start=_NEXT)
+HARVEST = _object(
+    job_id=_S,
+    state=_S,
+    counts=_object(
+        **dict.fromkeys(["requested", "full_text", "abstract", "failed", "pending"], _I)
+    ),
+    eta_s={"type": ["number", "null"]},
+    report=_S,
+)
 
 STILL = "Still downloading: call download_paper again with the same arguments in a minute."
 

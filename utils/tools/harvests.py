@@ -1,0 +1,192 @@
+"""Harvests for a host: begun by one call, watched by others, resumed by name.
+
+A harvest runs in a thread of the server and lives in its ledger: when the host hangs up it is
+interrupted, and goes on when somebody asks for it again, through this door or the shell.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+from fastmcp.resources import ResourceTemplate
+from fastmcp.tools import FunctionTool, ToolResult
+from pydantic import Field
+
+from ..errors import BadRequest, PaperError, Unreachable
+from ..library import Library
+from . import schemas
+from .answers import answer
+from .core import ADDS_FILES, READS_SHELF, Word, tool
+from .patience import Patience
+
+if TYPE_CHECKING:
+    from ..bulk_harvest import Progress
+    from ..harvest_jobs import Harvest
+
+log = logging.getLogger(__name__)
+
+_MOST = 2  # side by side: more only wait for the same sites
+_STEP_S = 1.0
+
+
+@dataclass(slots=True)
+class _Run:
+    """A harvest that this server works on."""
+
+    harvest: Harvest
+    thread: threading.Thread | None = None
+    progress: Progress | None = None
+    trouble: PaperError | None = None
+
+    @property
+    def alive(self) -> bool:
+        return self.thread is not None and self.thread.is_alive()
+
+
+class Harvests:
+    """The harvests of one server."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        self._runs: dict[str, _Run] = {}
+        self._lock = threading.Lock()
+
+    def begin(self, harvest: Harvest) -> _Run:
+        """Work on a job, unless somebody here does already."""
+        with self._lock:
+            run = self._runs.get(harvest.job_id)
+            if run and run.alive:
+                harvest.ledger.close()
+                return run
+            if sum(run.alive for run in self._runs.values()) >= _MOST:
+                msg = f"{_MOST} harvests are running already."
+                raise BadRequest(msg, "Wait for one of them: harvest_status.")
+            run = self._runs[harvest.job_id] = _Run(harvest)
+            name = f"harvest {harvest.job_id}"
+            run.thread = threading.Thread(target=_work, args=(run,), name=name, daemon=True)
+            run.thread.start()
+            return run
+
+    def look(self, job_id: str) -> dict[str, Any]:
+        """How a job stands, in the words of the contract."""
+        run = self._runs.get(job_id)
+        harvest = run.harvest if run else self._library.harvest(job_id=job_id)
+        try:
+            return _standing(harvest, run)
+        finally:
+            if not run:
+                harvest.ledger.close()
+
+    def trouble(self, job_id: str) -> PaperError | None:
+        """What ended a run of this server before its time."""
+        run = self._runs.get(job_id)
+        return run.trouble if run and not run.alive else None
+
+
+def _work(run: _Run) -> None:
+    try:
+        for progress in run.harvest:
+            run.progress = progress
+    except PaperError as error:
+        run.trouble = error
+        log.warning("The harvest %s stopped: %s", run.harvest.job_id, error)
+
+
+def _standing(harvest: Harvest, run: _Run | None) -> dict[str, Any]:
+    job = harvest.job()
+    here = run is not None and run.alive
+    if here or harvest.ledger.running():
+        state = "running"
+    elif job.counts.pending:
+        state = "interrupted"
+    else:
+        state = "done"
+    page = harvest.folder / "report.html"
+    return {
+        "job_id": job.job_id,
+        "state": state,
+        "counts": job.row(),
+        "eta_s": run.progress.eta_s if here and run and run.progress else None,
+        "report": f"papers://report/{job.job_id}" if page.exists() else "",
+    }
+
+
+def tools(library: Library) -> list[FunctionTool]:
+    """``harvest_papers`` and ``harvest_status``."""
+    harvests = Harvests(library)
+    patience: Patience[Harvest] = Patience()
+
+    def harvest_papers(
+        query: str = "",
+        ids: Annotated[Sequence[Word], Field(description="PMID, PMCID, DOI, arXiv")] = (),
+        max_papers: Annotated[int, Field(ge=0)] = 0,
+        job_id: Annotated[str, Field(description="take up this harvest again")] = "",
+    ) -> ToolResult:
+        """Begin to download all papers of a query or list, by the thousand; returns a job."""
+        asked = (query, tuple(ids), max_papers, job_id)
+        harvest = patience.wait(
+            asked,
+            lambda: library.harvest(ids, query=query, job_id=job_id, max_papers=max_papers),
+        )
+        if harvest is None:
+            msg = "PubMed is still being searched."
+            raise Unreachable(msg, "Call again with the same arguments in a minute.")
+        run = harvests.begin(harvest)
+        return _told(harvests.look(run.harvest.job_id))
+
+    def harvest_status(job_id: str, wait_s: Annotated[float, Field(ge=0, le=20)] = 0) -> ToolResult:
+        """Look at a harvest, after up to wait_s seconds or when it is done."""
+        until = time.monotonic() + wait_s
+        standing = harvests.look(job_id)
+        while standing["state"] == "running" and time.monotonic() < until:
+            _report_progress(standing)
+            time.sleep(max(0.0, min(_STEP_S, until - time.monotonic())))
+            standing = harvests.look(job_id)
+        if standing["state"] == "interrupted" and (trouble := harvests.trouble(job_id)):
+            raise trouble
+        return _told(standing)
+
+    return [
+        tool(harvest_papers, ADDS_FILES, schemas.HARVEST),
+        tool(harvest_status, READS_SHELF, schemas.HARVEST),
+    ]
+
+
+def report(library: Library) -> ResourceTemplate:
+    """``papers://report/{job_id}``: the page of a harvest."""
+
+    def report(job_id: str) -> str:
+        """The report of a harvest, as one HTML page."""
+        harvest = library.harvest(job_id=job_id)
+        page = harvest.folder / "report.html"
+        return (page if page.exists() else harvest.report()).read_text(encoding="utf-8")
+
+    return ResourceTemplate.from_function(
+        report, "papers://report/{job_id}", title="Report of a harvest", mime_type="text/html"
+    )
+
+
+def _report_progress(standing: dict[str, Any]) -> None:
+    """Tell a host that asked for it; from a worker thread the loop is asked to send it."""
+    from anyio.from_thread import run
+    from fastmcp.server.dependencies import get_context
+
+    counts = standing["counts"]
+    done = counts["requested"] - counts["pending"]
+    told = f"{counts['full_text']} full text, {counts['abstract']} abstract"
+    run(get_context().report_progress, done, counts["requested"], told)
+
+
+def _told(standing: dict[str, Any]) -> ToolResult:
+    counts = standing["counts"]
+    text = (
+        f"Harvest {standing['job_id']} is {standing['state']}: {counts['full_text']} full text, "
+        f"{counts['abstract']} abstract only, {counts['failed']} failed, "
+        f"{counts['pending']} pending of {counts['requested']}."
+    )
+    return answer(standing, text, untrusted=False)
