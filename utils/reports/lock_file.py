@@ -20,6 +20,7 @@ from ..job import Harvested, Job
 from ..paper import now
 from ..plain_text import one_line, plain_json
 from ..safe_files import disk
+from ..settings import version
 from .whole_file import written
 
 NAME = "papers.lock.json"
@@ -36,27 +37,37 @@ _NAMES = {
 }
 _KINDS = ("full_text", "abstract", "")
 _HEAD = {"query": 20_000, "effective_query": 200_000, "made_at": 40}
+_VIA = re.compile(r"[a-z0-9_]{0,40}")
+_MADE_BY = re.compile(r"[\w. +-]{0,80}", re.A)
 _HINT = "Ask for the file again, or make one with `uv run server.py report`."
 
 
 @dataclass(frozen=True, slots=True)
 class Locked:
-    """A paper of a lock: ``kind`` and ``sha256`` of its text are empty where it had none."""
+    """A paper of a lock: ``kind``, ``sha256`` and ``via`` of its text are empty where it had none.
+
+    ``via`` is the route it came by; older locks do not say.
+    """
 
     ids: Ids
     kind: str = ""
     sha256: str = ""
     retracted: bool = False
+    via: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Lock:
-    """A corpus as it was at ``made_at``; the queries are empty for lists of identifiers."""
+    """A corpus as it was at ``made_at``; the queries are empty for lists of identifiers.
+
+    ``made_by`` is the program with its version; older locks do not say.
+    """
 
     query: str
     effective_query: str
     made_at: str
     papers: tuple[Locked, ...]
+    made_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +158,7 @@ def lock_file(folder: Path, job: Job) -> Iterator[Callable[[Harvested], None]]:
         "query": job.query,
         "effective_query": job.effective_query,
         "made_at": job.ended_at or now(),
+        "made_by": f"Papershelf {version()}",
     }
     with written(folder / NAME) as file:
         file.write(plain_json(head)[:-1] + ', "papers": [')
@@ -160,6 +172,7 @@ def lock_file(folder: Path, job: Job) -> Iterator[Callable[[Harvested], None]]:
                 return
             paper = locked(row)
             rest = {"kind": paper.kind, "sha256": paper.sha256, "retracted": paper.retracted}
+            rest["via"] = paper.via
             file.write(between + plain_json({**names, **rest}))
             between = ",\n"
 
@@ -170,7 +183,8 @@ def lock_file(folder: Path, job: Job) -> Iterator[Callable[[Harvested], None]]:
 def locked(row: Harvested) -> Locked:
     """A paper of a harvest as its lock has it."""
     kind = row.state if row.state in _KINDS else ""
-    return Locked(row.paper.ids, kind, row.sha256 if kind else "", row.paper.retracted)
+    text, via = (row.sha256, row.via) if kind else ("", "")
+    return Locked(row.paper.ids, kind, text, row.paper.retracted, via)
 
 
 def _names(ids: Ids) -> dict[str, str]:
@@ -212,7 +226,9 @@ def read_lock(path: Path) -> Lock:
     if not isinstance(rows, list) or len(rows) > MOST_PAPERS:
         raise _bad(path, f'has no list "papers" of at most {MOST_PAPERS:,}')
     papers = tuple(_locked(path, number, row) for number, row in enumerate(rows, 1))
-    return Lock(made["query"], made["effective_query"], made["made_at"], papers)
+    # What only explains a difference is not worth refusing a lock for.
+    made_by = _said(made.get("made_by"), _MADE_BY)
+    return Lock(made["query"], made["effective_query"], made["made_at"], papers, made_by)
 
 
 def _locked(path: Path, number: int, row: Any) -> Locked:
@@ -233,7 +249,11 @@ def _locked(path: Path, number: int, row: Any) -> Locked:
         raise _bad(path, f"{where}: its sha256 is not 64 hexadecimal digits")
     if not isinstance(retracted, bool):
         raise _bad(path, f'{where}: "retracted" is neither true nor false')
-    return Locked(ids, kind, sha256, retracted)
+    return Locked(ids, kind, sha256, retracted, _said(row.get("via"), _VIA))
+
+
+def _said(value: object, form: re.Pattern[str]) -> str:
+    return value if isinstance(value, str) and form.fullmatch(value) else ""
 
 
 def _bad(path: Path, what: str) -> BadRequest:
