@@ -13,6 +13,9 @@ LISTS = {
     ],
     "10.1000/a,41000001": ["doi:10.1000/a", "pmid:41000001"],
     "41000001;41000002": ["pmid:41000001", "pmid:41000002"],
+    "10.1002/(SICI)1097-0258(19980815/30)17:15/16<1661::AID-SIM968>3.0.CO;2-2": [
+        "doi:10.1002/(sici)1097-0258(19980815/30)17:15/16<1661::aid-sim968>3.0.co;2-2"
+    ],
     "10.1000/has,comma": ["doi:10.1000/has,comma"],
     "# my list\nPMC7\tarXiv:2601.00001v2 [q-bio.GN]": ["pmcid:PMC7", "arxiv:2601.00001"],
 }
@@ -26,6 +29,10 @@ def test_any_mix_is_read(text, names):
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
 def test_what_spreadsheets_save_is_read(encoding):
     assert lines_of("1\n2".encode(encoding)) == ["1", "2"]
+
+
+def test_an_old_encoding_is_no_obstacle():
+    assert lines_of("# Müller\n10.1000/ü".encode("cp1252")) == ["", "10.1000/ü"]
 
 
 def test_everything_unreadable_is_named_with_its_line():

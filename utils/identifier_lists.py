@@ -15,9 +15,10 @@ from .plain_text import one_line
 _MOST_NAMED = 10
 _LONGEST_CITATION = 300
 _CHUNK = 1 << 20
-# A separator counts only where an identifier begins behind it: DOIs may hold commas themselves.
+# A separator counts only where an identifier begins behind it: DOIs may hold commas themselves,
+# and old ones end in ";2-X".
 _SEPARATOR = re.compile(
-    r"[,;\t](?=\s{0,9}(?:10\.\d{4,9}/|https?:|doi:|pmid|pmc|arxiv|\d+\b))", re.I
+    r"[,;\t](?=\s{0,9}(?:10\.\d{4,9}/|https?:|doi:|pmid|pmc|arxiv|\d+(?=[\s,;]|$)))", re.I
 )
 _DOI = re.compile(r"10\.\d{4,9}(?:\.\d+)*/\S+")
 # A list has a hundred thousand of them: no need to try every spelling on those in the usual one.
@@ -175,7 +176,7 @@ def _named(kind: IdName, text: str) -> Ids:
     if not text or len(text) > _LONGEST_CITATION:
         return Ids()
     if kind == "doi":
-        found = _DOI.search(text)
+        found = _DOI.search(_SEPARATOR.split(text, 1)[0])  # the first of several
         ids = Ids.maybe(found[0]) if found else Ids()
         return ids if ids.doi or ids.arxiv else Ids()
     if kind == "pmid":
