@@ -129,8 +129,8 @@ def columns(years: Mapping[str, Split], this_year: int) -> Columns:
     for place, (year, split) in enumerate(splits.items()):
         label = f"≤ {year}" if year == start and first < start else str(year)
         shown = "all" if year % narrow == 0 else "wide" if year % wide == 0 else ""
-        if label.startswith("≤"):
-            shown = "wide"
+        if first < start and year < start + wide:  # room for the label of the first column
+            shown = "" if year > start else "all"
         width = min(step * 0.82, 8.0)
         x = place * step + (step - width) / 2
         pieces = _upwards(split, COLUMNS_HEIGHT, top)
