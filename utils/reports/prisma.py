@@ -21,6 +21,7 @@ from .reasons import reason_for
 from .text_width import text_width, wrapped
 
 _REASONS = 8  # named in the diagram; the rest is one line
+_MISSING = "dbr_notretrieved_reports"
 TO_FILL = "to be filled by the reviewers"
 
 
@@ -66,56 +67,41 @@ class Flow:
 
 def flow(job: Job, figures: Figures) -> Flow:
     """The numbers of a harvest in the places PRISMA has for them."""
-    sought = figures.total
-    # A query may have found more than the harvest was told to take.
-    left_out = max(0, job.hits - job.duplicates - sought)
-    identified = max(job.hits, sought + job.duplicates)
-    origin = "PubMed" if job.query else "Lists of identifiers"
-    states = figures.states
-    retrieved = states["full_text"]
-    removed = [("Duplicate records", job.duplicates)]
-    if left_out:
-        removed.append(("Beyond the limit set for this harvest", left_out))
-    identification, screening = "Identification", "Screening"
+    sought, retrieved = figures.total, figures.states["full_text"]
+    stage, why = "Screening", _why(figures)
     return Flow(
         (
+            _identification(job, sought),
             (
-                Box(
-                    "database_results",
-                    identification,
-                    "Records identified",
-                    identified,
-                    ((origin, identified),),
-                ),
-                Box(
-                    "duplicates",
-                    identification,
-                    "Records removed before screening",
-                    job.duplicates + left_out,
-                    tuple(removed),
-                ),
+                Box("records_screened", stage, "Records screened"),
+                Box("records_excluded", stage, "Records excluded"),
             ),
             (
-                Box("records_screened", screening, "Records screened"),
-                Box("records_excluded", screening, "Records excluded"),
+                Box("dbr_sought_reports", stage, "Reports sought for retrieval", sought),
+                Box(_MISSING, stage, "Reports not retrieved", sought - retrieved, why),
             ),
+            (Box("reports_retrieved", stage, "Reports retrieved", retrieved), None),
             (
-                Box("dbr_sought_reports", screening, "Reports sought for retrieval", sought),
-                Box(
-                    "dbr_notretrieved_reports",
-                    screening,
-                    "Reports not retrieved",
-                    sought - retrieved,
-                    _why(figures),
-                ),
-            ),
-            (Box("reports_retrieved", screening, "Reports retrieved", retrieved), None),
-            (
-                Box("dbr_assessed", screening, "Reports assessed for eligibility"),
-                Box("dbr_excluded", screening, "Reports excluded, with reasons"),
+                Box("dbr_assessed", stage, "Reports assessed for eligibility"),
+                Box("dbr_excluded", stage, "Reports excluded, with reasons"),
             ),
             (Box("new_studies", "Included", "Studies included in review"), None),
         )
+    )
+
+
+def _identification(job: Job, sought: int) -> tuple[Box, Box]:
+    identified = max(job.hits, sought + job.duplicates)
+    # A query may have found more than the harvest was told to take.
+    left_out = identified - job.duplicates - sought
+    origin = "PubMed" if job.query else "Lists of identifiers"
+    removed = [("Duplicate records", job.duplicates)]
+    if left_out:
+        removed.append(("Beyond the limit set for this harvest", left_out))
+    stage, title = "Identification", "Records removed before screening"
+    return (
+        Box("database_results", stage, "Records identified", identified, ((origin, identified),)),
+        Box("duplicates", stage, title, job.duplicates + left_out, tuple(removed)),
     )
 
 
