@@ -214,6 +214,19 @@ def test_what_cannot_be_read_is_refused_with_its_place(data, told):
     assert told in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("start", "end"),
+    [
+        ("TY  - JOUR\nTI  - T\n", "DO  - 10.1000/a\nER  - \n"),
+        ("PT J\nTI T\n", "DI 10.1000/a\nER\n"),
+    ],
+)
+def test_an_endless_text_does_not_hide_the_identifier_behind_it(start, end):
+    assert names((start + ("   " + "b" * 9_000 + "\n") * 3_000 + end).encode()) == [
+        ["doi:10.1000/a"]
+    ]
+
+
 def test_a_list_without_end_is_read_in_pieces():
     def count(size):
         text = "".join(f"TY  - JOUR\nDO  - 10.1000/{n}\nER  - \n" for n in range(size))

@@ -24,11 +24,14 @@ MEDLINE_START = re.compile(r"PMID ?- *\d")
 WOS_START = re.compile(r"(?:FN|PT) \w")
 
 _RIS_LINE = re.compile(r"\s*([A-Z][A-Z0-9]) {1,2}-(?:\s|$)(.*)", re.S)
+_WOS_LINE = re.compile(r"\S")
 _MEDLINE_DOI = re.compile(r"(10\.\S+) \[doi\]")
 _RIS_HINTS = ("UR", "L1", "L2", "L4", "N1", *(f"C{number}" for number in range(1, 9)))
 _RIS_WORDS = (("AU", "A1"), ("PY", "Y1", "DA"), ("TI", "T1"), ("T2", "JF", "JO", "JA", "J2"))
 _BLOCKS = 200
 _MOST_LINES = 20_000
+_MOST_LOOSE = 500
+_LONGEST_LINE = 10_000
 
 
 def ris_entries(lines: Iterable[str]) -> Iterator[Entry]:
@@ -39,10 +42,9 @@ def ris_entries(lines: Iterable[str]) -> Iterator[Entry]:
     tags = {tag: tag for tag in RisParser.DEFAULT_MAPPING}
     reader = RisParser(mapping=tags, delimiter_tags_mapping={}, skip_unknown_tags=True)
     for number, record in enumerate(_records(lines, RIS_START), 1):
-        tagged = (_RIS_LINE.match(line) for line in record)
         written = [
-            f"{tag[1]}  - {tag[2].strip()}" if tag else line.strip()
-            for tag, line in zip(tagged, record, strict=True)
+            f"{tag[1]}  - {tag[2].strip()}" if (tag := _RIS_LINE.match(line)) else line.strip()
+            for line in _bounded(record, _RIS_LINE)
         ]
         end = written.index("ER  - ") if "ER  - " in written else len(written)
         [fields] = reader.parse_lines(iter([*written[:end], "ER  - "]))
@@ -56,7 +58,7 @@ def wos_entries(lines: Iterable[str]) -> Iterator[Entry]:
     tags = {tag: tag for tag in WokParser.DEFAULT_MAPPING} | {"DI": "DI", "PM": "PM"}
     reader = WokParser(mapping=tags, skip_unknown_tags=True)
     for number, record in enumerate(_records(lines, re.compile("PT ")), 1):
-        written = [line.rstrip("\n") for line in record]
+        written = [line.rstrip("\n") for line in _bounded(record, _WOS_LINE)]
         end = next((at for at, line in enumerate(written) if line[:2] == "ER"), len(written))
         [fields] = reader.parse_lines(iter([*written[:end], "ER"]))
         ids = names_of({"pmid": _text(fields, "PM"), "doi": _text(fields, "DI")})
@@ -114,6 +116,15 @@ def _records(lines: Iterable[str], start: re.Pattern[str]) -> Iterator[list[str]
             record.append(line)
     if record:
         yield record
+
+
+def _bounded(record: Iterable[str], tag: re.Pattern[str]) -> Iterator[str]:
+    """The lines with a tag, and as many without as a text has: rispy joins them one by one."""
+    loose = 0
+    for line in record:
+        loose += not tag.match(line)
+        if loose <= _MOST_LOOSE or tag.match(line):
+            yield line[:_LONGEST_LINE]
 
 
 def _blocks(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
