@@ -1,0 +1,114 @@
+"""What must hold of every harvest in the stand-in internet, however it went."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from tests.store.papers import assert_consistent
+from tests.world import Record, Request, World
+from utils import Library
+from utils.harvest_jobs import Harvest
+from utils.identifiers import Ids
+from utils.job import Harvested
+from utils.store import Shelf, body_of
+
+# A site may be asked again when it did not answer, or we did not live to keep what it sent.
+_AGAIN = {"unreachable", "saved"}
+
+
+def ids_of(record: Record) -> Ids:
+    """The name somebody would ask for a paper by."""
+    if record.pmid:
+        return Ids(pmid=record.pmid)
+    return Ids(arxiv=record.arxiv) if record.arxiv else Ids(doi=record.doi)
+
+
+def library_of(world: World, folder: Path, **more: Any) -> Library:
+    """A library that keeps its papers below *folder*."""
+    addresses = {name.lower(): value for name, value in world.environment().items()}
+    folders = {"papers_dir": folder / "papers", "papers_pace_dir": folder / "pace"}
+    return Library(**{**addresses, **folders, **more})
+
+
+def done(harvest: Harvest) -> list[Harvested]:
+    """Go through a harvest; what became of every paper."""
+    for _ in harvest:
+        pass
+    return list(harvest.ledger.rows())
+
+
+def ncbi(requests: Iterable[Request]) -> int:
+    return sum(request.service in {"eutils", "idconv"} for request in requests)
+
+
+def repeated(requests: Iterable[Request]) -> dict[tuple[str, ...], int]:
+    """Questions asked more than once.
+
+    A site that refuses is asked once more with plain headers; that belongs to the first question.
+    """
+    asked = Counter(
+        (request.method, request.host, request.path, json.dumps(request.params, sort_keys=True))
+        for request in requests
+        if request.status < 400
+    )
+    return {question: count for question, count in asked.items() if count > 1}
+
+
+def torn(folder: Path) -> list[str]:
+    """Texts that are not what their records say, read without Papershelf's help."""
+    found = []
+    for path in sorted(folder.glob("*.txt")):
+        record = folder / ".papershelf" / "records" / f"{path.stem}.json"
+        known = json.loads(record.read_text()) if record.exists() else {"stored": {"sha256": ""}}
+        if hashlib.sha256(path.read_bytes()).hexdigest() != known["stored"]["sha256"]:
+            found.append(path.name)
+    return found
+
+
+def ended(ledger: Path) -> dict[int, tuple[str, str, str]]:
+    """State, file and checksum of every paper that has ended, read as another program would."""
+    query = "SELECT number, state, file, sha256 FROM papers WHERE state <> 'pending'"
+    with closing(sqlite3.connect(ledger, timeout=30)) as db:
+        assert db.execute("PRAGMA quick_check").fetchone() == ("ok",)
+        return {number: tuple(rest) for number, *rest in db.execute(query)}
+
+
+def assert_kept(folder: Path, ledger: Path) -> None:
+    """What the ledger says has ended is on the shelf, and is the text it speaks of."""
+    for state, file, sha256 in ended(ledger).values():
+        if file:
+            text = body_of((folder / file).read_text(encoding="utf-8"))
+            assert hashlib.sha256(text.encode()).hexdigest() == sha256, (state, file)
+
+
+def assert_complete(library: Library, harvest: Harvest, records: Iterable[Record]) -> None:
+    """Every paper ended as its record promises, once, in one file, and nothing else is there."""
+    rows = list(harvest.ledger.rows())
+    folder = library.shelf.folder
+    wrong = {
+        (record.branch, row.asked): (row.state, row.reason, row.detail)
+        for record, row in zip(records, rows, strict=True)
+        if row.state != record.expected
+    }
+    assert not wrong
+    files = [row.file for row in rows]
+    assert len(set(files)) == len(files)
+    assert sorted(path.name for path in folder.glob("*.txt")) == sorted(files)
+    assert not torn(folder)
+    assert_kept(folder, harvest.ledger.path)
+    for row in rows:
+        asked = Counter((a.source, a.url) for a in row.attempts if a.outcome not in _AGAIN)
+        assert all(count == 1 for count in asked.values()), row.attempts
+        if row.state == "full_text":
+            assert row.via
+            assert not row.reason
+    with Shelf(folder) as shelf:
+        assert shelf.counts()["papers"] == len(rows)
+        assert_consistent(shelf)
