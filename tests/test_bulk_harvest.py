@@ -282,8 +282,8 @@ def test_only_what_is_meant_is_tried_once_more(library: Library, world: World) -
     asked = len(world.requests)
     second = done(library.harvest(map(ids_of, records), retry="paywall"))
     told = " ".join(f"{r.path} {r.params}" for r in world.requests[asked:])
-    assert records[0].pmid in told
-    assert not any(record.pmid in told for record in records[1:])
+    assert records[0].doi in told
+    assert not any(record.doi and record.doi in told for record in records[1:])
     assert first[1:] == second[1:]
     assert second[0].state == "abstract"
 
