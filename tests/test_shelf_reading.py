@@ -63,6 +63,16 @@ def test_found_by_any_name(library, held, name):
     assert library.read(getattr(held.paper.ids, name)).title == held.paper.title
 
 
+def test_the_reference_list_can_be_left_out(library, held):
+    name = held.paper.ids.pmid
+    whole = library.read(name, max_chars=50_000)
+    short = library.read(name, max_chars=50_000, references=False)
+    headings = [heading for heading, _ in whole.outline]
+    assert [h for h, _ in short.outline] == [h for h in headings if h != "References"]
+    assert "References" in headings
+    assert len(short.text) < len(whole.text)
+
+
 def test_found_by_its_file(library, held):
     from pathlib import Path
 

@@ -36,7 +36,7 @@ def better(monkeypatch):
     """A newer reader of JATS, whose documents differ from today's as told."""
 
     def install(change):
-        monkeypatch.setitem(formats.VERSIONS, "jats", 2)
+        monkeypatch.setitem(formats.VERSIONS, "jats", formats.VERSIONS["jats"] + 1)
         read = jats.read
         monkeypatch.setattr(jats, "read", lambda fetched: change(read(fetched)))
 

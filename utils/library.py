@@ -205,13 +205,11 @@ class Library:
 
         return every_job(self._ladder)
 
-    def read(
-        self, paper: str, *, section: str = "", start: int = 0, max_chars: int = 8000
-    ) -> Reading:
-        """A stretch of a paper on the shelf; see `.shelf_reading.read`."""
+    def read(self, paper: str, **options: Any) -> Reading:
+        """A stretch of a paper on the shelf; options as in `.shelf_reading.read`."""
         from .shelf_reading import read
 
-        return read(paper, self.shelf, section=section, start=start, max_chars=max_chars)
+        return read(paper, self.shelf, **options)
 
     def find(self, paper: str) -> StoredPaper:
         """The paper on the shelf with this identifier or file name; asks nobody."""

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from .errors import BadRequest, NotFound
+from .formats.sections import part_of
 from .identifiers import Ids
 from .paper import Kind, StoredPaper
 from .store import Shelf
@@ -42,7 +43,13 @@ class Reading:
 
 
 def read(
-    paper: str, shelf: Shelf, *, section: str = "", start: int = 0, max_chars: int = 8000
+    paper: str,
+    shelf: Shelf,
+    *,
+    section: str = "",
+    start: int = 0,
+    max_chars: int = 8000,
+    references: bool = True,
 ) -> Reading:
     """A stretch of a paper on the shelf.
 
@@ -54,6 +61,8 @@ def read(
         A heading (case and numbering do not matter); the whole text when empty.
     start, max_chars : int, optional
         Characters, counted within the section.
+    references : bool, optional
+        False leaves the reference list out: a quarter of a paper that nobody reads for its sense.
 
     Raises
     ------
@@ -67,6 +76,8 @@ def read(
         raise BadRequest(msg, f"start counts from 0; max_chars is 1 to {MOST_CHARACTERS}.")
     stored = find(paper, shelf)
     text = shelf.read_text(stored)
+    if not references:
+        text = without_references(text)
     sections = outline(text)
     if section:
         chosen = _section(section, sections)
@@ -117,6 +128,18 @@ def outline(markdown: str) -> list[Section]:
         following = (where for where, depth, _ in found[number + 1 :] if depth <= level)
         sections.append(Section(heading, level, begin, next(following, len(markdown))))
     return sections
+
+
+def without_references(markdown: str) -> str:
+    r"""A text without its reference lists.
+
+    >>> without_references("# A\n\nx\n\n## References\n\n1. B\n\n## Notes\n\ny\n")
+    '# A\n\nx\n\n## Notes\n\ny\n'
+    """
+    for part in reversed(outline(markdown)):
+        if part.level > 1 and part_of(part.heading) == "references":
+            markdown = markdown[: part.start] + markdown[part.end :]
+    return markdown
 
 
 def _section(wanted: str, sections: list[Section]) -> Section:

@@ -75,6 +75,8 @@ def _renewed(stored: StoredPaper, fetched: Fetched, shelf: Shelf) -> Renewal:
         document = formats.read(fetched, stored.paper)
     except BadContent as bad:
         return Renewal(name, "kept", f"today's reader says {bad.outcome}: {bad.message}", path)
+    if document.verdict == "partial" != stored.verdict:
+        return Renewal(name, "kept", f"today's reader finds a part: {document.evidence}", path)
     before = len(Path(path).read_text(encoding="utf-8", errors="replace"))
     renewed = shelf.renew(stored, document)
     if renewed.sha256 == stored.sha256:

@@ -60,6 +60,7 @@ def _add_read(commands: Any) -> None:
     read.add_argument("paper", help="any identifier, or a file name on the shelf")
     read.add_argument("--section", default="")
     read.add_argument("--outline", action="store_true", help="only the headings")
+    read.add_argument("--no-references", dest="references", action="store_false")
     read.add_argument("--start", type=int, default=0)
     read.add_argument("--max-chars", type=int, default=8000)
 
@@ -120,9 +121,8 @@ def _download(args: argparse.Namespace, library: Library) -> int:
 
 
 def _read(args: argparse.Namespace, library: Library) -> int:
-    read = library.read(
-        args.paper, section=args.section, start=args.start, max_chars=args.max_chars
-    )
+    names = ("section", "start", "max_chars", "references")
+    read = library.read(args.paper, **{name: getattr(args, name) for name in names})
     outline = [{"heading": heading, "chars": chars} for heading, chars in read.outline]
     if args.json:
         row = {"title": read.title, "kind": read.kind, "outline": outline}

@@ -169,9 +169,12 @@ def _read_tool(library: Library) -> FunctionTool:
         section: Annotated[str, Field(description="a heading of the outline")] = "",
         start: Start = 0,
         max_chars: Annotated[int, Field(ge=1, le=50_000)] = 8000,
+        references: bool = True,
     ) -> ToolResult:
         """Read a paper on the shelf, by section or from start to next_start."""
-        read = library.read(paper, section=section, start=start, max_chars=max_chars)
+        read = library.read(
+            paper, section=section, start=start, max_chars=max_chars, references=references
+        )
         more = "" if read.next_start is None else f"; more from start={read.next_start}"
         return answer(
             {
