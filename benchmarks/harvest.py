@@ -110,7 +110,7 @@ def beside(name: str, given: list[Record], wanted: int, folder: Path) -> Run:
     came = (told["seconds"], score, world.traffic(), told["peak_mb"], told["notes"])
     run = Run(name, len(given), *came)
     if len(given) < wanted:
-        run.notes.append(f"ran on the first {len(given)} papers; hours are extrapolated from these")
+        run.notes.append(f"ran on the first {len(given)} papers; the time for all is extrapolated")
     return run
 
 
