@@ -126,6 +126,12 @@ def test_hits_without_an_entrez_date_are_told_in_figures(web, crowded):
     assert any("25,000" in said and f"{lost:,} may be missing" in said for said in found.warnings)
 
 
+def test_a_search_that_finds_nothing_by_entrez_date_is_no_answer(web, crowded):
+    crowded._entries = [replace(entry, entered="") for entry in crowded.plain]
+    with pytest.raises(Unreachable, match="contradicts itself: 25,000 and 0"):
+        pmids_of(every_pmid(Query("crowd[ti]"), web))
+
+
 @pytest.mark.parametrize("mood", ["down", "reset", "garbage", "truncate", "storm"])
 def test_a_server_that_dies_in_the_middle_is_no_end_and_asking_again_helps(web, crowded, mood):
     found = every_pmid(Query("crowd[ti]"), web)
@@ -193,5 +199,5 @@ def test_every_cut_makes_two_parts():
     for first in (date(1900, 1, 1), date(2020, 2, 28), date(2100, 12, 30)):
         for days in (1, 2, 400, 40_000):
             last = min(first + timedelta(days=days), date(2100, 12, 31))
-            for count in (10_000, 25_000, 40_000_000):
-                assert first <= _cut(first, last, count) < last
+            for share in (1e-9, 0.1, 0.5):
+                assert first <= _cut(first, last, share) < last

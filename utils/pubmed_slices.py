@@ -81,31 +81,38 @@ class _Slice:
         days = f'"{self.first:%Y/%m/%d}"[edat] : "{self.last:%Y/%m/%d}"[edat]'
         return " ".join([f"AND ({days})", *self.answers])
 
-    def parts(self, count: int) -> tuple[_Slice, _Slice] | None:
-        """Two slices that hold what this one holds; None when it cannot be cut any more."""
+    def parts(self, share: float) -> tuple[_Slice, _Slice] | None:
+        """Two slices that hold what this one holds; None when it cannot be cut any more.
+
+        The earlier one is meant to hold *share* of the hits.
+        """
         if self.first < self.last:
-            cut = _cut(self.first, self.last, count)
+            cut = _cut(self.first, self.last, share)
             return replace(self, last=cut), replace(self, first=cut + _DAY)
         if len(self.answers) == len(_QUESTIONS):
             return None
         question = _QUESTIONS[len(self.answers)]
-        yes, no = f"AND {question}", f"NOT {question}"
-        return replace(self, answers=(*self.answers, yes)), replace(
-            self, answers=(*self.answers, no)
-        )
+        yes, no = (*self.answers, f"AND {question}"), (*self.answers, f"NOT {question}")
+        return replace(self, answers=yes), replace(self, answers=no)
+
+    @property
+    def weight(self) -> float:
+        """How many hits lie here, by the guess, in units of its own."""
+        days = (_sensible(self.first, self.last) - self.first).days + 1
+        return math.exp(_GROWTH * (self.first - _BEGINNING).days) * math.expm1(_GROWTH * days)
 
 
-def _cut(first: date, last: date, count: int) -> date:
-    """The last day of the earlier part, so that whole slices fall to both sides."""
-    wanted = math.ceil(count / _FULL)
-    share = (wanted // 2) / wanted
+def _sensible(first: date, last: date) -> date:
+    """*last*, but not the future, where no hits are (nor in the past of a clock gone wrong)."""
     tomorrow = datetime.fromtimestamp(time.time(), UTC).date() + _DAY
-    if first < tomorrow < last:
-        last = tomorrow
-    days = (last - first).days
-    rate = 0.0 if first >= tomorrow else _GROWTH
-    reach = math.log1p(share * math.expm1(rate * days)) / rate if rate else share * days
-    return first + min(int(reach), days - 1) * _DAY
+    return min(last, tomorrow) if first < tomorrow else last
+
+
+def _cut(first: date, last: date, share: float) -> date:
+    """The last day of an earlier part that holds *share* of the weight."""
+    days = (_sensible(first, last) - first).days
+    reach = math.log1p(share * math.expm1(_GROWTH * days)) / _GROWTH
+    return first + max(0, min(int(reach), days - 1)) * _DAY
 
 
 @dataclass(slots=True)
@@ -115,20 +122,24 @@ class _Slicer:
     total: int
     warnings: list[str]
     seen: set[int] = field(default_factory=set)
+    density: float = 0.0
 
     def pages(self) -> Iterator[tuple[str, ...]]:
         whole = _Slice()
         count = self._whole(whole)
         waiting = [(whole, count)]
+        self.density = count / whole.weight
         while waiting:
             part, expected = waiting.pop()
-            parts = part.parts(expected) if expected > LAST_HIT else None
+            parts = part.parts(self._share(part)) if expected > LAST_HIT else None
             asked = parts[0] if parts else part
             hits = first_hits(self.query, self.web, str(asked))
             _require_agreement(expected, hits.total, part, whole=parts is None)
+            # Neighbouring dates are alike; where there was nothing, the next step is longer.
+            self.density = hits.total / asked.weight or self.density / 4
             if parts and hits.total < expected:
                 waiting.append((parts[1], expected - hits.total))
-            if hits.total > LAST_HIT and asked.parts(hits.total):
+            if hits.total > LAST_HIT and asked.parts(0.5):
                 waiting.append((asked, hits.total))
             elif new := self._new(hits, asked):
                 yield new
@@ -136,8 +147,14 @@ class _Slicer:
             told = f"PubMed counted {count:,} hits, and its slices by Entrez date held"
             self.warnings.append(f"{told} {len(self.seen):,}.")
 
+    def _share(self, part: _Slice) -> float:
+        """What of *part* makes one full slice; never more than half, so that any search ends."""
+        return min(0.5, _FULL / (self.density * part.weight))
+
     def _whole(self, whole: _Slice) -> int:
         count = count_hits(self.query, self.web, str(whole))
+        if not count:
+            _require_agreement(self.total, count, whole, whole=True)
         if count != self.total:
             told = f"PubMed counts {self.total:,} hits, {count:,} of them by Entrez date"
             self.warnings.append(f"{told}: {abs(self.total - count):,} may be missing.")
