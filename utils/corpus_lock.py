@@ -18,11 +18,9 @@ from .identifier_lists import Entry
 from .identifiers import Ids
 from .job import Harvested
 from .ladder import Ladder
-from .plain_text import one_line
+from .plain_text import cell, one_line
 from .reports import Difference, Differences, Lock, Locked, compare
-from .reports.tables import cell
-from .reports.whole_file import written
-from .safe_files import make_folder, write_whole
+from .safe_files import make_folder, write_whole, written
 from .settings import version
 from .store.ledger import Ledger
 

@@ -19,6 +19,7 @@ _DECEPTIVE = re.compile(
     "\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
 )
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
 def clean_text(text: str) -> str:
@@ -60,3 +61,18 @@ def plain_json(value: object, ascii_only: bool = False) -> str:
 def _escape(found: re.Match[str]) -> str:
     # By hand below U+0080, where json escapes what it must, and DEL is not among that.
     return f"\\u{ord(found[0]):04x}" if found[0] < "\x80" else json.dumps(found[0])[1:-1]
+
+
+def cell(value: object) -> str:
+    r"""A cell that a spreadsheet shows as text, on one line; a formula would be run.
+
+    >>> cell("=HYPERLINK(1)"), cell("A\ntitle"), cell(-1)
+    ("'=HYPERLINK(1)", 'A title', "'-1")
+    """
+    text = str(value)
+    if text.isalnum():  # most cells, and there are millions
+        return text
+    if not text.isprintable() or "  " in text:
+        text = one_line(text)
+    text = text.strip()
+    return f"'{text}" if text.startswith(_FORMULA) else text

@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from typing import TextIO
 
 from .errors import BadRequest, StoreFailed
 from .plain_text import encodable
@@ -84,6 +85,34 @@ def write_all(files: Sequence[tuple[Path, bytes]]) -> None:
             part.replace(path)
         for folder in {path.parent for _, path, _ in parts}:
             sync_folder(folder)
+
+
+@contextlib.contextmanager
+def written(path: Path) -> Iterator[TextIO]:
+    """A long text file, written line by line, that takes the place of *path* when the block ends.
+
+    When the block fails, *path* stays as it was.
+
+    Raises
+    ------
+    StoreFailed
+        The disk refuses.
+    """
+    part = part_of(path)
+    try:
+        with disk(part):
+            file = part.open("x", encoding="utf-8", errors="replace", newline="")
+        with file:
+            yield file
+            with disk(part):
+                file.flush()
+                os.fsync(file.fileno())
+        with disk(path):
+            part.replace(path)
+            sync_folder(path.parent)
+    finally:
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
 
 
 def write_new(path: Path, data: bytes) -> bool:

@@ -15,8 +15,8 @@ from utils.errors import StoreFailed
 from utils.identifiers import Ids
 from utils.job import Harvested, Job
 from utils.paper import Paper
+from utils.plain_text import cell
 from utils.reports import write_report
-from utils.reports.tables import cell
 
 
 def table(path: Path) -> list[dict[str, str]]:

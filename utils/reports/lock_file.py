@@ -19,9 +19,8 @@ from ..identifiers import Ids
 from ..job import Harvested, Job
 from ..paper import now
 from ..plain_text import one_line, plain_json
-from ..safe_files import disk
+from ..safe_files import disk, written
 from ..settings import version
-from .whole_file import written
 
 NAME = "papers.lock.json"
 FORMAT = "papershelf-lock"

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from ..job import Harvested
-from ..plain_text import one_line
+from ..plain_text import cell
+from ..safe_files import written
 from .links import best_link, links
 from .reasons import reason_for
-from .whole_file import written
 
 PAPERS = "papers.csv"
 NOT_RETRIEVED = "not_retrieved.csv"
@@ -24,7 +24,6 @@ MISSING_COLUMNS = (
     *("pmc_link", "pmid", "pmcid", "doi", "arxiv", "title", "year", "journal"),
 )
 # What a spreadsheet takes for the beginning of a formula; the wide forms too, in East Asian ones.
-_FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 Add = Callable[[Harvested], None]
 
@@ -99,18 +98,3 @@ def _table(path: Path, columns: tuple[str, ...]) -> Iterator[Callable[[dict[str,
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(columns)
         yield lambda row: writer.writerow([cell(row[column]) for column in columns])
-
-
-def cell(value: object) -> str:
-    r"""A cell that a spreadsheet shows as text, on one line; a formula would be run.
-
-    >>> cell("=HYPERLINK(1)"), cell("A\ntitle"), cell(-1)
-    ("'=HYPERLINK(1)", 'A title', "'-1")
-    """
-    text = str(value)
-    if text.isalnum():  # most cells, and there are millions
-        return text
-    if not text.isprintable() or "  " in text:
-        text = one_line(text)
-    text = text.strip()
-    return f"'{text}" if text.startswith(_FORMULA) else text

@@ -15,7 +15,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from ..plain_text import one_line
+from ..plain_text import cell, one_line
 from ..safe_files import disk, part_of, sync_folder
 from .records import Record
 
@@ -111,11 +111,5 @@ def _both(lines: list[str]) -> tuple[bytes, bytes]:
     writer = csv.writer(out, lineterminator="\n")
     for text in lines:
         row = json.loads(text)
-        writer.writerow([_cell(row[column]) for column in COLUMNS])
+        writer.writerow([cell(row[column]) for column in COLUMNS])
     return out.getvalue().encode("utf-8", "replace"), "".join(lines).encode("utf-8", "replace")
-
-
-def _cell(value: object) -> str:
-    """A cell Excel shows as text: one that begins like a formula would be run."""
-    text = str(value)
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
