@@ -104,9 +104,8 @@ def headerless_entries(lines: Iterable[str], delimiter: str, first: int = 1) -> 
     """
     for number, row in _rows(lines, delimiter, first):
         alone = len(row) == 1
-        papers = [
-            ids for cell in row if (alone or _is_identifier(cell)) and (ids := Ids.maybe(cell))
-        ]
+        written = (cell for cell in row if alone or not _SHORT.fullmatch(cell.strip()))
+        papers = list(filter(None, map(Ids.maybe, written)))
         kinds = [name.partition(":")[0] for ids in papers for name in ids.names()]
         if len(kinds) > len(set(kinds)):
             yield from (Entry(str(ids), ids) for ids in papers)
