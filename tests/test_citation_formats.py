@@ -42,6 +42,10 @@ PAPER = Paper(
 )
 
 
+def unfiled(papers):
+    return [(paper, "") for paper in papers]
+
+
 def ris_of(paper, **options):
     [record] = rispy.loads(to_ris(paper, **options))
     return record
@@ -194,7 +198,7 @@ def test_capitals_that_matter_are_in_braces(title, written):
 
 def test_keys_tell_the_paper_and_no_two_share_one():
     papers = [PAPER, replace(PAPER, ids=Ids(pmid="8")), replace(PAPER, ids=Ids()), PAPER, PAPER]
-    library = bibtexparser.parse_string("".join(each_bibtex(papers)))
+    library = bibtexparser.parse_string("".join(each_bibtex(unfiled(papers))))
     keys = [entry.key for entry in library.entries]
     assert keys[:2] == ["vanderberg2026role", "vanderberg2026role_8"]
     assert len(set(keys)) == len(papers)
@@ -222,16 +226,16 @@ def test_no_text_breaks_a_record(title, family, journal, abstract, doi):
         abstract=abstract, ids=Ids(doi=f"10.1000/{doi}"),
     )  # fmt: skip
     both = [paper, PAPER]
-    records = rispy.loads("".join(each_ris(both)))
+    records = rispy.loads("".join(each_ris(unfiled(both))))
     assert [record["doi"] for record in records][1] == "10.1000/a_b"
-    library = bibtexparser.parse_string("".join(each_bibtex(both)))
+    library = bibtexparser.parse_string("".join(each_bibtex(unfiled(both))))
     assert not library.failed_blocks
     assert len(library.entries) == len(records) == 2
 
 
 def test_what_goes_out_comes_back_in():
     papers = [PAPER, replace(PAPER, ids=Ids(arxiv="2601.00001")), replace(PAPER, ids=Ids(pmid="8"))]
-    for text in ("".join(each_ris(papers)), "".join(each_bibtex(papers))):
+    for text in ("".join(each_ris(unfiled(papers))), "".join(each_bibtex(unfiled(papers)))):
         assert [entry.ids for entry in entries_in(text.encode())] == [p.ids for p in papers]
 
 
@@ -242,8 +246,8 @@ def test_recorded_pubmed_records_make_the_round_trip(shared):
     for path in sorted((shared / "pubmed" / "bulk").glob("*.xml.gz")):
         found = read_records(gzip.decompress(path.read_bytes()))
         papers = [paper for paper in found if isinstance(paper, Paper)][::5]
-        records = rispy.loads("".join(each_ris(papers)))
-        library = bibtexparser.parse_string("".join(each_bibtex(papers)))
+        records = rispy.loads("".join(each_ris(unfiled(papers))))
+        library = bibtexparser.parse_string("".join(each_bibtex(unfiled(papers))))
         assert len(records) == len(library.entries) == len(papers) > 100
         assert not library.failed_blocks
         for paper, record, entry in zip(papers, records, library.entries, strict=True):

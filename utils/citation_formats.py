@@ -8,7 +8,7 @@ is taken literally (``doi``, ``url``, ``file``), capitals that must stay in brac
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from .citation_items import citation_key, csl_item
@@ -38,10 +38,6 @@ _LATEX = str.maketrans(
 _LITERAL = str.maketrans({"\\": "%5C", "{": "%7B", "}": "%7D"})
 _WORD = re.compile(r"[^\W_](?:[\w'’+-]*\w)?")
 _AND = re.compile(r"\band\b", re.I)
-
-
-def _no_file(paper: Paper) -> str:
-    return ""
 
 
 def to_ris(paper: Paper, file: str = "") -> str:
@@ -89,20 +85,18 @@ def to_bibtex(paper: Paper, key: str = "", file: str = "") -> str:
     return "\n".join([f"@{kind}{{{item['id']},", *lines, "}", "", ""])
 
 
-def each_ris(papers: Iterable[Paper], file_of: Callable[[Paper], str] = _no_file) -> Iterator[str]:
-    """The records of many papers, one by one: what a RIS file holds."""
-    return (to_ris(paper, file_of(paper)) for paper in papers)
+def each_ris(papers: Iterable[tuple[Paper, str]]) -> Iterator[str]:
+    """The records of many papers (each with its file or ""), one by one: what a RIS file holds."""
+    return (to_ris(paper, file) for paper, file in papers)
 
 
-def each_bibtex(
-    papers: Iterable[Paper], file_of: Callable[[Paper], str] = _no_file
-) -> Iterator[str]:
-    """The entries of many papers, one by one, under keys that no two share.
+def each_bibtex(papers: Iterable[tuple[Paper, str]]) -> Iterator[str]:
+    """The entries of many papers (each with its file or ""), under keys that no two share.
 
     The second paper with a key gets its identifier behind it: a list that grows keeps its keys.
     """
     taken: set[str] = set()
-    for paper in papers:
+    for paper, file in papers:
         key = plain_key = citation_key(paper)
         number = 1
         while key in taken:
@@ -110,7 +104,7 @@ def each_bibtex(
             number += 1
             key = f"{plain_key}_{name or number}"
         taken.add(key)
-        yield to_bibtex(paper, key, file_of(paper))
+        yield to_bibtex(paper, key, file)
 
 
 def _bibtex_fields(item: Item, kind: str, file: str) -> dict[str, str]:
