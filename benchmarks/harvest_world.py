@@ -91,7 +91,10 @@ class WorldProcess:
         traceback: TracebackType | None,
     ) -> None:
         self.process.send_signal(signal.SIGINT)
-        self.process.wait(60)
+        try:
+            self.process.wait(60)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
 
     @property
     def settings(self) -> dict[str, Any]:
