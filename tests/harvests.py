@@ -62,14 +62,26 @@ def repeated(requests: Iterable[Request]) -> dict[tuple[str, ...], int]:
 
 
 def torn(folder: Path) -> list[str]:
-    """Texts that are not what their records say, read without Papershelf's help."""
-    found = []
-    for path in sorted(folder.glob("*.txt")):
-        record = folder / ".papershelf" / "records" / f"{path.stem}.json"
-        known = json.loads(record.read_text()) if record.exists() else {"stored": {"sha256": ""}}
-        if hashlib.sha256(path.read_bytes()).hexdigest() != known["stored"]["sha256"]:
-            found.append(path.name)
-    return found
+    """Texts that are neither the old nor the new one, read without Papershelf's help.
+
+    The record is written before the text it is about, and the catalogue after it.
+    """
+    private = folder / ".papershelf"
+    if not (private / "catalogue.db").exists():
+        return []
+    known: dict[str, set[str]] = {}
+    with closing(sqlite3.connect(private / "catalogue.db", timeout=30)) as db:
+        assert db.execute("PRAGMA quick_check").fetchone() == ("ok",)
+        records = [record for (record,) in db.execute("SELECT record FROM papers")]
+    records += [path.read_text() for path in (private / "records").glob("*.json")]
+    for record in map(json.loads, records):
+        stored = record["stored"]
+        known.setdefault(Path(stored["path"]).name, set()).add(stored["sha256"])
+    return [
+        path.name
+        for path in sorted(folder.glob("*.txt"))
+        if hashlib.sha256(path.read_bytes()).hexdigest() not in known.get(path.name, ())
+    ]
 
 
 def ended(ledger: Path) -> dict[int, tuple[str, str, str]]:

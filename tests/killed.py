@@ -1,0 +1,198 @@
+"""Harvests that are killed again and again: ``python -m tests.killed FOLDER SEED KILLS``.
+
+Every child takes up the same harvest and dies at a step drawn by lot: before or after a commit, a
+flush, a rename, a deletion, a request (so that each of these is met), or at any instant at all
+(``kill -9`` from outside). A harvest that came to its end is followed by the next one, until
+enough have died. After every death the folder is examined without Papershelf's help.
+
+A process of its own, because it forks: nothing but the stand-in internet may be running here.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import random
+import signal
+import sqlite3
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tests.harvests import assert_complete, assert_kept, ended, ids_of, library_of, torn
+from tests.world import Record, World
+from utils.web.transport import Courier
+
+_PAPERS = 16
+_MOST_STEPS = 60
+_KILLED = -signal.SIGKILL
+_NEVER = threading.Event()
+_LATE = (
+    *("requests", "lxml.html", "bs4", "markdownify", "diskcache", "jinja2", "backoff"),
+    *("utils.harvest_jobs", "utils.formats.jats", "utils.formats.html", "utils.reports.page"),
+)
+
+
+class Stage:
+    """A clock that only sleeping moves on."""
+
+    def __init__(self) -> None:
+        self._real, self._ahead = time.time, 0.0
+        time.time, time.sleep = self.now, self.sleep
+
+    def now(self) -> float:
+        return self._real() + self._ahead
+
+    def sleep(self, seconds: float) -> None:
+        self._ahead += max(0.0, seconds)
+        _NEVER.wait(0.001)  # others may run
+
+
+class Fate:
+    """Kills this process at the n-th step."""
+
+    def __init__(self, at: int) -> None:
+        self.left = at
+        self._lock = threading.Lock()
+
+    def step(self) -> None:
+        with self._lock:
+            self.left -= 1
+            if self.left == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+                _NEVER.wait()
+
+    def around(self, owner: Any, name: str) -> None:
+        """Have a step before and after every call."""
+        real: Callable[..., Any] = getattr(owner, name)
+
+        def acted(*args: Any, **kwargs: Any) -> Any:
+            self.step()
+            made = real(*args, **kwargs)
+            self.step()
+            return made
+
+        setattr(owner, name, acted)
+
+
+def doom(at: int) -> None:
+    """Have this process die at one of the steps that have an effect."""
+    fate = Fate(at)
+
+    class Doomed(sqlite3.Connection):
+        def execute(self, sql: str, *given: Any) -> sqlite3.Cursor:
+            if sql != "COMMIT":
+                return super().execute(sql, *given)
+            fate.step()
+            made = super().execute(sql, *given)
+            fate.step()
+            return made
+
+    connect = sqlite3.connect
+    sqlite3.connect = lambda *args, **given: connect(*args, **{"factory": Doomed, **given})
+    for name in ("fsync", "replace", "unlink", "link"):
+        fate.around(os, name)
+    fate.around(Courier, "carry")
+
+
+class Chain:
+    """One harvest, killed until it is through."""
+
+    def __init__(self, world: World, folder: Path, records: list[Record], chance: random.Random):
+        self.world = world
+        self.folder = folder
+        self.records = records
+        self.chance = chance
+        self.deaths: Counter[str] = Counter()
+        self.asked_again = 0
+
+    @property
+    def ledgers(self) -> list[Path]:
+        return list((self.folder / "papers/.papershelf/jobs").glob("*.db"))
+
+    def go(self, most: int) -> None:
+        """Kill at the most so often, then let it come to its end, and look at it."""
+        while sum(self.deaths.values()) < most:
+            before = self._ended()
+            asked = len(self.world.requests)
+            how, status = self._child()
+            if status == 0:
+                break
+            assert status == _KILLED, status
+            self.deaths[how] += 1
+            self._examine(before, asked)
+        before, asked = self._ended(), len(self.world.requests)
+        library = library_of(self.world, self.folder)
+        for part in self.folder.rglob("*.part"):  # swept after an hour
+            part.unlink()
+        harvest = library.harvest(map(ids_of, self.records))
+        for _ in harvest:
+            pass
+        self._examine(before, asked)
+        assert_complete(library, harvest, self.records)
+        library.shelf.close()
+
+    def _child(self) -> tuple[str, int]:
+        """Work on the harvest in a child that dies; how it was to die, and how it ended."""
+        outside = self.chance.random() < 0.3
+        at, seconds = self.chance.randint(1, _MOST_STEPS), self.chance.uniform(0.02, 0.4)
+        child = os.fork()
+        if child == 0:
+            try:
+                if not outside:
+                    doom(at)
+                for _ in library_of(self.world, self.folder).harvest(map(ids_of, self.records)):
+                    pass
+                os._exit(0)
+            finally:
+                os._exit(1)
+        if outside:
+            _NEVER.wait(seconds)
+            os.kill(child, signal.SIGKILL)
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        return ("at any instant" if outside else "at a step"), status
+
+    def _ended(self) -> dict[int, tuple[str, str, str]]:
+        return ended(self.ledgers[0]) if self.ledgers else {}
+
+    def _examine(self, before: dict[int, tuple[str, str, str]], asked: int) -> None:
+        """No file is torn, what had ended is as it was, and nobody was asked for it again."""
+        papers = self.folder / "papers"
+        assert not torn(papers), torn(papers)
+        now = self._ended()
+        assert {number: now[number] for number in before} == before
+        if self.ledgers:
+            assert_kept(papers, self.ledgers[0])
+        told = " ".join(f"{r.path} {sorted(r.params.items())}" for r in self.world.requests[asked:])
+        for number in before:
+            ids = ids_of(self.records[number - 1])
+            assert not (ids.pmid and ids.pmid in told), f"asked for {ids} again"
+
+
+def main() -> None:
+    """Kill so many, and say how it went in JSON."""
+    folder, seed, kills = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+    chance = random.Random(seed)
+    Stage()
+    for module in _LATE:
+        importlib.import_module(module)  # else every child does
+    deaths: Counter[str] = Counter()
+    harvests = 0
+    with World(field=200) as world:
+        while sum(deaths.values()) < kills:
+            world.reset()
+            records = chance.sample([r for r in world.field if "pdf" not in r.branch], _PAPERS)
+            chain = Chain(world, folder / str(harvests), records, chance)
+            chain.go(kills - sum(deaths.values()))
+            deaths += chain.deaths
+            harvests += 1
+    sys.stdout.write(json.dumps({"harvests": harvests, "deaths": deaths}))
+
+
+if __name__ == "__main__":
+    main()

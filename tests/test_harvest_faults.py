@@ -1,0 +1,173 @@
+"""Whatever breaks under a harvest: nothing is lost, doubled or torn, and the rest goes on."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.harvests import assert_complete, done, ids_of, library_of, repeated
+from tests.world import Record, World
+from tests.world.wire import Call, Reply
+from utils import Library
+from utils.harvest_jobs import Harvest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="module")
+def _field() -> Iterator[World]:
+    with World(field=600) as world:
+        yield world
+
+
+@pytest.fixture
+def field(_field: World) -> World:
+    """A world with six hundred papers more, calm and without memory."""
+    _field.reset()
+    return _field
+
+
+@pytest.fixture
+def far(field: World, tmp_path: Path) -> Iterator[Library]:
+    """A library with an empty shelf in that world."""
+    library = library_of(field, tmp_path)
+    yield library
+    library.shelf.close()
+
+
+def some(field: World, *branches: str, most: int = 100) -> list[Record]:
+    """Papers of these branches, the same ones every time."""
+    found = [record for record in field.field if record.branch in branches]
+    return found[:most]
+
+
+def harvest_of(library: Library, records: list[Record]) -> Harvest:
+    return library.harvest([ids_of(record) for record in records])
+
+
+# -- kill -9 ---------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs fork")
+@pytest.mark.real_time
+def test_two_hundred_deaths_lose_double_and_tear_nothing(tmp_path: Path) -> None:
+    """See `tests.killed` for what is examined after each."""
+    drivers = [
+        subprocess.Popen(
+            [sys.executable, "-m", "tests.killed", str(tmp_path / str(seed)), str(seed), "100"],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for seed in (1, 2)
+    ]
+    try:
+        told = [driver.communicate(timeout=400) for driver in drivers]
+    finally:
+        for driver in drivers:
+            driver.kill()
+            driver.wait()
+    assert [driver.returncode for driver in drivers] == [0, 0], told
+    deaths = [json.loads(out)["deaths"] for out, _ in told]
+    assert sum(sum(found.values()) for found in deaths) == 200
+    assert sum(found["at a step"] for found in deaths) > 100
+
+
+# -- sites that are out ----------------------------------------------------------------------
+
+
+def test_a_site_that_dies_for_good_costs_its_own_papers_only(far: Library, field: World) -> None:
+    own = some(field, "europepmc_only", most=12)
+    records = own + some(field, "pmc_cloud", "publisher_html", "efetch_only", most=24)
+    field.mood("down", "europepmc")
+    rows = done(harvest_of(far, records))
+    assert {row.state for row in rows[len(own) :]} == {"full_text"}
+    for row in rows[: len(own)]:
+        assert row.state == "abstract"
+        assert ("europepmc", "unreachable") in {(a.source, a.outcome) for a in row.attempts}
+    # Eight were under way when it died; all others waited for one at a time, twice.
+    asked = [request for request in field.requests if request.service == "europepmc"]
+    assert len(asked) <= 5 * (8 + 2 + 2)
+
+
+def test_a_publisher_that_bans_us_for_an_hour_is_left_alone(far: Library, field: World) -> None:
+    records = some(field, "publisher_html", "publisher_pdf", "pmc_cloud", most=60)
+    banned = [r for r in records if r.site == "summit" and r.branch.startswith("publisher")]
+    assert len(banned) > 3
+    field.mood("storm", "publisher", path="/articles/10.9107", seconds=3600)
+    began = time.time()
+    rows = dict(zip(map(id, records), done(harvest_of(far, records)), strict=True))
+    for record in records:
+        if record not in banned:
+            assert rows[id(record)].state == "full_text"
+    refused = [r for r in field.requests if r.host == "summit" and r.status == 429]
+    assert len(refused) <= 8  # those that were under way when the first was told
+    assert time.time() - began < 1800
+
+
+def test_a_storm_passes(far: Library, field: World) -> None:
+    records = list(field.field[:60])
+    field.mood("storm", "pmc_cloud", times=12, seconds=5)
+    field.mood("storm", "eutils", times=3, seconds=20)
+    field.mood("storm_date", "eutils", times=1, seconds=30)
+    field.mood("down", "unpaywall", times=10)
+    harvest = harvest_of(far, records)
+    done(harvest)
+    assert_complete(far, harvest, records)
+    assert not repeated(field.requests)
+
+
+def test_papers_come_back_to_a_site_that_comes_back(far: Library, field: World) -> None:
+    own = some(field, "europepmc_only", most=24)
+    records = own + some(field, "pmc_cloud", most=6)
+    field.mood("down", "europepmc")
+    harvest = harvest_of(far, records)
+    for progress in harvest:
+        if progress.later >= len(own):
+            field.calm()
+    rows = list(harvest.ledger.rows())
+    assert {(row.state, row.via) for row in rows[: len(own)]} == {("full_text", "europepmc")}
+    assert_complete(far, harvest, records)
+
+
+def test_a_site_away_for_minutes_is_found_again_by_all(far: Library, field: World) -> None:
+    own = some(field, "europepmc_only", most=24)
+    field.mood("down", "europepmc")
+    began = time.time()
+    harvest = harvest_of(far, own)
+    for _ in harvest:
+        if time.time() - began > 100:
+            field.calm()
+    assert {row.state for row in harvest.ledger.rows()} == {"full_text"}
+
+
+def test_a_slow_host_holds_up_nobody_else(
+    far: Library, field: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The others have ended before the slow host gives its first answer."""
+    slow = [r for r in some(field, "publisher_html") if r.site == "meadow"][:12]
+    others = [r for r in some(field, "publisher_html") if r.site != "meadow"][:6]
+    others += some(field, "pmc_cloud", "unpaywall_html", "arxiv", most=20)
+    gates, real = threading.Event(), field._sites["meadow"].answer
+
+    def dawdling(call: Call) -> Reply:
+        assert gates.wait(120)
+        return real(call)
+
+    monkeypatch.setattr(field._sites["meadow"], "answer", dawdling)
+    harvest = harvest_of(far, slow + others)
+    early = set()
+    for progress in harvest:
+        if not gates.is_set() and progress.job.counts.pending <= len(slow):
+            early = {row.number for row in harvest.ledger.rows() if row.state == "pending"}
+            gates.set()
+    assert early == set(range(1, len(slow) + 1))
+    assert_complete(far, harvest, slow + others)
