@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import get_args
 
 from .bulk_harvest import Progress, run
 from .duplicate_papers import merged
@@ -22,12 +23,16 @@ from .identifier_lists import Entry
 from .identifiers import Ids
 from .job import Job
 from .ladder import Ladder
-from .paper import now
+from .paper import Verdict, now
 from .pubmed_search import every_pmid
 from .sources import Query
 from .store.ledger import Ledger
 
 _SLUG = 40
+_ENDS = {
+    *("failed", "abstract", *get_args(Verdict), "unreachable", "not_offered", "embargo"),
+    *("not_found", "could_not_tell", "bad_request", "no_identifier", "bug"),
+} - {"full_text"}
 _ID = re.compile(r"[a-z0-9][a-z0-9-]{0,79}")
 
 
@@ -64,10 +69,29 @@ class Harvest:
         """The job with its counts of this moment."""
         return self.ledger.job()
 
+    def retry(self, which: str) -> int:
+        """Open papers again that ended so (``failed``, ``abstract``, or an outcome); how many.
+
+        Several words are separated by commas.
+
+        Raises
+        ------
+        BadRequest
+            No paper can end so.
+        """
+        words = [word.strip() for word in which.split(",")]
+        if unknown := set(words) - _ENDS:
+            msg = f"No paper ends as {', '.join(sorted(unknown))!r}."
+            raise BadRequest(msg, f"Choose among {', '.join(sorted(_ENDS))}.")
+        return sum(self.ledger.reopen(word) for word in words)
+
     def report(self) -> Path:
         """Write the report of what there is by now; the page to look at."""
+        from .reference_files import of_rows, write_references
         from .reports import write_report
 
+        shelf = self.ladder.shelf.folder
+        write_references(lambda: of_rows(self.ledger.rows(), shelf), self.folder)
         return write_report(self.job(), self.ledger.rows, self.folder)
 
 

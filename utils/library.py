@@ -12,16 +12,22 @@ from .settings import Settings, load_settings
 # The verbs and everything below them are imported when first used: an MCP host waits for the list
 # of tools, not for XML parsers.
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from .corpus_lock import Rebuilt
     from .errors import PaperError
     from .harvest_jobs import Harvest
     from .harvest_plan import Plan
     from .health_check import Check
     from .identifier_lists import Entry
     from .identifiers import Ids
+    from .inbox import HandedIn
     from .job import Job
     from .ladder import Ladder
     from .paper import SearchResult, StoredPaper
     from .paper_download import Download
+    from .recheck import Change
+    from .reports import Lock
     from .shelf_reading import Reading
     from .sources import Query
     from .store import RebuildReport, Shelf
@@ -181,9 +187,23 @@ class Library:
             ]
             title = title or f"{len(entries):,} identifiers"
             ledger = harvest_jobs.of_list(entries, title, self._ladder, most=max_papers)
+        harvest = harvest_jobs.Harvest(ledger, self._ladder, prefer_pmc)
         if retry:
-            ledger.reopen(retry)
-        return harvest_jobs.Harvest(ledger, self._ladder, prefer_pmc)
+            harvest.retry(retry)
+        return harvest
+
+    def harvest_lock(self, lock: Lock) -> Harvest:
+        """The harvest that brings the papers of a lock; compare them with `differences`."""
+        from .corpus_lock import of_lock
+        from .harvest_jobs import Harvest
+
+        return Harvest(of_lock(lock, self._ladder), self._ladder)
+
+    def differences(self, lock: Lock, harvest: Harvest) -> Rebuilt:
+        """What came out otherwise than the lock says; see `.corpus_lock.differences`."""
+        from .corpus_lock import differences
+
+        return differences(lock, harvest)
 
     def plan(
         self, papers: Iterable[Entry] = (), *, query: str | Query = "", max_papers: int = 0
@@ -220,6 +240,24 @@ class Library:
     def list_papers(self, **filters: Any) -> tuple[int, list[StoredPaper]]:
         """How many papers fit, and a page of them; filters as in `.store.Shelf.list`."""
         return self.shelf.list(**filters)
+
+    def take_in(self) -> Iterator[HandedIn]:
+        """File what somebody dropped into ``inbox/``; see `.inbox.take_in`."""
+        from .inbox import take_in
+
+        return take_in(self._ladder)
+
+    def recheck(self, *, crossref: bool = True) -> Iterator[Change]:
+        """Ask again about every paper of the shelf; see `.recheck.recheck`."""
+        from .recheck import recheck
+
+        return recheck(self.shelf, self.web, crossref=crossref)
+
+    def write_references(self) -> list[Path]:
+        """Write ``references.ris`` and ``references.bib`` of everything on the shelf."""
+        from .reference_files import of_shelf, write_references
+
+        return write_references(lambda: of_shelf(self.shelf), self.shelf.folder)
 
     def rebuild(self) -> RebuildReport:
         """Make the catalogue and the index files again from the files alone."""

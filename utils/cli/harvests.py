@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..library import Library
     from ..sources import Query
 
-_MARKS = {"full_text": "●", "abstract": "○", "failed": "✗", "pending": "…"}
+_FILED = {"filed": "●", "postponed": "…"}
 
 
 def add(commands: Any) -> None:
@@ -42,17 +42,24 @@ def add(commands: Any) -> None:
     status.add_argument("job", nargs="?", default="")
     report = command(commands, "report", _report, "write a harvest's report")
     report.add_argument("job", help="see status")
-    report.add_argument("--open", action="store_true", help="show it in the browser")
+    command(commands, "inbox", _inbox, "file PDFs and pages dropped into the shelf's inbox/")
+    demo = command(commands, "demo", _demo, "see it work: no network, no key, no e-mail address")
+    for with_page in (report, demo):
+        with_page.add_argument("--open", action="store_true", help="show it in the browser")
 
 
 def _harvest(args: argparse.Namespace, library: Library) -> int:
+    from ..reports import read_lock
     from .harvest_screen import watch
 
     if args.max_papers < 0:
         raise BadRequest("--max-papers cannot be negative.")
     if args.plan:
         return _plan(args, library)
-    harvest = _meant(args, library)
+    lock = read_lock(args.lock) if args.lock else None
+    harvest = library.harvest_lock(lock) if lock else _meant(args, library)
+    for handed in library.take_in():
+        note(f"inbox: {handed.file} {handed.outcome}: {handed.detail}")
     note(f"Harvest {harvest.job_id}: {harvest.job().counts.requested:,} papers.")
     try:
         watch(harvest, plain=args.json)
@@ -63,7 +70,37 @@ def _harvest(args: argparse.Namespace, library: Library) -> int:
         note(f"Run the same command to go on, or: server.py harvest --job {harvest.job_id}")
         leave(INTERRUPTED)
     _show(harvest.job(), harvest, args.json)
+    if lock:
+        rebuilt = library.differences(lock, harvest)
+        for sentence in (*rebuilt.sentences, str(rebuilt.table)):
+            note(sentence)
     return _exit_status(harvest.job())
+
+
+def _inbox(args: argparse.Namespace, library: Library) -> int:
+    handed = list(library.take_in())
+    for one in handed:
+        text = f"{_FILED.get(one.outcome, '✗')} {one.file}: {one.outcome}. {one.detail}"
+        say(one.row() if args.json else text, args.json)
+    if not handed:
+        note(f"Nothing in {library.settings.papers_dir / 'inbox'}: drop PDFs or pages there.")
+    return 0 if all(one.outcome == "filed" for one in handed) else NO_FULL_TEXT
+
+
+def _demo(args: argparse.Namespace, library: Library) -> int:
+    from ..demo import stage
+    from .harvest_screen import watch
+
+    with stage() as (demo, query):
+        note(f"A stand-in of the internet is up, with invented papers. Harvesting {query!r} …")
+        harvest = demo.harvest(query=query)
+        watch(harvest, plain=args.json)
+        _show(harvest.job(), harvest, args.json)
+        if args.open:
+            import webbrowser
+
+            webbrowser.open((harvest.folder / "report.html").as_uri())
+    return 0
 
 
 def _meant(args: argparse.Namespace, library: Library) -> Harvest:

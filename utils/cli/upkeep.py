@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from ..settings import Settings
-from .speaking import NO_FULL_TEXT, command, note, say
+from .speaking import NO_FULL_TEXT, UNREACHABLE, command, note, say
 
 if TYPE_CHECKING:
     from ..library import Library
@@ -18,6 +18,10 @@ def add(commands: Any) -> None:
     command(commands, "rebuild", _rebuild, "make the catalogue again from the files")
     renewal = command(commands, "reextract", _reextract, "make texts again from the kept bytes")
     renewal.add_argument("--all", action="store_true", help="also where the reader is the same")
+    recheck = command(commands, "recheck", _recheck, "ask for retractions, corrections, new copies")
+    recheck.add_argument("--no-crossref", dest="crossref", action="store_false")
+    export = command(commands, "export", _export, "write references for Zotero, EndNote, LaTeX")
+    export.add_argument("--job", default="", help="of this harvest only")
     command(commands, "settings", _settings, "show every setting and its value")
     command(commands, "doctor", _doctor, "check keys, folder and services; show host snippets")
 
@@ -45,6 +49,30 @@ def _reextract(args: argparse.Namespace, library: Library) -> int:
         elif renewal.outcome != "unchanged":
             say(f"{renewal.outcome} {renewal.paper}: {renewal.detail}")
     note(", ".join(f"{n} {outcome}" for outcome, n in counts.items()) or "nothing to renew")
+    return 0
+
+
+def _recheck(args: argparse.Namespace, library: Library) -> int:
+    counts: dict[str, int] = {}
+    for change in library.recheck(crossref=args.crossref):
+        counts[change.outcome] = counts.get(change.outcome, 0) + 1
+        if args.json:
+            say(change.row(), as_json=True)
+        elif change.outcome != "unchanged":
+            say(f"{change.outcome.replace('_', ' ')} {change.ids}: {change.detail}")
+    note(", ".join(f"{n} {name}" for name, n in counts.items()) or "the shelf is empty")
+    return UNREACHABLE if set(counts) == {"could_not_tell"} else 0
+
+
+def _export(args: argparse.Namespace, library: Library) -> int:
+    if args.job:
+        harvest = library.harvest(job_id=args.job)
+        harvest.report()
+        paths = [harvest.folder / name for name in ("references.ris", "references.bib")]
+    else:
+        paths = library.write_references()
+    for path in paths:
+        say({"file_path": str(path)} if args.json else str(path), args.json)
     return 0
 
 

@@ -46,9 +46,8 @@ def next_steps(job: Job, figures: Figures) -> list[Step]:
     passing = _papers(figures, PASSING)
     if passing:
         words = f"{counted(passing, 'paper')} failed for reasons that may pass by themselves."
-        steps.append(
-            Step("Try again what may have been bad luck", words, f"{again} --retry failed")
-        )
+        command = f"{again} --retry failed,unreachable"
+        steps.append(Step("Try again what may have been bad luck", words, command))
     by_hand = _papers(figures, BY_HAND)
     if by_hand:
         words = (

@@ -1,0 +1,61 @@
+"""A stage to try Papershelf on: the tests' stand-in internet, run beside it on loopback.
+
+No network, no key, no e-mail address of anybody: invented papers at invented publishers, behind
+the real interfaces, fetched by the real pipeline at the polite rates.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from .errors import NotFound, StoreFailed
+from .library import Library
+from .settings import load_settings
+
+QUERY = "field[ti]"
+_PAPERS = 40
+_PATIENCE_S = 30.0
+_ROOT = Path(__file__).resolve().parent.parent
+
+
+@contextmanager
+def stage() -> Iterator[tuple[Library, str]]:
+    """A library in a folder of its own, pointed at the stand-in, and a query that finds papers.
+
+    Raises
+    ------
+    NotFound
+        The stand-in is not here: it comes with the source, not with the installed package.
+    """
+    if not (_ROOT / "tests" / "world").is_dir():
+        msg = "The stand-in internet is not here."
+        raise NotFound(msg, "Run the demo in a checkout of the source.")
+    folder = Path(tempfile.mkdtemp(prefix="papershelf-demo-"))
+    addresses = folder / "addresses.env"
+    command = [sys.executable, "-m", "tests.world", "--field", str(_PAPERS), "--env"]
+    world = subprocess.Popen([*command, str(addresses)], cwd=_ROOT, stdout=subprocess.DEVNULL)  # noqa: S603 - our own
+    try:
+        found = _addresses(addresses, world)
+        places = {"papers_dir": folder / "papers", "papers_pace_dir": folder / "pace"}
+        yield Library(load_settings(**found, **places)), QUERY
+    finally:
+        world.terminate()
+        world.wait()
+
+
+def _addresses(file: Path, world: subprocess.Popen[bytes]) -> dict[str, str]:
+    """Where the services are, once they are up."""
+    until = time.monotonic() + _PATIENCE_S
+    while time.monotonic() < until and world.poll() is None:
+        if file.exists() and (text := file.read_text()).endswith("\n"):
+            pairs = (line.split("=", 1) for line in text.splitlines())
+            return {name.lower(): value for name, value in pairs}
+        time.sleep(0.05)
+    msg = "The stand-in internet did not start."
+    raise StoreFailed(msg, "Run python -m tests.world to see why.")
