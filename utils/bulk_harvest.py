@@ -319,6 +319,8 @@ class _Harvest:
     def _settle(self, number: int, paper: Paper) -> None:
         """All rungs were tried: the abstract it is."""
         story = self._story(number, paper)
+        # So that `--retry unreachable` finds them.
+        self.ledger.tried(number, [a for a in story if a.detail == _PASSED_OVER])
         why = telling(story)
         reason, detail = (why.outcome, why.detail) if why else ("not_offered", "Nobody offers it.")
         if not paper.recorded_by:
