@@ -16,10 +16,11 @@ import time
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from .errors import NotConfigured, NotFound, PaperError, StoreFailed, Unreachable
+from .formats.aside import read_aside
 from .identifiers import Ids
 from .job import Job, telling
 from .ladder import Climb, Ladder, Rung, may_climb_unknown
@@ -86,6 +87,7 @@ def run(ledger: Ledger, ladder: Ladder, *, prefer_pmc: bool = True) -> Iterator[
     """
     ladder.web.settings.require_email("NCBI")
     with ledger.alone():
+        ladder = replace(ladder, read=read_aside)
         harvest = _Harvest(ledger, ladder, ladder.rungs_for(prefer_pmc=prefer_pmc))
         harvest.start()
         try:

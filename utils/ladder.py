@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -74,12 +74,15 @@ class Ladder:
         All of them: lookups are tried in this order.
     order : Sequence[str]
         Names of the sources whose routes are climbed, from ``PAPERS_SOURCES``.
+    read : callable, optional
+        Makes text of what a site sent and judges it; a bulk run does so in other processes.
     """
 
     web: Web
     shelf: Shelf
     sources: Sequence[Source]
     order: Sequence[str]
+    read: Callable[[Fetched, Paper], Document] = formats.read
     # Many more than threads: two papers that share one only wait for each other.
     _locks: Sequence[threading.Lock] = field(
         default_factory=lambda: [threading.Lock() for _ in range(1024)], repr=False
@@ -172,7 +175,7 @@ class Ladder:
             climb.note(rung.via, candidate.outcome, str(candidate), status=status)
             return False
         try:
-            document = formats.read(candidate, climb.paper)
+            document = self.read(candidate, climb.paper)
         except BadContent as bad:
             self.shelf.quarantine(climb.paper.ids, candidate, bad.outcome, bad.message)
             climb.note(rung.via, bad.outcome, str(bad), candidate.url, candidate.status)

@@ -15,6 +15,7 @@ import pytest
 from utils.errors import BadContent
 from utils.formats import pdf
 from utils.formats.check import judge
+from utils.formats.children import ChildFailed
 from utils.formats.pdf import child as pdf_child
 from utils.formats.pdf.layout import Block, Page, markdown_of, to_blocks
 from utils.formats.pdf.lines import Line
@@ -89,8 +90,7 @@ def column(x: float, top: float, lines: list[str], size: float = 10) -> list[Pla
 @pytest.fixture(autouse=True)
 def _no_children_left() -> Iterator[None]:
     yield
-    while pdf_child._idle:
-        pdf_child._idle.pop().kill()
+    pdf_child.CHILDREN.dismiss()
 
 
 def article_page(number: int) -> list[Placed]:
@@ -241,15 +241,15 @@ def test_a_child_that_dies_or_hangs_is_replaced(
     monkeypatch: pytest.MonkeyPatch, script: str, deadline: float, said: str
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(pdf_child, "_START", script)
-        with pytest.raises(pdf_child.ChildFailed, match=said):
+        patch.setattr(pdf_child.CHILDREN, "start", script)
+        with pytest.raises(ChildFailed, match=said):
             pdf_child.extract(pdf_of([article_page(1)]), deadline)
-    assert pdf_child._idle == []
+    assert pdf_child.CHILDREN.dismiss() == 0
     assert read([article_page(1)]).body_words > 0
 
 
 def test_a_failed_child_is_a_rejection_not_a_crash(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pdf_child, "_START", DIES)
+    monkeypatch.setattr(pdf_child.CHILDREN, "start", DIES)
     with pytest.raises(BadContent, match="crashed") as caught:
         read([article_page(1)])
     assert caught.value.outcome == "not_a_paper"

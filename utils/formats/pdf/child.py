@@ -1,85 +1,13 @@
-"""PDF reading in a process of its own, because PDFium is native code and the files are hostile.
-
-A child that hangs is killed after a deadline, one that crashes takes nothing with it, and one
-that swells meets a memory limit. It answers in JSON, so that even a child taken over by a file
-cannot hand its parent an object to run. What it prints goes to the log, since the parent's
-standard output may be the MCP protocol. Not `multiprocessing`: that starts the caller's own script
-again in the child, which a notebook or a script without a main guard does not survive.
-"""
+"""PDF reading in a process of its own, because PDFium is native code and not safe for threads."""
 
 from __future__ import annotations
 
-import json
-import os
-import signal
-import struct
-import subprocess
-import sys
-import threading
-from contextlib import suppress
-from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-DEADLINE = 60.0  # seconds; the longest theses read in five
-_MEMORY = 2 << 30  # bytes of address space
-_CHILDREN = 2  # at once; each holds about 100 MB
+from ..children import DEADLINE, Children, serve_with
+
 _MOST_PAGES = 1500
-_LENGTH = struct.Struct("!Q")
-_START = "import sys; sys.path.insert(0, sys.argv[1]); from {} import serve; serve()"
-
-_free = threading.BoundedSemaphore(_CHILDREN)
-_idle: list[Child] = []
-
-
-class ChildFailed(Exception):
-    """The child gave no answer: it crashed, or was killed after its deadline."""
-
-
-class Child:
-    """One reading process, started at its first job; it ends when we do."""
-
-    def __init__(self) -> None:
-        root = Path(__file__).resolve().parents[3]
-        self._process = subprocess.Popen(  # noqa: S603 - our own interpreter, our own code
-            [sys.executable, "-c", _START.format(__name__), str(root)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-        )
-
-    def ask(self, body: bytes, deadline: float) -> dict[str, Any]:
-        """Have *body* read.
-
-        Raises
-        ------
-        ChildFailed
-            No answer came; the child is dead.
-        """
-        expired = threading.Event()  # a timer still runs while it kills: it cannot be asked
-
-        def expire() -> None:
-            expired.set()
-            self._process.kill()
-
-        late = threading.Timer(deadline, expire)
-        late.daemon = True
-        late.start()
-        try:
-            assert self._process.stdin
-            assert self._process.stdout
-            _send(self._process.stdin, body)
-            answer: dict[str, Any] = json.loads(_receive(self._process.stdout))
-        except (EOFError, OSError, ValueError) as error:
-            msg = f"no answer within {deadline:g} s" if expired.is_set() else "the reader crashed"
-            raise ChildFailed(msg) from error
-        finally:
-            late.cancel()
-        return answer
-
-    def kill(self) -> None:
-        """End the process, whatever it does."""
-        self._process.kill()
-        with suppress(OSError):
-            self._process.communicate()
+CHILDREN = Children(__name__, most=2)  # each holds about 100 MB
 
 
 def extract(body: bytes, deadline: float = DEADLINE) -> dict[str, Any]:
@@ -97,62 +25,12 @@ def extract(body: bytes, deadline: float = DEADLINE) -> dict[str, Any]:
     ChildFailed
         The child crashed or took longer than *deadline* seconds.
     """
-    with _free:
-        child = _idle.pop() if _idle else Child()
-        try:
-            answer = child.ask(body, deadline)
-        except BaseException:
-            child.kill()
-            raise
-        _idle.append(child)
-        return answer
+    return CHILDREN.ask(body, deadline)
 
 
 def serve() -> None:
-    """Answer jobs until the parent hangs up. Runs in the child."""
-    # Ctrl-C goes to the whole group; it is our parent's to answer, and its end is ours.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    jobs, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # nothing a library prints may be taken for an answer
-    with suppress(ImportError, ValueError, OSError):
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    while True:
-        try:
-            body = _receive(jobs)
-        except EOFError:
-            return
-        try:
-            answer = read_pages(body)
-        except (MemoryError, RecursionError):
-            answer = {"error": "broken"}
-        _send(answers, json.dumps(answer).encode())
-
-
-def _send(pipe: IO[bytes], body: bytes) -> None:
-    pipe.write(_LENGTH.pack(len(body)))
-    pipe.write(body)
-    pipe.flush()
-
-
-def _receive(pipe: IO[bytes]) -> bytes:
-    """One message.
-
-    Raises
-    ------
-    EOFError
-        The other side is gone.
-    """
-    head = pipe.read(_LENGTH.size)
-    if len(head) < _LENGTH.size:
-        raise EOFError
-    size = _LENGTH.unpack(head)[0]
-    body = pipe.read(size)
-    if len(body) < size:
-        raise EOFError
-    return body
+    """What the child runs."""
+    serve_with(read_pages)
 
 
 def read_pages(body: bytes) -> dict[str, Any]:

@@ -12,8 +12,9 @@ from collections import Counter
 from ...errors import BadContent
 from ...identifiers import Ids
 from ...paper import Document, Fetched, Paper, Verdict
+from ..children import ChildFailed
 from ..sections import measure
-from .child import ChildFailed, extract
+from .child import extract
 
 _DOI = re.compile(r"10\.\d{4,9}(?:\.\d+)*/[^\s\"<>|]+[^\s\"<>|.,;:)\]]")
 _CITE_AS = re.compile(rf"cite this article as.{{0,600}}?({_DOI.pattern})", re.I | re.S)

@@ -1,0 +1,67 @@
+"""Reading in other processes: the same texts and the same refusals as reading here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from tests.world import World
+from utils import formats
+from utils.errors import BadContent
+from utils.formats import aside
+from utils.identifiers import Ids
+from utils.paper import Author, Fetched, Notice, Paper
+
+HTML = b"<html><head><title>Bees in winter</title></head><body><p>Sign in to read.</p></body></html>"
+
+
+@pytest.fixture(autouse=True)
+def _no_children_left() -> Iterator[None]:
+    yield
+    aside._children().dismiss()
+
+
+@pytest.fixture
+def jats(library, world: World) -> Fetched:
+    stored = library.download(world.paper("pmc_cloud").pmid).stored
+    kept = library.shelf.raw(stored)
+    assert kept
+    return kept.fetched
+
+
+def test_a_text_is_the_same_wherever_it_is_read(library, world: World, jats: Fetched) -> None:
+    paper = library.find(world.paper("pmc_cloud").pmid).paper
+    assert aside.read_aside(jats, paper) == formats.read(jats, paper)
+
+
+def test_a_refusal_is_the_same_too() -> None:
+    about = Paper(
+        Ids(doi="10.1000/a"),
+        title="Bees in winter",
+        authors=(Author(family="Roe", affiliations=("Here",)),),
+        notices=(Notice("erratum", "b"),),
+    )
+    page = Fetched(HTML, "html", "https://a.test", "publisher", "publisher", ids=Ids(pmid="1"))
+    told = []
+    for read in (formats.read, aside.read_aside):
+        with pytest.raises(BadContent) as caught:
+            read(page, about)
+        told.append((caught.value.message, caught.value.hint, caught.value.details))
+    assert told[0] == told[1]
+
+
+def test_a_reader_that_dies_is_a_rejection(
+    monkeypatch: pytest.MonkeyPatch, jats: Fetched
+) -> None:
+    monkeypatch.setattr(aside._children(), "start", "import os; os._exit(9)")
+    with pytest.raises(BadContent, match="crashed") as caught:
+        aside.read_aside(jats, Paper(Ids(pmid="1")))
+    assert caught.value.outcome == "not_a_paper"
+
+
+def test_bodies_may_hold_anything(jats: Fetched) -> None:
+    odd = replace(jats, body=b"\n\x00\xff\n" * 10)
+    with pytest.raises(BadContent):
+        aside.read_aside(odd, Paper(Ids(pmid="1")))

@@ -1,0 +1,67 @@
+"""Reading on all cores: the same as `formats.read`, in child processes.
+
+A bulk run fetches with dozens of threads; a page that takes seconds to read would hold them all
+up. For a single paper a child would only cost its start.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, replace
+from functools import cache
+from typing import Any
+
+from ..errors import BadContent
+from ..identifiers import Ids
+from ..paper import Document, Fetched, Paper, paper_from
+from . import read
+from .children import ChildFailed, Children, serve_with
+
+_MOST = 4  # each holds about 80 MB, and the sites allow no more than a dozen papers a second
+
+
+def read_aside(fetched: Fetched, paper: Paper) -> Document:
+    """See `formats.read`."""
+    if fetched.media == "pdf":
+        return read(fetched, paper)  # PDFs have children of their own
+    about = {"fetched": asdict(replace(fetched, body=b"", ids=Ids())), "paper": asdict(paper)}
+    about["fetched"].update(body="", ids=asdict(fetched.ids))
+    try:
+        answer = _children().ask(json.dumps(about).encode() + b"\n" + fetched.body)
+    except ChildFailed as error:
+        msg = f"What {fetched.source} sent could not be read: {error}."
+        hint = "It is broken, or made to break readers."
+        raise BadContent(msg, hint, verdict="not_a_paper") from error
+    if refused := answer.get("refused"):
+        raise BadContent(refused["message"], refused["hint"], **refused["details"])
+    if "document" not in answer:
+        msg = f"What {fetched.source} sent takes more memory to read than there is."
+        raise BadContent(msg, "It is made to break readers.", verdict="not_a_paper")
+    return _document(answer["document"])
+
+
+@cache
+def _children() -> Children:
+    return Children(__name__, most=min(_MOST, os.cpu_count() or 1))
+
+
+def _document(row: dict[str, Any]) -> Document:
+    tuples = {name: tuple(row[name]) for name in ("authors", "walls")}
+    return Document(**{**row, **tuples, "ids": Ids(**row["ids"])})
+
+
+def serve() -> None:
+    """What a child runs."""
+    serve_with(_answer)
+
+
+def _answer(job: bytes) -> dict[str, Any]:
+    head, _, body = job.partition(b"\n")
+    about = json.loads(head)
+    row = about["fetched"]
+    fetched = Fetched(**{**row, "body": body, "ids": Ids(**row["ids"])})
+    try:
+        return {"document": asdict(read(fetched, paper_from(about["paper"])))}
+    except BadContent as bad:
+        return {"refused": {"message": bad.message, "hint": bad.hint, "details": bad.details}}
