@@ -10,7 +10,7 @@ from tests.world import jats, pages
 from tests.world.pdf import pdf_of, scan_of
 from utils import inbox_files, safe_files
 from utils.errors import StoreFailed
-from utils.inbox import take_in
+from utils.inbox import _Inbox, take_in
 from utils.store import body_of
 
 
@@ -320,6 +320,7 @@ def test_killed_at_any_step_it_comes_to_the_same_end(library, world, inbox, monk
     where, what = places[step]
     with monkeypatch.context() as broken:
         broken.setattr(where, what, _full)
+        broken.setattr(_Inbox, "close", lambda _: None)  # whoever is killed writes no report
         with pytest.raises(StoreFailed):
             taken(library)
     assert (inbox / "a.pdf").read_bytes() == pdf_of(record)
@@ -327,6 +328,9 @@ def test_killed_at_any_step_it_comes_to_the_same_end(library, world, inbox, monk
     [done] = taken(library).values()
 
     assert done.outcome == "filed"
+    assert record.pmid not in (harvest.folder / "not_retrieved.csv").read_text()
+    [row] = harvest.ledger.rows()
+    assert [a.source for a in row.attempts].count("manual") == 1
     assert harvest.job().counts.full_text == 1
     assert library.list_papers()[0] == 1
     stored = library.find(record.pmid)

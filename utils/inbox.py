@@ -284,11 +284,10 @@ class _Inbox:
         sha256 = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
         told = []
         for ledger in self.ledgers:
-            numbers = {*ledger.lacking(stored.paper.ids), *_cited(ledger, stored.paper)}
-            for number in sorted(numbers):
-                ledger.brought(number, stored, sha256)
-            if numbers:
+            numbers = {*ledger.numbers_of(stored.paper.ids), *_cited(ledger, stored.paper)}
+            if sum(ledger.brought(number, stored, sha256) for number in sorted(numbers)):
                 told.append(ledger.path.stem)
+            if numbers:  # also where it was told before, and we were killed before its report
                 self.touched[ledger.path.stem] = ledger
         return tuple(told)
 

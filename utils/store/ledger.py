@@ -229,10 +229,11 @@ class Ledger:
         """A paper is on the shelf: that is its end, in full text or as an abstract."""
         self._end(number, self._texts(stored, sha256, reason, detail))
 
-    def brought(self, number: int, stored: StoredPaper, sha256: str) -> None:
-        """Somebody brought the text by hand: that is the end of a paper that had ended without."""
-        self.tried(number, stored.attempts[-1:])
-        self._end(number, self._texts(stored, sha256), of=_WITHOUT_TEXT)
+    def brought(self, number: int, stored: StoredPaper, sha256: str) -> bool:
+        """Somebody brought the text by hand; whether the paper had none, and ends so now."""
+        if lacked := self._end(number, self._texts(stored, sha256), of=_WITHOUT_TEXT):
+            self.tried(number, stored.attempts[-1:])
+        return lacked
 
     @staticmethod
     def _texts(
@@ -254,19 +255,19 @@ class Ledger:
         """Nothing of a paper could be had."""
         self._end(number, {"state": "failed", "reason": reason, "detail": encodable(detail)})
 
-    def _end(self, number: int, values: Mapping[str, str], of: str = "('pending')") -> None:
+    def _end(self, number: int, values: Mapping[str, str], of: str = "('pending')") -> bool:
         values = {**values, "rung": "", "ended_at": now()}
         columns = ", ".join(f"{name} = ?" for name in values)
         with self._writing() as db:
             update = f"UPDATE papers SET {columns} WHERE number = ? AND state IN {of}"  # noqa: S608
-            db.execute(update, [*values.values(), number])
+            return db.execute(update, [*values.values(), number]).rowcount > 0
 
-    def lacking(self, ids: Ids) -> list[int]:
-        """The numbers of a paper that has no full text here, whatever became of it."""
+    def numbers_of(self, ids: Ids) -> list[int]:
+        """The numbers of a paper, whatever became of it."""
         names = ids.names()
         asked = " OR ".join(["json_extract(ids, ?) = ?"] * len(names))
-        query = f"""SELECT number, ids FROM papers WHERE state IN {_WITHOUT_TEXT} AND ({asked}
-            OR number IN (SELECT number FROM names WHERE name IN ({",".join("?" * len(names))})))"""  # noqa: S608
+        query = f"""SELECT number, ids FROM papers WHERE {asked} OR number IN
+            (SELECT number FROM names WHERE name IN ({",".join("?" * len(names))}))"""  # noqa: S608
         given = [part for n in names for part in ("$." + n.partition(":")[0], n.partition(":")[2])]
         with self._reading() as db:
             rows = db.execute(query, [*given, *names]).fetchall()
@@ -274,9 +275,8 @@ class Ledger:
 
     def nameless(self) -> list[tuple[int, str]]:
         """Number and words of the papers that were asked for without an identifier."""
-        query = f"SELECT number, asked FROM papers WHERE ids = '{{}}' AND state IN {_WITHOUT_TEXT}"  # noqa: S608
         with self._reading() as db:
-            return db.execute(query).fetchall()
+            return db.execute("SELECT number, asked FROM papers WHERE ids = '{}'").fetchall()
 
     def reopen(self, which: str) -> int:
         """Papers to be tried once more: a state (``failed``, ``abstract``) or an outcome.
