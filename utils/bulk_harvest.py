@@ -175,12 +175,13 @@ class _Harvest:
 
     def _begin_ways(self, papers: Mapping[int, Paper]) -> None:
         """Shelve the abstracts, long before the texts' turns at the slowest site; then go on."""
-        if not papers:
-            return
-        shelved = self.ladder.shelf.save_abstracts(list(papers.values()))
-        for number, stored in zip(papers, shelved, strict=True):
+        shelf = self.ladder.shelf
+        held = {number: shelf.find(paper.ids) for number, paper in papers.items()}
+        if new := [paper for number, paper in papers.items() if not held[number]]:
+            shelf.save_abstracts(new)
+        for number, stored in held.items():
             with self._costing_only(number):
-                if stored.kind == "full_text":  # the shelf had it under another name
+                if stored and stored.kind == "full_text":  # under another name
                     self._end(number, stored)
                 else:
                     self._advance(number)
