@@ -176,6 +176,16 @@ def test_an_identifier_that_is_only_cited_does_not_make_it_that_paper(library, w
     assert library.list_papers()[0] == 0
 
 
+def test_of_two_names_that_contradict_each_other_the_text_decides(library, world, inbox):
+    record, cited = world.paper("paywall"), world.paper("login")
+    words = "These words report the whole experiment and what came of it. " * 90
+    head = f"# {record.plain_title}\n\n{' '.join(record.authors[0])}\n\ndoi:{record.doi}\n\n"
+    text = f"{head}A comment on PMID: {cited.pmid}.\n\n## Methods\n\n{words}\n\n## Results\n\n"
+    drop(inbox, "a.md", f"{text}{words}\n\n## References\n\n1. None.\n")
+    [done] = taken(library).values()
+    assert (done.outcome, done.paper) == ("filed", f"doi:{record.doi.lower()}"), done.detail
+
+
 def test_who_is_unknown_to_everybody_is_unmatched_and_who_could_not_be_asked_postponed(
     library, world, inbox
 ):

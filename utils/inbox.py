@@ -196,14 +196,27 @@ class _Inbox:
 
     def look_up(self, matches: Sequence[_Match]) -> None:
         """Learn what the named papers are: from the shelf, and in one batch for the others."""
+        named = list(dict.fromkeys(ids for match in matches for ids in match.names))
+        self._learn(named)
+        # One of two names was that of a cited paper: which, the judges can tell.
+        contradict = [ids for ids in named if isinstance(self.records[ids], BadRequest)]
+        self._learn([part for ids in contradict for part in _apart(ids)])
+
+    def _learn(self, names: Sequence[Ids]) -> None:
         unknown = []
-        for ids in dict.fromkeys(ids for match in matches for ids in match.names):
+        for ids in names:
             if held := self.shelf.find(ids):
                 self.records[ids] = held.paper
             else:
                 unknown.append(ids)
         if unknown:
             self.records |= look_up(unknown, self.ladder.web, self.ladder.sources)
+
+    def _known_as(self, ids: Ids) -> list[Paper | PaperError]:
+        found = self.records.get(ids)
+        if isinstance(found, BadRequest):
+            return [found, *(self.records[part] for part in _apart(ids))]
+        return [found] if found else []
 
     # -- whether it is that ------------------------------------------------------------------
 
@@ -233,20 +246,18 @@ class _Inbox:
     def _grounds(self, match: _Match) -> Iterator[list[Paper]]:
         """The papers a file could be of, each once: what it says, what it is called, its title."""
         seen: set[str] = set()
-        claimed, named = (self.records.get(ids) for ids in (match.claims, match.named))
-        for group in ([claimed], [*match.called, named], match.titled):
+        claimed, named = map(self._known_as, (match.claims, match.named))
+        for group in (claimed, [*match.called, *named], match.titled):
             papers = {p.ids.key: p for p in group if isinstance(p, Paper)}
             yield [paper for key, paper in papers.items() if key not in seen]
             seen |= set(papers)
 
     def _not_filed(self, match: _Match, refused: Sequence[tuple[Paper, BadContent]]) -> HandedIn:
         name = shown(match.path)
-        outcomes = [self.records.get(ids) for ids in match.names]
+        outcomes = [outcome for ids in match.names for outcome in self._known_as(ids)]
         troubles = [outcome for outcome in outcomes if isinstance(outcome, PaperError)]
         for trouble in troubles:
-            if isinstance(trouble, BadRequest):
-                return HandedIn(name, "ambiguous", str(trouble), str(match.claims))
-            if not isinstance(trouble, NotFound):
+            if not isinstance(trouble, NotFound | BadRequest):
                 return HandedIn(name, "postponed", str(trouble), str(match.names[0]))
         if refused:
             paper, bad = min(refused, key=lambda pair: pair[1].outcome == "wrong_paper")
@@ -314,6 +325,10 @@ def _judged(found: Read, paper: Paper, match: _Match) -> Document:
             msg = f"It names {paper.ids}, but seems to be another paper: {seen.evidence}."
             raise BadContent(msg, f"If it is that one: {_BY_NAME}", verdict="wrong_paper")
     return document
+
+
+def _apart(ids: Ids) -> list[Ids]:
+    return [Ids(**{kind: value}) for kind, value in asdict(ids).items() if value]
 
 
 def _without_clue(path: Path, document: Document) -> HandedIn:
