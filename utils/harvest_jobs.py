@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -18,7 +20,7 @@ from typing import get_args
 
 from .bulk_harvest import Progress, run
 from .duplicate_papers import merged
-from .errors import BadRequest, NotFound
+from .errors import BadRequest, NotFound, StoreFailed
 from .identifier_lists import Entry
 from .identifiers import Ids
 from .job import Job
@@ -27,6 +29,8 @@ from .paper import Verdict, now
 from .pubmed_search import every_pmid
 from .sources import Query
 from .store.ledger import Ledger
+
+log = logging.getLogger(__name__)
 
 _SLUG = 40
 _ENDS = {
@@ -182,9 +186,11 @@ def every_job(ladder: Ladder) -> list[Job]:
     """All jobs of the shelf, the newest first."""
     jobs = []
     for path in _folder(ladder).glob("*.db"):
-        ledger = Ledger(path)
-        jobs.append(ledger.job())
-        ledger.close()
+        try:
+            with closing(Ledger(path)) as ledger:
+                jobs.append(ledger.job())
+        except StoreFailed as damaged:  # the others are still worth seeing
+            log.warning("%s", damaged)
     return sorted(jobs, key=lambda job: job.begun_at, reverse=True)
 
 
