@@ -13,6 +13,8 @@ import pytest
 from utils.identifiers import Ids
 from utils.paper import Notice, Paper
 
+pytest.importorskip("pandas", reason="needs the notebook group: uv run --group notebook pytest")
+pytest.importorskip("matplotlib", reason="needs the notebook group")
 NOTEBOOK = Path(__file__).resolve().parents[1] / "notebooks" / "explore_papers.ipynb"
 
 

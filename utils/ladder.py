@@ -209,6 +209,11 @@ class Ladder:
             return False
         if not stored.attempts and stored.via != ADOPTED:
             return True  # a harvest put it there first, and had not asked anybody for the text yet
+        rungs = {rung.via: rung for rung in self.rungs}
+        for attempt in stored.attempts:  # a rung opened since: a new PMCID, a key, an embargo over
+            rung = rungs.get(attempt.source)
+            if attempt.outcome == "skipped" and rung and not self.closed(rung, stored.paper):
+                return True
         days = timedelta(days=self.web.settings.papers_retry_abstract_days)
         return datetime.fromisoformat(stored.saved_at) + days <= datetime.now(UTC)
 

@@ -128,6 +128,8 @@ def joined(new: Paper, old: Paper) -> Paper:
     types = filled["publication_types"]
     if _RETRACTED in old.publication_types and _RETRACTED not in types:
         types = (*types, _RETRACTED)
+    if new.recorded_by and new.ids.pmcid:
+        filled["released"] = new.released  # an embargo that today's record does not name is over
     more = {"ids": new.ids | old.ids, "notices": _notices(old, new), "publication_types": types}
     return Paper(**{**filled, **more})
 
