@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -12,10 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.harvests import assert_complete, done, ids_of, library_of, repeated
+from tests.harvests import assert_complete, done, ids_of, library_of, repeated, torn
 from tests.world import Record, World
 from tests.world.wire import Call, Reply
 from utils import Library
+from utils.errors import StoreFailed
 from utils.harvest_jobs import Harvest
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -175,3 +178,115 @@ def test_a_slow_host_holds_up_nobody_else(
             gates.set()
     assert early == set(range(1, len(slow) + 1))
     assert_complete(far, harvest, slow + others)
+
+
+# -- disk, clock, databases ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("at", [1, 4, 15, 60])
+def test_a_full_disk_stops_the_run_with_a_sentence_and_space_lets_it_go_on(
+    field: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: int
+) -> None:
+    records = some(field, "pmc_cloud", "publisher_html", "paywall", "abstract_only", most=20)
+    real, left = os.fsync, [at]
+
+    def fsync(descriptor: int) -> None:
+        left[0] -= 1
+        if left[0] <= 0:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        real(descriptor)
+
+    first = library_of(field, tmp_path)
+    monkeypatch.setattr(os, "fsync", fsync)
+    with pytest.raises(StoreFailed, match="disk is full"):
+        done(harvest_of(first, records))
+    assert_no_lane_is_left()
+    monkeypatch.setattr(os, "fsync", real)
+    assert not torn(tmp_path / "papers")
+    second = library_of(field, tmp_path)
+    harvest = harvest_of(second, records)
+    assert harvest.job().counts.failed == 0
+    done(harvest)
+    assert_complete(second, harvest, records)
+
+
+def test_a_ledger_without_room_stops_the_run_and_room_lets_it_go_on(
+    far: Library, field: World
+) -> None:
+    records = some(field, "pmc_cloud", most=20)
+    harvest = harvest_of(far, records)
+    [(pages,)] = harvest.ledger._db.execute("PRAGMA page_count")
+    harvest.ledger._db.execute(f"PRAGMA max_page_count = {pages + 10}")
+    with pytest.raises(StoreFailed, match="full") as failure:
+        done(harvest)
+    assert "disk space" in failure.value.hint
+    assert_no_lane_is_left()
+    harvest = harvest_of(far, records)
+    done(harvest)
+    assert_complete(far, harvest, records)
+
+
+def test_a_clock_set_back_an_hour_holds_up_nothing(
+    far: Library, field: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    records = some(field, "europepmc_only", most=6) + some(field, "pmc_cloud", most=6)
+    field.mood("down", "europepmc")
+    stage, back = time.time, [0.0]
+    monkeypatch.setattr(time, "time", lambda: stage() - back[0])
+    began = stage()
+    harvest = harvest_of(far, records)
+    for progress in harvest:
+        if progress.later:
+            back[0] = 3600.0
+            field.calm()
+    assert back[0]
+    assert stage() - began < 1800
+    assert_complete(far, harvest, records)
+
+
+def test_a_catalogue_damaged_under_the_run_is_made_again(field: World, tmp_path: Path) -> None:
+    records = some(field, "pmc_cloud", "publisher_html", "paywall", "abstract_only", most=40)
+    library = library_of(field, tmp_path)
+    catalogue = tmp_path / "papers/.papershelf/catalogue.db"
+    harvest = harvest_of(library, records)
+    hurt = False
+    for progress in harvest:
+        if progress.job.counts.full_text > 3 and not hurt:
+            hurt = True
+            with catalogue.open("r+b") as file:
+                file.write(b"this is no database " * 4000)
+    library.shelf.close()
+    assert list(catalogue.parent.glob("catalogue.db.damaged-*"))
+    assert_complete(library_of(field, tmp_path), harvest, records)
+
+
+def test_a_damaged_ledger_says_what_to_do_and_the_shelf_knows_the_rest(
+    field: World, tmp_path: Path
+) -> None:
+    records = some(field, "pmc_cloud", "paywall", most=12)
+    library = library_of(field, tmp_path)
+    harvest = harvest_of(library, records)
+    done(harvest)
+    harvest.ledger.close()
+    path = harvest.ledger.path
+    path.write_bytes(b"\0" * 4096 + path.read_bytes()[4096:])
+    with pytest.raises(StoreFailed, match=path.name) as failure:
+        harvest_of(library, records)
+    assert "delete" in failure.value.hint
+    assert [job.job_id for job in library.harvests()] == []
+    path.unlink()
+    asked = len(field.requests)
+    harvest = harvest_of(library, records)
+    done(harvest)
+    assert len(field.requests) == asked
+    assert_complete(library, harvest, records)
+
+
+def assert_no_lane_is_left() -> None:
+    """The threads of a stopped run end with what they have under way."""
+    pause = threading.Event()
+    for _ in range(4000):
+        if not any(thread.name.startswith("lane ") for thread in threading.enumerate()):
+            return
+        pause.wait(0.005)
+    pytest.fail("a thread is still at work")
