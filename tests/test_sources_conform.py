@@ -10,8 +10,12 @@ from utils.sources import SOURCES
 from utils.web import Web
 
 every = pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.name)
-# Not sites: what a source is, and how all of NCBI's E-utilities are spoken to.
+# Not sites: what a source is, how all of NCBI's E-utilities are spoken to, and each of the others.
 SHARED_WAYS = {"__init__", "source", "eutils"}
+UTILITIES = {
+    *("ecitmatch", "einfo", "elink", "espell", "esummary", "mesh", "pubmed_records"),
+    "europepmc_links",
+}
 
 
 def test_names_are_unique():
@@ -21,7 +25,7 @@ def test_names_are_unique():
 
 def test_every_file_in_the_room_is_in_the_list():
     files = {path.stem for path in Path(utils.sources.__path__[0]).glob("*.py")}
-    assert files - SHARED_WAYS == {source.name for source in SOURCES}
+    assert files - SHARED_WAYS - UTILITIES == {source.name for source in SOURCES}
 
 
 def test_the_default_ladder_is_the_order_of_the_list():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -14,24 +14,31 @@ from .settings import Settings, load_settings
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from .article_details import Details, Level
+    from .article_search import Found
+    from .citation_matching import Match
     from .corpus_lock import Rebuilt
     from .errors import PaperError
     from .harvest_jobs import Harvest
     from .harvest_plan import Plan
     from .health_check import Check
+    from .identifier_crosswalk import Converted
     from .identifier_lists import Entry
     from .identifiers import Ids
     from .inbox import HandedIn
     from .job import Job
     from .ladder import Ladder
-    from .paper import SearchResult, StoredPaper
+    from .paper import Paper, SearchResult, StoredPaper
     from .paper_download import Download
     from .recheck import Change
+    from .relationships import Relations, Relationship
     from .reports import Lock
     from .shelf_reading import Reading
     from .sources import Query
+    from .sources.eutils import Contact
     from .store import RebuildReport, Shelf
     from .text_renewal import Renewal
+    from .vocabulary import Heading, Spelling
     from .web import Web
 
 
@@ -224,6 +231,69 @@ class Library:
         from .harvest_jobs import every_job
 
         return every_job(self._ladder)
+
+    def search_articles(self, query: str, *, summaries: int = 0, **options: Any) -> Found:
+        """PMIDs by the hundred, and the first papers in brief; see `.article_search`."""
+        from .article_search import search_articles
+        from .sources import Query
+
+        return search_articles(Query(query, **options), summaries, self.web)
+
+    def paper(self, pmid: str | int) -> Paper:
+        """One paper as PubMed knows it; see `.article_details.paper_of`."""
+        from .article_details import paper_of
+
+        return paper_of(pmid, self.web)
+
+    def details(self, pmids: Iterable[str | int], level: Level = "abstract_plus") -> Details:
+        """PubMed's records of many papers; see `.article_details.details`."""
+        from .article_details import details
+
+        return details(list(pmids), level, self.web)
+
+    def related(self, pmid: str | int, kind: Relationship, most: int = 5) -> Relations:
+        """Similar papers, those that cite it, those it cites; see `.relationships.related`."""
+        from .article_details import pmid_of
+        from .relationships import related
+
+        return related(pmid_of(pmid), kind, most, self.web)
+
+    def convert_ids(self, ids: Iterable[str | int]) -> list[Converted]:
+        """The other names of many papers; see `.identifier_crosswalk.convert`."""
+        from .identifier_crosswalk import convert
+        from .sources import SOURCES
+
+        return convert([str(one) for one in ids], self.web, SOURCES)
+
+    def match_citations(self, citations: Iterable[Mapping[str, str]]) -> list[Match]:
+        """PMIDs of printed references; see `.citation_matching.match_citations`."""
+        from .citation_matching import match_citations
+
+        return match_citations(list(citations), self.web)
+
+    def check_spelling(self, query: str) -> Spelling:
+        """How PubMed would spell a query; see `.vocabulary.check_spelling`."""
+        from .vocabulary import check_spelling
+
+        return check_spelling(query, self.web)
+
+    def look_up_mesh(self, text: str, most: int = 5) -> tuple[int, list[Heading]]:
+        """MeSH headings, their synonyms and neighbours; see `.vocabulary.look_up_mesh`."""
+        from .vocabulary import look_up_mesh
+
+        return look_up_mesh(text, most, self.web)
+
+    def database(self, name: str = "pubmed") -> tuple[dict[str, Any], str]:
+        """What an Entrez database holds, in EInfo's words; see `.sources.einfo.database`."""
+        from .sources.einfo import database
+
+        return database(name, self.web)
+
+    def contact(self) -> Contact:
+        """How the last requests to NCBI went; asks nobody. See `.sources.eutils.contact`."""
+        from .sources.eutils import contact
+
+        return contact(self.web)
 
     def read(self, paper: str, **options: Any) -> Reading:
         """A stretch of a paper on the shelf; options as in `.shelf_reading.read`."""

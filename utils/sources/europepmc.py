@@ -82,8 +82,8 @@ def _paper(row: dict[str, Any]) -> Paper:
     ids = Ids(doi=row.get("doi") or "", pmid=row.get("pmid") or "", pmcid=row.get("pmcid") or "")
     return Paper(
         ids=ids,
-        title=_plain(row.get("title")),
-        abstract=_plain(row.get("abstractText")),
+        title=without_html(row.get("title")),
+        abstract=without_html(row.get("abstractText")),
         authors=tuple(_author(author) for author in authors if author),
         journal=journal.get("title") or "",
         journal_abbreviation=journal.get("isoabbreviation") or "",
@@ -109,10 +109,10 @@ def _author(row: dict[str, Any]) -> Author:
     )
 
 
-def _plain(text: str | None) -> str:
+def without_html(text: str | None) -> str:
     """Titles and a third of the abstracts carry HTML, sometimes escaped.
 
-    >>> _plain("<h4>Aim</h4>P &lt; 0.05 of &lt;i&gt;ATM&lt;/i&gt;")
+    >>> without_html("<h4>Aim</h4>P &lt; 0.05 of &lt;i&gt;ATM&lt;/i&gt;")
     'Aim: P < 0.05 of ATM'
     """
     spaced = re.sub(r"<h4>(.*?)</h4>", r"\n\n\1: ", html.unescape(text or ""))

@@ -1,7 +1,8 @@
 """How NCBI's E-utilities are spoken to, whichever database is asked.
 
-Not a source of its own: `pubmed` and `pmc` stand on it. Errors hide in answers with status 200,
-and the body of an error may hold the API key, so bodies never reach a message.
+Not a source of its own: `pubmed`, `pmc` and the smaller utilities stand on it. Errors hide in
+answers with status 200, and the body of an error may hold the API key, so bodies never reach a
+message.
 
 https://www.ncbi.nlm.nih.gov/books/NBK25499/
 """
@@ -9,11 +10,17 @@ https://www.ncbi.nlm.nih.gov/books/NBK25499/
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Any
+from urllib.parse import urlencode
+from weakref import WeakKeyDictionary
 
-from ..errors import BadContent, NotConfigured, NotOffered, Unreachable
-from ..web import Answer, Rate, Web
+from ..errors import BadContent, NotConfigured, NotOffered, PaperError, Unreachable
+from ..paper import now
+from ..web import Answer, Rate, Web, redact
 
 # The limits are 3 and 10 a second; at exactly a third of a second NCBI still refuses now and then.
 RATE = Rate(
@@ -27,21 +34,53 @@ RATE = Rate(
 )
 BATCH = 200
 _LONGEST_GET = 1000
+# By name; a list of values repeats the name, which for ELink is not the same as commas.
+Params = Mapping[str, Any]
 _ERROR = re.compile(rb"<ERROR>\s*(.*?)\s*</ERROR>", re.S)
 
 
-def ask(
-    web: Web, tool: str, params: Mapping[str, Any], read: Callable[[Answer], Any] | None = None
-) -> Answer:
+@dataclass(frozen=True, slots=True)
+class Contact:
+    """How things stand between this process and NCBI's E-utilities.
+
+    ``answered`` and ``failed`` are when NCBI last answered, and last did not (ISO 8601, empty for
+    never), ``trouble`` what was wrong then; ``waiting`` how many requests are queued or under way.
+    """
+
+    answered: str = ""
+    failed: str = ""
+    trouble: str = ""
+    waiting: int = 0
+
+    @property
+    def status(self) -> str:
+        """``unknown`` before the first request, then what the last one came to."""
+        if not (self.answered or self.failed):
+            return "unknown"
+        return "unreachable" if self.trouble else "nominal"
+
+
+_contacts: WeakKeyDictionary[Web, Contact] = WeakKeyDictionary()
+_lock = threading.Lock()
+
+
+def contact(web: Web) -> Contact:
+    """What the last requests through *web* came to; asks nobody."""
+    with _lock:
+        return _contacts.get(web, Contact())
+
+
+def ask(web: Web, tool: str, params: Params, read: Callable[[Answer], Any] | None = None) -> Answer:
     """Call one E-utility; a rate limit or backend fault inside a 200 counts as unreachable.
 
     Parameters
     ----------
     web : Web
     tool : str
-        ``esearch``, ``efetch``, …
+        ``esearch``, ``efetch``, …; with its ending where that is not ``.fcgi``.
     params : Mapping
-        Blank values are left out: a blank ``api_key`` is answered with status 400.
+        Blank values are left out: a blank ``api_key`` is answered with status 400. A list or tuple
+        repeats its name.
     read : callable, optional
         Reads the answer while it may still be asked for again: what it finds unreadable
         (`BadContent`) counts as damaged on the way.
@@ -62,8 +101,7 @@ def ask(
         "email": settings.require_email("NCBI"),
         "api_key": settings.key("ncbi_api_key"),
     }
-    form = {name: str(value) for name, value in form.items() if value not in ("", None)}
-    url = f"{settings.eutils_base_url}/{tool}.fcgi"
+    form = _written(form)
 
     def check(answer: Answer) -> None:
         _complain(answer)
@@ -75,10 +113,65 @@ def ask(
             msg = f"NCBI's answer arrived damaged: {bad.message}"
             raise Unreachable(msg, "Try again in a minute.") from bad
 
-    # A POST keeps the key out of every URL, and is what NCBI asks for beyond 200 identifiers.
-    if "api_key" in form or sum(map(len, form.values())) > _LONGEST_GET:
-        return web.post(url, form, allow={400}, check=check)
-    return web.get(url, form, allow={400}, check=check)
+    with _noted(web):
+        if posted(web, params):
+            return web.post(_url(web, tool), form, allow={400}, check=check)
+        return web.get(_url(web, tool), form, allow={400}, check=check)
+
+
+def posted(web: Web, params: Params) -> bool:
+    """Whether a request goes by POST.
+
+    That keeps the key out of every URL, and is what NCBI asks for beyond 200 identifiers.
+    """
+    written = _written(params).values()
+    length = sum(len(v) if isinstance(v, str) else sum(map(len, v)) for v in written)
+    return bool(web.settings.key("ncbi_api_key")) or length > _LONGEST_GET
+
+
+def shown_url(web: Web, tool: str, params: Params) -> str:
+    """The address of a request as it may be shown: no key, nobody's e-mail address."""
+    return redact(f"{_url(web, tool)}?{urlencode(_written(params), doseq=True)}")
+
+
+def _url(web: Web, tool: str) -> str:
+    return f"{web.settings.eutils_base_url}/{tool if '.' in tool else f'{tool}.fcgi'}"
+
+
+def _written(params: Params) -> dict[str, str | Sequence[str]]:
+    return {
+        name: [str(one) for one in value] if isinstance(value, list | tuple) else str(value)
+        for name, value in params.items()
+        if value not in ("", None)
+    }
+
+
+@contextmanager
+def _noted(web: Web) -> Iterator[None]:
+    """Remember what a request came to."""
+    _note(web, 1)
+    try:
+        yield
+    except (Unreachable, NotConfigured) as error:
+        _note(web, -1, error)
+        raise
+    except BaseException:
+        _note(web, -1)
+        raise
+    _note(web, -1, answered=True)
+
+
+def _note(
+    web: Web, change: int, error: PaperError | None = None, *, answered: bool = False
+) -> None:
+    with _lock:
+        known = _contacts.get(web, Contact())
+        known = replace(known, waiting=known.waiting + change)
+        if error:
+            known = replace(known, failed=now(), trouble=error.message)
+        elif answered:
+            known = replace(known, answered=now(), trouble="")
+        _contacts[web] = known
 
 
 def _complain(answer: Answer) -> None:

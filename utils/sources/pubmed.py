@@ -15,7 +15,7 @@ from ..errors import BadContent, BadRequest, Unreachable
 from ..identifiers import Ids
 from ..paper import Paper, SearchResult
 from ..web import Answer, Web
-from .eutils import BATCH, RATE, ask
+from .eutils import BATCH, RATE, ask, shown_url
 from .source import Lookup, Query, Source, remembered
 
 # PubMed serves the first 9,999 hits of a search only; retstart may be at most 9,998.
@@ -87,8 +87,8 @@ def search(query: Query, web: Web) -> SearchResult:
     )
 
 
-def esearch(query: Query, web: Web) -> Hits:
-    """The PMIDs a question finds, a page of them.
+def esearch(query: Query, web: Web, *, kept: bool = False) -> Hits:
+    """The PMIDs a question finds, a page of them; *kept* on the history server, also few of them.
 
     Raises
     ------
@@ -100,17 +100,11 @@ def esearch(query: Query, web: Web) -> Hits:
     if query.start >= LAST_HIT:
         msg = f"start is {query.start}, but PubMed serves only the first {LAST_HIT:,} hits."
         raise BadRequest(msg, "Narrow the search, for example by date.")
-    wanted = min(query.max_results, LAST_HIT - query.start)
-    page = {
-        "retstart": query.start,
-        "retmax": wanted,
-        "sort": _SORTS[query.sort_by],
-        "usehistory": "y" if wanted > BATCH else "",
-    }
-    result = _result_of(ask(web, "esearch", {**_asked(query), **page}, read=Answer.json).json())
+    params = _page(query, kept=kept)
+    result = result_of(ask(web, "esearch", params, read=Answer.json).json())
     pmids, total = tuple(map(str, result["idlist"])), int(result.get("count") or 0)
     warnings = _understood(result)
-    expected = max(0, min(wanted, total - query.start))
+    expected = max(0, min(params["retmax"], total - query.start))
     if len(pmids) < expected:
         warnings += (f"PubMed sent {len(pmids)} of the {expected} hits of this page.",)
     return Hits(
@@ -122,6 +116,11 @@ def esearch(query: Query, web: Web) -> Hits:
         web_env=result.get("webenv") or "",
         query_key=result.get("querykey") or "",
     )
+
+
+def search_url(query: Query, web: Web, *, kept: bool = False) -> str:
+    """The address of that search, as it may be shown."""
+    return shown_url(web, "esearch", _page(query, kept=kept))
 
 
 def first_hits(query: Query, web: Web, among: str = "") -> Hits:
@@ -144,22 +143,22 @@ def first_hits(query: Query, web: Web, among: str = "") -> Hits:
 
     def read(answer: Answer) -> None:
         try:
-            result = _result_of(answer.json())
+            result = result_of(answer.json())
         except Unreachable:
             if among:
                 raise
             return  # PubMed cannot run the search at all: said below, and not asked again
-        count, sent = _count_of(result), {str(pmid) for pmid in result["idlist"]}
+        count, sent = count_of(result), {str(pmid) for pmid in result["idlist"]}
         if len(sent) != min(count, LAST_HIT) or not all(map(_PMID.fullmatch, sent)):
             raise BadContent(f"PubMed counted {count:,} hits and sent {len(sent):,}.")
 
     page = {"retmax": LAST_HIT, "sort": "pub_date"}
     answer = ask(web, "esearch", {**_asked(query, among), **page}, read=read)
-    result = _result_of(answer.json())
+    result = result_of(answer.json())
     return Hits(
         pmids=tuple(map(str, result["idlist"])),
         start=0,
-        total=_count_of(result),
+        total=count_of(result),
         effective_query=result.get("querytranslation") or "",
         warnings=_understood(result),
     )
@@ -174,7 +173,7 @@ def count_hits(query: Query, web: Web, among: str = "") -> int:
         PubMed did not answer, or not with a number.
     """
     answer = ask(web, "esearch", {**_asked(query, among), "rettype": "count"}, read=Answer.json)
-    return _count_of(_result_of(answer.json(), needs="count"))
+    return count_of(result_of(answer.json(), needs="count"))
 
 
 def fetch(
@@ -246,20 +245,33 @@ def _pmids_of_dois(dois: Sequence[str], web: Web) -> dict[str, str]:
     return found
 
 
+def _page(query: Query, *, kept: bool) -> dict[str, Any]:
+    """How a page of a search is asked for."""
+    wanted = min(query.max_results, LAST_HIT - query.start)
+    return {
+        **_asked(query),
+        "retstart": query.start,
+        "retmax": wanted,
+        "sort": _SORTS[query.sort_by],
+        "usehistory": "y" if kept or wanted > BATCH else "",
+    }
+
+
 def _asked(query: Query, among: str = "") -> dict[str, str]:
     """What is searched for, whichever part of the answer is wanted."""
-    term = _term(query)
+    sought = term(query)
     return {
         "db": "pubmed",
         "retmode": "json",
-        "term": f"({term}) {among}" if among else term,
+        "term": f"({sought}) {among}" if among else sought,
         "datetype": query.date_type if query.min_date else "",
         "mindate": query.min_date,
         "maxdate": query.max_date,
     }
 
 
-def _term(query: Query) -> str:
+def term(query: Query) -> str:
+    """The words that are sent: the query, narrowed to its publication types."""
     if not query.publication_types:
         return query.text
     types = (kind.replace('"', "") for kind in query.publication_types)
@@ -267,7 +279,7 @@ def _term(query: Query) -> str:
     return f"({query.text}) AND ({kinds})"
 
 
-def _count_of(result: Mapping[str, Any]) -> int:
+def count_of(result: Mapping[str, Any]) -> int:
     """The number of hits; anything else in its place is no answer."""
     count = str(result.get("count", ""))
     if not re.fullmatch(r"\d{1,9}", count, re.A):
@@ -275,7 +287,8 @@ def _count_of(result: Mapping[str, Any]) -> int:
     return int(count)
 
 
-def _result_of(reply: Any, needs: str = "idlist") -> dict[str, Any]:
+def result_of(reply: Any, needs: str = "idlist") -> dict[str, Any]:
+    """The members of ``esearchresult``; an error of the search's own counts as unreachable."""
     result = reply.get("esearchresult") if isinstance(reply, dict) else None
     if not isinstance(result, dict) or not isinstance(result.get(needs), list | str):
         told = result.get("ERROR") if isinstance(result, dict) else ""

@@ -210,10 +210,19 @@ def _date(element: _Element) -> str:
     """A date of any of PubMed's forms as ISO 8601, as precise as it is."""
     parts = {child.tag: (child.text or "").strip() for child in element}
     if span := parts.get("MedlineDate"):
-        match = _SPAN.search(span)
-        return _iso(*match.groups("")) if match else ""
+        return iso_date(span)
     month = parts.get("Month") or parts.get("Season", "")
     return _iso(parts.get("Year", ""), month, parts.get("Day", ""))
+
+
+def iso_date(text: str) -> str:
+    """A date as PubMed prints it (``1998 Dec-1999 Jan``, ``2026 Feb 14``) as ISO 8601.
+
+    >>> iso_date("2026 Feb 14"), iso_date("1998 Dec-1999 Jan"), iso_date("2000 Spring")
+    ('2026-02-14', '1998-12', '2000')
+    """
+    match = _SPAN.search(text)
+    return _iso(*match.groups("")) if match else ""
 
 
 @lru_cache(4096)

@@ -1,0 +1,70 @@
+"""From any of a paper's identifiers to the others: PMID, PMCID, DOI.
+
+NCBI's converter knows PMCIDs only, so PubMed's own records connect the rest, and Europe PMC knows
+what PubMed lacks. What nobody knows is told apart from what could not be asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from .errors import BadRequest, NotFound, PaperError
+from .identifiers import Ids
+from .paper import Paper
+from .paper_lookup import look_up
+from .sources import Source
+from .web import Web
+
+Status = Literal["found", "not_found", "invalid", "failed"]
+_WHO_KNOWS = ("idconv", "pubmed", "europepmc")
+
+
+@dataclass(frozen=True, slots=True)
+class Converted:
+    """The names of one paper; ``message`` says why they could not be had."""
+
+    requested: str
+    status: Status
+    ids: Ids = field(default_factory=Ids)
+    message: str = ""
+
+
+def convert(texts: Sequence[str], web: Web, sources: Sequence[Source]) -> list[Converted]:
+    """One outcome for each identifier, in the order given; any mix, in any spelling.
+
+    Raises
+    ------
+    BadRequest
+        There is none.
+    """
+    if not texts:
+        raise BadRequest("No identifier was given.", "Give PMIDs, PMCIDs or DOIs.")
+    read = {text: _parsed(text) for text in texts}
+    wanted = list(dict.fromkeys(ids for ids in read.values() if isinstance(ids, Ids)))
+    asked = [source for source in sources if source.name in _WHO_KNOWS]
+    outcomes = look_up(wanted, web, asked)
+    return [
+        _converted(text, outcomes[ids] if isinstance(ids, Ids) else ids)
+        for text, ids in read.items()
+    ]
+
+
+def _parsed(text: str) -> Ids | BadRequest:
+    try:
+        ids = Ids.parse(text)
+    except BadRequest as wrong:
+        return wrong
+    if not (ids.pmid or ids.pmcid or ids.doi):
+        return BadRequest(f"{text[:80]!r} is not a PMID, PMCID or DOI.")
+    return ids
+
+
+def _converted(text: str, outcome: Paper | PaperError) -> Converted:
+    if isinstance(outcome, Paper):
+        return Converted(text, "found", outcome.ids)
+    if isinstance(outcome, NotFound):
+        return Converted(text, "not_found", message=outcome.message)
+    status: Status = "invalid" if isinstance(outcome, BadRequest) else "failed"
+    return Converted(text, status, message=outcome.message)
