@@ -244,22 +244,6 @@ def test_a_clock_set_back_an_hour_holds_up_nothing(
     assert_complete(far, harvest, records)
 
 
-def test_a_catalogue_damaged_under_the_run_is_made_again(field: World, tmp_path: Path) -> None:
-    records = some(field, "pmc_cloud", "publisher_html", "paywall", "abstract_only", most=40)
-    library = library_of(field, tmp_path)
-    catalogue = tmp_path / "papers/.papershelf/catalogue.db"
-    harvest = harvest_of(library, records)
-    hurt = False
-    for progress in harvest:
-        if progress.job.counts.full_text > 3 and not hurt:
-            hurt = True
-            with catalogue.open("r+b") as file:
-                file.write(b"this is no database " * 4000)
-    library.shelf.close()
-    assert list(catalogue.parent.glob("catalogue.db.damaged-*"))
-    assert_complete(library_of(field, tmp_path), harvest, records)
-
-
 def test_a_damaged_ledger_says_what_to_do_and_the_shelf_knows_the_rest(
     field: World, tmp_path: Path
 ) -> None:
