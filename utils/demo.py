@@ -6,6 +6,7 @@ the real interfaces, fetched by the real pipeline at the polite rates.
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -16,7 +17,7 @@ from pathlib import Path
 
 from .errors import NotFound, StoreFailed
 from .library import Library
-from .settings import load_settings
+from .settings import Settings, load_settings
 
 QUERY = "field[ti]"
 _PAPERS = 40
@@ -37,16 +38,36 @@ def stage() -> Iterator[tuple[Library, str]]:
         msg = "The stand-in internet is not here."
         raise NotFound(msg, "Run the demo in a checkout of the source.")
     folder = Path(tempfile.mkdtemp(prefix="papershelf-demo-"))
-    addresses = folder / "addresses.env"
-    command = [sys.executable, "-m", "tests.world", "--field", str(_PAPERS), "--env"]
-    world = subprocess.Popen([*command, str(addresses)], cwd=_ROOT, stdout=subprocess.DEVNULL)  # noqa: S603 - our own
+    world = None
     try:
-        found = _addresses(addresses, world)
-        places = {"papers_dir": folder / "papers", "papers_pace_dir": folder / "pace"}
-        yield Library(load_settings(**found, **places)), QUERY
+        world = _world(folder / "addresses.env")
+        yield Library(_settings(folder, _addresses(folder / "addresses.env", world))), QUERY
+    except BaseException:  # interrupted as well: half a demo is of no use to anybody
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
     finally:
-        world.terminate()
-        world.wait()
+        if world:
+            world.kill()  # it holds nothing worth an orderly end
+            world.wait()
+
+
+def _world(addresses: Path) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "tests.world", "--field", str(_PAPERS)]
+    # A group of its own: Ctrl-C is ours to answer, and the world's end is ours.
+    return subprocess.Popen(  # noqa: S603 - our own
+        [*command, "--env", str(addresses)],
+        cwd=_ROOT,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        process_group=0,
+    )
+
+
+def _settings(folder: Path, addresses: dict[str, str]) -> Settings:
+    """Those of the stage, whatever the environment says: it may be offline, or hold a real key."""
+    usual = {name: field.get_default() for name, field in Settings.model_fields.items()}
+    places = {"papers_dir": folder / "papers", "papers_pace_dir": folder / "pace"}
+    return load_settings(**usual | addresses | places)
 
 
 def _addresses(file: Path, world: subprocess.Popen[bytes]) -> dict[str, str]:

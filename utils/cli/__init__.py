@@ -11,12 +11,13 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
-from ..errors import PaperError
+from ..errors import BadRequest, PaperError
 from ..library import Library
 from ..settings import version
 from . import harvests, papers, upkeep
-from .speaking import INTERRUPTED, NO_FULL_TEXT, Verb, complain, leave
+from .speaking import INTERRUPTED, NO_FULL_TEXT, Verb, complain, leave, stoppable
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -25,13 +26,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # A console without Unicode shows a question mark; it is no reason to lose the answer.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
-    args = _parser().parse_args(arguments)
-    verb: Verb = args.verb
+    given = sys.argv[1:] if arguments is None else arguments
+    as_json = "--json" in given
     try:
+        args = _parser().parse_args(given)
+        verb: Verb = args.verb
         overrides = {"papers_dir": args.papers_dir} if args.papers_dir else {}
-        return verb(args, Library(**overrides))
+        with stoppable():
+            return verb(args, Library(**overrides))
     except PaperError as error:
-        return complain(error, args.json)
+        return complain(error, as_json)
     except BrokenPipeError:
         # The reader of our pipe has what it wanted; Python would complain again on exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -45,8 +49,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
+class _Parser(argparse.ArgumentParser):
+    """Complains of a wrong command as of everything else, in JSON too."""
+
+    def error(self, message: str) -> NoReturn:
+        raise BadRequest(f"{message[:1].upper()}{message[1:]}.", f"See {self.prog} --help.")
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="server.py",
         description="Ask for a paper, get its verified full text on your own shelf. "
         "Without a command: the MCP server on stdio.",

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ..plain_text import one_line
-from .speaking import note
+from .speaking import counted, note
 
 if TYPE_CHECKING:
-    from rich.console import Group
+    from rich.console import Console
+    from rich.text import Text
 
     from ..bulk_harvest import Progress
     from ..harvest_jobs import Harvest
@@ -20,15 +20,21 @@ if TYPE_CHECKING:
 
 _EVERY_S = 10.0
 _NAMES = {"full_text": "full text", "abstract": "abstract only", "failed": "failed"}
+_BETWEEN = ("again",)  # no site: papers about to come back to one
+_WIDEST = 60
 _COLOURS = {"full_text": "green", "abstract": "yellow", "failed": "red"}
 
 
 def watch(harvest: Harvest, *, plain: bool = False) -> None:
     """Go through a harvest and show how far it is, on stderr."""
-    if plain or not sys.stderr.isatty():
-        _lines(harvest)
-    else:
-        _bar(harvest)
+    if not plain and sys.stderr.isatty():
+        from rich.console import Console
+
+        console = Console(stderr=True)
+        if not console.is_dumb_terminal:
+            _bar(harvest, console)
+            return
+    _lines(harvest)
 
 
 def _lines(harvest: Harvest) -> None:
@@ -41,37 +47,49 @@ def _lines(harvest: Harvest) -> None:
             note(
                 f"{done:,} of {counts.requested:,}: {counts.full_text:,} full text, "
                 f"{counts.abstract:,} abstract only, {counts.failed:,} failed{_eta(progress)}"
+                f"; {_waiting(progress)}".rstrip("; ")
             )
 
 
-def _bar(harvest: Harvest) -> None:
-    from rich.console import Console
+def _bar(harvest: Harvest, console: Console) -> None:
     from rich.live import Live
 
-    with Live(console=Console(stderr=True), refresh_per_second=4, transient=True) as live:
+    with Live(console=console, refresh_per_second=4, transient=True) as live:
         for progress in harvest:
-            live.update(_picture(progress))
+            live.update(picture(progress, console.width, console.encoding))
 
 
-def _picture(progress: Progress) -> Group:
-    from rich.console import Group
-    from rich.progress_bar import ProgressBar
-    from rich.table import Table
+def picture(progress: Progress, width: int, encoding: str = "utf-8") -> Text:
+    """What a terminal shows: a bar with a stretch for every outcome, and what it means."""
     from rich.text import Text
 
     counts = progress.job.counts
     done = counts.requested - counts.pending
-    head = Table.grid(padding=(0, 2))
-    share = f"{done / counts.requested:.0%}" if counts.requested else ""
-    bar = ProgressBar(total=max(1, counts.requested), completed=done, width=40)
-    head.add_row(bar, share, f"{done:,} of {counts.requested:,}", _eta(progress).strip(", "))
-    told = Text("  ").join(
-        Text(f"{getattr(counts, name):,} {words}", style=_COLOURS[name])
-        for name, words in _NAMES.items()
-    )
-    sites = ", ".join(f"{name} {size:,}" for name, size in (progress.waiting or {}).items())
-    later = f"; {progress.later:,} wait for a site that is out" if progress.later else ""
-    return Group(head, told, Text(f"waiting at: {sites or 'nobody'}{later}", style="dim"))
+    space = min(_WIDEST, width)
+    sign = "━" if encoding.startswith("utf") else "#"
+    bar, told, length = Text(), Text(), 0
+    for name, words in _NAMES.items():
+        number = getattr(counts, name)
+        stretch = round(space * number / max(1, counts.requested))
+        bar.append(sign * min(stretch, space - length), style=_COLOURS[name])
+        length = min(space, length + stretch)
+        told.append(f"{number:,} {words}  ", style=_COLOURS[name])
+    bar.append(("─" if sign == "━" else "-") * (space - length), style="dim")
+    share = f"{done / counts.requested:.0%}  " if counts.requested else ""
+    head = Text(f"{share}{done:,} of {counts.requested:,}{_eta(progress)}")
+    lines = [bar, head, told, Text(_waiting(progress), style="dim")]
+    for line in lines:
+        line.truncate(width, overflow="ellipsis")  # a line that wraps would leave its rest behind
+    return Text("\n").join(lines)
+
+
+def _waiting(progress: Progress) -> str:
+    """Where papers wait, the longest queue first."""
+    sites = sorted((progress.waiting or {}).items(), key=lambda site: -site[1])
+    parts = [f"{name} {size:,}" for name, size in sites if name not in _BETWEEN]
+    if progress.later:
+        parts.insert(0, f"{progress.later:,} for a site that is out")
+    return f"waiting: {', '.join(parts)}" if parts else ""
 
 
 def _eta(progress: Progress) -> str:
@@ -94,25 +112,29 @@ def span(seconds: float) -> str:
 
 def plan_text(plan: Plan) -> str:
     """A plan as a person reads it."""
-    least, most = plan.full_text
+    held = f", {plan.held:,} more are on the shelf in full text already" if plan.held else ""
     lines = [
-        f"{plan.papers:,} papers to get"
-        + (f", {plan.held:,} more are on the shelf in full text already" if plan.held else ""),
+        f"{counted(plan.papers, 'paper')} to get{held}",
         f"  in PMC {plan.in_pmc:,}, free {plan.free:,}, with abstract {plan.with_abstract:,}",
-        f"  full texts to expect: {least:,} to {most:,}",
-        f"  time at polite rates: about {span(plan.seconds)}",
-        f"  disk space: about {plan.size / 1e6:,.0f} MB",
-        "",
-        f"  {'site':<14}{'requests':>10}{'time':>10}",
+        f"  full texts to expect: {_range(plan.full_text)}",
+        f"  time at polite rates: {_range(plan.seconds, span)}",
+        f"  disk space: up to about {math.ceil(plan.size / 1e6):,} MB",
     ]
+    if plan.hosts:
+        lines += ["", f"  {'site':<12}{'requests':>18}{'time':>20}"]
     lines += [
-        f"  {host.host:<14}{host.requests:>10,}{span(host.seconds):>10}" for host in plan.hosts
+        f"  {host.host:<12}{_range(host.requests):>18}{_range(host.seconds, span):>20}"
+        for host in plan.hosts
     ]
-    return "\n".join([*lines, *(f"  note: {remark}" for remark in plan.notes)])
+    lines += [f"  note: {remark}" for remark in plan.notes]
+    return "\n".join(lines)
 
 
-def reasons_text(harvest: Harvest) -> Iterator[str]:
-    """Why papers have no full text, the commonest first."""
-    reasons = Counter(row.reason for row in harvest.ledger.rows() if row.reason)
-    for reason, number in reasons.most_common():
-        yield f"{number:>7,}  {one_line(reason).replace('_', ' ')}"
+def _range(pair: tuple[float, float], worded: Callable[[float], str] = "{:,}".format) -> str:
+    """From, to; in one word where both are the same.
+
+    >>> _range((3, 3)), _range((40.0, 600.0), span)
+    ('3', '40 s to 10 min')
+    """
+    least, most = map(worded, pair)
+    return least if least == most else f"{least} to {most}"

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import argparse
-import sys
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import BadRequest
+from ..errors import BadRequest, NotFound
 from ..plain_text import one_line
-from .speaking import INTERRUPTED, NO_FULL_TEXT, UNREACHABLE, command, leave, note, say
+from .speaking import INTERRUPTED, NO_FULL_TEXT, UNREACHABLE, command, counted, leave, note, say
 
 if TYPE_CHECKING:
     from ..harvest_jobs import Harvest
     from ..identifier_lists import Entry
     from ..job import Job
     from ..library import Library
+    from ..reports import Lock
     from ..sources import Query
 
 _FILED = {"filed": "●", "postponed": "…"}
+_COULD_NOT_TELL = {"could_not_tell", "unreachable"}
 
 
 def add(commands: Any) -> None:
@@ -49,32 +51,97 @@ def add(commands: Any) -> None:
 
 
 def _harvest(args: argparse.Namespace, library: Library) -> int:
-    from ..reports import read_lock
     from .harvest_screen import watch
 
-    if args.max_papers < 0:
-        raise BadRequest("--max-papers cannot be negative.")
+    _check(args)
     if args.plan:
         return _plan(args, library)
-    lock = read_lock(args.lock) if args.lock else None
+    library.settings.require_email("NCBI")  # before there is a job that cannot begin
+    lock = _lock(args.lock) if args.lock else None
     harvest = library.harvest_lock(lock) if lock else _meant(args, library)
+    if args.retry:
+        note(f"{counted(harvest.retry(args.retry), 'paper')} to be tried again.")
     for handed in library.take_in():
         note(f"inbox: {handed.file} {handed.outcome}: {handed.detail}")
-    note(f"Harvest {harvest.job_id}: {harvest.job().counts.requested:,} papers.")
+    note(_opening(harvest.job()))
     try:
         watch(harvest, plain=args.json)
     except KeyboardInterrupt:
-        counts = harvest.job().counts
-        done = counts.requested - counts.pending
-        note(f"\nInterrupted: {done:,} of {counts.requested:,} papers are done, and stay.")
-        note(f"Run the same command to go on, or: server.py harvest --job {harvest.job_id}")
-        leave(INTERRUPTED)
-    _show(harvest.job(), harvest, args.json)
+        _interrupted(harvest, args.json)
+    more: dict[str, Any] = {}
     if lock:
         rebuilt = library.differences(lock, harvest)
-        for sentence in (*rebuilt.sentences, str(rebuilt.table)):
-            note(sentence)
-    return _exit_status(harvest.job())
+        more = {"differences": list(rebuilt.sentences), "differences_file": str(rebuilt.table)}
+    _show(harvest, args.json, **more)
+    return _exit_status(harvest)
+
+
+def _check(args: argparse.Namespace) -> None:
+    """Refuse what would be ignored."""
+    if args.max_papers < 0:
+        raise BadRequest("--max-papers cannot be negative.", "0 means all.")
+    if bool(args.what) + bool(args.job) + bool(args.lock) > 1:
+        msg = "A query or a list, --job and --lock exclude each other."
+        raise BadRequest(msg, "Give one of them.")
+    if (args.job or args.lock) and (args.max_papers or args.min_date or args.max_date):
+        raise BadRequest("--max-papers and dates go with a query or a list.")
+
+
+def _meant(args: argparse.Namespace, library: Library) -> Harvest:
+    if args.job:
+        return _known(args.job, library, prefer_pmc=args.prefer_pmc)
+    options = {"prefer_pmc": args.prefer_pmc, "max_papers": args.max_papers}
+    query, entries, title = _asked(args)
+    if query:
+        note(f"Searching PubMed for {one_line(query.text)[:200]} …")
+        return library.harvest(query=query, **options)
+    return library.harvest(entries, title=title, **options)
+
+
+def _asked(args: argparse.Namespace) -> tuple[Query | None, list[Entry], str]:
+    from ..sources import Query
+    from .asked_for import asked_by
+
+    asked = asked_by(args.what)
+    dates = {name: getattr(args, name) for name in ("min_date", "max_date", "date_type")}
+    if asked.entries and (args.min_date or args.max_date):
+        raise BadRequest("Dates go with a query, not with a list.")
+    query = None if asked.entries else Query(asked.question, **dates)
+    return query, asked.entries, asked.title
+
+
+def _lock(path: Path) -> Lock:
+    from ..reports import read_lock
+
+    if not path.is_file():
+        raise BadRequest(f"There is no file {path}.", "A harvest's report has a papers.lock.json.")
+    return read_lock(path)
+
+
+def _known(job_id: str, library: Library, **options: Any) -> Harvest:
+    """The harvest of this name: a wrong name is a wrong command here, not a missing paper."""
+    try:
+        return library.harvest(job_id=job_id, **options)
+    except NotFound as error:
+        raise BadRequest(error.message, error.hint) from None
+
+
+def _opening(job: Job) -> str:
+    counts = job.counts
+    done = counts.requested - counts.pending
+    so_far = f", {done:,} of them done already" if done else ""
+    return f"Harvest {job.job_id}: {counted(counts.requested, 'paper')}{so_far}."
+
+
+def _interrupted(harvest: Harvest, as_json: bool) -> None:
+    """Say how to go on, and leave."""
+    job = harvest.job()
+    done = job.counts.requested - job.counts.pending
+    if as_json:
+        say({**_row(job), "state": "interrupted"}, as_json=True)
+    note(f"\nInterrupted: {done:,} of {counted(job.counts.requested, 'paper')} are done, and stay.")
+    note(f"Run the same command to go on, or: server.py harvest --job {job.job_id}")
+    leave(INTERRUPTED)
 
 
 def _inbox(args: argparse.Namespace, library: Library) -> int:
@@ -91,66 +158,31 @@ def _demo(args: argparse.Namespace, library: Library) -> int:
     from ..demo import stage
     from .harvest_screen import watch
 
+    note("Setting up a stand-in of the internet, with invented papers …")
     with stage() as (demo, query):
-        note(f"A stand-in of the internet is up, with invented papers. Harvesting {query!r} …")
+        note(f"Harvesting {query!r} at the polite rates: half a minute.")
         harvest = demo.harvest(query=query)
         watch(harvest, plain=args.json)
-        _show(harvest.job(), harvest, args.json)
-        if args.open:
-            import webbrowser
-
-            webbrowser.open((harvest.folder / "report.html").as_uri())
+        demo.shelf.close()
+    _show(harvest, args.json)
+    note("With real papers: set PUBMED_EMAIL, then server.py harvest 'CXCL12 AND CXCR4' --plan")
+    if args.open:
+        _open(harvest.folder / "report.html")
     return 0
 
 
-def _meant(args: argparse.Namespace, library: Library) -> Harvest:
-    options = {"retry": args.retry, "prefer_pmc": args.prefer_pmc, "max_papers": args.max_papers}
-    if args.job:
-        return library.harvest(job_id=args.job, **options)
-    query, entries, title = _asked(args)
-    if query:
-        return library.harvest(query=query, **options)
-    return library.harvest(entries, title=title, **options)
-
-
-def _asked(args: argparse.Namespace) -> tuple[Query | None, list[Entry], str]:
-    """What the words of the command mean: files and identifiers, or else a question."""
-    from ..identifier_lists import Entry
-    from ..identifiers import Ids
-    from ..reference_lists import entries_in
-    from ..sources import Query
-
-    entries: list[Entry] = []
-    names: list[str] = []
-    words = args.what or ["-"]
-    for word in words:
-        path = Path(word)
-        if word == "-":
-            entries += entries_in(_piped())
-            names.append("standard input")
-        elif path.is_file():
-            entries += entries_in(path.read_bytes(), path.name)
-            names.append(path.name)
-        elif ids := Ids.maybe(word):
-            entries.append(Entry(word, ids))
-        elif entries:
-            raise BadRequest(f"{word!r} is neither a file nor an identifier.")
-        else:
-            dates = {name: getattr(args, name) for name in ("min_date", "max_date", "date_type")}
-            return Query(" ".join(words), **dates), [], ""
-    return None, entries, ", ".join(names)
-
-
-def _piped() -> bytes:
-    if sys.stdin is None or sys.stdin.isatty():
-        raise BadRequest("Nothing to harvest.", "Give a query, identifiers or a file of them.")
-    return sys.stdin.buffer.read()
-
-
 def _plan(args: argparse.Namespace, library: Library) -> int:
+    from ..identifier_lists import Entry
     from .harvest_screen import plan_text
 
-    query, entries, _ = _asked(args)
+    query: Query | None = None
+    if args.lock:
+        entries = [Entry(str(paper.ids), paper.ids) for paper in _lock(args.lock).papers]
+    elif args.job:
+        rows = _known(args.job, library).ledger.rows()
+        entries = [Entry(row.asked, row.paper.ids) for row in rows if row.state == "pending"]
+    else:
+        query, entries, _ = _asked(args)
     plan = library.plan(entries, query=query or "", max_papers=args.max_papers)
     say(plan.row() if args.json else plan_text(plan), args.json)
     return 0
@@ -158,64 +190,90 @@ def _plan(args: argparse.Namespace, library: Library) -> int:
 
 def _status(args: argparse.Namespace, library: Library) -> int:
     if args.job:
-        harvest = library.harvest(job_id=args.job)
-        _show(harvest.job(), harvest, args.json)
+        _show(_known(args.job, library), args.json)
         return 0
     jobs = library.harvests()
     for job in jobs:
-        say(_row(job) if args.json else _line(job), args.json)
+        harvest = library.harvest(job_id=job.job_id)
+        row = _row(job, harvest)
+        say(row if args.json else _line(job, row["state"]), args.json)
+        harvest.ledger.close()
     if not jobs:
         note("No harvest on this shelf yet: server.py harvest QUERY")
     return 0
 
 
 def _report(args: argparse.Namespace, library: Library) -> int:
-    page = library.harvest(job_id=args.job).report()
+    page = _known(args.job, library).report()
     say({"job_id": args.job, "report": str(page)} if args.json else str(page), args.json)
     if args.open:
-        import webbrowser
-
-        webbrowser.open(page.as_uri())
+        _open(page)
     return 0
 
 
-def _row(job: Job) -> dict[str, Any]:
+def _open(page: Path) -> None:
+    import webbrowser
+
+    if not webbrowser.open(page.as_uri()):
+        note(f"No browser could be opened here. The page is {page}")
+
+
+def _row(job: Job, harvest: Harvest | None = None) -> dict[str, Any]:
     return {
         "job_id": job.job_id,
         "title": job.title,
-        "state": "pending" if job.counts.pending else "done",
+        "state": _state(job, harvest),
         "counts": job.row(),
         "begun_at": job.begun_at,
         "ended_at": job.ended_at,
     }
 
 
-def _line(job: Job) -> str:
+def _state(job: Job, harvest: Harvest | None) -> str:
+    """As the tool ``harvest_status`` words it."""
+    if harvest and harvest.ledger.running():
+        return "running"
+    return "interrupted" if job.counts.pending else "done"
+
+
+def _line(job: Job, state: str) -> str:
     counts = job.counts
-    left = f", {counts.pending:,} pending" if counts.pending else ""
+    left = f", {counts.pending:,} pending ({state})" if counts.pending else ""
     told = f"{counts.full_text:,} full text, {counts.abstract:,} abstract only, {counts.failed:,}"
-    head = f"{job.job_id}\n  {one_line(job.title)[:100]}\n  {counts.requested:,} papers: "
+    head = f"{job.job_id}\n  {one_line(job.title)[:100]}\n  {counted(counts.requested, 'paper')}: "
     return f"{head}{told} failed{left}"
 
 
-def _show(job: Job, harvest: Harvest, as_json: bool) -> None:
+def _show(harvest: Harvest, as_json: bool, **more: Any) -> None:
     """The end of a harvest, or how it stands: counts, reasons, where the report lies."""
-    from .harvest_screen import reasons_text
-
+    job = harvest.job()
+    row = _row(job, harvest)
+    reasons = Counter(row.reason for row in harvest.ledger.rows() if row.reason)
     page = harvest.folder / "report.html"
     if as_json:
-        say({**_row(job), "report": str(page) if page.exists() else ""}, as_json=True)
+        found = {"reasons": dict(reasons.most_common()), "notes": list(job.notes)}
+        report = {"report": str(page) if page.exists() else ""}
+        say({**row, **found, **report, **more}, as_json=True)
         return
-    say(_line(job))
-    for text in reasons_text(harvest):
-        say(f"  {text}")
-    for remark in job.notes:
-        note(f"note: {remark}")
+    say(_line(job, row["state"]))
+    for reason, number in reasons.most_common():
+        say(f"  {number:>7,}  {one_line(reason).replace('_', ' ')}")
+    for sentence in (*job.notes, *more.get("differences", ())):
+        say(f"  {sentence}")
     say(f"  report: {page}" if page.exists() else f"  report: server.py report {job.job_id}")
+    if _COULD_NOT_TELL & reasons.keys() and not job.counts.pending:
+        again = ",".join(sorted(_COULD_NOT_TELL & reasons.keys()))
+        say(f"  try those again later: server.py harvest --job {job.job_id} --retry {again}")
+    if "differences_file" in more:
+        say(f"  differences: {more['differences_file']}")
 
 
-def _exit_status(job: Job) -> int:
-    counts = job.counts
+def _exit_status(harvest: Harvest) -> int:
+    counts = harvest.job().counts
     if counts.full_text == counts.requested:
         return 0
-    return UNREACHABLE if counts.failed == counts.requested else NO_FULL_TEXT
+    if counts.failed == counts.requested and all(
+        row.reason in _COULD_NOT_TELL for row in harvest.ledger.rows()
+    ):
+        return UNREACHABLE
+    return NO_FULL_TEXT

@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import signal
 import sys
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..errors import PaperError
@@ -26,6 +28,19 @@ def command(commands: Any, name: str, verb: Verb, about: str) -> argparse.Argume
     parser.add_argument("--papers-dir", default="", help="the shelf (else PAPERS_DIR)")
     parser.set_defaults(verb=verb)
     return parser
+
+
+@contextlib.contextmanager
+def stoppable() -> Iterator[None]:
+    """Take SIGTERM (cron, a service manager, ``timeout``) for Ctrl-C."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread may say what a signal does
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def leave(status: int) -> NoReturn:
@@ -62,6 +77,15 @@ def speaks_unicode() -> bool:
 def note(text: str) -> None:
     """A remark beside the answers, on standard error."""
     sys.stderr.write(f"{clean_text(text)}\n")
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things in words.
+
+    >>> counted(1, "paper"), counted(1200, "paper")
+    ('1 paper', '1,200 papers')
+    """
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def counter(done: int, total: int) -> None:

@@ -1,0 +1,90 @@
+"""What the words of a command ask for: files and identifiers, or else a question for PubMed.
+
+Whatever looks like a file is one or is missed: a misspelt name never becomes a question.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from ..errors import BadRequest
+from ..identifier_lists import Entry
+from ..identifiers import Ids
+from ..reference_lists import MOST_BYTES, entries_in
+
+_FILE = re.compile(
+    r"(?:\.{0,2}|~[^/\s]*|[a-z]:)[/\\].*|.*[/\\]|\.\.?"
+    r"|.*\.(?:txt|csv|tsv|tab|ris|bib|bibtex|nbib|medline|enw|ciw|xml|jsonl?|xlsx?|docx?|ods|pdf"
+    r"|html?|zip|gz|lst|list|ids|md|dat)",
+    re.I | re.S,
+)
+
+
+class Asked(NamedTuple):
+    """A question in words, or else the papers of a list and where they came from."""
+
+    question: str
+    entries: list[Entry]
+    title: str = ""
+
+
+def asked_by(words: Sequence[str]) -> Asked:
+    """Read files and identifiers; words that are neither are a question, all of them together.
+
+    Without words, or for ``-``, what is piped in is read.
+
+    Raises
+    ------
+    BadRequest
+        A file is not there or holds no papers, or words of both kinds are mixed.
+    """
+    entries: list[Entry] = []
+    names: list[str] = []
+    others: list[str] = []
+    for word in words or ("-",):
+        if word == "-" or (os.path.exists(word) and not os.path.isdir(word)):  # noqa: PTH110, PTH112 - a long question is no path, and no error
+            name = "standard input" if word == "-" else Path(word).name
+            entries += _listed(word, name)
+            names.append(name)
+        elif ids := Ids.maybe(word):
+            entries.append(Entry(word, ids))
+        elif _FILE.fullmatch(word):
+            raise _no_file(word)
+        else:
+            others.append(word)
+    if others and entries:
+        msg = f"{others[0]!r} is neither a file nor an identifier, and others here are."
+        raise BadRequest(msg, "Put a question into quotes, so that it is one word.")
+    return Asked(" ".join(others), entries, ", ".join(names))
+
+
+def _listed(word: str, name: str) -> list[Entry]:
+    try:
+        if word != "-":
+            with Path(word).open("rb") as file:
+                return list(entries_in(_all_of(file), name))
+        if sys.stdin is None or sys.stdin.isatty():
+            msg = "Nothing was asked for."
+            raise BadRequest(msg, "Give a query, identifiers, or a file of them; or pipe them in.")
+        return list(entries_in(_all_of(sys.stdin.buffer)))
+    except BadRequest as error:
+        said = error.message if name in error.message else f"{name}: {error.message}"
+        raise BadRequest(said, error.hint, **error.details) from None
+    except OSError as error:
+        raise BadRequest(f"{name} cannot be read: {error.strerror}.") from None
+
+
+def _all_of(file: IO[bytes]) -> bytes:
+    return file.read(MOST_BYTES + 1)  # one more than is taken: a device has no end
+
+
+def _no_file(word: str) -> BadRequest:
+    if os.path.isdir(word):  # noqa: PTH112 - as above
+        return BadRequest(f"{word} is a folder.", "Give the files in it.")
+    msg = f"There is no file {word}."
+    return BadRequest(msg, f"Look at its name; the current folder is {Path.cwd()}.")
