@@ -59,4 +59,5 @@ def new_file(path: Path, facts: Mapping[str, str], papers: Iterable[tuple[str, s
         db.executemany("INSERT INTO job VALUES (?, ?)", facts.items())
         db.executemany("INSERT INTO papers (asked, ids) VALUES (?, ?)", papers)
         db.execute("COMMIT")
+        db.execute("PRAGMA journal_mode = WAL")  # of two who did this later, one would be refused
     part.replace(path)
