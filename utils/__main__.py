@@ -4,17 +4,40 @@ from __future__ import annotations
 
 import sys
 
+_SERVER_OPTIONS = ("--transport", "--host", "--port")
+
 
 def main() -> int:
     """Open the door the arguments ask for; the exit status is the shell's."""
     arguments = sys.argv[1:]
-    if not arguments or arguments[0] == "--transport":
+    if not arguments or arguments[0].partition("=")[0] in _SERVER_OPTIONS:
         from .tools import serve
 
         return serve(arguments)
+    if arguments[0] == "token":
+        from .tools.auth import token_command
+
+        return token_command(arguments[1:])
     from .cli import main as shell
 
+    _write_logs()
     return shell(arguments)
+
+
+def _write_logs() -> None:
+    """Warnings in words, and files where the settings say so."""
+    from .errors import PaperError
+    from .logs import begin_logs
+    from .settings import load_settings
+
+    try:
+        settings = load_settings()
+    except PaperError:
+        return  # the shell says so, in the form it was asked for
+    try:
+        begin_logs(settings, in_words=True)
+    except PaperError as error:
+        sys.stderr.write(f"{error}\n")
 
 
 if __name__ == "__main__":

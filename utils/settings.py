@@ -117,8 +117,33 @@ class Settings(BaseSettings):
     mcp_toolsets: Names = Field(
         ("core",), description="comma list of toolsets, or `all`; this version has `core`"
     )
+    mcp_transport_type: Literal["stdio", "http"] = Field(
+        "stdio", description="stdio, http; `--transport` says the same"
+    )
+    mcp_http_host: str = Field("127.0.0.1", description="the address HTTP listens on; `--host`")
+    mcp_http_port: int = Field(
+        3010, ge=0, le=65_535, description="the port HTTP listens on (0: any); `--port`"
+    )
+    mcp_auth_secret_key: SecretStr | None = Field(
+        None, description="signs and checks tokens for HTTP (HS256); 32 bytes at least"
+    )
+    mcp_auth_jwks_uri: str = Field(
+        "", description="public keys of an identity provider, in place of a secret"
+    )
+    mcp_auth_issuer: str = Field(
+        "", description="`iss` of every token; required with `MCP_AUTH_JWKS_URI`"
+    )
+    mcp_auth_audience: str = Field(
+        "", description="`aud` of every token: the endpoint's public address, which is then served"
+    )
+    mcp_allowed_origins: Names = Field(
+        (), description="origins of web pages that may call over HTTP; all others get 403"
+    )
     mcp_log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="debug, info, warning, error; logs go to stderr"
+    )
+    logs_dir: Path | None = Field(
+        None, description="rotating log files, one JSON object per line, for the owner only"
     )
 
     @field_validator("*", mode="before")
@@ -128,7 +153,7 @@ class Settings(BaseSettings):
         if not isinstance(value, str):
             return value
         filled = value.strip()
-        if info.field_name == "mcp_log_level":
+        if info.field_name in {"mcp_log_level", "mcp_transport_type"}:
             filled = filled.lower()
         if not filled or re.fullmatch(r"\$\{.*\}", filled):
             return cls.model_fields[info.field_name].get_default()
@@ -162,10 +187,30 @@ class Settings(BaseSettings):
             raise ValueError(msg)
         return value
 
-    @field_validator("papers_dir", "papers_pace_dir")
+    @field_validator("mcp_allowed_origins")
     @classmethod
-    def _absolute(cls, value: Path) -> Path:
+    def _whole_origins(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for origin in value:
+            if not re.fullmatch(r"[a-z][a-z0-9+.-]*://[^/\s*?#@]+", origin):
+                msg = f"{origin!r} is not a whole origin, such as https://lab.edu"
+                raise ValueError(msg)
+        return value
+
+    @field_validator("mcp_auth_jwks_uri")
+    @classmethod
+    def _keys_come_over_https(cls, value: str) -> str:
+        local = r"http://(127\.0\.0\.1|localhost|\[::1\])(:\d+)?/"
+        if value and not re.match(rf"https://[^/\s]+/|{local}", value):
+            msg = "must start with https://; whoever changes these keys can sign tokens"
+            raise ValueError(msg)
+        return value
+
+    @field_validator("papers_dir", "papers_pace_dir", "logs_dir")
+    @classmethod
+    def _absolute(cls, value: Path | None) -> Path | None:
         """Relative folders hang on the checkout, never on the current directory."""
+        if value is None:
+            return None
         value = value.expanduser()
         return value if value.is_absolute() else _ROOT / value
 

@@ -6,18 +6,22 @@ The only module that knows how FastMCP registers things. Expected errors become 
 
 from __future__ import annotations
 
+import argparse
 import logging
 import os
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..errors import BadRequest, PaperError
+from ..errors import PaperError
 from ..library import Library
+from ..logs import begin_logs, gather
 from ..settings import load_settings, version
 
 if TYPE_CHECKING:
     from fastmcp import FastMCP
+
+    from .auth import TokenGate
 
 INSTRUCTIONS = (
     "Search PubMed, download papers to the user's shelf and read them there. "
@@ -26,48 +30,63 @@ INSTRUCTIONS = (
 )
 
 
-def build(library: Library) -> FastMCP[Any]:
-    """A server whose every tool works on *library*."""
+def build(library: Library, auth: TokenGate | None = None) -> FastMCP[Any]:
+    """A server whose every tool works on *library*; behind *auth*, scopes say who sees which."""
     from fastmcp import FastMCP
 
     from . import core, harvests
     from .answers import Refusals
+    from .call_log import Calls
 
     server: FastMCP[Any] = FastMCP(
         "papershelf",
         INSTRUCTIONS,
         version=version(),
-        middleware=[Refusals()],
+        auth=auth,
+        middleware=[Calls(), Refusals()],
         mask_error_details=True,
     )
     for tool in (*core.tools(library), *harvests.tools(library)):
-        server.add_tool(tool)
+        server.add_tool(auth.guarded(tool) if auth else tool)
     server.add_template(harvests.report(library))
     return server
 
 
 def serve(arguments: Sequence[str] = ()) -> int:
-    """Speak MCP on stdin and stdout until the host hangs up."""
+    """Speak MCP until the host hangs up, or over HTTP until a signal ends it."""
     try:
-        settings = load_settings()
-        _require_stdio(arguments)
+        settings = load_settings(**_options(arguments))
+        begin_logs(settings)
+        import fastmcp
+
+        # No banner, no update check, and its lines go where ours go.
+        fastmcp.settings.check_for_updates = "off"
+        fastmcp.settings.log_enabled = False
+        gather("fastmcp")
+        if settings.mcp_transport_type == "http":
+            from .http import listen
+
+            return listen(settings)
     except PaperError as error:
         sys.stderr.write(f"{error}\n")
         return error.exit_code
-    import fastmcp
-
-    # Standard output is the protocol, and the list of tools must not wait for an update check.
-    fastmcp.settings.check_for_updates = "off"
-    logging.basicConfig(stream=sys.stderr, level=settings.mcp_log_level.upper())
-    server = build(Library(settings))
-    server.run("stdio", show_banner=False, log_level=settings.mcp_log_level.upper())
+    build(Library(settings)).run("stdio", show_banner=False)
     # The host hung up: work still under way would keep us, and the sites, busy for nobody. No file
     # of ours is ever half written.
+    logging.shutdown()
     sys.stderr.flush()
     os._exit(0)
 
 
-def _require_stdio(arguments: Sequence[str]) -> None:
-    if list(arguments) not in ([], ["--transport", "stdio"]):
-        msg = f"This version serves MCP over stdio only, not {' '.join(arguments)}."
-        raise BadRequest(msg, "Start it without arguments, or see --help for the shell.")
+def _options(arguments: Sequence[str]) -> dict[str, str]:
+    """What the command line says, by the names of settings."""
+    parser = argparse.ArgumentParser(
+        prog="server.py", description="The MCP server. Commands of the shell: server.py --help."
+    )
+    parser.add_argument(
+        "--transport", dest="mcp_transport_type", choices=["stdio", "http"], help="stdio"
+    )
+    parser.add_argument("--host", dest="mcp_http_host", help="HTTP: listen here (127.0.0.1)")
+    parser.add_argument("--port", dest="mcp_http_port", help="HTTP: listen there (3010; 0: any)")
+    given = vars(parser.parse_args(arguments))
+    return {name: value for name, value in given.items() if value is not None}

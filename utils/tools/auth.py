@@ -1,0 +1,224 @@
+"""Who may call over HTTP: signed tokens, what each allows, and where a client gets one.
+
+Papershelf is an OAuth 2.1 resource server (MCP 2026-07-28, Authorization): it checks JSON Web
+Tokens (RFC 7519, with the care of RFC 8725), never issues them to the network, and publishes its
+metadata (RFC 9728). Keys are a shared secret (HS256) or an identity provider's (JWKS). Two scopes:
+`READ` to search, read and list; `DOWNLOAD` for what adds files to the shelf.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from fastmcp.server.auth import AccessToken, AuthProvider, require_scopes
+from fastmcp.server.auth.providers.jwt import JWTVerifier
+from fastmcp.utilities.auth import decode_jwt_header
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from ..errors import BadRequest, NotConfigured, PaperError
+from ..settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from fastmcp.tools import FunctionTool
+
+READ, DOWNLOAD = "read", "download"
+ENDPOINT = "/mcp"
+SHORTEST_SECRET = 32
+"""Bytes; RFC 7518 asks HS256 for a key as long as its hash."""
+
+# Issuer and audience of tokens that nobody but us makes and takes.
+_OURSELVES = "papershelf"
+_SHARED = "HS256"
+_PUBLISHED = ("RS256", "ES256", "PS256", "EdDSA")
+# Clocks of two machines differ by seconds, not by minutes.
+_LEEWAY_S = 30
+
+
+class TokenGate(AuthProvider):
+    """Lets signed, timely tokens for this server pass, and tells the others where to get one.
+
+    Parameters
+    ----------
+    verifiers
+        By the one algorithm each of them takes.
+    resource
+        The public address of the endpoint.
+    issuer
+        Who signs; published as authorization server when it is an address.
+    """
+
+    def __init__(self, verifiers: Mapping[str, JWTVerifier], resource: str, issuer: str) -> None:
+        base = resource.removesuffix(ENDPOINT)
+        super().__init__(base_url=base, required_scopes=[READ])
+        self._verifiers = verifiers
+        self._issuer = issuer
+
+    async def verify_token(self, token: str) -> AccessToken | None:
+        """Whose token it is; None when it must not pass."""
+        try:
+            verifier = self._verifiers.get(_algorithm(token))
+            access = await verifier.verify_token(token) if verifier else None
+        except (ValueError, OverflowError, RecursionError):  # no token, but built to look like one
+            return None
+        return access if access and _timely(access.claims) else None
+
+    def guarded(self, tool: FunctionTool) -> FunctionTool:
+        """*tool*, hidden from tokens without `DOWNLOAD` unless it only reads."""
+        only_reads = tool.annotations and tool.annotations.read_only_hint
+        return tool if only_reads else tool.model_copy(update={"auth": require_scopes(DOWNLOAD)})
+
+    def get_challenge_scopes(self, required_scopes: list[str] | None = None) -> list[str]:
+        """What a client should ask for: the scope that downloads as well, or it would ask twice."""
+        return [READ, DOWNLOAD]
+
+    def get_routes(self, mcp_path: str | None = None) -> list[Route]:
+        """The metadata, where RFC 9728 puts it."""
+        self.set_mcp_path(mcp_path)
+        resource = str(self._get_resource_url(mcp_path))
+        metadata: dict[str, Any] = {
+            "resource": resource,
+            "resource_name": "Papershelf",
+            "scopes_supported": [READ, DOWNLOAD],
+            "bearer_methods_supported": ["header"],
+        }
+        if _is_address(self._issuer):
+            metadata["authorization_servers"] = [self._issuer]
+
+        async def published(_: Request) -> Response:
+            return JSONResponse(metadata, headers={"cache-control": "max-age=3600"})
+
+        path = f"/.well-known/oauth-protected-resource{urlsplit(resource).path}"
+        return [Route(path, published, methods=["GET"])]
+
+
+def token_gate(settings: Settings, own_address: str) -> TokenGate:
+    """The gate that *settings* describe.
+
+    Parameters
+    ----------
+    settings
+        ``MCP_AUTH_SECRET_KEY``, or ``MCP_AUTH_JWKS_URI`` with issuer and audience.
+    own_address
+        Of the endpoint, published when the audience is none.
+
+    Raises
+    ------
+    NotConfigured
+        There is no key to check tokens with, or half of what is needed.
+    BadRequest
+        The secret can be guessed, or there are two kinds of keys.
+    """
+    audience = settings.mcp_auth_audience or _OURSELVES
+    issuer = settings.mcp_auth_issuer or _OURSELVES
+    common: dict[str, Any] = {"issuer": issuer, "audience": audience}
+    resource = audience.rstrip("/") if _is_address(audience) else own_address
+    if settings.mcp_auth_jwks_uri:
+        _whole_jwks(settings)
+        uri = settings.mcp_auth_jwks_uri
+        verifiers = {
+            name: JWTVerifier(jwks_uri=uri, algorithm=name, **common) for name in _PUBLISHED
+        }
+    else:
+        secret = _secret(settings)
+        verifiers = {_SHARED: JWTVerifier(public_key=secret, algorithm=_SHARED, **common)}
+    return TokenGate(verifiers, resource, issuer)
+
+
+def make_token(settings: Settings, subject: str, scopes: Sequence[str], days: float) -> str:
+    """A token for *subject*, signed with the shared secret of *settings*."""
+    from joserfc import jwt
+    from joserfc.jwk import OctKey
+
+    now = int(time.time())
+    claims = {
+        "iss": settings.mcp_auth_issuer or _OURSELVES,
+        "aud": settings.mcp_auth_audience or _OURSELVES,
+        "sub": subject,
+        "scope": " ".join(scopes),
+        "iat": now,
+        "nbf": now,
+        "exp": now + int(days * 86_400),
+    }
+    return jwt.encode({"alg": _SHARED}, claims, OctKey.import_key(_secret(settings)))
+
+
+def address(settings: Settings) -> str:
+    """Where the endpoint is when nobody says otherwise."""
+    host = settings.mcp_http_host
+    host = f"[{host}]" if ":" in host else host
+    return f"http://{host}:{settings.mcp_http_port}{ENDPOINT}"
+
+
+def token_command(arguments: Sequence[str]) -> int:
+    """``server.py token NAME``: print a token, to be given to one person or program."""
+    parser = argparse.ArgumentParser(
+        prog="server.py token", description="Make a token for MCP over HTTP (MCP_AUTH_SECRET_KEY)."
+    )
+    parser.add_argument("name", help="who will use it; appears in the logs")
+    parser.add_argument("--scopes", default=f"{READ},{DOWNLOAD}", help="read, or read,download")
+    parser.add_argument("--days", type=float, default=30, help="until it ends (30)")
+    args = parser.parse_args(arguments)
+    try:
+        scopes = [scope.strip() for scope in args.scopes.split(",") if scope.strip()]
+        if not set(scopes) <= {READ, DOWNLOAD} or READ not in scopes:
+            raise BadRequest("A token needs the scope read, and may have download.")
+        if not 0 < args.days <= 366:
+            raise BadRequest("A token lasts more than 0 and at most 366 days.")
+        sys.stdout.write(f"{make_token(load_settings(), args.name, scopes, args.days)}\n")
+    except PaperError as error:
+        sys.stderr.write(f"{error}\n")
+        return error.exit_code
+    return 0
+
+
+def _secret(settings: Settings) -> str:
+    secret = settings.key("mcp_auth_secret_key")
+    if not secret:
+        msg = "MCP over HTTP needs a key to check tokens with, and none is set."
+        hint = (
+            "Set MCP_AUTH_SECRET_KEY to 32 random bytes or more (openssl rand -base64 48), or "
+            "MCP_AUTH_JWKS_URI, MCP_AUTH_ISSUER and MCP_AUTH_AUDIENCE to your identity provider's."
+        )
+        raise NotConfigured(msg, hint)
+    if len(secret.encode()) < SHORTEST_SECRET or len(set(secret)) < SHORTEST_SECRET // 4:
+        msg = f"MCP_AUTH_SECRET_KEY can be guessed: it must have {SHORTEST_SECRET} random bytes."
+        raise BadRequest(msg, "Make one: openssl rand -base64 48.")
+    return secret
+
+
+def _whole_jwks(settings: Settings) -> None:
+    if settings.mcp_auth_secret_key:
+        msg = "MCP_AUTH_SECRET_KEY and MCP_AUTH_JWKS_URI are both set."
+        raise BadRequest(msg, "Keep one: two ways in are one too many to guard.")
+    # A provider signs for all its clients: without these, each of them could come in.
+    for name in ("mcp_auth_issuer", "mcp_auth_audience"):
+        if not getattr(settings, name):
+            msg = f"{name.upper()} is not set, and MCP_AUTH_JWKS_URI is."
+            raise NotConfigured(msg, "Set it to what your provider writes into tokens for us.")
+
+
+def _algorithm(token: str) -> str:
+    """What a token claims to be signed with; only ever used to choose among known ones."""
+    header: object = decode_jwt_header(token)
+    named = header.get("alg") if isinstance(header, dict) else None
+    return named if isinstance(named, str) else ""
+
+
+def _timely(claims: Mapping[str, Any]) -> bool:
+    """Whether a token ends, and has begun."""
+    now = time.time()
+    ends, begins = claims.get("exp"), claims.get("nbf", 0)
+    if not isinstance(ends, int | float) or not isinstance(begins, int | float):
+        return False
+    return ends > now and begins <= now + _LEEWAY_S
+
+
+def _is_address(text: str) -> bool:
+    return text.startswith(("https://", "http://"))

@@ -1,0 +1,290 @@
+"""MCP over HTTP: one endpoint behind a gate, bounds on what a caller may take, and a clean end.
+
+Stateless: no request needs what an earlier one left in memory, so any number of these processes on
+one shelf may stand behind a proxy. From outside to inside a request meets: a name for the logs,
+the check of Host and Origin (DNS rebinding), its token, CORS, its share (`Shares`), the bounds of
+its body (`Bodies`), the gate, the tool.
+
+Not here, since a proxy does it better: TLS, and patience with connections that never say anything.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import logging
+import os
+import signal
+import socket
+import sys
+import time
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import anyio
+import uvicorn
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from ..errors import BadRequest, NotConfigured
+from ..library import Library
+from ..logs import belonging_to
+from . import build
+from .auth import ENDPOINT, address, token_gate
+from .call_log import new_request
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from ..settings import Settings
+
+log = logging.getLogger(__name__)
+
+LARGEST_BODY = 1_000_000
+"""Bytes of one request: some 50,000 identifiers."""
+LONGEST_BODY_S = 30.0
+REQUESTS_PER_S = 10.0
+BURST = 100
+AT_ONCE = 16
+"""Calls of one caller under way: of the 40 worker threads nobody gets all."""
+MOST_CONNECTIONS = 512
+
+_CALLERS = 10_000
+_HEADERS = [
+    *("authorization", "content-type", "accept", "last-event-id"),
+    *("mcp-protocol-version", "mcp-method", "mcp-name", "mcp-session-id"),
+]
+
+
+def listen(settings: Settings) -> int:
+    """Serve until a signal ends it.
+
+    Raises
+    ------
+    NotConfigured
+        There is no key, or no public address for a door that is open to the network.
+    BadRequest
+        The address cannot be listened on, or a setting is of no use.
+    """
+    _require_public_address(settings)
+    token_gate(settings, address(settings))  # complain about keys before taking the port
+    taken = _socket(settings)
+    port = taken.getsockname()[1]
+    own = address(settings.model_copy(update={"mcp_http_port": port}))
+    config = uvicorn.Config(
+        door(Library(settings), own),
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,  # whoever we talk to is who connected; a header is only a claim
+        lifespan="on",
+        ws="none",
+        limit_concurrency=MOST_CONNECTIONS,
+        timeout_graceful_shutdown=3,
+    )
+    log.info("Listening on %s", own, extra={"address": own})
+    # uvicorn ends in good order, then raises the signal again: by then there is nothing left to do.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: None)
+    uvicorn.Server(config).run(sockets=[taken])
+    log.info("Ended")
+    logging.shutdown()
+    sys.stderr.flush()
+    os._exit(0)  # downloads under way would keep us; none of our files is ever half written
+
+
+def door(library: Library, own_address: str) -> ASGIApp:
+    """The whole of it as one ASGI application on *library*."""
+    settings = library.settings
+    server = build(library, token_gate(settings, own_address))
+
+    @server.custom_route("/healthz", methods=["GET"])
+    async def healthz(_: Request) -> Response:
+        return JSONResponse({"status": "ok"}, headers={"cache-control": "no-store"})
+
+    origins = list(settings.mcp_allowed_origins)
+    cors = Middleware(
+        CORSMiddleware,
+        allow_origins=origins,
+        allow_methods=["GET", "POST", "DELETE"],
+        allow_headers=_HEADERS,
+        expose_headers=["www-authenticate", "mcp-session-id", "retry-after"],
+    )
+    app = server.http_app(
+        ENDPOINT,
+        [*([cors] if origins else []), Middleware(Shares), Middleware(Bodies)],
+        stateless_http=True,
+        host_origin_protection=True,
+        allowed_hosts=_hosts(settings.mcp_auth_audience, own_address),
+        allowed_origins=origins,
+    )
+    return Named(app)
+
+
+class Named:
+    """Gives each request a name in the logs, and writes down the refused ones."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, and see how it is answered."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        status = 0
+
+        async def seen(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        with belonging_to(request=new_request()):
+            began = time.monotonic()
+            await self._app(scope, receive, seen)
+            level = logging.INFO if status >= 400 else logging.DEBUG
+            # The path is theirs to choose; the query may hold a token put there by mistake.
+            told = {"status": status, "seconds": round(time.monotonic() - began, 3)}
+            log.log(level, "%s %s: %d", scope["method"], scope["path"][:200], status, extra=told)
+
+
+@dataclass(slots=True)
+class _Share:
+    """What is left to one caller (a token bucket), and what it has under way."""
+
+    left: float = BURST
+    at: float = 0.0
+    under_way: int = 0
+
+
+class Shares:
+    """At most `BURST` requests at once and `REQUESTS_PER_S` in the long run, for each caller.
+
+    A caller is who the token names; without a valid token it is the address that connected, so
+    that guessing tokens costs nobody else a turn. Each process counts for itself.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._shares: OrderedDict[str, _Share] = OrderedDict()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on while its caller has a share left."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        share = self._share(_caller(scope))
+        wait = self._wait(share)
+        if wait or share.under_way >= AT_ONCE:
+            seconds = str(max(1, round(wait + 0.5)))
+            refused = _refused(429, "Too many requests; slow down.", {"retry-after": seconds})
+            await refused(scope, receive, send)
+            return
+        share.under_way += 1
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            share.under_way -= 1
+
+    def _share(self, caller: str) -> _Share:
+        share = self._shares.setdefault(caller, _Share(at=time.monotonic()))
+        self._shares.move_to_end(caller)
+        if len(self._shares) > _CALLERS:
+            self._shares.popitem(last=False)
+        return share
+
+    def _wait(self, share: _Share) -> float:
+        """Seconds until the next turn; 0 takes one now."""
+        now = time.monotonic()
+        share.left = min(BURST, share.left + (now - share.at) * REQUESTS_PER_S)
+        share.at = now
+        if share.left < 1:
+            return (1 - share.left) / REQUESTS_PER_S
+        share.left -= 1
+        return 0.0
+
+
+class Bodies:
+    """Reads a body to its end before anybody works on it: in bounded memory, in bounded time."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on with its body at hand."""
+        # Without a valid token nobody reads what follows the headers; the gate says 401.
+        if scope["type"] != "http" or not _named(scope):
+            await self._app(scope, receive, send)
+            return
+        body = bytearray()
+        with anyio.move_on_after(LONGEST_BODY_S) as patience:
+            while (message := await receive())["type"] == "http.request":
+                body += message.get("body", b"")
+                if len(body) > LARGEST_BODY or not message.get("more_body", False):
+                    break
+            else:
+                return  # gone before the end
+        if patience.cancelled_caught:
+            await _refused(408, "The request took too long to arrive.")(scope, receive, send)
+        elif len(body) > LARGEST_BODY:
+            await _refused(413, "The request is too large.")(scope, receive, send)
+        else:
+            await self._app(scope, _replayed(bytes(body), receive), send)
+
+
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    unread = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def replay() -> Message:
+        return unread.pop() if unread else await receive()
+
+    return replay
+
+
+def _refused(status: int, why: str, headers: dict[str, str] | None = None) -> Response:
+    # Closed: what is still on its way belongs to the refused request.
+    always = {"connection": "close", "cache-control": "no-store"}
+    return JSONResponse({"error": why}, status, {**always, **(headers or {})})
+
+
+def _named(scope: Scope) -> Any:
+    """The checked token of a request, if it has one."""
+    return getattr(scope.get("user"), "access_token", None)
+
+
+def _caller(scope: Scope) -> str:
+    if token := _named(scope):
+        return f"token {token.client_id} {token.subject}"
+    client = scope.get("client")
+    return f"address {client[0] if client else ''}"
+
+
+def _hosts(audience: str, own_address: str) -> list[str]:
+    """Names by which clients may address us, besides loopback ones."""
+    return [host for host in (urlsplit(audience).netloc, urlsplit(own_address).netloc) if host]
+
+
+def _require_public_address(settings: Settings) -> None:
+    """A door open to the network must know its name: for Host, metadata and tokens."""
+    try:
+        loopback = ipaddress.ip_address(settings.mcp_http_host).is_loopback
+    except ValueError:
+        loopback = settings.mcp_http_host == "localhost"
+    if not loopback and not urlsplit(settings.mcp_auth_audience).netloc:
+        msg = f"{settings.mcp_http_host} is open to the network, and its public address is unknown."
+        hint = "Set MCP_AUTH_AUDIENCE to the address clients use (https://papers.lab.edu/mcp)."
+        raise NotConfigured(msg, hint)
+
+
+def _socket(settings: Settings) -> socket.socket:
+    host, port = settings.mcp_http_host, settings.mcp_http_port
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        return socket.create_server((host, port), family=family, backlog=MOST_CONNECTIONS)
+    except OSError as error:
+        msg = f"Cannot listen on {host}, port {port}: {error.strerror or error}."
+        raise BadRequest(msg, "Choose another: --host, --port.") from None
