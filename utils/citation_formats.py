@@ -1,4 +1,7 @@
-"""References for reference managers: RIS and BibTeX, both made from one CSL item.
+"""A paper as a citation: every format of the contract, all made from one CSL item.
+
+`citations` gives any of them for many papers; what people read (APA, MLA, Vancouver) is made by
+`.citation_styles`, what reference managers read (RIS, BibTeX) here.
 
 RIS as its tags are used by Zotero, EndNote and rispy: PMID in ``AN`` beside ``DB  - PubMed``,
 PMCID in ``C2``. BibTeX for any engine: UTF-8, LaTeX's own characters escaped except where a field
@@ -8,15 +11,21 @@ is taken literally (``doi``, ``url``, ``file``), capitals that must stay in brac
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Literal, get_args
 
 from .citation_items import citation_key, csl_item
+from .citation_styles import styled
+from .errors import BadRequest
 from .paper import Paper
 from .plain_text import one_line
 
-__all__ = ["citation_key", "csl_item", "each_bibtex", "each_ris", "to_bibtex", "to_ris"]
+__all__ = [
+    "Format", "citation_key", "citations", "csl_item", "each_bibtex", "each_ris", "to_bibtex",
+    "to_ris",
+]  # fmt: skip
 
+Format = Literal["ris", "bibtex", "apa_string", "mla_string", "vancouver", "csl_json"]
 Item = dict[str, Any]
 _RIS_TYPES = {
     "article-journal": "JOUR", "article": "UNPB", "article-newspaper": "NEWS", "book": "BOOK",
@@ -38,6 +47,46 @@ _LATEX = str.maketrans(
 _LITERAL = str.maketrans({"\\": "%5C", "{": "%7B", "}": "%7D"})
 _WORD = re.compile(r"[^\W_](?:[\w'’+-]*\w)?")
 _AND = re.compile(r"\band\b", re.I)
+
+
+def citations(papers: Sequence[Paper], formats: Sequence[Format]) -> list[dict[str, Any]]:
+    """Each paper's citation in each of the formats, in the order of both.
+
+    Parameters
+    ----------
+    papers : sequence of Paper
+        Any number; a style is read once, so ask for many papers at a time.
+    formats : sequence of {"ris", "bibtex", "apa_string", "mla_string", "vancouver", "csl_json"}
+
+    Returns
+    -------
+    list of dict
+        One a paper: format to text, or to the CSL-JSON item for ``csl_json``. BibTeX keys, and the
+        ids of the items, are unique within the list.
+
+    Raises
+    ------
+    BadRequest
+        A format is none of these.
+    """
+    unknown = [name for name in formats if name not in get_args(Format)]
+    if unknown:
+        msg = f"{one_line(unknown[0])[:40]!r} is not a citation format."
+        raise BadRequest(msg, f"Formats: {', '.join(get_args(Format))}.")
+    made = {name: list(_written(papers, name)) for name in formats}
+    return [{name: made[name][at] for name in made} for at in range(len(papers))]
+
+
+def _written(papers: Sequence[Paper], name: Format) -> Iterator[Any]:
+    unfiled = ((paper, "") for paper in papers)
+    if name == "ris":
+        return each_ris(unfiled)
+    if name == "bibtex":
+        return each_bibtex(unfiled)
+    if name == "csl_json":
+        keys = _Keys()
+        return (csl_item(paper, keys.of(paper)) for paper in papers)
+    return styled(papers, name)
 
 
 def to_ris(paper: Paper, file: str = "") -> str:
@@ -95,16 +144,27 @@ def each_bibtex(papers: Iterable[tuple[Paper, str]]) -> Iterator[str]:
 
     The second paper with a key gets its identifier behind it: a list that grows keeps its keys.
     """
-    taken: set[str] = set()
-    for paper, file in papers:
+    keys = _Keys()
+    return (to_bibtex(paper, keys.of(paper), file) for paper, file in papers)
+
+
+class _Keys:
+    """Citation keys of one list."""
+
+    def __init__(self) -> None:
+        self._taken: dict[str, int] = {}
+
+    def of(self, paper: Paper) -> str:
+        """The next paper's key, which no other has."""
         key = plain_key = citation_key(paper)
-        number = 1
-        while key in taken:
-            name = "" if number > 1 else re.sub(r"[^a-z0-9]", "", paper.ids.pmid or paper.ids.key)
-            number += 1
-            key = f"{plain_key}_{name or number}"
-        taken.add(key)
-        yield to_bibtex(paper, key, file)
+        if key in self._taken:
+            name = re.sub(r"[^a-z0-9]", "", paper.ids.pmid or paper.ids.key)
+            key = f"{plain_key}_{name}" if name else plain_key
+        while key in self._taken:
+            self._taken[plain_key] += 1
+            key = f"{plain_key}_{self._taken[plain_key]}"
+        self._taken[key] = 1
+        return key
 
 
 def _bibtex_fields(item: Item, kind: str, file: str) -> dict[str, str]:
@@ -145,7 +205,7 @@ def _ris_name(name: dict[str, str]) -> str:
     if "literal" in name:
         return name["literal"].replace(",", "")
     family = " ".join(filter(None, (name.get("non-dropping-particle"), name.get("family"))))
-    parts = [family, name.get("given", ""), name.get("suffix", "")]
+    parts = [family, _given(name), name.get("suffix", "")]
     return ", ".join(part.replace(",", "") for part in parts).rstrip(", ")
 
 
@@ -153,13 +213,16 @@ def _bibtex_name(name: dict[str, str]) -> str:
     """``van der Berg, Jr, Jan``; in braces what BibTeX would take apart."""
     if "literal" in name:
         return f"{{{_escape(name['literal'])}}}"
-    family, given, suffix = (
-        _kept_whole(name.get(part, "")) for part in ("family", "given", "suffix")
-    )
+    parts = name.get("family", ""), _given(name), name.get("suffix", "")
+    family, given, suffix = map(_kept_whole, parts)
     if not given and " " in family and not family.startswith("{"):
         family = f"{{{family}}}"
     whole = " ".join(filter(None, (name.get("non-dropping-particle"), family)))
     return ", ".join(filter(None, (whole, suffix, given)))
+
+
+def _given(name: dict[str, str]) -> str:
+    return " ".join(filter(None, (name.get("given"), name.get("dropping-particle"))))
 
 
 def _kept_whole(part: str) -> str:

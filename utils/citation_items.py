@@ -12,6 +12,7 @@ import unicodedata
 from typing import Any
 from urllib.parse import quote
 
+from .citation_typography import page_ranges
 from .paper import Author, Notice, Paper
 from .plain_text import one_line
 
@@ -21,7 +22,6 @@ _TAG = re.compile(
     re.I,
 )
 _BRACKETED = re.compile(r"\[([^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*)\]")
-_RANGE = re.compile(r"([A-Za-z]{0,3})(\d{1,9})\s*[-–]\s*(?:\1)?(\d{1,9})")
 _TYPES = {
     "Preprint": "article",
     "Academic Dissertation": "thesis",
@@ -113,11 +113,19 @@ def plain_title(text: str) -> str:
     >>> plain_title("[On <i>C. elegans</i> &amp; CO<sub>2</sub>].")
     'On C. elegans & CO2'
     """
-    title = plain(text)
-    if title.endswith(".") and not title.endswith(".."):
-        title = title[:-1].rstrip()
+    title = _undotted(text)
     translated = _BRACKETED.fullmatch(title)
     return translated[1].rstrip(".").strip() if translated else title
+
+
+def is_translated(paper: Paper) -> bool:
+    """Whether the title is PubMed's own translation: it stands in brackets."""
+    return bool(_BRACKETED.fullmatch(_undotted(paper.title)))
+
+
+def _undotted(text: str) -> str:
+    title = plain(text)
+    return title[:-1].rstrip() if title.endswith(".") and not title.endswith("..") else title
 
 
 def _kind(paper: Paper, bookshelf: str) -> str:
@@ -139,10 +147,16 @@ def _name(author: Author) -> dict[str, str]:
     small = next((at for at, word in enumerate(words) if not word[:1].islower()), 0)
     # NLM's initials stand side by side: "JA" would be read as one name.
     given = plain(author.given) or " ".join(f"{letter}." for letter in plain(author.initials))
+    # "Maria de la" Cruz: small words at the end of the given names have no initials.
+    first = given.split(" ")
+    until = next(
+        (at for at in range(len(first), 0, -1) if not first[at - 1][:1].islower()), len(first)
+    )
     name = {
         "family": " ".join(words[small:]),
-        "given": given,
+        "given": " ".join(first[:until]),
         "suffix": plain(author.suffix),
+        "dropping-particle": " ".join(first[until:]),
         "non-dropping-particle": " ".join(words[:small]),
     }
     return {part: value for part, value in name.items() if value}
@@ -157,15 +171,10 @@ def _date(published: str) -> dict[str, list[list[int]]]:
 def _pages(pages: str) -> str:
     """A range in full: PubMed shortens its end.
 
-    >>> _pages("1123-9"), _pages("S12-S18"), _pages("e123"), _pages("5-9, 12")
-    ('1123-1129', 'S12-S18', 'e123', '5-9, 12')
+    >>> _pages("1123-9"), _pages("S12-S18"), _pages("e123"), _pages("115-9, 121-4")
+    ('1123-1129', 'S12-S18', 'e123', '115-119, 121-124')
     """
-    match = _RANGE.fullmatch(pages)
-    if not match:
-        return pages
-    letters, first, last = match.groups()
-    whole = first[: max(0, len(first) - len(last))] + last
-    return f"{letters}{first}-{letters}{whole}"
+    return page_ranges(pages).replace("–", "-")
 
 
 def _url(paper: Paper, bookshelf: str) -> str:
