@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from .article_details import Details, Level
     from .article_search import Found
+    from .citation_formats import Format
     from .citation_matching import Match
     from .corpus_lock import Rebuilt
     from .errors import PaperError
@@ -244,6 +245,12 @@ class Library:
         from .article_details import paper_of
 
         return paper_of(pmid, self.web)
+
+    def citations(self, papers: Iterable[Paper], styles: Iterable[Format]) -> list[dict[str, Any]]:
+        """Each paper's reference in each of *styles*; see `.citation_formats.citations`."""
+        from .citation_formats import citations
+
+        return citations(list(papers), list(styles))
 
     def details(self, pmids: Iterable[str | int], level: Level = "abstract_plus") -> Details:
         """PubMed's records of many papers; see `.article_details.details`."""

@@ -66,9 +66,8 @@ def related(pmid: str, kind: Relationship, most: int, web: Web) -> Relations:
         Nobody who could know the list answered.
     """
     if kind not in _AT_NCBI:
-        raise BadRequest(
-            f"There is no relationship {kind!r}.", f"It is one of {', '.join(_AT_NCBI)}."
-        )
+        msg = f"There is no relationship {kind!r}."
+        raise BadRequest(msg, f"It is one of {', '.join(_AT_NCBI)}.")
     if not 1 <= most <= MOST:
         msg = f"max_related_results is {most}; it must lie between 1 and {MOST}."
         raise BadRequest(msg)

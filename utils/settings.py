@@ -27,7 +27,7 @@ from .errors import BadRequest, NotConfigured
 
 _ROOT = Path(__file__).resolve().parent.parent
 _IN_CHECKOUT = (_ROOT / "server.py").exists()
-TOOLSETS = ("core",)
+TOOLSETS = ("core", "pubmed")
 FULL_TEXT_SOURCES = ("pmc", "europepmc", "arxiv", "unpaywall", "publisher", "jina")
 _EMAIL = re.compile(r"[^@\s]+@[^@\s.]+(\.[^@\s.]+)+")
 # Unpaywall answers 422 to these, and NCBI could not reach anybody there.
@@ -115,7 +115,7 @@ class Settings(BaseSettings):
     jina_search_base_url: str = _url("https://s.jina.ai", "Jina search")
 
     mcp_toolsets: Names = Field(
-        ("core",), description="comma list of toolsets, or `all`; this version has `core`"
+        ("core",), description="comma list of toolsets (`core`, `pubmed`), or `all`"
     )
     mcp_transport_type: Literal["stdio", "http"] = Field(
         "stdio", description="stdio, http; `--transport` says the same"

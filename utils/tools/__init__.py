@@ -34,7 +34,7 @@ def build(library: Library, auth: TokenGate | None = None) -> FastMCP[Any]:
     """A server whose every tool works on *library*; behind *auth*, scopes say who sees which."""
     from fastmcp import FastMCP
 
-    from . import core, harvests
+    from . import harvests, prompts, resources, toolsets
     from .answers import Refusals
     from .call_log import Calls
 
@@ -46,9 +46,15 @@ def build(library: Library, auth: TokenGate | None = None) -> FastMCP[Any]:
         middleware=[Calls(), Refusals()],
         mask_error_details=True,
     )
-    for tool in (*core.tools(library), *harvests.tools(library)):
+    for tool in toolsets.tools(library):
         server.add_tool(auth.guarded(tool) if auth else tool)
-    server.add_template(harvests.report(library))
+    for resource in resources.resources(library):
+        server.add_resource(resource)
+    for template in (harvests.report(library), *resources.templates(library)):
+        server.add_template(template)
+    for prompt in prompts.prompts():
+        server.add_prompt(prompt)
+    server.add_completion_handler(resources.completion(library))
     return server
 
 

@@ -10,20 +10,29 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, ParamSpec
+from urllib.parse import quote
 
 from fastmcp.exceptions import ValidationError
 from fastmcp.server.middleware import Middleware
 from fastmcp.tools import ToolResult
-from mcp.types import Annotations, TextContent
+from mcp.types import Annotations, ResourceLink, TextContent
 
 from ..errors import BadRequest, PaperError
+from ..paper import StoredPaper
 
 P = ParamSpec("P")
 
 
-def answer(structure: dict[str, Any], text: str, *, untrusted: bool = True) -> ToolResult:
+def answer(
+    structure: dict[str, Any],
+    text: str,
+    *,
+    untrusted: bool = True,
+    links: Sequence[ResourceLink] = (),
+) -> ToolResult:
     """A success; *text* must not repeat the long parts of *structure*.
 
     Parameters
@@ -34,11 +43,28 @@ def answer(structure: dict[str, Any], text: str, *, untrusted: bool = True) -> T
         The same in short, for hosts that show only text.
     untrusted : bool, optional
         Whether words in it came from the web.
+    links : sequence, optional
+        Files that belong to it, see `shelf_link`.
     """
     return ToolResult(
-        content=[block(text, untrusted=untrusted)],
+        content=[block(text, untrusted=untrusted), *links],
         structured_content=structure,
         meta={"untrusted": True} if untrusted else None,
+    )
+
+
+def shelf_link(stored: StoredPaper) -> ResourceLink:
+    """A link to a paper's file on the shelf."""
+    path = Path(stored.path)
+    return ResourceLink(
+        type="resource_link",
+        uri=f"papers://{quote(path.name)}",
+        name=path.name,
+        title=stored.paper.title or None,
+        mime_type="text/markdown",
+        annotations=Annotations(
+            audience=["user", "assistant"], priority=0.5, last_modified=stored.saved_at
+        ),
     )
 
 

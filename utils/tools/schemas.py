@@ -6,65 +6,72 @@ from typing import Any
 
 from ..identifiers import Ids
 
-_S: dict[str, Any] = {"type": "string"}
-_B: dict[str, Any] = {"type": "boolean"}
-_I: dict[str, Any] = {"type": "integer"}
-_NEXT: dict[str, Any] = {"type": ["integer", "null"]}
+TEXT: dict[str, Any] = {"type": "string"}
+FLAG: dict[str, Any] = {"type": "boolean"}
+NUMBER: dict[str, Any] = {"type": "integer"}
+NEXT: dict[str, Any] = {"type": ["integer", "null"]}
 
 
-def _object(**properties: dict[str, Any]) -> dict[str, Any]:
+def record(**properties: dict[str, Any]) -> dict[str, Any]:
+    """An object with these members, all of them there."""
     return {"type": "object", "properties": properties, "required": list(properties)}
 
 
-def _list(of: dict[str, Any]) -> dict[str, Any]:
+def rows(of: dict[str, Any]) -> dict[str, Any]:
+    """A list of such values."""
     return {"type": "array", "items": of}
 
 
 def _papers(names: str, **more: dict[str, Any]) -> dict[str, Any]:
-    return _list(_object(**dict.fromkeys(names.split(), _S), **more))
+    return rows(record(**dict.fromkeys(names.split(), TEXT), **more))
 
 
 def _search(papers: dict[str, Any]) -> dict[str, Any]:
-    return _object(
-        query=_S, effective_query=_S, total=_I, next_start=_NEXT, warnings=_list(_S), papers=papers
+    return record(
+        query=TEXT,
+        effective_query=TEXT,
+        total=NUMBER,
+        next_start=NEXT,
+        warnings=rows(TEXT),
+        papers=papers,
     )
 
 
 _MINIMAL = "pmid title first_author year journal doi pmcid"
 _FULL = "pmid title abstract authors year journal doi pmcid"
-_FLAGS = {"publication_types": _list(_S), "retracted": _B}
+_FLAGS = {"publication_types": rows(TEXT), "retracted": FLAG}
 
 SEARCH = _search(_papers(_FULL, **_FLAGS))
 SEARCH_LR = _search(_papers(f"{_FULL} ligand receptor", **_FLAGS))
 SEARCH_MINIMAL = _search(_papers(_MINIMAL))
-DOWNLOAD = _object(
-    success=_B,
-    file_path=_S,
-    source=_S,
-    message=_S,
-    kind=_S,
-    via=_S,
-    verdict=_S,
-    license=_S,
-    retracted=_B,
-    attempts=_list(_object(source=_S, outcome=_S, detail=_S)),
+DOWNLOAD = record(
+    success=FLAG,
+    file_path=TEXT,
+    source=TEXT,
+    message=TEXT,
+    kind=TEXT,
+    via=TEXT,
+    verdict=TEXT,
+    license=TEXT,
+    retracted=FLAG,
+    attempts=rows(record(source=TEXT, outcome=TEXT, detail=TEXT)),
 )
-READ = _object(
-    title=_S,
-    kind=_S,
-    outline=_list(_object(heading=_S, chars=_I)),
-    text=_S,
-    next_start=_NEXT,
+READ = record(
+    title=TEXT,
+    kind=TEXT,
+    outline=rows(record(heading=TEXT, chars=NUMBER)),
+    text=TEXT,
+    next_start=NEXT,
 )
-LIST = _object(total=_I, papers=_papers(f"{_MINIMAL} kind license file_path"), next_start=_NEXT)
-HARVEST = _object(
-    job_id=_S,
-    state=_S,
-    counts=_object(
-        **dict.fromkeys(["requested", "full_text", "abstract", "failed", "pending"], _I)
+LIST = record(total=NUMBER, papers=_papers(f"{_MINIMAL} kind license file_path"), next_start=NEXT)
+HARVEST = record(
+    job_id=TEXT,
+    state=TEXT,
+    counts=record(
+        **dict.fromkeys(["requested", "full_text", "abstract", "failed", "pending"], NUMBER)
     ),
     eta_s={"type": ["number", "null"]},
-    report=_S,
+    report=TEXT,
 )
 
 STILL = "Still downloading: call download_paper again with the same arguments in a minute."

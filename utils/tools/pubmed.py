@@ -1,0 +1,401 @@
+"""Toolset ``pubmed``: PubMed in depth.
+
+Search without abstracts, records at four depths, the papers around a paper, the crosswalk of
+identifiers, and the words PubMed understands.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any
+
+from fastmcp.tools import FunctionTool, ToolResult
+from mcp.types import ResourceLink
+from pydantic import Field
+
+from ..errors import PaperError
+from ..library import Library
+from . import pubmed_schemas as schemas
+from .answers import answer, shelf_link
+from .core import READS_WEB, Count, Start, Word, tool
+from .pubmed_schemas import (
+    AnyIds,
+    ArticleSort,
+    Citation,
+    DateRange,
+    Few,
+    Level,
+    Pmids,
+    Relationship,
+    Style,
+)
+from .waiting import Waiting
+
+if TYPE_CHECKING:
+    from ..article_details import Details
+    from ..paper import Paper
+    from ..relationships import Related
+
+_MOST_LINKS = 20
+
+
+def tools(library: Library) -> list[FunctionTool]:
+    """Every tool of the set, working on *library*."""
+    waiting = Waiting()
+    return [
+        _search_tool(library, waiting),
+        _details_tool(library, waiting),
+        _relationships_tool(library, waiting),
+        *_single_paper_tools(library, waiting),
+        _convert_tool(library, waiting),
+        _match_tool(library, waiting),
+        *_word_tools(library, waiting),
+    ]
+
+
+def _search_tool(library: Library, waiting: Waiting) -> FunctionTool:
+    def search_pubmed_articles(
+        query_term: Annotated[str, Field(min_length=3)],
+        max_results: Count = 20,
+        sort_by: ArticleSort = "relevance",
+        date_range: DateRange | None = None,
+        filter_by_publication_types: Sequence[str] = (),
+        fetch_brief_summaries: Annotated[int, Field(ge=0, le=100)] = 0,
+    ) -> ToolResult:
+        """Find PMIDs in PubMed, up to 1,000, with brief summaries of the first."""
+        dates = date_range or DateRange()
+        options = {
+            "max_results": max_results,
+            "sort_by": sort_by.removesuffix("_name"),
+            "publication_types": tuple(filter_by_publication_types),
+            **dates.model_dump(),
+        }
+        found = waiting.result(
+            ("search", query_term, fetch_brief_summaries, *options.items()),
+            lambda: library.search_articles(query_term, summaries=fetch_brief_summaries, **options),
+        )
+        structure = {
+            "search_parameters": {
+                "query_term": query_term,
+                "max_results": max_results,
+                "sort_by": sort_by,
+                "date_range": dates.model_dump(),
+                "filter_by_publication_types": list(filter_by_publication_types),
+                "fetch_brief_summaries": fetch_brief_summaries,
+            },
+            "effective_search_term": found.term,
+            "query_translation": found.hits.effective_query,
+            "total_found": found.hits.total,
+            "retrieved_pmid_count": len(found.hits.pmids),
+            "pmids": list(found.hits.pmids),
+            "brief_summaries": [
+                {
+                    "pmid": one.pmid,
+                    "title": one.title,
+                    "authors": one.authors,
+                    "source": one.source,
+                    "pub_date": one.published,
+                    "epub_date": one.online,
+                    "doi": one.doi,
+                    "pmcid": one.pmcid,
+                }
+                for one in found.summaries
+            ],
+            "warnings": list(found.warnings),
+            "e_search_url": found.search_url,
+            "e_summary_url": found.summary_url,
+        }
+        head = f"{len(found.hits.pmids)} of {found.hits.total} PMIDs in PubMed."
+        titles = [f"PMID {one.pmid}: {one.title}" for one in found.summaries[:20]]
+        return answer(structure, "\n".join((head, *titles, *found.warnings)))
+
+    return tool(search_pubmed_articles, READS_WEB, schemas.SEARCH)
+
+
+def _details_tool(library: Library, waiting: Waiting) -> FunctionTool:
+    def fetch_article_details(
+        pmids: Pmids,
+        detail_level: Level = "abstract_plus",
+        include_mesh_terms: bool = True,
+        include_grant_info: bool = False,
+        start: Annotated[Start, Field(description="next_start of the last answer")] = 0,
+        max_chars: Annotated[int, Field(ge=1000, le=200_000)] = 40_000,
+    ) -> ToolResult:
+        """Get PubMed's records of up to 200 PMIDs: parsed, as XML or as MEDLINE text."""
+        found = waiting.result(
+            ("details", detail_level, *pmids), lambda: library.details(pmids, detail_level)
+        )
+        shown = _shown(found, detail_level, include_mesh_terms, include_grant_info)
+        if detail_level in ("full_xml", "medline_text"):
+            page = _page_of_text(found, shown, start, max_chars)
+        else:
+            page = _page_of_articles(shown, start, max_chars)
+        structure = {
+            "requested_pmids": list(found.requested),
+            **page,
+            "not_found_pmids": list(found.not_found),
+            "failed": [
+                {"pmid": pmid, "code": miss.code, "message": miss.message}
+                for pmid, miss in found.failed.items()
+            ],
+            "e_fetch_details": {
+                "urls": list(found.urls),
+                "request_method": found.method or "cache",
+            },
+        }
+        return answer(structure, _in_short(found, page), links=_on_shelf(library, found.records))
+
+    return tool(fetch_article_details, READS_WEB, schemas.DETAILS)
+
+
+def _shown(found: Details, level: Level, mesh: bool, grants: bool) -> list[dict[str, Any]]:
+    from ..article_details import row
+
+    return [
+        {"pmid": pmid, **row(record, level, mesh=mesh, grants=grants)}
+        for pmid, record in found.records.items()
+    ]
+
+
+def _page_of_text(
+    found: Details, articles: Sequence[dict[str, Any]], start: int, most: int
+) -> dict[str, Any]:
+    """A stretch of all records' text; each article says where its own begins."""
+    text, listed = "", []
+    for article, record in zip(articles, found.records.values(), strict=True):
+        listed.append({**article, "start": len(text), "chars": len(record)})
+        text += record + "\n\n"
+    end = start + most
+    return {
+        "articles": listed,
+        "text": text[start:end],
+        "next_start": end if end < len(text) else None,
+    }
+
+
+def _page_of_articles(articles: Sequence[dict[str, Any]], start: int, most: int) -> dict[str, Any]:
+    """As many whole articles as fit, one at least."""
+    page: list[dict[str, Any]] = []
+    size = 0
+    for article in articles[start:]:
+        size += len(json.dumps(article, ensure_ascii=False))
+        if page and size > most:
+            break
+        page.append(article)
+    end = start + len(page)
+    return {"articles": page, "text": "", "next_start": end if end < len(articles) else None}
+
+
+def _in_short(found: Details, page: dict[str, Any]) -> str:
+    lines = [f"{len(found.records)} of {len(found.requested)} records."]
+    lines += [f"PMID {one['pmid']}: {one['title']}" for one in page["articles"][:20]]
+    if found.not_found:
+        lines.append(f"Not in PubMed: {', '.join(found.not_found)}.")
+    if found.failed:
+        first = next(iter(found.failed.values()))
+        lines.append(f"Could not be asked: {', '.join(found.failed)}. {first.message}")
+    if page["next_start"] is not None:
+        lines.append(f"More from start={page['next_start']}.")
+    return "\n".join(lines)
+
+
+def _on_shelf(library: Library, pmids: Sequence[str] | dict[str, str]) -> list[ResourceLink]:
+    """Links to the files of those papers that are on the shelf."""
+    links = []
+    for pmid in list(pmids)[:_MOST_LINKS]:
+        with suppress(PaperError):
+            links.append(shelf_link(library.find(f"PMID:{pmid}")))
+    return links
+
+
+def _relationships_tool(library: Library, waiting: Waiting) -> FunctionTool:
+    def get_article_relationships(
+        source_pmid: Word,
+        relationship_type: Relationship = "pubmed_similar_articles",
+        max_related_results: Annotated[int, Field(ge=1, le=50)] = 5,
+        citation_styles: Annotated[list[Style], Field(min_length=1)] = ["ris"],  # noqa: B006
+    ) -> ToolResult:
+        """Find similar, citing or cited papers of one, or format its citation."""
+        structure = {
+            "source_pmid": source_pmid,
+            "relationship_type": relationship_type,
+            "related_articles": [],
+            "citations": {},
+            "retrieved_count": 0,
+            "total": 0,
+            "source": "PubMed",
+            "warnings": [],
+            "e_link_url": "",
+        }
+        if relationship_type == "citation_formats":
+            paper = waiting.result(("paper", source_pmid), lambda: library.paper(source_pmid))
+            [made] = library.citations([paper], citation_styles)
+            structure |= {"source_pmid": paper.ids.pmid, "citations": made}
+            return answer(structure, f"“{paper.title}” as {', '.join(made)}.")
+        found = waiting.result(
+            ("related", source_pmid, relationship_type, max_related_results),
+            lambda: library.related(source_pmid, relationship_type, max_related_results),
+        )
+        structure |= {
+            "related_articles": [_related(article) for article in found.articles],
+            "retrieved_count": len(found.articles),
+            "total": found.total,
+            "source": found.source,
+            "warnings": list(found.warnings),
+            "e_link_url": found.url,
+        }
+        head = f"{len(found.articles)} of {found.total} papers, as listed by {found.source}."
+        titles = [f"PMID {one.pmid or '–'}: {one.title}" for one in found.articles[:20]]
+        return answer(structure, "\n".join((head, *titles, *found.warnings)))
+
+    return tool(get_article_relationships, READS_WEB, schemas.RELATIONS)
+
+
+def _related(article: Related) -> dict[str, Any]:
+    address = f"https://pubmed.ncbi.nlm.nih.gov/{article.pmid}/" if article.pmid else ""
+    if not address and article.doi:
+        address = f"https://doi.org/{article.doi}"
+    return {
+        "pmid": article.pmid,
+        "title": article.title,
+        "authors": article.authors,
+        "journal": article.journal,
+        "year": article.year,
+        "doi": article.doi,
+        "score": article.score,
+        "link_url": address,
+    }
+
+
+def _single_paper_tools(library: Library, waiting: Waiting) -> list[FunctionTool]:
+    def get_pubmed_paper(pmid: Word) -> ToolResult:
+        """Get one PubMed record: abstract, authors, MeSH terms."""
+        paper = waiting.result(("paper", pmid), lambda: library.paper(pmid))
+        links = _on_shelf(library, [paper.ids.pmid])
+        return answer(paper_row(paper), f"PMID {paper.ids.pmid}: {paper.title}", links=links)
+
+    def pubmed_to_bibtex(pmid: Word) -> ToolResult:
+        """Make a BibTeX entry of a PubMed record."""
+        from ..citation_formats import to_bibtex
+
+        paper = waiting.result(("paper", pmid), lambda: library.paper(pmid))
+        # The abstract is the long part of an entry, and stands in the structure only.
+        short = to_bibtex(replace(paper, abstract="")).strip()
+        structure = {"pmid": paper.ids.pmid, "bibtex": to_bibtex(paper).strip()}
+        return answer(structure, short)
+
+    return [
+        tool(get_pubmed_paper, READS_WEB, schemas.PAPER),
+        tool(pubmed_to_bibtex, READS_WEB, schemas.BIBTEX),
+    ]
+
+
+def paper_row(paper: Paper) -> dict[str, Any]:
+    """A PubMed record in the words of the contract."""
+    return {
+        "pmid": paper.ids.pmid,
+        "title": paper.title,
+        "abstract": paper.abstract,
+        "authors": [author.name for author in paper.authors],
+        "journal": paper.journal,
+        "year": paper.year,
+        "doi": paper.ids.doi or None,
+        "pmcid": paper.ids.pmcid,
+        "url": f"https://pubmed.ncbi.nlm.nih.gov/{paper.ids.pmid}/",
+        "publication_types": list(paper.publication_types),
+        "mesh_terms": list(paper.mesh),
+        "retracted": paper.retracted,
+    }
+
+
+def _convert_tool(library: Library, waiting: Waiting) -> FunctionTool:
+    def convert_ids(ids: AnyIds) -> ToolResult:
+        """Find the PMID, PMCID and DOI of up to 200 papers by any of these."""
+        found = waiting.result(("convert", *ids), lambda: library.convert_ids(ids))
+        records = [
+            {
+                "requested": one.requested,
+                "status": one.status,
+                "pmid": one.ids.pmid,
+                "pmcid": one.ids.pmcid,
+                "doi": one.ids.doi,
+                "message": one.message,
+            }
+            for one in found
+        ]
+        known = sum(one.status == "found" for one in found)
+        troubles = [f"{one.requested}: {one.message}" for one in found if one.message][:20]
+        text = "\n".join((f"{known} of {len(found)} found.", *troubles))
+        return answer({"records": records, "found": known}, text)
+
+    return tool(convert_ids, READS_WEB, schemas.CONVERTED)
+
+
+def _match_tool(library: Library, waiting: Waiting) -> FunctionTool:
+    def match_citations(
+        citations: Annotated[list[Citation], Field(min_length=1, max_length=50)],
+    ) -> ToolResult:
+        """Find the PMIDs of printed references."""
+        rows = [citation.model_dump() for citation in citations]
+        asked = ("match", *(tuple(row.values()) for row in rows))
+        found = waiting.result(asked, lambda: library.match_citations(rows))
+        results = [
+            {
+                "key": one.key,
+                "status": one.status,
+                "pmid": one.pmid,
+                "candidates": list(one.candidates),
+                "detail": one.detail,
+            }
+            for one in found
+        ]
+        known = sum(one.status == "matched" for one in found)
+        lines = [f"{one.key}: {one.pmid or one.status}" for one in found]
+        text = "\n".join((f"{known} of {len(found)} matched.", *lines))
+        return answer({"results": results, "matched": known}, text)
+
+    return tool(match_citations, READS_WEB, schemas.MATCHES)
+
+
+def _word_tools(library: Library, waiting: Waiting) -> list[FunctionTool]:
+    def spell_check(query: str) -> ToolResult:
+        """Ask PubMed how it would spell a query."""
+        found = waiting.result(("spell", query), lambda: library.check_spelling(query))
+        structure = {
+            "query": found.query,
+            "corrected_query": found.corrected,
+            "replaced": list(found.replaced),
+        }
+        return answer(structure, found.corrected or "PubMed suggests no other spelling.")
+
+    def lookup_mesh(term: str, max_results: Few = 5) -> ToolResult:
+        """Look up MeSH headings: synonyms, scope note, place in the tree."""
+        total, headings = waiting.result(
+            ("mesh", term, max_results), lambda: library.look_up_mesh(term, max_results)
+        )
+        terms = [
+            {
+                "ui": heading.term.ui,
+                "heading": heading.term.heading,
+                "entry_terms": list(heading.term.entry_terms),
+                "scope_note": heading.term.scope_note,
+                "tree_numbers": list(heading.term.tree_numbers),
+                "broader": list(heading.broader),
+                "narrower": list(heading.narrower),
+                "record_type": heading.term.kind,
+                "year_introduced": heading.term.year_introduced,
+                "search_term": f'"{heading.term.heading}"[MeSH Terms]',
+            }
+            for heading in headings
+        ]
+        lines = [f"{row['heading']} ({row['ui']})" for row in terms]
+        text = "\n".join((f"{len(terms)} of {total} MeSH records.", *lines))
+        return answer({"query": term, "total": total, "terms": terms}, text)
+
+    return [
+        tool(spell_check, READS_WEB, schemas.SPELLING),
+        tool(lookup_mesh, READS_WEB, schemas.MESH),
+    ]

@@ -1,0 +1,248 @@
+"""What a host can read without a tool: the state of this server, PubMed's own numbers, the shelf.
+
+JSON is sent as text: a model reads it as it is, where a blob would have to be unpacked first.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import logging
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, Any, ParamSpec
+from urllib.parse import quote
+
+from fastmcp.exceptions import ResourceError
+from fastmcp.resources import FunctionResource, ResourceContent, ResourceResult, ResourceTemplate
+from mcp.types import Annotations
+
+from ..errors import PaperError
+from ..library import Library
+from ..settings import version
+
+if TYPE_CHECKING:
+    from fastmcp.server.completions import CompletionHandler
+    from mcp.types import CompletionArgument, CompletionContext
+
+P = ParamSpec("P")
+_JSON = "application/json"
+_FOR_MODELS = Annotations(audience=["assistant"], priority=0.5)
+_LISTED = 200
+_STRETCH, _STRETCHES = 50_000, 4
+_COMPLETED_FROM = 5_000
+_UTILITIES = ["ESearch", "EFetch", "ESummary", "ELink", "EInfo", "ESpell", "ECitMatch"]
+_REVISIONS = ["2026-07-28", "2025-11-25"]
+_POLICY = "https://www.ncbi.nlm.nih.gov/books/NBK25497/"
+_DISCLAIMER = "https://www.ncbi.nlm.nih.gov/About/disclaimer.html"
+
+
+def resources(library: Library) -> list[FunctionResource]:
+    """What stands at an address of its own."""
+
+    def info() -> str:
+        """What this server is, and how its last contact with NCBI went."""
+        return _as_json(_info(library))
+
+    def stats() -> str:
+        """PubMed in numbers: records, search fields, links (EInfo)."""
+        return _as_json(_stats(library))
+
+    def index() -> str:
+        """The newest papers on the shelf, each with its address."""
+        return _as_json(_index(library))
+
+    at = functools.partial(FunctionResource.from_function, mime_type=_JSON, annotations=_FOR_MODELS)
+    return [
+        at(_readable(info), "pubmed-connect://info", title="About this server"),
+        at(_readable(stats), "pubmed-connect://stats/pubmed", title="PubMed in numbers"),
+        at(_readable(index), "papers://index", title="The shelf"),
+    ]
+
+
+def templates(library: Library) -> list[ResourceTemplate]:
+    """What stands under the name of a paper."""
+
+    def record(pmid: str) -> ResourceResult:
+        """A PubMed record, with its abstract."""
+        from .pubmed import paper_row
+
+        return _untrusted(_as_json(paper_row(library.paper(pmid))), _JSON)
+
+    def text(key: str) -> ResourceResult:
+        """A paper on the shelf as markdown, by file name or any identifier."""
+        return _untrusted(_text(library, key), "text/markdown")
+
+    at = functools.partial(ResourceTemplate.from_function, annotations=_FOR_MODELS)
+    return [
+        at(
+            _readable(record),
+            "resource://pubmed/paper/{pmid}",
+            title="PubMed record",
+            mime_type=_JSON,
+        ),
+        at(
+            _readable(text),
+            "papers://{key}",
+            title="Paper on the shelf",
+            mime_type="text/markdown",
+        ),
+    ]
+
+
+def completion(library: Library) -> CompletionHandler:
+    """Candidates for the names in addresses: what is on the shelf."""
+
+    async def complete(
+        reference: Any, argument: CompletionArgument, context: CompletionContext | None
+    ) -> list[str]:
+        from anyio import to_thread
+
+        return await to_thread.run_sync(_completed, library, argument.name, argument.value)
+
+    return complete
+
+
+def _completed(library: Library, name: str, begun: str) -> list[str]:
+    """At most 101 values that go on from *begun*; the last says that there are more."""
+    try:
+        if name == "job_id":
+            known = [job.job_id for job in library.harvests()]
+        elif name in ("pmid", "key"):
+            _, stored = library.list_papers(max_results=_COMPLETED_FROM)
+            known = [value for one in stored for value in _names(one, name)]
+        else:
+            return []
+    except PaperError:
+        return []  # nothing can be suggested; reading will say why
+    fitting = (value for value in known if value.lower().startswith(begun.lower()))
+    return list(dict.fromkeys(islice(filter(None, fitting), 101)))
+
+
+def _names(stored: Any, name: str) -> Iterator[str]:
+    ids = stored.paper.ids
+    if name == "pmid":
+        yield ids.pmid
+    else:
+        yield stored.path.rpartition("/")[2]
+        yield from (ids.pmid, ids.pmcid)
+
+
+def _readable(function: Callable[P, Any]) -> Callable[P, Any]:
+    """Let expected errors reach the reader; all others stay masked."""
+
+    @functools.wraps(function)
+    def read(*args: P.args, **options: P.kwargs) -> Any:
+        try:
+            return function(*args, **options)
+        except PaperError as error:
+            raise ResourceError(str(error), log_level=logging.WARNING) from error
+
+    return read
+
+
+def _untrusted(text: str, media: str) -> ResourceResult:
+    """Words from the web, marked as such."""
+    return ResourceResult([ResourceContent(text, mime_type=media, meta={"untrusted": True})])
+
+
+def _as_json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=1)
+
+
+def _info(library: Library) -> dict[str, Any]:
+    settings, contact = library.settings, library.contact()
+    key = bool(settings.key("ncbi_api_key"))
+    return {
+        "server_name": "papershelf",
+        "server_version": version(),
+        "description": "PubMed, and the full text of papers on the user's own shelf.",
+        "contact_email": settings.pubmed_email,
+        "mcp_spec_versions": _REVISIONS,
+        "ncbi_compliance": {
+            "api_usage_status": "NCBI API key in use" if key else "no NCBI API key",
+            "tool_identifier": settings.ncbi_tool_identifier,
+            "ncbi_usage_policy_url": _POLICY,
+            "ncbi_disclaimer_url": _DISCLAIMER,
+            "current_rate_limit_adherence": (
+                f"below {10 if key else 3} requests a second, shared by all processes of this user"
+            ),
+        },
+        "supported_eutilities": _UTILITIES,
+        "operational_status": {
+            "last_ncbi_connectivity_check": max(contact.answered, contact.failed) or None,
+            "last_ncbi_answer": contact.answered or None,
+            "ncbi_status": contact.status,
+            "ncbi_trouble": contact.trouble,
+            "internal_queue_length": contact.waiting,
+        },
+        "toolsets": list(settings.mcp_toolsets),
+        "offline": settings.papers_offline,
+        "documentation_url": "./TECHNICAL_REFERENCE.md",
+    }
+
+
+def _stats(library: Library) -> dict[str, Any]:
+    told, url = library.database("pubmed")
+    return {
+        "database_name": told.get("dbname", ""),
+        "menu_name": told.get("menuname", ""),
+        "description": told.get("description", ""),
+        "total_record_count": int(told["count"]),
+        # As NCBI says it: it does not say in which time zone.
+        "last_update": str(told.get("lastupdate", "")).replace("/", "-").replace(" ", "T"),
+        "available_search_fields": [
+            {
+                "name": field.get("name", ""),
+                "full_name": field.get("fullname", ""),
+                "description": field.get("description", ""),
+                "is_date": field.get("isdate") == "Y",
+                "is_numerical": field.get("isnumerical") == "Y",
+                "term_count": field.get("termcount", ""),
+            }
+            for field in told.get("fieldlist") or ()
+            if isinstance(field, dict) and field.get("ishidden") != "Y"
+        ],
+        "available_link_names": [
+            {
+                "name": link.get("name", ""),
+                "description": link.get("description", ""),
+                "db_to": link.get("dbto", ""),
+            }
+            for link in told.get("linklist") or ()
+            if isinstance(link, dict)
+        ],
+        "e_info_url": url,
+    }
+
+
+def _index(library: Library) -> dict[str, Any]:
+    total, page = library.list_papers(max_results=_LISTED)
+    return {
+        "total": total,
+        "shown": len(page),
+        "more": "list_papers" if total > len(page) else "",
+        "papers": [
+            {
+                "uri": f"papers://{quote(stored.path.rpartition('/')[2])}",
+                **stored.paper.short_row(),
+                "kind": stored.kind,
+                "license": stored.license,
+                "last_modified": stored.saved_at,
+            }
+            for stored in page
+        ],
+    }
+
+
+def _text(library: Library, key: str) -> str:
+    """A whole paper, or the first 200,000 characters of it and where to go on."""
+    parts: list[str] = []
+    start: int | None = 0
+    while start is not None and len(parts) < _STRETCHES:
+        read = library.read(key, start=start, max_chars=_STRETCH)
+        parts.append(read.text)
+        start = read.next_start
+    if start is not None:
+        parts.append(f"\n\n[It goes on: read_paper with start={start}.]\n")
+    return "".join(parts)
