@@ -109,7 +109,8 @@ def of_query(query: Query, ladder: Ladder, *, most: int = 0) -> Ledger:
     BadRequest, NotConfigured, Unreachable
         The search could not be made; there is no job then.
     """
-    path = _path(ladder, query.text, [query.text, query.min_date, query.max_date, query.date_type])
+    dates = (query.min_date, query.max_date, query.date_type)
+    path = _path(ladder, query.text, [query.text, *dates, *query.publication_types])
     ledger = Ledger(path) if path.exists() else None
     if ledger and not ledger.job().ended_at:
         return ledger
