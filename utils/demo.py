@@ -6,7 +6,6 @@ the real interfaces, fetched by the real pipeline at the polite rates.
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -42,9 +41,6 @@ def stage() -> Iterator[tuple[Library, str]]:
     try:
         world = _world(folder / "addresses.env")
         yield Library(_settings(folder, _addresses(folder / "addresses.env", world))), QUERY
-    except BaseException:  # interrupted as well: half a demo is of no use to anybody
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
     finally:
         if world:
             world.kill()  # it holds nothing worth an orderly end

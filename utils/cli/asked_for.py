@@ -60,7 +60,10 @@ def asked_by(words: Sequence[str]) -> Asked:
     if others and entries:
         msg = f"{others[0]!r} is neither a file nor an identifier, and others here are."
         raise BadRequest(msg, "Put a question into quotes, so that it is one word.")
-    return Asked(" ".join(others), entries, ", ".join(names))
+    question = " ".join(others).strip()
+    if not (question or entries):
+        raise BadRequest("The question is empty.", "Give a query, identifiers or a file of them.")
+    return Asked(question, entries, ", ".join(names))
 
 
 def _listed(word: str, name: str) -> list[Entry]:

@@ -66,7 +66,8 @@ def picture(progress: Progress, width: int, encoding: str = "utf-8") -> Text:
     counts = progress.job.counts
     done = counts.requested - counts.pending
     space = min(_WIDEST, width)
-    sign = "━" if encoding.startswith("utf") else "#"
+    unicode = encoding.startswith("utf")
+    sign, rest = ("━", "─") if unicode else ("#", "-")
     bar, told, length = Text(), Text(), 0
     for name, words in _NAMES.items():
         number = getattr(counts, name)
@@ -74,12 +75,12 @@ def picture(progress: Progress, width: int, encoding: str = "utf-8") -> Text:
         bar.append(sign * min(stretch, space - length), style=_COLOURS[name])
         length = min(space, length + stretch)
         told.append(f"{number:,} {words}  ", style=_COLOURS[name])
-    bar.append(("─" if sign == "━" else "-") * (space - length), style="dim")
+    bar.append(rest * (space - length), style="dim")
     share = f"{done / counts.requested:.0%}  " if counts.requested else ""
     head = Text(f"{share}{done:,} of {counts.requested:,}{_eta(progress)}")
     lines = [bar, head, told, Text(_waiting(progress), style="dim")]
     for line in lines:
-        line.truncate(width, overflow="ellipsis")  # a line that wraps would leave its rest behind
+        line.truncate(width, overflow="ellipsis" if unicode else "crop")  # wrapping would smear
     return Text("\n").join(lines)
 
 
@@ -93,7 +94,9 @@ def _waiting(progress: Progress) -> str:
 
 
 def _eta(progress: Progress) -> str:
-    speed = f", {progress.rate * 60:,.0f} a minute" if progress.rate else ""
+    if not progress.rate:
+        return ""  # while no paper ends, nobody can say how long it will take
+    speed = f", {progress.rate * 60:,.0f} a minute"
     return f"{speed}, {span(progress.eta_s)} to go" if progress.eta_s else speed
 
 

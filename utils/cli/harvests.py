@@ -84,7 +84,8 @@ def _check(args: argparse.Namespace) -> None:
         msg = "A query or a list, --job and --lock exclude each other."
         raise BadRequest(msg, "Give one of them.")
     if (args.job or args.lock) and (args.max_papers or args.min_date or args.max_date):
-        raise BadRequest("--max-papers and dates go with a query or a list.")
+        msg = "--max-papers and dates go with a query."
+        raise BadRequest(msg, "What is in a job or a lock was chosen when it was made.")
 
 
 def _meant(args: argparse.Namespace, library: Library) -> Harvest:
@@ -105,7 +106,7 @@ def _asked(args: argparse.Namespace) -> tuple[Query | None, list[Entry], str]:
     asked = asked_by(args.what)
     dates = {name: getattr(args, name) for name in ("min_date", "max_date", "date_type")}
     if asked.entries and (args.min_date or args.max_date):
-        raise BadRequest("Dates go with a query, not with a list.")
+        raise BadRequest("Dates go with a query, not with a list.", "Leave them out.")
     query = None if asked.entries else Query(asked.question, **dates)
     return query, asked.entries, asked.title
 
@@ -159,11 +160,15 @@ def _demo(args: argparse.Namespace, library: Library) -> int:
     from .harvest_screen import watch
 
     note("Setting up a stand-in of the internet, with invented papers …")
-    with stage() as (demo, query):
-        note(f"Harvesting {query!r} at the polite rates: half a minute.")
-        harvest = demo.harvest(query=query)
-        watch(harvest, plain=args.json)
-        demo.shelf.close()
+    try:
+        with stage() as (demo, query):
+            note(f"Harvesting {query!r} into {demo.settings.papers_dir}")
+            note("It takes half a minute: the sites' published limits hold here too.")
+            harvest = demo.harvest(query=query)
+            watch(harvest, plain=args.json)
+    except KeyboardInterrupt:
+        note("\nInterrupted. The stand-in is gone; nothing of the demo is needed any more.")
+        leave(INTERRUPTED)
     _show(harvest, args.json)
     note("With real papers: set PUBMED_EMAIL, then server.py harvest 'CXCL12 AND CXCR4' --plan")
     if args.open:

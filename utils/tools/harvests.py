@@ -128,6 +128,7 @@ def tools(library: Library) -> list[FunctionTool]:
         job_id: Annotated[str, Field(description="take up this harvest again")] = "",
     ) -> ToolResult:
         """Begin to download all papers of a query or list, by the thousand; returns a job."""
+        library.settings.require_email("NCBI")  # else the thread would fail, and nobody hear it
         asked = (query, tuple(ids), max_papers, job_id)
         harvest = patience.wait(
             asked,
