@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from .errors import BadRequest, Miss, NotFound
+from .errors import BadContent, BadRequest, Miss, NotFound
 from .formats.pubmed.articles import Article, medline_title, read_article
 from .identifiers import Ids
 from .paper import Author, Paper
@@ -66,8 +66,9 @@ def details(pmids: Sequence[str | int], level: Level, web: Web) -> Details:
         asked.append(records_url(batch, form, web))
         try:
             found |= fetch_records(batch, form, web)
+            failed |= _withheld([pmid for pmid in batch if pmid not in found], form, web)
         except Miss as miss:
-            failed |= dict.fromkeys(batch, miss)
+            failed |= dict.fromkeys((pmid for pmid in batch if pmid not in found), miss)
     if failed and len(failed) == len(wanted):
         raise next(iter(failed.values()))
     return Details(
@@ -78,6 +79,14 @@ def details(pmids: Sequence[str | int], level: Level, web: Web) -> Details:
         urls=tuple(url for _, url in asked),
         method=asked[0][0] if asked else "",
     )
+
+
+def _withheld(missing: Sequence[str], form: Form, web: Web) -> dict[str, Miss]:
+    """Of the papers without MEDLINE text those that PubMed has: silence in text proves nothing."""
+    if form == "xml" or not missing:
+        return {}
+    there = fetch_records(missing, "xml", web)
+    return {pmid: BadContent("PubMed sent no MEDLINE text.", verdict="empty") for pmid in there}
 
 
 def paper_of(pmid: str | int, web: Web) -> Paper:

@@ -41,6 +41,7 @@ class Related:
     journal: str = ""
     year: str = ""
     doi: str = ""
+    retracted: bool = False
     score: int | None = None
 
 
@@ -132,6 +133,7 @@ def _with_record(article: Related, paper: Paper | None) -> Related:
         journal=paper.journal_abbreviation or paper.journal,
         year=paper.year,
         doi=paper.ids.doi,
+        retracted=paper.retracted,
     )
 
 

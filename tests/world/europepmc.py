@@ -1,4 +1,4 @@
-"""Europe PMC REST: ``search`` (core, lite, idlist) and ``fullTextXML``."""
+"""Europe PMC REST: ``search`` (core, lite, idlist), ``fullTextXML``, citations and references."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from . import jats
+from . import jats, kinship
 from .pdf import pdf_of
-from .prose import abstract
+from .prose import abstract, references
 from .pubmed_xml import initials
 from .records import Record
 from .wire import HTML, PDF, XML, Call, Reply, as_json, text
@@ -24,7 +24,7 @@ _LISTS = {
 
 
 def europepmc(call: Call, world: World) -> Reply:
-    """Answer ``/search``, ``/searchPOST``, ``/PMC…/fullTextXML`` or the website's PDF."""
+    """Answer ``/search``, ``/PMC…/fullTextXML``, ``/MED/…/references`` or the website's PDF."""
     if call.path in {"/search", "/searchPOST"}:
         return _search(call, world)
     if match := re.fullmatch(r"/(PMC\d+)/fullTextXML", call.path):
@@ -32,12 +32,56 @@ def europepmc(call: Call, world: World) -> Reply:
         if record is None or not record.europepmc:
             return Reply(404, b"", "application/xml")
         return Reply(200, jats.document(record), XML)
+    if match := re.fullmatch(r"/MED/(\d+)/(citations|references)", call.path):
+        return _linked(match[1], match[2], call, world)
     if call.path == "/backend/ptpmcrender.fcgi":
         record = world.corpus.by_pmcid.get(call.params.get("accid", ""))
         if record and record.europepmc:
             return Reply(200, pdf_of(record), PDF)
         return Reply(404, b"", HTML)
     return as_json({"errCode": 404, "errMsg": "No such endpoint"}, 404)
+
+
+def _linked(pmid: str, kind: str, call: Call, world: World) -> Reply:
+    """A page of who cites the paper, or of what it cites; some of that is in no database."""
+    size, page = call.params.get("pageSize", "25"), call.params.get("page", "1")
+    if not size.isdigit() or not 1 <= int(size) <= 1000:
+        told = "Invalid page size provided. Valid size is between 1 and 1000"
+        return as_json({"version": "6.9", "errCode": 404, "errMsg": told})
+    record, rows = world.record(pmid), []
+    if record and kind == "citations":
+        rows = [_cited(other) for other in kinship.citing(record, world)]
+    elif record:
+        rows = [_cited(other) for other in kinship.cited(record, world)]
+        rows += [
+            {"title": title, "authorString": who, "journalAbbreviation": journal,
+             "pubYear": int(year), "doi": doi, "match": "N"}
+            for who, title, journal, year, doi in references(record)
+        ]  # fmt: skip
+    start = (int(page) - 1) * int(size)
+    inner = kind.removesuffix("s")
+    return as_json(
+        {
+            "version": "6.9",
+            "hitCount": len(rows),
+            "request": {"id": pmid, "source": "MED"},
+            f"{inner}List": {inner: rows[start : start + int(size)]},
+        }
+    )
+
+
+def _cited(record: Record) -> dict[str, Any]:
+    people = [f"{family} {initials(given)}" for family, given in record.authors]
+    return {
+        "id": record.pmid,
+        "source": "MED",
+        "title": f"{record.title}.",
+        "authorString": ", ".join(people) + ".",
+        "journalAbbreviation": record.journal.short,
+        "pubYear": int(record.year),
+        "citedByCount": 0,
+        "match": "Y",
+    }
 
 
 def _search(call: Call, world: World) -> Reply:

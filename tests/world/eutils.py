@@ -11,6 +11,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from . import jats
+from .eutils_words import mesh_hits
 from .index import Entry
 from .limits import refusal
 from .pubmed_xml import DOCTYPE, medline, pubmed_article
@@ -81,7 +82,7 @@ def eutils(call: Call, world: World) -> Reply:
 
 
 def _utility(path: str) -> Callable[[Call, World], Reply]:
-    from . import eutils_small
+    from . import eutils_small, eutils_words
 
     known = {
         "/esearch.fcgi": esearch,
@@ -90,7 +91,8 @@ def _utility(path: str) -> Callable[[Call, World], Reply]:
         "/elink.fcgi": eutils_small.elink,
         "/epost.fcgi": eutils_small.epost,
         "/einfo.fcgi": eutils_small.einfo,
-        "/espell.fcgi": eutils_small.espell,
+        "/espell.fcgi": eutils_words.espell,
+        "/ecitmatch.cgi": eutils_words.ecitmatch,
     }
     return known.get(path, lambda call, world: text("Not Found", TEXT, 404))
 
@@ -99,6 +101,11 @@ def esearch(call: Call, world: World) -> Reply:
     """Search PubMed (or ``db=pmc``) over the corpus."""
     params = call.params
     json_wanted = params.get("retmode") == "json"
+    if params.get("db") == "mesh":
+        uids = mesh_hits(params.get("term", ""))
+        told = {"count": str(len(uids)), "retmax": str(len(uids)), "retstart": "0"}
+        page = uids[: _number(params.get("retmax"), 20)]
+        return as_json({"header": {"type": "esearch"}, "esearchresult": told | {"idlist": page}})
     if params.get("db", "pubmed") not in {"pubmed", "pmc"}:
         return _search_error(f"Invalid db name specified: {params['db']}", json_wanted)
     start = _number(params.get("retstart"), 0)

@@ -1,14 +1,13 @@
-"""The smaller E-utilities: esummary, elink, epost, einfo, espell."""
+"""The smaller E-utilities: esummary, elink, epost, einfo; those about words: `eutils_words`."""
 
 from __future__ import annotations
 
-import difflib
-import re
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from .index import words
-from .pubmed_xml import initials
+from . import kinship
+from .eutils_words import mesh_summary
+from .pubmed_xml import MONTHS, initials
 from .records import Record
 from .wire import XML, Call, Reply, as_json, text
 
@@ -16,6 +15,13 @@ if TYPE_CHECKING:
     from . import World
 
 _LINKS = ("pubmed_pubmed", "pubmed_pubmed_citedin", "pubmed_pubmed_refs", "pubmed_pmc")
+_FIELDS = (
+    ("ALL", "All Fields", "All terms from all searchable fields", "N", "N", "N"),
+    ("UID", "UID", "Unique number assigned to publication", "N", "Y", "Y"),
+    ("TITL", "Title", "Words in title of publication", "N", "N", "N"),
+    ("MESH", "MeSH Terms", "Medical Subject Headings assigned to publication", "N", "N", "N"),
+    ("PDAT", "Date - Publication", "Date of publication", "Y", "N", "N"),
+)
 
 
 def _ids(call: Call, world: World) -> list[str] | None:
@@ -38,7 +44,10 @@ def esummary(call: Call, world: World) -> Reply:
     if len(ids) > 500 and not as_text:
         told = "Too many UIDs in request. Maximum number of UIDs is 500 for JSON format output."
         return as_json({"header": header, "error": told})
-    rows = {name: _summary(name, world.record(name)) for name in ids}
+    if call.params.get("db") == "mesh":
+        rows = {name: mesh_summary(name) for name in ids}
+    else:
+        rows = {name: _summary(name, world.record(name)) for name in ids}
     if as_text:
         inner = "".join(_summary_xml(name, row) for name, row in rows.items())
         return text(
@@ -55,9 +64,11 @@ def _summary(name: str, record: Record | None) -> dict[str, Any]:
     people = [f"{family} {initials(given)}" for family, given in record.authors]
     ids = (("pubmed", 1, record.pmid), ("pmc", 8, record.pmcid), ("doi", 3, record.doi))
     date = record.published.replace("-", "/")
+    year, month, _ = record.published.split("-")
     return {
         "uid": name,
-        "pubdate": record.published[:7].replace("-", " "),
+        "pubdate": f"{year} {MONTHS[int(month) - 1]}",
+        "epubdate": "",
         "source": record.journal.short,
         "authors": [{"name": who, "authtype": "Author", "clusterid": ""} for who in people],
         "lastauthor": people[-1] if people else "",
@@ -98,13 +109,12 @@ def _summary_xml(name: str, row: dict[str, Any]) -> str:
 def elink(call: Call, world: World) -> Reply:
     """Links within the corpus: neighbours share a topic; one linkset per ``id`` given."""
     params = call.params
-    wanted = [params["linkname"]] if "linkname" in params else list(_LINKS)
+    scored = params.get("cmd") == "neighbor_score"  # which takes no linkname
+    wanted = [params["linkname"]] if "linkname" in params and not scored else list(_LINKS)
     sets = []
     for given in (value for name, value in call.pairs if name == "id"):
         ids = [name for name in given.split(",") if name.isdigit()]
-        linked = [
-            found for name in wanted if (found := _linkset(name, ids, world, params.get("cmd", "")))
-        ]
+        linked = [found for name in wanted if (found := _linkset(name, ids, world, scored=scored))]
         sets.append({"dbfrom": "pubmed", "ids": ids, **({"linksetdbs": linked} if linked else {})})
     if params.get("retmode") == "json":
         return as_json({"header": {"type": "elink", "version": "0.3"}, "linksets": sets})
@@ -113,33 +123,28 @@ def elink(call: Call, world: World) -> Reply:
     )
 
 
-def _linkset(name: str, ids: list[str], world: World, cmd: str) -> dict[str, Any]:
+def _linkset(name: str, ids: list[str], world: World, *, scored: bool) -> dict[str, Any]:
+    """The links of one name; no links is no linkset."""
     records = [record for pmid in ids if (record := world.corpus.by_pmid.get(pmid))]
     if name == "pubmed_pmc":
-        links = [record.number for record in records if record.pmcid]
+        links = {record.number: 0 for record in records if record.pmcid}
     else:
-        links = [other.pmid for record in records for other in _related(name, record, world)]
+        links = {other: score for r in records for other, score in _related(name, r, world)}
     if not links:
         return {}
     shown: list[Any] = list(links)
-    if cmd == "neighbor_score":
-        shown = [
-            {"id": pmid, "score": 30_000_000 - 1_000_000 * at} for at, pmid in enumerate(links)
-        ]
+    if scored:
+        shown = [{"id": pmid, "score": 1_000_000 * score} for pmid, score in links.items()]
     return {"dbto": "pmc" if name == "pubmed_pmc" else "pubmed", "linkname": name, "links": shown}
 
 
-def _related(name: str, record: Record, world: World) -> list[Record]:
-    kin = [
-        other
-        for other in world.corpus.records
-        if other.pmid and other.pmid != record.pmid and other.topic == record.topic
-    ]
+def _related(name: str, record: Record, world: World) -> list[tuple[str, int]]:
+    """NCBI knows only the reference lists of what is in PMC."""
     if name == "pubmed_pubmed":
-        return [record, *kin][:20]
+        return [(other.pmid, score) for other, score in kinship.similar(record, world)]
     if name == "pubmed_pubmed_citedin":
-        return [other for other in kin if other.published > record.published][:20]
-    return [other for other in kin if other.published < record.published][:20]
+        return [(other.pmid, 0) for other in kinship.citing(record, world) if other.pmcid]
+    return [(other.pmid, 0) for other in kinship.cited(record, world) if record.pmcid]
 
 
 def _linkset_xml(row: dict[str, Any]) -> str:
@@ -179,40 +184,34 @@ def einfo(call: Call, world: World) -> Reply:
     if db and db not in databases:
         told = f"Can not retrieve DbInfo for db={escape(db)}"
         return text(f'<?xml version="1.0"?><eInfoResult><ERROR>{told}</ERROR></eInfoResult>', XML)
+    count, names = str(len(world.corpus.by_pmid)), ("name", "fullname", "description")
+    fields = [
+        dict(zip((*names, "isdate", "isnumerical", "ishidden"), row, strict=True))
+        | {"termcount": count}
+        for row in _FIELDS
+    ]
+    links = [
+        {"name": name, "menu": name, "description": name, "dbto": name.split("_")[1]}
+        for name in _LINKS
+    ]
     info = {
         "dbname": db,
         "menuname": "PubMed",
-        "count": str(len(world.corpus.by_pmid)),
+        "description": "PubMed bibliographic record",
+        "count": count,
         "lastupdate": "2026/11/20 07:00",
     }
     if call.params.get("retmode") == "json":
-        inner: dict[str, Any] = {"dbinfo": [info]} if db else {"dblist": databases}
+        inner: dict[str, Any] = {"dblist": databases}
+        if db:
+            inner = {"dbinfo": [{**info, "fieldlist": fields, "linklist": links}]}
         return as_json({"header": {"type": "einfo", "version": "0.3"}, "einforesult": inner})
     if not db:
-        names = "".join(f"<DbName>{name}</DbName>" for name in databases)
-        return text(
-            f'<?xml version="1.0"?><eInfoResult><DbList>{names}</DbList></eInfoResult>', XML
-        )
+        dbs = "".join(f"<DbName>{name}</DbName>" for name in databases)
+        return text(f'<?xml version="1.0"?><eInfoResult><DbList>{dbs}</DbList></eInfoResult>', XML)
     return text(
         f'<?xml version="1.0"?><eInfoResult><DbInfo><DbName>{db}</DbName>'
-        f"<MenuName>PubMed</MenuName><Count>{info['count']}</Count><LastUpdate>{info['lastupdate']}</LastUpdate></DbInfo>"
-        "</eInfoResult>",
-        XML,
-    )
-
-
-def espell(call: Call, world: World) -> Reply:
-    """A spelling the corpus knows; empty when nothing is wrong or nothing is near."""
-    term = call.params.get("term", "")
-    vocabulary = {word for entry in world.entries() for word in words(entry.all)}
-    fixed = term
-    for word in re.findall(r"[^\W\d_]{4,}", term):
-        near = difflib.get_close_matches(word.lower(), vocabulary, 1, 0.8)
-        if word.lower() not in vocabulary and near:
-            fixed = fixed.replace(word, near[0])
-    corrected = "" if fixed == term else escape(fixed)
-    return text(
-        '<?xml version="1.0"?><eSpellResult><Database>pubmed</Database>'
-        f"<Query>{escape(term)}</Query><CorrectedQuery>{corrected}</CorrectedQuery><SpelledQuery/><ERROR/></eSpellResult>",
+        f"<MenuName>PubMed</MenuName><Count>{count}</Count><LastUpdate>{info['lastupdate']}"
+        "</LastUpdate></DbInfo></eInfoResult>",
         XML,
     )

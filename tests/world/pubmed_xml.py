@@ -12,7 +12,7 @@ DOCTYPE = (
     '<?xml version="1.0" ?>\n<!DOCTYPE PubmedArticleSet PUBLIC "-//NLM//DTD PubMedArticle, 1st '
     'January 2025//EN" "https://dtd.nlm.nih.gov/ncbi/pubmed/out/pubmed_250101.dtd">\n'
 )
-_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _CATEGORY = {"CONCLUSIONS": "CONCLUSIONS", "METHODS": "METHODS", "RESULTS": "RESULTS"}
 
 
@@ -77,7 +77,7 @@ def _citation(record: Record) -> str:
         f"{record.pmid}</PMID><DateRevised>{_ymd(record.entered)}</DateRevised>"
         f'<Article PubModel="Print"><Journal><ISSN IssnType="Electronic">{journal.issn}</ISSN>'
         f'<JournalIssue CitedMedium="Internet"><Volume>{record.volume}</Volume><Issue>'
-        f"{record.issue}</Issue><PubDate><Year>{year}</Year><Month>{_MONTHS[int(month) - 1]}"
+        f"{record.issue}</Issue><PubDate><Year>{year}</Year><Month>{MONTHS[int(month) - 1]}"
         f"</Month></PubDate></JournalIssue><Title>{journal.title}</Title><ISOAbbreviation>"
         f"{journal.short}</ISOAbbreviation></Journal><ArticleTitle>{_dotted(record.title)}"
         f"</ArticleTitle><Pagination><MedlinePgn>{record.pages}</MedlinePgn></Pagination>{doi}"
@@ -171,7 +171,7 @@ def _book(record: Record) -> str:
 def medline(record: Record) -> str:
     """The record in MEDLINE display format, long lines folded."""
     year, month, _ = record.published.split("-")
-    date = f"{year} {_MONTHS[int(month) - 1]}"
+    date = f"{year} {MONTHS[int(month) - 1]}"
     rows = [("PMID", record.pmid), ("OWN", "NLM"), ("STAT", "MEDLINE"), ("DP", date)]
     rows += [("TI", _dotted(record.plain_title)), ("PG", record.pages)]
     rows += [("LID", f"{record.doi} [doi]")] if record.doi else []

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from ..errors import BadContent
 from ..web import Answer, Web
 from .eutils import ask
 
@@ -35,7 +36,12 @@ def matched(citations: Sequence[Mapping[str, str]], web: Web) -> dict[int, str]:
     ]
     # The handbook names rettype, its examples retmode; what a utility does not know it ignores.
     params = {"db": "pubmed", "retmode": "xml", "rettype": "xml", "bdata": "\r".join(lines)}
-    answer = ask(web, "ecitmatch.cgi", params, read=_words)
+
+    def read(answer: Answer) -> None:
+        if not _words(answer) and citations[0].get("journal"):
+            raise BadContent("NCBI matched no citation, and refused none.", verdict="empty")
+
+    answer = ask(web, "ecitmatch.cgi", params, read)
     return {at: word for at, word in _words(answer).items() if at < len(citations)}
 
 

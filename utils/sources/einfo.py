@@ -9,7 +9,7 @@ from typing import Any
 
 from ..errors import Unreachable
 from ..web import Answer, Web
-from .eutils import ask, shown_url
+from .eutils import ask, dicts, shown_url
 
 _REMEMBERED_DAYS = 0.25
 
@@ -38,4 +38,4 @@ def _described(answer: Answer) -> dict[str, Any]:
     if not isinstance(row, dict) or not str(row.get("count", "")).isdecimal():
         msg = "NCBI sent no description of the database."
         raise Unreachable(msg, "Try again in a minute.")
-    return row
+    return {**row, "fieldlist": dicts(row.get("fieldlist")), "linklist": dicts(row.get("linklist"))}

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from ..errors import Unreachable
 from ..plain_text import one_line
 from ..web import Answer, Web
-from .eutils import ask, shown_url
+from .eutils import ask, dicts, shown_url
 
 LinkName = Literal["pubmed_pubmed", "pubmed_pubmed_citedin", "pubmed_pubmed_refs"]
 
@@ -45,11 +45,11 @@ def links(pmid: str, name: LinkName, web: Web) -> tuple[list[Link], str]:
     reply = ask(web, "elink", params, read=_complain).json()
     found = [
         link
-        for group in reply["linksets"]
-        for linked in group.get("linksetdbs") or ()
-        if linked.get("linkname") == name
-        for row in linked.get("links") or ()
-        if (link := _link(row)).pmid != pmid
+        for group in dicts(reply["linksets"])
+        for linked in dicts(group.get("linksetdbs"))
+        if linked.get("linkname") == name and isinstance(linked.get("links"), list)
+        for row in linked["links"]
+        if (link := _link(row)).pmid != pmid and link.pmid.isdecimal()
     ]
     return list({link.pmid: link for link in reversed(found)}.values())[::-1], shown_url(
         web, "elink", params
@@ -66,7 +66,7 @@ def _link(row: Any) -> Link:
 def _complain(answer: Answer) -> None:
     reply = answer.json()
     sets = reply.get("linksets") if isinstance(reply, dict) else None
-    if not isinstance(sets, list) or not all(isinstance(group, dict) for group in sets):
+    if not isinstance(sets, list):
         told = str(reply.get("ERROR") or "") if isinstance(reply, dict) else ""
         msg = f"NCBI sent no links: {one_line(told)[:200] or 'an answer without any'}"
         raise Unreachable(msg, "Try again in a minute.")

@@ -16,7 +16,7 @@ from ..errors import Unreachable
 from ..formats.pubmed.fields import iso_date
 from ..plain_text import one_line
 from ..web import Answer, Web
-from .eutils import ask, shown_url
+from .eutils import ask, dicts, shown_url
 from .pubmed import Hits
 
 MOST = 500
@@ -70,18 +70,19 @@ def document_summaries(params: Mapping[str, Any], web: Web) -> dict[str, dict[st
     """What ESummary says, by identifier, of any database; the unknown ones are left out."""
     reply = ask(web, "esummary", params, read=_complain).json()
     rows = reply["result"]
-    known = {str(uid): rows.get(str(uid)) for uid in rows.get("uids", ())}
+    known = {str(uid): rows.get(str(uid)) for uid in rows["uids"]}
     return {uid: row for uid, row in known.items() if isinstance(row, dict) and "error" not in row}
 
 
 def _complain(answer: Answer) -> None:
     """Errors come with status 200, each in a form of its own."""
     reply = answer.json()
-    if isinstance(reply, dict) and isinstance(reply.get("result"), dict):
+    result = reply.get("result") if isinstance(reply, dict) else None
+    if isinstance(result, dict) and isinstance(result.get("uids"), list):
         return
     told = ""
     if isinstance(reply, dict):
-        told = str(reply.get("error") or " ".join(map(str, reply.get("esummaryresult") or ())))
+        told = str(reply.get("error") or reply.get("esummaryresult") or "")
     if "Unable to obtain query" in told:
         msg = "NCBI has forgotten the search."
         raise Unreachable(msg, "Search again.", lasting=True, expired=True)
@@ -91,12 +92,8 @@ def _complain(answer: Answer) -> None:
 
 def _summary(pmid: str, row: Mapping[str, Any]) -> Summary:
     """Any field may be missing; titles are escaped, with their markup."""
-    people = [_text(who.get("name")) for who in row.get("authors") or () if isinstance(who, dict)]
-    ids = {
-        one.get("idtype"): _text(one.get("value"))
-        for one in row.get("articleids") or ()
-        if isinstance(one, dict)
-    }
+    people = [_text(who.get("name")) for who in dicts(row.get("authors"))]
+    ids = {str(one.get("idtype")): _text(one.get("value")) for one in dicts(row.get("articleids"))}
     source = " ".join(filter(None, (_text(row.get("source")) + ".", _text(row.get("pubdate")))))
     return Summary(
         pmid=pmid,

@@ -45,7 +45,7 @@ def linked(pmid: str, kind: Kind, most: int, web: Web) -> tuple[int, list[Linked
     """
     outer, inner = _LISTS[kind]
 
-    def read(answer: Answer) -> tuple[int, list[Any]]:
+    def read(answer: Answer) -> tuple[int, list[dict[str, Any]]]:
         reply = answer.json()
         rows = reply.get(outer) if isinstance(reply, dict) else None
         if not isinstance(rows, dict):
@@ -53,13 +53,17 @@ def linked(pmid: str, kind: Kind, most: int, web: Web) -> tuple[int, list[Linked
             msg = f"Europe PMC sent no {kind}: {one_line(told)[:200] or 'an answer without a list'}"
             raise Unreachable(msg, "Try again later.")
         count = str(reply.get("hitCount") or 0)
-        return int(count) if count.isdecimal() else 0, list(rows.get(inner) or ())
+        listed = rows.get(inner)
+        papers = (
+            [row for row in listed if isinstance(row, dict)] if isinstance(listed, list) else []
+        )
+        return int(count) if count.isdecimal() else 0, papers
 
     url = f"{web.settings.europepmc_base_url}/MED/{pmid}/{kind}"
     params = {"format": "json", "page": 1, "pageSize": most, "email": web.settings.pubmed_email}
     answer = web.get(url, params, check=read)
     total, rows = read(answer)
-    found = [_linked(row) for row in rows if isinstance(row, dict)]
+    found = [_linked(row) for row in rows]
     return max(total, len(found)), found[:most], answer.url
 
 

@@ -134,6 +134,12 @@ def shown_url(web: Web, tool: str, params: Params) -> str:
     return redact(f"{_url(web, tool)}?{urlencode(_written(params), doseq=True)}")
 
 
+def dicts(value: object) -> list[dict[str, Any]]:
+    """The objects of a JSON list; empty for whatever came in its place."""
+    rows = value if isinstance(value, list) else []
+    return [row for row in rows if isinstance(row, dict)]
+
+
 def _url(web: Web, tool: str) -> str:
     return f"{web.settings.eutils_base_url}/{tool if '.' in tool else f'{tool}.fcgi'}"
 

@@ -16,7 +16,7 @@ from typing import Any
 from ..plain_text import one_line
 from ..web import Answer, Web
 from .esummary import document_summaries
-from .eutils import ask
+from .eutils import ask, dicts
 from .pubmed import count_of, result_of
 
 _SUMMARIES = 200
@@ -56,7 +56,8 @@ def find_terms(text: str, most: int, web: Web) -> tuple[int, list[MeshTerm]]:
 
 def terms_of(uids: Sequence[str], web: Web) -> dict[str, MeshTerm]:
     """The records behind identifiers, by identifier; at most 200 in one request."""
-    known = web.memory.recall_many("mesh", uids)
+    kept = web.memory.recall_many("mesh", uids)
+    known = {uid: row for uid, row in kept.items() if isinstance(row, dict)}
     wanted = [uid for uid in dict.fromkeys(uids) if uid not in known]
     for start in range(0, len(wanted), _SUMMARIES):
         batch = wanted[start : start + _SUMMARIES]
@@ -70,7 +71,7 @@ def terms_of(uids: Sequence[str], web: Web) -> dict[str, MeshTerm]:
 def _term(uid: str, row: dict[str, Any]) -> MeshTerm:
     """Any field may be missing."""
     names = _texts(row.get("ds_meshterms"))
-    places = [place for place in row.get("ds_idxlinks") or () if isinstance(place, dict)]
+    places = dicts(row.get("ds_idxlinks"))
     numbers = [one_line(str(place.get("treenum") or "")) for place in places]
     return MeshTerm(
         ui=one_line(str(row.get("ds_meshui") or uid)),
@@ -83,13 +84,16 @@ def _term(uid: str, row: dict[str, Any]) -> MeshTerm:
         kind=one_line(str(row.get("ds_recordtype") or "")),
         year_introduced=one_line(str(row.get("ds_yearintroduced") or "")),
         parents=_ids([place.get("parent") for place in places]),
-        children=_ids([child for place in places for child in place.get("children") or ()]),
+        children=_ids([child for place in places for child in _values(place.get("children"))]),
     )
 
 
 def _texts(value: object) -> tuple[str, ...]:
-    rows = value if isinstance(value, list) else []
-    return tuple(filter(None, (one_line(str(row)) for row in rows)))
+    return tuple(filter(None, (one_line(str(row)) for row in _values(value))))
+
+
+def _values(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
 
 
 def _ids(values: list[object]) -> tuple[str, ...]:

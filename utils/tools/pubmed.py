@@ -265,6 +265,7 @@ def _related(article: Related) -> dict[str, Any]:
         "journal": article.journal,
         "year": article.year,
         "doi": article.doi,
+        "retracted": article.retracted,
         "score": article.score,
         "link_url": address,
     }

@@ -79,7 +79,11 @@ RELATIONS = record(
     source_pmid=TEXT,
     relationship_type=TEXT,
     related_articles=rows(
-        _texts("pmid title authors journal year doi link_url", score={"type": ["integer", "null"]})
+        _texts(
+            "pmid title authors journal year doi link_url",
+            retracted=FLAG,
+            score={"type": ["integer", "null"]},
+        )
     ),
     citations=_ANY,
     retrieved_count=NUMBER,

@@ -200,8 +200,8 @@ def _stats(library: Library) -> dict[str, Any]:
                 "is_numerical": field.get("isnumerical") == "Y",
                 "term_count": field.get("termcount", ""),
             }
-            for field in told.get("fieldlist") or ()
-            if isinstance(field, dict) and field.get("ishidden") != "Y"
+            for field in told["fieldlist"]
+            if field.get("ishidden") != "Y"
         ],
         "available_link_names": [
             {
@@ -209,8 +209,7 @@ def _stats(library: Library) -> dict[str, Any]:
                 "description": link.get("description", ""),
                 "db_to": link.get("dbto", ""),
             }
-            for link in told.get("linklist") or ()
-            if isinstance(link, dict)
+            for link in told["linklist"]
         ],
         "e_info_url": url,
     }
