@@ -28,7 +28,6 @@ _SHELF_BYTES = {"full_text": 150_000, "abstract": 6_000}  # text, raw bytes and 
 _TAKES_PART = 20  # articles in one request to db=pmc
 _CLOUD_ASKS = (1, 3)  # for a paper the Cloud Service lacks; for one it has: list, record, text
 _PAGES = 1.3  # requests to a publisher for a paper: redirects, PDFs, once more with plain headers
-_HAS_DOI = 0.95
 _PUBLISHERS = "publishers"
 _PUBLISHER_S = 1.0  # between two requests to one host, unless it asks for more
 
@@ -43,6 +42,7 @@ class _Shares:
     cloud: float  # of what is in PMC: open access and author manuscripts (facts of August 2026)
     efetch: float  # of what the cloud lacks
     europepmc: float  # of what NCBI does not give
+    doi: float  # of what PMC lacks: without a DOI nobody else can be asked
     open_copy: float  # of the copies said to be free
     unsaid: float  # of papers of a list outside PMC: a free copy that only Unpaywall knows of
     publisher: float  # of the pages behind DOIs
@@ -51,8 +51,8 @@ class _Shares:
     arxiv: float  # requests to arXiv for a preprint: page, PDF
 
 
-_WELL = _Shares(0.85, 0.6, 0.9, 0.8, 0.35, 0.7, 0.25, 0.1, 1)
-_BADLY = _Shares(0.6, 0.4, 0.3, 0.4, 0.0, 0.1, 0.0, 0.35, 2)
+_WELL = _Shares(0.85, 0.6, 0.9, 0.8, 0.9, 0.35, 0.75, 0.25, 0.1, 1)
+_BADLY = _Shares(0.6, 0.4, 0.3, 1.0, 0.4, 0.0, 0.1, 0.0, 0.35, 2)
 
 Pair = tuple[int, int]
 
@@ -101,7 +101,8 @@ class _Known:
     told: int
     listed: bool = False  # of a list, nobody said what is free outside PMC
     preprints: int = 0  # at arXiv; of a query, nobody knows
-    largest: float = 0.0  # share of the papers of the largest publisher; 0 when nobody knows
+    doi: float = 0.0  # of the papers outside PMC, the share that has one; 0 when nobody knows
+    largest: float = 0.0  # of those, the share of the largest publisher
 
 
 def of_query(query: Query, ladder: Ladder, *, most: int = 0) -> Plan:
@@ -165,7 +166,7 @@ def of_list(entries: Sequence[Entry], ladder: Ladder) -> Plan:
             [paper.ids.arxiv for paper in papers],
         )
     )
-    known = _Known(len(missing), in_pmc, in_pmc, told, True, preprints, _largest(papers))
+    known = _Known(len(missing), in_pmc, in_pmc, told, True, preprints, *_dois(papers))
     return _plan(ladder, known, len(entries) - nameless - len(missing), notes)
 
 
@@ -174,13 +175,14 @@ def _held(entry: Entry, ladder: Ladder) -> bool:
     return held is not None and held.kind == "full_text"
 
 
-def _largest(papers: Sequence[Paper]) -> float:
-    """The share of the publisher that has most of what PMC has not."""
-    prefixes = [
-        paper.ids.doi.partition("/")[0] for paper in papers if paper.ids.doi and not paper.ids.pmcid
-    ]
-    [(_, most)] = Counter(prefixes).most_common(1) or [("", 0)]
-    return most / len(prefixes) if prefixes else 0.0
+def _dois(papers: Sequence[Paper]) -> tuple[float, float]:
+    """Of the papers outside PMC, the share with a DOI, and of those the largest publisher's."""
+    dois = [paper.ids.doi for paper in papers if not paper.ids.pmcid]
+    publishers = Counter(doi.partition("/")[0] for doi in dois if doi)
+    if not publishers:
+        return 0.0, 0.0
+    named = publishers.total()
+    return named / len(dois), max(publishers.values()) / named
 
 
 def _plan(ladder: Ladder, known: _Known, held: int, notes: Sequence[str]) -> Plan:
@@ -228,15 +230,15 @@ def _way(known: _Known, shares: _Shares, order: set[str]) -> _Way:
     europepmc = part("europepmc", known.in_pmc - cloud - efetch, shares.europepmc)
     preprints = part("arxiv", known.preprints, 1)
     in_pmc = cloud + efetch + europepmc
-    rest = max(0.0, known.papers - in_pmc - preprints) * _HAS_DOI
+    rest = max(0.0, known.papers - in_pmc - preprints) * (known.doi or shares.doi)
     unsaid = shares.unsaid * rest if known.listed else 0.0
     copies = part("unpaywall", min(rest, known.free - known.in_pmc + unsaid), shares.open_copy)
     pages = part("publisher", rest - copies, 1)
     shown = pages * shares.publisher
     unread = part("jina", rest - copies - shown, 1)
-    lacking, least = known.in_pmc - cloud, math.ceil(known.papers / _SAMPLE) + 1
+    lacking, batches = known.in_pmc - cloud, math.ceil(known.papers / _SAMPLE)
     requests = {
-        "ncbi": least + part("pmc", lacking / _TAKES_PART, 1),
+        "ncbi": batches + bool(batches) + part("pmc", lacking / _TAKES_PART, 1),
         "pmc_cloud": part("pmc", cloud * _CLOUD_ASKS[1] + lacking * _CLOUD_ASKS[0], 1),
         "europepmc": part("europepmc", lacking - efetch, 1),
         "arxiv": preprints * shares.arxiv,
