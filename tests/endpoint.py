@@ -9,11 +9,10 @@ import time
 from typing import Any
 
 import httpx2
-import uvicorn
 
 from utils import Library
 from utils.tools.auth import DOWNLOAD, READ, make_token
-from utils.tools.http import door
+from utils.tools.http import Server, door
 
 SECRET = "tide-pool limpets hold on with 14 strong feet"
 PING = {
@@ -38,10 +37,7 @@ class Endpoint:
         self.port = self._socket.getsockname()[1]
         self.base = f"http://127.0.0.1:{self.port}"
         self.url = f"{self.base}/mcp"
-        app = door(library, self.url)
-        self._server = uvicorn.Server(
-            uvicorn.Config(app, log_config=None, lifespan="on", ws="none", limit_concurrency=512)
-        )
+        self._server = Server(door(library, self.url))
         self._thread = threading.Thread(target=self._server.run, args=([self._socket],))
 
     def __enter__(self) -> Endpoint:

@@ -72,7 +72,7 @@ def serve(arguments: Sequence[str] = ()) -> int:
         if settings.mcp_transport_type == "http":
             from .http import listen
 
-            return listen(settings)
+            listen(settings)
     except PaperError as error:
         sys.stderr.write(f"{error}\n")
         return error.exit_code

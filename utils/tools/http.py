@@ -16,10 +16,11 @@ import os
 import signal
 import socket
 import sys
+import threading
 import time
 from collections import OrderedDict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.parse import urlsplit
 
 import anyio
@@ -37,6 +38,8 @@ from .auth import ENDPOINT, address, token_gate
 from .call_log import new_request
 
 if TYPE_CHECKING:
+    from types import FrameType
+
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from ..settings import Settings
@@ -53,13 +56,14 @@ AT_ONCE = 16
 MOST_CONNECTIONS = 512
 
 _CALLERS = 10_000
+_GRACE_S = 3
 _HEADERS = [
     *("authorization", "content-type", "accept", "last-event-id"),
     *("mcp-protocol-version", "mcp-method", "mcp-name", "mcp-session-id"),
 ]
 
 
-def listen(settings: Settings) -> int:
+def listen(settings: Settings) -> NoReturn:
     """Serve until a signal ends it.
 
     Raises
@@ -74,26 +78,45 @@ def listen(settings: Settings) -> int:
     taken = _socket(settings)
     port = taken.getsockname()[1]
     own = address(settings.model_copy(update={"mcp_http_port": port}))
-    config = uvicorn.Config(
-        door(Library(settings), own),
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,  # whoever we talk to is who connected; a header is only a claim
-        lifespan="on",
-        ws="none",
-        limit_concurrency=MOST_CONNECTIONS,
-        timeout_graceful_shutdown=3,
-    )
     log.info("Listening on %s", own, extra={"address": own})
     # uvicorn ends in good order, then raises the signal again: by then there is nothing left to do.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: None)
-    uvicorn.Server(config).run(sockets=[taken])
+    Server(door(Library(settings), own)).run(sockets=[taken])
+    _leave()
+
+
+class Server(uvicorn.Server):
+    """uvicorn, as we want it: silent, small, and gone in seconds when told to end."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        config = uvicorn.Config(
+            app,
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,  # who connected is a fact; a header is a claim
+            lifespan="on",
+            ws="none",
+            limit_concurrency=MOST_CONNECTIONS,
+            timeout_graceful_shutdown=_GRACE_S,
+        )
+        super().__init__(config)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Begin to end; calls that do not hear of it within seconds are left behind."""
+        super().handle_exit(sig, frame)
+        last = threading.Timer(_GRACE_S + 1, _leave)
+        last.daemon = True
+        last.start()
+
+
+def _leave() -> NoReturn:
+    """End now: downloads under way would keep us, and none of our files is ever half written."""
     log.info("Ended")
     logging.shutdown()
     sys.stderr.flush()
-    os._exit(0)  # downloads under way would keep us; none of our files is ever half written
+    os._exit(0)
 
 
 def door(library: Library, own_address: str) -> ASGIApp:

@@ -1,0 +1,280 @@
+"""MCP over HTTP: the same tools in both eras, bounds for callers, two processes on one shelf."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import httpx2
+import jsonschema
+import pytest
+from fastmcp import Client
+from fastmcp.client.transports import StreamableHttpTransport
+
+from tests.endpoint import SECRET, Endpoint
+from utils import Library
+from utils.errors import BadRequest, NotConfigured
+from utils.settings import load_settings
+from utils.tools import http
+from utils.tools.auth import make_token
+
+ERAS = pytest.mark.parametrize("mode", ["auto", "legacy"])
+SERVER = str(Path(__file__).resolve().parents[2] / "server.py")
+
+
+@pytest.fixture
+def anyio_backend():
+    return "asyncio"
+
+
+@pytest.fixture
+def endpoint(settings):
+    with Endpoint(Library(**settings, mcp_auth_secret_key=SECRET)) as endpoint:
+        yield endpoint
+
+
+@pytest.mark.anyio
+@ERAS
+async def test_a_host_searches_downloads_and_reads(endpoint, world, mode):
+    pmid = world.paper("pmc_cloud").pmid
+    async with Client(endpoint.url, auth=endpoint.token(), mode=mode) as client:
+        assert (client.protocol_version == "2026-07-28") == (mode == "auto")
+        schemas = {tool.name: tool.output_schema for tool in await client.list_tools()}
+        for name, arguments in (
+            ("search_pubmed", {"query": "CXCL12"}),
+            ("download_paper", {"pmid": pmid}),
+            ("read_paper", {"paper": pmid, "section": "abstract"}),
+            ("list_papers", {}),
+        ):
+            done = await client.call_tool(name, arguments)
+            jsonschema.validate(done.structured_content, schemas[name])
+        assert done.structured_content["total"] == 1
+
+
+@pytest.mark.anyio
+@ERAS
+async def test_errors_are_the_envelope(endpoint, mode):
+    async with Client(endpoint.url, auth=endpoint.token(), mode=mode) as client:
+        done = await client.call_tool("search_pubmed", {"query": ""}, raise_on_error=False)
+    assert done.is_error
+    assert done.structured_content["error"]["code"] == "VALIDATION"
+
+
+def test_no_request_needs_an_earlier_one(endpoint):
+    call = {"name": "list_papers", "arguments": {}}
+    body = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": call}
+    answer = endpoint.post(endpoint.token(), body)
+    assert answer.status_code == 200
+    assert "mcp-session-id" not in answer.headers
+    assert '"total":0' in answer.text.replace(" ", "")
+
+
+def test_the_health_page_is_open_and_says_nothing_else(endpoint):
+    answer = endpoint.get("/healthz")
+    assert answer.status_code == 200
+    assert answer.json() == {"status": "ok"}
+    told = " ".join(f"{name}: {value}" for name, value in answer.headers.items()).lower()
+    assert "uvicorn" not in told
+    assert "papershelf" not in told
+
+
+def test_pages_of_other_origins_may_call_only_when_listed(settings):
+    listed = "https://ui.lab.edu"
+    library = Library(**settings, mcp_auth_secret_key=SECRET, mcp_allowed_origins=(listed,))
+    asking = {"access-control-request-method": "POST", "access-control-request-headers": "mcp-name"}
+    with Endpoint(library) as endpoint:
+        preflight = httpx2.options(endpoint.url, headers={**asking, "origin": listed})
+        assert preflight.status_code == 200
+        assert preflight.headers["access-control-allow-origin"] == listed
+        answer = endpoint.post(endpoint.token(), origin=listed)
+        assert answer.headers["access-control-allow-origin"] == listed
+        assert "access-control-allow-credentials" not in answer.headers
+        refused = endpoint.post(endpoint.token(), origin="https://evil.example")
+        assert refused.status_code == 403
+        assert "access-control-allow-origin" not in refused.headers
+
+
+def test_nobody_is_listed_by_default(endpoint):
+    answer = endpoint.post(endpoint.token(), origin="http://127.0.0.1:5173")
+    assert "access-control-allow-origin" not in answer.headers
+
+
+@pytest.mark.parametrize("origins", ["*", "https://*.lab.edu", "ui.lab.edu", "https://lab.edu/x"])
+def test_origins_are_listed_whole(monkeypatch, origins):
+    monkeypatch.setenv("MCP_ALLOWED_ORIGINS", origins)
+    with pytest.raises(BadRequest, match="MCP_ALLOWED_ORIGINS"):
+        load_settings()
+
+
+def test_one_caller_is_slowed_down_and_the_others_are_not(endpoint, monkeypatch):
+    monkeypatch.setattr(http, "BURST", 3)
+    monkeypatch.setattr(http, "REQUESTS_PER_S", 0.001)
+    alice, bob = endpoint.token(subject="alice"), endpoint.token(subject="bob")
+    statuses = [endpoint.post(alice).status_code for _ in range(4)]
+    assert statuses == [200, 200, 200, 429]
+    assert endpoint.post(endpoint.token(subject="alice", days=2)).status_code == 429
+    assert int(endpoint.post(alice).headers["retry-after"]) > 0
+    assert endpoint.post(bob).status_code == 200
+
+
+def test_who_guesses_tokens_takes_no_turn_of_those_who_have_one(endpoint, monkeypatch):
+    monkeypatch.setattr(http, "BURST", 3)
+    monkeypatch.setattr(http, "REQUESTS_PER_S", 0.001)
+    guesses = [endpoint.post(f"guess{number}").status_code for number in range(5)]
+    assert guesses == [401, 401, 401, 429, 429]
+    assert endpoint.post(endpoint.token()).status_code == 200
+
+
+def test_turns_come_back_with_time():
+    shares = http.Shares(None)
+    share = shares._share("alice")
+    share.left = 0
+    wait = shares._wait(share)
+    assert 0 < wait <= 1 / http.REQUESTS_PER_S
+    share.at -= 2
+    assert shares._wait(share) == 0
+    assert share.left == pytest.approx(2 * http.REQUESTS_PER_S - 1, abs=1)
+
+
+def test_callers_are_not_remembered_without_end(monkeypatch):
+    monkeypatch.setattr(http, "_CALLERS", 10)
+    shares = http.Shares(None)
+    for number in range(50):
+        shares._share(str(number))
+    assert len(shares._shares) == 10
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.7", "papers.lab.edu"])
+def test_a_door_open_to_the_network_must_know_its_name(host):
+    settings = load_settings(mcp_http_host=host, mcp_auth_secret_key=SECRET)
+    with pytest.raises(NotConfigured, match="MCP_AUTH_AUDIENCE"):
+        http.listen(settings)
+
+
+def test_a_port_that_is_taken_is_told_in_a_sentence():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        settings = load_settings(mcp_http_port=port, mcp_auth_secret_key=SECRET)
+        with pytest.raises(BadRequest, match=str(port)):
+            http.listen(settings)
+
+
+class Process:
+    """``server.py --transport http`` as a user starts it."""
+
+    def __init__(self, settings, **more):
+        kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+        known = {name.upper(): str(value) for name, value in {**settings, **more}.items()}
+        self._process = subprocess.Popen(
+            [sys.executable, SERVER, "--transport", "http", "--port", "0"],
+            env={**kept, **known},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.said = ""
+
+    def __enter__(self):
+        while line := self._process.stderr.readline():
+            self.said += line
+            if "address" in line:
+                self.url = json.loads(line)["address"]
+                break
+        assert self.url, self.said
+        return self
+
+    def end(self, number=signal.SIGTERM):
+        self._process.send_signal(number)
+        out, err = self._process.communicate(timeout=30)
+        self.said += err
+        return self._process.returncode, out
+
+    def __exit__(self, *_):
+        if self._process.poll() is None:
+            self._process.kill()
+        self._process.communicate()
+
+
+@pytest.mark.real_time
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_in_good_order(settings, number):
+    with Process(settings, mcp_auth_secret_key=SECRET) as process:
+        assert httpx2.get(process.url.replace("/mcp", "/healthz")).status_code == 200
+        assert process.end(number) == (0, "")
+    assert "Traceback" not in process.said
+    assert json.loads(process.said.splitlines()[-1])["message"] == "Ended"
+
+
+@pytest.mark.real_time
+def test_a_signal_ends_it_while_a_call_is_under_way(settings, world):
+    world.mood("drip", "eutils")
+    token = make_token(load_settings(mcp_auth_secret_key=SECRET), "alice", ["read"], 1)
+    call = {"name": "search_pubmed", "arguments": {"query": "coral"}}
+    body = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": call}
+    with Process(settings, mcp_auth_secret_key=SECRET) as process:
+        port = int(process.url.split(":")[2].split("/")[0])
+        data = json.dumps(body)
+        with socket.create_connection(("127.0.0.1", port)) as line:
+            line.sendall(
+                f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {token}\r\n"
+                "Accept: application/json, text/event-stream\r\nContent-Type: application/json\r\n"
+                f"Content-Length: {len(data)}\r\n\r\n{data}".encode()
+            )
+            patience = time.monotonic() + 30
+            while not world.requests and time.monotonic() < patience:
+                time.sleep(0.05)
+            assert world.requests
+            began = time.monotonic()
+            assert process.end() == (0, "")
+            # The call itself would take its twenty seconds.
+            assert time.monotonic() - began < 15
+
+
+@pytest.mark.real_time
+def test_without_a_key_it_does_not_start_and_says_what_to_set(settings):
+    kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    known = {name.upper(): str(value) for name, value in settings.items()}
+    done = subprocess.run(
+        [sys.executable, SERVER],
+        env={**kept, **known, "MCP_TRANSPORT_TYPE": "http"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+    assert "MCP_AUTH_SECRET_KEY" in done.stderr
+
+
+@pytest.mark.real_time
+@pytest.mark.anyio
+async def test_two_processes_serve_one_shelf(settings, world):
+    token = make_token(load_settings(mcp_auth_secret_key=SECRET), "alice", ["read", "download"], 1)
+    pmids = [record.pmid for record in world.papers if record.pmid][:3]
+    with (
+        Process(settings, mcp_auth_secret_key=SECRET) as one,
+        Process(settings, mcp_auth_secret_key=SECRET) as other,
+    ):
+        async with (
+            Client(StreamableHttpTransport(one.url, auth=token)) as first,
+            Client(StreamableHttpTransport(other.url, auth=token), mode="legacy") as second,
+        ):
+            begun = await first.call_tool("harvest_papers", {"ids": pmids})
+            job = {"job_id": begun.structured_content["job_id"], "wait_s": 20}
+            for _ in range(6):
+                seen = await second.call_tool("harvest_status", job)
+                if seen.structured_content["state"] != "running":
+                    break
+            assert seen.structured_content["state"] == "done"
+            assert seen.structured_content["counts"]["requested"] == 3
+            listed = [await client.call_tool("list_papers", {}) for client in (first, second)]
+            totals = [done.structured_content["total"] for done in listed]
+            assert totals[0] == totals[1] > 0
+            uri = f"papers://report/{job['job_id']}"
+            assert "<html" in (await second.read_resource(uri))[0].text
