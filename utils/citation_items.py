@@ -21,6 +21,9 @@ _TAG = re.compile(
     r"(?:\s[^<>]{0,300})?/?>",
     re.I,
 )
+_SCRIPT = re.compile(r"<(su[bp])>([\d+−-]{1,9})</\1>", re.I | re.A)
+_RAISED = str.maketrans("0123456789+-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻")
+_LOWERED = str.maketrans("0123456789+-−", "₀₁₂₃₄₅₆₇₈₉₊₋₋")
 _BRACKETED = re.compile(r"\[([^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*)\]")
 _TYPES = {
     "Preprint": "article",
@@ -71,14 +74,12 @@ def csl_item(paper: Paper, key: str = "") -> dict[str, Any]:
         "page": "" if bookshelf else _pages(plain(paper.pages)),
         "ISSN": plain(paper.issn),
         "DOI": one_line(ids.doi),
-        "PMID": ids.pmid,
-        "PMCID": ids.pmcid,
+        "PMID": one_line(ids.pmid),
+        "PMCID": one_line(ids.pmcid),
         "archive": "arXiv" if ids.arxiv else "",
-        "archive_location": ids.arxiv,
+        "archive_location": one_line(ids.arxiv),
         "URL": _url(paper, bookshelf),
-        "language": _LANGUAGES.get(paper.languages[0], paper.languages[0])
-        if paper.languages
-        else "",
+        "language": _language(paper),
         "keyword": "; ".join(_keywords(paper)),
         "abstract": plain(paper.abstract),
         "note": ". ".join(_notes(paper)),
@@ -101,17 +102,28 @@ def citation_key(paper: Paper) -> str:
 
 
 def plain(text: str) -> str:
-    """One line without markup: ``<i>`` and ``&amp;`` are not part of a title, ``p < 0.05`` is."""
+    """One line without markup: ``<i>`` and ``&amp;`` are not part of a title, ``p < 0.05`` is.
+
+    >>> plain("10<sup>3</sup> <i>E.&nbsp;coli</i>")
+    '10³ E. coli'
+    """
     if "&" in text:
         text = html.unescape(text)
-    return one_line(_TAG.sub("", text) if "<" in text else text)
+    if "<" in text:
+        text = _TAG.sub("", _SCRIPT.sub(_set_off, text))
+    return one_line(text)
+
+
+def _set_off(found: re.Match[str]) -> str:
+    """Digits keep their place above or below the line: 10³ is not 103."""
+    return found[2].translate(_LOWERED if found[1].lower() == "sub" else _RAISED)
 
 
 def plain_title(text: str) -> str:
     """A title without markup, PubMed's final dot and the brackets of a translation.
 
     >>> plain_title("[On <i>C. elegans</i> &amp; CO<sub>2</sub>].")
-    'On C. elegans & CO2'
+    'On C. elegans & CO₂'
     """
     title = _undotted(text)
     translated = _BRACKETED.fullmatch(title)
@@ -163,9 +175,14 @@ def _name(author: Author) -> dict[str, str]:
 
 
 def _date(published: str) -> dict[str, list[list[int]]]:
-    match = re.fullmatch(r"(\d{4})(?:-(\d\d))?(?:-(\d\d))?", published, re.A)
+    match = re.fullmatch(r"(\d{4})(?:-(0[1-9]|1[0-2])(?:-([0-2]\d|3[01]))?)?", published, re.A)
     parts = [int(part) for part in match.groups() if part] if match else []
-    return {"date-parts": [parts]} if parts else {}
+    return {"date-parts": [parts]} if all(parts) and parts else {}
+
+
+def _language(paper: Paper) -> str:
+    first = one_line(paper.languages[0]) if paper.languages else ""
+    return _LANGUAGES.get(first, first)
 
 
 def _pages(pages: str) -> str:
@@ -184,10 +201,11 @@ def _url(paper: Paper, bookshelf: str) -> str:
     if bookshelf:
         return f"https://www.ncbi.nlm.nih.gov/books/{quote(bookshelf)}/"
     if ids.arxiv:
-        return f"https://arxiv.org/abs/{ids.arxiv}"
+        return f"https://arxiv.org/abs/{quote(one_line(ids.arxiv))}"
     if ids.pmid:
-        return f"https://pubmed.ncbi.nlm.nih.gov/{ids.pmid}/"
-    return f"https://pmc.ncbi.nlm.nih.gov/articles/{ids.pmcid}/" if ids.pmcid else ""
+        return f"https://pubmed.ncbi.nlm.nih.gov/{quote(one_line(ids.pmid))}/"
+    pmcid = quote(one_line(ids.pmcid))
+    return f"https://pmc.ncbi.nlm.nih.gov/articles/{pmcid}/" if pmcid else ""
 
 
 def _keywords(paper: Paper) -> list[str]:

@@ -31,9 +31,8 @@ Item = dict[str, Any]
 
 _CSL = "{http://purl.org/net/xbiblio/csl}"
 _LANG = "{http://www.w3.org/XML/1998/namespace}lang"
-_SERIAL = ("article-journal", "article-newspaper")
-# citeproc-py splits pages and names at these, whatever they mean; these stand in for them.
-_STAND_INS = {"-": "\ue010", "–": "\ue011", "&": "\ue012", ",": "\ue013"}
+# citeproc-py reads more into these than is meant; these private characters stand in for them.
+_STAND_INS = {"-": "\ue010", "–": "\ue011", "&": "\ue012", ",": "\ue013", ".": "\ue014"}
 _HIDE, _SHOW = str.maketrans(_STAND_INS), str.maketrans({v: k for k, v in _STAND_INS.items()})
 _NUMERALS = {"2nd": "II", "3rd": "III", "4th": "IV", "5th": "V"}
 _ORDINALS = {numeral: ordinal for ordinal, numeral in _NUMERALS.items()}
@@ -83,7 +82,6 @@ def styled(papers: Sequence[Paper], name: StyleName) -> Iterator[str]:
 
 
 def _as_printed(paper: Paper, item: Item, style: _Style) -> Item:
-    serial = item["type"] in _SERIAL
     english = item.get("language", "en") == "en"
     printed = {
         "id": "item",
@@ -101,22 +99,29 @@ def _as_printed(paper: Paper, item: Item, style: _Style) -> Item:
         "PMID": item.get("PMID", ""),
         "PMCID": item.get("PMCID", ""),
     }
-    container = curled(item.get("container-title", "")).replace(" : ", ": ")
+    container = _container(item)
     if "container-title" in style.capitals and english:
         container = title_case(container)
     if item["type"] == "article":  # a preprint's server publishes it, nothing contains it
-        printed["publisher"] = (container or item.get("archive", "")).partition(": ")[0]
-        printed["number"] = f"arXiv:{item['archive_location']}" if "archive" in item else ""
+        printed["publisher"] = container or item.get("archive", "")
+        if "archive" in item:
+            printed["number"] = f'<span class="nocase">arXiv:{item["archive_location"]}</span>'
     else:
         printed["container-title"] = container
         printed["container-title-short"] = curled(item.get("container-title-short", ""))
     pages = item.get("page", "")
-    if style.article_numbers and serial and re.fullmatch(r"[a-zA-Z]\d+|\d{5,}", pages):
+    if (
+        style.article_numbers
+        and item["type"] == "article-journal"
+        and re.fullmatch(r"[a-zA-Z]\d+|\d{5,}", pages)
+    ):
         printed["number"] = pages
     else:
         printed["page"] = page_ranges(pages, style.pages).translate(_HIDE)
     if style.link:
         printed["DOI"] = quote(printed["DOI"], safe="/:;().,_-+=~!*'@")
+    if style.quoted and re.fullmatch(r"\d+–\d+", printed["volume"]):
+        printed["volume"] = f"vols. {printed['volume']}"  # to citeproc-py a span is no number
     return {field: value for field, value in printed.items() if value}
 
 
@@ -130,20 +135,63 @@ def _title(paper: Paper, item: Item, style: _Style, english: bool) -> str:
         title = " ".join(filter(None, (item.get("original-title"), f"[{title}]")))
     if paper.retracted:
         title = f"{title} [Retracted]"
-    return curled(title, inner=style.quoted and item["type"] != "book")
+    title = curled(title, inner=style.quoted and item["type"] != "book")
+    # Within a title the author's order of quotes and stops is kept; only its end is ours.
+    return re.sub(r"(?<=[”’])[.,](?=.)", lambda found: found[0].translate(_HIDE), title)
+
+
+def _container(item: Item) -> str:
+    """The journal or book as it calls itself.
+
+    NLM's catalogue adds subtitles behind " : " and, to tell namesakes apart, places and years:
+    ``Science (New York, N.Y.)``.
+    """
+    title = item.get("container-title", "")
+    if item["type"] != "chapter":
+        title = re.sub(r"(?<=\S) \([^()]*(?:,|\d{4})[^()]*\)$", "", title.partition(" : ")[0])
+    return curled(title)
 
 
 def _name(name: dict[str, str], style: _Style) -> dict[str, str]:
+    given = name.get("given", "")
+    if given[:1].isalpha() and given[:1].upper() == given[:1].lower():
+        # A script without capitals has no initials; East Asian names are written in one.
+        between = "" if given >= "\u2e80" else " "
+        return {"literal": f"{name.get('family', '')}{between}{given}".strip()}
     written = {part: curled(value) for part, value in name.items()}
-    if not style.initials and "given" in written:
-        written["given"] = re.sub(r"\b([^\W\d_])(?=\s|$)", r"\1.", written["given"])
+    if given:
+        written["given"] = _with_initials(given) if style.initials else _dotted(given)
     if suffix := written.get("suffix", "").rstrip("."):
         if style.numerals:
             suffix = _NUMERALS.get(suffix, f"{suffix}." if suffix in ("Jr", "Sr") else suffix)
         else:
             suffix = _ORDINALS.get(suffix, suffix)
         written["suffix"] = suffix
-    return written
+    return {part: value for part, value in written.items() if value}
+
+
+def _with_initials(given: str) -> str:
+    """Given names of which citeproc-py makes initials: it stumbles over all but capitals.
+
+    >>> _with_initials("jun-ichi (Bob)"), _with_initials("Maria de Lourdes")
+    ('Jun-Ichi Bob', 'Maria de Lourdes')
+    """
+    words = [re.sub(r"^[\W\d_]+|[\W\d_]+$", "", word) for word in given.replace(".", " ").split()]
+    words = [word for word in words if word]
+    for at, word in enumerate(words):
+        parts = [part for part in word.split("-") if part[:1].isalpha()]
+        capital = [part[0].upper() + part[1:] for part in parts]
+        words[at] = "-".join(capital) if at == 0 or len(parts) > 1 else word
+    return " ".join(words)
+
+
+def _dotted(given: str) -> str:
+    """Full given names, their initials with dots.
+
+    >>> _dotted("John P A")
+    'John P. A.'
+    """
+    return re.sub(r"\b([^\W\d_])(?=\s|$)", r"\1.", curled(given))
 
 
 # --- citeproc-py ----------------------------------------------------------------------------------
@@ -198,20 +246,26 @@ def _remember(roots: Sequence[_Element]) -> None:
 
 
 def _finished(text: str, printed: Item) -> str:
-    text = one_line(text.translate(_SHOW))
+    text = one_line(text)
     if "author" not in printed and "title" in printed:
         text = _once(text, re.escape(printed["title"]))
     # American: full stops and commas stand inside the quotes, and none behind ? or !.
     text = re.sub(r"([?!.,]?)(’?”)([.,])", _quoted_end, text)
-    return re.sub(r"([?!])\.(?=[\s”]|$)", r"\1", text).strip()
+    text = re.sub(r"([?!])\.(?=[\s”]|$)", r"\1", text)
+    issue = printed.get("issue", "")
+    if not re.search("[–,&]", issue):  # "4 Pt 1" is one issue, whatever its digits
+        text = text.replace(f"nos. {issue}", f"no. {issue}")
+    text = text.translate(_SHOW).strip()
+    return re.sub(r"\bp\. (?=[ivxlc]+–)", "pp. ", text)
 
 
 def _once(text: str, title: str) -> str:
     """Take out the second of two titles: the first stands where the author would."""
-    whole = rf"“?{title}(?: \[Preprint\])?[.”]*"
-    first = re.match(rf"{whole}(?: \([^()]*\)\.?)? ", text)
-    again = first and re.compile(rf"{whole} ?").match(text, first.end())
-    return text[: first.end()] + text[again.end() :] if first and again else text
+    twice = re.match(rf"(“?{title})([.”]* (?:\([^()]*\)\.? )?)“?{title}( \[\w+\])?[.”]* ?", text)
+    if not twice:
+        return text
+    named, between, description = twice.groups(default="")
+    return f"{named}{description}{between}{text[twice.end() :]}"
 
 
 def _quoted_end(found: re.Match[str]) -> str:

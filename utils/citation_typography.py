@@ -19,6 +19,7 @@ _RANGE = re.compile(
     r"(?<![\w.–-])([A-Za-z]{0,3})(\d{1,9})([A-Za-z]?)\s?[-–]\s?\1?(\d{1,9})\3(?![\w.–-])", re.A
 )
 _SPAN = re.compile(r"(?<=\d)([A-Za-z]?)\s?-\s?(?=[A-Za-z]{0,3}\d)", re.A)
+_ROMAN = re.compile(r"\b([ivxlc]+)\s?-\s?([ivxlc]+)\b", re.I)
 _BETWEEN_WORDS = re.compile(r"(\s+|[-–—/])")
 # Behind a colon, a question or a sentence, but not behind "Ed.".
 _BEGINNING = re.compile(r"(?:[:?!]|\w{4}\.)\W*\s$|\s[-–—]\s$")
@@ -29,7 +30,7 @@ _SMALL = frozenset(
         r"\w+",
         """a about above across after against along among amongst an and around as at before behind
         beneath between beyond but by d de del den der di die down during et for from if in into la
-        le nor of off on onto or over per pour than the through throughout till to toward towards
+        le nor of off on onto or over per pour so than the through throughout till to toward towards
         und under until up upon van versus via von vs with within without yet""",
     )
 )
@@ -94,7 +95,7 @@ def page_ranges(pages: str, form: Pages = "expanded") -> str:
         keep = new if form == "minimal" else min(new, max(0, len(whole) - 2))
         return f"{letters}{first}–{whole[keep:]}"
 
-    return _SPAN.sub(r"\1–", _RANGE.sub(written, pages))
+    return _ROMAN.sub(r"\1–\2", _SPAN.sub(r"\1–", _RANGE.sub(written, pages)))
 
 
 def title_case(title: str) -> str:
