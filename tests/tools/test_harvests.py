@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 from fastmcp import Client
 
+from utils import Library
+from utils.errors import StoreFailed
+from utils.harvest_jobs import Harvest
+from utils.store.ledger import Ledger
 from utils.tools import build
 
 pytestmark = pytest.mark.anyio
@@ -67,3 +73,62 @@ async def test_a_harvest_that_is_none_is_refused(client, name):
         refused = await client.call_tool("harvest_status", {"job_id": name}, raise_on_error=False)
     assert refused.is_error
     assert "harvest" in refused.structured_content["error"]["message"]
+
+
+async def test_without_an_address_it_is_said_at_once(settings, world):
+    server = build(Library(**settings | {"pubmed_email": ""}))
+    for asked in ({"ids": ["31452104"]}, {"query": "cells"}):
+        async with Client(server) as client:
+            refused = await client.call_tool("harvest_papers", asked, raise_on_error=False)
+        assert refused.is_error
+        assert "PUBMED_EMAIL" in refused.structured_content["error"]["message"]
+    assert not world.requests
+
+
+async def test_a_harvest_of_another_process_is_seen_running(client, library, world):
+    harvest = library.harvest([world.paper("pmc_cloud").pmid])
+    async with client:
+        look = {"job_id": harvest.job_id}
+        standing = await client.call_tool("harvest_status", look)
+        assert standing.structured_content["state"] == "interrupted"
+        with harvest.ledger.alone():
+            standing = await client.call_tool("harvest_status", {**look, "wait_s": 1})
+            assert standing.structured_content["state"] == "running"
+            assert standing.structured_content["counts"]["pending"] == 1
+
+
+async def test_why_a_harvest_stopped_is_told_to_who_looks(client, library, world, monkeypatch):
+    def broken(*_, **__):
+        raise StoreFailed("The disk is full.", "Free some space.")
+
+    monkeypatch.setattr(Ledger, "begin", broken)
+    async with client:
+        begun = await client.call_tool(
+            "harvest_papers", {"ids": [world.paper("pmc_cloud").pmid]}, raise_on_error=False
+        )
+        look = {"job_id": library.harvests()[0].job_id, "wait_s": 20}
+        told = await client.call_tool("harvest_status", look, raise_on_error=False)
+    assert begun.structured_content
+    assert told.is_error
+    assert told.structured_content["error"]["code"] == "STORE"
+
+
+async def test_no_more_than_two_run_side_by_side(client, world, monkeypatch):
+    let = threading.Event()
+
+    def waiting(*_, **__):
+        let.wait(30)
+        return iter(())
+
+    monkeypatch.setattr(Harvest, "__iter__", waiting)
+    wanted = [world.paper(name).pmid for name in ("pmc_cloud", "paywall", "abstract_only")]
+    try:
+        async with client:
+            begin = [
+                await client.call_tool("harvest_papers", {"ids": [pmid]}, raise_on_error=False)
+                for pmid in (*wanted, wanted[0])
+            ]
+    finally:
+        let.set()
+    assert [call.is_error for call in begin] == [False, False, True, False]
+    assert "harvest_status" in begin[2].structured_content["error"]["suggestions"][0]

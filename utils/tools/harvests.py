@@ -64,6 +64,7 @@ class Harvests:
                 harvest.ledger.close()
                 return run
             if sum(run.alive for run in self._runs.values()) >= _MOST:
+                harvest.ledger.close()
                 msg = f"{_MOST} harvests are running already."
                 raise BadRequest(msg, "Wait for one of them: harvest_status.")
             run = self._runs[harvest.job_id] = _Run(harvest)

@@ -1,0 +1,125 @@
+"""The demo works wherever it is called from, whatever the settings, and leaves nothing running."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from tests.harvests import ids_of
+from tests.world.field import Field
+from utils import cli, demo
+from utils.cli import harvest_screen, harvests
+from utils.errors import NotFound, StoreFailed
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture
+def worlds(monkeypatch, tmp_path):
+    """A small stage below the test's folder; the processes that were started for it."""
+    started = []
+    begin = subprocess.Popen
+
+    class Started(begin):
+        def __init__(self, command, *args, **kwargs):
+            super().__init__(command, *args, **kwargs)
+            if "tests.world" in command:
+                started.append(self)
+
+    monkeypatch.setattr(subprocess, "Popen", Started)
+    monkeypatch.setattr(demo, "_PAPERS", 6)
+    monkeypatch.setattr(demo.tempfile, "mkdtemp", lambda **_: str(tmp_path))
+    return started
+
+
+def test_a_newcomer_sees_a_harvest_its_report_and_what_to_do_next(worlds, capsys):
+    assert cli.main(["demo", "--json"]) == 0
+    said = capsys.readouterr()
+    told = json.loads(said.out)
+    expected = [record.expected for record in Field(6)]
+    assert told["counts"]["full_text"] == expected.count("full_text")
+    assert told["counts"]["requested"] == 6
+    assert Path(told["report"]).read_text().startswith("<!doctype html>")
+    assert "PUBMED_EMAIL" in said.err.splitlines()[-1]
+    assert [world.poll() is not None for world in worlds] == [True]
+
+
+def test_what_is_set_for_real_papers_does_not_disturb_it(worlds, monkeypatch):
+    """Nor is a real key sent anywhere, or the shelf of somebody touched."""
+    for name, value in {
+        "PAPERS_OFFLINE": "true",
+        "PAPERS_SOURCES": "jina",
+        "NCBI_API_KEY": "secret",
+        "JINA_API_KEY": "secret",
+        "NCBI_REQUEST_DELAY_MS": "60000",
+        "PAPERS_DIR": "/nowhere",
+    }.items():
+        monkeypatch.setenv(name, value)
+    with demo.stage() as (library, query):
+        assert library.search(query).total == 6
+        assert not library.settings.key("ncbi_api_key") + library.settings.key("jina_api_key")
+        paper = ids_of(Field(6)[0])
+        assert library.download(paper).stored.paper.ids.pmid == paper.pmid
+        assert library.settings.papers_dir != Path("/nowhere")
+
+
+def test_interrupted_it_takes_its_world_along(worlds, monkeypatch, capsys):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    def leave(status):
+        raise SystemExit(status)
+
+    monkeypatch.setattr(harvest_screen, "watch", interrupted)
+    monkeypatch.setattr(harvests, "leave", leave)
+    with pytest.raises(SystemExit, match="130"):
+        cli.main(["demo"])
+    assert [world.poll() is not None for world in worlds] == [True]
+    assert "Interrupted" in capsys.readouterr().err
+
+
+def test_an_installed_package_says_where_the_stage_is(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(demo, "_ROOT", tmp_path)
+    with pytest.raises(NotFound, match="stand-in"), demo.stage():
+        pass
+    assert cli.main(["demo"]) == 1
+    assert "checkout" in capsys.readouterr().err
+
+
+def test_a_world_that_does_not_start_is_no_mystery(worlds, monkeypatch, tmp_path):
+    monkeypatch.setattr(demo, "_PAPERS", "none")  # its command refuses that, and says why
+    with pytest.raises(StoreFailed, match="did not start"), demo.stage():
+        pass
+    assert [world.poll() is not None for world in worlds] == [True]
+
+
+@pytest.mark.real_time
+def test_ctrl_c_on_a_terminal_ends_all_of_it(tmp_path):
+    process = subprocess.Popen(
+        [sys.executable, ROOT / "server.py", "demo"],
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stderr
+        while "Harvesting" not in (line := process.stderr.readline()):
+            assert line, "the demo ended by itself"
+        process.send_signal(signal.SIGINT)
+        assert process.wait(10) == 130
+    finally:
+        process.kill()
+        process.communicate()
+    [folder] = tmp_path.glob("papershelf-demo-*")
+    for command in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):  # it has ended meanwhile
+            assert str(folder).encode() not in command.read_bytes()
