@@ -111,6 +111,7 @@ def _spellings(secret: str) -> Iterator[str]:
     if len(secret) < _SHORTEST_SECRET:
         return
     yield secret
+    yield quote(secret)
     yield quote(secret, safe="")
     yield quote_plus(secret)
     yield json.dumps(secret)[1:-1]
