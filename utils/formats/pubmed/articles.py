@@ -99,7 +99,8 @@ def split_medline(text: str) -> dict[str, str]:
 def medline_title(record: str) -> str:
     """The title in a MEDLINE record; of a book its own."""
     fields = _medline(record)
-    return str(fields.get("TI") or fields.get("BTI") or "")
+    title = fields.get("TI") or fields.get("BTI") or ""
+    return " ".join(title) if isinstance(title, list) else str(title)  # Biopython lists a book's
 
 
 def _medline(record: str) -> dict[str, Any]:
