@@ -72,7 +72,9 @@ def torn(folder: Path) -> list[str]:
     known: dict[str, set[str]] = {}
     with closing(sqlite3.connect(private / "catalogue.db", timeout=30)) as db:
         assert db.execute("PRAGMA quick_check").fetchone() == ("ok",)
-        records = [record for (record,) in db.execute("SELECT record FROM papers")]
+        made = db.execute("SELECT count(*) FROM sqlite_master WHERE name = 'papers'").fetchone()[0]
+        rows = db.execute("SELECT record FROM papers").fetchall() if made else []
+    records = [record for (record,) in rows]
     records += [path.read_text() for path in (private / "records").glob("*.json")]
     for record in map(json.loads, records):
         stored = record["stored"]

@@ -21,6 +21,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +29,11 @@ from tests.harvests import assert_complete, assert_kept, ended, ids_of, library_
 from tests.world import Record, World
 from utils.web.transport import Courier
 
-_PAPERS = 16
-_MOST_STEPS = 60
+Ends = dict[int, tuple[str, str, str]]
+
+_PAPERS = 8
+_MOST_STEPS = 500  # of some 700 that a harvest of so many papers takes
+_MOST_S = 1.5
 _KILLED = -signal.SIGKILL
 _NEVER = threading.Event()
 _LATE = (
@@ -118,29 +122,34 @@ class Chain:
     def go(self, most: int) -> None:
         """Kill at the most so often, then let it come to its end, and look at it."""
         while sum(self.deaths.values()) < most:
-            before = self._ended()
+            before, had = self._ended(), self._had()
             asked = len(self.world.requests)
             how, status = self._child()
             if status == 0:
                 break
             assert status == _KILLED, status
             self.deaths[how] += 1
-            self._examine(before, asked)
-        before, asked = self._ended(), len(self.world.requests)
+            self._examine(before, had, asked)
+        before, had, asked = self._ended(), self._had(), len(self.world.requests)
         library = library_of(self.world, self.folder)
         for part in self.folder.rglob("*.part"):  # swept after an hour
             part.unlink()
         harvest = library.harvest(map(ids_of, self.records))
         for _ in harvest:
             pass
-        self._examine(before, asked)
+        self._examine(before, had, asked)
         assert_complete(library, harvest, self.records)
+        for record, row in zip(self.records, harvest.ledger.rows(), strict=True):
+            ways = (row.via, "retracted", "pmc_manuscript") if row.via == "pmc_cloud" else row.via
+            assert row.state == "abstract" or record.branch.startswith(ways), (record.branch, row)
         library.shelf.close()
 
     def _child(self) -> tuple[str, int]:
         """Work on the harvest in a child that dies; how it was to die, and how it ended."""
         outside = self.chance.random() < 0.3
-        at, seconds = self.chance.randint(1, _MOST_STEPS), self.chance.uniform(0.02, 0.4)
+        # As many die within the first twenty steps as between the hundredth and the last.
+        at = round(_MOST_STEPS ** self.chance.random())
+        seconds = _MOST_S * self.chance.random() ** 2
         child = os.fork()
         if child == 0:
             try:
@@ -157,10 +166,22 @@ class Chain:
         status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         return ("at any instant" if outside else "at a step"), status
 
-    def _ended(self) -> dict[int, tuple[str, str, str]]:
+    def _ended(self) -> Ends:
         return ended(self.ledgers[0]) if self.ledgers else {}
 
-    def _examine(self, before: dict[int, tuple[str, str, str]], asked: int) -> None:
+    def _had(self) -> list[Record]:
+        """The papers whose texts are on the shelf, as another program would find out."""
+        catalogue = self.folder / "papers/.papershelf/catalogue.db"
+        if not catalogue.exists():
+            return []
+        with closing(sqlite3.connect(catalogue, timeout=30)) as db:
+            query = "SELECT name FROM names JOIN papers ON id = paper WHERE kind = 'full_text'"
+            with suppress(sqlite3.OperationalError):  # killed before there were tables
+                names = {name for (name,) in db.execute(query)}
+                return [record for record in self.records if f"pmid:{record.pmid}" in names]
+        return []
+
+    def _examine(self, before: Ends, had: list[Record], asked: int) -> None:
         """No file is torn, what had ended is as it was, and nobody was asked for it again."""
         papers = self.folder / "papers"
         assert not torn(papers), torn(papers)
@@ -169,9 +190,9 @@ class Chain:
         if self.ledgers:
             assert_kept(papers, self.ledgers[0])
         told = " ".join(f"{r.path} {sorted(r.params.items())}" for r in self.world.requests[asked:])
-        for number in before:
-            ids = ids_of(self.records[number - 1])
-            assert not (ids.pmid and ids.pmid in told), f"asked for {ids} again"
+        for record in [*had, *(self.records[number - 1] for number in before)]:
+            names = [name for name in (record.pmid, record.pmcid, record.doi) if name]
+            assert not any(name in told for name in names), f"asked for {names} again"
 
 
 def main() -> None:
