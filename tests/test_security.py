@@ -21,6 +21,7 @@ from joserfc.jwk import RSAKey
 from tests.endpoint import SECRET, Endpoint
 from tests.tools.test_auth import claims, hand_signed, part, signed
 from tests.tools.test_http import Process
+from tests.world.eutils import KEY
 from utils import Library
 from utils.settings import load_settings
 from utils.tools import build, http
@@ -296,6 +297,7 @@ async def scripted(client, world):
 
 @pytest.fixture
 def planted(settings, tmp_path):
+    """NCBI refuses the planted key, and repeats it in its answer."""
     more = {"logs_dir": tmp_path / "logs", "mcp_log_level": "debug", "ncbi_max_retries": 1}
     return {**settings, **PLANTED, **more}
 
@@ -324,7 +326,10 @@ def test_the_search_for_leaks_finds_one(tmp_path):
 
 @pytest.mark.real_time
 @pytest.mark.anyio
-async def test_no_key_leaves_over_http(planted, world, tmp_path):
+async def test_no_key_leaves_over_http(planted, world, tmp_path, monkeypatch):
+    # A key that NCBI takes, so that searches and downloads go all the way.
+    monkeypatch.setitem(PLANTED, "ncbi_api_key", KEY)
+    planted |= PLANTED
     token = make_token(load_settings(**planted), "alice", ["read", "download"], 1)
     with Process(planted) as process:
         async with Client(process.url, auth=token) as client:
