@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from utils import Library, cli
+from utils import cli
 from utils.bulk_harvest import Progress
 from utils.cli import harvest_screen, harvests
 from utils.cli.asked_for import asked_by
@@ -135,6 +135,16 @@ def test_a_misspelt_file_is_no_question(shell, world, tmp_path, word):
     status, out, err = shell("harvest", word)
     assert (status, out) == (2, [])
     assert "no file" in err or "is a folder" in err
+    assert not world.requests
+
+
+@pytest.mark.parametrize(
+    "word", ["https://journal.test/a", "doi:nonsense", "PMID:12x", "10.1000/", "10.1/x", "arXiv:9"]
+)
+def test_a_misspelt_identifier_is_no_question(shell, world, word):
+    status, out, err = shell("harvest", word)
+    assert (status, out) == (2, [])
+    assert word in err
     assert not world.requests
 
 
@@ -428,8 +438,40 @@ def _read(terminal):
         return b""
 
 
-def test_a_library_shows_what_the_shell_shows(shell, world, library):
-    """Both doors name the job alike."""
+# -- the shelf afterwards --------------------------------------------------------------------
+
+
+def test_a_harvest_is_exported_for_reference_managers(shell, world):
+    shell("harvest", world.paper("pmc_cloud").pmid)
+    [job] = [json.loads(line)["job_id"] for line in shell("status", "--json")[1]]
+    status, out, _ = shell("export", "--job", job, "--json")
+    paths = [Path(json.loads(line)["file_path"]) for line in out]
+    assert status == 0
+    assert [path.name for path in paths] == ["references.ris", "references.bib"]
+    assert all(world.paper("pmc_cloud").doi in path.read_text() for path in paths)
+
+
+def test_a_recheck_names_the_new_copies_and_how_to_get_them(shell, world, library):
     paper = world.paper("pmc_cloud").pmid
-    [told] = map(json.loads, shell("harvest", paper, "--json")[1])
-    assert [job.job_id for job in Library(library.settings).harvests()] == [told["job_id"]]
+    library.shelf.save_abstracts([library.search(f"{paper}[uid]").papers[0]])
+    status, out, err = shell("recheck")
+    assert (status, len(out)) == (0, 1)
+    assert out[0].startswith("new copy ")
+    assert f"server.py harvest {paper}" in err
+    assert shell("recheck", "--json")[1][0].startswith("{")
+    world.mood("down")
+    status, _, err = shell("recheck")
+    assert status == 3
+    assert "could not tell" in err
+
+
+def test_the_inbox_says_where_it_is(shell, library):
+    status, out, err = shell("inbox", "--json")
+    assert (status, out) == (0, [])
+    inbox = library.settings.papers_dir / "inbox"
+    assert str(inbox) in err
+    inbox.mkdir(parents=True, exist_ok=True)
+    (inbox / "junk.pdf").write_bytes(b"%PDF-1.4 nothing")
+    status, [line], _ = shell("inbox", "--json")
+    assert status == 1
+    assert json.loads(line)["file"] == "junk.pdf"

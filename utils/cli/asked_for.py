@@ -1,6 +1,6 @@
 """What the words of a command ask for: files and identifiers, or else a question for PubMed.
 
-Whatever looks like a file is one or is missed: a misspelt name never becomes a question.
+Whatever looks like a file or an identifier is one or is refused: a slip never becomes a question.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ _FILE = re.compile(
     r"|html?|zip|gz|lst|list|ids|md|dat)",
     re.I | re.S,
 )
+_IDENTIFIER = re.compile(r"(?:https?://|doi:|pmid:|pmcid:|arxiv:|10\.\d+/)\S+", re.I)
 
 
 class Asked(NamedTuple):
@@ -47,12 +48,14 @@ def asked_by(words: Sequence[str]) -> Asked:
     names: list[str] = []
     others: list[str] = []
     for word in words or ("-",):
-        if word == "-" or (os.path.exists(word) and not os.path.isdir(word)):  # noqa: PTH110, PTH112 - a long question is no path, and no error
+        if word == "-" or (_exists(word) and not Path(word).is_dir()):
             name = "standard input" if word == "-" else Path(word).name
             entries += _listed(word, name)
             names.append(name)
         elif ids := Ids.maybe(word):
             entries.append(Entry(word, ids))
+        elif _IDENTIFIER.fullmatch(word):
+            entries.append(Entry(word, Ids.parse(word)))  # which says what is wrong with it
         elif _FILE.fullmatch(word):
             raise _no_file(word)
         else:
@@ -64,6 +67,10 @@ def asked_by(words: Sequence[str]) -> Asked:
     if not (question or entries):
         raise BadRequest("The question is empty.", "Give a query, identifiers or a file of them.")
     return Asked(question, entries, ", ".join(names))
+
+
+def _exists(word: str) -> bool:
+    return os.path.exists(word)  # noqa: PTH110 - for which a question too long for a path is none
 
 
 def _listed(word: str, name: str) -> list[Entry]:
@@ -87,7 +94,7 @@ def _all_of(file: IO[bytes]) -> bytes:
 
 
 def _no_file(word: str) -> BadRequest:
-    if os.path.isdir(word):  # noqa: PTH112 - as above
+    if _exists(word):
         return BadRequest(f"{word} is a folder.", "Give the files in it.")
     msg = f"There is no file {word}."
     return BadRequest(msg, f"Look at its name; the current folder is {Path.cwd()}.")

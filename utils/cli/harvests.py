@@ -34,14 +34,17 @@ def add(commands: Any) -> None:
     harvest.add_argument("--job", default="", help="take up this harvest")
     harvest.add_argument("--lock", type=Path, help="rebuild the corpus of a papers.lock.json")
     harvest.add_argument("--plan", action="store_true", help="say what it would take, and stop")
-    harvest.add_argument("--max-papers", type=int, default=0, help="at the most so many")
+    harvest.add_argument("--max-papers", type=int, default=0, help="of a query or list, so many")
     harvest.add_argument("--retry", default="", help="try again: failed, abstract or an outcome")
-    harvest.add_argument("--no-pmc-first", dest="prefer_pmc", action="store_false")
-    harvest.add_argument("--min-date", default="", help="YYYY[/MM[/DD]]")
-    harvest.add_argument("--max-date", default="", help="YYYY[/MM[/DD]]")
+    publisher_first = "ask the publisher's side before PMC"
+    harvest.add_argument(
+        "--no-pmc-first", dest="prefer_pmc", action="store_false", help=publisher_first
+    )
+    harvest.add_argument("--min-date", default="", help="of a query: YYYY[/MM[/DD]]")
+    harvest.add_argument("--max-date", default="", help="of a query: YYYY[/MM[/DD]]")
     harvest.add_argument("--date-type", default="pdat", help="pdat edat mdat")
     status = command(commands, "status", _status, "list the harvests, or look at one")
-    status.add_argument("job", nargs="?", default="")
+    status.add_argument("job", nargs="?", default="", help="its name, as in the list")
     report = command(commands, "report", _report, "write a harvest's report")
     report.add_argument("job", help="see status")
     command(commands, "inbox", _inbox, "file PDFs and pages dropped into the shelf's inbox/")

@@ -12,6 +12,8 @@ from .speaking import NO_FULL_TEXT, UNREACHABLE, command, note, say
 if TYPE_CHECKING:
     from ..library import Library
 
+_NAMED = 20
+
 
 def add(commands: Any) -> None:
     """Register the commands."""
@@ -54,13 +56,20 @@ def _reextract(args: argparse.Namespace, library: Library) -> int:
 
 def _recheck(args: argparse.Namespace, library: Library) -> int:
     counts: dict[str, int] = {}
+    waiting: list[str] = []
     for change in library.recheck(crossref=args.crossref):
         counts[change.outcome] = counts.get(change.outcome, 0) + 1
+        if change.outcome == "new_copy":
+            waiting.append(change.ids.pmid or change.ids.pmcid)
         if args.json:
             say(change.row(), as_json=True)
         elif change.outcome != "unchanged":
             say(f"{change.outcome.replace('_', ' ')} {change.ids}: {change.detail}")
-    note(", ".join(f"{n} {name}" for name, n in counts.items()) or "the shelf is empty")
+    told = ", ".join(f"{n:,} {name.replace('_', ' ')}" for name, n in counts.items())
+    note(told or "the shelf is empty")
+    if waiting:
+        more = " …" * (len(waiting) > _NAMED)
+        note(f"To get the new copies: server.py harvest {' '.join(waiting[:_NAMED])}{more}")
     return UNREACHABLE if set(counts) == {"could_not_tell"} else 0
 
 
