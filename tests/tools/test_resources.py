@@ -1,0 +1,227 @@
+"""What a host can read: the server's state, PubMed's numbers, the shelf, and nothing else."""
+
+import json
+
+import pytest
+from fastmcp import Client
+from mcp import MCPError
+from mcp.types import PromptReference, ResourceTemplateReference
+
+from utils import Library
+from utils.tools import build
+
+pytestmark = pytest.mark.anyio
+ERAS = pytest.mark.parametrize("mode", ["auto", "legacy"])
+
+
+@pytest.fixture
+def anyio_backend():
+    return "asyncio"
+
+
+async def read(library, uri, mode="auto"):
+    async with Client(build(library), mode=mode) as client:
+        [content] = await client.read_resource(uri)
+        return content
+
+
+async def told(library, uri, mode="auto"):
+    content = await read(library, uri, mode)
+    assert content.mime_type == "application/json"
+    return json.loads(content.text)
+
+
+@ERAS
+async def test_what_there_is_to_read(library, mode):
+    async with Client(build(library), mode=mode) as client:
+        fixed = {str(one.uri): one for one in await client.list_resources()}
+        named = {one.uri_template: one for one in await client.list_resource_templates()}
+    assert set(fixed) == {
+        "pubmed-connect://info",
+        "pubmed-connect://stats/pubmed",
+        "papers://index",
+    }
+    assert set(named) == {
+        "papers://report/{job_id}",
+        "resource://pubmed/paper/{pmid}",
+        "papers://{key}",
+    }
+    for one in (*fixed.values(), *named.values()):
+        assert one.title
+        assert one.mime_type
+
+
+@ERAS
+async def test_the_state_is_true(library, world, mode):
+    info = await told(library, "pubmed-connect://info", mode)
+    state = info["operational_status"]
+    assert (state["ncbi_status"], state["last_ncbi_connectivity_check"]) == ("unknown", None)
+    assert not world.requests  # asking how it went asks nobody
+    library.search("coral")
+    state = (await told(library, "pubmed-connect://info", mode))["operational_status"]
+    assert (state["ncbi_status"], state["internal_queue_length"]) == ("nominal", 0)
+    assert state["last_ncbi_connectivity_check"] == state["last_ncbi_answer"]
+    assert info["contact_email"] == "tester@lab.edu"
+    assert info["ncbi_compliance"]["api_usage_status"] == "no NCBI API key"
+
+
+async def test_a_key_is_told_of_but_not_told(settings, world):
+    library = Library(**settings, ncbi_api_key="SECRET123")
+    content = await read(library, "pubmed-connect://info")
+    assert "NCBI API key in use" in content.text
+    assert "SECRET123" not in content.text
+
+
+@ERAS
+async def test_pubmed_in_numbers(library, world, mode):
+    stats = await told(library, "pubmed-connect://stats/pubmed", mode)
+    assert stats["total_record_count"] > 20
+    assert stats["last_update"] == "2026-11-20T07:00"
+    names = {field["name"]: field for field in stats["available_search_fields"]}
+    assert names["PDAT"]["is_date"] is True
+    assert "UID" not in names  # hidden: nobody can search it
+    assert {"pubmed_pubmed_citedin"} <= {one["name"] for one in stats["available_link_names"]}
+    assert stats["e_info_url"].endswith("einfo.fcgi?db=pubmed&retmode=json")
+
+
+@ERAS
+async def test_a_record_of_pubmed(library, world, mode):
+    pmid = world.paper("pmc_cloud").pmid
+    content = await read(library, f"resource://pubmed/paper/{pmid}", mode)
+    assert json.loads(content.text)["pmid"] == pmid
+    assert content.meta["untrusted"] is True
+
+
+@ERAS
+async def test_the_shelf_and_a_paper_on_it(library, world, mode):
+    assert await told(library, "papers://index", mode) == {
+        "total": 0, "shown": 0, "more": "", "papers": [],
+    }  # fmt: skip
+    record = world.paper("pmc_cloud")
+    library.download(record.pmid)
+    before = len(world.requests)
+    index = await told(library, "papers://index", mode)
+    [entry] = index["papers"]
+    assert (entry["pmid"], entry["kind"]) == (record.pmid, "full_text")
+    doi = record.doi.replace("/", "%2F")
+    for uri in (
+        entry["uri"],
+        f"papers://{record.pmid}",
+        f"papers://{record.pmcid}",
+        f"papers://{doi}",
+    ):
+        content = await read(library, uri, mode)
+        assert content.mime_type == "text/markdown"
+        assert content.text == library.read(record.pmid, max_chars=50_000).text
+        assert content.meta["untrusted"] is True
+    assert len(world.requests) == before
+
+
+async def test_a_long_paper_says_where_it_goes_on(library, world, monkeypatch):
+    monkeypatch.setattr("utils.tools.resources._STRETCH", 700)
+    pmid = world.paper("pmc_cloud").pmid
+    library.download(pmid)
+    content = await read(library, f"papers://{pmid}")
+    assert len(content.text) < 3000
+    assert "[It goes on: read_paper with start=" in content.text
+
+
+async def test_a_report_is_not_taken_for_a_paper(library, world):
+    harvest = library.harvest([world.paper("pmc_cloud").pmid])
+    for _ in harvest:
+        pass
+    content = await read(library, f"papers://report/{harvest.job_id}")
+    assert content.text.startswith("<!doctype html>")
+    harvest.ledger.close()
+
+
+OUTSIDE = (
+    "../secret.txt", "..%2Fsecret.txt", "%2e%2e%2fsecret.txt", "..%5Csecret.txt", "%2Fetc%2Fpasswd",
+    "%2E%2E/secret.txt", "a%00b", ".papershelf%2Fcatalogue.db", "catalogue.db", "....%2F%2Fsecret",
+    "..%252Fsecret.txt", "file%3A%2F%2F%2Fetc%2Fpasswd", "~%2Fsecret.txt", "link", "link.txt",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("key", OUTSIDE)
+async def test_no_address_leads_out_of_the_shelf(library, world, tmp_path, key):
+    library.download(world.paper("pmc_cloud").pmid)
+    (tmp_path / "secret.txt").write_text("the secret")
+    (tmp_path / "papers" / "link.txt").symlink_to(tmp_path / "secret.txt")
+    async with Client(build(library)) as client:
+        with pytest.raises(MCPError) as refused:
+            await client.read_resource(f"papers://{key}")
+    assert "the secret" not in str(refused.value)
+    assert str(tmp_path) not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("uri", "said"),
+    [
+        ("resource://pubmed/paper/39999999", "no record"),
+        ("resource://pubmed/paper/abc", "no PMID"),
+        ("papers://39999999", "not on the shelf"),
+    ],
+)
+async def test_what_is_not_there_is_told_in_words(library, world, uri, said):
+    async with Client(build(library)) as client:
+        with pytest.raises(MCPError, match=said):
+            await client.read_resource(uri)
+
+
+async def test_a_bug_is_masked(library, world, monkeypatch):
+    monkeypatch.setattr(Library, "database", lambda *_: 1 / 0)
+    async with Client(build(library)) as client:
+        with pytest.raises(MCPError) as refused:
+            await client.read_resource("pubmed-connect://stats/pubmed")
+    assert "division" not in str(refused.value)
+
+
+@ERAS
+async def test_names_on_the_shelf_are_suggested(library, world, mode):
+    records = [world.paper("pmc_cloud"), world.paper("retracted")]
+    for record in records:
+        library.download(record.pmid)
+    harvest = library.harvest([records[0].pmid])
+    harvest.ledger.close()
+    async with Client(build(library), mode=mode) as client:
+
+        async def suggested(template, name, begun):
+            reference = ResourceTemplateReference(type="ref/resource", uri=template)
+            found = await client.complete(reference, {"name": name, "value": begun})
+            return found.values
+
+        pmids = await suggested("resource://pubmed/paper/{pmid}", "pmid", "")
+        assert sorted(pmids) == sorted(record.pmid for record in records)
+        assert await suggested("papers://{key}", "key", "pmc91000010") == []
+        assert await suggested("papers://{key}", "key", "pmc9100001") == [records[0].pmcid]
+        assert len(await suggested("papers://{key}", "key", "10.")) == 2
+        assert harvest.job_id in await suggested("papers://report/{job_id}", "job_id", "")
+        prompt = PromptReference(type="ref/prompt", name="literature_review")
+        found = await client.complete(prompt, {"name": "topic", "value": "x"})
+        assert found.values == []
+
+
+PROMPTS = {
+    "literature_review": {"topic": "coral bleaching"},
+    "systematic_review_harvest": {"question": "Does heat bleach corals?", "query": "coral[ti]"},
+    "gene_pair_survey": {"ligand": "CXCL12", "receptor": "CXCR4"},
+}
+
+
+@ERAS
+async def test_prompts_hold_what_was_given_and_name_tools_there_are(library, mode):
+    async with Client(build(library), mode=mode) as client:
+        names = {tool.name for tool in await client.list_tools()}
+        prompts = {prompt.name: prompt for prompt in await client.list_prompts()}
+        assert set(prompts) == set(PROMPTS)
+        for name, arguments in PROMPTS.items():
+            assert prompts[name].title
+            assert prompts[name].description
+            required = {one.name for one in prompts[name].arguments if one.required}
+            assert required <= set(arguments)
+            text = (await client.get_prompt(name, arguments)).messages[0].content.text
+            assert all(value in text for value in arguments.values())
+            assert "untrusted" in text
+            for word in text.replace("(", " ").replace(":", " ").replace(",", " ").split():
+                known_shape = word.endswith(("_pubmed", "_paper", "_papers", "_lr", "_minimal"))
+                assert not known_shape or word in names | {"max_papers"}
