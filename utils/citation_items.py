@@ -56,7 +56,7 @@ def csl_item(paper: Paper, key: str = "") -> dict[str, Any]:
     key : str
         The ``id``; made by `citation_key` where it is empty.
     """
-    ids = paper.ids
+    ids, arxiv = paper.ids, one_line(paper.ids.arxiv)
     bookshelf = paper.pages if paper.pages.startswith("NBK") else ""
     kind = _kind(paper, bookshelf)
     item = {
@@ -76,8 +76,8 @@ def csl_item(paper: Paper, key: str = "") -> dict[str, Any]:
         "DOI": one_line(ids.doi),
         "PMID": one_line(ids.pmid),
         "PMCID": one_line(ids.pmcid),
-        "archive": "arXiv" if ids.arxiv else "",
-        "archive_location": one_line(ids.arxiv),
+        "archive": "arXiv" if arxiv else "",
+        "archive_location": arxiv,
         "URL": _url(paper, bookshelf),
         "language": _language(paper),
         "keyword": "; ".join(_keywords(paper)),
@@ -98,7 +98,7 @@ def citation_key(paper: Paper) -> str:
     family = _letters(first.family or first.collective.split(" ")[0]) or "anon"
     words = (_letters(word) for word in re.split(r"[\s/–—-]+", plain_title(paper.title)[:500]))
     telling = next((word for word in words if word and word not in _SMALL), "")
-    return f"{family[:30]}{paper.year}{telling[:30]}"
+    return f"{family[:30]}{_letters(paper.year)}{telling[:30]}"
 
 
 def plain(text: str) -> str:
