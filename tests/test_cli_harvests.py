@@ -399,9 +399,9 @@ def test_without_a_terminal_progress_is_plain_lines_beside_the_answer(shell, wor
 
 
 @pytest.mark.real_time
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_terminal_is_left_as_it_was(settings, world, how):
-    """The bar on a real terminal, and either signal: status 130, the cursor back."""
+    """The bar on a real terminal, and every signal: status 130, the cursor back."""
     environment = {name.upper(): str(value) for name, value in settings.items()}
     ours, theirs = pty.openpty()
     told = False

@@ -32,15 +32,19 @@ def command(commands: Any, name: str, verb: Verb, about: str) -> argparse.Argume
 
 @contextlib.contextmanager
 def stoppable() -> Iterator[None]:
-    """Take SIGTERM (cron, a service manager, ``timeout``) for Ctrl-C."""
+    """Take the wish that we end (cron, ``timeout``, a terminal that was closed) for Ctrl-C."""
     if threading.current_thread() is not threading.main_thread():
         yield  # only the main thread may say what a signal does
         return
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    ends = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    usual = [end for end in ends if signal.getsignal(end) is signal.SIG_DFL]  # not below nohup
+    for end in usual:
+        signal.signal(end, signal.default_int_handler)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for end in usual:
+            signal.signal(end, signal.SIG_DFL)
 
 
 def leave(status: int) -> NoReturn:
