@@ -149,13 +149,13 @@ class Settings(BaseSettings):
     @field_validator("*", mode="before")
     @classmethod
     def _unfilled_is_unset(cls, value: object, info: Any) -> object:
-        """Treat ``${user_config.x}`` and blanks as if the variable were not there."""
+        """Treat ``${user_config.x}``, ``${HOME}/x`` and blanks as if they were not there."""
         if not isinstance(value, str):
             return value
         filled = value.strip()
         if info.field_name in {"mcp_log_level", "mcp_transport_type"}:
             filled = filled.lower()
-        if not filled or re.fullmatch(r"\$\{.*\}", filled):
+        if not filled or re.match(r"\$\{[^{}]*\}", filled):
             return cls.model_fields[info.field_name].get_default()
         return filled
 

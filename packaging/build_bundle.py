@@ -1,0 +1,137 @@
+"""Make the desktop bundle, and the entry for the MCP registry that points to it.
+
+``uv run packaging/build_bundle.py`` writes ``dist/papershelf-<version>.mcpb``: a zip that Claude
+Desktop and others install by double-click. It holds our files and no packages; the host's uv brings
+those, for its own system. With ``--release URL`` (where the bundle will be downloaded from, a
+release on GitHub) it also writes ``dist/server.json``, which holds the bundle's checksum and is
+therefore made, not kept. What is asked of the user stands once, in ``manifest.json``.
+
+Formats: MCPB manifest 0.4 (github.com/modelcontextprotocol/mcpb) and server.schema.json 2025-12-11
+(github.com/modelcontextprotocol/registry).
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import hashlib
+import json
+import re
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+SERVER_SCHEMA = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
+_RELEASE = re.compile(r"https://github\.com/(?P<owner>[\w-]+)/[\w.-]+/releases/download/\S+\.mcpb")
+_ALWAYS = ("server.py", "pyproject.toml", "README.md", "LICENSE")
+# A zip made twice from the same files is the same zip.
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+
+
+def manifest() -> dict[str, Any]:
+    """The hand-written manifest, with the version and the tools of this checkout."""
+    from utils.settings import version
+
+    written: dict[str, Any] = json.loads((ROOT / "packaging" / "manifest.json").read_text())
+    return {**written, "version": version(), "tools": asyncio.run(_tools())}
+
+
+async def _tools() -> list[dict[str, str]]:
+    from fastmcp import Client
+
+    from utils import Library
+    from utils.tools import build
+
+    async with Client(build(Library())) as client:
+        return [
+            {"name": tool.name, "description": tool.description or ""}
+            for tool in await client.list_tools()
+        ]
+
+
+def files() -> Iterator[Path]:
+    """What the server needs to run, in a fixed order."""
+    yield from (ROOT / name for name in _ALWAYS)
+    for path in sorted((ROOT / "utils").rglob("*")):
+        if path.is_file() and "__pycache__" not in path.parts and not path.name.startswith("."):
+            yield path
+
+
+def bundle(folder: Path) -> Path:
+    """Write the bundle into *folder*; return its path."""
+    about = manifest()
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{about['name']}-{about['version']}.mcpb"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        _put(archive, "manifest.json", json.dumps(about, indent=2, ensure_ascii=False).encode())
+        for file in files():
+            _put(archive, file.relative_to(ROOT).as_posix(), file.read_bytes())
+    return path
+
+
+def _put(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
+    entry = zipfile.ZipInfo(name, _EPOCH)
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    entry.external_attr = 0o644 << 16
+    archive.writestr(entry, data)
+
+
+def registry_entry(path: Path, release: str) -> dict[str, Any]:
+    """``server.json`` for the bundle at *path*, to be downloaded from *release*."""
+    found = _RELEASE.fullmatch(release)
+    if not found:
+        msg = "The registry takes bundles from releases: https://github.com/…/releases/download/…"
+        raise SystemExit(msg)
+    about = manifest()
+    asked = about["user_config"]
+    variables = [
+        {
+            "name": variable,
+            "description": asked[field]["description"],
+            "isRequired": asked[field].get("required", False),
+            "isSecret": asked[field].get("sensitive", False),
+        }
+        for variable, value in about["server"]["mcp_config"]["env"].items()
+        for field in [value.removeprefix("${user_config.").removesuffix("}")]
+    ]
+    return {
+        "$schema": SERVER_SCHEMA,
+        "name": f"io.github.{found['owner']}/{about['name']}",
+        "title": about["display_name"],
+        "description": about["description"],
+        "version": about["version"],
+        "packages": [
+            {
+                "registryType": "mcpb",
+                "identifier": release,
+                "version": about["version"],
+                "fileSha256": hashlib.sha256(path.read_bytes()).hexdigest(),
+                "transport": {"type": "stdio"},
+                "environmentVariables": variables,
+            }
+        ],
+    }
+
+
+def main() -> int:
+    """Write what was asked for, and say where."""
+    parser = argparse.ArgumentParser(description="Make the desktop bundle (.mcpb).")
+    parser.add_argument("--to", type=Path, default=ROOT / "dist", help="the folder (dist/)")
+    parser.add_argument("--release", default="", help="where the bundle will be downloaded from")
+    args = parser.parse_args()
+    path = bundle(args.to)
+    sys.stdout.write(f"{path}\n")
+    if args.release:
+        entry = args.to / "server.json"
+        entry.write_text(f"{json.dumps(registry_entry(path, args.release), indent=2)}\n")
+        sys.stdout.write(f"{entry}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

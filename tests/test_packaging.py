@@ -1,0 +1,134 @@
+"""The desktop bundle: whole, the same every time, and it asks the user for what we read."""
+
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from utils.settings import Settings, load_settings
+
+ROOT = Path(__file__).resolve().parent.parent
+RELEASE = "https://github.com/someone/papershelf/releases/download/v1/papershelf.mcpb"
+
+
+@pytest.fixture(scope="module")
+def builder():
+    spec = importlib.util.spec_from_file_location(
+        "build_bundle", ROOT / "packaging" / "build_bundle.py"
+    )
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def bundle(builder, tmp_path):
+    return builder.bundle(tmp_path / "dist")
+
+
+def about(bundle):
+    with zipfile.ZipFile(bundle) as archive:
+        return json.loads(archive.read("manifest.json"))
+
+
+def secret(variable):
+    return "SecretStr" in str(Settings.model_fields[variable.lower()].annotation)
+
+
+def test_every_question_becomes_a_setting_of_ours(bundle):
+    manifest = about(bundle)
+    asked = manifest["user_config"]
+    env = manifest["server"]["mcp_config"]["env"]
+    fields = {name: re.fullmatch(r"\$\{user_config\.(\w+)\}", v)[1] for name, v in env.items()}
+    assert set(fields.values()) == set(asked)
+    for variable, field in fields.items():
+        assert variable.lower() in Settings.model_fields
+        assert asked[field].get("sensitive", False) == secret(variable)
+        assert asked[field].get("required", False) == (variable == "PUBMED_EMAIL")
+
+
+def test_what_a_host_leaves_unfilled_is_unset(bundle, monkeypatch):
+    manifest = about(bundle)
+    monkeypatch.delenv("PAPERS_DIR")
+    usual = load_settings()
+    for name, value in manifest["server"]["mcp_config"]["env"].items():
+        monkeypatch.setenv(name, value)
+    assert load_settings() == usual
+    monkeypatch.setenv("PAPERS_DIR", manifest["user_config"]["papers_dir"]["default"])
+    assert load_settings() == usual
+
+
+def test_it_names_its_version_and_tools(bundle):
+    manifest = about(bundle)
+    assert manifest["version"] in bundle.name
+    assert {"search_pubmed", "download_paper"} <= {tool["name"] for tool in manifest["tools"]}
+    assert all(tool["description"] for tool in manifest["tools"])
+
+
+def test_the_same_files_make_the_same_bundle(builder, bundle, tmp_path):
+    assert builder.bundle(tmp_path / "again").read_bytes() == bundle.read_bytes()
+
+
+def test_nothing_of_ours_that_is_private_is_in_it(bundle):
+    with zipfile.ZipFile(bundle) as archive:
+        names = archive.namelist()
+    assert not [name for name in names if name.startswith((".", "papers", "tests", "/"))]
+    assert not [name for name in names if ".env" in name or ".." in name or "__pycache__" in name]
+
+
+@pytest.mark.real_time
+def test_what_is_in_it_is_enough_to_run(bundle, tmp_path):
+    """Unpacked elsewhere, with nothing of the checkout in sight."""
+    home = tmp_path / "extension"
+    with zipfile.ZipFile(bundle) as archive:
+        archive.extractall(home)
+    manifest = about(bundle)
+    kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    greeting = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "t", "version": "0"},
+        },
+    }
+    done = subprocess.run(
+        [sys.executable, manifest["server"]["entry_point"]],
+        cwd=home,
+        env={**kept, **manifest["server"]["mcp_config"]["env"]},
+        input=json.dumps(greeting) + "\n",
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    served = json.loads(done.stdout.splitlines()[0])["result"]["serverInfo"]
+    assert (served["name"], served["version"]) == ("papershelf", manifest["version"])
+
+
+def test_the_registry_entry_says_where_the_bundle_is_and_what_it_is(builder, bundle):
+    entry = builder.registry_entry(bundle, RELEASE)
+    (package,) = entry["packages"]
+    # Limits of server.schema.json 2025-12-11.
+    assert re.fullmatch(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+", entry["name"])
+    assert 1 <= len(entry["description"]) <= 100
+    assert re.fullmatch(r"[a-f0-9]{64}", package["fileSha256"])
+    assert package["transport"] == {"type": "stdio"}
+    required = {v["name"] for v in package["environmentVariables"] if v["isRequired"]}
+    assert required == {"PUBMED_EMAIL"}
+    for variable in package["environmentVariables"]:
+        assert variable["isSecret"] == secret(variable["name"])
+
+
+@pytest.mark.parametrize("release", ["https://evil.example/papershelf.mcpb", "dist/x.mcpb"])
+def test_the_registry_takes_releases_only(builder, bundle, release):
+    with pytest.raises(SystemExit):
+        builder.registry_entry(bundle, release)
