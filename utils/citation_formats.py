@@ -46,6 +46,7 @@ _LATEX = str.maketrans(
 )  # fmt: skip
 _LITERAL = str.maketrans({"\\": "%5C", "{": "%7B", "}": "%7D"})
 _WORD = re.compile(r"[^\W_](?:[\w'’+-]*\w)?")
+_ONE_RANGE = re.compile(r"[^\s,;-]+-[^\s,;-]+")
 _AND = re.compile(r"\band\b", re.I)
 
 
@@ -95,9 +96,8 @@ def to_ris(paper: Paper, file: str = "") -> str:
     lines = [("TY", _RIS_TYPES.get(item["type"], "GEN"))]
     lines += [("AU", _ris_name(name)) for name in item.get("author", ())]
     year, *rest = item["issued"]["date-parts"][0] if "issued" in item else [""]
-    first, _, last = item.get("page", "").partition("-")
-    if "," in last or not last:
-        first, last = item.get("page", ""), ""
+    pages = item.get("page", "")
+    first, _, last = pages.partition("-") if _ONE_RANGE.fullmatch(pages) else (pages, "", "")
     lines += [
         ("PY", f"{year:04}" if year else ""),
         ("DA", "/".join([f"{year:04}", *(f"{part:02}" for part in rest)]) if rest else ""),
@@ -172,12 +172,16 @@ def _bibtex_fields(item: Item, kind: str, file: str) -> dict[str, str]:
     container = "booktitle" if kind == "incollection" else "journal"
     if kind == "misc":
         container = "howpublished"
-    year, month, *_ = [*item["issued"]["date-parts"][0], 0] if "issued" in item else [0, 0]
+    issued = item["issued"]["date-parts"][0] if "issued" in item else []
+    year, month, day = [*issued, 0, 0, 0][:3]
     escaped = {
         "author": " and ".join(map(_bibtex_name, item.get("author", ()))),
         "title": _with_capitals(item.get("title", "")),
+        "origtitle": _with_capitals(item.get("original-title", "")),
         container: _escape(item.get("container-title", "")),
+        "shortjournal": _escape(item.get("container-title-short", "")),
         "year": f"{year:04}" if year else "",
+        "day": f"{day}" if day else "",
         "volume": _escape(item.get("volume", "")),
         "number": _escape(item.get("issue", "")),
         "pages": _escape(item.get("page", "")).replace("-", "--"),
