@@ -111,7 +111,7 @@ def assert_complete(library: Library, harvest: Harvest, records: Iterable[Record
         for record, row in zip(records, rows, strict=True)
         if row.state != record.expected
     }
-    assert not wrong
+    assert not wrong, wrong
     files = [row.file for row in rows]
     assert len(set(files)) == len(files)
     assert sorted(path.name for path in folder.glob("*.txt")) == sorted(files)

@@ -134,9 +134,8 @@ class Chain:
         library = library_of(self.world, self.folder)
         for part in self.folder.rglob("*.part"):  # swept after an hour
             part.unlink()
+        assert self._spared() == 0
         harvest = library.harvest(map(ids_of, self.records))
-        for _ in harvest:
-            pass
         self._examine(before, had, asked)
         assert_complete(library, harvest, self.records)
         for record, row in zip(self.records, harvest.ledger.rows(), strict=True):
@@ -150,21 +149,32 @@ class Chain:
         # As many die within the first twenty steps as between the hundredth and the last.
         at = round(_MOST_STEPS ** self.chance.random())
         seconds = _MOST_S * self.chance.random() ** 2
-        child = os.fork()
-        if child == 0:
-            try:
-                if not outside:
-                    doom(at)
-                for _ in library_of(self.world, self.folder).harvest(map(ids_of, self.records)):
-                    pass
-                os._exit(0)
-            finally:
-                os._exit(1)
+        child = self._fork(0 if outside else at)
         if outside:
             _NEVER.wait(seconds)
             os.kill(child, signal.SIGKILL)
         status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         return ("at any instant" if outside else "at a step"), status
+
+    def _spared(self) -> int:
+        """Work on the harvest in a child that lives; how it ended."""
+        return os.waitstatus_to_exitcode(os.waitpid(self._fork(0), 0)[1])
+
+    def _fork(self, at: int) -> int:
+        # Always in a child: readers of formats that this process had would be shared by all.
+        child = os.fork()
+        if child == 0:
+            try:
+                if at:
+                    doom(at)
+                library = library_of(self.world, self.folder)
+                for _ in library.harvest(map(ids_of, self.records)):
+                    pass
+                library.shelf.close()
+                os._exit(0)
+            finally:
+                os._exit(1)
+        return child
 
     def _ended(self) -> Ends:
         return ended(self.ledgers[0]) if self.ledgers else {}
