@@ -29,6 +29,10 @@ Start = Annotated[int, Field(ge=0, le=1_000_000_000)]
 Word = Annotated[str, BeforeValidator(lambda value: "" if value is None else str(value))]
 Day = Annotated[str, Field(description="YYYY[/MM[/DD]]; both or neither")]
 
+_SPELLED = {
+    "pubmed": "PubMed", "bibtex": "BibTeX", "mesh": "MeSH", "ids": "IDs", "lr": "ligand–receptor",
+}  # fmt: skip
+
 READS_WEB = ToolAnnotations(
     read_only_hint=True, idempotent_hint=True, destructive_hint=False, open_world_hint=True
 )
@@ -54,7 +58,9 @@ def tool(
     function: Callable[..., ToolResult], hints: ToolAnnotations, output: dict[str, Any]
 ) -> FunctionTool:
     """A tool whose expected errors are results, and whose title is its name in words."""
-    title = function.__name__.replace("_", " ").capitalize().replace("pubmed", "PubMed")
+    words = (_SPELLED.get(word, word) for word in function.__name__.split("_"))
+    title = " ".join(words)
+    title = title[0].upper() + title[1:]
     return FunctionTool.from_function(
         refusing(function), title=title, annotations=hints, output_schema=output
     )
