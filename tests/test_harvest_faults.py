@@ -274,3 +274,21 @@ def assert_no_lane_is_left() -> None:
             return
         pause.wait(0.005)
     pytest.fail("a thread is still at work")
+
+
+def test_a_catalogue_damaged_under_the_run_is_made_again(field: World, tmp_path: Path) -> None:
+    records = some(field, "pmc_cloud", "publisher_html", "paywall", "abstract_only", most=40)
+    library = library_of(field, tmp_path)
+    catalogue = tmp_path / "papers/.papershelf/catalogue.db"
+    harvest = harvest_of(library, records)
+    hurt = False
+    for progress in harvest:
+        if progress.job.counts.full_text > 3 and not hurt:
+            hurt = True
+            for path in (catalogue, catalogue.with_name("catalogue.db-wal")):
+                size = path.stat().st_size
+                with path.open("r+b") as file:
+                    file.write(b"#" * size)
+    library.shelf.close()
+    assert list(catalogue.parent.glob("catalogue.db.damaged-*"))
+    assert_complete(library_of(field, tmp_path), harvest, records)

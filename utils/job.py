@@ -9,9 +9,11 @@ from typing import Any, Literal
 from .paper import Attempt, Paper
 
 State = Literal["pending", "full_text", "abstract", "failed"]
-# What a reviewer must know first, when several rungs failed for different reasons: a text that is
-# there but closed to us can be had by hand; one that nobody offers perhaps not at all.
+# What a reviewer must know first, when several rungs failed for different reasons: where a site was
+# out nobody can tell yet; a text that is there but closed to us can be had by hand; one that nobody
+# offers perhaps not at all.
 _TELLING = (
+    "unreachable",
     "paywall",
     "login",
     "captcha",
@@ -22,7 +24,6 @@ _TELLING = (
     "partial",
     "front_matter_only",
     "abstract_only",
-    "unreachable",
     "error_page",
     "not_a_paper",
     "empty",

@@ -14,7 +14,9 @@ from utils.formats import aside
 from utils.identifiers import Ids
 from utils.paper import Author, Fetched, Notice, Paper
 
-HTML = b"<html><head><title>Bees in winter</title></head><body><p>Sign in to read.</p></body></html>"
+HTML = (
+    b"<html><head><title>Bees in winter</title></head><body><p>Sign in to read.</p></body></html>"
+)
 
 
 @pytest.fixture(autouse=True)
@@ -52,9 +54,7 @@ def test_a_refusal_is_the_same_too() -> None:
     assert told[0] == told[1]
 
 
-def test_a_reader_that_dies_is_a_rejection(
-    monkeypatch: pytest.MonkeyPatch, jats: Fetched
-) -> None:
+def test_a_reader_that_dies_is_a_rejection(monkeypatch: pytest.MonkeyPatch, jats: Fetched) -> None:
     monkeypatch.setattr(aside._children(), "start", "import os; os._exit(9)")
     with pytest.raises(BadContent, match="crashed") as caught:
         aside.read_aside(jats, Paper(Ids(pmid="1")))

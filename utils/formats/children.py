@@ -136,7 +136,10 @@ def serve_with(read: Callable[[bytes], dict[str, Any]]) -> None:
             answer = read(body)
         except (MemoryError, RecursionError):
             answer = {"error": "broken"}
-        _send(answers, json.dumps(answer).encode())
+        try:
+            _send(answers, json.dumps(answer).encode())
+        except BrokenPipeError:  # our parent was killed while we read
+            return
 
 
 def _send(pipe: IO[bytes], body: bytes) -> None:

@@ -74,7 +74,7 @@ class Catalogue:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._local = threading.local()
-        self._open: list[sqlite3.Connection] = []
+        self._open: list[tuple[threading.Thread, sqlite3.Connection]] = []
         self._turn = threading.RLock()
         self._epoch = 0
         self._read_only = False
@@ -114,7 +114,7 @@ class Catalogue:
                 connection.close()
                 raise
         with self._turn:
-            self._open.append(connection)
+            self._open.append((threading.current_thread(), connection))
         self._local.mine = (connection, os.getpid(), self._epoch, self._inode())
         return connection
 
@@ -133,7 +133,10 @@ class Catalogue:
             return sqlite3.connect(
                 f"{quoted}?immutable=1", uri=True, isolation_level=None, check_same_thread=False
             )
-        connection.execute("PRAGMA journal_mode = WAL")
+        if connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
+            # Two who change a new file at once wait for each other; SQLite refuses one of them.
+            with alone(self.path.with_name("opening.lock")):
+                connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         return connection
 
@@ -161,13 +164,18 @@ class Catalogue:
             self._fts = connection.execute(query).fetchone() is not None
 
     def close(self) -> None:
-        """Close every thread's connection; the next call opens a new one."""
+        """Close all connections; the next call opens a new one.
+
+        Another thread that lives may be using its own: it lets go of it at its next call, since
+        SQLite does not survive that a connection is closed under a running statement.
+        """
         with self._turn:
             self._epoch += 1
             self._read_only = False
-            for connection in self._open:
-                with contextlib.suppress(sqlite3.Error):
-                    connection.close()
+            for thread, connection in self._open:
+                if thread is threading.current_thread() or not thread.is_alive():
+                    with contextlib.suppress(sqlite3.Error):
+                        connection.close()
             self._open.clear()
 
     def move_aside(self) -> None:
