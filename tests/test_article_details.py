@@ -1,10 +1,13 @@
 """Records at four depths, and what becomes of those that cannot be had."""
 
+import json
+
 import pytest
 
 from tests.answering import answering
 from utils.article_details import LEVELS, details, pmid_of, row, short_name
 from utils.errors import BadRequest, NotConfigured, NotFound, Unreachable
+from utils.formats.pubmed.articles import split_xml
 from utils.paper import Author
 
 UNKNOWN = "39999999"
@@ -132,3 +135,23 @@ def test_names_as_pubmed_lists_them():
 
 def test_pmids_in_every_spelling():
     assert pmid_of("https://pubmed.ncbi.nlm.nih.gov/31452104/") == "31452104"
+
+
+@pytest.mark.shared
+def test_real_answers_are_read_at_every_level(shared):
+    bodies = [path.read_bytes() for path in (shared / "pubmed" / "efetch").rglob("*.xml")]
+    records = {}
+    for body in bodies:
+        if b"<PubmedArticleSet" in body:
+            records |= split_xml(body)
+    assert len(records) > 80
+    kinds = {record.partition(">")[0] for record in records.values()}
+    assert kinds == {"<PubmedArticle", "<PubmedBookArticle"}
+    for pmid, record in records.items():
+        whole = row(record, "abstract_plus", mesh=True, grants=True)
+        assert whole["title"], pmid
+        assert whole["journal_info"]["publication_date"]["year"], pmid
+        cited = row(record, "citation_data", mesh=True, grants=True)
+        assert cited["author_count"] == whole["author_count"]
+        assert cited["mesh_terms"] == whole["mesh_terms"]
+        json.dumps([whole, cited])

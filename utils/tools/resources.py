@@ -16,6 +16,7 @@ from urllib.parse import quote
 from fastmcp.exceptions import ResourceError
 from fastmcp.resources import FunctionResource, ResourceContent, ResourceResult, ResourceTemplate
 from mcp.types import Annotations
+from mcp_types.version import SUPPORTED_PROTOCOL_VERSIONS
 
 from ..errors import PaperError
 from ..library import Library
@@ -32,7 +33,6 @@ _LISTED = 200
 _STRETCH, _STRETCHES = 50_000, 4
 _COMPLETED_FROM = 5_000
 _UTILITIES = ["ESearch", "EFetch", "ESummary", "ELink", "EInfo", "ESpell", "ECitMatch"]
-_REVISIONS = ["2026-07-28", "2025-11-25"]
 _POLICY = "https://www.ncbi.nlm.nih.gov/books/NBK25497/"
 _DISCLAIMER = "https://www.ncbi.nlm.nih.gov/About/disclaimer.html"
 
@@ -158,7 +158,7 @@ def _info(library: Library) -> dict[str, Any]:
         "server_version": version(),
         "description": "PubMed, and the full text of papers on the user's own shelf.",
         "contact_email": settings.pubmed_email,
-        "mcp_spec_versions": _REVISIONS,
+        "mcp_spec_versions": list(SUPPORTED_PROTOCOL_VERSIONS),
         "ncbi_compliance": {
             "api_usage_status": "NCBI API key in use" if key else "no NCBI API key",
             "tool_identifier": settings.ncbi_tool_identifier,
