@@ -135,7 +135,7 @@ def _title(paper: Paper, item: Item, style: _Style, english: bool) -> str:
         title = " ".join(filter(None, (item.get("original-title"), f"[{title}]")))
     if paper.retracted:
         title = f"{title} [Retracted]"
-    title = curled(title, inner=style.quoted and item["type"] != "book")
+    title = curled(title, inner=style.quoted and item["type"] not in ("book", "thesis"))
     # Within a title the author's order of quotes and stops is kept; only its end is ours.
     return re.sub(r"(?<=[”’])[.,](?=.)", lambda found: found[0].translate(_HIDE), title)
 
@@ -148,7 +148,8 @@ def _container(item: Item) -> str:
     """
     title = item.get("container-title", "")
     if item["type"] != "chapter":
-        title = re.sub(r"(?<=\S) \([^()]*(?:,|\d{4})[^()]*\)$", "", title.partition(" : ")[0])
+        title = re.sub(r"(?<=\S) \([^()]*(?:,|\d{4})[^()]*\)(?= : |$)", "", title)
+        title = title.partition(" : ")[0]
     return curled(title)
 
 
@@ -174,9 +175,10 @@ def _with_initials(given: str) -> str:
     """Given names of which citeproc-py makes initials: it stumbles over all but capitals.
 
     >>> _with_initials("jun-ichi (Bob)"), _with_initials("Maria de Lourdes")
-    ('Jun-Ichi Bob', 'Maria de Lourdes')
+    ('Jun-Ichi', 'Maria de Lourdes')
     """
-    words = [re.sub(r"^[\W\d_]+|[\W\d_]+$", "", word) for word in given.replace(".", " ").split()]
+    called = re.sub(r"\([^()]*\)|[\"“][^\"”]*[\"”]|\.", " ", given)  # without nicknames
+    words = [re.sub(r"^[\W\d_]+|[\W\d_]+$", "", word) for word in called.split()]
     words = [word for word in words if word]
     for at, word in enumerate(words):
         parts = [part for part in word.split("-") if part[:1].isalpha()]
@@ -201,9 +203,16 @@ def _rendered(printed: Item, name: StyleName) -> str:
     from citeproc import Citation, CitationItem, CitationStylesBibliography, formatter
     from citeproc.source.json import CiteProcJSON
 
+    cite = CitationItem("item")
+    citation = Citation([cite])
     with _TURN:
         shelf = CitationStylesBibliography(_style(name), CiteProcJSON([printed]), formatter.plain)
-        shelf.register(Citation([CitationItem("item")]))
+        shelf.register(citation)
+        for asked_often in (
+            cite,
+            citation,
+        ):  # a dictionary that plays an object is slow
+            vars(asked_often).update(asked_often)
         return "".join(map(str, shelf.bibliography()))
 
 

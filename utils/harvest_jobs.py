@@ -37,6 +37,7 @@ _ENDS = {
     *("failed", "abstract", *get_args(Verdict), "unreachable", "not_offered", "embargo"),
     *("not_found", "could_not_tell", "bad_request", "no_identifier", "bug"),
 } - {"full_text"}
+_LIMITED = "Only "  # how a note about a limit begins
 _ID = re.compile(r"[a-z0-9][a-z0-9-]{0,79}")
 
 
@@ -83,11 +84,9 @@ class Harvest:
         BadRequest
             No paper can end so.
         """
-        words = [word.strip() for word in which.split(",")]
-        if unknown := set(words) - _ENDS:
-            msg = f"No paper ends as {', '.join(sorted(unknown))!r}."
-            raise BadRequest(msg, f"Choose among {', '.join(sorted(_ENDS))}.")
-        return sum(self.ledger.reopen(word) for word in words)
+        words = ends_in(which)
+        with self.ledger.alone():
+            return sum(self.ledger.reopen(word) for word in words)
 
     def report(self) -> Path:
         """Write the report of what there is by now; the page to look at."""
@@ -99,10 +98,26 @@ class Harvest:
         return write_report(self.job(), self.ledger.rows, self.folder)
 
 
+def ends_in(which: str) -> list[str]:
+    """The words of a list such as ``failed,paywall``, if papers can end so.
+
+    Raises
+    ------
+    BadRequest
+        No paper can.
+    """
+    words = [word.strip() for word in which.split(",")]
+    if unknown := set(words) - _ENDS:
+        msg = f"No paper ends as {', '.join(sorted(unknown))!r}."
+        raise BadRequest(msg, f"Choose among {', '.join(sorted(_ENDS))}.")
+    return words
+
+
 def of_query(query: Query, ladder: Ladder, *, most: int = 0) -> Ledger:
     """The job that fetches every hit of a question (at the *most* so many).
 
-    An unfinished job is taken up as it is; a finished one learns of new hits first.
+    An unfinished job is taken up as it is, unless it was limited to fewer papers than are asked
+    for now; a finished one learns of new hits first.
 
     Raises
     ------
@@ -112,16 +127,18 @@ def of_query(query: Query, ladder: Ladder, *, most: int = 0) -> Ledger:
     dates = (query.min_date, query.max_date, query.date_type)
     path = _path(ladder, query.text, [query.text, *dates, *query.publication_types])
     ledger = Ledger(path) if path.exists() else None
-    if ledger and not ledger.job().ended_at:
+    if ledger and not ledger.job().ended_at and not _wants_more(ledger.job(), most):
         return ledger
     found = every_pmid(query, ladder.web)
     pmids = (pmid for page in found.pages for pmid in page)
     entries = [(f"PMID {p}", Ids(pmid=p)) for p in (islice(pmids, most) if most else pmids)]
     notes = list(found.warnings)
     if len(entries) < found.total and most:
-        notes.append(f"Only {len(entries):,} of {found.total:,} hits were asked for.")
+        notes.append(f"{_LIMITED}{len(entries):,} of {found.total:,} hits were asked for.")
     if ledger:
-        ledger.add(entries, hits=len(entries))
+        job = ledger.job()
+        if len(entries) >= job.hits:
+            ledger.add(entries, hits=len(entries), notes=notes)
         return ledger
     if not entries:
         msg = f"PubMed finds nothing for {query.text!r}."
@@ -136,6 +153,12 @@ def of_query(query: Query, ladder: Ladder, *, most: int = 0) -> Ledger:
         notes=tuple(notes),
     )
     return Ledger.create(path, job, entries)
+
+
+def _wants_more(job: Job, most: int) -> bool:
+    """Whether a job was limited to fewer papers than are asked for now."""
+    limited = any(note.startswith(_LIMITED) for note in job.notes)
+    return limited and (not most or most > job.hits)
 
 
 def of_list(entries: Iterable[Entry], title: str, ladder: Ladder, *, most: int = 0) -> Ledger:
@@ -157,7 +180,7 @@ def of_list(entries: Iterable[Entry], title: str, ladder: Ladder, *, most: int =
         return Ledger(path)
     notes = list(once.contradictions)
     if len(papers) < len(once.papers):
-        notes.append(f"Only {len(papers):,} of {len(once.papers):,} papers were asked for.")
+        notes.append(f"{_LIMITED}{len(papers):,} of {len(once.papers):,} papers were asked for.")
     job = Job(
         path.stem,
         title,

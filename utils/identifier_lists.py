@@ -13,6 +13,7 @@ from .identifiers import EXAMPLES, IdName, Ids
 from .plain_text import one_line
 
 _MOST_NAMED = 10
+_HOPELESS = 1000  # unreadable words after which the rest is not looked at
 _LONGEST_CITATION = 300
 _CHUNK = 1 << 20
 # A separator counts only where an identifier begins behind it: DOIs may hold commas themselves,
@@ -91,10 +92,12 @@ def entries_of(lines: Sequence[str], first: int = 1) -> list[Entry]:
                 unreadable.append(f"{text[:80]!r} (line {number})")
             else:
                 others += 1
+        if others > _HOPELESS:
+            break
     if len(unreadable) == first == len(lines):
         Ids.parse(lines[0])  # says it in its own words
     if unreadable:
-        named = ", ".join(unreadable) + f" and {others} more" * bool(others)
+        named = ", ".join(unreadable) + f" and {others:,} or more others" * bool(others)
         raise BadRequest(f"These are no identifiers: {named}.", EXAMPLES)
     if not wanted:
         raise BadRequest("No identifier was given.", EXAMPLES)

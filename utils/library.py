@@ -179,6 +179,8 @@ class Library:
         from .identifiers import Ids
         from .sources import Query
 
+        if retry:
+            harvest_jobs.ends_in(retry)  # refused before there is a job
         if bool(query) + bool(job_id) + bool(papers) != 1:
             raise BadRequest("Give one of three: a query, identifiers, or the name of a job.")
         if job_id:
@@ -193,7 +195,7 @@ class Library:
                 else Entry(str(paper), paper if isinstance(paper, Ids) else Ids.parse(str(paper)))
                 for paper in papers
             ]
-            title = title or f"{len(entries):,} identifiers"
+            title = title or f"{len(entries):,} identifier{'s' * (len(entries) != 1)}"
             ledger = harvest_jobs.of_list(entries, title, self._ladder, most=max_papers)
         harvest = harvest_jobs.Harvest(ledger, self._ladder, prefer_pmc)
         if retry:

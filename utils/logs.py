@@ -16,6 +16,8 @@ import json
 import logging
 import os
 import re
+import select
+import stat
 import sys
 import threading
 import time
@@ -192,6 +194,29 @@ def _traceback(formatter: logging.Formatter, record: logging.LogRecord) -> str:
     return record.exc_text or ""
 
 
+class Console(logging.StreamHandler[Any]):
+    """Standard error, as long as somebody reads it.
+
+    A host may leave our standard error unread. Its pipe would fill up, and the next line would stop
+    us in the middle of a call, for ever; so what does not fit is left out.
+    """
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write the line of *record*, or as much of it as there is room for."""
+        try:
+            pipe = self.stream.fileno()
+            if not stat.S_ISFIFO(os.fstat(pipe).st_mode) or os.name == "nt":
+                super().emit(record)
+                return
+            line = f"{self.format(record)}\n".encode("utf-8", "backslashreplace")
+            for at in range(0, len(line), select.PIPE_BUF):
+                if not select.select([], [pipe], [], 0)[1]:  # then so much fits
+                    return
+                os.write(pipe, line[at : at + select.PIPE_BUF])
+        except (OSError, ValueError):  # closed, or something of a test that is no file
+            super().emit(record)
+
+
 class SharedFile(RotatingFileHandler):
     """A log file that several processes write, and that any of them may rotate."""
 
@@ -244,7 +269,7 @@ def begin_logs(settings: Settings, *, in_words: bool = False) -> Redaction:
     """
     hide = Redaction(secrets_of(settings))
     people = in_words or sys.stderr.isatty()
-    console = logging.StreamHandler(sys.stderr)
+    console = Console(sys.stderr)
     console.setFormatter(ReadableLines(hide) if people else JsonLines(hide))
     if in_words:
         console.setLevel(logging.WARNING)

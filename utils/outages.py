@@ -9,6 +9,7 @@ from .steady_clock import SteadyClock
 
 _FAILURES = 3  # in a row: one may be the paper's, three are the site's
 _PAUSE_S = 30.0
+_HOPES = 3
 
 
 @dataclass(slots=True)
@@ -16,6 +17,7 @@ class _Site:
     failures: int = 0
     until: float = 0.0
     tried: bool = False  # somebody was let through, and has not said what he found
+    trials: int = 0
 
 
 class Outages:
@@ -34,10 +36,13 @@ class Outages:
             return max(0.0, site.until - self._clock.now()) if site and out else 0.0
 
     def hopeful(self, via: str, tag: str) -> bool:
-        """Whether somebody is trying just now if a site that was out is there again."""
+        """Whether somebody is trying just now if a site that was out is there again.
+
+        After a few trials in vain nobody waits for the next one any more.
+        """
         with self._lock:
             site = self._sites.get((via, tag))
-            return bool(site and site.tried)
+            return bool(site and site.tried and site.trials <= _HOPES)
 
     def may_ask(self, via: str, tag: str) -> bool:
         """Whether to ask this site now.
@@ -52,6 +57,7 @@ class Outages:
             if now < site.until:
                 return False
             site.until, site.tried = now + _PAUSE_S, True
+            site.trials += 1
             return True
 
     def answered(self, via: str, tag: str) -> None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import struct
 import subprocess
 import sys
@@ -40,6 +39,8 @@ class Child:
             [sys.executable, "-c", start, str(root)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            # Ctrl-C goes to a whole group; it is ours to answer, and our end is theirs.
+            process_group=0 if os.name == "posix" else None,
         )
 
     def ask(self, body: bytes, deadline: float) -> dict[str, Any]:
@@ -118,8 +119,6 @@ class Children:
 
 def serve_with(read: Callable[[bytes], dict[str, Any]]) -> None:
     """Answer until the parent hangs up. Runs in the child."""
-    # Ctrl-C goes to the whole group; it is our parent's to answer, and its end is ours.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     jobs, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # nothing a library prints may be taken for an answer
     with suppress(ImportError, ValueError, OSError):

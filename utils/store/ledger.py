@@ -149,8 +149,10 @@ class Ledger:
 
     # -- papers on their way -----------------------------------------------------------------
 
-    def add(self, entries: Iterable[tuple[str, Ids]], hits: int) -> None:
-        """Papers that the same question brings today and did not bring before."""
+    def add(
+        self, entries: Iterable[tuple[str, Ids]], hits: int, notes: Sequence[str] | None = None
+    ) -> None:
+        """Papers that the same question brings today and did not; *notes* replace the old ones."""
         with self._writing() as db:
             known = {name for (name,) in db.execute("SELECT name FROM names")}
             for (ids,) in db.execute("SELECT ids FROM papers"):
@@ -161,7 +163,8 @@ class Ledger:
                 if known.isdisjoint(ids.names())
             ]
             db.executemany("INSERT INTO papers (asked, ids) VALUES (?, ?)", fresh)
-            _write_facts(db, {"hits": hits, **({"ended_at": ""} if fresh else {})})
+            facts: dict[str, Any] = {"hits": hits, **({"ended_at": ""} if fresh else {})}
+            _write_facts(db, facts if notes is None else {**facts, "notes": list(notes)})
 
     def pending(self) -> list[int]:
         """The numbers of the papers that have not ended."""

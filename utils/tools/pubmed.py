@@ -6,11 +6,10 @@ identifiers, and the words PubMed understands.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 from fastmcp.tools import FunctionTool, ToolResult
 from mcp.types import ResourceLink
@@ -21,6 +20,19 @@ from ..library import Library
 from . import pubmed_schemas as schemas
 from .answers import answer, shelf_link
 from .core import READS_WEB, Count, Start, Word, tool
+from .pubmed_rows import (
+    article_rows,
+    converted_row,
+    details_in_short,
+    fetch_rows,
+    heading_row,
+    match_row,
+    page_of_articles,
+    page_of_text,
+    paper_row,
+    related_row,
+    search_rows,
+)
 from .pubmed_schemas import (
     AnyIds,
     ArticleSort,
@@ -33,11 +45,6 @@ from .pubmed_schemas import (
     Style,
 )
 from .waiting import Waiting
-
-if TYPE_CHECKING:
-    from ..article_details import Details
-    from ..paper import Paper
-    from ..relationships import Related
 
 _MOST_LINKS = 20
 
@@ -77,37 +84,15 @@ def _search_tool(library: Library, waiting: Waiting) -> FunctionTool:
             ("search", query_term, fetch_brief_summaries, *options.items()),
             lambda: library.search_articles(query_term, summaries=fetch_brief_summaries, **options),
         )
-        structure = {
-            "search_parameters": {
-                "query_term": query_term,
-                "max_results": max_results,
-                "sort_by": sort_by,
-                "date_range": dates.model_dump(),
-                "filter_by_publication_types": list(filter_by_publication_types),
-                "fetch_brief_summaries": fetch_brief_summaries,
-            },
-            "effective_search_term": found.term,
-            "query_translation": found.hits.effective_query,
-            "total_found": found.hits.total,
-            "retrieved_pmid_count": len(found.hits.pmids),
-            "pmids": list(found.hits.pmids),
-            "brief_summaries": [
-                {
-                    "pmid": one.pmid,
-                    "title": one.title,
-                    "authors": one.authors,
-                    "source": one.source,
-                    "pub_date": one.published,
-                    "epub_date": one.online,
-                    "doi": one.doi,
-                    "pmcid": one.pmcid,
-                }
-                for one in found.summaries
-            ],
-            "warnings": list(found.warnings),
-            "e_search_url": found.search_url,
-            "e_summary_url": found.summary_url,
+        asked = {
+            "query_term": query_term,
+            "max_results": max_results,
+            "sort_by": sort_by,
+            "date_range": dates.model_dump(),
+            "filter_by_publication_types": list(filter_by_publication_types),
+            "fetch_brief_summaries": fetch_brief_summaries,
         }
+        structure = {"search_parameters": asked, **search_rows(found)}
         head = f"{len(found.hits.pmids)} of {found.hits.total} PMIDs in PubMed."
         titles = [f"PMID {one.pmid}: {one.title}" for one in found.summaries[:20]]
         return answer(structure, "\n".join((head, *titles, *found.warnings)))
@@ -128,81 +113,22 @@ def _details_tool(library: Library, waiting: Waiting) -> FunctionTool:
         found = waiting.result(
             ("details", detail_level, *pmids), lambda: library.details(pmids, detail_level)
         )
-        shown = _shown(found, detail_level, include_mesh_terms, include_grant_info)
+        shown = article_rows(
+            found, detail_level, mesh=include_mesh_terms, grants=include_grant_info
+        )
         if detail_level in ("full_xml", "medline_text"):
-            page = _page_of_text(found, shown, start, max_chars)
+            page = page_of_text(found, shown, start, max_chars)
         else:
-            page = _page_of_articles(shown, start, max_chars)
-        structure = {
-            "requested_pmids": list(found.requested),
-            **page,
-            "not_found_pmids": list(found.not_found),
-            "failed": [
-                {"pmid": pmid, "code": miss.code, "message": miss.message}
-                for pmid, miss in found.failed.items()
-            ],
-            "e_fetch_details": {
-                "urls": list(found.urls),
-                "request_method": found.method or "cache",
-            },
-        }
-        return answer(structure, _in_short(found, page), links=_on_shelf(library, found.records))
+            page = page_of_articles(shown, start, max_chars)
+        structure = {**page, **fetch_rows(found)}
+        return answer(
+            structure, details_in_short(found, page), links=_on_shelf(library, found.records)
+        )
 
     return tool(fetch_article_details, READS_WEB, schemas.DETAILS)
 
 
-def _shown(found: Details, level: Level, mesh: bool, grants: bool) -> list[dict[str, Any]]:
-    from ..article_details import row
-
-    return [
-        {"pmid": pmid, **row(record, level, mesh=mesh, grants=grants)}
-        for pmid, record in found.records.items()
-    ]
-
-
-def _page_of_text(
-    found: Details, articles: Sequence[dict[str, Any]], start: int, most: int
-) -> dict[str, Any]:
-    """A stretch of all records' text; each article says where its own begins."""
-    text, listed = "", []
-    for article, record in zip(articles, found.records.values(), strict=True):
-        listed.append({**article, "start": len(text), "chars": len(record)})
-        text += record + "\n\n"
-    end = start + most
-    return {
-        "articles": listed,
-        "text": text[start:end],
-        "next_start": end if end < len(text) else None,
-    }
-
-
-def _page_of_articles(articles: Sequence[dict[str, Any]], start: int, most: int) -> dict[str, Any]:
-    """As many whole articles as fit, one at least."""
-    page: list[dict[str, Any]] = []
-    size = 0
-    for article in articles[start:]:
-        size += len(json.dumps(article, ensure_ascii=False))
-        if page and size > most:
-            break
-        page.append(article)
-    end = start + len(page)
-    return {"articles": page, "text": "", "next_start": end if end < len(articles) else None}
-
-
-def _in_short(found: Details, page: dict[str, Any]) -> str:
-    lines = [f"{len(found.records)} of {len(found.requested)} records."]
-    lines += [f"PMID {one['pmid']}: {one['title']}" for one in page["articles"][:20]]
-    if found.not_found:
-        lines.append(f"Not in PubMed: {', '.join(found.not_found)}.")
-    if found.failed:
-        first = next(iter(found.failed.values()))
-        lines.append(f"Could not be asked: {', '.join(found.failed)}. {first.message}")
-    if page["next_start"] is not None:
-        lines.append(f"More from start={page['next_start']}.")
-    return "\n".join(lines)
-
-
-def _on_shelf(library: Library, pmids: Sequence[str] | dict[str, str]) -> list[ResourceLink]:
+def _on_shelf(library: Library, pmids: Iterable[str]) -> list[ResourceLink]:
     """Links to the files of those papers that are on the shelf."""
     links = []
     for pmid in list(pmids)[:_MOST_LINKS]:
@@ -240,7 +166,7 @@ def _relationships_tool(library: Library, waiting: Waiting) -> FunctionTool:
             lambda: library.related(source_pmid, relationship_type, max_related_results),
         )
         structure |= {
-            "related_articles": [_related(article) for article in found.articles],
+            "related_articles": [related_row(article) for article in found.articles],
             "retrieved_count": len(found.articles),
             "total": found.total,
             "source": found.source,
@@ -252,23 +178,6 @@ def _relationships_tool(library: Library, waiting: Waiting) -> FunctionTool:
         return answer(structure, "\n".join((head, *titles, *found.warnings)))
 
     return tool(get_article_relationships, READS_WEB, schemas.RELATIONS)
-
-
-def _related(article: Related) -> dict[str, Any]:
-    address = f"https://pubmed.ncbi.nlm.nih.gov/{article.pmid}/" if article.pmid else ""
-    if not address and article.doi:
-        address = f"https://doi.org/{article.doi}"
-    return {
-        "pmid": article.pmid,
-        "title": article.title,
-        "authors": article.authors,
-        "journal": article.journal,
-        "year": article.year,
-        "doi": article.doi,
-        "retracted": article.retracted,
-        "score": article.score,
-        "link_url": address,
-    }
 
 
 def _single_paper_tools(library: Library, waiting: Waiting) -> list[FunctionTool]:
@@ -294,39 +203,11 @@ def _single_paper_tools(library: Library, waiting: Waiting) -> list[FunctionTool
     ]
 
 
-def paper_row(paper: Paper) -> dict[str, Any]:
-    """A PubMed record in the words of the contract."""
-    return {
-        "pmid": paper.ids.pmid,
-        "title": paper.title,
-        "abstract": paper.abstract,
-        "authors": [author.name for author in paper.authors],
-        "journal": paper.journal,
-        "year": paper.year,
-        "doi": paper.ids.doi or None,
-        "pmcid": paper.ids.pmcid,
-        "url": f"https://pubmed.ncbi.nlm.nih.gov/{paper.ids.pmid}/",
-        "publication_types": list(paper.publication_types),
-        "mesh_terms": list(paper.mesh),
-        "retracted": paper.retracted,
-    }
-
-
 def _convert_tool(library: Library, waiting: Waiting) -> FunctionTool:
     def convert_ids(ids: AnyIds) -> ToolResult:
         """Find the PMID, PMCID and DOI of up to 200 papers by any of these."""
         found = waiting.result(("convert", *ids), lambda: library.convert_ids(ids))
-        records = [
-            {
-                "requested": one.requested,
-                "status": one.status,
-                "pmid": one.ids.pmid,
-                "pmcid": one.ids.pmcid,
-                "doi": one.ids.doi,
-                "message": one.message,
-            }
-            for one in found
-        ]
+        records = [converted_row(one) for one in found]
         known = sum(one.status == "found" for one in found)
         troubles = [f"{one.requested}: {one.message}" for one in found if one.message][:20]
         text = "\n".join((f"{known} of {len(found)} found.", *troubles))
@@ -343,16 +224,7 @@ def _match_tool(library: Library, waiting: Waiting) -> FunctionTool:
         rows = [citation.model_dump() for citation in citations]
         asked = ("match", *(tuple(row.values()) for row in rows))
         found = waiting.result(asked, lambda: library.match_citations(rows))
-        results = [
-            {
-                "key": one.key,
-                "status": one.status,
-                "pmid": one.pmid,
-                "candidates": list(one.candidates),
-                "detail": one.detail,
-            }
-            for one in found
-        ]
+        results = [match_row(one) for one in found]
         known = sum(one.status == "matched" for one in found)
         lines = [f"{one.key}: {one.pmid or one.status}" for one in found]
         text = "\n".join((f"{known} of {len(found)} matched.", *lines))
@@ -377,21 +249,7 @@ def _word_tools(library: Library, waiting: Waiting) -> list[FunctionTool]:
         total, headings = waiting.result(
             ("mesh", term, max_results), lambda: library.look_up_mesh(term, max_results)
         )
-        terms = [
-            {
-                "ui": heading.term.ui,
-                "heading": heading.term.heading,
-                "entry_terms": list(heading.term.entry_terms),
-                "scope_note": heading.term.scope_note,
-                "tree_numbers": list(heading.term.tree_numbers),
-                "broader": list(heading.broader),
-                "narrower": list(heading.narrower),
-                "record_type": heading.term.kind,
-                "year_introduced": heading.term.year_introduced,
-                "search_term": f'"{heading.term.heading}"[MeSH Terms]',
-            }
-            for heading in headings
-        ]
+        terms = [heading_row(heading) for heading in headings]
         lines = [f"{row['heading']} ({row['ui']})" for row in terms]
         text = "\n".join((f"{len(terms)} of {total} MeSH records.", *lines))
         return answer({"query": term, "total": total, "terms": terms}, text)

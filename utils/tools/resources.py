@@ -65,7 +65,7 @@ def templates(library: Library) -> list[ResourceTemplate]:
 
     def record(pmid: str) -> ResourceResult:
         """A PubMed record, with its abstract."""
-        from .pubmed import paper_row
+        from .pubmed_rows import paper_row
 
         return _untrusted(_as_json(paper_row(library.paper(pmid))), _JSON)
 
