@@ -2,6 +2,7 @@
 
 import json
 import logging
+import os
 import stat
 import subprocess
 import sys
@@ -15,7 +16,15 @@ import pytest
 
 from utils import logs
 from utils.errors import BadRequest
-from utils.logs import JsonLines, ReadableLines, Redaction, SharedFile, begin_logs, belonging_to
+from utils.logs import (
+    Console,
+    JsonLines,
+    ReadableLines,
+    Redaction,
+    SharedFile,
+    begin_logs,
+    belonging_to,
+)
 from utils.settings import load_settings
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -238,6 +247,27 @@ def test_the_level_is_ours_and_other_libraries_are_quiet(tmp_path, capsys):
     assert [json.loads(line)["message"] for line in capsys.readouterr().err.splitlines()] == [
         "worth it"
     ]
+
+
+def test_a_host_that_never_reads_standard_error_does_not_stop_us():
+    reading, writing = os.pipe()
+    with os.fdopen(writing, "w") as unread, os.fdopen(reading) as rest:
+        handler = Console(unread)
+        handler.setFormatter(JsonLines(Redaction()))
+
+        def write():
+            for number in range(3000):
+                text = "x" * (10_000 if number % 100 == 0 else 100)
+                handler.emit(logging.makeLogRecord({"msg": f"{number} {text}"}))
+
+        thread = threading.Thread(target=write, daemon=True)
+        thread.start()
+        thread.join(30)
+        assert not thread.is_alive()
+        unread.close()
+        first = json.loads(rest.readline())
+    assert first["message"].startswith("0 x")
+    assert len(first["message"]) == 10_002
 
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path):
