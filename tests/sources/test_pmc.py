@@ -63,7 +63,9 @@ def test_several_articles_come_in_one_request_each_to_its_own(library, world):
     offered = [r for r in world.papers if r.efetch == "body" and r.pmcid]
     refused = world.paper("front_matter_only")
     wanted = [*map(paper_of, (offered[0], refused, offered[1])), Paper(Ids(pmcid="PMC8999999"))]
-    found = dict(zip(("one", "refused", "two", "unknown"), from_efetch(wanted, library.web)))
+    found = dict(
+        zip(("one", "refused", "two", "unknown"), from_efetch(wanted, library.web), strict=True)
+    )
     assert [paper for paper, _ in found.values()] == wanted
     assert len(world.requests) == 1
     for name, record in (("one", offered[0]), ("two", offered[1])):
