@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
+import platform
 import shlex
 import shutil
+import sqlite3
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
 from .errors import NotConfigured, PaperError
-from .settings import Settings
+from .settings import Settings, version
 from .sources import Query, Source
 from .web import Web
 
@@ -38,7 +42,7 @@ def examine(settings: Settings, web: Web, sources: Sequence[Source]) -> list[Che
     list of Check
         In the order a person would mend them.
     """
-    checks = [*_contact(settings), *_folders(settings)]
+    checks = [*_system(), *_contact(settings), *_folders(settings)]
     if settings.papers_offline:
         return [*checks, Check("network", "warning", "PAPERS_OFFLINE is set; nobody was asked")]
     # One try each: a doctor who waits for a dead service is no help.
@@ -56,15 +60,36 @@ def client_snippets(settings: Settings, root: Path) -> dict[str, str]:
     command = {"command": words[0], "args": words[1:], "env": {"PUBMED_EMAIL": email}}
     usual = json.dumps({"mcpServers": {"papershelf": command}}, indent=2)
     vs_code = json.dumps({"servers": {"papershelf": {"type": "stdio", **command}}}, indent=2)
+    address = f"PUBMED_EMAIL={email}"
+    rest = shlex.join(words)
     return {
         "Claude Desktop (claude_desktop_config.json)": usual,
-        "Claude Code": (
-            f"claude mcp add papershelf --env {shlex.quote(f'PUBMED_EMAIL={email}')} -- "
-            f"{shlex.join(words)}"
-        ),
+        "Claude Code": f"claude mcp add papershelf --env {shlex.quote(address)} -- {rest}",
         "Cursor (~/.cursor/mcp.json)": usual,
         "VS Code (.vscode/mcp.json)": vs_code,
+        "Gemini CLI (~/.gemini/settings.json)": usual,
+        # TOML strings and lists of strings are spelled as in JSON.
+        "Codex (~/.codex/config.toml)": (
+            f"[mcp_servers.papershelf]\ncommand = {json.dumps(words[0])}\n"
+            f"args = {json.dumps(words[1:])}\nenv = {{ PUBMED_EMAIL = {json.dumps(email)} }}"
+        ),
     }
+
+
+def _system() -> Iterator[Check]:
+    """What a report of a fault begins with."""
+    python = f"Python {platform.python_version()} ({platform.machine()})"
+    system = f"{platform.system()} {platform.release()}"
+    detail = f"Papershelf {version()}, {python}, {system}, {os.cpu_count() or 1} cores"
+    yield Check("system", "ok", detail)
+    with closing(sqlite3.connect(":memory:")) as database:
+        options = {row[0] for row in database.execute("PRAGMA compile_options")}
+    engine = f"SQLite {sqlite3.sqlite_version}"
+    if "ENABLE_FTS5" in options:
+        yield Check("database", "ok", f"{engine} with FTS5")
+    else:
+        advice = "Listings by word look through every paper; a Python built with FTS5 is faster."
+        yield Check("database", "warning", f"{engine} without FTS5", advice)
 
 
 def _contact(settings: Settings) -> Iterator[Check]:
