@@ -37,6 +37,10 @@ def test_blank_and_unfilled_values_are_unset(monkeypatch, value):
         ("PAPERS_RETRY_ABSTRACT_DAYS", "soon"),
         ("MCP_TOOLSETS", "core,magic"),
         ("MCP_LOG_LEVEL", "loud"),
+        ("MCP_TRANSPORT_TYPE", "sse"),
+        ("MCP_HTTP_PORT", "70000"),
+        ("MCP_ALLOWED_ORIGINS", "*"),
+        ("MCP_AUTH_JWKS_URI", "http://id.lab.edu/keys"),
     ],
 )
 def test_what_cannot_be_used_is_named(monkeypatch, name, value):
@@ -44,6 +48,16 @@ def test_what_cannot_be_used_is_named(monkeypatch, name, value):
     with pytest.raises(BadRequest) as refused:
         load_settings()
     assert name in refused.value.message
+
+
+@pytest.mark.parametrize("value", ["", "  ", "${user_config.key}", "${HOME}/papers"])
+def test_what_a_host_did_not_fill_in_is_unset_wherever_it_stands(monkeypatch, value):
+    usual = load_settings()
+    for name, field in Settings.model_fields.items():
+        if name not in {"papers_dir", "papers_pace_dir"}:
+            alias = getattr(field.validation_alias, "choices", [name.upper()])[0]
+            monkeypatch.setenv(alias, value)
+    assert load_settings() == usual
 
 
 def test_a_wrong_key_is_never_shown(monkeypatch):
