@@ -221,7 +221,8 @@ def _bibtex_name(name: dict[str, str]) -> str:
     family, given, suffix = map(_kept_whole, parts)
     if not given and " " in family and not family.startswith("{"):
         family = f"{{{family}}}"
-    whole = " ".join(filter(None, (name.get("non-dropping-particle"), family)))
+    particle = _kept_whole(name.get("non-dropping-particle", ""))
+    whole = " ".join(filter(None, (particle, family)))
     return ", ".join(filter(None, (whole, suffix, given)))
 
 
