@@ -64,6 +64,42 @@ async def test_errors_are_the_envelope(endpoint, mode):
     assert done.structured_content["error"]["code"] == "VALIDATION"
 
 
+@pytest.mark.anyio
+@ERAS
+async def test_the_official_client_is_served_too(endpoint, world, mode):
+    from mcp import Client as Official
+    from mcp.client.streamable_http import streamable_http_client
+
+    sent = {"authorization": f"Bearer {endpoint.token()}"}
+    async with httpx2.AsyncClient(headers=sent, timeout=60) as wire:
+        transport = streamable_http_client(endpoint.url, http_client=wire)
+        async with Official(transport, mode=mode) as client:
+            assert (client.protocol_version == "2026-07-28") == (mode == "auto")
+            assert len((await client.list_tools()).tools) >= 8
+            pmid = world.paper("pmc_cloud").pmid
+            done = await client.call_tool("download_paper", {"pmid": pmid})
+            assert done.structured_content["kind"] == "full_text"
+            assert (await client.call_tool("search_pubmed", {"query": ""})).is_error
+
+
+@pytest.mark.anyio
+@ERAS
+async def test_progress_comes_while_a_harvest_is_watched(endpoint, world, mode):
+    told = []
+
+    async def tell(done, total, message):
+        told.append((done, total))
+
+    world.mood("slow_headers")  # so that there is something to watch
+    pmids = [record.pmid for record in world.papers if record.pmid]
+    async with Client(endpoint.url, auth=endpoint.token(), mode=mode) as client:
+        begun = await client.call_tool("harvest_papers", {"ids": pmids})
+        job = {"job_id": begun.structured_content["job_id"], "wait_s": 2}
+        await client.call_tool("harvest_status", job, progress_handler=tell)
+    assert told
+    assert {total for _, total in told} == {len(pmids)}
+
+
 def test_no_request_needs_an_earlier_one(endpoint):
     call = {"name": "list_papers", "arguments": {}}
     body = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": call}
@@ -127,6 +163,38 @@ def test_who_guesses_tokens_takes_no_turn_of_those_who_have_one(endpoint, monkey
     guesses = [endpoint.post(f"guess{number}").status_code for number in range(5)]
     assert guesses == [401, 401, 401, 429, 429]
     assert endpoint.post(endpoint.token()).status_code == 200
+
+
+@pytest.mark.anyio
+async def test_one_caller_does_not_take_every_worker():
+    """As many calls as one may have under way wait; the next is refused, another's is not."""
+    import anyio
+
+    go_on, answers = anyio.Event(), []
+
+    async def slow(scope, receive, send):
+        await go_on.wait()
+
+    async def send(message):
+        if message["type"] == "http.response.start":
+            answers.append(message["status"])
+
+    shares = http.Shares(slow)
+
+    def asked(client):
+        return {"type": "http", "client": (client, 1), "headers": [], "method": "POST"}
+
+    async with anyio.create_task_group() as group:
+        for _ in range(http.AT_ONCE):
+            group.start_soon(shares, asked("a"), None, send)
+        await anyio.wait_all_tasks_blocked()
+        await shares(asked("a"), None, send)
+        assert answers == [429]
+        group.start_soon(shares, asked("b"), None, send)
+        await anyio.wait_all_tasks_blocked()
+        assert answers == [429]
+        go_on.set()
+    assert shares._share("address a").under_way == 0
 
 
 def test_turns_come_back_with_time():
