@@ -9,8 +9,9 @@ import rispy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.citations.round_trips import read_bibtex, read_ris, told_by_bibtex, told_by_ris
 from tests.formats.strategies import SPECIAL
-from utils.citation_formats import citations
+from utils.citation_formats import citations, csl_item, to_bibtex, to_ris
 from utils.errors import BadRequest
 from utils.identifiers import Ids
 from utils.paper import Author, Notice, Paper
@@ -85,6 +86,28 @@ def test_every_format_of_any_paper_is_readable(papers):
         assert not library.failed_blocks
         assert len(library.entries) == 1
         assert made["csl_json"]["id"] == library.entries[0].key
+
+
+WORDS = st.builds(
+    Paper,
+    ids=st.just(Ids(doi="10.1000/a", pmid="1", pmcid="PMC1")),
+    title=TEXT,
+    abstract=TEXT,
+    journal=TEXT,
+    journal_abbreviation=TEXT,
+    volume=TEXT,
+    issue=TEXT,
+    vernacular_title=TEXT,
+    keywords=st.lists(TEXT, max_size=3).map(tuple),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(WORDS)
+def test_whatever_the_words_they_come_back(paper):
+    item = csl_item(paper)
+    assert read_bibtex(to_bibtex(paper)) == told_by_bibtex(item)
+    assert read_ris(to_ris(paper)) == told_by_ris(item)
 
 
 def test_a_long_list_costs_as_much_as_its_papers():
