@@ -37,7 +37,8 @@ def anyio_backend():
 
 @pytest.fixture
 def endpoint(settings):
-    with Endpoint(Library(**settings, mcp_auth_secret_key=SECRET)) as endpoint:
+    library = Library(**settings, mcp_auth_secret_key=SECRET, mcp_toolsets=("all",))
+    with Endpoint(library) as endpoint:
         yield endpoint
 
 
@@ -203,6 +204,10 @@ def ways_out():
     yield "papers://report/%2fetc%2fpasswd"
     yield "papers://report/x%00"
     yield "papers://report/.papershelf"
+    for place in ("secret", "secret.txt", "../secret", "..%2fsecret", "reports/report.html"):
+        yield f"papers://{place}"
+    yield "resource://pubmed/paper/../../secret"
+    yield "resource://pubmed/paper/%2e%2e%2fsecret"
     yield "file:///etc/passwd"
 
 
