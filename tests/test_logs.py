@@ -47,6 +47,7 @@ def _logging_as_it_was():
     ours.setLevel(before[2])
     sys.excepthook, threading.excepthook = hooks
     logging.captureWarnings(capture=False)
+    logging.raiseExceptions = True
 
 
 @pytest.fixture
@@ -268,6 +269,19 @@ def test_a_host_that_never_reads_standard_error_does_not_stop_us():
         first = json.loads(rest.readline())
     assert first["message"].startswith("0 x")
     assert len(first["message"]) == 10_002
+
+
+def test_a_line_that_cannot_be_written_is_not_shown_instead(known, capsys, monkeypatch):
+    begin_logs(known)
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(SharedFile, "_open", full)
+    logging.getLogger("utils").info("with %s", KEY)
+    shown = capsys.readouterr()
+    assert "pl4nted" not in shown.out + shown.err
+    assert "Traceback" not in shown.err
 
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path):

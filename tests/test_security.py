@@ -288,6 +288,10 @@ async def scripted(client, world):
         await call("download_paper", pmid=world.paper(name).pmid)
     await call("download_paper", pmid="99999999")
     await call("harvest_papers", ids=[world.paper("pmc_cloud").pmid])
+    pmid = world.paper("pmc_cloud").pmid
+    await call("search_pubmed_articles", query_term="CXCL12", fetch_brief_summaries=5)
+    await call("fetch_article_details", pmids=[pmid, "99999999"])
+    await call("convert_ids", ids=[pmid])
     # Else there was nothing to leak.
     sent = {value for request in world.requests for value in request.params.values()}
     assert {PLANTED["ncbi_api_key"], PLANTED["pubmed_email"]} <= sent
@@ -304,6 +308,7 @@ async def scripted(client, world):
 def planted(settings, tmp_path):
     """NCBI refuses the planted key, and repeats it in its answer."""
     more = {"logs_dir": tmp_path / "logs", "mcp_log_level": "debug", "ncbi_max_retries": 1}
+    more["mcp_toolsets"] = "all"
     return {**settings, **PLANTED, **more}
 
 

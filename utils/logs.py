@@ -282,6 +282,8 @@ def begin_logs(settings: Settings, *, in_words: bool = False) -> Redaction:
     logging.basicConfig(handlers=handlers, level=logging.WARNING, force=True)
     logging.getLogger(__package__).setLevel(settings.mcp_log_level.upper())
     logging.captureWarnings(capture=True)
+    # A full disk costs lines, not more: Python would show each lost one, with all it holds.
+    logging.raiseExceptions = False
     _tell_of_crashes()
     return hide
 
