@@ -55,18 +55,20 @@ def tools() -> str:
     from fastmcp import Client
 
     from utils import Library
+    from utils.settings import TOOLSETS
     from utils.tools import build
 
-    async def listed() -> list[tuple[str, ...]]:
-        async with Client(build(Library())) as client:
+    async def listed(toolset: str) -> list[tuple[str, ...]]:
+        async with Client(build(Library(mcp_toolsets=(toolset,)))) as client:
             rows = []
             for tool in await client.list_tools():
                 cost = len(json.dumps(_wire(tool), separators=(",", ":"))) // 4
                 takes = ", ".join(f"`{name}`" for name in tool.input_schema["properties"])
-                rows.append((f"`{tool.name}`", tool.description, takes, str(cost)))
+                rows.append((toolset, f"`{tool.name}`", tool.description, takes, str(cost)))
             return rows
 
-    return _table(("tool", "what it does", "takes", "tokens"), asyncio.run(listed()))
+    rows = [row for toolset in TOOLSETS for row in asyncio.run(listed(toolset))]
+    return _table(("toolset", "tool", "what it does", "takes", "tokens"), rows)
 
 
 def _wire(tool: object) -> object:
