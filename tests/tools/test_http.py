@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+import anyio
 import httpx2
 import jsonschema
 import pytest
@@ -91,11 +92,17 @@ async def test_progress_comes_while_a_harvest_is_watched(endpoint, world, mode):
         told.append((done, total))
 
     world.mood("slow_headers")  # so that there is something to watch
-    pmids = [record.pmid for record in world.papers if record.pmid]
+    pmids = [record.pmid for record in world.papers if record.pmid][:2]
     async with Client(endpoint.url, auth=endpoint.token(), mode=mode) as client:
         begun = await client.call_tool("harvest_papers", {"ids": pmids})
         job = {"job_id": begun.structured_content["job_id"], "wait_s": 2}
         await client.call_tool("harvest_status", job, progress_handler=tell)
+        # It would go on in the next test.
+        world.calm()
+        state = "running"
+        while state == "running":
+            state = (await client.call_tool("harvest_status", job)).structured_content["state"]
+            await anyio.sleep(0.1)
     assert told
     assert {total for _, total in told} == {len(pmids)}
 
@@ -168,8 +175,6 @@ def test_who_guesses_tokens_takes_no_turn_of_those_who_have_one(endpoint, monkey
 @pytest.mark.anyio
 async def test_one_caller_does_not_take_every_worker():
     """As many calls as one may have under way wait; the next is refused, another's is not."""
-    import anyio
-
     go_on, answers = anyio.Event(), []
 
     async def slow(scope, receive, send):
