@@ -74,29 +74,27 @@ class Progress:
 def run(ledger: Ledger, ladder: Ladder, *, prefer_pmc: bool = True) -> Iterator[Progress]:
     """Work on a job until none of its papers is pending; says how far it is about twice a second.
 
-    Whoever stops listening stops the run; what was done stays done.
+    Whoever stops listening stops the run; what was done stays done. The caller sees to it that
+    nobody else works on the job (`Ledger.alone`).
 
     Raises
     ------
-    BadRequest
-        Another process works on this job.
     NotConfigured
         No e-mail address is set.
     StoreFailed
         The disk is full or broken; what is pending stays pending.
     """
     ladder.web.settings.require_email("NCBI")
-    with ledger.alone():
-        ladder = replace(ladder, read=read_aside)
-        harvest = _Harvest(ledger, ladder, ladder.rungs_for(prefer_pmc=prefer_pmc))
-        harvest.start()
-        try:
-            while harvest.lanes.wait(0.5):
-                yield harvest.progress()
-        finally:
-            harvest.lanes.stop()
-        ledger.ended()
-        yield Progress(ledger.job())
+    ladder = replace(ladder, read=read_aside)
+    harvest = _Harvest(ledger, ladder, ladder.rungs_for(prefer_pmc=prefer_pmc))
+    harvest.start()
+    try:
+        while harvest.lanes.wait(0.5):
+            yield harvest.progress()
+    finally:
+        harvest.lanes.stop()
+    ledger.ended()
+    yield Progress(ledger.job())
 
 
 class _Harvest:

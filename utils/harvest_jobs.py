@@ -67,8 +67,9 @@ class Harvest:
 
     def __iter__(self) -> Iterator[Progress]:
         """Work until no paper is pending, then write the report; see `.bulk_harvest.run`."""
-        yield from run(self.ledger, self.ladder, prefer_pmc=self.prefer_pmc)
-        self.report()
+        with self.ledger.alone():
+            yield from run(self.ledger, self.ladder, prefer_pmc=self.prefer_pmc)
+            self.report()  # still at work: whoever looks now does not miss the report
 
     def job(self) -> Job:
         """The job with its counts of this moment."""

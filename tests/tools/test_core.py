@@ -141,7 +141,7 @@ BAD = {
 async def test_bad_input_gets_the_envelope_without_a_request(library, world, tool, arguments):
     result = await call(library, tool, arguments)
     assert result.is_error
-    error = result.structured_content["error"]
+    error = result.meta["error"]
     assert error["code"] in {"VALIDATION", "NOT_FOUND"}
     assert error["message"]
     assert error["suggestions"]
@@ -153,13 +153,13 @@ async def test_unknown_section_names_the_sections(library, world):
     pmid = world.paper("pmc_cloud").pmid
     await call(library, "download_paper", {"pmid": pmid})
     result = await call(library, "read_paper", {"paper": pmid, "section": "horoscope"})
-    assert "Abstract" in result.structured_content["error"]["suggestions"][0]
+    assert "Abstract" in result.meta["error"]["suggestions"][0]
 
 
 async def test_upstream_trouble_says_which_site_and_what_next(library, world):
     world.mood("storm", "eutils", seconds=600)
     result = await call(library, "search_pubmed", {"query": "coral"})
-    error = result.structured_content["error"]
+    error = result.meta["error"]
     assert error["code"] == "RATE_LIMIT"
     assert "127.0.0.1" in error["message"]
 

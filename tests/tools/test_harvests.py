@@ -64,7 +64,7 @@ async def test_what_cannot_be_meant_is_refused(client, asked):
     async with client:
         refused = await client.call_tool("harvest_papers", asked, raise_on_error=False)
     assert refused.is_error
-    assert refused.structured_content["error"]["code"] == "VALIDATION"
+    assert refused.meta["error"]["code"] == "VALIDATION"
 
 
 @pytest.mark.parametrize("name", ["nothing", "../catalogue", "a/b"])
@@ -72,7 +72,7 @@ async def test_a_harvest_that_is_none_is_refused(client, name):
     async with client:
         refused = await client.call_tool("harvest_status", {"job_id": name}, raise_on_error=False)
     assert refused.is_error
-    assert "harvest" in refused.structured_content["error"]["message"]
+    assert "harvest" in refused.meta["error"]["message"]
 
 
 async def test_without_an_address_it_is_said_at_once(settings, world):
@@ -81,7 +81,7 @@ async def test_without_an_address_it_is_said_at_once(settings, world):
         async with Client(server) as client:
             refused = await client.call_tool("harvest_papers", asked, raise_on_error=False)
         assert refused.is_error
-        assert "PUBMED_EMAIL" in refused.structured_content["error"]["message"]
+        assert "PUBMED_EMAIL" in refused.meta["error"]["message"]
     assert not world.requests
 
 
@@ -110,7 +110,7 @@ async def test_why_a_harvest_stopped_is_told_to_who_looks(client, library, world
         told = await client.call_tool("harvest_status", look, raise_on_error=False)
     assert begun.structured_content
     assert told.is_error
-    assert told.structured_content["error"]["code"] == "STORE"
+    assert told.meta["error"]["code"] == "STORE"
 
 
 async def test_no_more_than_two_run_side_by_side(client, world, monkeypatch):
@@ -131,4 +131,4 @@ async def test_no_more_than_two_run_side_by_side(client, world, monkeypatch):
     finally:
         let.set()
     assert [call.is_error for call in begin] == [False, False, True, False]
-    assert "harvest_status" in begin[2].structured_content["error"]["suggestions"][0]
+    assert "harvest_status" in begin[2].meta["error"]["suggestions"][0]

@@ -62,7 +62,7 @@ async def test_errors_are_the_envelope(endpoint, mode):
     async with Client(endpoint.url, auth=endpoint.token(), mode=mode) as client:
         done = await client.call_tool("search_pubmed", {"query": ""}, raise_on_error=False)
     assert done.is_error
-    assert done.structured_content["error"]["code"] == "VALIDATION"
+    assert done.meta["error"]["code"] == "VALIDATION"
 
 
 @pytest.mark.anyio

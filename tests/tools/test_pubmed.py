@@ -312,7 +312,7 @@ async def test_trouble_is_an_envelope_that_says_where_and_what_next(library, wor
     if tool == "convert_ids":
         assert result.structured_content["records"][0]["status"] == "failed"
         return
-    error = result.structured_content["error"]
+    error = result.meta["error"]
     assert (result.is_error, error["code"]) == (True, "RATE_LIMIT")
     assert "127.0.0.1" in error["message"]
     assert json.loads(result.content[0].text) == result.structured_content
@@ -359,7 +359,7 @@ async def test_every_limit_is_told_in_words_without_a_request(
     library, world, tool, arguments, said
 ):
     result = await call(library, tool, arguments)
-    error = result.structured_content["error"]
+    error = result.meta["error"]
     assert (result.is_error, error["code"]) == (True, "VALIDATION")
     assert said in error["message"] + "".join(error["suggestions"])
     assert error["suggestions"]

@@ -131,6 +131,6 @@ def judge(tool, result):
     if not result.is_error:
         jsonschema.validate(result.structured_content, tool.output_schema)
         return
-    error = result.structured_content["error"]
+    error = result.meta["error"]
     assert error["code"] in CODES, error
     assert error["message"]

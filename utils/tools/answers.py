@@ -3,7 +3,9 @@
 Hosts differ: Claude Code and VS Code hand the model the structured content of a success and only
 the text of an error (anthropics/claude-code#79944, #86032; microsoft/vscode#290063). So a success
 carries everything in its structure and a short text without the long parts, and an error carries
-the whole envelope in both.
+the whole envelope as its text, and in ``_meta`` for programs. Not as structured content: that would
+have to fit the tool's output schema, and official clients (TypeScript SDK 1.32) throw when it does
+not, so that the model never sees the error.
 """
 
 from __future__ import annotations
@@ -84,8 +86,8 @@ def refusal(error: PaperError) -> ToolResult:
     envelope = error.envelope()
     return ToolResult(
         content=[block(json.dumps(envelope, ensure_ascii=False), untrusted=False)],
-        structured_content=envelope,
         is_error=True,
+        meta=envelope,
     )
 
 

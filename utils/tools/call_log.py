@@ -50,5 +50,5 @@ def _outcome(result: Any) -> str:
     """``ok``, or the code of the error envelope."""
     if not getattr(result, "is_error", False):
         return "ok"
-    structure = getattr(result, "structured_content", None) or {}
-    return str(structure.get("error", {}).get("code", "UNKNOWN"))
+    envelope = getattr(result, "meta", None) or {}
+    return str(envelope.get("error", {}).get("code", "UNKNOWN"))

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as TooLong
+from contextvars import copy_context
 from typing import Generic, TypeVar
 
 LONGEST_ANSWER_S = 20.0
@@ -31,7 +32,8 @@ class Patience(Generic[Result]):
             self._pool = self._pool or ThreadPoolExecutor(self._workers, "tool")
             self._forget_stale()
             if asked not in self._under_way:
-                self._under_way[asked] = self._pool.submit(work)
+                # The words of the log know whose call this is.
+                self._under_way[asked] = self._pool.submit(copy_context().run, work)
                 self._begun[asked] = time.monotonic()
             job = self._under_way[asked]
         try:
