@@ -12,6 +12,7 @@ from utils.errors import StoreFailed
 from utils.harvest_jobs import Harvest
 from utils.store.ledger import Ledger
 from utils.tools import build
+from utils.tools.harvests import Harvests
 
 pytestmark = pytest.mark.anyio
 
@@ -111,6 +112,29 @@ async def test_why_a_harvest_stopped_is_told_to_who_looks(client, library, world
     assert begun.structured_content
     assert told.is_error
     assert told.meta["error"]["code"] == "STORE"
+
+
+async def test_a_mistake_of_ours_is_told_to_who_looks(client, library, world, monkeypatch):
+    def mistaken(*_, **__):
+        raise KeyError("no such lane")
+
+    monkeypatch.setattr(Harvest, "__iter__", mistaken)
+    async with client:
+        begun = await client.call_tool("harvest_papers", {"ids": [world.paper("pmc_cloud").pmid]})
+        look = {"job_id": begun.structured_content["job_id"], "wait_s": 20}
+        told = await client.call_tool("harvest_status", look, raise_on_error=False)
+    assert told.is_error
+    assert "no such lane" in told.meta["error"]["message"]
+
+
+def test_who_asks_the_same_at_once_does_not_end_the_harvest(library, world):
+    harvest = library.harvest([world.paper("pmc_cloud").pmid])
+    harvests = Harvests(library)
+    run = harvests.begin(harvest)
+    assert harvests.begin(harvest) is run
+    run.thread.join()
+    assert run.trouble is None
+    assert harvests.look(harvest.job_id)["counts"]["full_text"] == 1
 
 
 async def test_no_more_than_two_run_side_by_side(client, world, monkeypatch):
