@@ -60,11 +60,15 @@ class Harvests:
         """Work on a job, unless somebody here does already."""
         with self._lock:
             run = self._runs.get(harvest.job_id)
+            # Who asks the same at once is handed the same harvest: its ledger stays open.
+            ours = run is not None and run.harvest is harvest
             if run and run.alive:
-                harvest.ledger.close()
+                if not ours:
+                    harvest.ledger.close()
                 return run
             if sum(run.alive for run in self._runs.values()) >= _MOST:
-                harvest.ledger.close()
+                if not ours:
+                    harvest.ledger.close()
                 msg = f"{_MOST} harvests are running already."
                 raise BadRequest(msg, "Wait for one of them: harvest_status.")
             run = self._runs[harvest.job_id] = _Run(harvest)
@@ -96,6 +100,11 @@ def _work(run: _Run) -> None:
     except PaperError as error:
         run.trouble = error
         log.warning("The harvest %s stopped: %s", run.harvest.job_id, error)
+    except Exception as bug:
+        # Nobody hears a thread die: whoever looks at the harvest is told.
+        log.exception("The harvest %s stopped", run.harvest.job_id)
+        msg = f"The harvest stopped by a mistake of ours: {bug!r}."
+        run.trouble = PaperError(msg, "Please report it. Asked for again, the harvest goes on.")
 
 
 def _standing(harvest: Harvest, run: _Run | None) -> dict[str, Any]:
