@@ -1,6 +1,7 @@
 """Full text from PubMed Central by both of its interfaces."""
 
 import hashlib
+from dataclasses import replace
 
 import pytest
 
@@ -75,3 +76,22 @@ def test_several_articles_come_in_one_request_each_to_its_own(library, world):
         assert record.pmcid.encode() in body
     assert isinstance(found["refused"][1], NotOffered)
     assert isinstance(found["unknown"][1], NotOffered)
+
+
+@pytest.mark.parametrize("harm", [lambda _: b"<html>busy</html>", lambda body: body[:-40]])
+def test_an_answer_that_is_no_whole_set_says_nothing_of_whom_it_lacks(
+    library, world, monkeypatch, harm
+):
+    real = type(library.web).get
+
+    def harmed(self, url, params=None, *, check=None, **options):
+        def look(answer):
+            check(replace(answer, body=harm(answer.body)))
+
+        return real(self, url, params, check=look, **options)
+
+    monkeypatch.setattr(type(library.web), "get", harmed)
+    offered = next(r for r in world.papers if r.efetch == "body" and r.pmcid)
+    with pytest.raises(Unreachable, match="no complete set"):
+        list(from_efetch([paper_of(offered)], library.web))
+    assert len(world.requests) > 1  # it may still come whole

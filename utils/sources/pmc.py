@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from ..errors import Miss, NotOffered, Unreachable
+from ..errors import BadContent, Miss, NotOffered, Unreachable
 from ..identifiers import Ids
 from ..paper import Fetched, Paper
 from ..web import Answer, Rate, Web
@@ -28,6 +28,7 @@ _BEGIN, _END = re.compile(rb"<article[\s>]"), b"</article>"
 _OWN_PMCID = re.compile(
     rb"""<article-id\s[^>]*pub-id-type\s*=\s*["']pmc(?:id|aid)?["'][^>]*>\s*(?:PMC)?(\d+)"""
 )
+_SET_ENDS = (b"</pmc-articleset>", b"<pmc-articleset/>", b"<pmc-articleset />")
 _FORGET_ABSENCE_DAYS = 1.0
 _AT_ONCE = 20  # a few megabytes of JATS
 
@@ -64,7 +65,8 @@ def from_cloud(paper: Paper, web: Web) -> Iterator[Fetched]:
 def from_efetch(papers: Sequence[Paper], web: Web) -> Iterator[tuple[Paper, Fetched | Miss]]:
     """The JATS that E-utilities hand out, if the publisher allows it; several in one request."""
     digits = [paper.ids.pmcid.removeprefix("PMC") for paper in papers]
-    answer = ask(web, "efetch", {"db": "pmc", "id": ",".join(digits), "retmode": "xml"})
+    params = {"db": "pmc", "id": ",".join(digits), "retmode": "xml"}
+    answer = ask(web, "efetch", params, read=_whole)
     articles = {} if empty_id_list(answer) else _articles(answer.body)
     url = f"{web.settings.eutils_base_url}/efetch.fcgi?db=pmc&id={{}}&retmode=xml"
     for paper, number in zip(papers, digits, strict=True):
@@ -81,6 +83,13 @@ def from_efetch(papers: Sequence[Paper], web: Web) -> Iterator[tuple[Paper, Fetc
                 paper,
                 Fetched(article, "jats", url.format(number), SOURCE.name, "efetch", ids=ids),
             )
+
+
+def _whole(answer: Answer) -> None:
+    """Refuse what is no article set, or not all of one: whom it lacks may be there all the same."""
+    if not answer.body.rstrip().endswith(_SET_ENDS):
+        msg = "it is no complete set of articles."
+        raise BadContent(msg, verdict="not_a_paper")
 
 
 def _articles(body: bytes) -> dict[str, bytes]:
