@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from tests.harvests import assert_complete, done, ids_of, library_of, ncbi, repe
 from tests.world import World
 from tests.world.wire import Call, Reply
 from utils import Library
+from utils.bulk_harvest import _Harvest
 from utils.errors import NotConfigured
 from utils.identifier_lists import Entry
 from utils.identifiers import Ids
@@ -150,6 +152,49 @@ def test_a_text_that_was_fetched_but_not_kept_is_fetched_again(
     harvest.ledger.tried(1, [Attempt("pmc_cloud", "saved", "whole")])
     [row] = done(harvest)
     assert (row.state, row.via) == ("full_text", "pmc_cloud")
+
+
+def test_a_text_among_several_copies_is_fetched_again(library: Library, world: World) -> None:
+    """The same, where the first copy was no text."""
+    record = world.paper("unpaywall_pdf")
+    harvest = library.harvest([ids_of(record)])
+    harvest.ledger.know(1, library.search(f"{record.pmid}[uid]").papers[0])
+    harvest.ledger.tried(
+        1, [Attempt("unpaywall", "paywall", "sold"), Attempt("unpaywall", "saved", "whole")]
+    )
+    [row] = done(harvest)
+    assert (row.state, row.via) == ("full_text", "unpaywall")
+
+
+def test_what_a_stopped_run_has_under_way_is_not_written_down(
+    library: Library, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asking, stopped, heard = threading.Event(), threading.Event(), threading.Event()
+    ask, hear_of = Ladder.ask, _Harvest._hear_of
+
+    def slow(self: Ladder, rung: Any, climbs: Any) -> Any:
+        climbed = ask(self, rung, climbs)
+        asking.set()
+        assert stopped.wait(60)
+        return climbed
+
+    def told(self: _Harvest, number: int, rung: Any, climb: Any) -> None:
+        hear_of(self, number, rung, climb)
+        heard.set()
+
+    harvest = library.harvest([world.paper("pmc_cloud").pmid])
+    with monkeypatch.context() as patched:
+        patched.setattr(Ladder, "ask", slow)
+        patched.setattr(_Harvest, "_hear_of", told)
+        for _ in harvest:
+            if asking.is_set():
+                break
+        stopped.set()
+        assert heard.wait(60)
+    assert harvest.ledger.attempts(1) == []
+    assert not harvest.job().ended_at
+    [row] = done(library.harvest(job_id=harvest.job_id))
+    assert [attempt.outcome for attempt in row.attempts] == ["saved"]
 
 
 # -- which papers ----------------------------------------------------------------------------

@@ -120,6 +120,16 @@ def test_a_publisher_that_bans_us_for_an_hour_is_left_alone(far: Library, field:
     assert time.time() - began < 1800
 
 
+def test_a_pdf_that_is_away_for_a_while_is_asked_for_again(far: Library, field: World) -> None:
+    """Its page was read, and was only the abstract."""
+    [record] = some(field, "publisher_pdf", most=1)
+    field.mood("storm", "publisher", path=".pdf", seconds=20, times=6)
+    [row] = done(harvest_of(far, [record]))
+    told = [a.outcome for a in row.attempts if a.source == "publisher"]
+    assert told[:2] == ["abstract_only", "unreachable"]
+    assert (row.state, row.via) == ("full_text", "publisher")
+
+
 def test_a_storm_passes(far: Library, field: World) -> None:
     records = list(field.field[:60])
     field.mood("storm", "pmc_cloud", times=12, seconds=5)

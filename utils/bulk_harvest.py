@@ -12,17 +12,16 @@ from __future__ import annotations
 import hashlib
 import logging
 import threading
-import time
-from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from .errors import NotConfigured, NotFound, PaperError, StoreFailed, Unreachable
 from .formats.aside import read_aside
+from .harvest_progress import Pace, Progress
 from .identifiers import Ids
-from .job import Job, telling
+from .job import telling
 from .ladder import Climb, Ladder, Rung, may_climb_unknown
 from .lanes import Lane, Lanes
 from .outages import Outages
@@ -30,6 +29,8 @@ from .paper import Attempt, Paper, StoredPaper
 from .paper_lookup import look_up
 from .store import body_of
 from .store.ledger import Ledger
+
+__all__ = ["Progress", "run"]
 
 log = logging.getLogger(__name__)
 
@@ -41,34 +42,7 @@ _BY_PUBLISHER = {"unpaywall", "publisher"}  # these lead to many hosts, told apa
 _SAME_HOST = 4  # papers of one publisher under way: its host is asked once a second
 _NO_ANSWER = {Unreachable.outcome, "saved"}  # saved by a run that did not live to say where
 _LATER_S = (30.0, 120.0)  # after what time papers come back to a site that was out
-_RATE_OVER_S = 30.0
-_SOON_S = 3.0  # earlier, nobody can say how long it will take
 _PASSED_OVER = "the site was out, and was passed over"
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a harvest is.
-
-    Parameters
-    ----------
-    job : Job
-        With the counts of this moment.
-    rate : float
-        Papers that ended per second, of late.
-    eta_s : float or None
-        Seconds until the slowest lane is through at its present pace; None while nobody can say.
-    waiting : dict
-        By site, how many papers are queued there or under way.
-    later : int
-        Papers that wait for a site that was out.
-    """
-
-    job: Job
-    rate: float = 0.0
-    eta_s: float | None = None
-    waiting: dict[str, int] | None = None
-    later: int = 0
 
 
 def run(ledger: Ledger, ladder: Ladder, *, prefer_pmc: bool = True) -> Iterator[Progress]:
@@ -92,8 +66,9 @@ def run(ledger: Ledger, ladder: Ladder, *, prefer_pmc: bool = True) -> Iterator[
         while harvest.lanes.wait(0.5):
             yield harvest.progress()
     finally:
-        harvest.lanes.stop()
-    ledger.ended()
+        harvest.stop()
+    if not ledger.job().counts.pending:
+        ledger.ended()
     yield Progress(ledger.job())
 
 
@@ -111,13 +86,19 @@ class _Harvest:
         self._owed: dict[int, set[str]] = {}
         self._came: dict[int, int] = {}
         self._lock = threading.Lock()
-        self._samples: deque[tuple[float, dict[str, int], int]] = deque(maxlen=120)
+        self._stopped = threading.Event()
+        self._pace = Pace()
 
     def start(self) -> None:
         """Queue what is pending, and begin."""
         for number in self.ledger.pending():
             self.lanes.put(_LOOK_UP, number)
         self.lanes.start()
+
+    def stop(self) -> None:
+        """Begin nothing more, and write nothing down of what is under way: the next run asks."""
+        self._stopped.set()
+        self.lanes.stop()
 
     def _first_lane(self) -> Lane:
         return Lane(_LOOK_UP, self._look_up, threads=3, batch=_AT_ONCE)
@@ -201,8 +182,9 @@ class _Harvest:
     def _advance(self, number: int) -> None:
         """Queue a paper at the next rung that may have it, or end its way."""
         paper = self.ledger.paper(number) or Paper(Ids())
-        tried = self.ledger.attempts(number)
-        answered = {attempt.source for attempt in tried if attempt.outcome not in _NO_ANSWER}
+        # Of several candidates on one rung the last counts: the text, or what is still owed to us.
+        last = {attempt.source: attempt.outcome for attempt in self.ledger.attempts(number)}
+        answered = {source for source, outcome in last.items() if outcome not in _NO_ANSWER}
         owed, hope_s = self._owed.get(number, set()), 0.0
         for rung in self.rungs:
             if rung.via in answered or self.ladder.closed(rung, paper):
@@ -286,6 +268,8 @@ class _Harvest:
                 self._hear_of(number, rung, climb)
 
     def _hear_of(self, number: int, rung: Rung, climb: Climb) -> None:
+        if self._stopped.is_set():
+            return
         self.ledger.tried(number, climb.attempts)
         self._note_outage(number, rung, climb)
         if climb.document is None:
@@ -311,9 +295,10 @@ class _Harvest:
         tag = _tag(rung, climb.paper)
         if all(attempt.outcome == "unreachable" for attempt in climb.attempts):
             self.outages.failed(rung.via, tag, climb.stay_away_s)
-            self._owe(number, rung)
         else:
             self.outages.answered(rung.via, tag)
+        if climb.attempts[-1].outcome == "unreachable":
+            self._owe(number, rung)
 
     # -- how it ends -------------------------------------------------------------------------
 
@@ -358,28 +343,9 @@ class _Harvest:
     # -- how far it is -----------------------------------------------------------------------
 
     def progress(self) -> Progress:
-        """The counts, and how long the rest will take at the pace of the last half minute."""
-        job, done, waiting = self.ledger.job(), self.lanes.done(), self.lanes.waiting()
-        later, due = self.lanes.later()
-        ended = job.counts.requested - job.counts.pending
-        now = time.monotonic()
-        while self._samples and now - self._samples[0][0] > _RATE_OVER_S:
-            self._samples.popleft()
-        self._samples.append((now, done, ended))
-        began, done_then, ended_then = self._samples[0]
-        seconds = max(now - began, 1e-9)
-        rate = (ended - ended_then) / seconds
-        times = [
-            waiting[n] * seconds / (done[n] - done_then[n])
-            for n in done
-            if waiting[n] and done[n] > done_then[n]
-        ]
-        if rate:
-            times.append(job.counts.pending / rate)
-        if later:
-            times.append(due)
-        eta = max(times) if times and now - began > _SOON_S else None
-        return Progress(job, rate, eta, {n: size for n, size in waiting.items() if size}, later)
+        """The counts, and how long the rest will take."""
+        lanes = self.lanes
+        return self._pace.progress(self.ledger.job(), lanes.done(), lanes.waiting(), lanes.later())
 
 
 def _tag(rung: Rung, paper: Paper) -> str:
