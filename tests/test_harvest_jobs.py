@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.harvests import done, ids_of, library_of
 from tests.world import World
-from utils import Library
+from utils import Library, harvest_jobs
 from utils.errors import BadRequest, NotFound
 from utils.identifier_lists import Entry
 from utils.identifiers import Ids
+from utils.pubmed_slices import Sweep
 from utils.sources import Query
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -111,6 +112,53 @@ def test_a_finished_query_without_new_hits_stays_finished(near: Library, small: 
     assert {request.path for request in small.requests[asked:]} == {"/esearch.fcgi"}
 
 
+def searched(monkeypatch: pytest.MonkeyPatch, pmids: Iterable[int], total: int = 0) -> None:
+    """PubMed finds these, of so many."""
+    page = tuple(map(str, pmids))
+    sweep = Sweep(total or len(page), "as understood", [], iter([page]))
+    monkeypatch.setattr(harvest_jobs, "every_pmid", lambda *_: sweep)
+
+
+def test_a_new_hit_is_learnt_of_when_others_were_withdrawn(
+    near: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    searched(monkeypatch, range(1, 11))
+    near.harvest(query="a").ledger.ended()
+    searched(monkeypatch, range(4, 12))
+    job = near.harvest(query="a").job()
+    assert (job.counts.requested, job.hits, job.ended_at) == (11, 8, "")
+
+
+def test_a_limit_holds_also_when_there_are_new_hits(
+    near: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    searched(monkeypatch, range(1, 101), 1000)
+    near.harvest(query="a", max_papers=10).ledger.ended()
+    searched(monkeypatch, range(200, 300), 1005)
+    job = near.harvest(query="a", max_papers=10).job()
+    assert (job.counts.requested, job.hits) == (10, 1005)
+    assert job.notes == ("Only 10 of 1,005 hits were asked for.",)
+    searched(monkeypatch, [*range(200, 205), *range(1, 101)], 1005)
+    assert near.harvest(query="a", max_papers=17).job().counts.requested == 17
+
+
+def test_the_report_says_how_many_hits_are_beyond_the_limit(near: Library) -> None:
+    table = near.harvest(query="field[ti]", max_papers=5).report().with_name("prisma.csv")
+    assert "Records identified,12," in table.read_text()
+    assert "Beyond the limit set for this harvest,7," in table.read_text()
+
+
+def test_hundreds_of_thousands_of_papers_are_not_harvested_by_mistake(
+    near: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    searched(monkeypatch, [1, 2], 1_234_567)
+    with pytest.raises(BadRequest, match="1,234,567") as refused:
+        near.harvest(query="cells")
+    assert "max_papers" in refused.value.hint
+    assert near.harvests() == []
+    assert near.harvest(query="cells", max_papers=2).job().counts.requested == 2
+
+
 def test_a_query_without_hits_is_no_job(near: Library) -> None:
     with pytest.raises(NotFound, match="finds nothing"):
         near.harvest(query="xylophone[ti]")
@@ -200,7 +248,7 @@ def test_a_finished_harvest_has_its_report(near: Library, small: World) -> None:
 _MEASURE = """
 import resource, sys
 from pathlib import Path
-from utils import Library
+from utils import Library, harvest_jobs
 from utils.bulk_harvest import _Harvest
 from utils.identifiers import Ids
 

@@ -27,6 +27,7 @@ from .job import Job
 from .ladder import Ladder
 from .paper import Verdict, now
 from .pubmed_search import every_pmid
+from .pubmed_slices import Sweep
 from .sources import Query
 from .store.ledger import Ledger
 
@@ -37,6 +38,7 @@ _ENDS = {
     *("failed", "abstract", *get_args(Verdict), "unreachable", "not_offered", "embargo"),
     *("not_found", "could_not_tell", "bad_request", "no_identifier", "bug"),
 } - {"full_text"}
+_MANY = 200_000  # papers that nobody asks for by mistake
 _LIMITED = "Only "  # how a note about a limit begins
 _ID = re.compile(r"[a-z0-9][a-z0-9-]{0,79}")
 
@@ -122,7 +124,9 @@ def of_query(query: Query, ladder: Ladder, *, most: int = 0) -> Ledger:
 
     Raises
     ------
-    BadRequest, NotConfigured, Unreachable
+    BadRequest
+        There are too many hits to take them all unlimited, or the question cannot be asked.
+    NotConfigured, Unreachable
         The search could not be made; there is no job then.
     """
     dates = (query.min_date, query.max_date, query.date_type)
@@ -131,16 +135,15 @@ def of_query(query: Query, ladder: Ladder, *, most: int = 0) -> Ledger:
     if ledger and not ledger.job().ended_at and not _wants_more(ledger.job(), most):
         return ledger
     found = every_pmid(query, ladder.web)
-    pmids = (pmid for page in found.pages for pmid in page)
-    entries = [(f"PMID {p}", Ids(pmid=p)) for p in (islice(pmids, most) if most else pmids)]
-    notes = list(found.warnings)
-    if len(entries) < found.total and most:
-        notes.append(f"{_LIMITED}{len(entries):,} of {found.total:,} hits were asked for.")
+    if found.total > _MANY and not most:
+        msg = f"PubMed finds {found.total:,} papers, more than {_MANY:,}."
+        raise BadRequest(msg, "Narrow the query, by dates say, or set a limit (max_papers).")
+    hits = ((f"PMID {pmid}", Ids(pmid=pmid)) for page in found.pages for pmid in page)
     if ledger:
-        job = ledger.job()
-        if len(entries) >= job.hits:
-            ledger.add(entries, hits=len(entries), notes=notes)
+        _learn(ledger, found, hits, most)
         return ledger
+    entries = list(islice(hits, most or None))
+    notes = _notes(found, len(entries), most)
     if not entries:
         msg = f"PubMed finds nothing for {query.text!r}."
         raise NotFound(msg, "Check the spelling; " + " ".join(notes))
@@ -149,17 +152,41 @@ def of_query(query: Query, ladder: Ladder, *, most: int = 0) -> Ledger:
         query.text,
         query=query.text,
         effective_query=found.effective_query,
-        hits=len(entries),
+        hits=found.total,
         begun_at=now(),
         notes=tuple(notes),
     )
     return Ledger.create(path, job, entries)
 
 
+def _learn(ledger: Ledger, found: Sweep, hits: Iterable[tuple[str, Ids]], most: int) -> None:
+    """Add what a question brings today and did not, up to the limit."""
+    taken = _taken(ledger.job())
+    if most:
+        known = {row.asked for row in ledger.rows()}
+        hits = islice((hit for hit in hits if hit[0] not in known), max(0, most - taken))
+    entries = list(hits)
+    notes = _notes(found, taken + len(entries), most)
+    ledger.add(entries, hits=found.total, notes=notes)
+
+
+def _notes(found: Sweep, taken: int, most: int) -> list[str]:
+    """What a reviewer has to know about the hits; complete once their pages were read."""
+    notes = list(found.warnings)
+    if most and taken < found.total:
+        notes.append(f"{_LIMITED}{taken:,} of {found.total:,} hits were asked for.")
+    return notes
+
+
+def _taken(job: Job) -> int:
+    """How many hits of a question are in its job."""
+    return job.counts.requested + job.duplicates
+
+
 def _wants_more(job: Job, most: int) -> bool:
     """Whether a job was limited to fewer papers than are asked for now."""
     limited = any(note.startswith(_LIMITED) for note in job.notes)
-    return limited and (not most or most > job.hits)
+    return limited and (not most or most > _taken(job))
 
 
 def of_list(entries: Iterable[Entry], title: str, ladder: Ladder, *, most: int = 0) -> Ledger:

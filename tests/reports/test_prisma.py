@@ -5,12 +5,14 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from lxml import etree
 
 from tests.reports import invented
-from utils.job import Job
+from utils.job import Counts, Job
+from utils.reports import write_report
 from utils.reports.figures import Figures
 from utils.reports.prisma import NARROW, TO_FILL, WIDE, Flow, Layout, flow, numbers, svg
 from utils.reports.text_width import text_width
@@ -119,3 +121,11 @@ def test_many_reasons_are_gathered() -> None:
     [box] = [b for b in flow(Job("j", "t"), figures).boxes() if b.name.startswith("dbr_not")]
     assert len(box.parts) == 8
     assert sum(n for _, n in box.parts) == 40
+
+
+def test_a_duplicate_found_while_the_report_is_written_is_one(tmp_path: Path) -> None:
+    job = invented.job(hits=20, duplicates=0, counts=Counts(requested=20))
+    page = write_report(job, lambda: invented.rows(19), tmp_path)
+    table = page.with_name("prisma.csv").read_text()
+    assert "Duplicate records,1," in table
+    assert "Beyond the limit" not in table

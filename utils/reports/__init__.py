@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 from ..job import Harvested, Job
@@ -63,6 +64,9 @@ def write_report(job: Job, rows: Callable[[], Iterator[Harvested]], folder: Path
         for row in rows():
             for add in sinks:
                 add(row)
+    # Papers are merged while we read: what is no row of that moment was a duplicate by then.
+    merged = max(0, job.counts.requested + job.duplicates - figures.total)
+    job = replace(job, duplicates=merged)
     flow = prisma.flow(job, figures)
     write_whole(folder / "prisma.svg", prisma.svg(flow, job.title).encode("utf-8", "replace"))
     write_whole(folder / "prisma.csv", prisma.numbers(flow).encode("utf-8", "replace"))
