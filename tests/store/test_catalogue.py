@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -124,3 +125,17 @@ def test_importing_the_store_is_quick() -> None:
     )
     root = Path(__file__).resolve().parents[2]
     subprocess.run([sys.executable, "-c", script], cwd=root, check=True)
+
+
+def test_threads_that_have_ended_leave_no_connection_open(shelf: Shelf) -> None:
+    save(shelf, paper(pmid="1"))
+    kept = shelf._catalogue
+    theirs: list[sqlite3.Connection] = []
+    for _ in range(5):
+        thread = threading.Thread(target=lambda: theirs.append(kept.connection()))
+        thread.start()
+        thread.join()
+    assert len(kept._open) == 2  # ours, and the last one's until somebody else comes
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        theirs[0].execute("SELECT 1")
+    kept.connection().execute("SELECT 1")

@@ -74,7 +74,7 @@ class Catalogue:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._local = threading.local()
-        self._open: list[tuple[threading.Thread, sqlite3.Connection]] = []
+        self._open: list[tuple[threading.Thread, sqlite3.Connection, int]] = []
         self._turn = threading.RLock()
         self._epoch = 0
         self._read_only = False
@@ -114,7 +114,8 @@ class Catalogue:
                 connection.close()
                 raise
         with self._turn:
-            self._open.append((threading.current_thread(), connection))
+            self._close_those_of_the_dead()
+            self._open.append((threading.current_thread(), connection, os.getpid()))
         self._local.mine = (connection, os.getpid(), self._epoch, self._inode())
         return connection
 
@@ -163,6 +164,20 @@ class Catalogue:
             query = "SELECT 1 FROM sqlite_master WHERE name = 'words'"
             self._fts = connection.execute(query).fetchone() is not None
 
+    def _close_those_of_the_dead(self) -> None:
+        """Close what threads that have ended left open.
+
+        What a parent process opened is kept as it is: SQLite does not survive a fork.
+        """
+        kept = []
+        for thread, connection, pid in self._open:
+            if thread.is_alive() or pid != os.getpid():
+                kept.append((thread, connection, pid))
+            else:
+                with contextlib.suppress(sqlite3.Error):
+                    connection.close()
+        self._open = kept
+
     def close(self) -> None:
         """Close all connections; the next call opens a new one.
 
@@ -172,7 +187,7 @@ class Catalogue:
         with self._turn:
             self._epoch += 1
             self._read_only = False
-            for thread, connection in self._open:
+            for thread, connection, _ in self._open:
                 if thread is threading.current_thread() or not thread.is_alive():
                     with contextlib.suppress(sqlite3.Error):
                         connection.close()
