@@ -337,6 +337,19 @@ def test_a_damaged_file_says_what_to_do(ledger: Ledger, path: Path, damage: byte
     assert "elete" in failure.value.hint
 
 
+def test_a_ledger_that_another_process_holds_is_not_to_be_deleted(
+    ledger: Ledger, path: Path
+) -> None:
+    ledger._db.execute("PRAGMA busy_timeout = 10")
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreFailed, match="locked") as failure:
+            ledger.note("a remark")
+    assert "wait" in failure.value.hint
+    assert "delete" not in failure.value.hint
+    ledger.note("a remark")
+
+
 def test_another_version_is_not_read(ledger: Ledger, path: Path) -> None:
     ledger.close()
     with closing(sqlite3.connect(path)) as db:

@@ -31,8 +31,6 @@ _WITHOUT_TEXT = "('pending', 'abstract', 'failed')"
 _DUPLICATE = "duplicate"  # a state of rows only: a duplicate is no paper of its own
 _TEXTS = ("file", "source", "via", "license", "sha256", "reason", "detail", "ended_at")
 _FACTS = ("job_id", "title", "query", "effective_query", "begun_at", "ended_at")
-
-
 _ATTEMPT = ", ".join(f"attempts.{field.name}" for field in fields(Attempt))
 
 
@@ -358,7 +356,12 @@ def _lock(path: Path) -> Path:
 
 def _failed(path: Path, error: Exception) -> StoreFailed:
     msg = f"The ledger {path.name} could not be used: {error}."
-    hint = "Free some disk space, or delete that file: what is on the shelf is found there again."
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    hint = "Free some disk space, and see that its folder can be written."
+    if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+        hint = "Another process holds it: wait until it is done, or end it."
+    elif code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
+        hint = "It is damaged: delete it and ask again. What is on the shelf is found there."
     return StoreFailed(msg, hint, file=str(path))
 
 
