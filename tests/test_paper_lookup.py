@@ -1,11 +1,13 @@
 """Learning what papers are, with sources made up on the spot."""
 
+import time
+
 import pytest
 
 from utils.errors import BadContent, BadRequest, NotFound, NotOffered, Unreachable
 from utils.identifiers import Ids
 from utils.paper import Paper
-from utils.paper_lookup import look_up
+from utils.paper_lookup import look_up, with_registered_terms
 from utils.sources import Lookup, Source
 
 A, B, C = Ids(pmid="1"), Ids(pmid="2"), Ids(pmid="3")
@@ -83,6 +85,33 @@ def test_one_who_did_not_answer_makes_it_unknown_not_absent(miss):
         found = look_up([A, B], None, order)
         assert {type(outcome) for outcome in found.values()} == {Unreachable}
     assert asked == [[A, B], [A, B]]  # who refuses us as such is not asked again in halves
+
+
+def test_a_source_that_is_down_is_not_asked_about_everybody():
+    many = [Ids(doi=f"10.1000/{number}") for number in range(20)]
+    down, asked = source("down", {}, batch=1, trouble=dict.fromkeys(many, Unreachable("down")))
+    found = look_up(many, None, [down])
+    assert {type(outcome) for outcome in found.values()} == {Unreachable}
+    assert len(asked) == 3
+
+
+def test_three_in_turn_means_in_turn():
+    many = [Ids(doi=f"10.1000/{number}") for number in range(9)]
+    trouble = {ids: Unreachable("busy") for number, ids in enumerate(many) if number % 3}
+    shaky, asked = source("shaky", {}, batch=1, trouble=trouble)
+    look_up(many, None, [shaky])
+    assert len(asked) == 9
+
+
+def test_terms_are_not_asked_for_while_the_registry_is_silent(library):
+    paper = Paper(Ids(doi="10.1000/a"), "One")
+    down, asked = source("crossref", {}, trouble={paper.ids: Unreachable("down")})
+    for _ in range(3):
+        assert with_registered_terms(paper, library.web, [down]) == paper
+    assert len(asked) == 1
+    time.sleep(61)
+    with_registered_terms(paper, library.web, [down])
+    assert len(asked) == 2
 
 
 def test_trouble_of_one_source_is_made_good_by_another():

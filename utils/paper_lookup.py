@@ -14,6 +14,9 @@ from .web import Web
 
 log = logging.getLogger(__name__)
 
+_ENOUGH = 3  # batches in turn without an answer: each of them was asked several times already
+_MINUTE = 1 / 1440  # days
+
 Outcome = Paper | Miss | NotConfigured | None
 
 
@@ -47,15 +50,20 @@ def look_up(
 def with_registered_terms(paper: Paper, web: Web, sources: Sequence[Source]) -> Paper:
     """The paper, with the license and notices its publisher registered where it has none.
 
-    Asked only for texts that came without a license; not knowing it is no reason to fail.
+    Asked only for texts that came without a license; not knowing it is no reason to fail, and a
+    registry that does not answer is left alone for a minute: a text waits for this.
     """
     registry = next((source for source in sources if source.name == "crossref"), None)
     if not paper.ids.doi or registry is None or registry.lookup is None:
+        return paper
+    if web.memory.recall("silent", registry.name):
         return paper
     for _, found in _ask(registry, registry.lookup, [Ids(doi=paper.ids.doi)], web):
         if isinstance(found, Paper):
             license_ = paper.license or found.license
             return replace(paper, license=license_, notices=paper.notices or found.notices)
+        if isinstance(found, Unreachable):
+            web.memory.keep("silent", registry.name, value=True, days=_MINUTE)
     return paper
 
 
@@ -106,10 +114,20 @@ def _ask(
     """One outcome for each of *pending*: the paper, None where the source does not know it.
 
     A request that the source refuses for what is in it, or whose answer holds something we cannot
-    read, is asked again in halves: one odd paper costs that paper only.
+    read, is asked again in halves: one odd paper costs that paper only. A source that does not
+    answer is not asked about the rest.
     """
+    silent, outcome = 0, None
     for start in range(0, len(pending), lookup.batch):
-        yield from _ask_batch(source, lookup, pending[start : start + lookup.batch], web)
+        batch = pending[start : start + lookup.batch]
+        if silent >= _ENOUGH:
+            yield from ((ids, outcome) for ids in batch)  # as the last one that was asked about
+            continue
+        answered = False
+        for ids, outcome in _ask_batch(source, lookup, batch, web):
+            answered |= not isinstance(outcome, Unreachable)
+            yield ids, outcome
+        silent = 0 if answered else silent + 1
 
 
 def _ask_batch(
