@@ -19,7 +19,7 @@ from .identifiers import Ids
 from .job import Harvested
 from .ladder import Ladder
 from .plain_text import cell, one_line
-from .reports import Difference, Differences, Lock, Locked, compare
+from .reports import ByName, Difference, Differences, Lock, Locked, compare
 from .safe_files import make_folder, write_whole, written
 from .settings import version
 from .store.ledger import Ledger
@@ -89,7 +89,7 @@ def differences(lock: Lock, harvest: Harvest) -> Rebuilt:
         writer.writerow(COLUMNS)
         for change in CHANGES:
             for difference in getattr(found, change):
-                row = _row_of(difference, rows)
+                row = rows.get(difference.ids)
                 why = _why(change, difference, row, lock)
                 reasons[why] += change == "changed"
                 writer.writerow(map(cell, _cells(change, why, difference, row)))
@@ -99,37 +99,34 @@ def differences(lock: Lock, harvest: Harvest) -> Rebuilt:
     return Rebuilt(found, still, sentences, path)
 
 
-Rows = dict[str, Harvested]
+Rows = ByName[Harvested]
 
 
 def _rows_of(found: Differences, lock: Lock, harvest: Harvest) -> tuple[Rows, int]:
     """The papers that differ, by every name; and how many were abstracts, and are."""
-    kinds = {name: was.kind for was in lock.papers for name in was.ids.names()}
+    before = ByName((was.ids, was) for was in lock.papers)
     wanted = {
         name
         for change in CHANGES
         for difference in getattr(found, change)
         for name in difference.ids.names()
     }
-    rows: Rows = {}
+    rows: list[tuple[Ids, Harvested]] = []
     still = 0
     for row in harvest.ledger.rows():
-        names = row.paper.ids.names()
-        still += row.state == "abstract" and "abstract" in map(kinds.get, names)
-        if not wanted.isdisjoint(names):
-            rows |= dict.fromkeys(names, row)
-    return rows, still
-
-
-def _row_of(difference: Difference, rows: Rows) -> Harvested | None:
-    return next((rows[name] for name in difference.ids.names() if name in rows), None)
+        ids = row.paper.ids
+        was = before.get(ids) if row.state == "abstract" else None
+        still += was is not None and was.kind == "abstract"
+        if not wanted.isdisjoint(ids.names()):
+            rows.append((ids, row))
+    return ByName(rows), still
 
 
 def _with_vanished(found: Differences, rows: Rows) -> Differences:
     """A paper nobody knows any more is gone, also where the harvest has a line for it."""
 
     def vanished(difference: Difference) -> bool:
-        row = _row_of(difference, rows)
+        row = rows.get(difference.ids)
         return row is not None and row.reason == "not_found"
 
     gone = tuple(filter(vanished, found.lost))

@@ -201,6 +201,28 @@ def test_a_paper_is_known_by_any_of_its_names(tmp_path: Path) -> None:
     assert not compare(lock, [paper(1, paper=other)])
 
 
+def test_two_papers_that_share_a_doi_are_not_compared_crosswise(tmp_path: Path) -> None:
+    rows = [paper(n, paper=Paper(Ids(pmid=str(n), doi="10.1000/a"))) for n in (1, 2)]
+    found = compare(read_lock(written(tmp_path, rows)), rows)
+    assert not found
+    assert found.same == 2
+
+
+def test_what_nobody_answered_about_is_no_loss(tmp_path: Path) -> None:
+    lock = read_lock(written(tmp_path, [paper(n) for n in range(1, 4)]))
+    found = compare(
+        lock,
+        [
+            paper(1, state="abstract", reason="unreachable"),
+            paper(2, state="failed", reason="could_not_tell"),
+            paper(3, state="failed", reason="not_found"),
+        ],
+    )
+    assert [difference.ids.pmid for difference in found.lost] == ["3"]
+    again = "run it again with --retry unreachable,could_not_tell"
+    assert found.sentences[1:] == [f"2 papers could not be looked at now: {again}."]
+
+
 def test_comparing_does_not_keep_the_rows(tmp_path: Path) -> None:
     lock = read_lock(written(tmp_path, [paper(1)]))
 

@@ -13,9 +13,10 @@ from pathlib import Path
 
 from ..job import Harvested, Job
 from ..safe_files import make_folder, write_whole
-from .lock_file import Difference, Differences, Lock, Locked, compare, read_lock
+from .lock_file import ByName, Difference, Differences, Lock, Locked, compare, read_lock
 
 __all__ = [
+    "ByName",
     "Difference",
     "Differences",
     "Lock",

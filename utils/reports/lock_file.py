@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from ..errors import BadRequest
 from ..identifiers import Ids
@@ -21,6 +21,8 @@ from ..paper import now
 from ..plain_text import one_line, plain_json
 from ..safe_files import disk, written
 from ..settings import version
+
+T = TypeVar("T")
 
 NAME = "papers.lock.json"
 FORMAT = "papershelf-lock"
@@ -99,6 +101,8 @@ class Differences:
         It is on one side only.
     pending : int
         Papers not yet tried, about which nothing can be said.
+    unseen : int
+        Papers with less of a text because a site did not answer: nothing can be said either.
     same : int
         Papers exactly as they were.
     """
@@ -110,6 +114,7 @@ class Differences:
     gone: tuple[Difference, ...] = ()
     new: tuple[Difference, ...] = ()
     pending: int = 0
+    unseen: int = 0
     same: int = 0
 
     def __bool__(self) -> bool:
@@ -130,9 +135,14 @@ class Differences:
                 told.append(f"{_papers(len(found))} {words}: {some}{more}.")
         if self.pending:
             told.append(f"{_papers(self.pending)} not tried yet.")
+        if self.unseen:
+            papers = "1 paper" if self.unseen == 1 else f"{self.unseen:,} papers"
+            again = f"run it again with --retry {','.join(SILENT)}"
+            told.append(f"{papers} could not be looked at now: {again}.")
         return [*told, f"{_papers(self.same)} unchanged."] if self.same else told
 
 
+SILENT = ("unreachable", "could_not_tell")  # reasons that say nothing about the paper
 _NAMED = 5  # papers a sentence names
 _CHANGES = {
     "retracted": "retracted since",
@@ -259,14 +269,35 @@ def _bad(path: Path, what: str) -> BadRequest:
     return BadRequest(f"{one_line(path.name)} {what}.", _HINT)
 
 
+class ByName(Generic[T]):
+    """Things by any name of their papers; a DOI may be that of two papers with PMIDs of their own.
+
+    >>> things = ByName([(Ids(pmid="1", doi="10.1000/a"), "one"), (Ids(pmid="2"), "two")])
+    >>> things.get(Ids(doi="10.1000/a"))
+    'one'
+    """
+
+    def __init__(self, things: Iterable[tuple[Ids, T]]) -> None:
+        self._by_name: dict[str, list[tuple[Ids, T]]] = {}
+        for ids, thing in things:
+            for name in ids.names():
+                self._by_name.setdefault(name, []).append((ids, thing))
+
+    def get(self, ids: Ids) -> T | None:
+        """The thing of a paper: the first whose names do not contradict, if there is such a one."""
+        sharing = (found for name in ids.names() for found in self._by_name.get(name, ()))
+        best = min(sharing, key=lambda found: bool(found[0].clash(ids)), default=None)
+        return best[1] if best else None
+
+
 def compare(lock: Lock, rows: Iterable[Harvested]) -> Differences:
     """What became of a lock's papers since; papers are the same when they share a name."""
-    by_name = {name: place for place, was in enumerate(lock.papers) for name in was.ids.names()}
+    places = ByName((was.ids, place) for place, was in enumerate(lock.papers))
     found: dict[str, list[Difference]] = {name: [] for name in _CHANGES}
     seen: set[int] = set()
-    pending = same = 0
+    pending = unseen = same = 0
     for row in rows:
-        place = next((by_name[n] for n in row.paper.ids.names() if n in by_name), None)
+        place = places.get(row.paper.ids)
         if place is not None:
             seen.add(place)
         if row.state == "pending":
@@ -279,13 +310,16 @@ def compare(lock: Lock, rows: Iterable[Harvested]) -> Differences:
         before = lock.papers[place]
         names = _changes(before, after)
         same += not names
+        if "lost" in names and row.reason in SILENT:
+            names.remove("lost")
+            unseen += 1
         for name in names:
             found[name].append(Difference(before, after))
     for place, was in enumerate(lock.papers):
         if place not in seen:
             found["gone"].append(Difference(was, None))
     lists = {name: tuple(listed) for name, listed in found.items()}
-    return Differences(**lists, pending=pending, same=same)
+    return Differences(**lists, pending=pending, unseen=unseen, same=same)
 
 
 def _changes(before: Locked, after: Locked) -> list[str]:
