@@ -17,6 +17,7 @@ from utils.bulk_harvest import _Harvest
 from utils.errors import NotConfigured
 from utils.identifier_lists import Entry
 from utils.identifiers import Ids
+from utils.job import telling
 from utils.ladder import Ladder
 from utils.paper import Attempt
 from utils.store import Shelf
@@ -250,6 +251,12 @@ def test_an_embargo_is_named_and_pmc_not_asked(library: Library, world: World) -
     assert not [r for r in world.requests if r.service == "pmc_cloud"]
 
 
+def test_an_embargo_is_not_the_reason_where_a_site_was_out(library: Library, world: World) -> None:
+    world.mood("down", "publisher")
+    [row] = done(library.harvest([world.paper("embargoed").pmid]))
+    assert (row.state, row.reason) == ("abstract", "unreachable")
+
+
 def test_contradicting_identifiers_cost_nobody_else(library: Library, world: World) -> None:
     one, other = world.paper("pmc_cloud"), world.paper("paywall")
     wrong = Entry("one's PMID, the other's DOI", Ids(pmid=one.pmid, doi=other.doi))
@@ -298,6 +305,42 @@ def test_a_mistake_of_ours_costs_that_paper_only(
     first, second = done(library.harvest([ids_of(bad), ids_of(good)]))
     assert (first.state, first.reason) == ("failed", "bug")
     assert "off by one" in first.detail
+    assert second.state == "full_text"
+
+
+def test_a_mistake_of_ours_is_the_reason(library: Library, world: World) -> None:
+    """Whatever else was found out: it must not look as if the text could not be had."""
+    mistake = Attempt("unpaywall", "failed", "a mistake of ours: off by one")
+    others = [Attempt("publisher", outcome, "") for outcome in ("unreachable", "paywall")]
+    assert telling([*others, mistake]) == mistake
+
+
+@pytest.mark.parametrize("replaced", [True, False], ids=["by the text", "by nothing"])
+def test_an_abstract_somebody_took_away_costs_that_paper_at_most(
+    library: Library, world: World, monkeypatch: pytest.MonkeyPatch, replaced: bool
+) -> None:
+    """As another process does that found the full text, or a user."""
+    text = library.download(world.paper("pmc_cloud").pmid).stored
+    gone, other = world.paper("abstract_only"), world.paper("arxiv")
+    settle, find = Ladder.settle, Shelf.find
+    taken: list[Ids] = []
+
+    def taken_away(self: Ladder, paper: Any, attempts: Any) -> Any:
+        stored = settle(self, paper, attempts)
+        Path(stored.path).unlink()
+        taken.append(paper.ids)
+        return stored
+
+    def instead(self: Shelf, ids: Ids) -> Any:
+        return (text if replaced else None) if ids in taken else find(self, ids)
+
+    monkeypatch.setattr(Ladder, "settle", taken_away)
+    monkeypatch.setattr(Shelf, "find", instead)
+    first, second = done(library.harvest([ids_of(gone), ids_of(other)]))
+    if replaced:
+        assert (first.state, first.file, first.reason) == ("full_text", Path(text.path).name, "")
+    else:
+        assert (first.state, first.reason) == ("failed", "could_not_tell")
     assert second.state == "full_text"
 
 

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 from .errors import NotConfigured, NotFound, PaperError, StoreFailed, Unreachable
 from .formats.aside import read_aside
@@ -312,20 +313,34 @@ class _Harvest:
         if not paper.recorded_by:
             self.ledger.fail(number, "could_not_tell", detail)
             return
-        if embargo := next((a.detail for a in story if a.detail.startswith("embargoed")), ""):
+        embargo = next((a.detail for a in story if a.detail.startswith("embargoed")), "")
+        if embargo and reason != Unreachable.outcome:
             reason, detail = "embargo", f"In PMC, but {embargo}."
         stored = self.ladder.settle(paper, story)
         self._end(number, stored, reason, detail)
 
     def _end(self, number: int, stored: StoredPaper, reason: str = "", detail: str = "") -> None:
+        stored, text = self._text_of(stored)
         if stored.kind == "abstract" and not reason:
             why = telling(stored.attempts)
             reason = why.outcome if why else "not_offered"
             detail = why.detail if why else "On the shelf already, as an abstract."
-        text = body_of(self.ladder.shelf.read_text(stored))
         sha256 = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
         reason, detail = ("", "") if stored.kind == "full_text" else (reason, detail)
         self.ledger.end(number, stored, sha256, reason, detail)
+
+    def _text_of(self, stored: StoredPaper) -> tuple[StoredPaper, str]:
+        """What lies on the shelf by now: another process may just have found the full text."""
+        shelf = self.ladder.shelf
+        try:
+            return stored, body_of(shelf.read_text(stored))
+        except StoreFailed:
+            if Path(stored.path).exists():
+                raise
+        if there := shelf.find(stored.paper.ids):
+            return there, body_of(shelf.read_text(there))
+        msg = f"The file of {stored.paper.ids} was taken away during the harvest."
+        raise Unreachable(msg, "Ask for it again.")
 
     def _story(self, number: int, paper: Paper) -> list[Attempt]:
         """Everything that was tried, and why the rest was not."""

@@ -9,10 +9,11 @@ from typing import Any, Literal
 from .paper import Attempt, Paper
 
 State = Literal["pending", "full_text", "abstract", "failed"]
-# What a reviewer must know first, when several rungs failed for different reasons: where a site was
-# out nobody can tell yet; a text that is there but closed to us can be had by hand; one that nobody
-# offers perhaps not at all.
+# What a reviewer must know first, when several rungs failed for different reasons: a mistake of
+# ours says nothing about the paper; where a site was out nobody can tell yet; a text that is there
+# but closed to us can be had by hand; one that nobody offers perhaps not at all.
 _TELLING = (
+    "failed",
     "unreachable",
     "paywall",
     "login",
