@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.formats.reading_children import DIES, reader
 from tests.world import World
 from utils import formats
 from utils.errors import BadContent
@@ -55,10 +56,16 @@ def test_a_refusal_is_the_same_too() -> None:
 
 
 def test_a_reader_that_dies_is_a_rejection(monkeypatch: pytest.MonkeyPatch, jats: Fetched) -> None:
-    monkeypatch.setattr(aside._children(), "start", "import os; os._exit(9)")
+    monkeypatch.setattr(aside._children(), "start", DIES)
     with pytest.raises(BadContent, match="crashed") as caught:
         aside.read_aside(jats, Paper(Ids(pmid="1")))
     assert caught.value.outcome == "not_a_paper"
+
+
+def test_a_mistake_of_ours_is_no_verdict(monkeypatch: pytest.MonkeyPatch, jats: Fetched) -> None:
+    monkeypatch.setattr(aside._children(), "start", reader("int('no number')"))
+    with pytest.raises(RuntimeError, match="no number"):
+        aside.read_aside(jats, Paper(Ids(pmid="1")))
 
 
 def test_bodies_may_hold_anything(jats: Fetched) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.formats.reading_children import DIES, HANGS
 from utils.errors import BadContent
 from utils.formats import pdf
 from utils.formats.check import judge
@@ -228,10 +229,6 @@ def test_a_pdf_that_needs_a_password_is_refused() -> None:
     with pytest.raises(BadContent, match="password") as caught:
         pdf.read(fetched(pdf_of([article_page(1)], trailer=locked)))
     assert caught.value.outcome == "login"
-
-
-DIES = "import os; os._exit(9)"
-HANGS = "import time; time.sleep(600)"
 
 
 @pytest.mark.parametrize(

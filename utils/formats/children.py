@@ -1,7 +1,9 @@
 """Reading processes: hostile files are read where they can do no harm, and on every core.
 
 A child that hangs is killed after a deadline, one that crashes takes nothing with it, and one
-that swells meets a memory limit. It answers in JSON, so that even a child taken over by a file
+that swells meets a memory limit. None of this is the file's doing when the child was killed while
+it waited, could not start, or stumbled over a mistake of ours; so a crash is tried again, and the
+other two are errors of the program. It answers in JSON, so that even a child taken over by a file
 cannot hand its parent an object to run. What it prints goes to the log, since the parent's
 standard output may be the MCP protocol. Not `multiprocessing`: that starts the caller's own script
 again in the child, which a notebook or a script without a main guard does not survive.
@@ -15,8 +17,9 @@ import struct
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -28,6 +31,10 @@ _START = "import sys; sys.path.insert(0, sys.argv[1]); from {} import serve; ser
 
 class ChildFailed(Exception):
     """The child gave no answer: it crashed, or was killed after its deadline."""
+
+
+class ChildCrashed(ChildFailed):
+    """The child died of what it read, or somebody killed it."""
 
 
 class Child:
@@ -42,6 +49,7 @@ class Child:
             # Ctrl-C goes to a whole group; it is ours to answer, and our end is theirs.
             process_group=0 if os.name == "posix" else None,
         )
+        self._ready = False
 
     def ask(self, body: bytes, deadline: float) -> dict[str, Any]:
         """Have *body* read.
@@ -50,7 +58,36 @@ class Child:
         ------
         ChildFailed
             No answer came; the child is dead.
+        RuntimeError
+            It could not even start.
         """
+        assert self._process.stdin
+        assert self._process.stdout
+        if not self._ready:
+            self._await_start(self._process.stdout)
+        with self._ends_after(deadline) as expired:
+            try:
+                _send(self._process.stdin, body)
+                answer: dict[str, Any] = json.loads(_receive(self._process.stdout))
+            except (EOFError, OSError, ValueError) as error:
+                if expired.is_set():
+                    msg = f"no answer within {deadline:g} s"
+                    raise ChildFailed(msg) from error
+                msg = "the reader crashed"
+                raise ChildCrashed(msg) from error
+        return answer
+
+    def _await_start(self, answers: IO[bytes]) -> None:
+        try:
+            with self._ends_after(DEADLINE):
+                _receive(answers)
+        except EOFError as error:
+            msg = "A reading process could not start; what it said is in the log."
+            raise RuntimeError(msg) from error
+        self._ready = True
+
+    @contextmanager
+    def _ends_after(self, deadline: float) -> Iterator[threading.Event]:
         expired = threading.Event()  # a timer still runs while it kills: it cannot be asked
 
         def expire() -> None:
@@ -61,16 +98,9 @@ class Child:
         late.daemon = True
         late.start()
         try:
-            assert self._process.stdin
-            assert self._process.stdout
-            _send(self._process.stdin, body)
-            answer: dict[str, Any] = json.loads(_receive(self._process.stdout))
-        except (EOFError, OSError, ValueError) as error:
-            msg = f"no answer within {deadline:g} s" if expired.is_set() else "the reader crashed"
-            raise ChildFailed(msg) from error
+            yield expired
         finally:
             late.cancel()
-        return answer
 
     def kill(self) -> None:
         """End the process, whatever it does."""
@@ -94,19 +124,31 @@ class Children:
         Raises
         ------
         ChildFailed
-            It crashed, or took longer than *deadline* seconds; the next one is a new one.
+            It crashed, and so did another; or it took longer than *deadline* seconds.
+        RuntimeError
+            No child can start, or it met with a mistake of ours.
         """
         if self._pid != os.getpid():  # after a fork: the children are our parent's
             self._idle, self._pid = [], os.getpid()
         with self._free:
-            child = self._idle.pop() if self._idle else Child(self.start)
             try:
-                answer = child.ask(body, deadline)
-            except BaseException:
-                child.kill()
-                raise
-            self._idle.append(child)
-            return answer
+                answer = self._ask(self._idle.pop() if self._idle else None, body, deadline)
+            except ChildCrashed:
+                answer = self._ask(None, body, deadline)
+        if bug := answer.get("bug"):
+            msg = f"The reader failed: {bug}"
+            raise RuntimeError(msg)
+        return answer
+
+    def _ask(self, child: Child | None, body: bytes, deadline: float) -> dict[str, Any]:
+        child = child or Child(self.start)
+        try:
+            answer = child.ask(body, deadline)
+        except BaseException:
+            child.kill()
+            raise
+        self._idle.append(child)
+        return answer
 
     def dismiss(self) -> int:
         """End the children that are idle; how many there were."""
@@ -126,6 +168,7 @@ def serve_with(read: Callable[[bytes], dict[str, Any]]) -> None:
 
         resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    _send(answers, b"ready")
     while True:
         try:
             body = _receive(jobs)
@@ -135,6 +178,9 @@ def serve_with(read: Callable[[bytes], dict[str, Any]]) -> None:
             answer = read(body)
         except (MemoryError, RecursionError):
             answer = {"error": "broken"}
+        except Exception as bug:  # noqa: BLE001 - told to the parent, who raises it
+            traceback.print_exc()
+            answer = {"bug": repr(bug)}
         try:
             _send(answers, json.dumps(answer).encode())
         except BrokenPipeError:  # our parent was killed while we read
