@@ -115,6 +115,21 @@ _REASONS = {
         "What was given could not be read as a PMID, PMCID, DOI or arXiv number.",
         "Correct the entry in the list that was handed in.",
     ),
+    "embargo": Reason(
+        "Under embargo",
+        "The text lies in PMC, and its publisher has it released at a later date.",
+        "Try again after that date; until then, your library may have the paper.",
+    ),
+    "failed": Reason(
+        "Could not be worked with",
+        "A site was asked, and Papershelf failed on what it sent: a mistake of ours.",
+        "Please report it. " + _BY_HAND,
+    ),
+    "bug": Reason(
+        "A mistake of ours",
+        "Papershelf failed on this paper.",
+        "Please report it, and try again with the next version.",
+    ),
     "": Reason(
         "No reason recorded",
         "There is no full text, and why was not written down.",
