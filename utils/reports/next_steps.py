@@ -43,10 +43,11 @@ def next_steps(job: Job, figures: Figures) -> list[Step]:
     if pending := figures.states["pending"]:
         words = f"{counted(pending, 'paper')} not tried yet. Nothing that is done is done again."
         steps.append(Step("Go on with this harvest", words, again))
-    passing = _papers(figures, PASSING)
+    passing = [name for name in PASSING if figures.reasons.get(name)]
     if passing:
-        words = f"{counted(passing, 'paper')} failed for reasons that may pass by themselves."
-        command = f"{again} --retry failed,unreachable"
+        number = counted(_papers(figures, PASSING), "paper")
+        words = f"{number} failed for reasons that may pass by themselves."
+        command = f"{again} --retry {','.join(passing)}"
         steps.append(Step("Try again what may have been bad luck", words, command))
     by_hand = _papers(figures, BY_HAND)
     if by_hand:
