@@ -23,7 +23,6 @@ MISSING_COLUMNS = (
     *("number", "asked", "state", "reason", "sentence", "link", "doi_link", "pubmed_link"),
     *("pmc_link", "pmid", "pmcid", "doi", "arxiv", "title", "year", "journal"),
 )
-# What a spreadsheet takes for the beginning of a formula; the wide forms too, in East Asian ones.
 
 Add = Callable[[Harvested], None]
 
