@@ -13,10 +13,15 @@ import pytest
 from lxml import etree, html
 
 from tests.reports import invented
+from utils import bulk_harvest
+from utils.harvest_jobs import _ENDS
 from utils.identifiers import Ids
 from utils.job import Harvested, Job
-from utils.paper import Notice, Paper
+from utils.paper import Attempt, Notice, Paper
 from utils.reports import write_report
+from utils.reports.figures import Figures
+from utils.reports.next_steps import next_steps
+from utils.reports.reasons import reason_for
 
 ATTACK = "</style></title><script>alert(1)</script><img src=https://evil.example/x onerror='a()'>\""
 
@@ -231,3 +236,30 @@ def test_odd_years_do_not_stretch_the_axis(tmp_path: Path) -> None:
     page = page_of(tmp_path, Job("j", "t"), lambda: iter(rows))
     labels = [words(cell) for cell in page.xpath("//*[@id='years']//tbody/tr/th")]
     assert labels == ["≤ 1941", "2020", "Unknown"]
+
+
+def test_a_route_is_asked_for_a_paper_once_and_not_when_it_was_passed_over() -> None:
+    ids, passed_over = Ids(pmid="1"), bulk_harvest._PASSED_OVER
+    brought = [Attempt("unpaywall", outcome) for outcome in ("paywall", "not_offered", "saved")]
+    silent = [Attempt("unpaywall", "unreachable", passed_over), Attempt("doi", "skipped", "no doi")]
+    figures = Figures()
+    figures.add(Harvested(1, "1", "full_text", Paper(ids), attempts=tuple(brought)))
+    figures.add(Harvested(2, "2", "abstract", Paper(ids), attempts=tuple(silent)))
+    assert {route: dict(outcomes) for route, outcomes in figures.routes.items()} == {
+        "unpaywall": {"saved": 1}
+    }
+
+
+def test_what_may_pass_is_tried_again_by_the_reasons_there_are() -> None:
+    figures = Figures()
+    for number, reason in enumerate(("error_page", "paywall", "unreachable"), 1):
+        row = Harvested(number, "", "abstract", Paper(Ids(pmid=str(number))), reason=reason)
+        figures.add(row)
+    [step] = [one for one in next_steps(invented.job(), figures) if "bad luck" in one.title]
+    assert step.words.startswith("2 papers ")
+    assert step.command.endswith(" --retry unreachable,error_page")
+
+
+@pytest.mark.parametrize("reason", sorted(_ENDS - {"abstract"}))
+def test_whatever_a_paper_ends_as_has_words(reason: str) -> None:
+    assert reason_for(reason).meaning != reason_for("unforeseen").meaning

@@ -18,6 +18,7 @@ SHOWN = 200
 """Papers a table of the page shows; the rest are in the CSV files."""
 
 STATES: tuple[State, ...] = ("full_text", "abstract", "failed", "pending")
+_PASSED_OVER = "the site was out, and was passed over"  # a harvest's words for: not asked
 _NAME = 160  # characters of a journal's name, a license or an outcome that are kept
 
 Split = Counter[str]
@@ -51,7 +52,7 @@ class Figures:
     via, licenses : Counter
         Full texts by route and by license.
     routes : dict of str to Counter
-        For each route of the ladder, how its attempts ended.
+        For each route of the ladder, how it ended for the papers it was asked for.
     times : dict of State to array
         When papers ended, in seconds since 1970, in no order.
     """
@@ -93,8 +94,8 @@ class Figures:
         elif state != "pending":
             self.reasons[row.reason[:_NAME]][state] += 1
             self.missing.add(row)
-        for attempt in row.attempts:
-            self.routes[attempt.source[:_NAME]][attempt.outcome[:_NAME]] += 1
+        for source, outcome in _asked(row).items():
+            self.routes[source[:_NAME]][outcome[:_NAME]] += 1
         self._notices(row)
         if state != "pending" and (at := _seconds(row.ended_at)):
             self.times[state].append(at)
@@ -104,6 +105,15 @@ class Figures:
             self.retracted.add(row)
         elif any(notice.kind == "expression_of_concern" for notice in row.paper.notices):
             self.concerns.add(row)
+
+
+def _asked(row: Harvested) -> dict[str, str]:
+    """The routes that were asked for a paper, and what came of the last time."""
+    return {
+        attempt.source: attempt.outcome
+        for attempt in row.attempts
+        if attempt.outcome != "skipped" and attempt.detail != _PASSED_OVER
+    }
 
 
 def _is_year(text: str) -> bool:

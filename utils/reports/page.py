@@ -124,13 +124,14 @@ def _routes(figures: Figures) -> list[tuple[str, int, int, str]]:
     """For each route: papers it was asked for, texts it brought, what else happened."""
     rows = []
     for name, outcomes in figures.routes.items():
-        asked = outcomes.total() - outcomes["skipped"]
         other = [
             f"{outcome.replace('_', ' ')} {n:,}"
             for outcome, n in outcomes.most_common()
-            if outcome not in ("saved", "skipped")
+            if outcome != "saved"
         ]
-        rows.append((labels.route_label(name), asked, outcomes["saved"], ", ".join(other[:6])))
+        rows.append(
+            (labels.route_label(name), outcomes.total(), outcomes["saved"], ", ".join(other[:6]))
+        )
     return sorted(rows, key=lambda row: (-row[2], -row[1], row[0]))[:20]
 
 
