@@ -9,12 +9,13 @@ import pytest
 
 from tests.harvests import done, ids_of, library_of
 from tests.world import World
-from utils import Library
+from utils import Library, harvest_plan
 from utils.cli.harvest_screen import plan_text
 from utils.errors import NotConfigured, NotFound, Unreachable
 from utils.harvest_plan import Plan
 from utils.identifier_lists import Entry
 from utils.identifiers import Ids
+from utils.paper import Paper
 from utils.sources import Query
 
 # What the benchmark's harvest of a field of 1,000 papers took: requests, and 298 s at the least.
@@ -73,6 +74,19 @@ def test_the_first_papers_of_a_question_have_the_shares_of_all(far):
     assert (plan.papers, plan.with_abstract) == (100, 100)
     assert "100 of 1,000 hits, shares taken from all of them." in plan.notes
     assert far.plan(query="field[ti]", max_papers=5000).papers == 1000
+
+
+def test_the_sample_is_spread_over_the_list(library, monkeypatch):
+    looked_up = []
+
+    def look_up(ids, *_):
+        looked_up.extend(int(one.pmid) for one in ids)
+        return {one: Paper(one) for one in ids}
+
+    monkeypatch.setattr(harvest_plan, "look_up", look_up)
+    library.plan([Entry(str(n), Ids(pmid=str(n))) for n in range(1, 400)])
+    assert len(set(looked_up)) == 200
+    assert max(looked_up) > 395
 
 
 def test_what_the_shelf_holds_is_subtracted(library, world):

@@ -141,8 +141,8 @@ def of_list(entries: Sequence[Entry], ladder: Ladder) -> Plan:
     ladder.web.settings.require_email("NCBI")
     nameless = sum(not entry.ids for entry in entries)
     missing = [entry for entry in entries if entry.ids and not _held(entry, ladder)]
-    step = max(1, len(missing) // _SAMPLE)
-    sample = [entry.ids for entry in missing[::step][:_SAMPLE]]
+    size = min(len(missing), _SAMPLE)  # spread over the list: lists are often sorted
+    sample = [missing[number * len(missing) // size].ids for number in range(size)]
     found = list(look_up(sample, ladder.web, ladder.sources).values()) if sample else []
     papers = [outcome for outcome in found if isinstance(outcome, Paper)]
     silent = [outcome for outcome in found if isinstance(outcome, Unreachable)]
