@@ -18,8 +18,12 @@ from tests.harvests import assert_complete, done, ids_of, library_of, repeated, 
 from tests.world import Record, World
 from tests.world.wire import Call, Reply
 from utils import Library
+from utils.bulk_harvest import _Harvest
 from utils.errors import StoreFailed
 from utils.harvest_jobs import Harvest
+from utils.identifiers import Ids
+from utils.ladder import Climb
+from utils.paper import Paper
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -118,6 +122,20 @@ def test_a_publisher_that_bans_us_for_an_hour_is_left_alone(far: Library, field:
     refused = [r for r in field.requests if r.host == "summit" and r.status == 429]
     assert len(refused) <= 8  # those that were under way when the first was told
     assert time.time() - began < 1800
+
+
+@pytest.mark.parametrize("service_down", [True, False], ids=["the service", "three hosts"])
+def test_a_service_that_is_down_is_down_for_every_publisher(
+    far: Library, service_down: bool
+) -> None:
+    ladder = far._ladder
+    [rung] = [rung for rung in ladder.rungs if rung.via == "unpaywall"]
+    run = _Harvest(far.harvest(["31452104"]).ledger, ladder, ladder.rungs)
+    for number in (1, 2, 3):
+        climb = Climb(Paper(Ids(doi=f"10.{number}000/x")), service_down=service_down)
+        climb.note(rung.via, "unreachable", "down")
+        run._note_outage(number, rung, climb)
+    assert (run.outages.away_s(rung.via, "10.9000") > 0) == service_down
 
 
 def test_a_pdf_that_is_away_for_a_while_is_asked_for_again(far: Library, field: World) -> None:

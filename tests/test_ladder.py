@@ -177,6 +177,13 @@ def test_a_refusal_of_all_is_not_halved(
     assert outcomes(climbs) == [[outcome]] * SIX
     told = 90 if outcome == "unreachable" else 0
     assert {climb.stay_away_s for climb in climbs} == {told}
+    assert {climb.service_down for climb in climbs} == {outcome == "unreachable"}
+
+
+def test_a_host_that_is_down_is_not_the_service(library: Library, papers: list[Paper]) -> None:
+    climbs = ask(library, Site(lambda asked: ((p, Unreachable("down")) for p in asked)), papers)
+    assert outcomes(climbs) == [["unreachable"]] * SIX
+    assert not any(climb.service_down for climb in climbs)
 
 
 def test_of_several_candidates_the_first_whole_one_is_kept_and_no_more_asked_for(

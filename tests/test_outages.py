@@ -50,6 +50,27 @@ def test_only_that_site_is_out(out: Outages) -> None:
     assert out.may_ask("publisher", "10.2000")
 
 
+def test_a_service_that_is_out_is_out_for_every_host() -> None:
+    outages = Outages()
+    for _ in range(3):
+        outages.failed("publisher", "")
+    assert not outages.may_ask("publisher", "10.1000")
+    assert 25 < outages.away_s("publisher", "10.2000") <= 30
+    time.sleep(31)
+    assert outages.may_ask("publisher", "10.1000")
+    assert not outages.may_ask("publisher", "10.2000")
+    assert outages.hopeful("publisher", "10.2000")
+
+
+@pytest.mark.parametrize("word", ["answered", "failed"])
+def test_whatever_a_host_says_the_service_that_led_there_is_back(word: str) -> None:
+    outages = Outages()
+    for _ in range(3):
+        outages.failed("publisher", "")
+    getattr(outages, word)("publisher", "10.1000")
+    assert outages.may_ask("publisher", "10.2000")
+
+
 def test_a_site_that_names_a_time_is_believed_at_once() -> None:
     outages = Outages()
     outages.failed(*SITE, told_s=3600)

@@ -293,7 +293,7 @@ class _Harvest:
             self.ledger.fail(number, "bug", f"A mistake of ours: {bug!r}. Please report it.")
 
     def _note_outage(self, number: int, rung: Rung, climb: Climb) -> None:
-        tag = _tag(rung, climb.paper)
+        tag = "" if climb.service_down else _tag(rung, climb.paper)
         if all(attempt.outcome == "unreachable" for attempt in climb.attempts):
             self.outages.failed(rung.via, tag, climb.stay_away_s)
         else:

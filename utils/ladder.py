@@ -46,7 +46,8 @@ class Climb:
     """One paper on one rung: what was tried there, and the text if it was found.
 
     ``known`` says whether ``paper`` is a record, or only the identifiers somebody gave;
-    ``stay_away_s`` how many seconds the site asked not to be asked again.
+    ``stay_away_s`` how many seconds the site asked not to be asked again; ``service_down`` whether
+    it was the rung's own service that did not answer, not one of the hosts it leads to.
     """
 
     paper: Paper
@@ -55,6 +56,7 @@ class Climb:
     fetched: Fetched | None = None
     document: Document | None = None
     stay_away_s: float = 0.0
+    service_down: bool = False
     _began: float = field(default_factory=time.monotonic)
 
     def note(self, via: str, outcome: str, detail: str, url: str = "", status: int = 0) -> None:
@@ -155,8 +157,10 @@ class Ladder:
         """Ask one rung for papers (no more than its batch), and note what came of it in each."""
         wanted = {climb.paper.ids: climb for climb in climbs}
         left = dict(wanted)
-        for paper, candidate in _candidates(rung.route, [c.paper for c in climbs], self.web):
+        asked = [climb.paper for climb in climbs]
+        for paper, candidate, down in _candidates(rung.route, asked, self.web):
             climb = wanted[paper.ids]
+            climb.service_down = down
             if climb.document is None and self._judged(rung, climb, candidate):
                 del left[paper.ids]
             if not left:
@@ -220,16 +224,20 @@ class Ladder:
 
 def _candidates(
     route: Route, papers: Sequence[Paper], web: Web
-) -> Iterator[tuple[Paper, Fetched | Miss]]:
-    """What a route has to offer; a miss that ends it is its last word on all papers asked for.
+) -> Iterator[tuple[Paper, Fetched | Miss, bool]]:
+    """What a route has to offer, and whether that is the news that its service is down.
+
+    A miss that is raised ends the route: it is its last word on all papers asked for.
 
     A batch that fails for what is in it is asked again in halves.
     """
+    down = False
     try:
-        yield from route.fetch(papers, web)
+        yield from ((paper, candidate, False) for paper, candidate in route.fetch(papers, web))
         return
     except Miss as error:
-        miss, divisible = error, isinstance(error, BadContent) or error.details.get("status") == 400
+        miss, down = error, isinstance(error, Unreachable)
+        divisible = isinstance(error, BadContent) or error.details.get("status") == 400
     except NotConfigured as missing:
         miss, divisible = NotOffered(missing.message, missing.hint), False
     except (LookupError, TypeError, ValueError, AttributeError) as error:
@@ -241,7 +249,7 @@ def _candidates(
         yield from _candidates(route, papers[:middle], web)
         yield from _candidates(route, papers[middle:], web)
     else:
-        yield from ((paper, miss) for paper in papers)
+        yield from ((paper, miss, down) for paper in papers)
 
 
 def may_climb_unknown(ids: Ids, why: PaperError) -> bool:

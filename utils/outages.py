@@ -21,7 +21,11 @@ class _Site:
 
 
 class Outages:
-    """What a run has learnt of sites that do not answer."""
+    """What a run has learnt of sites that do not answer.
+
+    A service may lead to many hosts, told apart by a tag. It is out for a tag when that host is, or
+    when the service itself is, which has the empty tag.
+    """
 
     def __init__(self) -> None:
         self._sites: dict[tuple[str, str], _Site] = {}
@@ -31,9 +35,8 @@ class Outages:
     def away_s(self, via: str, tag: str) -> float:
         """Seconds until this site may be asked again; 0 now."""
         with self._lock:
-            site = self._sites.get((via, tag))
-            out = site and site.failures >= _FAILURES
-            return max(0.0, site.until - self._clock.now()) if site and out else 0.0
+            now = self._clock.now()
+            return max((max(0.0, site.until - now) for site in self._out(via, tag)), default=0.0)
 
     def hopeful(self, via: str, tag: str) -> bool:
         """Whether somebody is trying just now if a site that was out is there again.
@@ -41,8 +44,7 @@ class Outages:
         After a few trials in vain nobody waits for the next one any more.
         """
         with self._lock:
-            site = self._sites.get((via, tag))
-            return bool(site and site.tried and site.trials <= _HOPES)
+            return any(site.tried and site.trials <= _HOPES for site in self._out(via, tag))
 
     def may_ask(self, via: str, tag: str) -> bool:
         """Whether to ask this site now.
@@ -50,20 +52,19 @@ class Outages:
         Whoever asks first after a pause is let through, and the others wait for what he finds.
         """
         with self._lock:
-            site = self._sites.get((via, tag))
-            if site is None or site.failures < _FAILURES:
-                return True
-            now = self._clock.now()
-            if now < site.until:
+            now, out = self._clock.now(), self._out(via, tag)
+            if any(now < site.until for site in out):
                 return False
-            site.until, site.tried = now + _PAUSE_S, True
-            site.trials += 1
+            for site in out:
+                site.until, site.tried = now + _PAUSE_S, True
+                site.trials += 1
             return True
 
     def answered(self, via: str, tag: str) -> None:
-        """The site is there."""
+        """The site is there, and so is the service that leads to it."""
         with self._lock:
-            self._sites.pop((via, tag), None)
+            for key in {(via, ""), (via, tag)}:
+                self._sites.pop(key, None)
 
     def failed(self, via: str, tag: str, told_s: float = 0.0) -> None:
         """The site did not answer, or *told* us how long to stay away."""
@@ -72,3 +73,10 @@ class Outages:
             site.failures = _FAILURES if told_s else site.failures + 1
             site.until = max(site.until, self._clock.now() + max(_PAUSE_S, told_s))
             site.tried = False
+            if tag:  # a host was found, so the service that leads there answered
+                self._sites.pop((via, ""), None)
+
+    def _out(self, via: str, tag: str) -> list[_Site]:
+        """What is out: the service, the host, both, or nothing."""
+        sites = (self._sites.get(key) for key in {(via, ""), (via, tag)})
+        return [site for site in sites if site and site.failures >= _FAILURES]
