@@ -197,6 +197,11 @@ def test_a_file_that_cannot_be_read_is_a_bad_request(tmp_path, monkeypatch):
         *(["harvest", "--job", "nothing"], ["harvest", "--job", "../catalogue"]),
         *(["harvest", "--job", "nothing", "--plan"], ["harvest", "--job", "x", "--min-date", "1"]),
         *(["harvest", "1", "--max-papers", "-1"], ["harvest", "1", "--max-papers", "many"]),
+        *(
+            ["harvest", "heart", "--retry", "nonsense"],
+            ["harvest", "1", "--plan", "--retry", "bug"],
+        ),
+        *(["harvest", "--lock", "papers.lock.json", "--no-pmc-first"],),
         *(["harvest", "1", "--min-date", "2020"], ["harvest", "--nonsense"], ["nonsense"], []),
         *(["status", "nothing"], ["report", "nothing"], ["report", "../x"], ["report"]),
     ],
@@ -209,6 +214,20 @@ def test_a_wrong_command_is_answered_with_one_line_of_json(shell, world, words):
     assert error["error"]["code"] == "VALIDATION"
     assert error["error"]["message"]
     assert error["error"]["suggestions"]
+    assert not world.requests
+
+
+@pytest.mark.parametrize(
+    ("words", "ignored"),
+    [
+        (["heart", "--plan", "--retry", "failed"], "--retry does not go"),
+        (["--lock", "papers.lock.json", "--no-pmc-first"], "--no-pmc-first does not go"),
+    ],
+)
+def test_what_would_be_ignored_is_refused(shell, world, words, ignored):
+    status, _, err = shell("harvest", *words)
+    assert status == 2
+    assert ignored in err
     assert not world.requests
 
 

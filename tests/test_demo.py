@@ -51,6 +51,20 @@ def test_a_newcomer_sees_a_harvest_its_report_and_what_to_do_next(worlds, capsys
     assert [world.poll() is not None for world in worlds] == [True]
 
 
+def test_no_command_is_advised_for_a_shelf_that_is_not_the_readers(worlds, monkeypatch, capsys):
+    def watch(harvest, **_):
+        for row in harvest.ledger.rows():
+            harvest.ledger.fail(row.number, "could_not_tell", "Nobody answered.")
+        harvest.ledger.ended()
+        harvest.report()
+
+    monkeypatch.setattr(harvest_screen, "watch", watch)
+    assert cli.main(["demo"]) == 0
+    said = capsys.readouterr().out
+    assert "6  could not tell" in said
+    assert "--job" not in said
+
+
 def test_what_is_set_for_real_papers_does_not_disturb_it(worlds, monkeypatch):
     """Nor is a real key sent anywhere, or the shelf of somebody touched."""
     for name, value in {

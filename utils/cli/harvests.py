@@ -80,7 +80,7 @@ def _harvest(args: argparse.Namespace, library: Library) -> int:
 
 
 def _check(args: argparse.Namespace) -> None:
-    """Refuse what would be ignored."""
+    """Refuse what would be ignored, and what cannot be meant."""
     if args.max_papers < 0:
         raise BadRequest("--max-papers cannot be negative.", "0 means all.")
     if bool(args.what) + bool(args.job) + bool(args.lock) > 1:
@@ -89,6 +89,16 @@ def _check(args: argparse.Namespace) -> None:
     if (args.job or args.lock) and (args.max_papers or args.min_date or args.max_date):
         msg = "--max-papers and dates go with a query."
         raise BadRequest(msg, "What is in a job or a lock was chosen when it was made.")
+    if args.lock and not args.prefer_pmc:
+        msg = "A lock is rebuilt in the usual order: --no-pmc-first does not go with it."
+        raise BadRequest(msg, "Leave it out.")
+    if args.plan and args.retry:
+        msg = "--plan counts what was not tried yet: --retry does not go with it."
+        raise BadRequest(msg, "Leave one of them out.")
+    if args.retry:
+        from ..harvest_jobs import ends_in
+
+        ends_in(args.retry)  # before PubMed is searched
 
 
 def _meant(args: argparse.Namespace, library: Library) -> Harvest:
@@ -172,7 +182,7 @@ def _demo(args: argparse.Namespace, library: Library) -> int:
     except KeyboardInterrupt:
         note("\nInterrupted. The stand-in is gone; nothing of the demo is needed any more.")
         leave(INTERRUPTED)
-    _show(harvest, args.json)
+    _show(harvest, args.json, advise=False)
     note("With real papers: set PUBMED_EMAIL, then server.py harvest 'CXCL12 AND CXCR4' --plan")
     if args.open:
         _open(harvest.folder / "report.html")
@@ -252,8 +262,11 @@ def _line(job: Job, state: str) -> str:
     return f"{head}{told} failed{left}"
 
 
-def _show(harvest: Harvest, as_json: bool, **more: Any) -> None:
-    """The end of a harvest, or how it stands: counts, reasons, where the report lies."""
+def _show(harvest: Harvest, as_json: bool, *, advise: bool = True, **more: Any) -> None:
+    """The end of a harvest, or how it stands: counts, reasons, where the report lies.
+
+    Commands are advised where they find the harvest: on the shelf of the settings.
+    """
     job = harvest.job()
     row = _row(job, harvest)
     reasons = Counter(row.reason for row in harvest.ledger.rows() if row.reason)
@@ -269,7 +282,7 @@ def _show(harvest: Harvest, as_json: bool, **more: Any) -> None:
     for sentence in (*job.notes, *more.get("differences", ())):
         say(f"  {sentence}")
     say(f"  report: {page}" if page.exists() else f"  report: server.py report {job.job_id}")
-    if _COULD_NOT_TELL & reasons.keys() and not job.counts.pending:
+    if advise and _COULD_NOT_TELL & reasons.keys() and not job.counts.pending:
         again = ",".join(sorted(_COULD_NOT_TELL & reasons.keys()))
         say(f"  try those again later: server.py harvest --job {job.job_id} --retry {again}")
     if "differences_file" in more:
