@@ -138,6 +138,15 @@ def test_a_service_that_is_down_is_down_for_every_publisher(
     assert (run.outages.away_s(rung.via, "10.9000") > 0) == service_down
 
 
+def test_a_site_that_names_ten_minutes_is_found_again_by_all(far: Library, field: World) -> None:
+    own = some(field, "europepmc_only", most=12)
+    field.mood("storm", "europepmc", times=1, seconds=600)
+    began = time.time()
+    rows = done(harvest_of(far, own))
+    assert {row.state for row in rows} == {"full_text"}
+    assert 590 < time.time() - began < 1200
+
+
 def test_a_pdf_that_is_away_for_a_while_is_asked_for_again(far: Library, field: World) -> None:
     """Its page was read, and was only the abstract."""
     [record] = some(field, "publisher_pdf", most=1)

@@ -84,9 +84,7 @@ def test_a_site_that_names_a_time_is_believed_at_once() -> None:
 def test_after_the_pause_one_is_let_through_and_the_others_wait_for_him(out: Outages) -> None:
     time.sleep(31)
     assert out.away_s(*SITE) == 0
-    assert not out.hopeful(*SITE)
     assert out.may_ask(*SITE)
-    assert out.hopeful(*SITE)
     assert not out.may_ask(*SITE)
     assert out.away_s(*SITE) > 0
 
@@ -95,13 +93,33 @@ def test_he_who_was_let_through_speaks_for_the_site(out: Outages) -> None:
     time.sleep(31)
     assert out.may_ask(*SITE)
     out.failed(*SITE)
-    assert not out.hopeful(*SITE)
     assert not out.may_ask(*SITE)
     time.sleep(31)
     assert out.may_ask(*SITE)
     out.answered(*SITE)
     assert out.away_s(*SITE) == 0
     assert all(out.may_ask(*SITE) for _ in range(10))
+
+
+def test_after_a_few_trials_in_vain_there_is_little_hope(out: Outages) -> None:
+    for _ in range(4):
+        assert out.hopeful(*SITE)
+        time.sleep(31)
+        assert out.may_ask(*SITE)
+        out.failed(*SITE)
+    assert not out.hopeful(*SITE)
+
+
+@pytest.mark.parametrize(
+    ("told_s", "times", "too_long"), [(1400, 2, False), (1400, 3, True), (3590, 1, True)]
+)
+def test_a_site_is_not_waited_for_an_hour_in_all(told_s: float, times: int, too_long: bool) -> None:
+    outages = Outages()
+    for _ in range(times):
+        outages.failed(*SITE, told_s=told_s)
+        time.sleep(told_s)
+    assert outages.too_long(*SITE) == too_long
+    assert not Outages().too_long(*SITE)
 
 
 def test_he_who_never_comes_back_is_followed_by_another(out: Outages) -> None:

@@ -83,8 +83,10 @@ class _Harvest:
         self.outages = Outages()
         again = Lane(_AGAIN, self._return, threads=1)
         self.lanes = Lanes([self._first_lane(), again, *map(self._lane, rungs)])
-        # Only papers that met a site that was out: which rungs they owe, and how often they came.
+        # Only papers that met a site that was out: which rungs they owe, whether they asked one of
+        # these themselves, and how often they came back.
         self._owed: dict[int, set[str]] = {}
+        self._in_vain: set[int] = set()
         self._came: dict[int, int] = {}
         self._lock = threading.Lock()
         self._stopped = threading.Event()
@@ -186,7 +188,8 @@ class _Harvest:
         # Of several candidates on one rung the last counts: the text, or what is still owed to us.
         last = {attempt.source: attempt.outcome for attempt in self.ledger.attempts(number)}
         answered = {source for source, outcome in last.items() if outcome not in _NO_ANSWER}
-        owed, hope_s = self._owed.get(number, set()), 0.0
+        owed = self._owed.get(number, set())
+        waits, hopeful = [], False
         for rung in self.rungs:
             if rung.via in answered or self.ladder.closed(rung, paper):
                 continue
@@ -196,9 +199,10 @@ class _Harvest:
                 self.lanes.put(rung.via, number, tag)
                 return
             owed = self._owe(number, rung)
-            if self.outages.hopeful(rung.via, tag):
-                hope_s = max(hope_s, away_s, 1.0)
-        if not (owed and self._comes_again(number, _AGAIN, hope_s)):
+            if not self.outages.too_long(rung.via, tag):
+                waits.append(away_s)
+                hopeful = hopeful or self.outages.hopeful(rung.via, tag)
+        if not (waits and self._comes_again(number, _AGAIN, max(waits), hopeful=hopeful)):
             self._settle(number, paper)
 
     def _owe(self, number: int, rung: Rung) -> set[str]:
@@ -208,18 +212,23 @@ class _Harvest:
             owed.add(rung.via)
             return owed
 
-    def _comes_again(self, number: int, lane: str, hope_s: float = 0.0) -> bool:
+    def _comes_again(
+        self, number: int, lane: str, away_s: float = 0.0, *, hopeful: bool = False
+    ) -> bool:
         """Have a paper come back later to sites that were out; False when it came often enough.
 
-        To wait until another paper has tried whether a site is there again does not count.
+        While there is hope, to wait for what another paper finds there does not count.
         """
+        if self.ladder.web.settings.papers_offline:
+            return False
+        pause_s = 1.0
         with self._lock:
             came = self._came.get(number, 0)
-            if not hope_s:
-                if came == len(_LATER_S) or self.ladder.web.settings.papers_offline:
+            if not hopeful or number in self._in_vain:
+                if came == len(_LATER_S):
                     return False
-                self._came[number] = came + 1
-        self.lanes.put(lane, number, after=hope_s or _LATER_S[came])
+                self._came[number], pause_s = came + 1, _LATER_S[came]
+        self.lanes.put(lane, number, after=max(pause_s, away_s))
         return True
 
     def _return(self, numbers: Sequence[int]) -> None:
@@ -227,6 +236,7 @@ class _Harvest:
         for number in numbers:
             with self._lock:
                 self._owed.pop(number, None)
+                self._in_vain.discard(number)
             with self._costing_only(number):
                 self._advance(number)
 
@@ -300,6 +310,8 @@ class _Harvest:
             self.outages.answered(rung.via, tag)
         if climb.attempts[-1].outcome == "unreachable":
             self._owe(number, rung)
+            with self._lock:
+                self._in_vain.add(number)
 
     # -- how it ends -------------------------------------------------------------------------
 

@@ -10,13 +10,14 @@ from .steady_clock import SteadyClock
 _FAILURES = 3  # in a row: one may be the paper's, three are the site's
 _PAUSE_S = 30.0
 _HOPES = 3
+_PATIENCE_S = 3000.0  # in all; less than the hour for which sites like to ban
 
 
 @dataclass(slots=True)
 class _Site:
     failures: int = 0
+    since: float = 0.0
     until: float = 0.0
-    tried: bool = False  # somebody was let through, and has not said what he found
     trials: int = 0
 
 
@@ -39,12 +40,14 @@ class Outages:
             return max((max(0.0, site.until - now) for site in self._out(via, tag)), default=0.0)
 
     def hopeful(self, via: str, tag: str) -> bool:
-        """Whether somebody is trying just now if a site that was out is there again.
-
-        After a few trials in vain nobody waits for the next one any more.
-        """
+        """Whether a site that is out may soon be there again: few have tried it in vain so far."""
         with self._lock:
-            return any(site.tried and site.trials <= _HOPES for site in self._out(via, tag))
+            return any(site.trials <= _HOPES for site in self._out(via, tag))
+
+    def too_long(self, via: str, tag: str) -> bool:
+        """Whether a site stays away, by its own word, for longer than a run waits."""
+        with self._lock:
+            return any(site.until - site.since >= _PATIENCE_S for site in self._out(via, tag))
 
     def may_ask(self, via: str, tag: str) -> bool:
         """Whether to ask this site now.
@@ -56,7 +59,7 @@ class Outages:
             if any(now < site.until for site in out):
                 return False
             for site in out:
-                site.until, site.tried = now + _PAUSE_S, True
+                site.until = now + _PAUSE_S
                 site.trials += 1
             return True
 
@@ -69,10 +72,11 @@ class Outages:
     def failed(self, via: str, tag: str, told_s: float = 0.0) -> None:
         """The site did not answer, or *told* us how long to stay away."""
         with self._lock:
-            site = self._sites.setdefault((via, tag), _Site())
-            site.failures = _FAILURES if told_s else site.failures + 1
-            site.until = max(site.until, self._clock.now() + max(_PAUSE_S, told_s))
-            site.tried = False
+            site, now = self._sites.setdefault((via, tag), _Site()), self._clock.now()
+            if site.failures < _FAILURES:
+                site.since = now
+            site.failures = max(_FAILURES, site.failures) if told_s else site.failures + 1
+            site.until = max(site.until, now + max(_PAUSE_S, told_s))
             if tag:  # a host was found, so the service that leads there answered
                 self._sites.pop((via, ""), None)
 
