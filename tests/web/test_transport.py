@@ -24,7 +24,7 @@ def once(site: Site, web_for) -> Web:
 
 
 def test_a_packed_answer_arrives_unpacked(site: Site, web: Web) -> None:
-    url = site.says("/x", gzip.compress(b"paper" * 1000), Content_Encoding="gzip")
+    url = site.says("/x", gzip.compress(b"paper" * 1000, mtime=0), Content_Encoding="gzip")
     assert web.get(url).body == b"paper" * 1000
 
 
@@ -97,7 +97,7 @@ def test_nothing_comes_from_the_environment(site: Site, web: Web, monkeypatch, t
         b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf",
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n64\r\nhalf",
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n",
-        b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + gzip.compress(b"x" * 999)[:-9],
+        b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + gzip.compress(b"x" * 999, mtime=0)[:-9],
         b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\nthis is not gzip",
         b"HTTP/1.1 200 OK\r\nContent-Encoding: br\r\n\r\nthis is not gzip",
         b"HTTP/1.1 200 OK\r\nX: " + b"x" * 70_000,
@@ -175,7 +175,7 @@ def test_an_endless_body_stops_at_the_limit(site: Site, web: Web) -> None:
 def test_a_bomb_stops_at_the_limit_without_filling_memory(site: Site, web: Web) -> None:
     import tracemalloc
 
-    bomb = gzip.compress(b"\0" * 50_000_000, 1)
+    bomb = gzip.compress(b"\0" * 50_000_000, 1, mtime=0)
     url = site.says("/x", bomb, Content_Encoding="gzip")
     tracemalloc.start()
     try:
