@@ -37,6 +37,7 @@ class PaperError(Exception):
     code = "UNKNOWN"
     exit_code = 1
     outcome = "failed"
+    usual_hint = ""
 
     def __init__(self, message: str, hint: str = "", **details: Any) -> None:
         super().__init__(message)
@@ -58,7 +59,7 @@ class PaperError(Exception):
                 "code": self.code,
                 "message": self.message,
                 "details": self.details,
-                "suggestions": [self.hint] if self.hint else [],
+                "suggestions": [hint] if (hint := self.hint or self.usual_hint) else [],
             }
         }
 
@@ -113,6 +114,12 @@ class Unreachable(Miss):
     """
 
     outcome = "unreachable"
+
+    @property
+    def usual_hint(self) -> str:  # type: ignore[override]  # depends on what the site said
+        """What to do when nobody said anything better."""
+        wait = f"{self.retry_after:.0f} s" if self.retry_after else "a minute"
+        return f"Try again in {wait}; what is on the shelf can be read meanwhile."
 
     @property
     def retry_after(self) -> float:

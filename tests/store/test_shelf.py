@@ -34,6 +34,7 @@ def test_looking_creates_nothing(shelf: Shelf) -> None:
     assert shelf.find(Ids(pmid="1")) is None
     assert shelf.find(Ids()) is None
     assert shelf.find_by_file("pmid_1.txt") is None
+    assert shelf.find_by_file("é" * 300) is None
     assert shelf.list() == (0, [])
     assert shelf.counts()["papers"] == 0
     assert not shelf.folder.exists()

@@ -6,6 +6,7 @@ import threading
 
 import pytest
 from fastmcp import Client
+from mcp import MCPError
 
 from utils import Library
 from utils.errors import StoreFailed
@@ -45,6 +46,12 @@ async def test_a_list_is_harvested_and_reported(client, world):
         assert (counts["requested"], counts["full_text"], counts["failed"]) == (2, 1, 1)
         [page] = await client.read_resource(standing["report"])
         assert page.text.startswith("<!doctype html>")
+
+
+async def test_the_report_of_no_harvest_says_so(client):
+    async with client:
+        with pytest.raises(MCPError, match="no harvest none"):
+            await client.read_resource("papers://report/none")
 
 
 async def test_progress_is_told_to_who_asked_for_it(library, world):

@@ -38,7 +38,7 @@ def matched(citations: Sequence[Mapping[str, str]], web: Web) -> dict[int, str]:
     params = {"db": "pubmed", "retmode": "xml", "rettype": "xml", "bdata": "\r".join(lines)}
 
     def read(answer: Answer) -> None:
-        if not _words(answer) and citations[0].get("journal"):
+        if not _words(answer) and _bare(citations[0].get("journal", "")):
             raise BadContent("NCBI matched no citation, and refused none.", verdict="empty")
 
     answer = ask(web, "ecitmatch.cgi", params, read)

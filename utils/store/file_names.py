@@ -19,6 +19,7 @@ from ..plain_text import encodable
 LONGEST = 200
 """Bytes of a stem; file systems allow 255 for the whole name with its endings."""
 
+_LONGEST_NAME = 255
 _UNSAFE = re.compile(r"[^A-Za-z0-9._()\[\]{};,+=@#&'!~$%^` -]")
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.I)
 
@@ -93,8 +94,10 @@ def _openable(name: str) -> bool:
 
 
 def plain(name: str) -> bool:
-    """Whether *name* is a file's name and nothing more: no folder, not hidden, proper letters."""
-    return not (set(name) & set("/\\\0")) and name[:1] != "." and name == encodable(name)
+    """Whether *name* can be a file's name and nothing more: no folder, not hidden, not too long."""
+    if set(name) & set("/\\\0") or name[:1] == "." or name != encodable(name):
+        return False
+    return len(name.encode()) <= _LONGEST_NAME
 
 
 def ids_from(name: str) -> Ids:

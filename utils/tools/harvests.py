@@ -23,6 +23,7 @@ from . import schemas
 from .answers import answer
 from .core import ADDS_FILES, READS_SHELF, Word, tool
 from .patience import Patience
+from .resources import readable
 
 if TYPE_CHECKING:
     from ..bulk_harvest import Progress
@@ -178,7 +179,10 @@ def report(library: Library) -> ResourceTemplate:
         return (page if page.exists() else harvest.report()).read_text(encoding="utf-8")
 
     return ResourceTemplate.from_function(
-        report, "papers://report/{job_id}", title="Report of a harvest", mime_type="text/html"
+        readable(report),
+        "papers://report/{job_id}",
+        title="Report of a harvest",
+        mime_type="text/html",
     )
 
 

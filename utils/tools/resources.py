@@ -54,9 +54,9 @@ def resources(library: Library) -> list[FunctionResource]:
 
     at = functools.partial(FunctionResource.from_function, mime_type=_JSON, annotations=_FOR_MODELS)
     return [
-        at(_readable(info), "pubmed-connect://info", title="About this server"),
-        at(_readable(stats), "pubmed-connect://stats/pubmed", title="PubMed in numbers"),
-        at(_readable(index), "papers://index", title="The shelf"),
+        at(readable(info), "pubmed-connect://info", title="About this server"),
+        at(readable(stats), "pubmed-connect://stats/pubmed", title="PubMed in numbers"),
+        at(readable(index), "papers://index", title="The shelf"),
     ]
 
 
@@ -76,13 +76,13 @@ def templates(library: Library) -> list[ResourceTemplate]:
     at = functools.partial(ResourceTemplate.from_function, annotations=_FOR_MODELS)
     return [
         at(
-            _readable(record),
+            readable(record),
             "resource://pubmed/paper/{pmid}",
             title="PubMed record",
             mime_type=_JSON,
         ),
         at(
-            _readable(text),
+            readable(text),
             "papers://{key}",
             title="Paper on the shelf",
             mime_type="text/markdown",
@@ -128,7 +128,7 @@ def _names(stored: Any, name: str) -> Iterator[str]:
         yield from (ids.pmid, ids.pmcid)
 
 
-def _readable(function: Callable[P, Any]) -> Callable[P, Any]:
+def readable(function: Callable[P, Any]) -> Callable[P, Any]:
     """Let expected errors reach the reader; all others stay masked."""
 
     @functools.wraps(function)
