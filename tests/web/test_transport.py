@@ -16,6 +16,8 @@ from utils.web import Web
 
 from .conftest import Site, Visit
 
+CUT_GZIP = gzip.compress(b"x" * 999, mtime=0)[:-9]
+
 
 @pytest.fixture
 def once(site: Site, web_for) -> Web:
@@ -97,7 +99,7 @@ def test_nothing_comes_from_the_environment(site: Site, web: Web, monkeypatch, t
         b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf",
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n64\r\nhalf",
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n",
-        b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + gzip.compress(b"x" * 999, mtime=0)[:-9],
+        b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + CUT_GZIP,
         b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\nthis is not gzip",
         b"HTTP/1.1 200 OK\r\nContent-Encoding: br\r\n\r\nthis is not gzip",
         b"HTTP/1.1 200 OK\r\nX: " + b"x" * 70_000,
