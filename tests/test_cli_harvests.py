@@ -16,10 +16,10 @@ from pathlib import Path
 import pytest
 
 from utils import cli
-from utils.bulk_harvest import Progress
 from utils.cli import harvest_screen, harvests
 from utils.cli.asked_for import asked_by
 from utils.errors import BadRequest
+from utils.harvest_progress import Progress
 from utils.job import Counts, Job
 
 ROOT = Path(__file__).resolve().parents[1]

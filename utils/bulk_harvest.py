@@ -31,8 +31,6 @@ from .paper_lookup import look_up
 from .store import body_of
 from .store.ledger import Ledger
 
-__all__ = ["Progress", "run"]
-
 log = logging.getLogger(__name__)
 
 _LOOK_UP, _AGAIN = "look up", "again"

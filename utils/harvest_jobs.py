@@ -18,9 +18,10 @@ from itertools import islice
 from pathlib import Path
 from typing import get_args
 
-from .bulk_harvest import Progress, run
+from .bulk_harvest import run
 from .duplicate_papers import merged
 from .errors import BadRequest, NotFound, StoreFailed
+from .harvest_progress import Progress
 from .identifier_lists import Entry
 from .identifiers import Ids
 from .job import Job

@@ -49,9 +49,9 @@ _NAMED: Final = re.compile(r"\bet al\.?,? [(\[]?(?:19|20)\d\d")
 _ORDINAL: Final = re.compile(r"^(?:[-*] )?\W{0,3}(\d{1,3})\\?[.)\]]", re.M)
 _YEAR: Final = re.compile(r"\b(?:19|20)\d\d\b")
 _STOPS: Final = re.compile(r"[a-z,\u2010-\u2015-]\s*$")
-_OPENS: Final = re.compile(r"\W*(?:[1I]\W+)?(?:introduction|background)\W*", re.I)
-_PREPARES: Final = re.compile(r"\W*(?:\d\W+)?(?:patients?|subjects?|materials?|methods?)\b.*", re.I)
-_CONCLUDES: Final = re.compile(
+OPENS: Final = re.compile(r"\W*(?:[1I]\W+)?(?:introduction|background)\W*", re.I)
+PREPARES: Final = re.compile(r"\W*(?:\d\W+)?(?:patients?|subjects?|materials?|methods?)\b.*", re.I)
+CONCLUDES: Final = re.compile(
     r"discussion|conclu|summary|outlook|perspective|remarks|considerations|comment|limitation"
     r"|future|implication|recommendation",
     re.I,
@@ -189,10 +189,10 @@ def _unlisted(text: str, listed: int) -> Iterator[Sign]:
 def _unfinished(parts: _Parts, words: int, listed: int) -> Iterator[Sign]:
     """An introduction that no section concludes."""
     names = [name for name, _ in parts.headings]
-    begin = next((at for at, name in enumerate(names) if _OPENS.fullmatch(name)), None)
-    if begin is None or any(map(_CONCLUDES.search, names)):
+    begin = next((at for at, name in enumerate(names) if OPENS.fullmatch(name)), None)
+    if begin is None or any(map(CONCLUDES.search, names)):
         return
-    begins = all(_PREPARES.fullmatch(name) for name in names[begin + 1 :])
+    begins = all(PREPARES.fullmatch(name) for name in names[begin + 1 :])
     if begins and words < _SHORT and not listed:
         yield Sign(ENOUGH, f"{words} words that end before the results, and no references")
     else:

@@ -26,8 +26,8 @@ from .patience import Patience
 from .resources import readable
 
 if TYPE_CHECKING:
-    from ..bulk_harvest import Progress
     from ..harvest_jobs import Harvest
+    from ..harvest_progress import Progress
 
 log = logging.getLogger(__name__)
 

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
+from ..wholeness import CONCLUDES, ENOUGH, OPENS, PREPARES, Sign
 from .walk import Element, text_of
 
-_ENOUGH: Final = 2  # what signs must weigh together
 _FEW: Final = 8  # references; in fewer, a share says nothing
 _CITED: Final = (0.65, 0.85)  # of the references: less than the first convinces alone
 _RANGE: Final = 50  # references at most in one "3-7"
@@ -39,20 +39,6 @@ _POINTED_AT: Final = {
     "app": "appendix",
 }
 _TO: Final = re.compile(r"\s*[-\u2010-\u2015]\s*")
-_OPENS: Final = re.compile(r"\W*(?:[1I]\W+)?(?:introduction|background)\W*", re.I)
-_PREPARES: Final = re.compile(r"\W*(?:\d\W+)?(?:patients?|subjects?|materials?|methods?)\b.*", re.I)
-_CONCLUDES: Final = re.compile(
-    r"discussion|conclu|summary|outlook|perspective|remarks|considerations|comment|limitation"
-    r"|future|implication|recommendation",
-    re.I,
-)
-
-
-class Sign(NamedTuple):
-    """Something an article promises and its body does not keep; 2 is enough by itself."""
-
-    weight: int
-    said: str
 
 
 def missing(article: Element, words: int) -> str:
@@ -60,7 +46,7 @@ def missing(article: Element, words: int) -> str:
     if not words:
         return ""  # no body at all, which is another verdict
     signs = list(_signs(article, words))
-    enough = sum(sign.weight for sign in signs) >= _ENOUGH
+    enough = sum(sign.weight for sign in signs) >= ENOUGH
     return ", ".join(sign.said for sign in signs) if enough else ""
 
 
@@ -114,9 +100,9 @@ def _uncounted(article: Element) -> Iterator[Sign]:
 
 def _unfinished(titles: list[str], words: int, listed: int) -> Iterator[Sign]:
     """An introduction that no section concludes."""
-    if not titles or not _OPENS.fullmatch(titles[0]) or any(map(_CONCLUDES.search, titles)):
+    if not titles or not OPENS.fullmatch(titles[0]) or any(map(CONCLUDES.search, titles)):
         return
-    begins = all(_PREPARES.fullmatch(title) for title in titles[1:])
+    begins = all(PREPARES.fullmatch(title) for title in titles[1:])
     if begins and listed >= _FEW and words < _AMPLE / 2 * listed:
         yield Sign(2, f"{words} words that end before the results")
     else:
