@@ -81,6 +81,9 @@ def styled(papers: Sequence[Paper], name: StyleName) -> Iterator[str]:
 # --- Before: the item as this style is to print it ------------------------------------------------
 
 
+_AS_THEY_ARE = ("issued", "genre", "DOI", "URL", "PMID", "PMCID")
+
+
 def _as_printed(paper: Paper, item: Item, style: _Style) -> Item:
     english = item.get("language", "en") == "en"
     printed = {
@@ -90,14 +93,9 @@ def _as_printed(paper: Paper, item: Item, style: _Style) -> Item:
         "language": "zxx",
         "title": _title(paper, item, style, english),
         "author": [_name(name, style) for name in item.get("author", ())],
-        "issued": item.get("issued", ""),
-        "genre": item.get("genre", ""),
         "volume": dashed(item.get("volume", "")),
         "issue": dashed(item.get("issue", "")),
-        "DOI": item.get("DOI", ""),
-        "URL": item.get("URL", ""),
-        "PMID": item.get("PMID", ""),
-        "PMCID": item.get("PMCID", ""),
+        **{name: item.get(name, "") for name in _AS_THEY_ARE},
     }
     container = _container(item)
     if "container-title" in style.capitals and english:
