@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .inbox import HandedIn
     from .job import Job
     from .ladder import Ladder
+    from .literature_search import Gathered
     from .paper import Paper, SearchResult, StoredPaper
     from .paper_download import Download
     from .recheck import Change
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from .shelf_reading import Reading
     from .sources import Query
     from .sources.eutils import Contact
+    from .sources.semantic_scholar import ScholarPage, ScholarPaper
     from .store import RebuildReport, Shelf
     from .text_renewal import Renewal
     from .vocabulary import Heading, Spelling
@@ -266,6 +268,46 @@ class Library:
         from .relationships import related
 
         return related(pmid_of(pmid), kind, most, self.web)
+
+    def search_papers(self, query: str, **options: Any) -> Gathered:
+        """PubMed, Europe PMC, arXiv and Semantic Scholar side by side, each paper once.
+
+        Options as in `.literature_search.search_papers`.
+        """
+        from .literature_search import search_papers
+        from .sources import SOURCES
+
+        return search_papers(query, self.web, SOURCES, **options)
+
+    def search_arxiv(self, query: str, **options: Any) -> SearchResult:
+        """Search arXiv; options as in `.preprint_search.search_arxiv`."""
+        from .preprint_search import search_arxiv
+
+        return search_arxiv(query, self.web, **options)
+
+    def arxiv_paper(self, arxiv_id: str) -> Paper:
+        """One preprint, in the version named; see `.preprint_search.arxiv_paper`."""
+        from .preprint_search import arxiv_paper
+
+        return arxiv_paper(arxiv_id, self.web)
+
+    def search_semantic_scholar(self, query: str, **options: Any) -> ScholarPage:
+        """Search Semantic Scholar; options as in `.scholar_search.search_semantic_scholar`."""
+        from .scholar_search import search_semantic_scholar
+
+        return search_semantic_scholar(query, self.web, **options)
+
+    def scholar_paper(self, paper: str) -> ScholarPaper:
+        """One paper as Semantic Scholar knows it, by any identifier."""
+        from .scholar_search import scholar_paper
+
+        return scholar_paper(paper, self.web)
+
+    def citing_papers(self, paper: str, **options: Any) -> ScholarPage:
+        """Who cites a paper; options as in `.scholar_search.citing_papers`."""
+        from .scholar_search import citing_papers
+
+        return citing_papers(paper, self.web, **options)
 
     def convert_ids(self, ids: Iterable[str | int]) -> list[Converted]:
         """The other names of many papers; see `.identifier_crosswalk.convert`."""

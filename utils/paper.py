@@ -71,7 +71,8 @@ class Paper:
 
     Dates are ISO 8601, as precise as known: ``2026``, ``2026-02`` or ``2026-02-14``.
     ``released`` is the day PMC may show the full text (the end of an embargo); ``recorded_by``
-    the source that keeps this record.
+    the source that keeps this record. ``version`` (a number) and ``categories`` (the primary one
+    first) are those of a preprint server.
     """
 
     ids: Ids
@@ -97,6 +98,8 @@ class Paper:
     notices: tuple[Notice, ...] = ()
     license: str = ""
     recorded_by: str = ""
+    version: str = ""
+    categories: tuple[str, ...] = ()
 
     @property
     def year(self) -> str:
@@ -258,6 +261,6 @@ def paper_from(row: dict[str, Any]) -> Paper:
     )
     made["notices"] = tuple(Notice(**notice) for notice in row.get("notices", ()))
     made["other_abstracts"] = tuple(tuple(pair) for pair in row.get("other_abstracts", ()))
-    for name in ("languages", "publication_types", "mesh", "keywords"):
+    for name in ("languages", "publication_types", "mesh", "keywords", "categories"):
         made[name] = tuple(row.get(name, ()))
     return Paper(**made)

@@ -27,8 +27,10 @@ from .errors import BadRequest, NotConfigured
 
 _ROOT = Path(__file__).resolve().parent.parent
 _IN_CHECKOUT = (_ROOT / "server.py").exists()
-TOOLSETS = ("core", "pubmed")
-FULL_TEXT_SOURCES = ("pmc", "europepmc", "arxiv", "unpaywall", "publisher", "jina")
+TOOLSETS = ("core", "pubmed", "literature")
+FULL_TEXT_SOURCES = (
+    "pmc", "europepmc", "arxiv", "unpaywall", "openalex", "publisher", "jina",
+)  # fmt: skip
 _EMAIL = re.compile(r"[^@\s]+@[^@\s.]+(\.[^@\s.]+)+")
 # Unpaywall answers 422 to these, and NCBI could not reach anybody there.
 _PLACEHOLDERS = re.compile(r"(@|\.)example(\.(com|org|net))?$|^(you|your|user|name|email)@", re.I)
@@ -79,6 +81,12 @@ class Settings(BaseSettings):
     jina_api_key: SecretStr | None = Field(
         None, description="500 requests a minute at Jina Reader, and search"
     )
+    semantic_scholar_api_key: SecretStr | None = Field(
+        None, description="one request a second of your own, instead of a pool everybody shares"
+    )
+    openalex_api_key: SecretStr | None = Field(
+        None, description="search in OpenAlex (its single records are free)"
+    )
 
     papers_dir: Path = Field(
         _ROOT / "papers" if _IN_CHECKOUT else Path.home() / "papers", description="the shelf"
@@ -111,11 +119,16 @@ class Settings(BaseSettings):
     crossref_base_url: str = _url("https://api.crossref.org/v1", "Crossref")
     unpaywall_base_url: str = _url("https://api.unpaywall.org/v2", "Unpaywall")
     arxiv_base_url: str = _url("https://export.arxiv.org", "arXiv API and its files")
+    arxiv_oai_base_url: str = _url("https://oaipmh.arxiv.org/oai", "arXiv licenses (OAI-PMH)")
+    semantic_scholar_base_url: str = _url(
+        "https://api.semanticscholar.org/graph/v1", "Semantic Scholar"
+    )
+    openalex_base_url: str = _url("https://api.openalex.org", "OpenAlex")
     jina_reader_base_url: str = _url("https://r.jina.ai", "Jina Reader")
     jina_search_base_url: str = _url("https://s.jina.ai", "Jina search")
 
     mcp_toolsets: Names = Field(
-        ("core",), description="comma list of toolsets (`core`, `pubmed`), or `all`"
+        ("core",), description="comma list of toolsets (`core`, `pubmed`, `literature`), or `all`"
     )
     mcp_transport_type: Literal["stdio", "http"] = Field(
         "stdio", description="stdio, http; `--transport` says the same"

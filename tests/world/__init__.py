@@ -104,9 +104,7 @@ class World:
 
     def environment(self) -> dict[str, str]:
         """The settings that point Papershelf at this world."""
-        # Semantic Scholar answers, but Papershelf has no setting for it yet.
-        asked = [name for name in SERVICES if name != "semantic_scholar"]
-        urls = {f"{name.upper()}_BASE_URL": self.url(name) for name in asked}
+        urls = {f"{name.upper()}_BASE_URL": self.url(name) for name in SERVICES}
         return {**urls, "PAPERS_ALLOW_PRIVATE_NETWORK": "true", "PUBMED_EMAIL": "tester@lab.edu"}
 
     def url(self, name: str) -> str:

@@ -31,7 +31,8 @@ def remembered(kind: str, names: Sequence[str], web: Web) -> dict[str, Paper]:
 class Query:
     """A question as the user meant it; each source spells it in its own words.
 
-    Dates are ``YYYY[/MM[/DD]]`` and come in pairs; ``start`` counts from 0.
+    Dates are ``YYYY[/MM[/DD]]`` and come in pairs; ``start`` counts from 0. ``categories`` are
+    arXiv's classes, or Semantic Scholar's fields of study; a site that has no such thing refuses.
     """
 
     text: str
@@ -42,6 +43,8 @@ class Query:
     max_date: str = ""
     date_type: str = "pdat"
     publication_types: tuple[str, ...] = ()
+    author: str = ""
+    categories: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
