@@ -18,7 +18,7 @@ from typing import Any
 from urllib.parse import urlencode
 from weakref import WeakKeyDictionary
 
-from ..errors import BadContent, NotConfigured, NotOffered, PaperError, Unreachable
+from ..errors import BadContent, Miss, NotConfigured, NotOffered, PaperError, Unreachable
 from ..paper import now
 from ..web import Answer, Rate, Web, redact
 
@@ -43,21 +43,18 @@ _ERROR = re.compile(rb"<ERROR>\s*(.*?)\s*</ERROR>", re.S)
 class Contact:
     """How things stand between this process and NCBI's E-utilities.
 
-    ``answered`` and ``failed`` are when NCBI last answered, and last did not (ISO 8601, empty for
-    never), ``trouble`` what was wrong then; ``waiting`` how many requests are queued or under way.
+    ``status`` is ``unknown`` before the first request, then what the last one came to: ``nominal``,
+    ``refused`` (the key, or the whole of us), ``busy`` (it asked for patience) or ``unreachable``;
+    ``offline`` when our own settings forbid asking. ``answered`` and ``failed`` are when NCBI last
+    answered, and last did not (ISO 8601, empty for never), ``trouble`` what is wrong; ``waiting``
+    how many requests of this process are queued or under way.
     """
 
+    status: str = "unknown"
     answered: str = ""
     failed: str = ""
     trouble: str = ""
     waiting: int = 0
-
-    @property
-    def status(self) -> str:
-        """``unknown`` before the first request, then what the last one came to."""
-        if not (self.answered or self.failed):
-            return "unknown"
-        return "unreachable" if self.trouble else "nominal"
 
 
 _contacts: WeakKeyDictionary[Web, Contact] = WeakKeyDictionary()
@@ -67,7 +64,14 @@ _lock = threading.Lock()
 def contact(web: Web) -> Contact:
     """What the last requests through *web* came to; asks nobody."""
     with _lock:
-        return _contacts.get(web, Contact())
+        known = _contacts.get(web, Contact())
+    if web.settings.papers_offline:
+        return replace(known, status="offline", trouble="PAPERS_OFFLINE is set: nobody is asked.")
+    try:
+        web.settings.require_email("NCBI")
+    except NotConfigured as error:
+        return replace(known, status="refused", trouble=error.message)
+    return known
 
 
 def ask(web: Web, tool: str, params: Params, read: Callable[[Answer], Any] | None = None) -> Answer:
@@ -104,16 +108,17 @@ def ask(web: Web, tool: str, params: Params, read: Callable[[Answer], Any] | Non
     form = _written(form)
 
     def check(answer: Answer) -> None:
-        _complain(answer)
-        if read is None or empty_id_list(answer):
-            return
-        try:
-            read(answer)
-        except BadContent as bad:
-            msg = f"NCBI's answer arrived damaged: {bad.message}"
-            raise Unreachable(msg, "Try again in a minute.") from bad
+        with _noted(web):  # each try that brings an answer, not only the last
+            _complain(answer)
+            if read is None or empty_id_list(answer):
+                return
+            try:
+                read(answer)
+            except BadContent as bad:
+                msg = f"NCBI's answer arrived damaged: {bad.message}"
+                raise Unreachable(msg, "Try again in a minute.") from bad
 
-    with _noted(web):
+    with _counted(web), _noted(web):
         if posted(web, params):
             return web.post(_url(web, tool), form, allow={400}, check=check)
         return web.get(_url(web, tool), form, allow={400}, check=check)
@@ -153,30 +158,45 @@ def _written(params: Params) -> dict[str, str | Sequence[str]]:
 
 
 @contextmanager
-def _noted(web: Web) -> Iterator[None]:
-    """Remember what a request came to."""
-    _note(web, 1)
+def _counted(web: Web) -> Iterator[None]:
+    """Count a request as waiting while it is queued or under way."""
+    _note(web, waiting=1)
     try:
         yield
-    except (Unreachable, NotConfigured) as error:
-        _note(web, -1, error)
-        raise
-    except BaseException:
-        _note(web, -1)
-        raise
-    _note(web, -1, answered=True)
+    finally:
+        _note(web, waiting=-1)
 
 
-def _note(
-    web: Web, change: int, error: PaperError | None = None, *, answered: bool = False
-) -> None:
+@contextmanager
+def _noted(web: Web) -> Iterator[None]:
+    """Remember what asking came to; when we are offline nobody was asked."""
+    try:
+        yield
+    except (Miss, NotConfigured) as error:
+        if not web.settings.papers_offline:
+            _note(web, _meaning(error), error.message)
+        raise
+    _note(web, "nominal")
+
+
+def _meaning(error: PaperError) -> str:
+    """The status that an error speaks of; NCBI refusing a question is contact all the same."""
+    status = error.details.get("status")
+    if isinstance(error, NotConfigured) or status in (401, 403):
+        return "refused"
+    if isinstance(error, Unreachable) and not error.details.get("expired"):
+        return "busy" if error.code == "RATE_LIMIT" else "unreachable"
+    return "nominal"
+
+
+def _note(web: Web, status: str = "", trouble: str = "", *, waiting: int = 0) -> None:
     with _lock:
         known = _contacts.get(web, Contact())
-        known = replace(known, waiting=known.waiting + change)
-        if error:
-            known = replace(known, failed=now(), trouble=error.message)
-        elif answered:
-            known = replace(known, answered=now(), trouble="")
+        known = replace(known, waiting=known.waiting + waiting)
+        if status == "nominal":
+            known = replace(known, status=status, answered=now(), trouble="")
+        elif status:
+            known = replace(known, status=status, failed=now(), trouble=trouble)
         _contacts[web] = known
 
 
