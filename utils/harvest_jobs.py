@@ -102,6 +102,63 @@ class Harvest:
         return write_report(self.job(), self.ledger.rows, self.folder)
 
 
+def harvest(
+    papers: Iterable[str | int | Ids | Entry],
+    query: str | Query,
+    job_id: str,
+    ladder: Ladder,
+    *,
+    title: str = "",
+    max_papers: int = 0,
+    retry: str = "",
+    prefer_pmc: bool = True,
+) -> Harvest:
+    """The harvest that is meant by one of three: identifiers, a PubMed query, the name of a job.
+
+    Parameters
+    ----------
+    papers, query, job_id
+        One of them; the others empty.
+    ladder : Ladder
+    title : str, optional
+        What a list is called.
+    max_papers : int, optional
+        At the most so many; 0 for all.
+    retry : str, optional
+        Try once more what ended so: ``failed``, ``abstract``, or the outcome of an attempt.
+    prefer_pmc : bool, optional
+        False asks the publisher's side first.
+
+    Raises
+    ------
+    BadRequest
+        Not one of the three is given, or no paper can end as *retry* says.
+    """
+    if retry:
+        ends_in(retry)  # refused before there is a job
+    if bool(query) + bool(job_id) + bool(papers) != 1:
+        raise BadRequest("Give one of three: a query, identifiers, or the name of a job.")
+    if job_id:
+        ledger = of_id(job_id, ladder)
+    elif query:
+        asked = query if isinstance(query, Query) else Query(query)
+        ledger = of_query(asked, ladder, most=max_papers)
+    else:
+        entries = [_entry(paper) for paper in papers]
+        title = title or f"{len(entries):,} identifier{'s' * (len(entries) != 1)}"
+        ledger = of_list(entries, title, ladder, most=max_papers)
+    meant = Harvest(ledger, ladder, prefer_pmc)
+    if retry:
+        meant.retry(retry)
+    return meant
+
+
+def _entry(paper: str | int | Ids | Entry) -> Entry:
+    if isinstance(paper, Entry):
+        return paper
+    return Entry(str(paper), paper if isinstance(paper, Ids) else Ids.parse(str(paper)))
+
+
 def ends_in(which: str) -> list[str]:
     """The words of a list such as ``failed,paywall``, if papers can end so.
 

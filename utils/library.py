@@ -156,53 +156,15 @@ class Library:
         *,
         query: str | Query = "",
         job_id: str = "",
-        title: str = "",
-        max_papers: int = 0,
-        retry: str = "",
-        prefer_pmc: bool = True,
+        **options: Any,
     ) -> Harvest:
         """Every text of a query, a list or an earlier job; going through it does the work.
 
-        Parameters
-        ----------
-        papers, query, job_id
-            One of them: identifiers, a PubMed query, or the name of a job to resume.
-        title : str, optional
-            What a list is called.
-        max_papers : int, optional
-            At the most so many; 0 for all.
-        retry : str, optional
-            Try once more what ended so: ``failed``, ``abstract``, or the outcome of an attempt.
-        prefer_pmc : bool, optional
-            False asks the publisher's side first.
+        Options (``title``, ``max_papers``, ``retry``, ``prefer_pmc``): see `.harvest_jobs.harvest`.
         """
-        from . import harvest_jobs
-        from .identifier_lists import Entry
-        from .identifiers import Ids
-        from .sources import Query
+        from .harvest_jobs import harvest
 
-        if retry:
-            harvest_jobs.ends_in(retry)  # refused before there is a job
-        if bool(query) + bool(job_id) + bool(papers) != 1:
-            raise BadRequest("Give one of three: a query, identifiers, or the name of a job.")
-        if job_id:
-            ledger = harvest_jobs.of_id(job_id, self._ladder)
-        elif query:
-            asked = query if isinstance(query, Query) else Query(query)
-            ledger = harvest_jobs.of_query(asked, self._ladder, most=max_papers)
-        else:
-            entries = [
-                paper
-                if isinstance(paper, Entry)
-                else Entry(str(paper), paper if isinstance(paper, Ids) else Ids.parse(str(paper)))
-                for paper in papers
-            ]
-            title = title or f"{len(entries):,} identifier{'s' * (len(entries) != 1)}"
-            ledger = harvest_jobs.of_list(entries, title, self._ladder, most=max_papers)
-        harvest = harvest_jobs.Harvest(ledger, self._ladder, prefer_pmc)
-        if retry:
-            harvest.retry(retry)
-        return harvest
+        return harvest(papers, query, job_id, self._ladder, **options)
 
     def harvest_lock(self, lock: Lock) -> Harvest:
         """The harvest that brings the papers of a lock; compare them with `differences`."""
