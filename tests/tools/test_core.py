@@ -9,8 +9,8 @@ import pytest
 from fastmcp import Client
 
 from utils import Library
+from utils.patience import Patience
 from utils.tools import build
-from utils.tools.patience import Patience
 
 pytestmark = pytest.mark.anyio
 ERAS = pytest.mark.parametrize("mode", ["auto", "legacy"])

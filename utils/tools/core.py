@@ -13,9 +13,9 @@ from ..errors import Unreachable
 from ..identifiers import Ids
 from ..library import Library
 from ..paper import Paper
+from ..patience import Patience
 from . import schemas
 from .answers import answer, refusing
-from .patience import Patience
 
 if TYPE_CHECKING:
     from ..paper import SearchResult, StoredPaper

@@ -19,10 +19,10 @@ from pydantic import Field
 
 from ..errors import BadRequest, PaperError, Unreachable
 from ..library import Library
+from ..patience import Patience
 from . import schemas
 from .answers import answer
 from .core import ADDS_FILES, READS_SHELF, Word, tool
-from .patience import Patience
 from .resources import readable
 
 if TYPE_CHECKING:

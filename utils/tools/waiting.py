@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
 
 from ..errors import Unreachable
-from .patience import LONGEST_ANSWER_S, Patience
+from ..patience import LONGEST_ANSWER_S, Patience
 
 _STEP_S = 1.0
 Result = TypeVar("Result")

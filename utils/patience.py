@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from concurrent.futures import TimeoutError as TooLong
+from concurrent.futures import wait as wait_for
 from contextvars import copy_context
 from typing import Generic, TypeVar
 
@@ -28,25 +28,30 @@ class Patience(Generic[Result]):
 
     def wait(self, asked: Hashable, work: Callable[[], Result]) -> Result | None:
         """The result, or None when it is not there in time; errors of *work* are raised here."""
+        over = self.together({asked: work}, self._longest)
+        return over[asked].result() if over else None
+
+    def together(
+        self, works: Mapping[Hashable, Callable[[], Result]], longest: float
+    ) -> dict[Hashable, Future[Result]]:
+        """Several pieces of work side by side: those that are over within *longest* seconds."""
         with self._lock:
-            self._pool = self._pool or ThreadPoolExecutor(self._workers, "tool")
-            self._forget_stale()
-            if asked not in self._under_way:
-                # The words of the log know whose call this is.
-                self._under_way[asked] = self._pool.submit(copy_context().run, work)
-                self._begun[asked] = time.monotonic()
-            job = self._under_way[asked]
-        try:
-            result = job.result(timeout=self._longest)
-        except TooLong:
-            if not job.done():
-                return None
-            raise
-        finally:
-            if job.done():
-                with self._lock:
-                    self._under_way.pop(asked, None)
-        return result
+            jobs = {asked: self._job(asked, work) for asked, work in works.items()}
+        wait_for(jobs.values(), longest)
+        over = {asked: job for asked, job in jobs.items() if job.done()}
+        with self._lock:
+            for asked in over:
+                self._under_way.pop(asked, None)
+        return over
+
+    def _job(self, asked: Hashable, work: Callable[[], Result]) -> Future[Result]:
+        self._pool = self._pool or ThreadPoolExecutor(self._workers, "patience")
+        self._forget_stale()
+        if asked not in self._under_way:
+            # The words of the log know whose call this is.
+            self._under_way[asked] = self._pool.submit(copy_context().run, work)
+            self._begun[asked] = time.monotonic()
+        return self._under_way[asked]
 
     def _forget_stale(self) -> None:
         """What ended while nobody was waiting is news for minutes, not for days."""
