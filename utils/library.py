@@ -212,6 +212,15 @@ class Library:
 
         return paper_of(pmid, self.web)
 
+    def records(self, papers: Iterable[str | int | Ids]) -> list[tuple[Ids, Paper | PaperError]]:
+        """What each of these papers is, or why that is not known; see `.paper_records.records`."""
+        from .identifiers import Ids
+        from .paper_records import records
+        from .sources import SOURCES
+
+        wanted = [paper if isinstance(paper, Ids) else Ids.parse(str(paper)) for paper in papers]
+        return records(wanted, self.shelf, self.web, SOURCES)
+
     def citations(self, papers: Iterable[Paper], styles: Iterable[Format]) -> list[dict[str, Any]]:
         """Each paper's reference in each of *styles*; see `.citation_formats.citations`."""
         from .citation_formats import citations

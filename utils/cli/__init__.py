@@ -16,7 +16,7 @@ from typing import NoReturn
 from ..errors import BadRequest, PaperError
 from ..library import Library
 from ..settings import version
-from . import harvests, papers, upkeep
+from . import citing, harvests, papers, searching, upkeep
 from .speaking import INTERRUPTED, NO_FULL_TEXT, Verb, complain, leave, stoppable
 
 
@@ -64,7 +64,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"Papershelf {version()}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    searching.add(commands)
     papers.add(commands)
+    citing.add(commands)
     harvests.add(commands)
     upkeep.add(commands)
     return parser

@@ -1,4 +1,4 @@
-"""Finding, fetching and reading papers in the shell."""
+"""Fetching and reading papers in the shell."""
 
 from __future__ import annotations
 
@@ -14,13 +14,11 @@ from .speaking import NO_FULL_TEXT, command, counter, note, say, worst
 if TYPE_CHECKING:
     from ..identifiers import Ids
     from ..library import Library
-    from ..paper import Paper
     from ..paper_download import Download
 
 
 def add(commands: Any) -> None:
     """Register the commands."""
-    _add_search(commands)
     _add_download(commands)
     _add_read(commands)
     listing = command(commands, "list", _list, "list the papers on the shelf")
@@ -31,20 +29,6 @@ def add(commands: Any) -> None:
     listing.add_argument("--journal", default="", help="part of the journal's name")
     listing.add_argument("--max-results", type=int, default=20)
     listing.add_argument("--start", type=int, default=0)
-
-
-def _add_search(commands: Any) -> None:
-    search = command(commands, "search", _search, "search PubMed")
-    search.add_argument("query", nargs="+", help="PubMed query; or two names with --lr")
-    search.add_argument("--lr", action="store_true", help="ligand and receptor instead of a query")
-    search.add_argument("-n", "--max-results", type=int, default=10)
-    search.add_argument("--start", type=int, default=0)
-    search.add_argument("--sort-by", default="pub_date", help="pub_date relevance author journal")
-    search.add_argument("--min-date", default="", help="YYYY[/MM[/DD]]")
-    search.add_argument("--max-date", default="", help="YYYY[/MM[/DD]]")
-    search.add_argument("--date-type", default="pdat", help="pdat edat mdat")
-    search.add_argument("--type", dest="publication_types", action="append", default=[])
-    search.add_argument("--abstracts", action="store_true", help="print abstracts too")
 
 
 def _add_download(commands: Any) -> None:
@@ -63,33 +47,6 @@ def _add_read(commands: Any) -> None:
     read.add_argument("--no-references", dest="references", action="store_false")
     read.add_argument("--start", type=int, default=0)
     read.add_argument("--max-chars", type=int, default=8000)
-
-
-def _search(args: argparse.Namespace, library: Library) -> int:
-    options = {"max_results": args.max_results, "start": args.start, "sort_by": args.sort_by}
-    if args.lr:
-        if len(args.query) != 2:
-            raise BadRequest("--lr takes two names.", "For example: search --lr CXCL12 CXCR4")
-        found = library.search_ligand_receptor(*args.query, **options)
-    else:
-        found = library.search(
-            " ".join(args.query),
-            min_date=args.min_date,
-            max_date=args.max_date,
-            date_type=args.date_type,
-            publication_types=tuple(args.publication_types),
-            **options,
-        )
-    pair = dict(zip(("ligand", "receptor"), args.query, strict=False)) if args.lr else {}
-    for number, paper in enumerate(found.papers, args.start + 1):
-        row = {**paper.row(), **pair}
-        say(row if args.json else _entry(number, paper, args.abstracts), args.json)
-    note(f"{len(found.papers)} of {found.total:,} hits for {one_line(found.effective_query)}")
-    for warning in found.warnings:
-        note(f"warning: {warning}")
-    if found.next_start is not None:
-        note(f"more: --start {found.next_start}")
-    return 0
 
 
 def _download(args: argparse.Namespace, library: Library) -> int:
@@ -159,21 +116,6 @@ def wanted_by(given: Sequence[str]) -> list[Ids]:
         piped = sys.stdin is not None and not sys.stdin.isatty()
         lines[at : at + 1] = lines_of(sys.stdin.buffer.read()) if piped else []
     return identifiers_in(lines)
-
-
-def _entry(number: int, paper: Paper, abstracts: bool) -> str:
-    names = [one_line(author.name) for author in paper.authors]
-    who = ", ".join(names[:3]) + (" et al" if len(names) > 3 else "")
-    ids = "  ".join(filter(None, (f"PMID {paper.ids.pmid}", paper.ids.doi, paper.ids.pmcid)))
-    flag = "[RETRACTED] " if paper.retracted else ""
-    lines = [
-        f"{number:>3}. {flag}{one_line(paper.title)}",
-        f"     {who}. {one_line(paper.journal)} {paper.year}",
-        f"     {ids}",
-    ]
-    if abstracts and paper.abstract:
-        lines.append(f"     {paper.abstract}")
-    return "\n".join(lines)
 
 
 def _line(ids: Ids, done: Download) -> str:

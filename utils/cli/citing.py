@@ -1,0 +1,111 @@
+"""References in the shell: of papers by identifier, of search results, of a paper's relatives."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..errors import BadRequest, PaperError
+from ..plain_text import one_line
+from .asked_for import asked_by
+from .speaking import command, complain, note, say, worst
+
+if TYPE_CHECKING:
+    from ..citation_formats import Format
+    from ..library import Library
+    from ..paper import Paper
+
+# What people type, and what the citations are called elsewhere.
+STYLES: dict[str, Format] = {
+    "apa": "apa_string", "mla": "mla_string", "vancouver": "vancouver",
+    "ris": "ris", "bibtex": "bibtex", "csl-json": "csl_json",
+}  # fmt: skip
+FILES = ("ris", "bibtex", "csl-json")
+_KINDS = {
+    "similar": "pubmed_similar_articles", "cited-by": "pubmed_citedin",
+    "references": "pubmed_references",
+}  # fmt: skip
+
+
+def add(commands: Any) -> None:
+    """Register the commands."""
+    cite = command(commands, "cite", _cite, "references of papers, in any style")
+    cite.add_argument("paper", nargs="*", help="identifiers or files of them; - or none: stdin")
+    cite.add_argument("--style", choices=list(STYLES), default="apa")
+    related = command(commands, "related", _related, "papers around a paper")
+    related.add_argument("pmid")
+    related.add_argument("--kind", choices=list(_KINDS), default="similar")
+    related.add_argument("-n", "--max-results", type=int, default=10)
+
+
+def export_option(parser: argparse.ArgumentParser) -> None:
+    """Let a command print its papers as a file for Zotero, EndNote or LaTeX."""
+    parser.add_argument(
+        "--format", choices=FILES, default="", help="print a file for Zotero, EndNote or LaTeX"
+    )
+
+
+def print_references(papers: Sequence[Paper], style: str, library: Library) -> None:
+    """All of them on standard output: one file, whatever the style."""
+    name = STYLES[style]
+    made = [row[name] for row in library.citations(papers, [name])]
+    if style == "csl-json":
+        import json
+
+        say(json.dumps(made, ensure_ascii=False, indent=1))
+    elif style in FILES:
+        # Each record brings its own blank line.
+        say("".join(made).rstrip("\n"))
+    else:
+        for reference in made:
+            say(one_line(reference))
+
+
+def _cite(args: argparse.Namespace, library: Library) -> int:
+    asked = asked_by(args.paper)
+    if asked.question:
+        msg = f"{asked.question!r} is no identifier, and no file of them."
+        raise BadRequest(msg, "Find the paper first: search.")
+    statuses = []
+    if nameless := [entry.asked for entry in asked.entries if not entry.ids]:
+        note(f"✗ no identifier in {one_line('; '.join(nameless[:5]))[:200]}")
+        statuses += [BadRequest.exit_code] * len(nameless)
+    found: list[tuple[str, Paper]] = []
+    for ids, outcome in library.records(entry.ids for entry in asked.entries if entry.ids):
+        if isinstance(outcome, PaperError):
+            statuses.append(outcome.exit_code)
+            sys.stdout.flush()
+            complain(outcome, as_json=args.json)
+        else:
+            statuses.append(0)
+            found.append((str(ids), outcome))
+    if args.json:
+        name = STYLES[args.style]
+        made = library.citations([paper for _, paper in found], [name])
+        for (asked_as, _), row in zip(found, made, strict=True):
+            say({"paper": asked_as, "style": args.style, "citation": row[name]}, as_json=True)
+    elif found:
+        print_references([paper for _, paper in found], args.style, library)
+    return worst(statuses)
+
+
+def _related(args: argparse.Namespace, library: Library) -> int:
+    kind: Any = _KINDS[args.kind]
+    found = library.related(args.pmid, kind, args.max_results)
+    for number, one in enumerate(found.articles, 1):
+        row = {name: getattr(one, name) for name in ("pmid", "doi", "title", "authors", "year")}
+        row |= {"journal": one.journal, "retracted": one.retracted, "score": one.score}
+        flag = "[RETRACTED] " if one.retracted else ""
+        names = "  ".join(filter(None, (f"PMID {one.pmid}" if one.pmid else "", one.doi)))
+        lines = (
+            f"{number:>3}. {flag}{one_line(one.title)}",
+            f"     {one_line(one.authors)}. {one_line(one.journal)} {one.year}",
+            f"     {names}",
+        )
+        say(row if args.json else "\n".join(lines), args.json)
+    note(f"{len(found.articles)} of {found.total:,}, as listed by {found.source}")
+    for warning in found.warnings:
+        note(f"warning: {warning}")
+    return 0

@@ -1,0 +1,170 @@
+"""Searching in the shell: PubMed in its own language, or several sources side by side."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..errors import BadRequest
+from ..plain_text import one_line
+from .citing import export_option, print_references
+from .speaking import command, note, say
+
+if TYPE_CHECKING:
+    from ..library import Library
+    from ..literature_search import Asked, Found, Gathered
+    from ..paper import Paper, SearchResult
+
+
+def add(commands: Any) -> None:
+    """Register the command."""
+    search = command(commands, "search", _search, "search PubMed, or several sources at once")
+    search.add_argument("query", nargs="+", help="PubMed query; or two names with --lr")
+    search.add_argument("--lr", action="store_true", help="ligand and receptor instead of a query")
+    search.add_argument(
+        "--source",
+        default="pubmed",
+        help="comma list of pubmed europepmc arxiv semantic_scholar openalex, or all",
+    )
+    search.add_argument("-n", "--max-results", type=int, default=10)
+    search.add_argument("--start", type=int, default=0)
+    search.add_argument("--sort-by", default="", help="pub_date relevance author journal")
+    search.add_argument("--min-date", default="", help="YYYY[/MM[/DD]]")
+    search.add_argument("--max-date", default="", help="YYYY[/MM[/DD]]")
+    search.add_argument("--date-type", default="pdat", help="pdat edat mdat")
+    search.add_argument("--type", dest="publication_types", action="append", default=[])
+    search.add_argument("--year-from", type=int, default=0)
+    search.add_argument("--year-to", type=int, default=0)
+    search.add_argument("--author", default="", help="of whom the papers are")
+    search.add_argument("--abstracts", action="store_true", help="print abstracts too")
+    export_option(search)
+
+
+def _search(args: argparse.Namespace, library: Library) -> int:
+    sources = [name.strip() for name in args.source.split(",") if name.strip()]
+    if sources == ["pubmed"]:
+        return _in_pubmed(args, library)
+    _refuse_what_only_pubmed_knows(args)
+    options = {} if sources == ["all"] else {"among": tuple(sources)}
+    gathered = library.search_papers(
+        " ".join(args.query),
+        max_results=args.max_results,
+        start_year=args.year_from,
+        end_year=args.year_to,
+        author=args.author,
+        sort_by=args.sort_by or "relevance",
+        **options,
+    )
+    if args.format:
+        print_references([found.paper for found in gathered.papers], args.format, library)
+    else:
+        for number, found in enumerate(gathered.papers, 1):
+            shown = _found(number, found, args.abstracts)
+            say(found.row() if args.json else shown, args.json)
+    _note_sources(gathered)
+    return 0
+
+
+def _refuse_what_only_pubmed_knows(args: argparse.Namespace) -> None:
+    given = {
+        "--lr": args.lr,
+        "--start": args.start,
+        "--min-date": args.min_date,
+        "--max-date": args.max_date,
+        "--type": args.publication_types,
+    }
+    if named := [name for name, value in given.items() if value]:
+        msg = f"{', '.join(named)}: only PubMed understands this."
+        raise BadRequest(msg, "Leave --source out, or use --year-from and --year-to.")
+
+
+def _in_pubmed(args: argparse.Namespace, library: Library) -> int:
+    pair = dict(zip(("ligand", "receptor"), args.query, strict=False)) if args.lr else {}
+    found = _asked_of_pubmed(args, library)
+    if args.format:
+        print_references(found.papers, args.format, library)
+    else:
+        for number, paper in enumerate(found.papers, args.start + 1):
+            row = {**paper.row(), **pair}
+            say(row if args.json else entry(number, paper, args.abstracts), args.json)
+    note(f"{len(found.papers)} of {found.total:,} hits for {one_line(found.effective_query)}")
+    for warning in found.warnings:
+        note(f"warning: {warning}")
+    if found.next_start is not None:
+        note(f"more: --start {found.next_start}")
+    return 0
+
+
+def _asked_of_pubmed(args: argparse.Namespace, library: Library) -> SearchResult:
+    options = {
+        "max_results": args.max_results,
+        "start": args.start,
+        "sort_by": args.sort_by or "pub_date",
+        "author": args.author,
+    }
+    if args.year_from or args.year_to:
+        if args.min_date or args.max_date:
+            raise BadRequest("Years and dates are both given.", "Give one of the two pairs.")
+        args.min_date = f"{args.year_from or 1800:04}"
+        args.max_date = f"{args.year_to or 3000:04}"
+    options |= {name: getattr(args, name) for name in ("min_date", "max_date", "date_type")}
+    options["publication_types"] = tuple(args.publication_types)
+    if not args.lr:
+        return library.search(" ".join(args.query), **options)
+    if len(args.query) != 2:
+        raise BadRequest("--lr takes two names.", "For example: search --lr CXCL12 CXCR4")
+    return library.search_ligand_receptor(*args.query, **options)
+
+
+def _note_sources(gathered: Gathered) -> None:
+    for asked in gathered.asked:
+        note(_word_of(asked))
+        for warning in asked.warnings:
+            note(f"warning: {asked.source}: {warning}")
+    for warning in gathered.warnings:
+        note(f"warning: {warning}")
+
+
+def _word_of(asked: Asked) -> str:
+    if asked.outcome != "answered":
+        return f"{asked.source}: {asked.outcome.replace('_', ' ')}. {one_line(asked.message)}"
+    total = "?" if asked.total is None else f"{asked.total:,}"
+    return f"{asked.source}: {asked.returned} of {total} hits for {one_line(asked.query)}"
+
+
+def _found(number: int, found: Found, abstracts: bool) -> str:
+    """A paper of a merged list: who knows it, and which other record belongs to it."""
+    lines = [entry(number, found.paper, abstracts), f"     from {', '.join(found.sources)}"]
+    lines += [
+        f"     {link.relation.replace('_', ' ')} {link.ids} ({one_line(link.reason)})"
+        for link in found.linked
+    ]
+    return "\n".join(lines)
+
+
+def entry(number: int, paper: Paper, abstracts: bool) -> str:
+    """A numbered paper, in three lines or four."""
+    names = [one_line(author.name) for author in paper.authors]
+    who = ", ".join(names[:3]) + (" et al" if len(names) > 3 else "")
+    ids = "  ".join(_names(paper))
+    flag = "[RETRACTED] " if paper.retracted else ""
+    lines = [
+        f"{number:>3}. {flag}{one_line(paper.title)}",
+        f"     {who}. {one_line(paper.journal)} {paper.year}",
+        f"     {ids}",
+    ]
+    if abstracts and paper.abstract:
+        lines.append(f"     {paper.abstract}")
+    return "\n".join(lines)
+
+
+def _names(paper: Paper) -> Sequence[str]:
+    ids = paper.ids
+    spelled = (
+        f"PMID {ids.pmid}" if ids.pmid else "",
+        ids.doi,
+        ids.pmcid,
+        f"arXiv:{ids.arxiv}" if ids.arxiv else "",
+    )
+    return [name for name in spelled if name] or [str(ids)]
