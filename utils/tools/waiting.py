@@ -13,9 +13,13 @@ Result = TypeVar("Result")
 
 
 class Waiting:
-    """Work that answers in the time a call may take; the host hears once a second that it waits."""
+    """Work that answers in the time a call may take; the host hears once a second that it waits.
 
-    def __init__(self) -> None:
+    *site* is whom the words blame.
+    """
+
+    def __init__(self, site: str = "NCBI") -> None:
+        self._site = site
         self._patience: Patience[Any] = Patience(_STEP_S)
 
     def result(self, asked: Hashable, work: Callable[[], Result]) -> Result:
@@ -31,8 +35,8 @@ class Waiting:
             result: Result | None = self._patience.wait(asked, work)
             if result is not None:
                 return result
-            tell(step, steps, "NCBI keeps us waiting")
-        msg = "NCBI keeps this request waiting; it goes on."
+            tell(step, steps, f"{self._site} keeps us waiting")
+        msg = f"{self._site} keeps this request waiting; it goes on."
         raise Unreachable(msg, "Call again with the same arguments in a minute.")
 
 

@@ -1,0 +1,214 @@
+"""Toolset ``literature``: arXiv, Semantic Scholar, and one search across all sources."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
+
+from fastmcp.tools import FunctionTool, ToolResult
+from pydantic import Field
+
+from ..library import Library
+from . import literature_schemas as schemas
+from .answers import answer
+from .core import READS_WEB, Start, Word, tool
+from .literature_rows import preprint_row, scholar_row, scholar_rows
+from .literature_schemas import ArxivSort, Hundred, MergedSort, SourceName, Year
+from .waiting import Waiting
+
+if TYPE_CHECKING:
+    from ..literature_search import Asked, Gathered
+    from ..paper import Paper
+    from ..sources.semantic_scholar import ScholarPage
+
+_TITLES = 20  # in the text beside the structure
+_ANY_ID = Field(description="Semantic Scholar ID, DOI, PMID, PMCID, arXiv ID")
+
+
+def tools(library: Library) -> list[FunctionTool]:
+    """Every tool of the set, working on *library*."""
+    # Each site keeps us waiting in its own name.
+    arxiv, scholar, everybody = Waiting("arXiv"), Waiting("Semantic Scholar"), Waiting("a source")
+    return [
+        _merged_search_tool(library, everybody),
+        _arxiv_search_tool(library, arxiv),
+        *_preprint_tools(library, arxiv),
+        *_scholar_list_tools(library, scholar),
+        *_scholar_paper_tools(library, scholar),
+    ]
+
+
+def _merged_search_tool(library: Library, waiting: Waiting) -> FunctionTool:
+    def search_papers(
+        query: Word,
+        sources: Sequence[SourceName] = (),
+        max_results: Hundred = 10,
+        start_year: Year = 0,
+        end_year: Year = 0,
+        author: Word = "",
+        sort_by: MergedSort = "relevance",
+        abstracts: bool = False,
+    ) -> ToolResult:
+        """Search PubMed, Europe PMC, arXiv and Semantic Scholar at once; each paper once."""
+        options = {
+            "max_results": max_results,
+            "start_year": start_year,
+            "end_year": end_year,
+            "author": author,
+            "sort_by": sort_by,
+            **({"among": tuple(sources)} if sources else {}),
+        }
+        gathered = waiting.result(
+            ("papers", query, *options.items()), lambda: library.search_papers(query, **options)
+        )
+        structure = {
+            "query": gathered.query,
+            "papers": [found.row(abstract=abstracts) for found in gathered.papers],
+            "sources": [asked.row() for asked in gathered.asked],
+            "warnings": list(gathered.warnings),
+        }
+        return answer(structure, _gathered_in_short(gathered))
+
+    return tool(search_papers, READS_WEB, schemas.GATHERED)
+
+
+def _arxiv_search_tool(library: Library, waiting: Waiting) -> FunctionTool:
+    def search_arxiv(
+        query: Word,
+        max_results: Hundred = 10,
+        start_year: Year = 0,
+        end_year: Year = 0,
+        author: Word = "",
+        category: Annotated[Word, Field(description="such as q-bio.GN")] = "",
+        sort_by: ArxivSort = "relevance",
+        start: Start = 0,
+    ) -> ToolResult:
+        """Search arXiv; words, or its own fields (ti:, abs:, cat:, AND, ANDNOT)."""
+        options = {
+            "max_results": max_results,
+            "start_year": start_year,
+            "end_year": end_year,
+            "author": author,
+            "category": category,
+            "sort_by": sort_by,
+            "start": start,
+        }
+        found = waiting.result(
+            ("search", query, *options.items()), lambda: library.search_arxiv(query, **options)
+        )
+        structure = {
+            "total": found.total,
+            "papers": [preprint_row(paper) for paper in found.papers],
+            "next_start": found.next_start,
+            "effective_query": found.effective_query,
+            "warnings": list(found.warnings),
+        }
+        head = f"{len(found.papers)} of {found.total} preprints at arXiv."
+        lines = [f"arXiv:{paper.ids.arxiv}: {paper.title}" for paper in found.papers[:_TITLES]]
+        return answer(structure, "\n".join((head, *lines, *found.warnings)))
+
+    return tool(search_arxiv, READS_WEB, schemas.PREPRINTS)
+
+
+def _preprint_tools(library: Library, waiting: Waiting) -> list[FunctionTool]:
+    def preprint(arxiv_id: str) -> Paper:
+        return waiting.result(("paper", arxiv_id), lambda: library.arxiv_paper(arxiv_id))
+
+    def get_arxiv_paper(arxiv_id: Word) -> ToolResult:
+        """Get one arXiv record, in the version named or the newest."""
+        row = preprint_row(preprint(arxiv_id))
+        return answer(row, f"arXiv:{row['id']}: {row['title']}")
+
+    def arxiv_to_bibtex(arxiv_id: Word) -> ToolResult:
+        """Make a BibTeX entry of an arXiv paper."""
+        return _bibtex(preprint(arxiv_id))
+
+    return [
+        tool(get_arxiv_paper, READS_WEB, schemas.PREPRINT),
+        tool(arxiv_to_bibtex, READS_WEB, schemas.BIBTEX),
+    ]
+
+
+def _scholar_list_tools(library: Library, waiting: Waiting) -> list[FunctionTool]:
+    def search_semantic_scholar(
+        query: Word,
+        max_results: Hundred = 10,
+        start_year: Year = 0,
+        end_year: Year = 0,
+        fields_of_study: Annotated[
+            Sequence[Word], Field(description="such as Biology, Medicine")
+        ] = (),
+        start: Start = 0,
+    ) -> ToolResult:
+        """Search Semantic Scholar in plain words; with citation counts."""
+        options = {
+            "max_results": max_results,
+            "start_year": start_year,
+            "end_year": end_year,
+            "fields_of_study": tuple(fields_of_study),
+            "start": start,
+        }
+        page = waiting.result(
+            ("search", query, *options.items()),
+            lambda: library.search_semantic_scholar(query, **options),
+        )
+        return _page(page, "papers at Semantic Scholar")
+
+    def get_paper_citations(
+        paper_id: Annotated[Word, _ANY_ID], max_results: Hundred = 10, start: Start = 0
+    ) -> ToolResult:
+        """List the papers that cite one, the newest first."""
+        page = waiting.result(
+            ("citing", paper_id, max_results, start),
+            lambda: library.citing_papers(paper_id, max_results=max_results, start=start),
+        )
+        return _page(page, "citing papers")
+
+    return [
+        tool(search_semantic_scholar, READS_WEB, schemas.SCHOLARS),
+        tool(get_paper_citations, READS_WEB, schemas.SCHOLARS),
+    ]
+
+
+def _scholar_paper_tools(library: Library, waiting: Waiting) -> list[FunctionTool]:
+    def get_semantic_scholar_paper(identifier: Annotated[Word, _ANY_ID]) -> ToolResult:
+        """Get one Semantic Scholar record, with citation counts."""
+        found = waiting.result(("paper", identifier), lambda: library.scholar_paper(identifier))
+        return answer(scholar_row(found), f"{found.paper.title}\n{found.tldr}".strip())
+
+    def semantic_scholar_to_bibtex(identifier: Annotated[Word, _ANY_ID]) -> ToolResult:
+        """Make a BibTeX entry of a Semantic Scholar record."""
+        found = waiting.result(("paper", identifier), lambda: library.scholar_paper(identifier))
+        return _bibtex(found.paper)
+
+    return [
+        tool(get_semantic_scholar_paper, READS_WEB, schemas.SCHOLAR),
+        tool(semantic_scholar_to_bibtex, READS_WEB, schemas.BIBTEX),
+    ]
+
+
+def _bibtex(paper: Paper) -> ToolResult:
+    from ..citation_formats import to_bibtex
+
+    # The abstract is the long part of an entry, and stands in the structure only.
+    short = to_bibtex(replace(paper, abstract="")).strip()
+    return answer({"bibtex": to_bibtex(paper).strip()}, short)
+
+
+def _page(page: ScholarPage, what: str) -> ToolResult:
+    of = "" if page.total is None else f" of {page.total}"
+    lines = [f"{found.paper.ids.s2}: {found.paper.title}" for found in page.papers[:_TITLES]]
+    text = "\n".join((f"{len(page.papers)}{of} {what}.", *lines, *page.warnings))
+    return answer(scholar_rows(page), text)
+
+
+def _gathered_in_short(gathered: Gathered) -> str:
+    titles = [f"{found.paper.ids}: {found.paper.title}" for found in gathered.papers[:_TITLES]]
+    return "\n".join((*map(_word_of, gathered.asked), *titles, *gathered.warnings))
+
+
+def _word_of(asked: Asked) -> str:
+    if asked.outcome == "answered":
+        return f"{asked.source}: {asked.returned} of {asked.total} hits."
+    return f"{asked.source}: {asked.outcome}. {asked.message}"
