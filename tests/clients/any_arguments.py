@@ -1,0 +1,327 @@
+"""Calls of every kind, made from the tools' own input schemas, and the judge of their answers.
+
+Nothing here knows the tools by name: what is listed is called. Values mostly fit their schema and
+mostly mean something in the stand-in internet; now and then they do neither.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import best_match
+
+from tests.world import World
+from utils.errors import BadRequest, NotFound, StoreFailed, Unreachable
+
+ROUND = 20  # calls in one mood of the world
+
+CODES = sorted(
+    {
+        *(kind("").code for kind in (BadRequest, NotFound, StoreFailed, Unreachable)),
+        Unreachable("", status=429).code,
+    }
+)
+# What every error looks like; UNKNOWN would be a mistake of ours.
+ENVELOPE = {
+    "type": "object",
+    "required": ["error"],
+    "additionalProperties": False,
+    "properties": {
+        "error": {
+            "type": "object",
+            "required": ["code", "message", "details", "suggestions"],
+            "additionalProperties": False,
+            "properties": {
+                "code": {"enum": CODES},
+                "message": {"type": "string", "minLength": 1},
+                "details": {"type": "object"},
+                "suggestions": {
+                    "type": "array",
+                    "minItems": 1,
+                    "items": {"type": "string", "minLength": 1},
+                },
+            },
+        }
+    },
+}
+
+LAST_JOB = "the job of the last harvest"
+LAST_FILE = "the file of the last paper"
+# Those that cost no real time; between two of them the world is calm.
+MOODS = (
+    *("down", "storm", "garbage", "reset", "empty", "truncate", "mislabel", "captcha", "paywall"),
+    *("login", "wrong_paper", "redirect_loop", "ssrf", "xml_bomb", "external_entity"),
+    *("deep_nesting", "md5_mismatch"),
+)
+WORDS = ("coral", "CXCL12", "CXCR4", "neoplasms", "cells", "crowd[ti] AND 2020[dp]", "Review")
+DATES = ("2020", "2024/05", "2025/01/31", "2020/02/30", "3000", "1799/1/1")
+JUNK = (
+    *(
+        "",
+        " ",
+        "0",
+        "-1",
+        "null",
+        "((",
+        '"',
+        "'; --",
+        "|",
+        "\r",
+        "\n\n",
+        "\x00",
+        "\x1b[31m",
+        "\ud7ff",
+    ),
+    *(
+        "\u202e",
+        "\uffff",
+        "𝕏",
+        "é" * 300,
+        "9" * 40,
+        "{}",
+        "%00",
+        "../x",
+        "/etc/passwd",
+        "<b>",
+        "a" * 9000,
+    ),
+)
+ODD = (None, True, False, 0, -1, 2.5, 1e308, 10**18, [], [None], [[]], {}, {"x": 1}, "", "yes")
+
+
+class Calls:
+    """An endless stream of calls to every tool in turn, some about papers of *world*.
+
+    Parameters
+    ----------
+    tools
+        As the protocol lists them.
+    begin
+        The same number makes the same calls.
+    """
+
+    def __init__(self, tools: Iterable[Mapping[str, Any]], world: World, begin: int = 0) -> None:
+        self._turns = itertools.cycle(tools)
+        self._random = random.Random(begin)
+        papers = world.papers
+        pmids = [one.pmid for one in papers if one.pmid]
+        dois = [one.doi for one in papers if one.doi]
+        pmcids = [one.pmcid for one in papers if one.pmcid]
+        preprints = [one.arxiv for one in papers if one.arxiv]
+        anything = [*pmids, *dois, *pmcids, *preprints, f"https://doi.org/{dois[0]}"]
+        self._known: dict[str, Sequence[str]] = {
+            "pmid": [*pmids, "39999999", f"0{pmids[0]}"],
+            "source": pmids,
+            "doi": [*dois, "10.9999/nobody.knows"],
+            "pmcid": [*pmcids, "PMC9999999"],
+            "arxiv": [*preprints, "2401.99999"],
+            "ids": anything,
+            "paper": [*anything, LAST_FILE, LAST_FILE],
+            "job": [LAST_JOB],
+            "year": ["2024", "2025", "20", ""],
+            "min_date": DATES,
+            "max_date": DATES,
+        }
+
+    def __iter__(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        for tool in self._turns:
+            schema = tool["inputSchema"]
+            arguments = self._object(schema)
+            if self._random.random() < 0.2:
+                arguments |= self._strange(schema)
+            yield tool["name"], arguments
+
+    def _object(self, schema: Mapping[str, Any]) -> dict[str, Any]:
+        """What *schema* describes: all that is required, and some of the rest."""
+        named = schema.get("properties", {})
+        required = list(schema.get("required", ()))
+        rest = [name for name in named if name not in required]
+        more = self._random.sample(rest, min(len(rest), self._random.choice((0, 1, 1, 2, 3, 99))))
+        return {name: self._value(named[name], name) for name in (*required, *more)}
+
+    def _strange(self, schema: Mapping[str, Any]) -> dict[str, Any]:
+        """A value of any kind, under a name that *schema* knows or does not."""
+        name = self._random.choice([*schema.get("properties", {}), "x", ""])
+        return {name: self._random.choice((*ODD, self._text(name)))}
+
+    def _value(self, schema: Mapping[str, Any], name: str) -> Any:
+        if "anyOf" in schema:
+            return self._value(self._random.choice(schema["anyOf"]), name)
+        if "enum" in schema:
+            return self._random.choice(schema["enum"])
+        kind = schema["type"]
+        if kind == "object":
+            return self._object(schema)
+        if kind == "array":
+            size = self._random.choice((0, 1, 1, 2, 3, 5))
+            size = max(schema.get("minItems", 0), min(schema.get("maxItems", size), size))
+            return [self._value(schema["items"], name) for _ in range(size)]
+        if kind in ("integer", "number"):
+            return self._number(schema)
+        return {"boolean": self._random.random() < 0.5, "null": None}.get(kind, self._text(name))
+
+    def _number(self, schema: Mapping[str, Any]) -> int:
+        least, most = schema.get("minimum", -3), schema.get("maximum", 10_000)
+        near = self._random.randint(least, min(most, least + 20))
+        return self._random.choice((*[near] * 6, least, most, self._random.randint(least, most)))
+
+    def _text(self, name: str) -> str:
+        if self._random.random() < 0.1:
+            return self._random.choice((*JUNK, self._characters()))
+        known = (values for begun, values in self._known.items() if name.startswith(begun))
+        return self._random.choice(next(known, WORDS))
+
+    def _characters(self) -> str:
+        """Any characters but halves of surrogate pairs, which no JSON parser has to take."""
+        points = (self._random.choice((0x7F, 0x2FF, 0xD7FF)) for _ in range(30))
+        return "".join(chr(self._random.randint(0, most)) for most in points)
+
+
+@dataclass
+class Tally:
+    """What came of the calls of each tool."""
+
+    results: Counter[str] = field(default_factory=Counter)
+    refusals: Counter[str] = field(default_factory=Counter)
+    codes: Counter[str] = field(default_factory=Counter)
+    defects: list[tuple[str, dict[str, Any], str, str]] = field(default_factory=list)
+
+    def table(self) -> str:
+        """One line a tool."""
+        wrong = Counter(tool for tool, *_ in self.defects)
+        lines = [f"{'tool':28}{'calls':>8}{'results':>9}{'refusals':>9}{'defects':>9}"]
+        for tool in sorted({*self.results, *self.refusals, *wrong}):
+            counts = self.results[tool], self.refusals[tool], wrong[tool]
+            calls = self.results[tool] + self.refusals[tool]
+            lines.append(f"{tool:28}{calls:8}" + "".join(f"{count:9}" for count in counts))
+        sums = self.results.total(), self.refusals.total(), len(self.defects)
+        lines.append(f"{'all':28}{sum(sums[:2]):8}" + "".join(f"{count:9}" for count in sums))
+        lines.append(", ".join(f"{code} {count}" for code, count in self.codes.most_common()))
+        return "\n".join(lines)
+
+    def reproductions(self) -> str:
+        """Of every defect the shortest call that shows it, and how often it was seen."""
+        shortest: dict[tuple[str, str], tuple[str, str]] = {}
+        often: Counter[tuple[str, str]] = Counter()
+        for tool, arguments, mood, fault in self.defects:
+            kind = tool, re.sub(r"\W*\b\w*\d\w*\b\W*", "#", fault[-200:])
+            often[kind] += 1
+            call = f"{tool} {json.dumps(arguments)} ({mood})", fault
+            shortest[kind] = min(call, shortest.get(kind, call), key=lambda one: len(one[0]))
+        return "\n\n".join(
+            f"{often[kind]} × {call:.600}\n    {fault}" for kind, (call, fault) in shortest.items()
+        )
+
+
+class Caller:
+    """Makes calls, judges the answers, and remembers jobs and files for the calls after.
+
+    Parameters
+    ----------
+    tools
+        As the protocol lists them (``name``, ``inputSchema``, ``outputSchema``).
+    call
+        Makes one call; what it returns is the result as it stood on the wire.
+    heard
+        What was written since it was last asked, where nothing should be: tracebacks in the log,
+        bytes on standard output.
+    """
+
+    def __init__(
+        self,
+        tools: list[dict[str, Any]],
+        call: Callable[[str, dict[str, Any]], dict[str, Any]],
+        heard: Callable[[], str],
+    ) -> None:
+        self.tally = Tally()
+        self._schemas = {tool["name"]: tool["outputSchema"] for tool in tools}
+        for schema in self._schemas.values():
+            Draft202012Validator.check_schema(schema)
+        self._call, self._heard = call, heard
+        self._last = {LAST_JOB: "", LAST_FILE: ""}
+
+    def __call__(self, tool: str, arguments: dict[str, Any], mood: str = "") -> None:
+        """Make one call and write down what came of it."""
+        arguments = {name: self._filled(value) for name, value in arguments.items()}
+        result = self._call(tool, arguments)
+        failed = bool(result.get("isError"))
+        (self.tally.refusals if failed else self.tally.results)[tool] += 1
+        complaint = (
+            fault_of_refusal(result) if failed else fault_of_result(result, self._schemas[tool])
+        )
+        if failed:
+            code = (result.get("_meta") or {}).get("error", {}).get("code", "no code")
+            self.tally.codes[code] += 1
+        else:
+            self._remember(result["structuredContent"])
+        for fault in filter(None, (complaint, self._heard())):
+            self.tally.defects.append((tool, arguments, mood or "calm", fault))
+
+    def _filled(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return [self._filled(one) for one in value]
+        return self._last.get(value, value) if isinstance(value, str) else value
+
+    def _remember(self, structure: Mapping[str, Any]) -> None:
+        self._last[LAST_JOB] = structure.get("job_id") or self._last[LAST_JOB]
+        path = structure.get("file_path") or ""
+        self._last[LAST_FILE] = path.rpartition("/")[2] or self._last[LAST_FILE]
+
+
+def fault_of_result(result: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
+    """What is wrong with a success; empty when nothing."""
+    if fault := _misfit(result.get("structuredContent"), schema) or _misfit(result, {}):
+        return fault
+    texts = [block["text"] for block in result["content"] if block["type"] == "text"]
+    return "" if texts and texts[0] else "no text beside the structure"
+
+
+def fault_of_refusal(result: Mapping[str, Any]) -> str:
+    """What is wrong with an error; empty when it is the envelope, as text and for programs."""
+    said = result["content"][0]["text"]
+    try:
+        envelope = json.loads(said)
+    except ValueError:
+        return f"no envelope: {said:.300}"
+    if fault := _misfit(envelope, ENVELOPE):
+        return f"{fault}: {said:.300}"
+    told = (result.get("_meta") or {}).get("error")
+    return "" if told == envelope["error"] else f"_meta says otherwise: {told}"
+
+
+def _misfit(value: Any, schema: Mapping[str, Any]) -> str:
+    """Why *value* is not what *schema* describes, or not JSON at all."""
+    try:
+        json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
+    except ValueError as error:
+        return f"no JSON: {error}"
+    error = best_match(Draft202012Validator(schema).iter_errors(value))
+    return f"{error.json_path}: {error.message:.300}" if error else ""
+
+
+def make_calls(
+    caller: Caller,
+    calls: Calls,
+    number: int,
+    world: World,
+    settle: Callable[[], None],
+) -> None:
+    """*number* calls, the world's mood changing after each `ROUND`; *settle* is called between."""
+    moods = itertools.cycle(mood for bad in MOODS for mood in ("", bad))
+    mood = ""
+    for turn, (tool, arguments) in enumerate(itertools.islice(calls, number)):
+        if turn % ROUND == 0:
+            world.reset()
+            settle()
+            if mood := next(moods):
+                world.mood(mood, seconds=0)
+        caller(tool, arguments, mood)
+    world.reset()

@@ -1,0 +1,20 @@
+"""Every tool of every toolset under arguments of every kind: a valid result or the envelope."""
+
+from tests.clients.any_arguments import Caller, Calls, make_calls
+from tests.clients.any_calls import InMemory
+from utils import Library
+
+CALLS = 600  # tests/clients/any_calls.py makes as many as one likes
+
+
+def test_any_call_gets_a_valid_result_or_the_envelope(settings, world, capfd):
+    with InMemory(Library(**settings, mcp_toolsets=("all",))) as server:
+        caller = Caller(server.tools, server.call, server.heard)
+        make_calls(caller, Calls(server.tools, world), CALLS, world, server.settle)
+    tally = caller.tally
+    assert not tally.defects, tally.reproductions()
+    # Neither only refusals nor only results, of any tool.
+    named = {tool["name"] for tool in server.tools}
+    assert set(tally.results) == set(tally.refusals) == named, tally.table()
+    assert min(tally.results.total(), tally.refusals.total()) > CALLS / 5, tally.table()
+    assert capfd.readouterr().out == ""
