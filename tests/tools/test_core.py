@@ -7,6 +7,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 from fastmcp import Client
+from mcp import MCPError
 
 from utils import Library
 from utils.patience import Patience
@@ -188,3 +189,85 @@ def test_what_takes_too_long_goes_on_and_is_picked_up():
     patience._longest = 5
     assert patience.wait("x", work) == "done"
     assert len(runs) == 1
+
+
+VIOLATIONS = {
+    "missing": ({}, "query is missing; it must be text."),
+    "type": ({"query": 7}, "query is 7; it must be text."),
+    "text for a number": (
+        {"query": "a", "max_results": "7"},
+        'max_results is "7"; it must be a whole number of at least 1 and at most 1000.',
+    ),
+    "truth for a number": (
+        {"query": "a", "start": True},
+        "start is true; it must be a whole number",
+    ),
+    "range": (
+        {"query": "a", "max_results": 5000},
+        "max_results is 5000; it must be a whole number",
+    ),
+    "enum": ({"query": "a", "sort_by": "title"}, 'it must be one of "pub_date", "relevance"'),
+    "in a list": ({"query": "a", "publication_types": ["a", 3]}, "publication_types[1] is 3; it"),
+    "long": ({"query": "a", "sort_by": "x" * 999}, f'sort_by is "{"x" * 58}…; it must'),
+    "extra": ({"query": "a", "max_result": 3}, "max_result is no argument here."),
+    "half a character": ({"query": "\ud800"}, "half of a surrogate pair"),
+}
+
+
+@ERAS
+@pytest.mark.parametrize(("arguments", "said"), VIOLATIONS.values(), ids=VIOLATIONS.keys())
+async def test_a_wrong_argument_is_told_by_name_value_and_what_is_allowed(
+    library, world, mode, arguments, said
+):
+    error = (await call(library, "search_pubmed", arguments, mode)).meta["error"]
+    assert error["code"] == "VALIDATION"
+    assert said in error["message"]
+    assert "Input should" not in error["message"]
+    assert error["suggestions"]
+    if "max_result" in arguments:
+        assert error["suggestions"] == ["Did you mean max_results?"]
+
+
+async def test_parts_of_an_argument_have_their_own_names(settings, world):
+    library = Library(**settings, mcp_toolsets=("pubmed",))
+    for tool, arguments, said, hint in (
+        ("match_citations", {"citations": [{"title": "a"}]}, "citations[0].title is no", "journal"),
+        ("fetch_article_details", {"pmids": []}, "pmids has 0 values; it must be a list", "again"),
+        ("spell_check", {"query": {"a": 1}}, 'query is {"a": 1}; it must be text.', "again"),
+    ):
+        error = (await call(library, tool, arguments)).meta["error"]
+        assert said in error["message"]
+        assert hint in error["suggestions"][0]
+
+
+async def test_many_mistakes_are_not_all_listed(library):
+    error = (await call(library, "search_pubmed", dict.fromkeys("abcdefgh", 1))).meta["error"]
+    assert len(error["message"]) < 300
+    assert "4 more" in error["message"]
+
+
+@ERAS
+async def test_an_unknown_tool_is_told_with_those_there_are(library, mode):
+    async with Client(build(library), mode=mode) as client:
+        with pytest.raises(MCPError, match="search_pubmed_minimal") as refused:
+            await client.call_tool("nonsense")
+        with pytest.raises(MCPError, match="MCP_TOOLSETS=core,pubmed") as elsewhere:
+            await client.call_tool("lookup_mesh")
+    assert (refused.value.code, elsewhere.value.code) == (-32602, -32602)
+    assert "toolset pubmed" in elsewhere.value.data["error"]["message"]
+    assert refused.value.data["error"]["code"] == "NOT_FOUND"
+
+
+async def test_a_page_beyond_the_end_is_empty_and_says_why(library, world):
+    pmid = world.paper("pmc_cloud").pmid
+    await call(library, "download_paper", {"pmid": pmid})
+    found = await call(library, "search_pubmed", {"query": "coral", "start": 500})
+    assert (found.structured_content["papers"], found.structured_content["next_start"]) == (
+        [],
+        None,
+    )
+    assert "beyond the end" in found.structured_content["warnings"][-1]
+    for tool, arguments in (("list_papers", {}), ("read_paper", {"paper": pmid})):
+        done = await call(library, tool, {**arguments, "start": 500_000})
+        assert not done.is_error
+        assert "beyond the end" in done.content[0].text

@@ -8,7 +8,10 @@ from mcp import MCPError
 from mcp.types import PromptReference, ResourceTemplateReference
 
 from utils import Library
+from utils.errors import NotConfigured, Unreachable
+from utils.sources import eutils
 from utils.tools import build
+from utils.web import Answer
 
 pytestmark = pytest.mark.anyio
 ERAS = pytest.mark.parametrize("mode", ["auto", "legacy"])
@@ -63,6 +66,85 @@ async def test_the_state_is_true(library, world, mode):
     assert state["last_ncbi_connectivity_check"] == state["last_ncbi_answer"]
     assert info["contact_email"] == "tester@lab.edu"
     assert info["ncbi_compliance"]["api_usage_status"] == "no NCBI API key"
+
+
+async def state(library):
+    return (await told(library, "pubmed-connect://info"))["operational_status"]
+
+
+async def test_offline_nobody_was_asked_and_nothing_failed(settings, world):
+    library = Library(**settings, papers_offline=True)
+    with pytest.raises(Unreachable):
+        library.search("coral")
+    now = await state(library)
+    assert (now["ncbi_status"], now["last_ncbi_connectivity_check"]) == ("offline", None)
+    assert "PAPERS_OFFLINE" in now["ncbi_trouble"]
+
+
+async def test_without_an_address_ncbi_is_not_asked(settings, world):
+    library = Library(**{**settings, "pubmed_email": ""})
+    with pytest.raises(NotConfigured):
+        library.search("coral")
+    now = await state(library)
+    assert (now["ncbi_status"], now["last_ncbi_connectivity_check"]) == ("refused", None)
+    assert "PUBMED_EMAIL" in now["ncbi_trouble"]
+
+
+@pytest.mark.parametrize(
+    ("mood", "seconds", "status"),
+    [("storm", 600, "busy"), ("down", 0, "unreachable"), ("reset", 0, "unreachable")],
+)
+async def test_what_keeps_ncbi_from_answering_is_told_apart(library, world, mood, seconds, status):
+    world.mood(mood, "eutils", seconds=seconds)
+    with pytest.raises(Unreachable):
+        library.search("coral")
+    assert (await state(library))["ncbi_status"] == status
+
+
+async def test_a_refused_key_and_a_closed_door_are_refusals(library, world, monkeypatch):
+    answer = Answer(200, "127.0.0.1", b'{"error":"API key invalid"}', "application/json")
+    monkeypatch.setattr(library.web, "get", lambda *_, check, **__: check(answer))
+    with pytest.raises(NotConfigured):
+        library.search("coral")
+    assert (await state(library))["ncbi_status"] == "refused"
+
+    def closed(*_, **__):
+        raise Unreachable("127.0.0.1 answered 403.", status=403, retry_after=2.0)
+
+    monkeypatch.setattr(library.web, "get", closed)
+    with pytest.raises(Unreachable):
+        library.search("coral")
+    assert (await state(library))["ncbi_status"] == "refused"
+
+
+async def test_each_answered_try_counts_and_the_last_one_stands(library, world, monkeypatch):
+    seen = []
+    note = eutils._note
+
+    def noted(web, status="", *words, **more):
+        note(web, status, *words, **more)
+        seen.append(library.contact().status)
+
+    monkeypatch.setattr(eutils, "_note", noted)
+    world.mood("empty", "eutils", times=1)
+    library.search("coral")
+    assert "unreachable" in seen
+    assert (await state(library))["ncbi_status"] == "nominal"
+
+
+async def test_who_waits_is_counted_in_this_process_and_says_so(library, world, monkeypatch):
+    counted = []
+    get = library.web.get
+    monkeypatch.setattr(
+        library.web,
+        "get",
+        lambda *a, **o: counted.append(library.contact().waiting) or get(*a, **o),
+    )
+    library.search("coral")
+    assert set(counted) == {1}
+    now = await state(library)
+    assert now["internal_queue_length"] == 0
+    assert "this process" in now["internal_queue_scope"]
 
 
 async def test_a_key_is_told_of_but_not_told(settings, world):
@@ -154,18 +236,43 @@ async def test_no_address_leads_out_of_the_shelf(library, world, tmp_path, key):
     assert str(tmp_path) not in str(refused.value)
 
 
-@pytest.mark.parametrize(
-    ("uri", "said"),
-    [
-        ("resource://pubmed/paper/39999999", "no record"),
-        ("resource://pubmed/paper/abc", "no PMID"),
-        ("papers://39999999", "not on the shelf"),
-    ],
-)
-async def test_what_is_not_there_is_told_in_words(library, world, uri, said):
-    async with Client(build(library)) as client:
-        with pytest.raises(MCPError, match=said):
+MISSES = {
+    "unknown paper": ("resource://pubmed/paper/39999999", "no record"),
+    "malformed number": ("resource://pubmed/paper/abc", "no PMID"),
+    "not on the shelf": ("papers://39999999", "not on the shelf"),
+    "unknown job": ("papers://report/no-such-job", "no-such-job"),
+    "traversal": ("papers://..%2Fsecret.txt", "nothing at"),
+    "unknown address": ("pubmed-connect://nonsense", "nothing at"),
+}
+
+
+@ERAS
+@pytest.mark.parametrize(("uri", "said"), MISSES.values(), ids=MISSES.keys())
+async def test_what_is_not_there_is_not_found_in_words(library, world, caplog, mode, uri, said):
+    caplog.set_level("DEBUG")
+    async with Client(build(library), mode=mode) as client:
+        with pytest.raises(MCPError, match=said) as missed:
             await client.read_resource(uri)
+    assert missed.value.code == (-32602 if mode == "auto" else -32002)
+    told = missed.value.data
+    assert told["uri"] == uri
+    assert told["error"]["code"] in {"NOT_FOUND", "VALIDATION"}
+    assert said in told["error"]["message"]
+    assert told["error"]["suggestions"]
+    assert not [line for line in caplog.records if line.exc_info]
+    assert not [line for line in caplog.records if line.levelname in {"WARNING", "ERROR"}]
+
+
+@ERAS
+async def test_a_site_in_trouble_is_no_missing_resource(library, world, caplog, mode):
+    world.mood("down", "eutils")
+    async with Client(build(library), mode=mode) as client:
+        with pytest.raises(MCPError, match="503") as missed:
+            await client.read_resource("pubmed-connect://stats/pubmed")
+    assert missed.value.code == -32603
+    assert missed.value.data["error"]["code"] == "UPSTREAM"
+    assert missed.value.data["error"]["suggestions"]
+    assert not [line for line in caplog.records if line.exc_info]
 
 
 async def test_a_bug_is_masked(library, world, monkeypatch):
@@ -199,29 +306,3 @@ async def test_names_on_the_shelf_are_suggested(library, world, mode):
         prompt = PromptReference(type="ref/prompt", name="literature_review")
         found = await client.complete(prompt, {"name": "topic", "value": "x"})
         assert found.values == []
-
-
-PROMPTS = {
-    "literature_review": {"topic": "coral bleaching"},
-    "systematic_review_harvest": {"question": "Does heat bleach corals?", "query": "coral[ti]"},
-    "gene_pair_survey": {"ligand": "CXCL12", "receptor": "CXCR4"},
-}
-
-
-@ERAS
-async def test_prompts_hold_what_was_given_and_name_tools_there_are(library, mode):
-    async with Client(build(library), mode=mode) as client:
-        names = {tool.name for tool in await client.list_tools()}
-        prompts = {prompt.name: prompt for prompt in await client.list_prompts()}
-        assert set(prompts) == set(PROMPTS)
-        for name, arguments in PROMPTS.items():
-            assert prompts[name].title
-            assert prompts[name].description
-            required = {one.name for one in prompts[name].arguments if one.required}
-            assert required <= set(arguments)
-            text = (await client.get_prompt(name, arguments)).messages[0].content.text
-            assert all(value in text for value in arguments.values())
-            assert "untrusted" in text
-            for word in text.replace("(", " ").replace(":", " ").replace(",", " ").split():
-                known_shape = word.endswith(("_pubmed", "_paper", "_papers", "_lr", "_minimal"))
-                assert not known_shape or word in names | {"max_papers"}

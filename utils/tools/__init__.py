@@ -35,24 +35,26 @@ def build(library: Library, auth: TokenGate | None = None) -> FastMCP[Any]:
     from fastmcp import FastMCP
 
     from . import harvests, prompts, resources, toolsets
-    from .answers import Refusals
     from .call_log import Calls
+    from .refusals import Refusals
 
     server: FastMCP[Any] = FastMCP(
         "papershelf",
         INSTRUCTIONS,
         version=version(),
         auth=auth,
-        middleware=[Calls(), Refusals()],
+        middleware=[Calls(), Refusals(library)],
         mask_error_details=True,
+        strict_input_validation=True,  # "7" and true are no numbers
     )
-    for tool in toolsets.tools(library):
+    tools = toolsets.tools(library)
+    for tool in tools:
         server.add_tool(auth.guarded(tool) if auth else tool)
     for resource in resources.resources(library):
         server.add_resource(resource)
     for template in (harvests.report(library), *resources.templates(library)):
         server.add_template(template)
-    for prompt in prompts.prompts():
+    for prompt in prompts.prompts({tool.name for tool in tools}):
         server.add_prompt(prompt)
     server.add_completion_handler(resources.completion(library))
     return server

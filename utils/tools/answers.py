@@ -17,12 +17,10 @@ from pathlib import Path
 from typing import Any, ParamSpec
 from urllib.parse import quote
 
-from fastmcp.exceptions import ValidationError
-from fastmcp.server.middleware import Middleware
 from fastmcp.tools import ToolResult
 from mcp.types import Annotations, ResourceLink, TextContent
 
-from ..errors import BadRequest, PaperError
+from ..errors import PaperError
 from ..paper import StoredPaper
 
 P = ParamSpec("P")
@@ -102,24 +100,3 @@ def refusing(tool: Callable[P, ToolResult]) -> Callable[P, ToolResult]:
             return refusal(error)
 
     return call
-
-
-class Refusals(Middleware):
-    """Arguments that break the schema get the same envelope as every other bad request."""
-
-    async def on_call_tool(self, context: Any, call_next: Any) -> Any:
-        """Let the call pass; turn a schema violation into a refusal."""
-        try:
-            return await call_next(context)
-        except ValidationError as error:
-            return refusal(BadRequest(_sentence(error), "See the tool's input schema."))
-
-
-def _sentence(error: ValidationError) -> str:
-    """What pydantic found wrong, without its links and dumps."""
-    cause = error.__cause__
-    if cause is None or not hasattr(cause, "errors"):
-        return str(error).splitlines()[0]
-    return "; ".join(
-        f"{'.'.join(map(str, row['loc'])) or 'arguments'}: {row['msg']}" for row in cause.errors()
-    )

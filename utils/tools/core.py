@@ -137,7 +137,7 @@ def _search(
             date_type=date_type,
             publication_types=tuple(publication_types),
         )
-        return _found(found, row)
+        return _found(found, row, start)
 
     return search
 
@@ -182,6 +182,8 @@ def _read_tool(library: Library) -> FunctionTool:
             paper, section=section, start=start, max_chars=max_chars, references=references
         )
         more = "" if read.next_start is None else f"; more from start={read.next_start}"
+        if start and not read.text:
+            more = f"; start={start} lies beyond the end"
         return answer(
             {
                 "title": read.title,
@@ -220,23 +222,32 @@ def _list_tool(library: Library) -> FunctionTool:
         rows = [_on_shelf(stored) for stored in page]
         return answer(
             {"total": total, "papers": rows, "next_start": end if end < total else None},
-            _listing([stored.paper for stored in page], total, "on the shelf"),
+            _listing([stored.paper for stored in page], total, "on the shelf", start),
         )
 
     return tool(list_papers, READS_SHELF, schemas.LIST)
 
 
-def _found(found: SearchResult, row: Callable[[Paper], dict[str, Any]]) -> ToolResult:
+def _found(
+    found: SearchResult, row: Callable[[Paper], dict[str, Any]], start: int = 0
+) -> ToolResult:
     structure = {
         "query": found.query,
         "effective_query": found.effective_query,
         "total": found.total,
         "next_start": found.next_start,
-        "warnings": list(found.warnings),
+        "warnings": [*found.warnings, *_beyond(start, found.total)],
         "papers": [row(paper) for paper in found.papers],
     }
-    text = _listing(found.papers, found.total, "in PubMed")
+    text = _listing(found.papers, found.total, "in PubMed", start)
     return answer(structure, "\n".join((text, *found.warnings)))
+
+
+def _beyond(start: int, total: int) -> list[str]:
+    """A word for an empty page that is no empty result."""
+    if 0 < total <= start:
+        return [f"start={start} lies beyond the end: there are {total}, counted from 0."]
+    return []
 
 
 def _on_shelf(stored: StoredPaper) -> dict[str, Any]:
@@ -244,8 +255,8 @@ def _on_shelf(stored: StoredPaper) -> dict[str, Any]:
     return {**row, "kind": stored.kind, "license": stored.license, "file_path": stored.path}
 
 
-def _listing(papers: Sequence[Paper], total: int, where: str) -> str:
+def _listing(papers: Sequence[Paper], total: int, where: str, start: int = 0) -> str:
     """Titles only: the rest is in the structure."""
-    lines = [f"{len(papers)} of {total} papers {where}."]
+    lines = [f"{len(papers)} of {total} papers {where}.", *_beyond(start, total)]
     lines += [f"{paper.ids}: {paper.title} ({paper.year})" for paper in papers[:20]]
     return "\n".join(lines)

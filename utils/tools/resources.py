@@ -129,14 +129,14 @@ def _names(stored: Any, name: str) -> Iterator[str]:
 
 
 def readable(function: Callable[P, Any]) -> Callable[P, Any]:
-    """Let expected errors reach the reader; all others stay masked."""
+    """Let expected errors reach `.refusals.Refusals`; all others are logged and masked."""
 
     @functools.wraps(function)
     def read(*args: P.args, **options: P.kwargs) -> Any:
         try:
             return function(*args, **options)
         except PaperError as error:
-            raise ResourceError(str(error), log_level=logging.WARNING) from error
+            raise ResourceError(str(error), log_level=logging.NOTSET) from error
 
     return read
 
@@ -175,6 +175,7 @@ def _info(library: Library) -> dict[str, Any]:
             "ncbi_status": contact.status,
             "ncbi_trouble": contact.trouble,
             "internal_queue_length": contact.waiting,
+            "internal_queue_scope": "requests of this process, queued or under way",
         },
         "toolsets": list(settings.mcp_toolsets),
         "offline": settings.papers_offline,

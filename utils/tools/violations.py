@@ -1,0 +1,139 @@
+"""What is wrong with the arguments of a call, in sentences about the arguments.
+
+pydantic's own words speak of inputs and types; a model that is to call again needs the name, what
+it gave and what is allowed. The latter is read from the input schema, which is what the host has
+read as well.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from fastmcp.utilities.json_schema import dereference_refs
+from pydantic import ValidationError
+
+from ..errors import BadRequest
+from ..plain_text import plain_json
+
+_TOLD = 5
+_SHOWN = 60
+_KINDS = {
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "string": "text",
+    "array": "a list",
+    "object": "an object",
+    "null": "null",
+}
+_ABSENT = ("missing", "missing_argument", "missing_keyword_only_argument")
+_STRANGE = ("extra_forbidden", "unexpected_keyword_argument")
+_LENGTHS = {"string": ("minLength", "maxLength"), "array": ("minItems", "maxItems")}
+_PARTS = {"string": " characters", "array": " values"}
+Schema = Mapping[str, Any]
+
+
+def told(error: BaseException | None, schema: Schema) -> BadRequest:
+    """What the caller did wrong, given what pydantic says of arguments that break *schema*."""
+    found = error.errors(include_url=False) if isinstance(error, ValidationError) else []
+    schema = dereference_refs(dict(schema))
+    # A value that fits none of several types is told of once, not once for each.
+    said = list(dict.fromkeys(_sentence(row, schema) for row in found))
+    if more := len(said) - _TOLD:
+        said[_TOLD:] = [f"{more} more." if more > 0 else ""]
+    return BadRequest(" ".join(said).strip(), _suggestion(found, schema))
+
+
+def _sentence(row: Mapping[str, Any], schema: Schema) -> str:
+    where, allowed = _place(row["loc"], schema)
+    name = _name(where)
+    kind = str(row["type"])
+    if kind in _ABSENT:
+        return f"{name} is missing; it must be {_allowed(allowed)}."
+    if kind in _STRANGE:
+        return f"{name} is no argument here."
+    if kind in ("value_error", "assertion_error"):
+        return f"{name}: {row['msg'].partition(', ')[2]}"
+    given = row["input"]
+    if kind in ("too_long", "too_short", "string_too_long", "string_too_short"):
+        part = "characters" if isinstance(given, str) else "values"
+        return f"{name} has {len(given)} {part}; it must be {_allowed(allowed)}."
+    return f"{name} is {_given(given)}; it must be {_allowed(allowed)}."
+
+
+def _place(loc: Sequence[str | int], schema: Schema) -> tuple[list[str | int], Schema]:
+    """The steps of *loc* as a caller knows them, and what is allowed at their end.
+
+    pydantic puts names of its own between them, such as those of the members of a union.
+    """
+    where: list[str | int] = []
+    allowed: Schema = schema
+    for number, step in enumerate(loc, 1):
+        below = _below(allowed, step)
+        if below is not None:
+            allowed = below
+            where.append(step)
+        elif number == len(loc) and any("properties" in one for one in _members(allowed)):
+            where.append(step)  # a member there is none of
+            allowed = {}
+    return where, allowed
+
+
+def _below(schema: Schema, step: str | int) -> Schema | None:
+    for one in _members(schema):
+        if isinstance(step, int) and "items" in one:
+            return dict(one["items"])
+        if step in one.get("properties", {}):
+            return dict(one["properties"][step])
+    return None
+
+
+def _members(schema: Schema) -> Iterator[Schema]:
+    yield schema
+    yield from schema.get("anyOf", ())
+
+
+def _allowed(schema: Schema) -> str:
+    """What a schema asks for, in words."""
+    if "anyOf" in schema:
+        return " or ".join(dict.fromkeys(map(_allowed, schema["anyOf"])))
+    if "enum" in schema:
+        return f"one of {', '.join(map(plain_json, schema['enum']))}"
+    kind = str(schema.get("type", ""))
+    words = _KINDS.get(kind, "as the input schema says")
+    least, most = (schema.get(name) for name in _LENGTHS.get(kind, ("minimum", "maximum")))
+    bounds = [f"at least {least}"] if least is not None else []
+    bounds += [f"at most {most}"] if most is not None else []
+    if bounds:
+        words += f" of {' and '.join(bounds)}{_PARTS.get(kind, '')}"
+    if "pattern" in schema:
+        words += f" of the form {schema['pattern']}"
+    return words
+
+
+def _name(where: Sequence[str | int]) -> str:
+    """``citations[2].year``."""
+    written = "".join(f"[{one}]" if isinstance(one, int) else f".{one}" for one in where)
+    return _cut(written.removeprefix(".")) or "The arguments"
+
+
+def _given(value: object) -> str:
+    return _cut(plain_json(value))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+
+
+def _suggestion(found: Sequence[Mapping[str, Any]], schema: Schema) -> str:
+    """For a name that is none, the one that was meant."""
+    for row in found:
+        if row["type"] in _STRANGE:
+            _, around = _place(row["loc"][:-1], schema)
+            names = [name for one in _members(around) for name in one.get("properties", {})]
+            if close := difflib.get_close_matches(str(row["loc"][-1])[:_SHOWN], names, 1):
+                return f"Did you mean {close[0]}?"
+            return f"There are: {', '.join(names)}."
+    return "Correct it and call again."
