@@ -19,7 +19,7 @@ _SPELLINGS: dict[IdName, tuple[re.Pattern[str], ...]] = {
         re.compile(rf"(?:arxiv:\s*)?{_ARXIV}(?:\s*\[[\w.-]+\])?", re.I),
         re.compile(
             r"(?:https?://)?(?:www\.|export\.)?arxiv\.org/(?:abs|pdf|html|e-print|src)/"
-            rf"{_ARXIV}(?:\.pdf)?/?",
+            rf"{_ARXIV}(?:\.pdf)?/?(?:[?#]\S*)?",
             re.I,
         ),
     ),
@@ -190,6 +190,17 @@ class Ids:
 
 
 ID_NAMES: tuple[IdName, ...] = tuple(f.name for f in fields(Ids))  # type: ignore[misc]
+
+
+def arxiv_version(text: str) -> str:
+    """The number of the version that an arXiv identifier names, in any spelling; else empty.
+
+    >>> arxiv_version("https://doi.org/10.48550/arXiv.2601.00001v2"), arxiv_version("2601.00001")
+    ('2', '')
+    """
+    number = Ids.maybe(text).arxiv.rpartition("/")[2]
+    match = re.search(rf"{re.escape(number)}v0*([1-9]\d*)", unquote(text), re.I) if number else None
+    return match[1] if match else ""
 
 
 def _normal(name: IdName, value: str) -> str:

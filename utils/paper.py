@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from .identifiers import Ids
 
-Media = Literal["jats", "html", "pdf", "markdown"]
+Media = Literal["jats", "html", "pdf", "markdown", "latex"]
 Kind = Literal["full_text", "abstract"]
 Verdict = Literal[
     "full_text",

@@ -1,113 +1,149 @@
-"""arXiv: the record and the PDF of every preprint on it.
+"""arXiv: its search, and the record of every preprint on it.
 
-One request every three seconds, one at a time, summed over everything a user runs; a 429 comes
-without Retry-After and means a minute at least.
-https://info.arxiv.org/help/api/user-manual.html · https://info.arxiv.org/help/api/tou.html
+Beside it: how it is asked (`.arxiv_manners`), what (`.arxiv_query`), what an entry says
+(`.arxiv_records`), and the texts (`.arxiv_files`).
+https://info.arxiv.org/help/api/user-manual.html
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict
-from typing import Any
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 
-from ..errors import BadContent, NotOffered, Unreachable
+from ..errors import BadRequest, NotOffered, Unreachable
 from ..identifiers import Ids
-from ..paper import Author, Fetched, Paper
-from ..web import Answer, Rate, Web
-from .source import Lookup, Route, Source, one_by_one, remembered
+from ..paper import Paper, SearchResult, paper_from
+from ..web import Answer, Web
+from .arxiv_files import full_text
+from .arxiv_manners import ATOM, OPENSEARCH, RATE, REMEMBERED_DAYS, ask, feed
+from .arxiv_query import LAST, SHAKY, Question, question_of
+from .arxiv_records import paper_of
+from .source import Lookup, Query, Route, Source, one_by_one, remembered
 
-_ATOM = "{http://www.w3.org/2005/Atom}"
-_ARXIV = "{http://arxiv.org/schemas/atom}"
 _IDS_PER_REQUEST = 100
-# The index changes at midnight; asking the same more than once a day is against the rules.
-_REMEMBERED_DAYS = 1.0
+
+
+def search(query: Query, web: Web, *, sort_order: str = "descending") -> SearchResult:
+    """Ask arXiv's index; the same question is sent once a day.
+
+    Raises
+    ------
+    BadRequest
+        It cannot be asked so, or arXiv refuses it.
+    Unreachable
+        arXiv is down, wants to be left alone, or keeps sending pages without the hits it counted.
+    """
+    question = question_of(query, sort_order)
+    total, papers = _page(question, web)
+    end = question.start + len(papers)
+    more = bool(papers) and end < total
+    warnings = list(question.warnings)
+    if more and end >= LAST:
+        warnings.append(f"arXiv shows the first {LAST:,} hits only; narrow the search by years.")
+    elif total > SHAKY:
+        warnings.append(
+            f"Of {total:,} hits those after {SHAKY:,} come unreliably; narrow the search by years."
+        )
+    return SearchResult(
+        query.text,
+        question.search_query,
+        total,
+        papers,
+        tuple(warnings),
+        end if more and end < LAST else None,
+    )
 
 
 def look_up(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
-    """The records behind arXiv identifiers."""
-    known = remembered("arxiv", [ids.arxiv for ids in wanted], web)
-    unknown = [ids.arxiv for ids in wanted if ids.arxiv not in known]
-    for paper in _records(unknown, web):
-        known[paper.ids.arxiv] = paper
-        web.memory.keep("arxiv", paper.ids.arxiv, asdict(paper), _REMEMBERED_DAYS)
+    """The records behind arXiv identifiers, in their newest versions."""
+    known = records([ids.arxiv for ids in wanted], web)
     return {ids: known[ids.arxiv] for ids in wanted if ids.arxiv in known}
 
 
-def pdf(paper: Paper, web: Web) -> Iterator[Fetched]:
-    """The newest version's PDF, from the host arXiv keeps for programs."""
-    url = f"{web.settings.arxiv_base_url}/pdf/{paper.ids.arxiv}"
-    answer = web.get(url)
-    yield Fetched(answer.body, "pdf", url, SOURCE.name, "arxiv", ids=Ids(arxiv=paper.ids.arxiv))
-
-
-def _records(arxiv_ids: Sequence[str], web: Web) -> list[Paper]:
-    from ..formats.safe_xml import parse
-
-    if not arxiv_ids:
-        return []
-    answer = web.get(
+def records(names: Sequence[str], web: Web) -> dict[str, Paper]:
+    """What arXiv knows under *names* (``2601.00001``, ``2601.00001v1``), by these names."""
+    known = remembered("arxiv", names, web)
+    unknown = [name for name in dict.fromkeys(names) if name not in known]
+    if not unknown:
+        return known
+    answer = ask(
         f"{web.settings.arxiv_base_url}/api/query",
+        web,
         # Without max_results even a list of identifiers is cut to ten.
-        {"id_list": ",".join(arxiv_ids), "max_results": len(arxiv_ids)},
-        allow={400},
-        check=_complain,
+        {"id_list": ",".join(unknown), "max_results": len(unknown)},
+        allow=frozenset({400}),
+        check=feed,
     )
-    entries = parse(answer.body).iter(f"{_ATOM}entry")
-    papers = (_paper(entry) for entry in entries if entry.find(f"{_ATOM}author") is not None)
-    return [paper for paper in papers if paper.ids.arxiv]
+    for paper in _papers(answer):
+        # An entry names its version, whether or not one was asked for.
+        for name in (f"{paper.ids.arxiv}v{paper.version}", paper.ids.arxiv):
+            if name in unknown:
+                known[name] = paper
+                web.memory.keep("arxiv", name, asdict(paper), REMEMBERED_DAYS)
+    return known
 
 
-def _complain(answer: Answer) -> None:
-    """An error is a feed with one entry, whatever the status."""
-    from ..formats.safe_xml import parse
+def in_version(name: str, version: str, web: Web) -> Paper | None:
+    """One record in the version asked for, else in the newest; None when there is no such paper."""
+    asked = f"{name}v{version}" if version else name
+    return records([asked], web).get(asked)
 
-    if b"arxiv.org/api/errors" in answer.body:
-        msg = "arXiv refused the identifiers."
-        hint = "Check the spelling, such as 2601.00001 or hep-ex/0307015."
-        raise NotOffered(msg, hint, status=400)
+
+def _page(question: Question, web: Web) -> tuple[int, tuple[Paper, ...]]:
+    """How many hits there are, and those of one page."""
+    name = json.dumps(question.params, sort_keys=True)
+    if kept := web.memory.recall("arxiv_search", name):
+        return kept["total"], tuple(paper_from(row) for row in kept["papers"])
     try:
-        whole = b"<feed" in answer.body[:2000] and parse(answer.body) is not None
-    except BadContent:
-        whole = False
-    if not whole:
-        msg = "arXiv answered with something that is not a feed."
+        answer = ask(
+            f"{web.settings.arxiv_base_url}/api/query",
+            web,
+            question.params,
+            allow=frozenset({400}),
+            check=_require_hits,
+        )
+    except NotOffered as refused:
+        if refused.details.get("status") != 400:
+            raise
+        raise BadRequest(refused.message, "Simplify the query, or ask for fewer hits.") from None
+    total, papers = _total(answer), tuple(_papers(answer))
+    kept = {"total": total, "papers": [asdict(paper) for paper in papers]}
+    web.memory.keep("arxiv_search", name, kept, REMEMBERED_DAYS)
+    return total, papers
+
+
+def _require_hits(answer: Answer) -> None:
+    """A page inside the total that holds nothing is arXiv's own trouble, and passes."""
+    root = feed(answer)
+    start = root.findtext(f"{OPENSEARCH}startIndex") or "0"
+    if _total(answer) > int(start) and root.find(f"{ATOM}entry") is None:
+        msg = "arXiv counted hits and sent a page without any."
+        raise Unreachable(msg, "Try again later, or narrow the search by years.")
+
+
+def _total(answer: Answer) -> int:
+    told = feed(answer).findtext(f"{OPENSEARCH}totalResults") or ""
+    if not told.strip().isdecimal():
+        msg = "arXiv did not say how many hits there are."
         raise Unreachable(msg, "Try again later.")
+    return int(told)
 
 
-def _paper(entry: Any) -> Paper:
-    def text(tag: str) -> str:
-        return " ".join((entry.findtext(tag) or "").split())
-
-    where = text(f"{_ATOM}id")
-    return Paper(
-        ids=Ids(arxiv=Ids.maybe(where).arxiv, doi=Ids.maybe(text(f"{_ARXIV}doi")).doi),
-        title=text(f"{_ATOM}title"),
-        abstract=text(f"{_ATOM}summary"),
-        authors=tuple(
-            _author(" ".join((author.findtext(f"{_ATOM}name") or "").split()))
-            for author in entry.iter(f"{_ATOM}author")
-        ),
-        journal="arXiv",
-        published=text(f"{_ATOM}published")[:10],
-        revised=text(f"{_ATOM}updated")[:10],
-        publication_types=("Preprint",),
-        keywords=tuple(category.get("term", "") for category in entry.iter(f"{_ATOM}category")),
-    )
-
-
-def _author(name: str) -> Author:
-    """ArXiv prints names whole; the last word is the family name more often than not."""
-    given, _, family = name.rpartition(" ")
-    return Author(family=family, given=given)
+def _papers(answer: Answer) -> list[Paper]:
+    """The papers of a feed; what has no author is no paper (unknown identifiers, at times)."""
+    entries = feed(answer).iter(f"{ATOM}entry")
+    papers = (paper_of(entry) for entry in entries if entry.find(f"{ATOM}author") is not None)
+    return [replace(paper, recorded_by=SOURCE.name) for paper in papers if paper.ids.arxiv]
 
 
 SOURCE = Source(
     name="arxiv",
-    about="arXiv: preprints' records and PDFs",
+    about="arXiv: search, preprints' records, and their texts as HTML, LaTeX or PDF",
     service="arxiv",
     label="arXiv",
-    rates=(Rate("arxiv", ("arxiv",), every=3.0, alone=True, penalty=60.0, hosts=("arxiv.org",)),),
+    rates=(RATE,),
+    search=search,
     lookup=Lookup(("arxiv",), _IDS_PER_REQUEST, look_up),
-    routes=(Route("arxiv", ("arxiv",), one_by_one(pdf)),),
+    routes=(Route("arxiv", ("arxiv",), one_by_one(full_text)),),
 )
