@@ -28,6 +28,7 @@ from .field import Field, FieldEntry
 from .index import Entry, entry_of
 from .limits import Gate, refusal
 from .moods import MOODS, Mood
+from .openalex import DAILY
 from .records import Corpus, Record
 from .services import SERVICES, SITES
 from .wire import TEXT, Call, Listener, Reply, Request, dawdle, text
@@ -76,6 +77,7 @@ class World:
         self.desk = _eutils.Desk()
         self.gate = Gate(strict=latency > 0)
         self.jina_networks_blocked = False
+        self.openalex_credits = DAILY
         self._requests: list[Request] = []
         self._moods: list[Mood] = []
         self._entries: list[Entry | FieldEntry] | None = None
@@ -143,6 +145,7 @@ class World:
             self.gate = Gate(strict=self.latency > 0)
             self.desk = _eutils.Desk()
             self.jina_networks_blocked = False
+            self.openalex_credits = DAILY
 
     def entries(self) -> list[Entry | FieldEntry]:
         """The search index of PubMed, made when first asked for."""

@@ -45,6 +45,8 @@ class Record:
     - ``europepmc``: whether ``fullTextXML`` has it
     - ``unpaywall``: ``pdf``, ``html``, ``pmc``, ``landing``, ``fake_pdf``, ``scan``, ``closed``,
       ``unknown``
+    - ``openalex``: the same words, for the copies OpenAlex names; "" those of Unpaywall
+    - ``preprint``: the number Europe PMC gives a preprint
     - ``site``: the family of the publisher's pages, one host each
     - ``page``: what the publisher's page is, see `publishers`
     - ``jina``: ``page``, or ``blocked`` for who has no key
@@ -82,6 +84,8 @@ class Record:
     efetch: str = ""
     europepmc: bool = False
     unpaywall: str = "closed"
+    openalex: str = ""
+    preprint: str = ""
     site: str = "meadow"
     page: str = "paywall"
     jina: str = "page"
@@ -111,7 +115,8 @@ class Record:
     def expected(self) -> str:
         """What a perfect downloader ends with: ``full_text`` or ``abstract``."""
         in_pmc = self.cloud or self.efetch == "body" or self.europepmc
-        copy = self.arxiv or (self.doi and self.unpaywall in {"pdf", "html"})
+        named = {self.unpaywall, self.openalex} & {"pdf", "html"}
+        copy = self.arxiv or (self.doi and named)
         page = self.page in OPEN_PAGES or (self.page == "forbidden" and self.jina == "page")
         return "full_text" if in_pmc or copy or (self.doi and page) else "abstract"
 

@@ -13,6 +13,7 @@ from .doi import doi
 from .europepmc import europepmc
 from .eutils import eutils
 from .jina import reader, search
+from .openalex import openalex
 from .pmc import cloud, idconv
 from .semantic_scholar import semantic_scholar
 from .unpaywall import unpaywall
@@ -31,6 +32,7 @@ SERVICES: dict[str, Service] = {
     "doi": doi,
     "crossref": crossref,
     "unpaywall": unpaywall,
+    "openalex": openalex,
     "arxiv": arxiv,
     "jina_reader": reader,
     "jina_search": search,

@@ -30,8 +30,8 @@ def unpaywall(call: Call, world: World) -> Reply:
 
 
 def _answer(record: Record, world: World) -> dict[str, Any]:
-    locations = _locations(record, world)
-    best = locations[0] if locations else None
+    copies = locations(record, world, record.unpaywall)
+    best = copies[0] if copies else None
     return {
         "doi": record.doi.lower(),
         "doi_url": f"https://doi.org/{record.doi.lower()}",
@@ -48,7 +48,7 @@ def _answer(record: Record, world: World) -> dict[str, Any]:
         "has_repository_copy": bool(best),
         "best_oa_location": best,
         "first_oa_location": best,
-        "oa_locations": locations,
+        "oa_locations": copies,
         "oa_locations_embargoed": [],
         "updated": "2026-01-06T00:00:00",
         "data_standard": 2,
@@ -59,7 +59,8 @@ def _answer(record: Record, world: World) -> dict[str, Any]:
     }
 
 
-def _locations(record: Record, world: World) -> list[dict[str, Any]]:
+def locations(record: Record, world: World, kind: str) -> list[dict[str, Any]]:
+    """Where a copy of this kind lies, as Unpaywall says it."""
     item = f"{world.url('repository')}/item/{quote(record.doi, safe='')}"
     pmc = f"https://www.ncbi.nlm.nih.gov/pmc/articles/{record.pmcid}"
     urls: dict[str, tuple[str | None, str]] = {
@@ -71,9 +72,9 @@ def _locations(record: Record, world: World) -> list[dict[str, Any]]:
         "pmc": (f"{pmc}/pdf/main.pdf", pmc),
         "publisher": (None, landing(record, world)),
     }
-    if record.unpaywall not in urls:
+    if kind not in urls:
         return []
-    pdf, page = urls[record.unpaywall]
+    pdf, page = urls[kind]
     return [
         {
             "url": pdf or page,

@@ -18,6 +18,7 @@ SOURCES: tuple[Source, ...] = tuple(
         "arxiv",
         "crossref",
         "unpaywall",
+        "openalex",
         "publisher",
         "jina",
     )

@@ -5,18 +5,18 @@ https://unpaywall.org/products/api
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import quote
 
 from ..errors import Miss, NotOffered
 from ..paper import Fetched, Paper
 from ..web import Rate, Web
-from .publisher import pages_at
+from .loose_json import mapping, mappings, text
+from .open_copies import MOST, OpenCopy, different, what_lies_at
 from .source import Route, Source, one_by_one
 
 _REMEMBERED_DAYS = 1.0
-_MOST_COPIES = 4
 
 
 def open_copies(paper: Paper, web: Web) -> Iterator[Fetched | Miss]:
@@ -28,22 +28,21 @@ def open_copies(paper: Paper, web: Web) -> Iterator[Fetched | Miss]:
         Unpaywall does not know the DOI, or knows no open copy.
     """
     doi = paper.ids.doi
-    record = _record(doi, web)
-    locations = [record.get("best_oa_location"), *(record.get("oa_locations") or ())]
-    links = dict.fromkeys(link for location in locations for link in _links(location or {}))
-    if not links:
+    copies = _copies(_record(doi, web))
+    if not copies:
         msg = f"Unpaywall knows no open copy of doi:{doi}."
         raise NotOffered(msg, "Ask the authors or your library.")
-    licenses = {link: row.get("license") or "" for row in locations if row for link in _links(row)}
-    for link in list(links)[:_MOST_COPIES]:
-        yield from pages_at(
-            link, web, source=SOURCE.name, via="unpaywall", license_=licenses.get(link, "")
-        )
+    yield from what_lies_at(copies[:MOST], web, source=SOURCE.name, via="unpaywall")
+
+
+def known_copies(doi: str, web: Web) -> list[OpenCopy]:
+    """The copies Unpaywall has named within a day; it is not asked."""
+    return _copies(mapping(web.memory.recall("unpaywall", doi)))
 
 
 def _record(doi: str, web: Web) -> dict[str, Any]:
     if (remembered := web.memory.recall("unpaywall", doi)) is not None:
-        return dict(remembered)
+        return mapping(remembered)
     answer = web.get(
         f"{web.settings.unpaywall_base_url}/{quote(doi, safe='/')}",
         {"email": web.settings.require_email("Unpaywall")},
@@ -53,15 +52,20 @@ def _record(doi: str, web: Web) -> dict[str, Any]:
     if answer.status == 422:
         msg = "Unpaywall refuses the e-mail address in PUBMED_EMAIL."
         raise NotOffered(msg, "Set PUBMED_EMAIL to your own address.", status=422)
-    record = {} if answer.status == 404 else dict(answer.json())
+    record = {} if answer.status == 404 else mapping(answer.json())
     web.memory.keep("unpaywall", doi, record, _REMEMBERED_DAYS)
     return record
 
 
-def _links(location: dict[str, Any]) -> list[str]:
-    """A PDF beats the page that leads to it."""
-    found = (location.get("url_for_pdf"), location.get("url_for_landing_page"), location.get("url"))
-    return [link for link in found if link]
+def _copies(record: Mapping[str, Any]) -> list[OpenCopy]:
+    """The best first, and a PDF before the page that leads to it."""
+    best = mapping(record.get("best_oa_location"))
+    return different(
+        OpenCopy(link, text(place.get("license")))
+        for place in [best, *mappings(record.get("oa_locations"))]
+        for name in ("url_for_pdf", "url_for_landing_page", "url")
+        if (link := text(place.get(name)))
+    )
 
 
 SOURCE = Source(

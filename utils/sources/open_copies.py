@@ -1,0 +1,59 @@
+"""From the links of an open-access locator to what lies behind them.
+
+Unpaywall and OpenAlex both name the places where a DOI has an open copy, in nearly the same words:
+the best first, a PDF before the page that leads to it, each with its license.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from ..errors import Miss
+from ..identifiers import Ids
+from ..paper import Fetched
+from ..web import Web
+from .publisher import pages_at
+
+MOST = 4
+"""Copies of one paper that are asked for."""
+
+_ARXIV = re.compile(r"https?://(?:www\.|export\.)?arxiv\.org/", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenCopy:
+    """A link to a copy, and the license it is said to have there."""
+
+    url: str
+    license: str = ""
+
+    @property
+    def place(self) -> str:
+        """The link without what two spellings of it differ in."""
+        return re.sub(r"^https?://(?:www\.)?", "", self.url).rstrip("/")
+
+
+def different(copies: Iterable[OpenCopy]) -> list[OpenCopy]:
+    """Each place once, where it came first."""
+    places: dict[str, OpenCopy] = {}
+    for copy in copies:
+        places.setdefault(copy.place, copy)
+    return list(places.values())
+
+
+def what_lies_at(
+    copies: Iterable[OpenCopy], web: Web, *, source: str, via: str
+) -> Iterator[Fetched | Miss]:
+    """What lies at each of the *copies*; see `publisher.pages_at`."""
+    for copy in copies:
+        url = _for_programs(copy.url, web)
+        yield from pages_at(url, web, source=source, via=via, license_=copy.license)
+
+
+def _for_programs(url: str, web: Web) -> str:
+    """ArXiv's pages are for people; it keeps another host for programs."""
+    if _ARXIV.match(url) and (arxiv := Ids.maybe(url).arxiv):
+        return f"{web.settings.arxiv_base_url}/pdf/{arxiv}"
+    return url
