@@ -17,6 +17,7 @@ SOURCES: tuple[Source, ...] = tuple(
         "europepmc",
         "arxiv",
         "crossref",
+        "semantic_scholar",
         "unpaywall",
         "openalex",
         "publisher",
