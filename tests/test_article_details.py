@@ -76,11 +76,26 @@ def test_a_stranger_in_the_answer_is_nobody(library, monkeypatch):
     assert library.details(["1"]).not_found == ("1",)
 
 
-@pytest.mark.parametrize("pmids", [[], ["abc"], ["PMC123"], ["10.1000/a"], ["1", ""], ["0"]])
+@pytest.mark.parametrize("pmids", [[], ["abc"], ["PMC123"], ["10.1000/a"], ["", "x"], ["0"]])
 def test_what_is_no_pmid_is_refused_without_a_request(library, world, pmids):
     with pytest.raises(BadRequest):
         library.details(pmids)
     assert not world.requests
+
+
+def test_one_that_is_no_pmid_costs_only_itself(library, world, known):
+    found = library.details([known[0], "PMC123", UNKNOWN, "a\ud800"])
+    assert list(found.records) == known[:1]
+    assert found.requested == (known[0], UNKNOWN)
+    assert list(found.failed) == ["PMC123", "a\ufffd"]
+    assert found.failed["PMC123"].code == "VALIDATION"
+    assert "convert_ids" in found.failed["PMC123"].hint
+
+
+def test_beside_a_malformed_one_trouble_is_still_an_error(library, world, known):
+    world.mood("down", "eutils")
+    with pytest.raises(Unreachable):
+        library.details([known[0], "PMC123"])
 
 
 def test_the_same_paper_twice_is_asked_for_once(library, known):

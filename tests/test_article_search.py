@@ -54,6 +54,10 @@ def test_a_search_that_cannot_be_run_is_an_error(library, world):
         ("cells", {"min_date": "2021", "max_date": "2020"}),
         ("cells", {"date_type": "crdt"}),
         ("((cells", {}),
+        ("cel\x00ls", {}),
+        ("cells", {"publication_types": ("Review", "")}),
+        ("cells", {"publication_types": ('"',)}),
+        ("cells", {"publication_types": ("Review",) * 101}),
     ],
 )
 def test_what_cannot_be_asked_is_refused_without_a_request(library, world, query, options):

@@ -79,7 +79,18 @@ def test_an_empty_answer_is_an_error(library, world):
         library.match_citations([{"journal": "Nature"}])
 
 
-@pytest.mark.parametrize("citations", [[], [{}], [{"key": "a"}], [{"journal": " "}]])
+@pytest.mark.parametrize(
+    "citations",
+    [
+        [],
+        [{}],
+        [{"key": "a"}],
+        [{"journal": " "}],
+        [{"journal": "J", "key": "\x00"}],
+        [{"journal": "J", "volume": "1\x85"}],
+        [{"journal": "x" * 501}],
+    ],
+)
 def test_what_says_nothing_is_refused_without_a_request(library, world, citations):
     with pytest.raises(BadRequest):
         library.match_citations(citations)

@@ -22,6 +22,14 @@ BAD = {
     "no date": Query("a", min_date="last year", max_date="2020"),
     "no such day": Query("a", min_date="2020/02/30", max_date="2020/03"),
     "month 13": Query("a", min_date="2020/13", max_date="2021"),
+    "control": Query("a\x00b"),
+    "half a pair": Query("a\ud800"),
+    "too long": Query("a" * 20_001),
+    "no type": Query("a", publication_types=("",)),
+    "quoted nothing": Query("a", publication_types=('""',)),
+    "control in a type": Query("a", publication_types=("Re\x1bview",)),
+    "101 types": Query("a", publication_types=("Review",) * 101),
+    "long date": Query("a", min_date="2020" * 999, max_date="2020"),
     "backwards": Query("a", min_date="2021", max_date="2020"),
 }
 
@@ -33,6 +41,7 @@ def test_a_bad_question_is_refused_in_one_sentence_with_a_way_out(query):
     assert refused.value.message
     assert refused.value.hint
     assert refused.value.exit_code == 2
+    assert len(refused.value.message) < 200
 
 
 @pytest.mark.parametrize(
@@ -41,6 +50,18 @@ def test_a_bad_question_is_refused_in_one_sentence_with_a_way_out(query):
 )
 def test_a_good_question_passes(text):
     assert checked(Query(text)).text == text
+
+
+def test_line_breaks_and_tabs_are_blanks():
+    asked = checked(Query("a\r\n\tb", publication_types=(' "Review"\n',)))
+    assert asked.text.split() == ["a", "b"]
+    assert asked.text.isprintable()
+    assert asked.publication_types == ("Review",)
+
+
+def test_where_a_control_character_stands_is_said():
+    with pytest.raises(BadRequest, match=r"Character 3 of the query is U\+009B"):
+        checked(Query("ab\x9bc"))
 
 
 def test_dates_of_one_year_are_a_whole_year():
@@ -56,7 +77,7 @@ def test_ligand_receptor_question_is_that_of_the_contract():
     )
 
 
-@pytest.mark.parametrize(("ligand", "receptor"), [("", "CXCR4"), ("CXCL12", '"[]"')])
+@pytest.mark.parametrize(("ligand", "receptor"), [("", "CXCR4"), ("CXCL12", '"[]"'), ("a\0", "b")])
 def test_a_pair_needs_two_names(ligand, receptor):
     with pytest.raises(BadRequest):
         ligand_receptor_question(ligand, receptor)

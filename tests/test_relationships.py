@@ -3,7 +3,9 @@
 import pytest
 
 from tests.world import kinship
+from utils import relationships
 from utils.errors import BadRequest, NotFound, Unreachable
+from utils.relationships import Related, Relations
 
 
 @pytest.fixture
@@ -50,7 +52,7 @@ def test_when_ncbis_links_are_down_europe_pmc_answers_and_it_is_said(library, wo
     world.mood("down", "eutils", path="elink")
     found = library.related(pmid, "pubmed_citedin", 3)
     assert found.source == "Europe PMC"
-    assert any("NCBI's links could not be had" in warning for warning in found.warnings)
+    assert any("NCBI ELink could not be asked" in warning for warning in found.warnings)
     with pytest.raises(Unreachable):
         library.related(pmid, "pubmed_similar_articles", 3)
 
@@ -60,6 +62,15 @@ def test_when_europe_pmc_is_down_ncbis_list_stands_and_it_is_said(library, world
     found = library.related(pmid, "pubmed_citedin", 50)
     assert found.source == "NCBI ELink"
     assert any("Europe PMC could not be asked" in warning for warning in found.warnings)
+
+
+def test_one_more_who_keeps_lists_is_one_line(library, world, pmid, monkeypatch):
+    def of_friends(asked, kind, most, web):
+        return Relations((Related("41000002", title="A friend"),) * 99, 99, "https://friends")
+
+    monkeypatch.setitem(relationships._WHO_LISTS, "Friends", of_friends)
+    found = library.related(pmid, "pubmed_citedin", 50)
+    assert (found.source, found.url) == ("Friends", "https://friends")
 
 
 def test_when_nobody_answers_it_is_an_error(library, world, pmid):

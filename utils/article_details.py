@@ -12,10 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from .errors import BadContent, BadRequest, Miss, NotFound
+from .errors import BadContent, BadRequest, Miss, NotFound, PaperError
 from .formats.pubmed.articles import Article, medline_title, read_article
 from .identifiers import Ids
 from .paper import Author, Paper
+from .plain_text import encodable, shortened
 from .sources.eutils import BATCH
 from .sources.pubmed import fetch
 from .sources.pubmed_records import Form, fetch_records, known_records, records_url
@@ -24,6 +25,7 @@ from .web import Web
 Level = Literal["abstract_plus", "full_xml", "medline_text", "citation_data"]
 LEVELS: tuple[Level, ...] = ("abstract_plus", "full_xml", "medline_text", "citation_data")
 MOST_AUTHORS = 100
+_KINDS = {"doi": "DOI", "pmcid": "PMCID", "arxiv": "number of arXiv", "s2": "number of S2"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +33,15 @@ class Details:
     """The records of many papers, in the order asked for.
 
     ``records`` holds XML, or MEDLINE text, by PMID; ``not_found`` the PMIDs PubMed does not know
-    (or no longer: merged ones vanish), ``failed`` why others could not be asked for. ``urls`` and
-    ``method`` are empty when nothing had to be asked.
+    (or no longer: merged ones vanish), ``failed`` why others could not be asked for, among them
+    what is no PMID, as it was given. ``urls`` and ``method`` are empty when nothing had to be
+    asked.
     """
 
     requested: tuple[str, ...]
     records: dict[str, str]
     not_found: tuple[str, ...]
-    failed: dict[str, Miss]
+    failed: dict[str, PaperError]
     urls: tuple[str, ...]
     method: str
 
@@ -49,17 +52,18 @@ def details(pmids: Sequence[str | int], level: Level, web: Web) -> Details:
     Raises
     ------
     BadRequest
-        One of them is no PMID, or there is none.
+        None of them is a PMID, or there is none.
     Miss
         Nothing at all could be learned.
     """
-    wanted = tuple(dict.fromkeys(pmid_of(pmid) for pmid in pmids))
+    wanted, malformed = _sorted_out(pmids)
     if not wanted:
-        raise BadRequest("No PMID was given.", "For example 31452104.")
+        nothing = BadRequest("No PMID was given.", "For example 31452104.")
+        raise next(iter(malformed.values()), nothing)
     form: Form = "medline" if level == "medline_text" else "xml"
     found = known_records(wanted, form, web)
     missing = [pmid for pmid in wanted if pmid not in found]
-    failed: dict[str, Miss] = {}
+    failed: dict[str, PaperError] = {}
     asked: list[tuple[str, str]] = []
     for start in range(0, len(missing), BATCH):
         batch = missing[start : start + BATCH]
@@ -75,10 +79,22 @@ def details(pmids: Sequence[str | int], level: Level, web: Web) -> Details:
         requested=wanted,
         records={pmid: found[pmid] for pmid in wanted if pmid in found},
         not_found=tuple(pmid for pmid in missing if pmid not in found and pmid not in failed),
-        failed=failed,
+        failed=malformed | failed,
         urls=tuple(url for _, url in asked),
         method=asked[0][0] if asked else "",
     )
+
+
+def _sorted_out(texts: Sequence[str | int]) -> tuple[tuple[str, ...], dict[str, PaperError]]:
+    """The PMIDs among *texts*, each once, and what is wrong with the others."""
+    wanted: list[str] = []
+    malformed: dict[str, PaperError] = {}
+    for text in map(str, texts):
+        try:
+            wanted.append(pmid_of(text))
+        except BadRequest as wrong:
+            malformed[shortened(encodable(text), 40)] = wrong
+    return tuple(dict.fromkeys(wanted)), malformed
 
 
 def _withheld(missing: Sequence[str], form: Form, web: Web) -> dict[str, Miss]:
@@ -115,9 +131,14 @@ def pmid_of(text: str | int) -> str:
     BadRequest
         It is something else.
     """
-    if pmid := Ids.maybe(str(text)).pmid:
-        return pmid
-    shown = str(text)[:40]
+    ids = Ids.maybe(str(text))
+    if ids.pmid:
+        return ids.pmid
+    shown = shortened(str(text), 40)
+    if ids:
+        kind, _, _ = ids.key.partition(":")
+        msg = f"{shown!r} is no PMID, but a {_KINDS[kind]}."
+        raise BadRequest(msg, "convert_ids finds the PMID of a PMCID or DOI.")
     raise BadRequest(f"{shown!r} is no PMID.", "A PMID is a number of up to 8 digits.")
 
 

@@ -12,10 +12,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from .errors import BadRequest
+from .plain_text import sendable
 from .sources.ecitmatch import BATCH, FIELDS, matched
 from .web import Web
 
 _ROUNDS = 6
+_LONGEST_FIELD = 500
 Status = Literal["matched", "not_found", "ambiguous", "unclear"]
 
 
@@ -42,22 +44,30 @@ def match_citations(citations: Sequence[Mapping[str, str]], web: Web) -> list[Ma
     Raises
     ------
     BadRequest
-        None is given, or one says nothing.
+        None is given, one says nothing, or a field of one cannot be sent.
     Unreachable
         NCBI did not answer.
     """
     if not citations:
         raise BadRequest("No citation was given.", f"Give some of {', '.join(FIELDS)}.")
-    for number, citation in enumerate(citations, start=1):
-        if not any(citation.get(name, "").strip() for name in FIELDS):
-            msg = f"Citation {number} says nothing."
-            raise BadRequest(msg, f"Give some of {', '.join(FIELDS)}.")
-    order = sorted(range(len(citations)), key=lambda at: not citations[at].get("journal"))
-    words = dict(_words(order, citations, web))
-    return [
-        _match(citation.get("key") or str(at + 1), words.get(at, ""))
-        for at, citation in enumerate(citations)
-    ]
+    rows = [_checked(citation, number) for number, citation in enumerate(citations, start=1)]
+    order = sorted(range(len(rows)), key=lambda at: not rows[at]["journal"])
+    words = dict(_words(order, rows, web))
+    return [_match(row["key"] or str(at + 1), words.get(at, "")) for at, row in enumerate(rows)]
+
+
+def _checked(citation: Mapping[str, str], number: int) -> dict[str, str]:
+    """The fields of a citation, all of them there, as they can be sent."""
+    row = {
+        name: sendable(
+            citation.get(name, ""), f"{name} of citation {number}", _LONGEST_FIELD
+        ).strip()
+        for name in (*FIELDS, "key")
+    }
+    if not any(row[name] for name in FIELDS):
+        msg = f"Citation {number} says nothing."
+        raise BadRequest(msg, f"Give some of {', '.join(FIELDS)}.")
+    return row
 
 
 def _words(

@@ -14,6 +14,7 @@ from .errors import BadRequest, NotFound, PaperError
 from .identifiers import Ids
 from .paper import Paper
 from .paper_lookup import look_up
+from .plain_text import encodable, shortened
 from .sources import Source
 from .web import Web
 
@@ -34,21 +35,28 @@ class Converted:
 def convert(texts: Sequence[str], web: Web, sources: Sequence[Source]) -> list[Converted]:
     """One outcome for each identifier, in the order given; any mix, in any spelling.
 
+    The same one twice is answered twice, and asked about once.
+
     Raises
     ------
     BadRequest
-        There is none.
+        There is none, or all are malformed.
+    Unreachable, NotConfigured
+        Not one of them could be asked about.
     """
     if not texts:
         raise BadRequest("No identifier was given.", "Give PMIDs, PMCIDs or DOIs.")
-    read = {text: _parsed(text) for text in texts}
-    wanted = list(dict.fromkeys(ids for ids in read.values() if isinstance(ids, Ids)))
+    read = [_parsed(text) for text in texts]
+    wanted = list(dict.fromkeys(ids for ids in read if isinstance(ids, Ids)))
     asked = [source for source in sources if source.name in _WHO_KNOWS]
-    outcomes = look_up(wanted, web, asked)
-    return [
-        _converted(text, outcomes[ids] if isinstance(ids, Ids) else ids)
-        for text, ids in read.items()
-    ]
+    known = look_up(wanted, web, asked)
+    outcomes = [known[ids] if isinstance(ids, Ids) else ids for ids in read]
+    told = [one for one in outcomes if isinstance(one, Paper | NotFound)]
+    troubles = [one for one in outcomes if isinstance(one, PaperError)]
+    if not told:
+        # What could not be asked says more than what was malformed beside it.
+        raise min(troubles, key=lambda one: isinstance(one, BadRequest))
+    return list(map(_converted, texts, outcomes))
 
 
 def _parsed(text: str) -> Ids | BadRequest:
@@ -57,14 +65,16 @@ def _parsed(text: str) -> Ids | BadRequest:
     except BadRequest as wrong:
         return wrong
     if not (ids.pmid or ids.pmcid or ids.doi):
-        return BadRequest(f"{text[:80]!r} is not a PMID, PMCID or DOI.")
+        msg = f"{shortened(text, 80)!r} is not a PMID, PMCID or DOI."
+        return BadRequest(msg, "Give PMIDs, PMCIDs or DOIs.")
     return ids
 
 
 def _converted(text: str, outcome: Paper | PaperError) -> Converted:
+    shown = shortened(encodable(text), 80)
     if isinstance(outcome, Paper):
-        return Converted(text, "found", outcome.ids)
+        return Converted(shown, "found", outcome.ids)
     if isinstance(outcome, NotFound):
-        return Converted(text, "not_found", message=outcome.message)
+        return Converted(shown, "not_found", message=outcome.message)
     status: Status = "invalid" if isinstance(outcome, BadRequest) else "failed"
-    return Converted(text, status, message=outcome.message)
+    return Converted(shown, status, message=outcome.message)

@@ -1,4 +1,4 @@
-"""Text from elsewhere, made fit to be shown and kept: no character in it acts or hides.
+"""Text from elsewhere, made fit to be shown, kept and sent: no character in it acts or hides.
 
 Titles, abstracts and pages come from the web. A control sequence in one can rewrite a terminal,
 a direction override can turn a sentence round, invisible letters can carry words nobody sees, and
@@ -11,6 +11,8 @@ from __future__ import annotations
 import json
 import re
 
+from .errors import BadRequest
+
 _BREAK = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 # Controls and separators; marks that reorder, hide or annotate text; invisible tag letters; halves
 # of surrogate pairs, which cannot be written as UTF-8. Joiners stay: some scripts need them.
@@ -19,6 +21,8 @@ _DECEPTIVE = re.compile(
     "\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
 )
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_BLANK = re.compile("[\t\n\r]")
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
@@ -47,6 +51,37 @@ def encodable(text: str) -> str:
     'J \ufffd'
     """
     return _SURROGATE.sub("\ufffd", text)
+
+
+def sendable(text: str, name: str, most: int) -> str:
+    r"""*text* as a site can be asked it: tabs and line breaks become blanks, no other control.
+
+    >>> sendable("coral\nreef", "query", 100)
+    'coral reef'
+
+    Raises
+    ------
+    BadRequest
+        *name*, the words for the text, holds another control character, half a surrogate pair, or
+        more than *most* characters. None of it is left out in silence: another text would be asked.
+    """
+    if len(text) > most:
+        msg = f"The {name} has {len(text):,} characters; {most:,} is the most."
+        raise BadRequest(msg, "Shorten or split it.")
+    if found := _CONTROL.search(asked := _BLANK.sub(" ", text)):
+        kind = f"U+{ord(found[0]):04X}"
+        msg = f"Character {found.start() + 1} of the {name} is {kind}, a control character."
+        raise BadRequest(msg, "Remove it.")
+    return asked
+
+
+def shortened(text: str, most: int) -> str:
+    """*text*, or its beginning and a word on how much is left out.
+
+    >>> shortened("abcdef", 3)
+    'abc… [cut: 6 characters]'
+    """
+    return text if len(text) <= most else f"{text[:most]}… [cut: {len(text):,} characters]"
 
 
 def plain_json(value: object, ascii_only: bool = False) -> str:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 
 from .errors import BadRequest
 from .paper import SearchResult
+from .plain_text import sendable, shortened
 from .pubmed_slices import Sweep, sweep
 from .sources import Query, Source
 from .sources.pubmed import count_hits
@@ -17,6 +19,8 @@ SORTS = ("pub_date", "relevance", "author", "journal")
 DATE_TYPES = ("pdat", "edat", "mdat")
 MOST_RESULTS = 1000
 LONGEST_QUERY = 20_000
+MOST_TYPES = 100  # PubMed has some eighty
+_LONGEST_NAME = 200
 
 
 def search(query: Query, web: Web, sources: Sequence[Source]) -> SearchResult:
@@ -83,19 +87,17 @@ def ligand_receptor_question(ligand: str, receptor: str) -> str:
 
 
 def checked(query: Query) -> Query:
-    """The query, if it can be asked; dates spelled as PubMed wants them.
+    """The query as it can be asked: on one line, with dates and types as PubMed wants them.
 
     Raises
     ------
     BadRequest
         One sentence about what is wrong with it.
     """
-    if not query.text.strip():
+    text = sendable(query.text, "query", LONGEST_QUERY)
+    if not text.strip():
         raise BadRequest("The query is empty.", 'For example: CRISPR[Title] AND "2026"[PDAT]')
-    if len(query.text) > LONGEST_QUERY:
-        msg = f"The query has {len(query.text):,} characters; {LONGEST_QUERY:,} is the most."
-        raise BadRequest(msg, "Split it, or search by date.")
-    _require_balance(query.text)
+    _require_balance(text)
     _require_one_of("sort_by", query.sort_by, SORTS)
     _require_one_of("date_type", query.date_type, DATE_TYPES)
     if not 1 <= query.max_results <= MOST_RESULTS:
@@ -103,12 +105,29 @@ def checked(query: Query) -> Query:
         raise BadRequest(msg, "Page through more with start.")
     if query.start < 0:
         raise BadRequest(f"start is {query.start}; it counts from 0.", "Use next_start.")
-    _require_pair(query.min_date, query.max_date)
-    return query
+    first, last = query.min_date.strip(), query.max_date.strip()
+    _require_pair(first, last)
+    kinds = _kinds(query.publication_types)
+    return replace(query, text=text, min_date=first, max_date=last, publication_types=kinds)
+
+
+def _kinds(types: Sequence[str]) -> tuple[str, ...]:
+    """Publication types by name; an empty one would be sent as a search for nothing."""
+    if len(types) > MOST_TYPES:
+        msg = f"{len(types):,} publication types are given; {MOST_TYPES} is the most."
+        raise BadRequest(msg, "Leave them out to search all types.")
+    kinds = []
+    for number, kind in enumerate(types, start=1):
+        name = sendable(kind, f"publication type {number}", _LONGEST_NAME).replace('"', "").strip()
+        if not name:
+            msg = f"Publication type {number} is empty."
+            raise BadRequest(msg, "Name one, such as Review, or leave it out.")
+        kinds.append(name)
+    return tuple(kinds)
 
 
 def _gene(name: str, role: str) -> str:
-    cleaned = re.sub(r'[\[\]()"]', " ", name).strip()
+    cleaned = re.sub(r'[\[\]()"]', " ", sendable(name, role, _LONGEST_NAME)).strip()
     if not cleaned:
         raise BadRequest(f"The {role} is empty.", "Give a gene symbol or a name, such as CXCL12.")
     return re.sub(r"\s+", " ", cleaned)
@@ -131,7 +150,8 @@ def _require_balance(text: str) -> None:
 
 def _require_one_of(name: str, value: str, allowed: Sequence[str]) -> None:
     if value not in allowed:
-        raise BadRequest(f"{name} is {value!r}.", f"It must be one of {', '.join(allowed)}.")
+        shown = shortened(value, 40)
+        raise BadRequest(f"{name} is {shown!r}.", f"It must be one of {', '.join(allowed)}.")
 
 
 def _require_pair(first: str, last: str) -> None:
@@ -149,7 +169,7 @@ def _day(text: str, name: str, *, last: bool = False) -> tuple[int, int, int]:
     >>> _day("2026/02", "min_date"), _day("2026", "max_date", last=True)
     ((2026, 2, 1), (2026, 12, 31))
     """
-    match = re.fullmatch(r"(\d{4})(?:/(\d{1,2})(?:/(\d{1,2}))?)?", text.strip())
+    match = re.fullmatch(r"(\d{4})(?:/(\d{1,2})(?:/(\d{1,2}))?)?", text, re.A)
     month = int((match and match[2]) or (12 if last else 1))
     day = int((match and match[3]) or (31 if last else 1))
     try:
@@ -157,6 +177,6 @@ def _day(text: str, name: str, *, last: bool = False) -> tuple[int, int, int]:
             raise ValueError
         date(int(match[1]), month, day if match[3] else 1)
     except ValueError:
-        msg = f"{name} {text!r} is no date of the form YYYY, YYYY/MM or YYYY/MM/DD."
+        msg = f"{name} {shortened(text, 40)!r} is no date of the form YYYY, YYYY/MM or YYYY/MM/DD."
         raise BadRequest(msg, "For example 2020/01/31.") from None
     return int(match[1]), month, day

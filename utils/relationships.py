@@ -1,13 +1,13 @@
 """Papers around a paper: similar ones, those that cite it, those it cites.
 
 NCBI's links come first. It knows only the citations that PMC or the publisher supplied, so where
-its list is shorter than asked for, Europe PMC is asked too, and the longer list is shown under the
-name of who made it: lists are never mixed.
+its list is shorter than asked for, others are asked in turn, and the longest list is shown under
+the name of who made it: lists are never mixed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -51,8 +51,8 @@ class Relations:
 
     articles: tuple[Related, ...]
     total: int
-    source: str
     url: str
+    source: str = ""
     warnings: tuple[str, ...] = ()
 
 
@@ -72,39 +72,47 @@ def related(pmid: str, kind: Relationship, most: int, web: Web) -> Relations:
     if not 1 <= most <= MOST:
         msg = f"max_related_results is {most}; it must lie between 1 and {MOST}."
         raise BadRequest(msg)
-    relations, silent = _at_ncbi(pmid, kind, most, web)
-    if (other := _AT_EUROPE_PMC.get(kind)) and (relations is None or relations.total < most):
-        relations = _longer(relations, pmid, other, most, web)
-    if relations is None:
-        assert silent is not None
-        raise silent
-    if silent:
-        told = f"NCBI's links could not be had: {silent.message}"
-        relations = replace(relations, warnings=(*relations.warnings, told))
-    return _enriched(pmid, relations, web)
+    return _enriched(pmid, _longest(pmid, kind, most, web), web)
 
 
-def _at_ncbi(
-    pmid: str, kind: Relationship, most: int, web: Web
-) -> tuple[Relations | None, Miss | None]:
-    try:
-        found, url = links(pmid, _AT_NCBI[kind], web)
-    except Miss as miss:
-        return None, miss
-    shown = tuple(_of_ncbi(link) for link in found[:most])
-    return Relations(shown, len(found), "NCBI ELink", url), None
+def _longest(pmid: str, kind: Relationship, most: int, web: Web) -> Relations:
+    """The first list that is as long as asked for; else the longest, or why there is none."""
+    best: Relations | None = None
+    silent: dict[str, Miss] = {}
+    for source, ask in _WHO_LISTS.items():
+        try:
+            listed = ask(pmid, kind, most, web)
+        except Miss as miss:
+            silent[source] = miss
+            continue
+        if listed and (best is None or listed.total > best.total):
+            best = replace(listed, source=source)
+        if best and best.total >= most:
+            break
+    if best is None:
+        raise next(iter(silent.values()))
+    told = (f"{source} could not be asked: {miss.message}" for source, miss in silent.items())
+    return replace(best, warnings=tuple(told))
 
 
-def _longer(ours: Relations | None, pmid: str, kind: Kind, most: int, web: Web) -> Relations | None:
-    """NCBI's list, or Europe PMC's where that is longer."""
-    try:
-        total, rows, url = linked(pmid, kind, most, web)
-    except Miss as miss:
-        told = f"Europe PMC could not be asked for more: {miss.message}"
-        return ours and replace(ours, warnings=(told,))
-    if ours and ours.total >= total:
-        return ours
-    return Relations(tuple(map(_of_europe_pmc, rows)), total, "Europe PMC", url)
+def _at_ncbi(pmid: str, kind: Relationship, most: int, web: Web) -> Relations:
+    found, url = links(pmid, _AT_NCBI[kind], web)
+    return Relations(tuple(map(_of_ncbi, found[:most])), len(found), url)
+
+
+def _at_europe_pmc(pmid: str, kind: Relationship, most: int, web: Web) -> Relations | None:
+    if kind not in _AT_EUROPE_PMC:
+        return None
+    total, rows, url = linked(pmid, _AT_EUROPE_PMC[kind], most, web)
+    return Relations(tuple(map(_of_europe_pmc, rows)), total, url)
+
+
+# Who is asked, in turn, under the name that is shown; None is the answer of one that keeps no list
+# of that kind.
+_WHO_LISTS: dict[str, Callable[[str, Relationship, int, Web], Relations | None]] = {
+    "NCBI ELink": _at_ncbi,
+    "Europe PMC": _at_europe_pmc,
+}
 
 
 def _enriched(pmid: str, relations: Relations, web: Web) -> Relations:

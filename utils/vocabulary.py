@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from .errors import BadRequest
+from .plain_text import sendable
 from .pubmed_search import LONGEST_QUERY
 from .sources.espell import spelled
 from .sources.mesh import MeshTerm, find_terms, terms_of
@@ -39,9 +40,9 @@ def check_spelling(query: str, web: Web) -> Spelling:
     Raises
     ------
     BadRequest
-        The query is empty, or too long.
+        The query is empty, too long, or holds control characters.
     """
-    words = _words(query)
+    words = _words(query, "query")
     corrected, replaced = spelled(words, web)
     return Spelling(words, "" if corrected.casefold() == words.casefold() else corrected, replaced)
 
@@ -52,9 +53,9 @@ def look_up_mesh(text: str, most: int, web: Web) -> tuple[int, list[Heading]]:
     Raises
     ------
     BadRequest
-        Nothing is asked for, or too much.
+        Nothing is asked for, too much, or with control characters.
     """
-    words = _words(text)
+    words = _words(text, "term")
     if not 1 <= most <= MOST_TERMS:
         msg = f"max_results is {most}; it must lie between 1 and {MOST_TERMS}."
         raise BadRequest(msg)
@@ -68,13 +69,10 @@ def look_up_mesh(text: str, most: int, web: Web) -> tuple[int, list[Heading]]:
     ]
 
 
-def _words(text: str) -> str:
-    words = " ".join(text.split())
+def _words(text: str, name: str) -> str:
+    words = " ".join(sendable(text, name, LONGEST_QUERY).split())
     if not words:
-        raise BadRequest("The text is empty.", "Give a word or a phrase.")
-    if len(words) > LONGEST_QUERY:
-        msg = f"The text has {len(words):,} characters; {LONGEST_QUERY:,} is the most."
-        raise BadRequest(msg)
+        raise BadRequest(f"The {name} is empty.", "Give a word or a phrase.")
     return words
 
 

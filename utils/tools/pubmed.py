@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fastmcp.tools import FunctionTool, ToolResult
 from mcp.types import ResourceLink
@@ -17,18 +17,20 @@ from pydantic import Field
 
 from ..errors import PaperError
 from ..library import Library
+from ..plain_text import shortened
 from . import pubmed_schemas as schemas
 from .answers import answer, shelf_link
 from .core import READS_WEB, Count, Start, Word, tool
 from .pubmed_rows import (
-    article_rows,
+    LONGEST_ECHO,
+    asked_rows,
     converted_row,
     details_in_short,
-    fetch_rows,
+    details_page,
     heading_row,
+    in_lines,
+    listed,
     match_row,
-    page_of_articles,
-    page_of_text,
     paper_row,
     related_row,
     search_rows,
@@ -46,7 +48,13 @@ from .pubmed_schemas import (
 )
 from .waiting import Waiting
 
+if TYPE_CHECKING:
+    from ..paper import Paper
+
 _MOST_LINKS = 20
+_AS_PRINTED = ("apa_string", "mla_string", "vancouver")
+_LONGEST_REFERENCE = 600
+_LONGEST_ENTRY = 4000
 
 
 def tools(library: Library) -> list[FunctionTool]:
@@ -84,18 +92,18 @@ def _search_tool(library: Library, waiting: Waiting) -> FunctionTool:
             ("search", query_term, fetch_brief_summaries, *options.items()),
             lambda: library.search_articles(query_term, summaries=fetch_brief_summaries, **options),
         )
-        asked = {
-            "query_term": query_term,
-            "max_results": max_results,
-            "sort_by": sort_by,
-            "date_range": dates.model_dump(),
-            "filter_by_publication_types": list(filter_by_publication_types),
-            "fetch_brief_summaries": fetch_brief_summaries,
-        }
+        asked = asked_rows(
+            query_term,
+            filter_by_publication_types,
+            max_results=max_results,
+            sort_by=sort_by,
+            date_range=dates.model_dump(),
+            fetch_brief_summaries=fetch_brief_summaries,
+        )
         structure = {"search_parameters": asked, **search_rows(found)}
         head = f"{len(found.hits.pmids)} of {found.hits.total} PMIDs in PubMed."
-        titles = [f"PMID {one.pmid}: {one.title}" for one in found.summaries[:20]]
-        return answer(structure, "\n".join((head, *titles, *found.warnings)))
+        titles = [f"PMID {one.pmid}: {one.title}" for one in found.summaries]
+        return answer(structure, in_lines(head, titles, found.warnings))
 
     return tool(search_pubmed_articles, READS_WEB, schemas.SEARCH)
 
@@ -113,17 +121,16 @@ def _details_tool(library: Library, waiting: Waiting) -> FunctionTool:
         found = waiting.result(
             ("details", detail_level, *pmids), lambda: library.details(pmids, detail_level)
         )
-        shown = article_rows(
-            found, detail_level, mesh=include_mesh_terms, grants=include_grant_info
+        page = details_page(
+            found,
+            detail_level,
+            start,
+            max_chars,
+            mesh=include_mesh_terms,
+            grants=include_grant_info,
         )
-        if detail_level in ("full_xml", "medline_text"):
-            page = page_of_text(found, shown, start, max_chars)
-        else:
-            page = page_of_articles(shown, start, max_chars)
-        structure = {**page, **fetch_rows(found)}
-        return answer(
-            structure, details_in_short(found, page), links=_on_shelf(library, found.records)
-        )
+        links = _on_shelf(library, [one["pmid"] for one in page["articles"]])
+        return answer(page, details_in_short(found, page), links=links)
 
     return tool(fetch_article_details, READS_WEB, schemas.DETAILS)
 
@@ -145,6 +152,9 @@ def _relationships_tool(library: Library, waiting: Waiting) -> FunctionTool:
         citation_styles: Annotated[list[Style], Field(min_length=1)] = ["ris"],  # noqa: B006
     ) -> ToolResult:
         """Find similar, citing or cited papers of one, or format its citation."""
+        from ..article_details import pmid_of
+
+        source_pmid = pmid_of(source_pmid)
         structure = {
             "source_pmid": source_pmid,
             "relationship_type": relationship_type,
@@ -159,8 +169,7 @@ def _relationships_tool(library: Library, waiting: Waiting) -> FunctionTool:
         if relationship_type == "citation_formats":
             paper = waiting.result(("paper", source_pmid), lambda: library.paper(source_pmid))
             [made] = library.citations([paper], citation_styles)
-            structure |= {"source_pmid": paper.ids.pmid, "citations": made}
-            return answer(structure, f"“{paper.title}” as {', '.join(made)}.")
+            return answer(structure | {"citations": made}, _cited(paper, made))
         found = waiting.result(
             ("related", source_pmid, relationship_type, max_related_results),
             lambda: library.related(source_pmid, relationship_type, max_related_results),
@@ -170,14 +179,21 @@ def _relationships_tool(library: Library, waiting: Waiting) -> FunctionTool:
             "retrieved_count": len(found.articles),
             "total": found.total,
             "source": found.source,
-            "warnings": list(found.warnings),
+            "warnings": listed(found.warnings),
             "e_link_url": found.url,
         }
         head = f"{len(found.articles)} of {found.total} papers, as listed by {found.source}."
-        titles = [f"PMID {one.pmid or '–'}: {one.title}" for one in found.articles[:20]]
-        return answer(structure, "\n".join((head, *titles, *found.warnings)))
+        titles = [f"PMID {one.pmid or '–'}: {one.title}" for one in found.articles]
+        return answer(structure, in_lines(head, titles, found.warnings))
 
     return tool(get_article_relationships, READS_WEB, schemas.RELATIONS)
+
+
+def _cited(paper: Paper, made: dict[str, Any]) -> str:
+    """The references that are a line of print; the names of those that are files."""
+    lines = [f"“{shortened(paper.title, _LONGEST_REFERENCE)}” as {', '.join(made)}."]
+    lines += [f"{style}: {made[style]}" for style in _AS_PRINTED if style in made]
+    return "\n".join(shortened(line, _LONGEST_REFERENCE) for line in lines)
 
 
 def _single_paper_tools(library: Library, waiting: Waiting) -> list[FunctionTool]:
@@ -195,7 +211,7 @@ def _single_paper_tools(library: Library, waiting: Waiting) -> list[FunctionTool
         # The abstract is the long part of an entry, and stands in the structure only.
         short = to_bibtex(replace(paper, abstract="")).strip()
         structure = {"pmid": paper.ids.pmid, "bibtex": to_bibtex(paper).strip()}
-        return answer(structure, short)
+        return answer(structure, shortened(short, _LONGEST_ENTRY))
 
     return [
         tool(get_pubmed_paper, READS_WEB, schemas.PAPER),
@@ -209,8 +225,8 @@ def _convert_tool(library: Library, waiting: Waiting) -> FunctionTool:
         found = waiting.result(("convert", *ids), lambda: library.convert_ids(ids))
         records = [converted_row(one) for one in found]
         known = sum(one.status == "found" for one in found)
-        troubles = [f"{one.requested}: {one.message}" for one in found if one.message][:20]
-        text = "\n".join((f"{known} of {len(found)} found.", *troubles))
+        lines = [f"{one.requested}: {one.message or one.ids}" for one in found]
+        text = in_lines(f"{known} of {len(found)} found.", lines)
         return answer({"records": records, "found": known}, text)
 
     return tool(convert_ids, READS_WEB, schemas.CONVERTED)
@@ -227,7 +243,7 @@ def _match_tool(library: Library, waiting: Waiting) -> FunctionTool:
         results = [match_row(one) for one in found]
         known = sum(one.status == "matched" for one in found)
         lines = [f"{one.key}: {one.pmid or one.status}" for one in found]
-        text = "\n".join((f"{known} of {len(found)} matched.", *lines))
+        text = in_lines(f"{known} of {len(found)} matched.", lines)
         return answer({"results": results, "matched": known}, text)
 
     return tool(match_citations, READS_WEB, schemas.MATCHES)
@@ -238,11 +254,12 @@ def _word_tools(library: Library, waiting: Waiting) -> list[FunctionTool]:
         """Ask PubMed how it would spell a query."""
         found = waiting.result(("spell", query), lambda: library.check_spelling(query))
         structure = {
-            "query": found.query,
+            "query": shortened(found.query, LONGEST_ECHO),
             "corrected_query": found.corrected,
             "replaced": list(found.replaced),
         }
-        return answer(structure, found.corrected or "PubMed suggests no other spelling.")
+        told = found.corrected or "PubMed suggests no other spelling."
+        return answer(structure, shortened(told, LONGEST_ECHO))
 
     def lookup_mesh(term: str, max_results: Few = 5) -> ToolResult:
         """Look up MeSH headings: synonyms, scope note, place in the tree."""
@@ -251,8 +268,9 @@ def _word_tools(library: Library, waiting: Waiting) -> list[FunctionTool]:
         )
         terms = [heading_row(heading) for heading in headings]
         lines = [f"{row['heading']} ({row['ui']})" for row in terms]
-        text = "\n".join((f"{len(terms)} of {total} MeSH records.", *lines))
-        return answer({"query": term, "total": total, "terms": terms}, text)
+        text = in_lines(f"{len(terms)} of {total} MeSH records.", lines)
+        echo = shortened(term, LONGEST_ECHO)
+        return answer({"query": echo, "total": total, "terms": terms}, text)
 
     return [
         tool(spell_check, READS_WEB, schemas.SPELLING),

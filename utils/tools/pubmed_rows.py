@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
+
+from ..plain_text import shortened
 
 if TYPE_CHECKING:
     from ..article_details import Details, Level
@@ -15,12 +17,43 @@ if TYPE_CHECKING:
     from ..relationships import Related
     from ..vocabulary import Heading
 
+LONGEST_ECHO = 2000
+_LEAST_PAGE = 1000
+_LONGEST_TITLE = 500
+_GAP = "\n\n"
+_LONGEST_WARNING = 500
+_LONGEST_LINE = 200
+_MOST_LINES = 20
+
+
+def asked_rows(query_term: str, types: Iterable[str], **others: Any) -> dict[str, Any]:
+    """What was asked for; long texts are cut, and say so."""
+    return {
+        "query_term": shortened(query_term, LONGEST_ECHO),
+        "filter_by_publication_types": listed(types),
+        **others,
+    }
+
+
+def listed(texts: Iterable[str], most: int = _LONGEST_WARNING) -> list[str]:
+    """Not more than twenty texts, none longer than *most*; what is left out is counted."""
+    every = list(texts)
+    shown = [shortened(text, most) for text in every[:_MOST_LINES]]
+    if len(every) > _MOST_LINES:
+        shown.append(f"… and {len(every) - _MOST_LINES:,} more")
+    return shown
+
+
+def in_lines(head: str, *parts: Iterable[str]) -> str:
+    """A text block: *head*, and what belongs under it, a line each."""
+    return "\n".join((head, *(line for part in parts for line in listed(part, _LONGEST_LINE))))
+
 
 def search_rows(found: Found) -> dict[str, Any]:
     """What a search found."""
     return {
-        "effective_search_term": found.term,
-        "query_translation": found.hits.effective_query,
+        "effective_search_term": shortened(found.term, LONGEST_ECHO),
+        "query_translation": shortened(found.hits.effective_query, LONGEST_ECHO),
         "total_found": found.hits.total,
         "retrieved_pmid_count": len(found.hits.pmids),
         "pmids": list(found.hits.pmids),
@@ -28,7 +61,7 @@ def search_rows(found: Found) -> dict[str, Any]:
             {
                 "pmid": one.pmid,
                 "title": one.title,
-                "authors": one.authors,
+                "authors": _few(one.authors),
                 "source": one.source,
                 "pub_date": one.published,
                 "epub_date": one.online,
@@ -37,10 +70,16 @@ def search_rows(found: Found) -> dict[str, Any]:
             }
             for one in found.summaries
         ],
-        "warnings": list(found.warnings),
-        "e_search_url": found.search_url,
-        "e_summary_url": found.summary_url,
+        "warnings": listed(found.warnings),
+        "e_search_url": shortened(found.search_url, LONGEST_ECHO),
+        "e_summary_url": shortened(found.summary_url, LONGEST_ECHO),
     }
+
+
+def _few(authors: str) -> str:
+    """Ten names at the most: some papers have thousands."""
+    names = authors.split(", ")
+    return ", ".join([*names[:10], "et al."]) if len(names) > 10 else authors
 
 
 def fetch_rows(found: Details) -> dict[str, Any]:
@@ -48,65 +87,109 @@ def fetch_rows(found: Details) -> dict[str, Any]:
     return {
         "requested_pmids": list(found.requested),
         "not_found_pmids": list(found.not_found),
-        "failed": [
-            {"pmid": pmid, "code": miss.code, "message": miss.message}
-            for pmid, miss in found.failed.items()
-        ],
-        "e_fetch_details": {"urls": list(found.urls), "request_method": found.method or "cache"},
+        "failed": _failed_rows(found),
+        "e_fetch_details": {
+            "urls": [shortened(url, LONGEST_ECHO) for url in found.urls],
+            "request_method": found.method or "cache",
+        },
     }
 
 
-def article_rows(found: Details, level: Level, *, mesh: bool, grants: bool) -> list[dict[str, Any]]:
-    """The records in the words of the contract; text levels give the title only."""
+_SAID_BEFORE: dict[str, Any] = {
+    "requested_pmids": [],
+    "not_found_pmids": [],
+    "failed": [],
+    "e_fetch_details": {"urls": [], "request_method": ""},
+}
+
+
+def _failed_rows(found: Details) -> list[dict[str, str]]:
+    """Why each of them is missing; the same reason is told once."""
+    first: dict[str, str] = {}
+    rows = []
+    for pmid, error in found.failed.items():
+        before = first.setdefault(str(error), pmid)
+        message = str(error) if before == pmid else f"As for {before}."
+        rows.append({"pmid": pmid, "code": error.code, "message": message})
+    return rows
+
+
+def details_page(
+    found: Details, level: Level, start: int, most: int, *, mesh: bool, grants: bool
+) -> dict[str, Any]:
+    """One page of the answer, *most* characters in all.
+
+    What concerns the answer as a whole stands on the first page only. A page holds something in any
+    case: some hundred characters of text, or one article.
+    """
     from ..article_details import row
 
-    return [
-        {"pmid": pmid, **row(record, level, mesh=mesh, grants=grants)}
-        for pmid, record in found.records.items()
-    ]
+    def article(pmid: str) -> dict[str, Any]:
+        return {"pmid": pmid, **row(found.records[pmid], level, mesh=mesh, grants=grants)}
+
+    frame = _SAID_BEFORE if start else fetch_rows(found)
+    room = max(most - _size(frame), _LEAST_PAGE)
+    as_text = level in ("full_xml", "medline_text")
+    turn = _page_of_text if as_text else _page_of_articles
+    page, reached, end = turn(found.records, article, start, room)
+    beyond = start and start >= end
+    unit = "characters of text" if as_text else "articles"
+    told = [f"start is {start:,}, but there are {end:,} {unit}."] if beyond else []
+    more = {"next_start": reached if reached < end else None, "warnings": told}
+    return {**frame, **page, **more}
 
 
-def page_of_text(
-    found: Details, articles: Sequence[dict[str, Any]], start: int, most: int
-) -> dict[str, Any]:
-    """A stretch of all records' text; each article says where its own begins."""
-    text, listed = "", []
-    for article, record in zip(articles, found.records.values(), strict=True):
-        listed.append({**article, "start": len(text), "chars": len(record)})
-        text += record + "\n\n"
-    end = start + most
-    return {
-        "articles": listed,
-        "text": text[start:end],
-        "next_start": end if end < len(text) else None,
-    }
+def _size(value: object) -> int:
+    return len(json.dumps(value, ensure_ascii=False))
 
 
-def page_of_articles(articles: Sequence[dict[str, Any]], start: int, most: int) -> dict[str, Any]:
+def _page_of_text(
+    records: Mapping[str, str], article: Callable[[str], dict[str, Any]], start: int, room: int
+) -> tuple[dict[str, Any], int, int]:
+    """A stretch of all records' text; each article on it says where its own text begins."""
+    shown: list[dict[str, Any]] = []
+    text, end = "", 0
+    for pmid, record in records.items():
+        begin, end = end, end + len(record) + len(_GAP)
+        if end <= start or room <= 0:
+            continue
+        here = article(pmid)
+        here |= {"title": shortened(here["title"], _LONGEST_TITLE)}
+        here |= {"start": begin, "chars": len(record)}
+        room -= _size(here)
+        if room > 0:
+            stretch = f"{record}{_GAP}"[max(start - begin, 0) :][:room]
+            shown.append(here)
+            text += stretch
+            room -= len(stretch)
+    return {"articles": shown, "text": text}, start + len(text), end
+
+
+def _page_of_articles(
+    records: Mapping[str, str], article: Callable[[str], dict[str, Any]], start: int, room: int
+) -> tuple[dict[str, Any], int, int]:
     """As many whole articles as fit, one at least."""
-    page: list[dict[str, Any]] = []
-    size = 0
-    for article in articles[start:]:
-        size += len(json.dumps(article, ensure_ascii=False))
-        if page and size > most:
+    shown: list[dict[str, Any]] = []
+    for pmid in list(records)[start:]:
+        here = article(pmid)
+        room -= _size(here)
+        if shown and room < 0:
             break
-        page.append(article)
-    end = start + len(page)
-    return {"articles": page, "text": "", "next_start": end if end < len(articles) else None}
+        shown.append(here)
+    return {"articles": shown, "text": ""}, start + len(shown), len(records)
 
 
 def details_in_short(found: Details, page: dict[str, Any]) -> str:
     """Titles, and what is missing."""
-    lines = [f"{len(found.records)} of {len(found.requested)} records."]
-    lines += [f"PMID {one['pmid']}: {one['title']}" for one in page["articles"][:20]]
-    if found.not_found:
-        lines.append(f"Not in PubMed: {', '.join(found.not_found)}.")
-    if found.failed:
-        first = next(iter(found.failed.values()))
-        lines.append(f"Could not be asked: {', '.join(found.failed)}. {first.message}")
+    told = list(page["warnings"])
+    if missing := page["not_found_pmids"]:
+        told.append(f"Not in PubMed: {', '.join(missing)}.")
+    told += [f"{one['pmid']}: {one['message']}" for one in page["failed"]]
     if page["next_start"] is not None:
-        lines.append(f"More from start={page['next_start']}.")
-    return "\n".join(lines)
+        told.append(f"More from start={page['next_start']}.")
+    titles = [f"PMID {one['pmid']}: {one['title']}" for one in page["articles"]]
+    head = f"{len(found.records)} of {len(found.requested)} records."
+    return in_lines(head, titles, told[::-1])
 
 
 def related_row(article: Related) -> dict[str, Any]:
@@ -129,11 +212,14 @@ def related_row(article: Related) -> dict[str, Any]:
 
 def paper_row(paper: Paper) -> dict[str, Any]:
     """A PubMed record in the words of the contract."""
+    from ..article_details import MOST_AUTHORS
+
     return {
         "pmid": paper.ids.pmid,
         "title": paper.title,
         "abstract": paper.abstract,
-        "authors": [author.name for author in paper.authors],
+        "authors": [author.name for author in paper.authors[:MOST_AUTHORS]],
+        "author_count": len(paper.authors),
         "journal": paper.journal,
         "year": paper.year,
         "doi": paper.ids.doi or None,

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from .core import DateType, Word
-from .schemas import FLAG, NEXT, NUMBER, TEXT, record, rows
+from .schemas import FLAG, NEXT, NUMBER, TEXT, record, rows, some, texts
 
 Level = Literal["abstract_plus", "full_xml", "medline_text", "citation_data"]
 Relationship = Literal[
@@ -45,7 +45,6 @@ class Citation(BaseModel):
     key: Word = ""
 
 
-_ANY: dict[str, Any] = {"type": "object"}
 _OR_NOTHING: dict[str, Any] = {"type": ["string", "null"]}
 _WORDS = rows(TEXT)
 
@@ -54,25 +53,53 @@ def _texts(names: str, **more: dict[str, Any]) -> dict[str, Any]:
     return record(**dict.fromkeys(names.split(), TEXT), **more)
 
 
+def _some_texts(names: str, **more: dict[str, Any]) -> dict[str, Any]:
+    return some(**dict.fromkeys(names.split(), TEXT), **more)
+
+
 SEARCH = record(
-    search_parameters=_ANY,
+    search_parameters=_some_texts(
+        "query_term sort_by",
+        max_results=NUMBER,
+        date_range=texts("min_date max_date date_type"),
+        filter_by_publication_types=_WORDS,
+        fetch_brief_summaries=NUMBER,
+    ),
     effective_search_term=TEXT,
     query_translation=TEXT,
     total_found=NUMBER,
     retrieved_pmid_count=NUMBER,
     pmids=_WORDS,
-    brief_summaries=rows(_texts("pmid title authors source pub_date epub_date doi pmcid")),
+    brief_summaries=rows(texts("pmid title authors source pub_date epub_date doi pmcid")),
     warnings=_WORDS,
     e_search_url=TEXT,
     e_summary_url=TEXT,
 )
+# What an article has depends on the level; so do its authors (names, or objects) and its date.
+_PERSON = texts("last_name first_name initials affiliation")
+_DATE = _some_texts("month medline_date", year=NEXT, day=NEXT)
+_ARTICLE = _some_texts(
+    "pmid title abstract_text journal journal_abbreviation publication_date volume issue pages"
+    " doi pmcid",
+    authors=rows({**_PERSON, "type": ["object", "string"]}),
+    author_count=NUMBER,
+    journal_info=_some_texts("title iso_abbreviation volume issue pages", publication_date=_DATE),
+    publication_types=_WORDS,
+    keywords=_WORDS,
+    retracted=FLAG,
+    mesh_terms=rows(_some_texts("descriptor_name qualifier_name ui", is_major_topic=FLAG)),
+    grant_list=rows(texts("grant_id agency country")),
+    start=NUMBER,
+    chars=NUMBER,
+)
 DETAILS = record(
     requested_pmids=_WORDS,
-    articles=rows(_texts("pmid title")),
+    articles=rows({**_ARTICLE, "required": ["pmid", "title"]}),
     text=TEXT,
     next_start=NEXT,
     not_found_pmids=_WORDS,
-    failed=rows(_texts("pmid code message")),
+    failed=rows(texts("pmid code message")),
+    warnings=_WORDS,
     e_fetch_details=record(urls=_WORDS, request_method=TEXT),
 )
 RELATIONS = record(
@@ -85,7 +112,7 @@ RELATIONS = record(
             score={"type": ["integer", "null"]},
         )
     ),
-    citations=_ANY,
+    citations={**some(csl_json={"type": "object"}), "additionalProperties": TEXT},
     retrieved_count=NUMBER,
     total=NUMBER,
     source=TEXT,
@@ -95,13 +122,14 @@ RELATIONS = record(
 PAPER = _texts(
     "pmid title abstract journal year pmcid url",
     authors=_WORDS,
+    author_count=NUMBER,
     doi=_OR_NOTHING,
     publication_types=_WORDS,
     mesh_terms=_WORDS,
     retracted=FLAG,
 )
 BIBTEX = _texts("pmid bibtex")
-CONVERTED = record(records=rows(_texts("requested status pmid pmcid doi message")), found=NUMBER)
+CONVERTED = record(records=rows(texts("requested status pmid pmcid doi message")), found=NUMBER)
 MATCHES = record(results=rows(_texts("key status pmid detail", candidates=_WORDS)), matched=NUMBER)
 SPELLING = _texts("query corrected_query", replaced=_WORDS)
 MESH = record(

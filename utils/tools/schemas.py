@@ -17,6 +17,16 @@ def record(**properties: dict[str, Any]) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": list(properties)}
 
 
+def some(**properties: dict[str, Any]) -> dict[str, Any]:
+    """An object that has some of these members."""
+    return {"type": "object", "properties": properties}
+
+
+def texts(names: str) -> dict[str, Any]:
+    """An object of texts only, these among them: each name stands there once, not twice."""
+    return {"type": "object", "required": names.split(), "additionalProperties": TEXT}
+
+
 def rows(of: dict[str, Any]) -> dict[str, Any]:
     """A list of such values."""
     return {"type": "array", "items": of}
