@@ -99,7 +99,7 @@ def test_bibtex_holds_everything_escaped_where_latex_reads_it():
         "and Wang, Y and Wang, Y"
     )
     assert fields["title"] == (
-        r"Role of abc1, {mRNA} \& {CO₂} in 50\% of \textbraceleft{}models\textbraceright{}"
+        r"Role of abc1, {mRNA} \& {CO{\ensuremath{_2}}} in 50\% of \textbraceleft{}models\textbraceright{}"
     )
     assert fields["journal"] == r"Journal of Tests \& Trials"
     assert (fields["pages"], fields["month"], fields["year"]) == ("1123--1129", "feb", "2026")
@@ -257,7 +257,8 @@ def test_recorded_pubmed_records_make_the_round_trip(shared):
             assert len(record.get("authors", ())) == len(item.get("author", ()))
             fields = entry.fields_dict
             if "title" in item:
-                assert _printed(fields["title"].value) == item["title"]
+                # An increment and a capital delta share a command.
+                assert _printed(fields["title"].value) == item["title"].replace("∆", "Δ")
             assert fields["pmid"].value == paper.ids.pmid
             assert fields["doi"].value == paper.ids.doi if paper.ids.doi else "doi" not in fields
 

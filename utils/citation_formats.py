@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal, get_args
 
 from .citation_items import citation_key, csl_item
+from .citation_latex import latex, literal, with_capitals
 from .citation_styles import styled
 from .errors import BadRequest
 from .paper import Paper
@@ -36,16 +37,6 @@ _BIBTEX_TYPES = {
     "chapter": "incollection", "thesis": "phdthesis",
 }  # fmt: skip
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-# \{ is a letter to LaTeX, but BibTeX counts its brace: only names of characters are safe.
-_LATEX = str.maketrans(
-    {
-        "\\": r"\textbackslash{}", "{": r"\textbraceleft{}", "}": r"\textbraceright{}",
-        "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "$": r"\$", "&": r"\&", "#": r"\#",
-        "%": r"\%", "_": r"\_",
-    }
-)  # fmt: skip
-_LITERAL = str.maketrans({"\\": "%5C", "{": "%7B", "}": "%7D"})
-_WORD = re.compile(r"[^\W_](?:[\w'’+-]*\w)?")
 _ONE_RANGE = re.compile(r"[^\s,;-]+-[^\s,;-]+")
 _AND = re.compile(r"\band\b", re.I)
 
@@ -130,7 +121,9 @@ def to_bibtex(paper: Paper, key: str = "", file: str = "") -> str:
     """One BibTeX entry, with its blank line; *file* is the path of the text."""
     item = csl_item(paper, key)
     kind = _BIBTEX_TYPES.get(item["type"], "misc")
-    lines = [f"  {name} = {value}," for name, value in _bibtex_fields(item, kind, file).items()]
+    category = paper.categories[0] if paper.ids.arxiv and paper.categories else ""
+    fields = _bibtex_fields(item, kind, file, category)
+    lines = [f"  {name} = {value}," for name, value in fields.items()]
     return "\n".join([f"@{kind}{{{item['id']},", *lines, "}", "", ""])
 
 
@@ -167,7 +160,7 @@ class _Keys:
         return key
 
 
-def _bibtex_fields(item: Item, kind: str, file: str) -> dict[str, str]:
+def _bibtex_fields(item: Item, kind: str, file: str, category: str) -> dict[str, str]:
     """The fields as they stand behind ``=``."""
     container = "booktitle" if kind == "incollection" else "journal"
     if kind == "misc":
@@ -176,27 +169,28 @@ def _bibtex_fields(item: Item, kind: str, file: str) -> dict[str, str]:
     year, month, day = [*issued, 0, 0, 0][:3]
     escaped = {
         "author": " and ".join(map(_bibtex_name, item.get("author", ()))),
-        "title": _with_capitals(item.get("title", "")),
-        "origtitle": _with_capitals(item.get("original-title", "")),
-        container: _escape(item.get("container-title", "")),
-        "shortjournal": _escape(item.get("container-title-short", "")),
+        "title": with_capitals(item.get("title", "")),
+        "origtitle": with_capitals(item.get("original-title", "")),
+        container: latex(item.get("container-title", "")),
+        "shortjournal": latex(item.get("container-title-short", "")),
         "year": f"{year:04}" if year else "",
         "day": f"{day}" if day else "",
-        "volume": _escape(item.get("volume", "")),
-        "number": _escape(item.get("issue", "")),
-        "pages": _escape(item.get("page", "")).replace("-", "--"),
-        "issn": _escape(item.get("ISSN", "")),
-        "doi": item.get("DOI", "").translate(_LITERAL),
-        "pmid": item.get("PMID", "").translate(_LITERAL),
-        "pmcid": item.get("PMCID", "").translate(_LITERAL),
-        "eprint": item.get("archive_location", "").translate(_LITERAL),
-        "archiveprefix": item.get("archive", ""),
-        "url": item.get("URL", "").translate(_LITERAL),
-        "language": _escape(item.get("language", "")),
-        "keywords": _escape(item.get("keyword", "")),
-        "abstract": _escape(item.get("abstract", "")),
-        "note": _escape(item.get("note", "")),
-        "file": one_line(file).translate(_LITERAL),
+        "volume": latex(item.get("volume", "")),
+        "number": latex(item.get("issue", "")),
+        "pages": latex(item.get("page", "")).replace("-", "--"),
+        "issn": latex(item.get("ISSN", "")),
+        "doi": literal(item.get("DOI", "")),
+        "pmid": literal(item.get("PMID", "")),
+        "pmcid": literal(item.get("PMCID", "")),
+        "eprint": literal(item.get("archive_location", "")),
+        "archivePrefix": item.get("archive", ""),
+        "primaryClass": literal(category),
+        "url": literal(item.get("URL", "")),
+        "language": latex(item.get("language", "")),
+        "keywords": latex(item.get("keyword", "")),
+        "abstract": latex(item.get("abstract", "")),
+        "note": latex(item.get("note", "")),
+        "file": literal(one_line(file)),
     }
     fields = {name: f"{{{value}}}" for name, value in escaped.items() if value}
     if 1 <= month <= 12:
@@ -216,7 +210,7 @@ def _ris_name(name: dict[str, str]) -> str:
 def _bibtex_name(name: dict[str, str]) -> str:
     """``van der Berg, Jr, Jan``; in braces what BibTeX would take apart."""
     if "literal" in name:
-        return f"{{{_escape(name['literal'])}}}"
+        return f"{{{latex(name['literal'])}}}"
     parts = name.get("family", ""), _given(name), name.get("suffix", "")
     family, given, suffix = map(_kept_whole, parts)
     if not given and " " in family and not family.startswith("{"):
@@ -231,36 +225,8 @@ def _given(name: dict[str, str]) -> str:
 
 
 def _kept_whole(part: str) -> str:
-    return f"{{{_escape(part)}}}" if "," in part or _AND.search(part) else _escape(part)
+    return f"{{{latex(part)}}}" if "," in part or _AND.search(part) else latex(part)
 
 
 def _arxiv_url(item: Item) -> str:
     return f"https://arxiv.org/abs/{item['archive_location']}" if "archive" in item else ""
-
-
-def _escape(text: str) -> str:
-    return text.translate(_LATEX)
-
-
-def _with_capitals(title: str) -> str:
-    r"""A title in which styles that lower-case it leave acronyms and proper names alone.
-
-    >>> _with_capitals("Role of mRNA & the T cell in Brazil: A study of DNA_1")
-    'Role of {mRNA} \\& the {T} cell in {Brazil}: A study of {DNA\\_1}'
-    """
-    words = list(_WORD.finditer(title))
-    ends = [0, *(word.end() for word in words)]
-    gaps = [title[end : word.start()] for end, word in zip(ends, words, strict=False)]
-    begins = [at == 0 or bool(re.search(r"[:.?!]|\s[-–—]\s", gap)) for at, gap in enumerate(gaps)]
-    # Where most words begin with a capital, or all letters are capitals, these say nothing.
-    long = [word[0] for word, first in zip(words, begins, strict=True) if not first]
-    long = [word for word in long if len(word) > 3]
-    names = 2 * sum(word[0].isupper() for word in long) <= len(long)
-    shouted = title.isupper()
-    written = []
-    for gap, found, first in zip(gaps, words, begins, strict=True):
-        word = found[0]
-        kept = any(map(str.isupper, word[1:])) or (names and word[0].isupper() and not first)
-        braced = kept and not shouted
-        written += [_escape(gap), f"{{{_escape(word)}}}" if braced else _escape(word)]
-    return "".join([*written, _escape(title[ends[-1] :])])

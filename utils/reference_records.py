@@ -15,6 +15,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from .citation_latex import signs_again
 from .identifier_lists import Entry, citation, entry_of, names_of
 from .identifiers import IdName, Ids
 
@@ -221,7 +222,8 @@ def readable(text: str) -> str:
     'Müller and Østgård on DNA & more'
     """
     accented = _ACCENTED.sub(
-        lambda found: unicodedata.normalize("NFC", found[2] + _ACCENTS[found[1]]), text[:2000]
+        lambda found: unicodedata.normalize("NFC", found[2] + _ACCENTS[found[1]]),
+        signs_again(text[:2000]),
     )
     lettered = _COMMAND.sub(lambda found: _LETTERS.get(found[1], ""), accented)
     return " ".join(re.sub(r"\\([_&%#$~{}])|[{}]", r"\1", lettered).split())

@@ -9,11 +9,16 @@ import re
 import bibtexparser
 import rispy
 from bibtexparser.middlewares import SeparateCoAuthors, SplitNameParts
+from pylatexenc.latexencode import get_builtin_uni2latex_dict
 
 NAMED = {
     r"\textbackslash{}": "\\", r"\textbraceleft{}": "{", r"\textbraceright{}": "}",
     r"\textasciicircum{}": "^", r"\textasciitilde{}": "~",
 }  # fmt: skip
+ALIKE = str.maketrans("∊∍∆⋄∎", "∈∋Δ◇▪")
+SIGNS = {
+    command: chr(code).translate(ALIKE) for code, command in get_builtin_uni2latex_dict().items()
+} | {r"\ensuremath{'}": "′", r"\ensuremath{''}": "″", r"\ensuremath{\rightarrow}": "→"}
 MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 SAME = (
     *("title", "original-title", "container-title", "container-title-short", "volume", "issue"),
@@ -29,7 +34,7 @@ BIBTEX_FIELDS = {
     "howpublished": "container-title", "shortjournal": "container-title-short", "issn": "ISSN",
     "volume": "volume", "number": "issue", "pages": "page", "doi": "DOI", "pmid": "PMID",
     "pmcid": "PMCID", "language": "language", "abstract": "abstract", "url": "URL", "note": "note",
-    "origtitle": "original-title", "eprint": "archive_location", "archiveprefix": "archive",
+    "origtitle": "original-title", "eprint": "archive_location", "archivePrefix": "archive",
 }  # fmt: skip
 
 
@@ -40,6 +45,15 @@ def told(item, commas):
     kept["keyword"] = [word for word in item.get("keyword", "").split("; ") if word]
     kept["issued"] = item["issued"]["date-parts"][0] if "issued" in item else []
     return kept
+
+
+def _alike(told):
+    """One character for those that look the same and share a LaTeX command."""
+    if isinstance(told, dict):
+        return {name: _alike(value) for name, value in told.items()}
+    if isinstance(told, list | tuple):
+        return type(told)(map(_alike, told))
+    return told.translate(ALIKE) if isinstance(told, str) else told
 
 
 def _person(name, commas):
@@ -59,7 +73,7 @@ def told_by_ris(item):
 
 
 def told_by_bibtex(item):
-    kept = told(item, commas=True)
+    kept = _alike(told(item, commas=True))
     return kept | {name: item[name] for name in ("archive", "archive_location") if name in item}
 
 
@@ -106,8 +120,19 @@ def read_bibtex(text):
 
 def printed(latex):
     """What LaTeX prints: its names for characters, without the braces that keep capitals."""
-    pieces = re.split(r"(\\text\w+\{\}|\\[&%$#_])", latex)
-    return "".join(
-        NAMED.get(piece, piece[1:]) if at % 2 else re.sub(r"[{}]", "", piece)
-        for at, piece in enumerate(pieces)
+    pieces = re.split(
+        r"(\\text\w+\{\}|\\[&%$#_]|\{\\ensuremath\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}\}"
+        r"|\{\$(?:[^$\\]|\\.)*\$\})",
+        latex,
     )
+    return "".join(
+        _said(piece) if at % 2 else re.sub(r"[{}]", "", piece) for at, piece in enumerate(pieces)
+    )
+
+
+def _said(command):
+    if command.startswith("{$"):
+        return command[1:-1]  # a formula stays one
+    if command.startswith("{"):
+        return SIGNS[command[1:-1]]
+    return NAMED.get(command, command[1:])
