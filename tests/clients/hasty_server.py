@@ -10,7 +10,8 @@ import time
 from tests.conftest import Clock
 from utils.__main__ import main
 
-clock = Clock(time.time)
-time.sleep, time.time = clock.sleep, clock.time
-signal.signal(signal.SIGUSR1, lambda *_: clock.sleep(3600))
-sys.exit(main())
+if __name__ == "__main__":
+    clock = Clock(time.time)
+    time.sleep, time.time = clock.sleep, clock.time
+    signal.signal(signal.SIGUSR1, lambda *_: clock.sleep(3600))
+    sys.exit(main())

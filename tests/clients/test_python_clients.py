@@ -1,0 +1,39 @@
+"""Every tool, resource, prompt and completion, by the Python clients, in both eras."""
+
+import pytest
+
+from tests.clients.python_clients import CLIENTS, MODES, Place, environment
+from tests.clients.tour import visit
+from tests.endpoint import SECRET, Endpoint
+from utils import Library
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def anyio_backend():
+    return "asyncio"
+
+
+async def as_promised(place, client, mode, world):
+    async with CLIENTS[client](place, mode) as session:
+        seen = await visit(session, world, client, place.transport)
+    assert not seen.faults, "\n".join(seen.faults)
+    assert (seen.era == "2026-07-28") == (mode == "auto")
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("client", CLIENTS)
+async def test_the_whole_tour_over_http(settings, world, client, mode):
+    library = Library(**settings, mcp_auth_secret_key=SECRET, mcp_toolsets=("all",))
+    with Endpoint(library) as endpoint:
+        place = Place(url=endpoint.url, token=endpoint.token())
+        await as_promised(place, client, mode, world)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("client", CLIENTS)
+async def test_the_whole_tour_over_stdio(tmp_path, world, client, mode):
+    place = Place(environment(world, tmp_path), log=tmp_path / "stderr")
+    await as_promised(place, client, mode, world)
+    assert "Traceback" not in place.log.read_text()

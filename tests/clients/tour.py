@@ -1,0 +1,139 @@
+"""One call of everything a server offers, the same for every client, and who judges the answers.
+
+The steps are JSON, so that clients in other languages take the same tour. ``$job`` stands for the
+job of the harvest before.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from tests.clients.any_arguments import fault_of_refusal, fault_of_result
+from tests.world import World
+
+JOB = "$job"
+# Tools whose arguments are all optional, but not all at once.
+CHOSEN = {"download_paper": ("pmid",), "harvest_papers": ("ids",)}
+FIRST = ("download_paper", "harvest_papers")  # those after need what these leave
+REFUSED = {"kind": "refusal", "name": "search_pubmed", "arguments": {"query": ""}}
+
+
+class Session(Protocol):
+    """What a client must be able to do; answers are as they stood on the wire."""
+
+    protocol_version: str
+
+    async def listing(self) -> dict[str, list[dict[str, Any]]]: ...
+    async def take(self, step: dict[str, Any]) -> dict[str, Any]: ...
+
+
+def examples(world: World) -> dict[str, Any]:
+    """A value for every argument, by its name, about one paper."""
+    paper, preprint = world.paper("pmc_cloud"), world.paper("arxiv")
+    citation = {"journal": paper.journal.short, "year": "2025", "author": "Keller A", "key": "1"}
+    one: dict[str, Any] = {
+        "ligand": "CXCL12",
+        "receptor": "CXCR4",
+        "arxiv_id": preprint.arxiv,
+        "doi": paper.doi,
+        "job_id": JOB,
+        "citations": [citation],
+    }
+    one |= dict.fromkeys(
+        ("pmid", "source_pmid", "paper", "identifier", "paper_id", "key"), paper.pmid
+    )
+    one |= {name: [paper.pmid] for name in ("pmids", "ids", "papers")}
+    return one | dict.fromkeys(("query", "query_term", "term", "question", "topic"), "coral")
+
+
+def steps(listed: dict[str, list[dict[str, Any]]], world: World) -> list[dict[str, Any]]:
+    """The tour of what is *listed*: tools, resources, templates and prompts, and a refusal.
+
+    Raises
+    ------
+    KeyError
+        Something must be given that `examples` has no value for.
+    """
+    known = examples(world)
+    tools = sorted(listed["tools"], key=lambda tool: tool["name"] not in FIRST)
+    tour: list[dict[str, Any]] = []
+    for tool in tools:
+        names = CHOSEN.get(tool["name"]) or tool["inputSchema"].get("required", ())
+        arguments = {name: known[name] for name in names}
+        tour.append({"kind": "tool", "name": tool["name"], "arguments": arguments})
+        if tool["name"] == "harvest_papers":
+            done = {"job_id": JOB, "wait_s": 20}
+            tour.append({"kind": "tool", "name": "harvest_status", "arguments": done})
+    tour += [{"kind": "resource", "uri": one["uri"]} for one in listed["resources"]]
+    for one in listed["resourceTemplates"]:
+        template = one["uriTemplate"]
+        [name] = [word for word in known if f"{{{word}}}" in template]
+        tour.append({"kind": "resource", "uri": template.replace(f"{{{name}}}", known[name])})
+        reference = {"type": "ref/resource", "uri": template}
+        tour.append({"kind": "completion", "ref": reference, "argument": {"name": name}})
+    for one in listed["prompts"]:
+        needed = [each["name"] for each in one["arguments"] if each.get("required")]
+        arguments = {name: known[name] for name in needed}
+        tour.append({"kind": "prompt", "name": one["name"], "arguments": arguments})
+    return [*tour, REFUSED]
+
+
+@dataclass
+class Visit:
+    """What one client saw."""
+
+    client: str
+    transport: str
+    era: str
+    seen: Counter[str] = field(default_factory=Counter)
+    faults: list[str] = field(default_factory=list)
+
+    def row(self) -> str:
+        """A line of the client matrix."""
+        kinds = "tool", "resource", "prompt", "completion", "refusal"
+        counts = "".join(f" {self.seen[kind]:>10}" for kind in kinds)
+        told = "; ".join(self.faults)[:300] or "all as promised"
+        return f"{self.client:26} {self.transport:6} {self.era:11}{counts}  {told}"
+
+
+HEAD = (
+    f"{'client':26} {'over':6} {'era':11}"
+    f"{'tools':>11}{'resources':>11}{'prompts':>11}{'completed':>11}{'refused':>11}"
+)
+
+
+async def visit(session: Session, world: World, client: str, transport: str) -> Visit:
+    """Take the tour with a client of this language."""
+    seen = Visit(client, transport, session.protocol_version)
+    listed = await session.listing()
+    schemas = {tool["name"]: tool["outputSchema"] for tool in listed["tools"]}
+    job = ""
+    for step in steps(listed, world):
+        taken = json.loads(json.dumps(step).replace(JOB, job))
+        answer = await session.take(taken)
+        if fault := fault_of(step, answer, schemas):
+            seen.faults.append(f"{step.get('name') or step.get('uri') or step['ref']}: {fault}")
+        seen.seen[step["kind"]] += 1
+        if step["kind"] == "tool" and not answer.get("isError"):
+            job = answer["structuredContent"].get("job_id", job)
+    return seen
+
+
+def fault_of(
+    step: dict[str, Any], answer: dict[str, Any], schemas: dict[str, dict[str, Any]]
+) -> str:
+    """What is wrong with the answer to one step; empty when nothing."""
+    if step["kind"] == "tool":
+        if answer.get("isError"):
+            return f"refused: {answer['content'][0]['text']:.300}"
+        return fault_of_result(answer, schemas[step["name"]])
+    if step["kind"] == "refusal":
+        return fault_of_refusal(answer) if answer.get("isError") else "it was not refused"
+    if step["kind"] == "resource":
+        return "" if answer["contents"][0]["text"] else "nothing to read"
+    if step["kind"] == "prompt":
+        return "" if answer["messages"][0]["content"]["text"] else "nothing to say"
+    return "" if answer["completion"]["values"] else "nothing to complete"
