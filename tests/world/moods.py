@@ -85,6 +85,11 @@ def _storm(mood: Mood, call: Call, answer: Callable[[], Reply]) -> Reply:
     return reply
 
 
+def _crowded(mood: Mood, call: Call, answer: Callable[[], Reply]) -> Reply | None:
+    """Only who has a key of his own is served, and nobody says until when."""
+    return None if call.header("x-api-key") else limited(call, "")
+
+
 def _storm_date(mood: Mood, call: Call, answer: Callable[[], Reply]) -> Reply:
     reply = limited(call, "")
     reply.headers["Retry-After"] = formatdate(time.time() + mood.seconds, usegmt=True)
@@ -196,6 +201,7 @@ def _down(mood: Mood, call: Call, answer: Callable[[], Reply]) -> Reply:
 MOODS: dict[str, Make] = {
     "storm": _storm,
     "storm_date": _storm_date,
+    "crowded": _crowded,
     "down": _down,
     "reset": _manner("reset"),
     "truncate": _manner("truncate"),
