@@ -10,16 +10,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 _TOKEN = re.compile(r'"[^"]*"|\[[^\[\]]*\]|[()]|[^\s()\[\]"]+')
 _TAG = re.compile(r"\[[^\[\]]*\]")
 _OPERATORS = ("AND", "OR", "NOT")
+_BORDERS = (*_OPERATORS, "(", ")")
 # Tags on words of the subject, or on a name.
 _WORDS = re.compile(
     r"(?:ti|tiab|title|title/abstract|tw|text words?|ot|other terms?|all|all fields|ab|abstract"
     r"|mh|mesh|mesh terms?|majr|mesh major topic|mesh:noexp|mh:noexp|majr:noexp|sh|nm"
     r"|supplementary concept|rn|substance name|gene symbol|gene name|ps|"
     r"au|author|1au|fau|lastau|first author|last author|full author name)(?::~\d+)?",
+    re.I,
+)
+_ONE_WORD = re.compile(
+    r"(?:dp|pdat|edat|mdat|crdt|mhda|lr|date - .*|.*date|la|lang|language|pmid|uid|pmc|pmcid"
+    r"|doi|aid|vi|volume|ip|issue|pg|pagination|is|issn)",
     re.I,
 )
 
@@ -36,9 +43,68 @@ def bare_words(query: str) -> tuple[str, tuple[str, ...]]:
     """
     if not _TAG.search(query):
         return query, ()
-    dropped: list[str] = []
-    bare = _joined(_parts(_TOKEN.findall(query), dropped))
-    told = f"Only PubMed understands its field tags; the other sources were asked for: {bare}"
-    if dropped:
-        told += f" (without {', '.join(dropped)})"
+    reader = _Reader(_TOKEN.findall(query)[::-1])
+    bare = reader.words()
+    told = f"Only PubMed understands field tags; the others were asked for “{bare}”"
+    if reader.dropped:
+        told += f", without {', '.join(reader.dropped)}"
     return bare, (f"{told}.",)
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Reads a query once, from left to right; what it leaves out is kept in ``dropped``."""
+
+    tokens: list[str]
+    dropped: list[str] = field(default_factory=list)
+
+    def words(self) -> str:
+        """The whole query without tags. The groups that are open are a stack, not a recursion."""
+        groups: list[list[str]] = [[]]
+        while self.tokens:
+            word = self.tokens.pop()
+            if word == "(":
+                groups.append([])
+            elif word == ")" and len(groups) > 1:
+                inner = _joined(groups.pop())
+                groups[-1].append(f"({inner})" if inner else "")
+            else:
+                groups[-1].append(word if word in _OPERATORS else self._term(word))
+        return _joined([part for group in groups for part in group])
+
+    def _term(self, first: str) -> str:
+        """Words up to an operator, a bracket or a tag; what a foreign tag claims is left out."""
+        words = [first]
+        while self.tokens and self.tokens[-1] not in _BORDERS and not _TAG.fullmatch(words[-1]):
+            words.append(self.tokens.pop())
+        if not _TAG.fullmatch(words[-1]):
+            return " ".join(words)
+        tag = words.pop()
+        if _WORDS.fullmatch(tag[1:-1].strip()):
+            return " ".join(words)
+        # A date, a language or a number is one word; a type or a subset may have several.
+        gone = words[-1:] if _ONE_WORD.fullmatch(tag[1:-1].strip()) else words
+        self.dropped.append(f"{' '.join(gone).strip(': ')}{tag}")
+        return " ".join(words[: len(words) - len(gone)]).strip(": ")
+
+
+def _joined(parts: Sequence[str]) -> str:
+    """Operands and the operators between them; an operator that lost an operand goes too.
+
+    >>> _joined(["", "AND", "coral", "NOT", ""])
+    'coral'
+    """
+    kept: list[str] = []
+    operator = ""
+    for part in parts:
+        if part in _OPERATORS:
+            # "AND NOT" is one operator.
+            operator = "NOT" if part == "NOT" else operator or part
+        elif part:
+            if (kept and operator) or operator == "NOT":
+                kept.append(operator)
+            kept.append(part)
+            operator = ""
+        else:
+            operator = ""
+    return " ".join(kept)

@@ -1,14 +1,13 @@
 """One question to several sources at once, and one list of papers out of their answers.
 
-Every source is asked the same wish side by side, in its own pace. What they found is merged (see
-`.same_paper`) and ordered by reciprocal rank fusion: a paper scores 1/(60 + rank) in every list it
-is in (Cormack, Clarke & Büttcher, SIGIR 2009), so that agreement beats any single opinion and no
-source's scores need to be comparable with another's. A source that fails or is slow is named.
+Every source is asked the same wish side by side, in its own pace; what they found becomes one list
+(see `.fused_results`). A source that fails, or is slow, is named: it never looks like one that
+found nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from functools import partial
@@ -17,12 +16,10 @@ from weakref import WeakKeyDictionary
 
 from .bare_query import bare_words
 from .errors import BadRequest, NotConfigured, PaperError, Unreachable
-from .identifiers import Ids
-from .merged_record import as_one, by_trust
-from .paper import Paper, SearchResult
+from .fused_results import Found, Link, Same, fused
+from .paper import SearchResult
 from .patience import Patience
 from .pubmed_search import checked
-from .same_paper import Judgement, Relation, grouped
 from .sources import Query, Source
 from .web import Web
 
@@ -30,8 +27,8 @@ USUAL = ("pubmed", "europepmc", "arxiv", "semantic_scholar")
 WITH_KEY = "openalex"
 SORTS = ("relevance", "pub_date")
 MOST_RESULTS = 100  # the most any of the sources sends in one answer
+_TAGS_KNOWN_BY = "pubmed"
 LONGEST_S = 15.0  # of the twenty a call has; the rest is for merging and the door
-_FUSION = 60
 _EARLIEST, _LATEST = 1800, 3000
 
 Outcome = Literal["answered", "unreachable", "busy", "refused", "not_configured", "slow"]
@@ -58,46 +55,6 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Same:
-    """A record that was merged into another, and why; ``confidence`` is 1 for identifiers."""
-
-    source: str
-    ids: Ids
-    title: str
-    reason: str
-    confidence: float
-
-
-@dataclass(frozen=True, slots=True)
-class Link:
-    """Another paper that belongs to this one, kept apart.
-
-    ``relation`` is this paper's: it is a ``preprint_of`` the other, ``has_preprint`` in it, is
-    another ``version_of`` it, or ``may_be`` the same paper, which nothing proves.
-    """
-
-    relation: Relation
-    ids: Ids
-    title: str
-    reason: str
-    confidence: float
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A paper, merged from every source that found it.
-
-    ``sources`` are those that sent it, the one whose fields win first (see `.merged_record`);
-    ``same`` what was merged into that first record.
-    """
-
-    paper: Paper
-    sources: tuple[str, ...]
-    same: tuple[Same, ...] = ()
-    linked: tuple[Link, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Gathered:
     """One list of papers, and how each source did."""
 
@@ -107,12 +64,14 @@ class Gathered:
     warnings: tuple[str, ...] = ()
 
 
+__all__ = ["Asked", "Found", "Gathered", "Link", "Outcome", "Same", "search_papers"]
+
 # Work that was too slow for one call goes on, and the same call joins it.
 _patience: WeakKeyDictionary[Web, Patience[SearchResult]] = WeakKeyDictionary()
 _Answers = dict[str, SearchResult | PaperError | None]
 
 
-def search_papers(
+def search_papers(  # noqa: PLR0913 - the filters of one search
     query: str,
     web: Web,
     sources: Sequence[Source],
@@ -155,48 +114,17 @@ def search_papers(
     """
     wish = _wish(query, max_results, (start_year, end_year), author, sort_by)
     chosen = _chosen(among, sources, web)
-    bare, warnings = bare_words(wish.text)
-    wishes = {
-        source.name: wish if source.name == "pubmed" else replace(wish, text=bare)
-        for source in chosen
-    }
+    wishes, warnings = _spelled(wish, chosen)
     answers = _answers(chosen, wishes, web, longest_s)
     asked = tuple(_asked(source, wishes[source.name], answers, longest_s) for source in chosen)
     if not any(one.outcome == "answered" for one in asked):
         raise _nobody_answered(asked, answers)
-    if all(source.name == "pubmed" for source in chosen):
-        warnings = ()
-    found, contradictions = merged_lists(
-        {name: answer.papers for name, answer in answers.items() if _is_answer(answer)}
+    papers, contradictions = fused(
+        {name: answer.papers for name, answer in answers.items() if _is_answer(answer)},
+        by_date=sort_by == "pub_date",
     )
-    ordered = _by_date(found) if sort_by == "pub_date" else found
     silent = tuple(one.message for one in asked if one.outcome != "answered")
-    papers = tuple(_preprints_after(ordered)[:max_results])
-    return Gathered(query, papers, asked, (*warnings, *silent, *contradictions))
-
-
-def merged_lists(
-    lists: Mapping[str, Sequence[Paper]],
-) -> tuple[list[Found], tuple[str, ...]]:
-    """Several sources' lists as one, the best first, and what contradicts itself in them."""
-    records = [
-        (name, rank, paper) for name, papers in lists.items() for rank, paper in enumerate(papers)
-    ]
-    families = grouped([paper for _, _, paper in records])
-    found, scores = [], []
-    for group in families.groups:
-        members = sorted(group, key=lambda at: by_trust(records[at][0], records[at][2]))
-        found.append(_found([records[at] for at in members], members, families.reasons))
-        best = {}
-        for at in group:
-            name, rank, _ = records[at]
-            best[name] = min(rank, best.get(name, rank))
-        scores.append(sum(1 / (_FUSION + rank + 1) for rank in best.values()))
-    for one, other, judgement in families.links:
-        found[one] = _linked(found[one], found[other], judgement)
-        found[other] = _linked(found[other], found[one], judgement.turned)
-    order = sorted(range(len(found)), key=lambda at: -scores[at])
-    return [found[at] for at in order], families.contradictions
+    return Gathered(query, papers[:max_results], asked, (*warnings, *silent, *contradictions))
 
 
 def _wish(query: str, max_results: int, years: tuple[int, int], author: str, sort_by: str) -> Query:
@@ -231,21 +159,39 @@ def _chosen(among: Sequence[str], sources: Sequence[Source], web: Web) -> list[S
     return [able[name] for name in names]
 
 
+def _spelled(wish: Query, chosen: Sequence[Source]) -> tuple[dict[str, Query], tuple[str, ...]]:
+    """The wish for each source; PubMed's field tags mean nothing anywhere else."""
+    bare, warnings = bare_words(wish.text)
+    wishes = {
+        source.name: wish if source.name == _TAGS_KNOWN_BY else replace(wish, text=bare)
+        for source in chosen
+    }
+    elsewhere = any(name != _TAGS_KNOWN_BY for name in wishes)
+    return wishes, warnings if elsewhere else ()
+
+
 def _answers(
     chosen: Sequence[Source], wishes: Mapping[str, Query], web: Web, longest_s: float
 ) -> _Answers:
     """What each source sent or why it could not; None for what is still under way."""
-    works = {}
-    for source in chosen:
-        assert source.search is not None
-        asked: Hashable = (source.name, wishes[source.name])
-        works[asked] = partial(source.search, wishes[source.name], web)
-    patience = _patience.setdefault(web, Patience(workers=32))
-    over = patience.together(works, longest_s)
-    return {
-        name: _outcome_of(over[name, wish]) if (name, wish) in over else None
-        for name, wish in wishes.items()
+    works = {
+        _asking(wish, source): partial(source.search, wish, web)
+        for source in chosen
+        if source.search and (wish := wishes[source.name]).text
     }
+    over = _patience.setdefault(web, Patience(workers=32)).together(works, longest_s)
+    answers: _Answers = {}
+    for source in chosen:
+        asked = _asking(wishes[source.name], source)
+        if asked not in works:
+            answers[source.name] = BadRequest("only PubMed understands this query's field tags.")
+        else:
+            answers[source.name] = _outcome_of(over[asked]) if asked in over else None
+    return answers
+
+
+def _asking(wish: Query, source: Source) -> Hashable:
+    return source.name, wish
 
 
 def _outcome_of(work: Future[SearchResult]) -> SearchResult | PaperError:
@@ -296,46 +242,3 @@ def _nobody_answered(asked: Sequence[Asked], answers: _Answers) -> PaperError:
 
 def _is_answer(answer: SearchResult | PaperError | None) -> TypeGuard[SearchResult]:
     return isinstance(answer, SearchResult)
-
-
-def _found(
-    records: Sequence[tuple[str, int, Paper]],
-    places: Sequence[int],
-    reasons: Mapping[int, Judgement],
-) -> Found:
-    """One paper out of its records, the most trusted first."""
-    papers = [paper for _, _, paper in records]
-    same = []
-    for (name, _, paper), at in zip(records[1:], places[1:], strict=True):
-        why = reasons.get(at) or reasons[places[0]]
-        same.append(Same(name, paper.ids, paper.title, why.reason, why.confidence))
-    names = tuple(dict.fromkeys(name for name, _, _ in records))
-    return Found(as_one(papers), names, tuple(same))
-
-
-def _linked(ours: Found, theirs: Found, judgement: Judgement) -> Found:
-    paper = theirs.paper
-    link = Link(judgement.relation, paper.ids, paper.title, judgement.reason, judgement.confidence)
-    return replace(ours, linked=(*ours.linked, link))
-
-
-def _by_date(found: Iterable[Found]) -> list[Found]:
-    return sorted(found, key=lambda one: one.paper.published, reverse=True)
-
-
-def _preprints_after(found: Sequence[Found]) -> Iterator[Found]:
-    """The same order, but a preprint right behind its published version; that of the better."""
-    by_ids = {one.paper.ids: one for one in found if one.paper.ids}
-    given: set[int] = set()
-    for one in found:
-        published = next(_related(one, "preprint_of", by_ids), one)
-        for each in (published, *_related(published, "has_preprint", by_ids), one):
-            if id(each) not in given:
-                given.add(id(each))
-                yield each
-
-
-def _related(one: Found, relation: Relation, by_ids: Mapping[Ids, Found]) -> Iterator[Found]:
-    yield from (
-        by_ids[link.ids] for link in one.linked if link.relation == relation and link.ids in by_ids
-    )

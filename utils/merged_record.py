@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from .paper import Notice, Paper
+from .record_likeness import is_preprint
 
 TRUST = ("pubmed", "europepmc", "crossref", "semantic_scholar", "openalex", "arxiv")
 # Gaps that another record of the same paper may fill.
@@ -22,27 +23,12 @@ _FIELDS = (
 )
 # Facts of one record's history or terms: filled from a record of the same version only.
 _OF_THE_VERSION = ("entered", "revised", "released", "license")
-_SERVER_WORDS = ("arxiv", "biorxiv", "medrxiv", "preprint", "research square", "ssrn", "authorea")
 
 
 def by_trust(source: str, paper: Paper) -> tuple[bool, int]:
     """What sorts the most trusted record to the front."""
     place = TRUST.index(source) if source in TRUST else len(TRUST)
-    return only_preprint(paper), place
-
-
-def only_preprint(paper: Paper) -> bool:
-    """Whether a record is that of a preprint, and says nothing of a journal.
-
-    >>> from .identifiers import Ids
-    >>> only_preprint(Paper(Ids(arxiv="2601.00001"), journal="arXiv"))
-    True
-    """
-    kinds = {kind.casefold() for kind in paper.publication_types}
-    journal = paper.journal.casefold()
-    server = any(word in journal for word in _SERVER_WORDS)
-    unpublished = bool(paper.ids.arxiv) and not (paper.volume or paper.ids.pmid or paper.ids.doi)
-    return "preprint" in kinds or server or (unpublished and not journal)
+    return is_preprint(paper), place
 
 
 def as_one(records: Sequence[Paper]) -> Paper:
@@ -50,9 +36,8 @@ def as_one(records: Sequence[Paper]) -> Paper:
     paper, ids = records[0], records[0].ids
     for other in records[1:]:
         ids |= other.ids
-        names = _FIELDS
-        if only_preprint(paper) == only_preprint(other):
-            names += _OF_THE_VERSION
+        one_version = is_preprint(paper) == is_preprint(other)
+        names = _FIELDS + (_OF_THE_VERSION if one_version else ())
         gaps = {name: getattr(other, name) for name in names if not getattr(paper, name)}
         paper = replace(paper, ids=ids, notices=_notices(paper, other), **gaps)
     return paper

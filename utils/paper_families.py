@@ -1,0 +1,161 @@
+"""Many records, by the paper they are of, and the papers that belong together.
+
+Comparing every pair takes the square of their number. Records of one paper share at least one of
+a few keys (an identifier, how the title begins or ends, first author and page), so only those that
+meet under a key are compared: two thousand records take a fraction of a second.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
+
+from .identifiers import Ids
+from .paper import Paper
+from .record_likeness import Looks, looks_of
+from .same_paper import Judgement, judged_looks
+
+_LETTERS = 24  # of a title's beginning and end
+_CROWD = 40  # records under one key; more are told apart by year and author first
+
+
+@dataclass(frozen=True, slots=True)
+class Families:
+    """Records by the paper they are of, as places in the list that was given.
+
+    ``reasons`` says for each record that joined another why it did; ``links`` are between places
+    in ``groups``; ``contradictions`` name records kept apart although they share an identifier.
+    """
+
+    groups: tuple[tuple[int, ...], ...]
+    reasons: Mapping[int, Judgement]
+    links: tuple[tuple[int, int, Judgement], ...]
+    contradictions: tuple[str, ...]
+
+
+def grouped(papers: Sequence[Paper]) -> Families:
+    """Which of many records are of one paper, and which papers belong together.
+
+    Groups are in the order of their first record. No group holds two records that contradict each
+    other, also not by way of a third.
+    """
+    looks = [looks_of(paper) for paper in papers]
+    verdicts = {pair: judged_looks(*(looks[at] for at in pair)) for pair in _pairs(looks)}
+    groups = _Groups(looks, verdicts)
+    # The surest first, so that a doubtful pair never keeps a certain one apart.
+    for pair in sorted(verdicts, key=lambda pair: -verdicts[pair].confidence):
+        if verdicts[pair].relation == "same":
+            groups.unite(*pair)
+    return groups.families()
+
+
+class _Groups:
+    """Records in groups that never contradict themselves."""
+
+    def __init__(
+        self, looks: Sequence[Looks], verdicts: Mapping[tuple[int, int], Judgement]
+    ) -> None:
+        self._looks = looks
+        self._verdicts = verdicts
+        self._group = list(range(len(looks)))
+        self._members = {at: [at] for at in range(len(looks))}
+        self._ids: dict[int, Ids] = {at: one.paper.ids for at, one in enumerate(looks)}
+        self._reasons: dict[int, Judgement] = {}
+        self._contradictions: list[str] = []
+
+    def unite(self, one: int, other: int) -> None:
+        """Make one group of two, unless anything in them speaks against it."""
+        first, second = sorted((self._group[one], self._group[other]))
+        if first == second:
+            return
+        why = self._verdicts[min(one, other), max(one, other)]
+        if clash := self._ids[first].clash(self._ids[second]):
+            said = f"{_named(self._looks[one])} and {_named(self._looks[other])} look the same"
+            self._contradictions.append(f"{said} ({why.reason}), but not {clash}: kept apart.")
+            return
+        if any(self._apart(*pair) for pair in product(self._members[first], self._members[second])):
+            return
+        self._reasons[second] = why
+        self._ids[first] |= self._ids.pop(second)
+        for at in self._members[second]:
+            self._group[at] = first
+        self._members[first] += self._members.pop(second)
+
+    def families(self) -> Families:
+        """What came of it."""
+        roots = sorted(self._members)
+        place = {root: number for number, root in enumerate(roots)}
+        best: dict[tuple[int, int], Judgement] = {}
+        for (one, other), verdict in self._verdicts.items():
+            ours, theirs = place[self._group[one]], place[self._group[other]]
+            if verdict.relation in ("same", "different") or ours == theirs:
+                continue
+            said = verdict if ours < theirs else verdict.turned
+            pair = min(ours, theirs), max(ours, theirs)
+            if pair not in best or best[pair].confidence < said.confidence:
+                best[pair] = said
+        return Families(
+            tuple(tuple(sorted(self._members[root])) for root in roots),
+            self._reasons,
+            tuple((ours, theirs, said) for (ours, theirs), said in sorted(best.items(), key=_key)),
+            tuple(dict.fromkeys(self._contradictions)),
+        )
+
+    def _apart(self, one: int, other: int) -> bool:
+        pair = min(one, other), max(one, other)
+        verdict = self._verdicts.get(pair) or judged_looks(
+            self._looks[pair[0]], self._looks[pair[1]]
+        )
+        return verdict.relation == "different" and verdict.confidence == 1.0
+
+
+def _key(link: tuple[tuple[int, int], Judgement]) -> tuple[int, int]:
+    return link[0]
+
+
+def _named(looks: Looks) -> str:
+    return str(looks.paper.ids) if looks.paper.ids else f"“{looks.paper.title[:80]}”"
+
+
+def _pairs(looks: Sequence[Looks]) -> Iterator[tuple[int, int]]:
+    """The pairs that are worth comparing, once each."""
+    blocks: dict[str, list[int]] = defaultdict(list)
+    for at, one in enumerate(looks):
+        for key in dict.fromkeys(_keys(one)):
+            blocks[key].append(at)
+    yield from dict.fromkeys(
+        pair
+        for block in blocks.values()
+        for small in _split(block, looks)
+        for pair in combinations(small, 2)
+    )
+
+
+def _keys(one: Looks) -> Iterator[str]:
+    yield from one.paper.ids.names()
+    first = one.people[0][0] if one.people else ""
+    for words in one.titles:
+        title = "".join(words)
+        yield f"begins:{title[:_LETTERS]}"
+        yield f"ends:{title[-_LETTERS:]}"
+    if first and one.page[1]:
+        yield f"page:{first}:{one.page[1]}"
+    # A preprint may get another title; who wrote it and who led the work stay.
+    if first and len(one.people) > 2:
+        yield f"authors:{first}:{one.people[1][0]}:{one.people[-1][0]}"
+
+
+def _split(block: list[int], looks: Sequence[Looks]) -> Iterator[list[int]]:
+    """A block, or, where a title is shared by a crowd, its parts of the same author and year."""
+    if len(block) <= _CROWD:
+        yield block
+        return
+    parts: dict[tuple[object, ...], list[int]] = defaultdict(list)
+    for at in block:
+        one = looks[at]
+        parts[one.people[:1], one.year, one.volume, one.page].append(at)
+    yield from (
+        part[i : i + _CROWD] for part in parts.values() for i in range(0, len(part), _CROWD)
+    )
