@@ -80,7 +80,8 @@ def typeset(engine: str, backend: str, document: str, folder: Path) -> str:
     for line in sorted(set(errors + complaints))[:15]:
         print("   ", line)
     odd = "".join(sorted(set(missing) | set(unknown)))
-    return f"{entries} entries set, {len(errors)} errors, {len(complaints)} complaints; no glyph: {odd or '-'}"
+    told = f"{entries} entries set, {len(errors)} errors, {len(complaints)} complaints"
+    return f"{told}; no glyph: {odd or '-'}"
 
 
 def main() -> None:
