@@ -11,7 +11,7 @@ from utils.web import Web
 
 every = pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.name)
 # Not sites: what a source is, how all of NCBI's E-utilities are spoken to, and each of the others.
-SHARED_WAYS = {"__init__", "source", "eutils", "loose_json", "open_copies"}
+SHARED_WAYS = {"__init__", "source", "eutils", "loose_json", "open_copies", "whole_days"}
 UTILITIES = {"ecitmatch", "einfo", "elink", "espell", "esummary", "mesh"}
 
 

@@ -3,8 +3,9 @@
 Published limits (facts sheet): NCBI 3 a second and 10 with a key, the ID Converter on the same
 account; Crossref 5 (lists: 1) or, for who says who he is, 10 (3) a second and 1 or 3 at once;
 arXiv one in three seconds; Jina Reader 20 a minute; Semantic Scholar one a second; OpenAlex a
-hundred. Where only good manners are known: Europe PMC 5 a second, Unpaywall 10, PMC's bucket 16 at once, publishers and
-repositories one a second. NCBI and Jina count in windows of their own, see `eutils` and `jina`.
+hundred. Where only good manners are known: Europe PMC 5 a second, Unpaywall 10, PMC's bucket 16 at
+once, publishers and repositories one a second. NCBI and Jina count in windows of their own, see
+`eutils` and `jina`.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ LIMITS = {
     "crossref list": Limit(1, at_once=1),
     "crossref list, polite": Limit(3, at_once=3),
     "arxiv": Limit(1, 3, at_once=1),
+    "arxiv_oai": Limit(1, 3, at_once=1),
     "europepmc": Limit(5),
     "unpaywall": Limit(10),
     "openalex": Limit(100),

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from ..errors import Unreachable
 from ..plain_text import one_line
 from ..web import Answer, Web
-from .europepmc import without_html
+from .europepmc_records import without_html
 
 Kind = Literal["citations", "references"]
 _LISTS: dict[Kind, tuple[str, str]] = {

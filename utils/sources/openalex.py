@@ -7,7 +7,6 @@ https://developers.openalex.org/api-reference/works
 
 from __future__ import annotations
 
-import calendar
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -19,11 +18,12 @@ from ..identifiers import Ids
 from ..paper import Author, Fetched, Notice, Paper, SearchResult
 from ..web import Rate, Web
 from . import unpaywall
-from .europepmc import without_html
+from .europepmc_records import without_html
 from .loose_json import mapping, mappings, text
 from .open_copies import MOST, OpenCopy, different, what_lies_at
 from .openalex_service import REMEMBERED_DAYS, listed, single
 from .source import Query, Route, Source, one_by_one
+from .whole_days import whole_days
 
 LAST_HIT = 10_000
 """Of a search, OpenAlex numbers the pages of so many works only."""
@@ -163,9 +163,6 @@ def _params(query: Query) -> dict[str, Any]:
     if query.categories:
         msg = "OpenAlex has none of the categories of arXiv or Semantic Scholar."
         raise BadRequest(msg, "Ask without them.")
-    if query.min_date and query.date_type != "pdat":
-        msg = f"OpenAlex knows the date of publication (pdat), not {query.date_type!r}."
-        raise BadRequest(msg, "Ask for pdat.")
     sort = _SORTS[query.sort_by]
     if not query.text.strip() and query.sort_by == "relevance":
         sort = _SORTS["pub_date"]  # without words nothing is more relevant than another
@@ -173,11 +170,9 @@ def _params(query: Query) -> dict[str, Any]:
 
 
 def _filter(query: Query) -> str:
-    parts = []
-    if query.min_date:
-        parts.append(f"from_publication_date:{_day(query.min_date, '01-01')}")
-    if query.max_date:
-        parts.append(f"to_publication_date:{_day(query.max_date, '12-31')}")
+    first, last = whole_days(query, "OpenAlex")
+    parts = [f"from_publication_date:{first}"] if first else []
+    parts += [f"to_publication_date:{last}"] if last else []
     if author := _word(query.author):
         parts.append(f"raw_author_name.search:{author}")
     if query.publication_types:
@@ -192,21 +187,6 @@ def _filter(query: Query) -> str:
 def _word(author: str) -> str:
     """A name without the signs that separate filters."""
     return " ".join(re.sub(r"[,|:!\"]", " ", author).split())
-
-
-def _day(date: str, rest: str) -> str:
-    """A day, also where only the year or the month is given.
-
-    >>> _day("2024", "12-31"), _day("2024/2", "01-01"), _day("2024/02", "12-31")
-    ('2024-12-31', '2024-02-01', '2024-02-29')
-    """
-    parts = [int(part) for part in date.split("/")]
-    if len(parts) == 1:
-        return f"{parts[0]:04d}-{rest}"
-    year, month = parts[:2]
-    last = calendar.monthrange(year, month)[1]
-    day = parts[2] if len(parts) > 2 else (1 if rest == "01-01" else last)
-    return f"{year:04d}-{month:02d}-{day:02d}"
 
 
 def paper_of(work: Mapping[str, Any]) -> Paper:

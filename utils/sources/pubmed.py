@@ -271,12 +271,24 @@ def _asked(query: Query, among: str = "") -> dict[str, str]:
 
 
 def term(query: Query) -> str:
-    """The words that are sent: the query, narrowed to its publication types."""
-    if not query.publication_types:
+    """The words that are sent: the query, narrowed to its author and publication types.
+
+    Raises
+    ------
+    BadRequest
+        PubMed has no such categories.
+    """
+    if query.categories:
+        msg = "PubMed has none of the categories of arXiv or Semantic Scholar."
+        raise BadRequest(msg, "Ask without them, or narrow by MeSH heading.")
+    parts = []
+    if author := " ".join(re.sub(r'[][()":]', " ", query.author).split()):
+        parts.append(f"{author}[au]")  # without quotes: "Varga I" is to find "Varga IM" too
+    if types := [kind.replace('"', "") for kind in query.publication_types]:
+        parts.append("(" + " OR ".join(f'"{kind}"[pt]' for kind in types) + ")")
+    if not parts:
         return query.text
-    types = (kind.replace('"', "") for kind in query.publication_types)
-    kinds = " OR ".join(f'"{kind}"[pt]' for kind in types)
-    return f"({query.text}) AND ({kinds})"
+    return " AND ".join([f"({query.text})"] * bool(query.text.strip()) + parts)
 
 
 def count_of(result: Mapping[str, Any]) -> int:
