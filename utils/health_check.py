@@ -21,6 +21,7 @@ from .settings import Settings, version
 from .sources import Query, Source
 from .web import Web
 
+_BUSY = "RATE_LIMIT"
 _ENOUGH_BYTES = 500_000_000
 
 
@@ -101,6 +102,8 @@ def _contact(settings: Settings) -> Iterator[Check]:
     for name, use in (
         ("ncbi_api_key", "NCBI: 10 requests a second instead of 3"),
         ("jina_api_key", "Jina Reader: 500 requests a minute instead of 20, and search"),
+        ("semantic_scholar_api_key", "Semantic Scholar: your own turn, not a crowded pool's"),
+        ("openalex_api_key", "OpenAlex: search (its single records need no key)"),
     ):
         state: Literal["ok", "warning"] = "ok" if settings.key(name) else "warning"
         detail = "set" if settings.key(name) else "not set (optional)"
@@ -124,20 +127,36 @@ def _folders(settings: Settings) -> Iterator[Check]:
 
 
 def _service(source: Source, web: Web) -> Check:
-    base = getattr(web.settings, f"{source.service}_base_url")
-    host = urlsplit(base).netloc
     try:
-        if source.search:
-            # The one service with a key worth checking: a bad one is answered with an error.
-            total = source.search(Query("pubmed", max_results=1), web).total
-            return Check(source.name, "ok", f"{host} answered a search ({total:,} hits)")
-        # Any answer will do, also "not found": it is there and talks to us.
-        answer = web.get(f"{base}/", allow=range(400, 600))
+        return _asked(source, web)
     except NotConfigured as error:
         return Check(source.name, "problem", error.message, error.hint)
     except PaperError as error:
         advice = error.hint or "Try again later; the other services go on without it."
-        return Check(source.name, "problem", error.message, advice)
+        # Who asks us to wait is there, and talks to us.
+        state: Literal["warning", "problem"] = "warning" if error.code == _BUSY else "problem"
+        return Check(source.name, state, error.message, advice)
+
+
+def _asked(source: Source, web: Web) -> Check:
+    """One small request that costs nothing; where there may be a key, one that tells a bad key."""
+    base = getattr(web.settings, f"{source.service}_base_url")
+    host = urlsplit(base).netloc
+    if source.name == "pubmed" and source.search:
+        total = source.search(Query("pubmed", max_results=1), web).total
+        return Check(source.name, "ok", f"{host} answered a search ({total:,} hits)")
+    if source.name == "semantic_scholar":
+        from .sources.semantic_scholar import hits_now
+
+        total = hits_now(web)
+        return Check(source.name, "ok", f"{host} answered a search ({total:,} hits)")
+    if source.name == "openalex":
+        from .sources.openalex_service import single
+
+        single("doi:10.7717/peerj.4375", "id", web)  # a search would be paid for
+        return Check(source.name, "ok", f"{host} answered")
+    # Any answer will do, also "not found": it is there and talks to us.
+    answer = web.get(f"{base}/", allow=range(400, 600))
     if answer.status >= 500 or answer.status == 429:
         return Check(source.name, "warning", f"{host} answered {answer.status}", "Try again later.")
     return Check(source.name, "ok", f"{host} answered")

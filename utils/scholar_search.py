@@ -95,12 +95,9 @@ def search_semantic_scholar(  # noqa: PLR0913  # every option the service has
         question = {"query": asked, "sort": sort_by, "token": sendable(token, "token", 500)}
         told = {name: value for name, value in question.items() if value}
         return in_bulk({**told, **filters}, max_results, start, web)
-    words = plain_words(asked)
+    words, told_so = plain_words(asked)
     page = relevant(words, filters, max_results, start, web)
-    if len(words) < len(asked):
-        told_so = f"Only a search in bulk takes operators; searched for: {words}"
-        return replace(page, warnings=(told_so, *page.warnings))
-    return page
+    return replace(page, warnings=(*told_so, *page.warnings))
 
 
 def scholar_paper(paper: str, web: Web) -> ScholarPaper:

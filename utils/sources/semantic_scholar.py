@@ -37,6 +37,7 @@ from .semantic_scholar_records import (
     scholar_paper,
 )
 from .source import Lookup, Query, Source
+from .whole_days import whole_days
 
 __all__ = ["SOURCE", "ScholarPage", "ScholarPaper"]
 
@@ -53,8 +54,9 @@ _SHOWN = 999  # offset + limit must stay below 1000
 _IDS_PER_BATCH = 500
 _HITS_PER_PAGE = 100
 _HYPHENS = re.compile("[-\u2010-\u2015\u2212]")
+_EXCLUDED = re.compile(r'\bNOT\s+(?:"[^"]*"|\([^()]*\)|\S+)')
+_CONNECTED = re.compile(r"\b(?:AND|OR|NOT)\b")
 _OPERATORS = re.compile(r'[-"()\[\]{}+|*~^]+')
-_DATE = re.compile(r"(\d{4})(?:/(\d{1,2}))?(?:/(\d{1,2}))?")
 
 
 def search(query: Query, web: Web) -> SearchResult:
@@ -69,10 +71,8 @@ def search(query: Query, web: Web) -> SearchResult:
     Unreachable
         It did not answer, or with something else.
     """
-    words, filters = plain_words(query.text), _filters(query)
-    told: tuple[str, ...] = ()
-    if _OPERATORS.search(_HYPHENS.sub(" ", query.text)):
-        told = (f"Semantic Scholar was asked in plain words, without operators: {words}",)
+    filters = _filters(query)
+    words, told = plain_words(query.text)
     if query.sort_by == "relevance":
         page = relevant(words, filters, query.max_results, query.start, web)
     elif query.sort_by == "pub_date":
@@ -191,21 +191,28 @@ def hits_now(web: Web) -> int:
     return count(ask("/paper/search", params, web, listed, again=True).get("total")) or 0
 
 
-def plain_words(text: str) -> str:
-    """*text* as the search by relevance takes it: without operators; hyphens would find nothing.
+def plain_words(text: str) -> tuple[str, tuple[str, ...]]:
+    """*text* as the search by relevance takes it, and a word on what that left out.
 
-    >>> plain_words('"CRISPR-Cas9" AND (off-target)')
-    'CRISPR Cas9 AND off target'
+    It knows no operators, and finds nothing for a word with a hyphen.
+
+    >>> plain_words("off-target effects")
+    ('off target effects', ())
+    >>> plain_words('"CRISPR-Cas9" AND (off-target) NOT mice')[0]
+    'CRISPR Cas9 off target'
 
     Raises
     ------
     BadRequest
         Nothing is left.
     """
-    words = " ".join(_OPERATORS.sub(" ", _HYPHENS.sub(" ", text)).split())
+    meant = " ".join(_HYPHENS.sub(" ", text).split())
+    bare = _CONNECTED.sub(" ", _EXCLUDED.sub(" ", meant))
+    words = " ".join(_OPERATORS.sub(" ", bare).split())
     if not words:
-        raise BadRequest("The query is empty.", "For example: graph neural networks")
-    return words
+        raise BadRequest("The query holds no word to search for.", "Such as: neural networks")
+    told = f"Semantic Scholar's search by relevance takes plain words; it was asked: {words}"
+    return words, (told,) if words != meant else ()
 
 
 def filters_of(first: str, last: str, fields: Sequence[str]) -> dict[str, str]:
@@ -304,10 +311,9 @@ def _filters(query: Query) -> dict[str, str]:
     if query.author:
         msg = "Semantic Scholar's search does not look for authors."
         raise BadRequest(msg, "Leave the author out, or ask another source.")
-    if (query.min_date or query.max_date) and query.date_type != "pdat":
-        msg = "Semantic Scholar knows only the date of publication."
-        raise BadRequest(msg, "Use date_type pdat.")
-    first, last = _day(query.min_date, "min_date"), _day(query.max_date, "max_date")
+    first, last = whole_days(query, "Semantic Scholar")
+    if first[4:] in ("", "-01-01") and last[4:] in ("", "-12-31"):
+        first, last = first[:4], last[:4]
     made = filters_of(first, last, query.categories)
     if unknown := [kind for kind in query.publication_types if kind not in SPELLED]:
         msg = f"Semantic Scholar knows no publication type {', '.join(unknown)}."
@@ -315,15 +321,6 @@ def _filters(query: Query) -> dict[str, str]:
     if kinds := [SPELLED[kind] for kind in query.publication_types]:
         made["publicationTypes"] = ",".join(kinds)
     return made
-
-
-def _day(text: str, name: str) -> str:
-    """``2026/2/1`` as ``2026-02-01``."""
-    match = _DATE.fullmatch(text.strip())
-    if text.strip() and not match:
-        msg = f"{name} {text[:40]!r} is no date of the form YYYY, YYYY/MM or YYYY/MM/DD."
-        raise BadRequest(msg, "For example 2020/01/31.")
-    return "-".join(part.zfill(2) for part in match.groups() if part) if match else ""
 
 
 def _remember_row(row: Any, found: ScholarPaper, web: Web) -> None:

@@ -7,7 +7,7 @@ made by programs from what publishers sent. Field names: https://api.semanticsch
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from ..formats.licenses import named
 from ..identifiers import Ids
 from ..paper import Author, Paper
 from ..plain_text import clean_text, one_line
+from .loose_json import mapping, mappings, text
 
 # Asked for by name: without, only the identifier and the title come.
 LIST_FIELDS = (
@@ -103,7 +104,7 @@ def scholar_paper(row: Any) -> ScholarPaper | None:
         return None
     authors = [
         (author, _text(one.get("authorId")))
-        for one in _rows(row.get("authors"))
+        for one in mappings(row.get("authors"))
         if (author := author_of(_text(one.get("name"))))
     ]
     paper = _paper(row, tuple(author for author, _ in authors))
@@ -116,8 +117,8 @@ def scholar_paper(row: Any) -> ScholarPaper | None:
         influential_citation_count=count(row.get("influentialCitationCount")),
         url=_link(row.get("url")),
         author_ids=tuple(number for _, number in authors),
-        tldr=_text(_part(row, "tldr").get("text")),
-        open_copy=_link(_part(row, "openAccessPdf").get("url")),
+        tldr=_text(mapping(row.get("tldr")).get("text")),
+        open_copy=_link(mapping(row.get("openAccessPdf")).get("url")),
     )
 
 
@@ -152,13 +153,13 @@ def author_of(name: str) -> Author | None:
 
 
 def _paper(row: Mapping[str, Any], authors: tuple[Author, ...]) -> Paper:
-    journal, venue = _part(row, "journal"), _part(row, "publicationVenue")
+    journal, venue = mapping(row.get("journal")), mapping(row.get("publicationVenue"))
     shown = _text(row.get("venue"))
     name = _text(journal.get("name")) or _text(venue.get("name")) or shown
     return Paper(
         ids=_ids(row),
         title=_text(row.get("title")),
-        abstract=clean_text(_string(row.get("abstract"))).strip(),
+        abstract=_prose(row.get("abstract")),
         authors=authors,
         journal=name,
         journal_abbreviation=shown if shown != name and shown.endswith(".") else "",
@@ -166,13 +167,13 @@ def _paper(row: Mapping[str, Any], authors: tuple[Author, ...]) -> Paper:
         **_place(journal, preprint=bool(_PREPRINTS.fullmatch(name))),
         published=_published(row),
         publication_types=_types(row, preprint=bool(_PREPRINTS.fullmatch(name))),
-        license=_license(_text(_part(row, "openAccessPdf").get("license"))),
+        license=_license(_text(mapping(row.get("openAccessPdf")).get("license"))),
     )
 
 
 def _ids(row: Mapping[str, Any]) -> Ids:
     """All names of the paper that have the form of one."""
-    names = _part(row, "externalIds")
+    names = mapping(row.get("externalIds"))
     doi = Ids.maybe(_text(names.get("DOI")))
     number = _text(names.get("PubMedCentral")).upper().removeprefix("PMC")
     return Ids(
@@ -230,23 +231,13 @@ def _license(told: str) -> str:
     return named(told) or told
 
 
-def _part(row: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    part = row.get(name)
-    return part if isinstance(part, dict) else {}
-
-
-def _rows(value: Any) -> Sequence[Mapping[str, Any]]:
-    return [row for row in value if isinstance(row, dict)] if isinstance(value, list) else []
-
-
-def _string(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else ""
+def _prose(value: Any) -> str:
+    """Paragraphs stay; an abstract that may not be shown is null."""
+    return clean_text(value).strip() if isinstance(value, str) else ""
 
 
 def _text(value: Any) -> str:
-    return one_line(_string(value))
+    return one_line(text(value))
 
 
 def count(value: Any) -> int | None:
