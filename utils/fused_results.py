@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from .identifiers import Ids
 from .merged_record import as_one, by_trust
@@ -57,6 +58,27 @@ class Found:
     sources: tuple[str, ...]
     same: tuple[Same, ...] = ()
     linked: tuple[Link, ...] = ()
+
+    def row(self, *, abstract: bool = True) -> dict[str, Any]:
+        """The paper with all its names, who knows it, and why its records are one."""
+        paper = self.paper
+        row = paper.row() | {"arxiv_id": paper.ids.arxiv, "s2_id": paper.ids.s2}
+        if not abstract:
+            del row["abstract"]
+        return row | {
+            "sources": list(self.sources),
+            "same": [{"source": one.source, **_reasoned(one)} for one in self.same],
+            "linked": [{"relation": one.relation, **_reasoned(one)} for one in self.linked],
+        }
+
+
+def _reasoned(other: Same | Link) -> dict[str, Any]:
+    return {
+        "ids": other.ids.names(),
+        "title": other.title,
+        "reason": other.reason,
+        "confidence": other.confidence,
+    }
 
 
 def fused(

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
-from typing import Literal, TypeGuard
+from typing import Any, Literal, TypeGuard
 from weakref import WeakKeyDictionary
 
 from .bare_query import bare_words
@@ -52,6 +52,10 @@ class Asked:
     query: str = ""
     message: str = ""
     warnings: tuple[str, ...] = ()
+
+    def row(self) -> dict[str, Any]:
+        """The fields, for JSON."""
+        return asdict(self) | {"warnings": list(self.warnings)}
 
 
 @dataclass(frozen=True, slots=True)

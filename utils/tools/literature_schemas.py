@@ -16,6 +16,7 @@ MergedSort = Literal["relevance", "pub_date"]
 
 _OR_NOTHING: dict[str, Any] = {"type": ["string", "null"]}
 _WORDS = rows(TEXT)
+_SHARE: dict[str, Any] = {"type": "number"}
 
 
 def _texts(names: str, **more: dict[str, Any]) -> dict[str, Any]:
@@ -53,8 +54,8 @@ GATHERED = record(
             "title authors year journal pmid doi pmcid arxiv_id s2_id",
             retracted=FLAG,
             sources=_WORDS,
-            same=rows(_texts("source title reason", confidence={"type": "number"})),
-            linked=rows(_texts("relation title reason", confidence={"type": "number"})),
+            same=rows(_texts("source title reason", ids=_WORDS, confidence=_SHARE)),
+            linked=rows(_texts("relation title reason", ids=_WORDS, confidence=_SHARE)),
         )
     ),
     sources=rows(_texts("source outcome query message", total=NEXT, returned=NUMBER)),
