@@ -3,6 +3,7 @@
 import json
 import sys
 import threading
+from contextlib import suppress
 
 import jsonschema
 import pytest
@@ -11,9 +12,12 @@ from fastmcp import Client
 
 from tests.answering import answering
 from utils import Library
-from utils.errors import BadRequest
+from utils.article_details import Details
+from utils.errors import BadContent, BadRequest
+from utils.formats.pubmed.articles import split_xml
 from utils.settings import load_settings
-from utils.tools import build
+from utils.tools import build, pubmed_schemas
+from utils.tools.pubmed_rows import details_page
 from utils.tools.waiting import Waiting
 
 pytestmark = pytest.mark.anyio
@@ -221,7 +225,7 @@ async def test_a_start_beyond_the_end_is_an_empty_page_that_says_so(library, wor
     options = {"pmids": [pmid], "detail_level": level, "start": 900_000}
     page = await answer(library, "fetch_article_details", **options)
     assert (page["articles"], page["text"], page["next_start"]) == ([], "", None)
-    unit = {"abstract_plus": "1 articles", "full_xml": "characters of text"}[level]
+    unit = {"abstract_plus": "ends after 1 article.", "full_xml": "characters."}[level]
     assert unit in page["warnings"][0]
     result = await call(library, "fetch_article_details", options)
     assert page["warnings"][0] in result.content[0].text
@@ -380,6 +384,23 @@ async def test_text_beside_the_structure_is_short_and_marked(library, world, too
     assert block.annotations.priority
 
 
+async def test_the_text_alone_tells_what_was_found(library, world):
+    record, retracted = world.paper("pmc_cloud"), world.paper("retracted")
+
+    async def text(tool, **arguments):
+        return (await call(library, tool, arguments)).content[0].text
+
+    found = await call(library, "search_pubmed_articles", {"query_term": "cells"})
+    assert all(pmid in found.content[0].text for pmid in found.structured_content["pmids"][:20])
+    names_ = await text("convert_ids", ids=[record.doi])
+    assert record.pmid in names_
+    assert record.pmcid in names_
+    assert "RETRACTED" in await text("get_pubmed_paper", pmid=retracted.pmid)
+    told = await text("fetch_article_details", pmids=[record.pmid, retracted.pmid])
+    assert told.count("RETRACTED") == 1
+    assert "add the journal" in await text("match_citations", citations=[{"author": "Nobody"}])
+
+
 @pytest.mark.parametrize("tool", CALLS)
 async def test_trouble_is_an_envelope_that_says_where_and_what_next(library, world, tool):
     world.mood("storm", seconds=600)
@@ -519,6 +540,26 @@ async def test_a_paper_that_is_not_there_is_not_found(library, world):
     for tool in ("get_pubmed_paper", "pubmed_to_bibtex"):
         error = (await call(library, tool, {"pmid": "39999999"})).meta["error"]
         assert error["code"] == "NOT_FOUND"
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("level", ["abstract_plus", "full_xml", "citation_data"])
+def test_real_records_are_what_the_schema_promises(shared, level):
+    records = {}
+    for path in (shared / "pubmed" / "efetch").rglob("*.xml"):
+        with suppress(BadContent):
+            records |= split_xml(path.read_bytes())
+    assert len(records) > 80
+    found = Details(tuple(records), records, (), {}, (), "")
+    validator = jsonschema.Draft202012Validator(closed(pubmed_schemas.DETAILS))
+    start, seen = 0, set()
+    while start is not None:
+        page = details_page(found, level, start, 20_000, mesh=True, grants=True)
+        validator.validate(page)
+        seen |= {one["pmid"] for one in page["articles"]}
+        assert page["next_start"] is None or page["next_start"] > start
+        start = page["next_start"]
+    assert seen == set(records)
 
 
 # --- Waiting ---------------------------------------------------------------

@@ -27,10 +27,12 @@ from .pubmed_rows import (
     converted_row,
     details_in_short,
     details_page,
+    entitled,
     heading_row,
     in_lines,
     listed,
     match_row,
+    names,
     paper_row,
     related_row,
     search_rows,
@@ -53,7 +55,7 @@ if TYPE_CHECKING:
 
 _MOST_LINKS = 20
 _AS_PRINTED = ("apa_string", "mla_string", "vancouver")
-_LONGEST_REFERENCE = 600
+_LONGEST_REFERENCE = 1000
 _LONGEST_ENTRY = 4000
 
 
@@ -102,8 +104,10 @@ def _search_tool(library: Library, waiting: Waiting) -> FunctionTool:
         )
         structure = {"search_parameters": asked, **search_rows(found)}
         head = f"{len(found.hits.pmids)} of {found.hits.total} PMIDs in PubMed."
-        titles = [f"PMID {one.pmid}: {one.title}" for one in found.summaries]
-        return answer(structure, in_lines(head, titles, found.warnings))
+        brief = {one.pmid: f"PMID {one.pmid}: {one.title}" for one in found.summaries}
+        others = [pmid for pmid in found.hits.pmids if pmid not in brief]
+        more = [f"PMIDs: {', '.join(listed(others))}"] if others else []
+        return answer(structure, in_lines(head, brief.values(), more, found.warnings))
 
     return tool(search_pubmed_articles, READS_WEB, schemas.SEARCH)
 
@@ -183,7 +187,7 @@ def _relationships_tool(library: Library, waiting: Waiting) -> FunctionTool:
             "e_link_url": found.url,
         }
         head = f"{len(found.articles)} of {found.total} papers, as listed by {found.source}."
-        titles = [f"PMID {one.pmid or '–'}: {one.title}" for one in found.articles]
+        titles = [entitled(one.pmid, one.title, retracted=one.retracted) for one in found.articles]
         return answer(structure, in_lines(head, titles, found.warnings))
 
     return tool(get_article_relationships, READS_WEB, schemas.RELATIONS)
@@ -201,7 +205,8 @@ def _single_paper_tools(library: Library, waiting: Waiting) -> list[FunctionTool
         """Get one PubMed record: abstract, authors, MeSH terms."""
         paper = waiting.result(("paper", pmid), lambda: library.paper(pmid))
         links = _on_shelf(library, [paper.ids.pmid])
-        return answer(paper_row(paper), f"PMID {paper.ids.pmid}: {paper.title}", links=links)
+        text = entitled(paper.ids.pmid, paper.title, retracted=paper.retracted)
+        return answer(paper_row(paper), text, links=links)
 
     def pubmed_to_bibtex(pmid: Word) -> ToolResult:
         """Make a BibTeX entry of a PubMed record."""
@@ -225,7 +230,7 @@ def _convert_tool(library: Library, waiting: Waiting) -> FunctionTool:
         found = waiting.result(("convert", *ids), lambda: library.convert_ids(ids))
         records = [converted_row(one) for one in found]
         known = sum(one.status == "found" for one in found)
-        lines = [f"{one.requested}: {one.message or one.ids}" for one in found]
+        lines = [f"{one.requested}: {one.message or names(one.ids)}" for one in found]
         text = in_lines(f"{known} of {len(found)} found.", lines)
         return answer({"records": records, "found": known}, text)
 
@@ -242,7 +247,7 @@ def _match_tool(library: Library, waiting: Waiting) -> FunctionTool:
         found = waiting.result(asked, lambda: library.match_citations(rows))
         results = [match_row(one) for one in found]
         known = sum(one.status == "matched" for one in found)
-        lines = [f"{one.key}: {one.pmid or one.status}" for one in found]
+        lines = [f"{one.key}: {one.pmid or one.detail}" for one in found]
         text = in_lines(f"{known} of {len(found)} matched.", lines)
         return answer({"results": results, "matched": known}, text)
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ..article_search import Found
     from ..citation_matching import Match
     from ..identifier_crosswalk import Converted
+    from ..identifiers import Ids
     from ..paper import Paper
     from ..relationships import Related
     from ..vocabulary import Heading
@@ -47,6 +48,17 @@ def listed(texts: Iterable[str], most: int = _LONGEST_WARNING) -> list[str]:
 def in_lines(head: str, *parts: Iterable[str]) -> str:
     """A text block: *head*, and what belongs under it, a line each."""
     return "\n".join((head, *(line for part in parts for line in listed(part, _LONGEST_LINE))))
+
+
+def entitled(pmid: str, title: str, *, retracted: bool) -> str:
+    """A paper's line in a text block."""
+    return f"{'RETRACTED: ' * retracted}PMID {pmid or '–'}: {title}"
+
+
+def names(ids: Ids) -> str:
+    """The identifiers NCBI converts between, as people write them."""
+    known = (f"PMID {ids.pmid}" if ids.pmid else "", ids.pmcid, ids.doi and f"doi:{ids.doi}")
+    return ", ".join(filter(None, known))
 
 
 def search_rows(found: Found) -> dict[str, Any]:
@@ -133,8 +145,9 @@ def details_page(
     turn = _page_of_text if as_text else _page_of_articles
     page, reached, end = turn(found.records, article, start, room)
     beyond = start and start >= end
-    unit = "characters of text" if as_text else "articles"
-    told = [f"start is {start:,}, but there are {end:,} {unit}."] if beyond else []
+    unit = "character" if as_text else "article"
+    ends = f"after {end:,} {unit}{'s' * (end != 1)}"
+    told = [f"start is {start:,}, but the answer ends {ends}."] if beyond else []
     more = {"next_start": reached if reached < end else None, "warnings": told}
     return {**frame, **page, **more}
 
@@ -187,7 +200,10 @@ def details_in_short(found: Details, page: dict[str, Any]) -> str:
     told += [f"{one['pmid']}: {one['message']}" for one in page["failed"]]
     if page["next_start"] is not None:
         told.append(f"More from start={page['next_start']}.")
-    titles = [f"PMID {one['pmid']}: {one['title']}" for one in page["articles"]]
+    titles = [
+        entitled(one["pmid"], one["title"], retracted=one.get("retracted", False))
+        for one in page["articles"]
+    ]
     head = f"{len(found.records)} of {len(found.requested)} records."
     return in_lines(head, titles, told[::-1])
 
