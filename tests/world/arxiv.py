@@ -1,4 +1,4 @@
-"""arXiv: the Atom API with its one request per three seconds, and the files."""
+"""arXiv: the Atom API with its one request per three seconds, the files, and the licenses (OAI)."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import re
 from html import escape
 from typing import TYPE_CHECKING
 
-from .pages import article_page
+from .arxiv_papers import Preprint, everything, find
+from .arxiv_search import MalformedError, judge_of
+from .arxiv_texts import html_of, source_of
 from .pdf import pdf_of
-from .prose import abstract
-from .records import Record, plain
-from .wire import HTML, PDF, Call, Reply, redirect, text
+from .wire import HTML, PDF, XML, Call, Reply, redirect, text
 
 if TYPE_CHECKING:
     from . import World
 
-_ID = re.compile(r"(\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(v\d+)?")
+_ID = re.compile(r"(\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v(\d+))?")
 _ATOM = "application/atom+xml; charset=utf-8"
 _FEED = (
     "<?xml version='1.0' encoding='UTF-8'?>\n"
@@ -25,6 +25,8 @@ _FEED = (
     "<opensearch:itemsPerPage>{size}</opensearch:itemsPerPage><opensearch:totalResults>{total}"
     "</opensearch:totalResults><opensearch:startIndex>{start}</opensearch:startIndex>{entries}</feed>"
 )
+_SORTS = ("relevance", "lastUpdatedDate", "submittedDate")
+_MOST = 30_000
 
 
 def arxiv(call: Call, world: World) -> Reply:
@@ -33,28 +35,60 @@ def arxiv(call: Call, world: World) -> Reply:
         return _query(call, world)
     kind, _, name = call.path.lstrip("/").partition("/")
     match = _ID.fullmatch(name.removesuffix(".pdf"))
-    record = world.corpus.by_arxiv.get(match[1]) if match else None
-    if record is None:
+    paper = find(match[1], world) if match else None
+    if paper is None:
         return text("<html><title>404</title><h1>No paper</h1></html>", HTML, 404)
-    if kind == "pdf":
-        return Reply(200, pdf_of(record), PDF)
-    if kind == "html" and "formula" not in record.features:
-        return text(article_page(record, call.host, "meadow"), HTML)
     if kind == "abs":
-        return text(_abs(record), HTML)
+        return text(_abs(paper), HTML)
+    if paper.withdrawn and kind in {"pdf", "html", "e-print", "src"}:
+        return text("<html><title>Withdrawn</title><p>This paper was withdrawn.", HTML, 404)
+    if kind == "pdf":
+        return Reply(200, pdf_of(paper.record), PDF)
     if kind in {"e-print", "src"}:
-        return Reply(200, pdf_of(record), PDF)
+        return _source(paper)
+    if kind == "html" and paper.html:
+        return text(html_of(paper), HTML)
     if kind == "html":
         return text("<html><title>No HTML for this paper</title></html>", HTML, 404)
     return redirect("/")
 
 
-def _abs(record: Record) -> str:
-    text_of = " ".join(body for _, body in abstract(record))
+def arxiv_oai(call: Call, world: World) -> Reply:
+    """``GetRecord`` with ``metadataPrefix=arXiv``; errors come with status 200."""
+    params = call.params
+    if params.get("verb") != "GetRecord" or params.get("metadataPrefix") != "arXiv":
+        return _oai('<error code="badArgument">only GetRecord of arXiv here</error>')
+    paper = find(params.get("identifier", "").removeprefix("oai:arXiv.org:"), world)
+    if paper is None:
+        return _oai('<error code="idDoesNotExist">No such item</error>')
+    name = paper.record.arxiv
+    return _oai(
+        f"<GetRecord><record><header><identifier>oai:arXiv.org:{name}</identifier></header><metadata>"
+        f'<arXiv xmlns="http://arxiv.org/OAI/arXiv/"><id>{name}</id><created>{paper.versions[0]}'
+        f"</created><categories>{' '.join(paper.categories)}</categories><license>{paper.license}"
+        "</license></arXiv></metadata></record></GetRecord>"
+    )
+
+
+def _oai(inner: str) -> Reply:
+    return text(
+        '<?xml version="1.0" encoding="UTF-8"?><OAI-PMH xmlns="http://www.openarchives.org/OAI/2.0/">'
+        f"<responseDate>2026-11-20T00:00:00Z</responseDate>{inner}</OAI-PMH>",
+        XML,
+    )
+
+
+def _source(paper: Preprint) -> Reply:
+    if paper.source == "pdf":
+        return Reply(200, pdf_of(paper.record), PDF)
+    return Reply(200, source_of(paper), "application/gzip")
+
+
+def _abs(paper: Preprint) -> str:
+    name, title = paper.record.arxiv, escape(paper.printed_title)
     return (
-        f'<html><head><title>[{record.arxiv}] {record.title}</title><meta name="citation_arxiv_id" '
-        f'content="{record.arxiv}"></head><body><h1>{record.title}</h1><blockquote>{text_of}'
-        "</blockquote></body></html>"
+        f'<html><head><title>[{name}] {title}</title><meta name="citation_arxiv_id" content="'
+        f'{name}"></head><body><h1>{title}</h1><blockquote>{paper.summary}</blockquote></body></html>'
     )
 
 
@@ -63,41 +97,45 @@ def _query(call: Call, world: World) -> Reply:
     start, size = params.get("start", "0"), params.get("max_results", "10")
     if not (start.isdigit() and size.isdigit()):
         return _error("start must be a non-negative integer")
-    if int(size) > 30_000:
-        return _error("max_results must be at most 30000")
-    if ids := [name for name in params.get("id_list", "").split(",") if name]:
-        for name in ids:
-            if not _ID.fullmatch(name):
-                return _error(f"incorrect id format for {name}")
-        matches = [_ID.fullmatch(name) for name in ids]
-        found = [world.corpus.by_arxiv.get(match[1]) for match in matches if match]
-        hits = [record for record in found if record]
-    else:
-        hits = _matching(params.get("search_query", ""), world)
+    if int(start) + int(size) > _MOST:
+        return _error(f"start plus max_results must be at most {_MOST}")
+    if params.get("sortBy", "relevance") not in _SORTS:
+        return _error(f"sortBy must be in: {', '.join(_SORTS)}")
+    query, names = params.get("search_query", ""), params.get("id_list", "")
+    try:
+        hits = _listed(names, world) if names else [(p, 0) for p in everything(world)]
+        judge = judge_of(query) if query else lambda paper: bool(names)
+    except MalformedError:
+        return _error("malformed search_query")
+    except ValueError as error:
+        return _error(str(error))
+    hits = _sorted([hit for hit in hits if judge(hit[0])], params) if query else hits
     page = hits[int(start) : int(start) + int(size)]
-    entries = "".join(_entry(record) for record in page)
+    entries = "".join(_entry(paper, version) for paper, version in page)
     feed = _FEED.format(size=size, total=len(hits), start=start, entries=entries)
     return text(feed, _ATOM)
 
 
-def _matching(query: str, world: World) -> list[Record]:
-    """Every word or quoted phrase in title or abstract; prefixes are not told apart."""
-    bare = re.sub(r"\b(ti|au|abs|co|jr|cat|rn|id|all|doi):", "", query)
-    bare = re.sub(r"\b(AND|OR|ANDNOT)\b|[()]|submittedDate:\[[^]]*\]", " ", bare)
-    needles = [quoted or word for quoted, word in re.findall(r'"([^"]+)"|([^\s"+]+)', bare.lower())]
+def _listed(names: str, world: World) -> list[tuple[Preprint, int]]:
+    """The papers of an ``id_list`` in the versions it names; the unknown ones are left out."""
     found = []
-    for record in world.corpus.by_arxiv.values():
-        people = " ".join(family for family, _ in record.authors)
-        parts = [
-            record.plain_title,
-            people,
-            record.doi,
-            *(plain(body) for _, body in abstract(record)),
-        ]
-        haystack = " ".join(parts).lower()
-        if all(needle in haystack for needle in needles):
-            found.append(record)
+    for name in filter(None, names.split(",")):
+        match = _ID.fullmatch(name)
+        if match is None:
+            msg = f"incorrect id format for {name}"
+            raise ValueError(msg)
+        paper, version = find(match[1], world), int(match[2] or 0)
+        if paper and version <= len(paper.versions):
+            found.append((paper, version))
     return found
+
+
+def _sorted(hits: list[tuple[Preprint, int]], params: dict[str, str]) -> list[tuple[Preprint, int]]:
+    by, falling = params.get("sortBy", "relevance"), params.get("sortOrder") != "ascending"
+    if by == "relevance":
+        return hits if falling else hits[::-1]
+    at = 0 if by == "submittedDate" else -1
+    return sorted(hits, key=lambda hit: hit[0].versions[at], reverse=falling)
 
 
 def _error(message: str) -> Reply:
@@ -110,21 +148,30 @@ def _error(message: str) -> Reply:
     return text(_FEED.format(size=1, total=1, start=0, entries=entry), _ATOM, 400)
 
 
-def _entry(record: Record) -> str:
-    summary = escape(" ".join(plain(body) for _, body in abstract(record)))
+def _entry(paper: Preprint, version: int = 0) -> str:
+    """An entry in a version, 0 for the newest."""
+    number = version or len(paper.versions)
     people = "".join(
-        f"<author><name>{given} {escape(family)}</name></author>"
-        for family, given in record.authors
+        f"<author><name>{escape(name)}</name>{{}}</author>" for name in paper.printed_names
     )
-    published = "" if record.journal.title == "arXiv" else f"<arxiv:doi>{record.doi}</arxiv:doi>"
-    url = f"https://arxiv.org/{{}}/{record.arxiv}v2"
-    title = record.plain_title.replace(" in ", " in\n  ")
+    places = "".join(f"<arxiv:affiliation>{one}</arxiv:affiliation>" for one in paper.affiliations)
+    people = people.replace("{}", places, 1).replace("{}", "")
+    newest = number == len(paper.versions)
+    comment = paper.comment if newest or not paper.withdrawn else "12 pages"
+    parts = {"comment": comment, "journal_ref": paper.journal_ref, "doi": paper.doi}
+    told = "".join(f"<arxiv:{name}>{escape(it)}</arxiv:{name}>" for name, it in parts.items() if it)
+    url = f"https://arxiv.org/{{}}/{paper.record.arxiv}v{number}"
+    title = paper.printed_title.replace(" in ", " in\n  ")
+    classes = "".join(
+        f'<category term="{one}" scheme="http://arxiv.org/schemas/atom"/>'
+        for one in paper.categories
+    )
     return (
-        f"<entry><id>http://arxiv.org/abs/{record.arxiv}v2</id><title>{escape(title)}</title><updated>"
-        f"{record.entered}T10:00:00Z</updated><published>{record.published}T10:00:00Z</published>"
-        f"<summary>  {summary} </summary>{people}<arxiv:comment>12 pages</arxiv:comment>{published}"
+        f"<entry><id>{url.format('abs').replace('https', 'http')}</id><title>{escape(title)}"
+        f"</title><updated>{paper.versions[number - 1]}T10:00:00Z</updated><published>"
+        f"{paper.versions[0]}T10:00:00Z</published><summary>  {escape(paper.summary)} "
+        f"</summary>{people}{told}"
         f'<link href="{url.format("abs")}" rel="alternate" type="text/html"/><link href="'
         f'{url.format("pdf")}" rel="related" type="application/pdf" title="pdf"/>'
-        '<arxiv:primary_category term="q-bio.QM"/><category term="q-bio.QM" '
-        'scheme="http://arxiv.org/schemas/atom"/></entry>'
+        f'<arxiv:primary_category term="{paper.categories[0]}"/>{classes}</entry>'
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import random
+import re
 import struct
 import time
 import zlib
@@ -53,7 +54,7 @@ def limited(call: Call, retry_after: str) -> Reply:
         }
         reply = as_json(told, 429)
         wait |= {"X-RateLimit-Limit": "3", "X-RateLimit-Remaining": "0"}
-    elif call.service == "arxiv":
+    elif call.service in {"arxiv", "arxiv_oai"}:
         reply = text("Rate exceeded.", "text/html", 429)
         wait = {"Server": "Google Frontend"}
     elif call.service.startswith("jina"):
@@ -185,6 +186,24 @@ def _empty(mood: Mood, call: Call, answer: Callable[[], Reply]) -> Reply:
     return Reply(media=answer().media)
 
 
+def _no_entries(mood: Mood, call: Call, answer: Callable[[], Reply]) -> Reply:
+    """ArXiv's known trouble: a page that counts the hits and holds none."""
+    reply = answer()
+    reply.body = re.sub(rb"<entry>.*</entry>", b"", reply.body, flags=re.S)
+    return reply
+
+
+def _not_acceptable(mood: Mood, call: Call, answer: Callable[[], Reply]) -> Reply:
+    return text("<html><h1>406 Not Acceptable</h1></html>", HTML, 406)
+
+
+def _errors_at_200(mood: Mood, call: Call, answer: Callable[[], Reply]) -> Reply:
+    """What the service answers, as if all were well."""
+    reply = answer()
+    reply.status = 200
+    return reply
+
+
 def _md5_mismatch(mood: Mood, call: Call, answer: Callable[[], Reply]) -> Reply | None:
     """A file of the PMC Cloud Service, still readable, whose checksum is another's."""
     if not call.path.endswith((".xml", ".pdf", ".txt")):
@@ -221,5 +240,8 @@ MOODS: dict[str, Make] = {
     "deep_nesting": _deep_nesting,
     "garbage": _garbage,
     "empty": _empty,
+    "no_entries": _no_entries,
+    "not_acceptable": _not_acceptable,
+    "errors_at_200": _errors_at_200,
     "md5_mismatch": _md5_mismatch,
 }

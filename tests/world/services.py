@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from . import publishers
-from .arxiv import arxiv
+from .arxiv import arxiv, arxiv_oai
 from .crossref import crossref
 from .doi import doi
 from .europepmc import europepmc
@@ -34,6 +34,7 @@ SERVICES: dict[str, Service] = {
     "unpaywall": unpaywall,
     "openalex": openalex,
     "arxiv": arxiv,
+    "arxiv_oai": arxiv_oai,
     "jina_reader": reader,
     "jina_search": search,
     "semantic_scholar": semantic_scholar,
