@@ -122,8 +122,10 @@ def _note_sources(gathered: Gathered) -> None:
         note(_word_of(asked))
         for warning in asked.warnings:
             note(f"warning: {asked.source}: {warning}")
+    told = {asked.message for asked in gathered.asked}
     for warning in gathered.warnings:
-        note(f"warning: {warning}")
+        if warning not in told:
+            note(f"warning: {warning}")
 
 
 def _word_of(asked: Asked) -> str:
