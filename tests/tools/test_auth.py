@@ -11,6 +11,7 @@ import pytest
 from fastmcp import Client
 from joserfc import jwt
 from joserfc.jwk import ECKey, KeySet, OctKey, RSAKey
+from mcp import MCPError
 
 from tests.endpoint import SECRET, Endpoint
 from tests.world.wire import JSON, Listener, Reply
@@ -84,10 +85,52 @@ async def test_scopes_say_which_tools_there_are(endpoint, mode, world):
         assert {tool.name for tool in await client.list_tools()} == everything - WRITING
         for name in WRITING:
             arguments = {"pmid": "31452104"} if name == "download_paper" else {"query": "coral"}
-            refused = await client.call_tool(name, arguments, raise_on_error=False)
-            assert refused.is_error
+            with pytest.raises(MCPError, match="needs a token with the scope download") as refused:
+                await client.call_tool(name, arguments)
+            assert refused.value.data["error"]["code"] == "VALIDATION"
         assert (await client.call_tool("list_papers", {})).structured_content["total"] == 0
     assert not world.requests
+
+
+def calling(tool, **more):
+    return {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": tool, **more}}
+
+
+def test_a_call_beyond_its_scope_is_told_which_one_to_get(endpoint):
+    answer = endpoint.post(endpoint.token("read"), calling("download_paper", arguments={}))
+    assert answer.status_code == 403
+    challenge = answer.headers["www-authenticate"]
+    assert challenge.startswith('Bearer error="insufficient_scope"')
+    assert 'scope="read download"' in challenge
+    assert f'resource_metadata="{endpoint.base}/.well-known' in challenge
+    told = answer.json()
+    assert told["id"] == 7
+    assert told["error"]["data"]["error"]["suggestions"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        calling("list_papers", arguments={}),
+        calling("nonsense", arguments={}),
+        calling(["download_paper"]),
+        {**calling("download_paper"), "method": "tools/list"},
+        {**calling("download_paper"), "params": "download_paper"},
+        [calling("download_paper")],
+        b"[" * 50_000,
+        b"not json",
+    ],
+    ids=range(8),
+)
+def test_whatever_is_no_such_call_is_judged_by_others(endpoint, body):
+    assert endpoint.post(endpoint.token("read"), body).status_code in {200, 400}
+
+
+def test_the_scope_is_asked_only_of_who_has_a_token(endpoint):
+    call = calling("download_paper", arguments={})
+    assert endpoint.post("", call).status_code == 401
+    assert endpoint.post(signed(exp=1), call).status_code == 401
+    assert endpoint.post(endpoint.token(), call).status_code == 200
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,13 @@
 """MCP over HTTP: the same tools in both eras, bounds for callers, two processes on one shelf."""
 
+import functools
 import json
 import os
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -13,14 +15,15 @@ import anyio
 import httpx2
 import jsonschema
 import pytest
-from fastmcp import Client
+from fastmcp import Client, FastMCP
 from fastmcp.client.transports import StreamableHttpTransport
 
 from tests.endpoint import SECRET, Endpoint
 from utils import Library
 from utils.errors import BadRequest, NotConfigured
+from utils.patience import LONGEST_ANSWER_S, Patience
 from utils.settings import load_settings
-from utils.tools import http
+from utils.tools import core, http
 from utils.tools.auth import make_token
 
 ERAS = pytest.mark.parametrize("mode", ["auto", "legacy"])
@@ -105,6 +108,61 @@ async def test_progress_comes_while_a_harvest_is_watched(endpoint, world, mode):
             await anyio.sleep(0.1)
     assert told
     assert {total for _, total in told} == {len(pmids)}
+
+
+@pytest.mark.anyio
+@ERAS
+async def test_what_takes_too_long_is_answered_with_what_there_is_and_goes_on(
+    settings, world, monkeypatch, mode
+):
+    assert LONGEST_ANSWER_S <= 20
+    monkeypatch.setattr(core, "Patience", functools.partial(Patience, 0.05))
+    gate = threading.Event()
+    for name in ("download", "search"):
+        monkeypatch.setattr(Library, name, _after(gate, getattr(Library, name)))
+    pmid = world.paper("pmc_cloud").pmid
+    with Endpoint(Library(**settings, mcp_auth_secret_key=SECRET)) as endpoint:
+        async with Client(endpoint.url, auth=endpoint.token(), mode=mode) as client:
+            early = await client.call_tool("download_paper", {"pmid": pmid})
+            assert early.structured_content["success"] is False
+            assert "same arguments" in early.structured_content["message"]
+            waiting = await client.call_tool(
+                "search_pubmed", {"query": "coral"}, raise_on_error=False
+            )
+            assert waiting.meta["error"]["code"] == "UPSTREAM"
+            assert "same arguments" in waiting.meta["error"]["suggestions"][0]
+            gate.set()
+            done = early
+            while not done.structured_content["success"]:
+                done = await client.call_tool("download_paper", {"pmid": pmid})
+            assert done.structured_content["kind"] == "full_text"
+
+
+def _after(gate, verb):
+    def held(*args, **options):
+        assert gate.wait(60)
+        return verb(*args, **options)
+
+    return held
+
+
+def test_a_call_is_answered_without_listing_all_tools_first(endpoint, monkeypatch):
+    listed = []
+    list_tools = FastMCP.list_tools
+
+    async def counted(self, **options):
+        listed.append(1)
+        return await list_tools(self, **options)
+
+    monkeypatch.setattr(FastMCP, "list_tools", counted)
+    modern = "io.modelcontextprotocol/"
+    meta = {f"{modern}protocolVersion": "2026-07-28", f"{modern}clientCapabilities": {}}
+    call = {"name": "list_papers", "arguments": {"kind": "abstract"}, "_meta": meta}
+    body = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": call}
+    routed = {"mcp_protocol_version": "2026-07-28", "mcp_method": "tools/call"}
+    answer = endpoint.post(endpoint.token(), body, mcp_name="list_papers", **routed)
+    assert answer.json()["result"]["structuredContent"]["total"] == 0
+    assert not listed
 
 
 def test_no_request_needs_an_earlier_one(endpoint):

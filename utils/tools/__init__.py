@@ -50,6 +50,9 @@ def build(library: Library, auth: TokenGate | None = None) -> FastMCP[Any]:
     tools = toolsets.tools(library)
     for tool in tools:
         server.add_tool(auth.guarded(tool) if auth else tool)
+    # Else every call over HTTP lists all tools first, to see which headers repeat its arguments.
+    inputs = {tool.name: tool.parameters for tool in tools}
+    server._mcp_server.get_tool_input_schema = inputs.get  # noqa: SLF001
     for resource in resources.resources(library):
         server.add_resource(resource)
     for template in (harvests.report(library), *resources.templates(library)):

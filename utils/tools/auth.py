@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 from fastmcp.server.auth import AccessToken, AuthProvider, require_scopes
 from fastmcp.server.auth.providers.jwt import JWTVerifier
 from fastmcp.utilities.auth import decode_jwt_header
+from mcp.server.auth.routes import build_resource_metadata_url
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -59,6 +60,8 @@ class TokenGate(AuthProvider):
         super().__init__(base_url=base, required_scopes=[READ])
         self._verifiers = verifiers
         self._issuer = issuer
+        self.writing: set[str] = set()
+        """The names of the tools that take `DOWNLOAD`."""
 
     async def verify_token(self, token: str) -> AccessToken | None:
         """Whose token it is; None when it must not pass."""
@@ -71,8 +74,21 @@ class TokenGate(AuthProvider):
 
     def guarded(self, tool: FunctionTool) -> FunctionTool:
         """*tool*, hidden from tokens without `DOWNLOAD` unless it only reads."""
-        only_reads = tool.annotations and tool.annotations.read_only_hint
-        return tool if only_reads else tool.model_copy(update={"auth": require_scopes(DOWNLOAD)})
+        if tool.annotations and tool.annotations.read_only_hint:
+            return tool
+        self.writing.add(tool.name)
+        return tool.model_copy(update={"auth": require_scopes(DOWNLOAD)})
+
+    def challenge(self, error: str, description: str) -> str:
+        """``WWW-Authenticate`` for a token that is good, and not good enough (RFC 6750)."""
+        told = {
+            "error": error,
+            "error_description": description,
+            "scope": " ".join(self.get_challenge_scopes()),
+        }
+        if resource := self._get_resource_url(ENDPOINT):
+            told["resource_metadata"] = str(build_resource_metadata_url(resource))
+        return "Bearer " + ", ".join(f'{name}="{value}"' for name, value in told.items())
 
     def get_challenge_scopes(self, required_scopes: list[str] | None = None) -> list[str]:
         """What a client should ask for: the scope that downloads as well, or it would ask twice."""

@@ -3,7 +3,7 @@
 Stateless: no request needs what an earlier one left in memory, so any number of these processes on
 one shelf may stand behind a proxy. From outside to inside a request meets: a name for the logs,
 the check of Host and Origin (DNS rebinding), its token, CORS, its share (`Shares`), the bounds of
-its body (`Bodies`), the gate, the tool.
+its body (`Bodies`), the scope of what it calls (`StepUp`), the gate, the tool.
 
 Not here, since a proxy does it better: TLS, and patience with connections that never say anything.
 """
@@ -11,6 +11,7 @@ Not here, since a proxy does it better: TLS, and patience with connections that 
 from __future__ import annotations
 
 import ipaddress
+import json
 import logging
 import os
 import signal
@@ -25,6 +26,7 @@ from urllib.parse import urlsplit
 
 import anyio
 import uvicorn
+from mcp.types import INVALID_REQUEST
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
@@ -34,7 +36,7 @@ from ..errors import BadRequest, NotConfigured
 from ..library import Library
 from ..logs import belonging_to
 from . import build
-from .auth import ENDPOINT, address, token_gate
+from .auth import DOWNLOAD, ENDPOINT, READ, address, token_gate
 from .call_log import new_request
 
 if TYPE_CHECKING:
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from ..settings import Settings
+    from .auth import TokenGate
 
 log = logging.getLogger(__name__)
 
@@ -122,7 +125,8 @@ def _leave() -> NoReturn:
 def door(library: Library, own_address: str) -> ASGIApp:
     """The whole of it as one ASGI application on *library*."""
     settings = library.settings
-    server = build(library, token_gate(settings, own_address))
+    gate = token_gate(settings, own_address)
+    server = build(library, gate)
 
     @server.custom_route("/healthz", methods=["GET"])
     async def healthz(_: Request) -> Response:
@@ -138,7 +142,12 @@ def door(library: Library, own_address: str) -> ASGIApp:
     )
     app = server.http_app(
         ENDPOINT,
-        [*([cors] if origins else []), Middleware(Shares), Middleware(Bodies)],
+        [
+            *([cors] if origins else []),
+            Middleware(Shares),
+            Middleware(Bodies),
+            Middleware(StepUp, gate),
+        ],
         stateless_http=True,
         host_origin_protection=True,
         allowed_hosts=_hosts(settings.mcp_auth_audience, own_address),
@@ -257,6 +266,51 @@ class Bodies:
             await _refused(413, "The request is too large.")(scope, receive, send)
         else:
             await self._app(scope, _replayed(bytes(body), receive), send)
+
+
+class StepUp:
+    """Tells a token that only reads, and is used for more, which scope that takes.
+
+    The tool itself is hidden from such a token (`TokenGate.guarded`); this answer is how a client
+    learns what to ask its user for (MCP 2026-07-28, Authorization: 403 ``insufficient_scope``).
+    """
+
+    def __init__(self, app: ASGIApp, gate: TokenGate) -> None:
+        self._app = app
+        self._gate = gate
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on unless its scopes do not cover the tool it calls."""
+        token = _named(scope)
+        if token is None or DOWNLOAD in token.scopes:
+            await self._app(scope, receive, send)
+            return
+        body = await Request(scope, receive).body()
+        request = _call(body)
+        tool = request.get("params", {}).get("name", "")
+        if tool not in self._gate.writing:
+            await self._app(scope, _replayed(body, receive), send)
+            return
+        msg = f"{tool} needs a token with the scope {DOWNLOAD}; this one has none."
+        wrong = NotConfigured(msg, f"Get one with the scopes {READ} and {DOWNLOAD}.")
+        error = {"code": INVALID_REQUEST, "message": str(wrong), "data": wrong.envelope()}
+        headers = {"www-authenticate": self._gate.challenge("insufficient_scope", msg)}
+        content = {"jsonrpc": "2.0", "id": request.get("id"), "error": error}
+        await JSONResponse(content, 403, headers)(scope, receive, send)
+
+
+def _call(body: bytes) -> dict[str, Any]:
+    """The tool call in a body; empty when it is anything else, which is for others to judge."""
+    try:
+        request = json.loads(body)
+    except (ValueError, RecursionError):
+        return {}
+    if not isinstance(request, dict) or request.get("method") != "tools/call":
+        return {}
+    named = isinstance(params := request.get("params"), dict) and isinstance(
+        params.get("name"), str
+    )
+    return request if named else {}
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
