@@ -1,0 +1,38 @@
+"""Calls over the protocol, and what every answer to one is held against."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jsonschema
+from fastmcp import Client
+
+from utils import Library
+from utils.tools import build
+
+
+async def call(library: Library, tool: str, arguments: dict[str, Any], mode: str = "auto") -> Any:
+    """One call; a success is held against the tool's own output schema, and names no more."""
+    async with Client(build(library), mode=mode) as client:
+        result = await client.call_tool(tool, arguments, raise_on_error=False)
+        if not result.is_error:
+            schema = {t.name: t.output_schema for t in await client.list_tools()}[tool]
+            jsonschema.validate(result.structured_content, closed(schema))
+        return result
+
+
+def closed(schema: Any) -> Any:
+    """The schema without room for members it does not name."""
+    if isinstance(schema, list):
+        return [closed(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    inner = {name: closed(one) for name, one in schema.items()}
+    if isinstance(schema.get("properties"), dict):
+        inner.setdefault("additionalProperties", False)
+    return inner
+
+
+async def answer(library: Library, tool: str, mode: str = "auto", **arguments: Any) -> Any:
+    """What a successful call brings."""
+    return (await call(library, tool, arguments, mode)).structured_content
