@@ -34,7 +34,7 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 def manifest() -> dict[str, Any]:
-    """The hand-written manifest, with the version and the tools of this checkout."""
+    """The hand-written manifest, with the version and the tools of this checkout, all of them."""
     from utils.settings import version
 
     written: dict[str, Any] = json.loads((ROOT / "packaging" / "manifest.json").read_text())
@@ -45,9 +45,13 @@ async def _tools() -> list[dict[str, str]]:
     from fastmcp import Client
 
     from utils import Library
+    from utils.settings import Settings
     from utils.tools import build
 
-    async with Client(build(Library())) as client:
+    # Not read from anywhere: what is on the shelf or in the environment of whoever builds is
+    # no part of the bundle.
+    settings = Settings.model_construct(mcp_toolsets=("all",))
+    async with Client(build(Library(settings))) as client:
         return [
             {"name": tool.name, "description": tool.description or ""}
             for tool in await client.list_tools()

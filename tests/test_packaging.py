@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from utils import Library
 from utils.settings import Settings, load_settings
+from utils.tools import toolsets
 
 ROOT = Path(__file__).resolve().parent.parent
 RELEASE = "https://github.com/someone/papershelf/releases/download/v1/papershelf.mcpb"
@@ -69,6 +71,28 @@ def test_it_names_its_version_and_tools(bundle):
     assert manifest["version"] in bundle.name
     assert {"search_pubmed", "download_paper"} <= {tool["name"] for tool in manifest["tools"]}
     assert all(tool["description"] for tool in manifest["tools"])
+
+
+@pytest.mark.parametrize("chosen", ["", "core", "all", "nonsense"])
+def test_its_list_of_tools_is_not_the_builders_choice(builder, bundle, monkeypatch, chosen):
+    monkeypatch.setenv("MCP_TOOLSETS", chosen)
+    monkeypatch.setenv("PAPERS_SOURCES", "nonsense")
+    assert builder.manifest() == about(bundle)
+    names = {tool["name"] for tool in about(bundle)["tools"]}
+    everything = toolsets.tools(Library(mcp_toolsets=("all",), papers_sources=("pmc",)))
+    assert names == {tool.name for tool in everything}
+
+
+def test_the_user_chooses_the_toolsets(bundle, monkeypatch):
+    manifest = about(bundle)
+    asked = manifest["user_config"]["toolsets"]
+    assert manifest["server"]["mcp_config"]["env"]["MCP_TOOLSETS"] == "${user_config.toolsets}"
+    monkeypatch.setenv("MCP_TOOLSETS", asked["default"])
+    assert load_settings().mcp_toolsets == Settings.model_fields["mcp_toolsets"].default
+    for choice in ("core,pubmed", "all"):
+        assert choice in asked["description"]
+        monkeypatch.setenv("MCP_TOOLSETS", choice)
+        assert load_settings().mcp_toolsets == tuple(choice.split(","))
 
 
 def test_the_same_files_make_the_same_bundle(builder, bundle, tmp_path):
