@@ -31,6 +31,7 @@ _TYPES = {
     "Newspaper Article": "article-newspaper",
     "Dataset": "dataset",
 }
+_ARXIV = ("", "arXiv", "arXiv.org")  # as arXiv, and as Semantic Scholar names the place
 _LANGUAGES = {
     "eng": "en", "fre": "fr", "ger": "de", "spa": "es", "ita": "it", "por": "pt", "rus": "ru",
     "jpn": "ja", "chi": "zh", "pol": "pl", "dut": "nl", "kor": "ko", "tur": "tr", "swe": "sv",
@@ -146,9 +147,9 @@ def _kind(paper: Paper, bookshelf: str) -> str:
     for name, kind in _TYPES.items():
         if name in paper.publication_types:
             return kind
-    if paper.journal or paper.journal_abbreviation:
-        return "article-journal"
-    return "article" if paper.ids.arxiv else "document"
+    if paper.ids.arxiv and paper.journal in _ARXIV:
+        return "article"
+    return "article-journal" if paper.journal or paper.journal_abbreviation else "document"
 
 
 def _name(author: Author) -> dict[str, str]:

@@ -101,7 +101,7 @@ def _related(args: argparse.Namespace, library: Library) -> int:
         names = "  ".join(filter(None, (f"PMID {one.pmid}" if one.pmid else "", one.doi)))
         lines = (
             f"{number:>3}. {flag}{one_line(one.title)}",
-            f"     {one_line(one.authors)}. {one_line(one.journal)} {one.year}",
+            f"     {one_line(one.authors).rstrip('.')}. {one_line(one.journal)} {one.year}",
             f"     {names}",
         )
         say(row if args.json else "\n".join(lines), args.json)
