@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from datetime import date
 from fnmatch import fnmatchcase
 
 from .arxiv_papers import Preprint
@@ -87,6 +88,11 @@ def _joined(operator: str, left: Judge, right: Judge) -> Judge:
 def _within(text: str) -> Judge:
     name, first, last = re.split(r":\[| TO |\]", text)[:3]
     at = 0 if name == "submittedDate" else -1
+    try:
+        date.fromisoformat(first[:8])
+        date.fromisoformat(last[:8])
+    except ValueError:
+        raise MalformedError(text) from None
     return lambda paper: first[:8] <= paper.versions[at].replace("-", "") <= last[:8]
 
 

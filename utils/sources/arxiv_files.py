@@ -22,8 +22,8 @@ _FIRST_HTML = "2023-12"
 _OAI = "{http://www.openarchives.org/OAI/2.0/}"
 _LICENSE = "{http://arxiv.org/OAI/arXiv/}license"
 _LICENSE_DAYS = 30.0
-# The line LaTeXML's pages carry on top: "License: CC BY 4.0".
-_NAMED = re.compile(rb"licen[sc]e:\s*([^<\n]{2,80})|(https?://creativecommons\.org/[\w./-]+)", re.I)
+# The line arXiv puts on top of its pages. Licenses elsewhere on a page may be those of a figure.
+_NAMED = re.compile(rb'id="license-tr"[^<>]{0,200}>\s*Licen[sc]e:\s*([^<>]{2,80}?)\s*<')
 
 
 def full_text(paper: Paper, web: Web) -> Iterator[Fetched | Miss]:
@@ -93,8 +93,8 @@ def _is_tar(body: bytes) -> bool:
 
 
 def _told(page: bytes) -> str:
-    match = _NAMED.search(page[:200_000])
-    return (match[1] or match[2]).decode("utf-8", "replace").strip() if match else ""
+    match = _NAMED.search(page)
+    return match[1].decode("utf-8", "replace") if match else ""
 
 
 def _license(name: str, web: Web) -> str:
