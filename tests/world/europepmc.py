@@ -1,9 +1,14 @@
-"""Europe PMC REST: ``search`` (core, lite, idlist), ``fullTextXML``, citations and references."""
+"""Europe PMC REST: ``search`` (core, lite, idlist), ``fullTextXML``, citations and references.
+
+Preprints have numbers of their own (``PPR…``), a server for a journal, and a link to the version
+that a journal published.
+"""
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from . import jats, kinship
@@ -16,6 +21,10 @@ from .wire import HTML, PDF, XML, Call, Reply, as_json, text
 if TYPE_CHECKING:
     from . import World
 
+Test = Callable[[Record], bool]
+_FIELD = re.compile(
+    r'\b(AUTH|FIRST_PDATE|SRC|PUB_TYPE):(?:"([^"]*)"|\[(\S+) TO (\S+)\]|([^\s()]+))'
+)
 _LISTS = {
     *("author", "authorAffiliation", "pubType", "meshHeading", "meshQualifier", "keyword"),
     *("grant", "chemical", "fullTextUrl", "fullTextId", "commentCorrection", "subset"),
@@ -31,6 +40,13 @@ def europepmc(call: Call, world: World) -> Reply:
         record = world.corpus.by_pmcid.get(match[1])
         if record is None or not record.europepmc:
             return Reply(404, b"", "application/xml")
+        return Reply(200, jats.document(record), XML)
+    if match := re.fullmatch(r"/(PPR\d+)/fullTextXML", call.path):
+        known = (record for record in world.corpus.records if record.preprint == match[1])
+        record = next(known, None)
+        if record is None or not record.europepmc:
+            told = {"timestamp": "2026-11-20T10:00:00.000+00:00", "status": 500}
+            return as_json({**told, "error": "Internal Server Error", "path": call.path}, 500)
         return Reply(200, jats.document(record), XML)
     if match := re.fullmatch(r"/MED/(\d+)/(citations|references)", call.path):
         return _linked(match[1], match[2], call, world)
@@ -97,6 +113,8 @@ def _search(call: Call, world: World) -> Reply:
         return as_json({"version": "6.9"})
     start = 0 if mark == "*" else int(mark.removeprefix("AoII"))
     found = _matching(params["query"], world)
+    if params.get("sort") == "P_PDATE_D desc":
+        found.sort(key=lambda record: record.published, reverse=True)
     page = found[start : start + int(size)]
     kind = params.get("resultType", "lite")
     request = {
@@ -120,7 +138,7 @@ def _search(call: Call, world: World) -> Reply:
             "hitCount": len(found),
             "nextCursorMark": f"AoII{start + len(page)}" if page else mark,
             "request": request,
-            "resultList": {"result": [_result(r, kind) for r in page]},
+            "resultList": {"result": [_result(r, kind, world) for r in page]},
         }
     )
 
@@ -138,21 +156,47 @@ def _matching(query: str, world: World) -> list[Record]:
             found.append(record)
     if re.search(r"\b(DOI|EXT_ID|PMCID):", query, re.I):
         return found
+    tests = [_field(*match.groups()) for match in _FIELD.finditer(query)]
     words = [
-        w
-        for w in re.findall(r"[\w-]+", re.sub(r"\w+:", "", query).lower())
-        if w not in {"and", "or"}
+        w for w in re.findall(r"[\w-]+", _FIELD.sub("", query).lower()) if w not in {"and", "or"}
     ]
-    return [r for r in corpus.records if all(w in r.plain_title.lower() for w in words)]
+    return [
+        record
+        for record in corpus.records
+        if all(w in record.plain_title.lower() for w in words)
+        and all(test(record) for test in tests)
+    ]
 
 
-def _result(record: Record, kind: str) -> dict[str, Any]:
+def _field(name: str, quoted: str, first: str, last: str, bare: str) -> Test:
+    """A restriction such as ``AUTH:"Varga I"`` or ``FIRST_PDATE:[2025-01-01 TO 2025-12-31]``."""
+    value = (quoted or bare or "").lower()
+    if name == "AUTH":
+        return lambda record: any(
+            f"{family} {initials(given)}".lower().startswith(value)
+            for family, given in record.authors
+        )
+    if name == "FIRST_PDATE":
+        low, high = first.replace("*", "0"), last.replace("*", "9")
+        return lambda record: low <= record.published <= high
+    if name == "SRC":
+        return lambda record: _source(record).lower() == value
+    return lambda record: value in map(str.lower, record.types)
+
+
+def _source(record: Record) -> str:
+    if record.preprint:
+        return "PPR"
+    return "MED" if record.pmid else "PMC"
+
+
+def _result(record: Record, kind: str, world: World) -> dict[str, Any]:
     if kind == "core" and (stored := record.files.get("europepmc")):
         row = _unwrapped(json.loads(stored.read_text("utf-8")), "")
         return row if isinstance(row, dict) else {}
     head = {
-        "id": record.pmid or record.pmcid or record.doi,
-        "source": "MED" if record.pmid else "PMC",
+        "id": record.preprint or record.pmid or record.pmcid or record.doi,
+        "source": _source(record),
     }
     names = {"pmid": record.pmid, "pmcid": record.pmcid, "doi": record.doi}
     row = {**head, **{name: value for name, value in names.items() if value}}
@@ -173,7 +217,9 @@ def _result(record: Record, kind: str) -> dict[str, Any]:
         "hasPDF": record.europepmc,
     }
     row |= {name: "Y" if value else "N" for name, value in flags.items()}
-    return row if kind == "lite" else row | _core(record)
+    if kind == "lite":
+        return row
+    return row | _core(record) | (_preprint(record) if record.preprint else _kin(record, world))
 
 
 def _core(record: Record) -> dict[str, Any]:
@@ -211,6 +257,47 @@ def _core(record: Record) -> dict[str, Any]:
         "firstPublicationDate": record.published,
     }
     return core if text_of else {key: core[key] for key in core if key != "abstractText"}
+
+
+def _preprint(record: Record) -> dict[str, Any]:
+    """A preprint has a server in place of a journal, versions, and links to what became of it."""
+    links = [
+        _link("MED", pmid, "Preprint of") | {"reference": where}
+        for kind, where, pmid in record.notices
+        if kind == "UpdateIn"
+    ]
+    version = {
+        "id": record.preprint,
+        "source": "PPR",
+        "firstPublishDate": record.published,
+        "versionNumber": 1,
+    }
+    return {
+        "journalInfo": None,
+        "pageInfo": None,
+        "pubTypeList": {"pubType": ["Preprint"]},
+        "bookOrReportDetails": {
+            "publisher": record.journal.title,
+            "yearOfPublication": int(record.year),
+        },
+        "versionNumber": 1,
+        "versionList": {"version": [version]},
+        **({"commentCorrectionList": {"commentCorrection": links}} if links else {}),
+    }
+
+
+def _kin(record: Record, world: World) -> dict[str, Any]:
+    links = [
+        _link("PPR", other.preprint, "Preprint in")
+        for other in world.corpus.records.own
+        if other.preprint and record.pmid in {pmid for *_, pmid in other.notices}
+    ]
+    return {"commentCorrectionList": {"commentCorrection": links}} if links else {}
+
+
+def _link(source: str, number: str, kind: str) -> dict[str, Any]:
+    note = "Link created based on a title-first author match"
+    return {"id": number, "source": source, "type": kind, "note": note, "orderIn": 10001}
 
 
 def _unwrapped(value: Any, name: str) -> Any:

@@ -13,6 +13,8 @@ TISSUE = Journal("Annals of Tissue Ecology", "Ann Tissue Ecol", "2917-0039", "Ha
 SIGNALS = Journal("Signals and Cells", "Signals Cells", "2917-0047", "Summit", "10.9103")
 OLD = Journal("Proceedings in Old Medicine", "Proc Old Med", "0917-0055", "Harbour", "10.9104")
 ARXIV = Journal("arXiv", "arXiv", "", "arXiv", "10.48550")
+BIORXIV = Journal("bioRxiv", "bioRxiv", "", "Preprints in Common", "10.1101")
+SQUARE = Journal("Research Square", "Research Square", "", "Square", "10.21203")
 BOOKS = Journal("Field Guide to the Clinic", "Field Guide Clin", "", "Meadow Press", "10.9105")
 
 _PEOPLE = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .imprint import ARXIV, MEMBRANE, OLD, RICH, SIGNALS, TISSUE, paper
+from .imprint import ARXIV, BIORXIV, MEMBRANE, OLD, RICH, SIGNALS, SQUARE, TISSUE, paper
 
 PAPERS = [
     paper(
@@ -158,5 +158,53 @@ PAPERS = [
         doi="10.9102/twin/a_1",
         site="meadow",
         page="article",
+    ),
+    paper(
+        46,
+        "preprint",
+        "Replicative age is inherited with the vacuole in microfluidic traps",
+        BIORXIV,
+        topic="yeast",
+        pmid="",
+        doi="10.1101/2025.02.11.637046",
+        published="2025-02-13",
+        types=("Preprint",),
+        notices=(("UpdateIn", "J Membr Traffic. 2025;12(3):471-479", "41000047"),),
+        preprint="PPR900046",
+        europepmc=True,
+        page="captcha",
+    ),
+    paper(
+        47,
+        "preprint_published",
+        "Vacuolar acidity sets how old a daughter is born",
+        MEMBRANE,
+        topic="yeast",
+        # Those of the preprint, whose number is one less.
+        authors=(("Sørensen", "Åse"), ("Nakagawa", "Rin"), ("Delgado-Ruiz", "Tomás E")),
+        site="meadow",
+        page="paywall",
+    ),
+    paper(
+        48,
+        "openalex_only",
+        "Nectar flow and hive weight in apple orchards",
+        TISSUE,
+        topic="bee",
+        openalex="pdf",
+        site="harbour",
+        page="paywall",
+    ),
+    paper(
+        49,
+        "preprint_without_text",
+        "Lattice strain of levitated gel crystals",
+        SQUARE,
+        topic="crystal",
+        pmid="",
+        doi="10.21203/rs.3.rs-5100049/v1",
+        types=("Preprint",),
+        preprint="PPR900049",
+        page="captcha",
     ),
 ]

@@ -53,13 +53,12 @@ def search(query: Query, web: Web) -> SearchResult:
     asked = _Asked(_wording(query), _sort(query), web)
     mark, total = asked.mark_at(query.start)
     rows: list[dict[str, Any]] = []
-    while mark and len(rows) < query.max_results:
-        size = min(_PAGE, query.max_results - len(rows))
-        page = asked.page(mark, size, "core")
+    end = query.start
+    while mark and len(rows) < query.max_results and not (rows and end >= total):
+        page = asked.page(mark, min(_PAGE, query.max_results - len(rows)), "core")
         rows += page.rows
-        total, mark = page.total, page.next_mark
+        total, mark, end = page.total, page.next_mark, end + len(page.rows)
     _remember_preprints(rows, web)
-    end = query.start + len(rows)
     more = bool(mark and rows and end < total)
     if more:
         asked.keep_mark(end, mark)
