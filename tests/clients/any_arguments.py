@@ -124,7 +124,7 @@ class Calls:
             "pmcid": [*pmcids, "PMC9999999"],
             "arxiv": [*preprints, "2401.99999"],
             "ids": anything,
-            "paper": [*anything, LAST_FILE, LAST_FILE],
+            "paper": [*anything, *[LAST_FILE] * len(anything)],
             "job": [LAST_JOB],
             "year": ["2024", "2025", "20", ""],
             "min_date": DATES,

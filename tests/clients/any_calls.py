@@ -29,6 +29,7 @@ from anyio.from_thread import start_blocking_portal
 from fastmcp import Client
 
 from tests.clients.any_arguments import Caller, Calls, Tally, make_calls
+from tests.clients.python_clients import PatientWorld
 from tests.conftest import Clock
 from tests.world import World
 from tests.world.eutils import KEY
@@ -218,7 +219,7 @@ def _settings(world: World, folder: Path) -> dict[str, str]:
 
 def run(way: str, number: int, begin: int) -> Tally:
     """*number* calls in one way."""
-    with tempfile.TemporaryDirectory() as folder, World(crowd=300) as world:
+    with tempfile.TemporaryDirectory() as folder, PatientWorld(crowd=300) as world:
         with WAYS[way](world, Path(folder)) as server:
             caller = Caller(server.tools, server.call, server.heard)
             calls = Calls(server.tools, world, begin)

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +21,18 @@ from mcp.types import PromptReference, ResourceTemplateReference
 
 from tests.clients.tour import Session
 from tests.world import World
+from tests.world.wire import Call, Reply
 
 ROOT = Path(__file__).resolve().parents[2]
 MODES = ("auto", "legacy")  # the stateless era where the server has it, and the one before
+
+
+class PatientWorld(World):
+    """The stand-in internet for a server on a clock of its own: a minute between two requests."""
+
+    def _answer(self, site: str, call: Call) -> Reply:
+        self._minutes = getattr(self, "_minutes", 0) + 1
+        return super()._answer(site, replace(call, at=call.at + self._minutes * 60))
 
 
 @dataclass

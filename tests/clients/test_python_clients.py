@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.clients.python_clients import CLIENTS, MODES, Place, environment
+from tests.clients.python_clients import CLIENTS, MODES, PatientWorld, Place, environment
 from tests.clients.tour import visit
 from tests.endpoint import SECRET, Endpoint
 from utils import Library
@@ -13,6 +13,12 @@ pytestmark = pytest.mark.anyio
 @pytest.fixture
 def anyio_backend():
     return "asyncio"
+
+
+@pytest.fixture(scope="module")
+def patient_world():
+    with PatientWorld() as world:
+        yield world
 
 
 async def as_promised(place, client, mode, world):
@@ -33,7 +39,7 @@ async def test_the_whole_tour_over_http(settings, world, client, mode):
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("client", CLIENTS)
-async def test_the_whole_tour_over_stdio(tmp_path, world, client, mode):
-    place = Place(environment(world, tmp_path), log=tmp_path / "stderr")
-    await as_promised(place, client, mode, world)
+async def test_the_whole_tour_over_stdio(tmp_path, patient_world, client, mode):
+    place = Place(environment(patient_world, tmp_path), log=tmp_path / "stderr")
+    await as_promised(place, client, mode, patient_world)
     assert "Traceback" not in place.log.read_text()

@@ -1,0 +1,82 @@
+"""The clients from npm: two generations of the official TypeScript SDK, and the Inspector.
+
+They live in a folder outside the checkout: the one ``PAPERSHELF_NPM`` names, or one beside other
+temporary files, where ``PAPERSHELF_NPM=1`` lets npm install them. `typescript.mjs` is copied there,
+because node looks for packages from where a script lies.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from tests.clients.any_arguments import ENVELOPE
+from tests.clients.python_clients import ROOT, Place
+from tests.clients.tour import Visit
+
+HERE = Path(__file__).resolve().parent
+# Which eras each of them speaks.
+CLIENTS = {
+    "TypeScript client": ("auto", "legacy"),
+    "TypeScript SDK": ("legacy",),
+    "Inspector CLI": ("auto", "legacy"),
+}
+LONGEST_S = 300
+
+
+def packages() -> tuple[Path | None, str]:
+    """The folder with the packages, or None and why there is none."""
+    if not (shutil.which("node") and shutil.which("npm")):
+        return None, "node and npm are not here"
+    named = os.environ.get("PAPERSHELF_NPM", "")
+    folder = Path(tempfile.gettempdir()) / "papershelf-npm" if named in ("", "1") else Path(named)
+    wanted = (HERE / "package.json").read_text()
+    kept = folder / "package.json"
+    if kept.exists() and kept.read_text() == wanted and (folder / "node_modules").exists():
+        return folder, ""
+    if not named:
+        return None, "PAPERSHELF_NPM=1 would let npm install the clients"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "package.json").write_text(wanted)
+    npm = ["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts"]
+    done = subprocess.run(npm, cwd=folder, capture_output=True, text=True, check=False)
+    return (None, f"npm: {done.stderr[-300:]}") if done.returncode else (folder, "")
+
+
+async def npm_visit(
+    folder: Path, client: str, mode: str, place: Place, steps: list[dict[str, Any]]
+) -> Visit:
+    """Take the tour with a client from *folder*."""
+    shutil.copy(HERE / "typescript.mjs", folder)
+    where = {
+        "url": place.url,
+        "token": place.token,
+        "command": place.command,
+        "environment": {**place.environment, "PYTHONPATH": str(ROOT)},
+        "cwd": str(ROOT),
+    }
+    told = {"client": client, "mode": mode, "place": where, "steps": steps, "envelope": ENVELOPE}
+    process = await asyncio.create_subprocess_exec(
+        *("node", "typescript.mjs"),
+        cwd=folder,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        sent = json.dumps(told).encode()
+        out, err = await asyncio.wait_for(process.communicate(sent), LONGEST_S)
+    finally:
+        if process.returncode is None:
+            process.kill()
+    if process.returncode:
+        return Visit(client, place.transport, mode, faults=[err.decode()[-600:]])
+    seen = json.loads(out)
+    return Visit(client, place.transport, seen["era"], Counter(seen["seen"]), seen["faults"])
