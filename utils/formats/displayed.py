@@ -1,0 +1,53 @@
+r"""Displayed formulas as markdown: ``$$…$$``, with the number that print gives them.
+
+Markdown's mathematics (KaTeX, MathJax) allows one number a formula; so lines that share none stay
+together, aligned, and each number ends a formula of its own, with what continues it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+_AMPERSAND = re.compile(r"(?<!\\)&")
+_TAG = re.compile(r"<(?=[A-Za-z/!?])")
+
+
+def plain_tex(tex: str) -> str:
+    r"""A formula on one line, with nothing a markdown reader takes for a tag.
+
+    >>> plain_tex("a<b\n+ c")
+    'a\\lt b + c'
+    """
+    return _TAG.sub(r"\\lt ", " ".join(tex.split()))
+
+
+def displayed(lines: Iterable[tuple[str, str]]) -> Iterator[str]:
+    r"""Formulas from their lines, each with its number or an empty one.
+
+    >>> list(displayed([("a &= b", ""), ("&= c", "2"), ("d &= e", "3")]))
+    ['$$\\begin{aligned} a &= b \\\\ &= c \\end{aligned} \\tag{2}$$', '$$d = e \\tag{3}$$']
+    """
+    formulas: list[tuple[list[str], str]] = [([], "")]
+    for tex, number in lines:
+        line = plain_tex(tex)
+        together, numbered = formulas[-1]
+        continues = line.startswith("&") and not number
+        if line and (not numbered or continues):
+            together.append(line)
+        elif line:
+            formulas.append(([line], ""))
+        if number and formulas[-1][0]:
+            formulas[-1] = (formulas[-1][0], number)
+    return (_formula(together, number) for together, number in formulas if together)
+
+
+def _formula(lines: list[str], number: str) -> str:
+    tag = rf" \tag{{{number}}}" if number else ""
+    if len(lines) == 1:
+        tex = " ".join(_AMPERSAND.sub("", lines[0]).split())
+        if "&" in lines[0] and "\\begin{" in lines[0]:  # an array's own columns
+            tex = lines[0]
+        return f"$${tex}{tag}$$"
+    joined = r" \\ ".join(lines)
+    return rf"$$\begin{{aligned}} {joined} \end{{aligned}}{tag}$$"

@@ -1,0 +1,100 @@
+r"""A paper's LaTeX source as markdown, with what it says about itself.
+
+What comes is hostile until shown otherwise: it is unpacked in memory within bounds (`.submission`),
+read without running anything (`.macros` says what is followed), and written with the conventions of
+the other readers: ``$…$`` and ``$$…$$`` for formulas, numbers as print has them, references last.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from ...errors import BadContent
+from ...identifiers import Ids
+from ...paper import Document, Fetched
+from ..html.claims import family_name
+from ..sections import measure
+from ..words import without_long_blanks, without_markup
+from .commands import COMMANDS
+from .environments import ENVIRONMENTS, THEOREMS
+from .references import complete_list, filled
+from .submission import unpack
+from .walk import Walk
+
+_LONGEST_NAME: Final = 60
+_NAME: Final = re.compile(r"(?:[^\W\d_][\w.'\u2019\u2010-]*\s+){1,5}[^\W\d_][\w.'\u2019\u2010-]*")
+_PEOPLE: Final = re.compile(r",|;|\s+and\s+|\s+&\s+")
+_MARKS: Final = re.compile(r"<su[pb]>.*?</su[pb]>|\$[^$]*\$|[*\\]|\[[^\]]*\]")
+_MOST_AUTHORS: Final = 5000
+
+
+def read(fetched: Fetched) -> Document:
+    """Read a submission's source.
+
+    One whose archive ends in the middle has the verdict ``partial``.
+
+    Raises
+    ------
+    BadContent
+        There is no TeX in it (``not_a_paper``), or no text (``empty``).
+    """
+    submission = unpack(fetched.body)
+    walk = Walk(submission, COMMANDS, ENVIRONMENTS, THEOREMS)
+    walk.run()
+    walk.end_document()
+    complete_list(walk)
+    markdown = without_long_blanks(filled(walk, "\n\n".join(_parts(walk)))).strip()
+    if not markdown:
+        msg = f"The source from {fetched.source} has no text."
+        raise BadContent(msg, verdict="empty")
+    title = without_markup(filled(walk, walk.front.title)).replace("*", "")
+    found = measure(markdown)
+    return Document(
+        markdown=f"{markdown}\n",
+        title=title,
+        abstract=filled(walk, "\n\n".join(walk.front.abstract)) or found.abstract,
+        authors=_families(filled(walk, "\x00".join(walk.front.authors))),
+        ids=Ids.maybe(walk.front.doi) if walk.front.doi else Ids(),
+        license=fetched.license,
+        retracted=bool(re.match(r"\W*(?:retracted|withdrawn)\b", title, re.I)),
+        body_words=found.body_words,
+        headings=found.headings,
+        references=len(walk.bibliography.entries),
+        verdict="partial" if submission.cut_off else "full_text",
+        evidence="the archive ends in the middle" if submission.cut_off else "",
+    )
+
+
+def _parts(walk: Walk) -> list[str]:
+    """The blocks of the paper in the house's order."""
+    front = walk.front
+    parts = [f"# {front.title}"] if front.title else []
+    if front.abstract:
+        parts += ["## Abstract", *front.abstract]
+    parts += [f"**Keywords:** {front.keywords}"] if front.keywords else []
+    opens = next(iter(walk.blocks), "#")
+    if front.abstract and not opens.startswith("#"):
+        parts.append("## Main text")  # or it would read as the end of the abstract
+    parts += walk.blocks
+    if entries := walk.bibliography.entries.values():
+        parts.append("## References")
+        parts.append("\n".join(f"{number}. {text}" for number, text in enumerate(entries, 1)))
+    return parts
+
+
+def _families(told: str) -> tuple[str, ...]:
+    r"""Family names out of what authors wrote into ``\author``."""
+    families: list[str] = []
+    addresses = False  # after a line break within one author's entry
+    for piece in told.split("\x00"):
+        if not piece:
+            addresses = False
+        elif piece == "\n":
+            addresses = bool(families)
+        elif not addresses:
+            for part in _PEOPLE.split(_MARKS.sub("", without_markup(piece))):
+                name = part.strip(" .~").removeprefix("and ").strip()
+                if _NAME.fullmatch(name) and len(name) <= _LONGEST_NAME:
+                    families.append(family_name(name))
+    return tuple(families[:_MOST_AUTHORS])

@@ -1,0 +1,139 @@
+r"""Mathematics: kept as TeX, with the authors' own commands spelled out and equations numbered."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal
+
+from ..displayed import displayed, plain_tex
+from .signs import BETWEEN, REFERRED, REFERS
+from .tokens import PARAGRAPH, joined
+
+if TYPE_CHECKING:
+    from .walk import Walk
+
+Counts = Literal["each", "once", "never"]
+# Environments of formulas: which of their lines take a number, and how many arguments they have.
+ENVIRONMENTS: Final[dict[str, tuple[Counts, int]]] = {
+    **dict.fromkeys(("equation", "multline", "dmath"), ("once", 0)),
+    **dict.fromkeys(("align", "gather", "eqnarray", "flalign", "dgroup"), ("each", 0)),
+    **dict.fromkeys(("alignat", "xalignat"), ("each", 1)),
+    "displaymath": ("never", 0),
+}
+_DROPPED: Final = frozenset(("\\nonumber", "\\notag", "\\displaystyle", "\\allowdisplaybreaks"))
+_REFERENCES: Final = {"\\ref": "r", "\\eqref": "e", "\\cref": "c", "\\Cref": "C", "\\autoref": "C"}
+_BREAKS: Final = ("\\\\", "\\cr", "\\tabularnewline")
+
+
+class _Reader:
+    """One formula, read up to its end."""
+
+    def __init__(self, walk: Walk, end: str, counts: Counts) -> None:
+        self.walk, self.gullet = walk, walk.gullet
+        self.end = end
+        self.counts = counts
+        self.lines: list[tuple[str, str]] = []
+        self.tex: list[str] = []
+        self.labels: list[str] = []
+        self.tag: str | None = None
+        self.bare = False  # no number for this line
+
+    def read(self) -> list[tuple[str, str]]:
+        """The formula's lines with their numbers."""
+        depth = 0
+        while lexeme := self.gullet.expanded():
+            if depth <= 0 and self._ends(lexeme):
+                break
+            if lexeme == PARAGRAPH:
+                if self.end == "$":
+                    self.gullet.put_back([lexeme])
+                    break
+                continue
+            depth += (lexeme in ("{", "\\begin")) - (lexeme in ("}", "\\end"))
+            if lexeme in _BREAKS and not depth:
+                self.gullet.star()
+                self.gullet.option()
+                self.line()
+            elif lexeme[0] != "\\" or not self._is_told(lexeme):
+                self.tex.append(lexeme)
+        self.line(last=True)
+        return self.lines
+
+    def _ends(self, lexeme: str) -> bool:
+        if lexeme == "$" and self.end == "$$":
+            if self.gullet.peek() == "$":
+                self.gullet.take()
+            return True
+        if lexeme == "\\end":
+            name = self.gullet.argument()
+            if joined(name).strip() == self.end:
+                return True
+            self.gullet.put_back(["{", *name, "}"])
+        return lexeme == self.end
+
+    def _is_told(self, lexeme: str) -> bool:
+        """Whether a command says something about the formula; it is taken."""
+        if lexeme == "\\label":
+            self.labels.append(joined(self.gullet.argument()).strip())
+        elif lexeme == "\\tag":
+            self.gullet.star()
+            self.tag = joined(self.gullet.argument()).strip("$ ")
+        elif lexeme in ("\\eqno", "\\leqno"):
+            number = []
+            while (lexeme := self.gullet.expanded()) not in ("", "$", PARAGRAPH):
+                number.append(lexeme)
+            self.gullet.put_back([lexeme] if lexeme else [])
+            self.tag = joined(number).strip(" ()")
+        elif lexeme in _DROPPED:
+            self.bare = self.bare or lexeme in ("\\nonumber", "\\notag")
+        elif lexeme in _REFERENCES:
+            key = joined(self.gullet.argument()).strip()
+            self.tex.append(f"{REFERS}{_REFERENCES[lexeme]}{BETWEEN}{key}{REFERRED}")
+        elif lexeme == "\\ensuremath":
+            self.gullet.put_back(["{", *self.gullet.argument(long=True), "}"])
+        else:
+            return False
+        return True
+
+    def line(self, *, last: bool = False) -> None:
+        """End a line."""
+        tex, self.tex = joined(self.tex).strip(), []
+        if last and not tex and self.lines and self.counts == "once":
+            tex, _ = self.lines.pop()
+        if not tex:
+            return
+        if self.counts == "once" and not last:
+            self.lines.append((tex, ""))
+            return
+        self.lines.append((tex, self._number()))
+        for key in self.labels:
+            self.walk.numbers.name(key)
+        self.labels, self.tag, self.bare = [], None, False
+
+    def _number(self) -> str:
+        if self.tag is not None:
+            self.walk.numbers.mean(self.tag, "equation")
+            return self.tag
+        return "" if self.bare or self.counts == "never" else self.walk.numbers.step("equation")
+
+
+def inline(walk: Walk, end: str = "$") -> None:
+    """A formula in the line."""
+    tex = plain_tex(" ".join(tex for tex, _ in _read(walk, end, "never")))
+    if tex:
+        walk.write(f"${tex}$")
+
+
+def display(walk: Walk, end: str, counts: Counts = "never") -> None:
+    """A formula set apart, up to *end*: a sign, or the name of its environment."""
+    found = _read(walk, end, counts)
+    walk.end_paragraph()
+    for formula in displayed(found):
+        walk.add(formula)
+
+
+def _read(walk: Walk, end: str, counts: Counts) -> list[tuple[str, str]]:
+    outer, walk.gullet.in_math = walk.gullet.in_math, True
+    try:
+        return _Reader(walk, end, counts).read()
+    finally:
+        walk.gullet.in_math = outer

@@ -1,0 +1,239 @@
+r"""TeX's gullet: authors' own commands spelled out, conditionals decided, files read in.
+
+Papers define their own commands by the hundred, and a formula in which ``\R^n`` is not spelled out
+means nothing to anyone else. Only what papers use is followed: ``\newcommand`` and its kin,
+``\def`` with plain parameters, ``\let``, ``\newif``, ``\ifx``; other tests count as failed. What all
+expansions may write together is bounded, so that no definition, however it calls itself, costs
+more than a long paper.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from .tokens import PARAGRAPH, Tokens, joined
+
+_SPARE: Final = 500_000  # characters that expansions may write, however short the paper
+_GROWTH: Final = 6  # and for each of the paper's own
+_DEFINERS: Final = frozenset(
+    ("\\newcommand", "\\renewcommand", "\\providecommand", "\\DeclareRobustCommand")
+)
+_SPEC_DEFINERS: Final = frozenset(
+    rf"\{name}DocumentCommand" for name in ("New", "Renew", "Provide", "Declare")
+)
+_DEFS: Final = frozenset(("\\def", "\\gdef", "\\edef", "\\xdef"))
+_ENVIRONMENTS: Final = frozenset(("\\newenvironment", "\\renewenvironment"))
+_OPERATORS: Final = frozenset(("\\DeclareMathOperator", "\\DeclareRobustMathOperator"))
+_NO_TESTS: Final = frozenset(("\\iff", "\\ifthenelse", "\\ifstrequal", "\\ifblank"))
+_NOTHING: Final = frozenset(
+    rf"\{name}"
+    for name in (
+        *("relax", "protect", "global", "long", "outer", "expandafter", "noexpand", "unexpanded"),
+        *("leavevmode", "makeatletter", "makeatother", "xspace", "ignorespaces", "unskip"),
+        *("fi", "csname", "endcsname", "null", "ExplSyntaxOn", "ExplSyntaxOff"),
+    )
+)
+_INTERNAL: Final = re.compile(r"\\(?:@(?:ifnextchar|ifstar|ifundefined|for|tempcnta)|futurelet)")
+_DIGITS: Final = "123456789"
+
+
+class Macro(NamedTuple):
+    """A command's replacement; ``default`` is that of a first argument in brackets."""
+
+    arity: int
+    default: list[str] | None
+    body: list[str]
+    size: int
+
+    @classmethod
+    def of(cls, arity: int, default: list[str] | None, body: list[str]) -> Macro:
+        """With the number of its characters."""
+        return cls(arity, default, body, sum(map(len, body)))
+
+
+class Gullet(Tokens):
+    """Tokens after expansion.
+
+    Parameters
+    ----------
+    text : str
+        The main file.
+    size : int
+        Characters of all the files.
+    known : Callable[[str], bool]
+        Whether the reader knows a command so well that no definition may change it.
+    """
+
+    def __init__(self, text: str, size: int, known: Callable[[str], bool]) -> None:
+        super().__init__(text)
+        self.macros: dict[str, Macro] = {}
+        self.environments: dict[str, tuple[Macro, list[str]]] = {}
+        self.left = _SPARE + _GROWTH * size
+        self.in_math = False
+        self._known = known
+
+    def expanded(self) -> str:
+        """The next lexeme that stands for itself; empty at the end."""
+        while lexeme := self.take():
+            if lexeme[0] != "\\":
+                return lexeme
+            if (macro := self.macros.get(lexeme)) is not None:
+                self._expand(macro)
+            elif lexeme.startswith("\\if") and lexeme not in _NO_TESTS:
+                self._decide(lexeme)
+            elif lexeme == "\\else":
+                self._skip(stop_at_else=False)
+            elif lexeme not in _NOTHING and not self._defines(lexeme):
+                return lexeme
+        return ""
+
+    def spend(self, size: int) -> bool:
+        """Whether *size* more characters may be written."""
+        self.left -= size
+        return self.left > 0
+
+    # --- expansion ------------------------------------------------------------------------------
+
+    def _expand(self, macro: Macro) -> None:
+        made = self.substituted(macro)
+        if self.spend(sum(map(len, made)) + 1):
+            self.put_back(made)
+
+    def substituted(self, macro: Macro) -> list[str]:
+        """The macro's body with its arguments, which are taken."""
+        if not macro.arity:
+            return macro.body
+        arguments: list[list[str]] = []
+        if macro.default is not None:
+            given = self.option()
+            arguments.append(macro.default if given is None else given)
+        while len(arguments) < macro.arity:
+            arguments.append(self.argument(long=True))
+        sizes = [sum(map(len, argument)) for argument in arguments]
+        made: list[str] = []
+        left = self.left - macro.size
+        awaited = False  # after a #
+        for lexeme in macro.body:
+            if awaited:
+                awaited = False
+                at = _DIGITS.find(lexeme[0])
+                if 0 <= at < len(arguments) and left > sizes[at]:
+                    made += arguments[at]
+                    left -= sizes[at]
+                made += [lexeme[1:]] if lexeme[1:] else []
+            elif lexeme == "#":
+                awaited = True
+            else:
+                made.append(lexeme)
+        return made
+
+    # --- conditionals ---------------------------------------------------------------------------
+
+    def _decide(self, lexeme: str) -> None:
+        if lexeme == "\\ifx":
+            first, second = self.take(), self.take()
+            true = self.macros.get(first, first) == self.macros.get(second, second)
+        else:
+            true = lexeme == "\\iftrue" or (lexeme == "\\ifmmode" and self.in_math)
+        if not true:
+            self._skip(stop_at_else=True)
+
+    def _skip(self, *, stop_at_else: bool) -> None:
+        """Pass by the branch that is not taken."""
+        depth = 0
+        while lexeme := self.take():
+            if lexeme.startswith("\\if") and lexeme not in _NO_TESTS:
+                depth += 1
+            elif lexeme == "\\fi":
+                if not depth:
+                    return
+                depth -= 1
+            elif lexeme == "\\else" and stop_at_else and not depth:
+                return
+
+    # --- definitions ----------------------------------------------------------------------------
+
+    def _defines(self, lexeme: str) -> bool:
+        """Whether *lexeme* begins a definition, which is taken and kept."""
+        if lexeme in _DEFINERS:
+            self._newcommand()
+        elif lexeme in _DEFS:
+            self._def()
+        elif lexeme in _OPERATORS:
+            head = ["\\operatorname", "*"] if self.star() else ["\\operatorname"]
+            name, text = self._name(), self.argument()
+            self._keep(name, Macro.of(0, None, [*head, "{", *text, "}"]))
+        elif lexeme in _SPEC_DEFINERS:
+            name, spec, body = self._name(), joined(self.argument()), self.argument(long=True)
+            default: list[str] | None = [] if spec.lstrip().startswith(("o", "O")) else None
+            self._keep(name, Macro.of(len(re.findall("[moO]", spec)), default, body))
+        elif lexeme == "\\DeclarePairedDelimiter":
+            name, left, right = self._name(), self.argument(), self.argument()
+            body = ["\\left", *left, "#", "1", "\\right", *right]
+            self._keep(name, Macro.of(1, None, body))
+        elif lexeme in _ENVIRONMENTS:
+            self._newenvironment()
+        elif lexeme == "\\let":
+            self._let()
+        elif lexeme == "\\newif":
+            self._newif()
+        else:
+            return False
+        return True
+
+    def _newcommand(self) -> None:
+        self.star()
+        name, count, default, body = self._name(), *self._signature(), self.argument(long=True)
+        self._keep(name, Macro.of(count, default, body))
+
+    def _signature(self) -> tuple[int, list[str] | None]:
+        number = joined(self.option() or []).strip()
+        count = int(number) if number in _DIGITS and number else 0
+        return count, self.option() if count else None
+
+    def _newenvironment(self) -> None:
+        self.star()
+        name, (count, default) = joined(self.argument()).strip(), self._signature()
+        begin, end = self.argument(long=True), self.argument(long=True)
+        self.environments[name] = (Macro.of(count, default, begin), end)
+
+    def _def(self) -> None:
+        name = self.take()
+        parameters: list[str] = []
+        while (lexeme := self.take()) not in ("{", "", PARAGRAPH):
+            parameters.append(lexeme)
+        body = self.group(long=True) if lexeme == "{" else []
+        pattern = "".join(parameters).strip()
+        if re.fullmatch(r"(?:#[1-9])*", pattern):
+            self._keep(name, Macro.of(len(pattern) // 2, None, body))
+
+    def _let(self) -> None:
+        name = self.peek() and self.take()
+        if self.peek() == "=":
+            self.take()
+        other = self.peek() and self.take()
+        if name[:1] == "\\" and other and other != name:
+            self._keep(name, self.macros.get(other) or Macro.of(0, None, [other]))
+
+    def _newif(self) -> None:
+        name = self.take().removeprefix("\\if")
+        test = f"\\if{name}"
+        self.macros[test] = Macro.of(0, None, ["\\iffalse"])
+        for word in ("true", "false"):
+            body = ["\\let", test, f"\\if{word}"]
+            self.macros[f"\\{name}{word}"] = Macro.of(0, None, body)
+
+    def _name(self) -> str:
+        """The command being defined, with or without braces around it."""
+        return "".join(self.argument()).strip()
+
+    def _keep(self, name: str, macro: Macro) -> None:
+        """Keep a definition, unless it would hide a part of the paper or needs TeX's inside."""
+        if name[:1] != "\\" or self._known(name):
+            return
+        if any(map(_INTERNAL.match, macro.body)) or macro.body == [name]:
+            self.macros.pop(name, None)
+            return
+        self.macros[name] = macro

@@ -1,0 +1,167 @@
+r"""Counters and labels: what LaTeX would print for ``\ref``.
+
+A counter is written by a pattern, the one authors themselves set with
+``\renewcommand{\theequation}`` or the class's. Defaults are those of LaTeX's ``article``, of ``revtex`` and ``IEEEtran`` where they
+differ.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+SECTIONS: Final = ("part", "chapter", "section", "subsection", "subsubsection")
+_PATTERNS: Final = {
+    "chapter": r"\arabic{chapter}",
+    "subsection": r"\thesection.\arabic{subsection}",
+    "subsubsection": r"\thesubsection.\arabic{subsubsection}",
+    "part": r"\Roman{part}",
+    "enumii": r"(\alph{enumii})",
+    "subfigure": r"\alph{subfigure}",
+    "subtable": r"\alph{subtable}",
+}
+_ROMAN_CLASSES: Final = {
+    "section": r"\Roman{section}",
+    "subsection": r"\Alph{subsection}",
+    "subsubsection": r"\arabic{subsubsection}",
+    "table": r"\Roman{table}",
+}
+_WITHIN: Final = {
+    "section": "chapter",
+    "subsection": "section",
+    "subsubsection": "subsection",
+    "subfigure": "figure",
+    "subtable": "table",
+}
+_PART: Final = re.compile(
+    r"\\the([A-Za-z]+)|\\(arabic|[rR]oman|[aA]lph)\s?\{?\s?\*?\s?([A-Za-z]+)\s?\}?|([^\\{}$^_#&]+)"
+)
+_STEPS: Final = ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"))
+_SMALL_STEPS: Final = ((50, "l"), (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
+_MOST_COUNTERS: Final = 300
+_DEEPEST: Final = 5
+_LONGEST: Final = 40  # characters of a number
+_GREATEST: Final = 4000
+
+
+class Label(NamedTuple):
+    """What a label stands for: a number, and of what (``equation``, ``section``, ``Lemma`` …)."""
+
+    number: str
+    kind: str
+
+
+class Numbers:
+    """All counters of a paper.
+
+    Parameters
+    ----------
+    redefined : Callable[[str], str]
+        The paper's own pattern for a counter, by the name of its command; empty if it has none.
+    """
+
+    def __init__(self, redefined: Callable[[str], str]) -> None:
+        self.labels: dict[str, Label] = {}
+        self.current = Label("", "")
+        self._redefined = redefined
+        self._values: dict[str, int] = {}
+        self._within = dict(_WITHIN)
+        self._patterns = dict(_PATTERNS)
+        self._parts = ("", 0)
+
+    def follow(self, document_class: str) -> None:
+        """Number as a document class does."""
+        if document_class.startswith(("revtex", "IEEEtran")):
+            self._patterns |= _ROMAN_CLASSES
+        if document_class.endswith(("book", "report")):
+            self._patterns["section"] = r"\thechapter.\arabic{section}"
+            for counter in ("equation", "figure", "table"):
+                self.put_within(counter, "chapter")
+
+    def put_within(self, counter: str, outer: str, *, written: bool = True) -> None:
+        """Have *counter* begin anew with each *outer*."""
+        if len(self._within) < _MOST_COUNTERS:
+            self._within[counter] = outer
+            if written:
+                self._patterns[counter] = rf"\the{outer}.\arabic{{{counter}}}"
+
+    def begin_appendix(self) -> None:
+        """Number what comes by letters."""
+        top = "chapter" if self._values.get("chapter") else "section"
+        self._patterns[top] = rf"\Alph{{{top}}}"
+        if top == "section" and self._patterns["subsection"].startswith(r"\Alph"):
+            self._patterns["subsection"] = r"\arabic{subsection}"
+        self.set(top, 0)
+
+    def set(self, counter: str, value: int, *, add: bool = False) -> None:
+        """Set a counter, or add to it."""
+        if counter in self._values or len(self._values) < _MOST_COUNTERS:
+            value += self._values.get(counter, 0) if add else 0
+            self._values[counter] = max(0, min(value, _GREATEST))
+
+    def step(self, counter: str, kind: str = "") -> str:
+        """Count one more, which labels now mean, and its number."""
+        self.set(counter, 1, add=True)
+        reset = [counter]
+        for outer in reset:
+            inner = [name for name, above in self._within.items() if above == outer]
+            reset += [name for name in inner if name not in reset]
+        for name in reset[1:]:
+            self._values.pop(name, None)
+        self.current = Label(self.number(counter), kind or counter)
+        return self.current.number
+
+    def number(self, counter: str, depth: int = 0) -> str:
+        """A counter as it is printed."""
+        pattern = self._patterns.get(counter) or rf"\arabic{{{counter}}}"
+        if not pattern.endswith(r"\alph{equation}"):
+            pattern = self._redefined(f"\\the{counter}") or pattern
+        return self._written(pattern, depth)[:_LONGEST]
+
+    def _written(self, pattern: str, depth: int) -> str:
+        if depth > _DEEPEST:
+            return ""
+        made = []
+        for part in _PART.finditer(pattern[:200]):
+            if part[1]:
+                made.append(self.number(part[1], depth + 1))
+            elif part[3]:
+                made.append(_spelled(self._values.get(part[3], 0), part[2]))
+            else:
+                made.append(part[4])
+        return "".join(made).strip()
+
+    def mean(self, number: str, kind: str) -> None:
+        """Have labels mean this number, which no counter gave."""
+        self.current = Label(number, kind)
+
+    def begin_parts(self) -> None:
+        """Number the equations to come as parts of one: 3a, 3b."""
+        whole = self.step("equation")
+        self._parts = (self._patterns.get("equation", ""), self._values["equation"])
+        self._patterns["equation"] = whole + r"\alph{equation}"
+        self._values["equation"] = 0
+
+    def end_parts(self) -> None:
+        """Number equations as wholes again."""
+        pattern, self._values["equation"] = self._parts
+        self._patterns["equation"] = pattern or r"\arabic{equation}"
+
+    def name(self, key: str) -> None:
+        """Give what was counted last a label."""
+        self.labels.setdefault(key, self.current)
+
+
+def _spelled(value: int, way: str) -> str:
+    """A number in figures, as Roman numerals or as a letter."""
+    if way == "arabic" or value <= 0:
+        return str(value)
+    if way in ("alph", "Alph"):
+        letters = chr(ord("a") + (value - 1) % 26)
+        return letters.upper() if way == "Alph" else letters
+    made = ""
+    for amount, letters in _STEPS + _SMALL_STEPS:
+        made += letters * (value // amount)
+        value %= amount
+    return made.upper() if way == "Roman" else made

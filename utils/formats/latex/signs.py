@@ -1,0 +1,283 @@
+r"""Commands that only write, dress or space text: what each leaves in it."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Final
+
+# The reader's own marks, in the private use area, which is taken out of every source.
+ITALIC, BOLD, MONO = ("\ue001", "\ue002"), ("\ue003", "\ue004"), ("\ue005", "\ue006")
+CELL, ROW, RULE, ITEM = "\ue010", "\ue011", "\ue012", "\ue013"
+WIDE, HIGH, SPANS = "\ue014", "\ue015", "\ue016"
+REFERS, BETWEEN, REFERRED = "\ue020", "\ue021", "\ue022"
+NOTE = "\ue023"
+
+SIGNS: Final = {
+    **{sign: sign for sign in "%&#{}/"},
+    "/": "",
+    "$": "\\$",
+    "_": "_",
+    " ": " ",
+    "-": "",
+    ",": " ",
+    ";": " ",
+    ":": " ",
+    "!": "",
+    "@": "",
+    "\n": " ",
+    "\t": " ",
+    "ss": "ß",
+    "SS": "SS",
+    "o": "ø",
+    "O": "Ø",
+    "l": "ł",
+    "L": "Ł",
+    "ae": "æ",
+    "AE": "Æ",
+    "oe": "œ",
+    "OE": "Œ",
+    "aa": "å",
+    "AA": "Å",
+    "i": "ı",
+    "j": "ȷ",
+    "S": "§",
+    "P": "¶",
+    "dag": "†",
+    "ddag": "‡",
+    "pounds": "£",
+    "copyright": "©",
+    "dh": "ð",
+    "DH": "Ð",
+    "th": "þ",
+    "TH": "Þ",
+    "dj": "đ",
+    "DJ": "Đ",
+    "ng": "ŋ",
+    "NG": "Ŋ",
+    "dots": "…",
+    "ldots": "…",
+    "textellipsis": "…",
+    "textendash": "–",
+    "textemdash": "—",
+    "textquotedblleft": "“",
+    "textquotedblright": "”",
+    "textquoteleft": "‘",
+    "textquoteright": "’",
+    "lq": "‘",
+    "rq": "’",
+    "guillemotleft": "«",
+    "guillemotright": "»",
+    "textdegree": "°",
+    "degree": "°",
+    "textmu": "µ",
+    "texttimes": "×",
+    "textpm": "±",
+    "textbullet": "•",
+    "textperiodcentered": "·",
+    "textregistered": "®",
+    "texttrademark": "™",
+    "textcopyright": "©",
+    "textdagger": "†",
+    "textdaggerdbl": "‡",
+    "textsection": "§",
+    "textless": "\\<",
+    "textgreater": ">",
+    "textbar": "|",
+    "textbackslash": "\\\\",
+    "textasciitilde": "~",
+    "textasciicircum": "^",
+    "textunderscore": "_",
+    "textdollar": "\\$",
+    "textasteriskcentered": "\\*",
+    "textquotesingle": "'",
+    "textasciigrave": "\\`",
+    "texteuro": "€",
+    "euro": "€",
+    "textohm": "Ω",
+    "textonehalf": "½",
+    "slash": "/",
+    "LaTeX": "LaTeX",
+    "TeX": "TeX",
+    "LaTeXe": "LaTeX2e",
+    "BibTeX": "BibTeX",
+    "eg": "e.g.",
+    "quad": " ",
+    "qquad": " ",
+    "enspace": " ",
+    "thinspace": " ",
+    "space": " ",
+    "nobreakspace": " ",
+    "newline": " ",
+    "linebreak": " ",
+    "hfill": " ",
+    "hfil": " ",
+    "hskip": "",
+    "cr": " ",
+    "cellcolor": "",
+    "textexclamdown": "¡",
+    "textquestiondown": "¿",
+    "checkmark": "✓",
+    "bibinitperiod": ".",
+    "bibinitdelim": " ",
+    "bibnamedelima": " ",
+    "bibnamedelimb": " ",
+    "bibnamedelimc": " ",
+    "bibnamedelimd": " ",
+    "bibnamedelimi": " ",
+    "bibrangedash": "–",
+    "bibinithyphendelim": ".-",
+    "newblock": " ",
+    "today": "",
+    "and": ", ",
+    "textvisiblespace": " ",
+}
+ACCENTS: Final = {
+    "'": "\u0301",
+    "`": "\u0300",
+    "^": "\u0302",
+    '"': "\u0308",
+    "~": "\u0303",
+    "=": "\u0304",
+    ".": "\u0307",
+    "u": "\u0306",
+    "v": "\u030c",
+    "H": "\u030b",
+    "c": "\u0327",
+    "k": "\u0328",
+    "r": "\u030a",
+    "b": "\u0331",
+    "d": "\u0323",
+    "t": "\u0361",
+}
+# What follows: o an option in brackets, m an argument; neither is text.
+LAYOUT: Final = {
+    name: spec
+    for spec, names in {
+        "": "noindent indent centering raggedright raggedleft maketitle tableofcontents newpage "
+        "clearpage cleardoublepage pagebreak nopagebreak smallskip medskip bigskip vfill vfil "
+        "tiny scriptsize footnotesize small normalsize large Large LARGE huge Huge onecolumn "
+        "twocolumn rm normalfont rmfamily sffamily sf upshape mdseries sc scshape boldmath "
+        "unboldmath singlespacing doublespacing onehalfspacing frenchspacing nonfrenchspacing "
+        "sloppy fussy balance flushbottom raggedbottom listoffigures listoftables printindex "
+        "frontmatter mainmatter backmatter bgroup egroup begingroup endgroup protect nobreak "
+        "allowbreak goodbreak break strut phantomsection samepage par@deathcycles nolinebreak "
+        " columnbreak vskip hrule peerreview IEEEpeerreviewmaketitle "
+        "IEEEmaketitle BibitemOpen linenumbers",
+        "m": "vspace hspace bibliographystyle pagestyle thispagestyle pagenumbering hyphenation "
+        "graphicspath usetikzlibrary index glsresetall vphantom phantom hphantom "
+        "color pagecolor rowcolor selectlanguage urlstyle special linespread "
+        "geometry hypersetup sisetup pgfplotsset tikzset lstset theoremstyle "
+        "stepcounter enlargethispage preprint date "
+        "BibitemShut nocite citestyle "
+        " extracolsep thanksref corref "
+        "fnref inst altaffilmark orcid orcidlink orcidID received revised accepted "
+        "printead authorrunning titlerunning "
+        "icmltitlerunning copyrightyear acmYear acmDOI isbn "
+        " shorttitle shortauthors shortauthor "
+        " tocauthor toctitle journalname acmJournal acmVolume acmNumber "
+        "acmArticle acmMonth setcopyright pdfinfo "
+        " cline noalign",
+        "mm": "setlength addtolength markboth settowidth fontsize addtocontents "
+        " crefname Crefname DeclareUnicodeCharacter "
+        "",
+        "mmm": "definecolor addcontentsline titlespacing providecolor",
+        "om": "includegraphics captionsetup setlist ccsdesc lstinputlisting "
+        " cellcolor includepdf "
+        "setcitestyle includesvg ead",
+        "omm": "rule titleformat acmConference",
+        "ommm": "",
+        "o": "printbibliography allowdisplaybreaks addlinespace footnotemark hdashline",
+    }.items()
+    for name in names.split()
+}
+# Commands whose first arguments dress the last, which is the text.
+DRESSED: Final = {
+    "textcolor": "om",
+    "colorbox": "om",
+    "fcolorbox": "omm",
+    "parbox": "ooom",
+    "raisebox": "moo",
+    "scalebox": "mo",
+    "resizebox": "mm",
+    "rotatebox": "om",
+    "makebox": "oo",
+    "framebox": "oo",
+    "adjustbox": "m",
+    "foreignlanguage": "om",
+    "href@noop": "m",
+    "bibinfo": "m",
+    "bibfield": "m",
+    "Eprint": "m",
+    "translation": "",
+    "texorpdfstring": "",
+    "hyperref": "o",
+    "hyperlink": "m",
+    "hypertarget": "m",
+    "phantomsection": "",
+    "fontfamily": "m",
+    "selectfont": "",
+    "name": "m",
+}
+SWITCHES: Final = {
+    **dict.fromkeys(("em", "it", "itshape", "sl", "slshape"), ITALIC),
+    **dict.fromkeys(("bf", "bfseries"), BOLD),
+    **dict.fromkeys(("tt", "ttfamily"), MONO),
+}
+DRESSES: Final = {
+    **dict.fromkeys(("emph", "textit", "textsl", "bibemph"), ITALIC),
+    **dict.fromkeys(("textbf", "mathbf"), BOLD),
+    **dict.fromkeys(("texttt", "path", ""), MONO),
+    **dict.fromkeys(("textsuperscript", "up"), ("<sup>", "</sup>")),
+    "textsubscript": ("<sub>", "</sub>"),
+    "uline": ("<u>", "</u>"),
+    "underline": ("<u>", "</u>"),
+    "enquote": ("“", "”"),
+}
+_LIGATURES: Final = (("``", "“"), ("''", "”"), ("---", "—"), ("--", "–"), ("`", "‘"), ("'", "’"))
+_DRESSED: Final = tuple(
+    (re.compile(f"{on}([^\ue001-\ue006]*){off}"), mark)
+    for (on, off), mark in ((ITALIC, "*"), (BOLD, "**"), (MONO, "`"))
+)
+_MARKS: Final = re.compile("[\ue001-\ue006]")
+
+
+def typeset(text: str) -> str:
+    """Letters as TeX sets them: quotation marks and dashes.
+
+    >>> typeset("``a''--b")
+    '“a”–b'
+    """
+    if "'" in text or "`" in text or "--" in text:
+        for typed, printed in _LIGATURES:
+            text = text.replace(typed, printed)
+    return text
+
+
+def accented(letters: str, accent: str) -> str:
+    """The first letter with an accent on it.
+
+    >>> accented("ıa", chr(0x301)), accented("o", chr(0x308))
+    ('ía', 'ö')
+    """
+    first = {"ı": "i", "ȷ": "j"}.get(letters[:1], letters[:1])
+    return unicodedata.normalize("NFC", f"{first}{accent}") + letters[1:] if first else ""
+
+
+def dressed(text: str) -> str:
+    """Marks of emphasis as markdown; those without a partner, or around nothing, go."""
+    if not _MARKS.search(text):
+        return text
+    for pattern, mark in (*_DRESSED, *_DRESSED[:2]):
+        text = pattern.sub(lambda match, mark=mark: _dress(match[1], mark), text)  # type: ignore[misc]
+    return _MARKS.sub("", text)
+
+
+def _dress(inner: str, mark: str) -> str:
+    core = inner.strip()
+    if not core or core[0] == "*" or core[-1] == "*" or (mark == "`" and re.search(r"[`$]", core)):
+        return inner
+    if mark == "`":
+        core = re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", core)
+    before, _, after = inner.partition(inner.strip())
+    return f"{before}{mark}{core}{mark}{after}"

@@ -1,0 +1,235 @@
+r"""What authors sent to arXiv, unpacked in memory, and which of the files is the paper.
+
+arXiv answers with a gzipped tar, a bare tar, one gzipped TeX file or the file itself. Nothing is
+ever written to disk, links are not followed, and neither the packed bytes nor what they unpack to
+may grow beyond bounds. Which file is the paper is told by ``00README.json`` (since 2025), by
+``00README.XXX``, else by its ``\documentclass``.
+https://info.arxiv.org/help/submit_tex.html, https://info.arxiv.org/help/00README.html
+"""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import re
+import tarfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import IO, Any, Final, cast
+
+from ...errors import BadContent
+
+_MOST_UNPACKED: Final = 400_000_000  # bytes; submissions are mostly pictures, passed by unkept
+_MOST_TEXT: Final = 12_000_000  # bytes; a thesis of a thousand pages has three
+_MOST_FILES: Final = 5000
+_STEP: Final = 1 << 16
+_TEXTS: Final = re.compile(
+    r".*\.(?:tex|ltx|latex|bbl|bib|sty|def|inc|tikz|json|xxx|md|txt)|[^.]*", re.I | re.S
+)
+_BEGINS: Final = re.compile(r"^[^%\n]{0,200}?\\document(?:class|style)\b", re.M)
+_BODY: Final = re.compile(r"^[^%\n]{0,200}?\\begin\s{0,9}\{document\}", re.M)
+_NOT_ALONE: Final = re.compile(r"\\documentclass[^{\n]{0,200}\{(?:standalone|subfiles)\}")
+_TEX: Final = re.compile(
+    r"\\(?:document(?:class|style)|begin|section|input|def|title|magnification)\b"
+)
+_USUAL: Final = ("main", "ms", "paper", "article", "manuscript", "arxiv")
+_FOREIGN: Final = {b"%PDF-": "a PDF", b"%!PS": "PostScript", b"PK\x03\x04": "an office document"}
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """The text files by name, the name of the one that is the paper, and whether all came."""
+
+    files: dict[str, str] = field(default_factory=dict)
+    main: str = ""
+    cut_off: bool = False
+
+    def find(self, name: str, folder: str = "", ending: str = ".tex") -> str:
+        """The name under which the file that *name* means is kept; empty if there is none."""
+        name = name.strip().strip('"')
+        for place in (posixpath.join(folder, name), name):
+            for path in (place, place + ending):
+                if (known := _inside(path)) in self.files:
+                    return known
+        return ""
+
+
+def unpack(body: bytes) -> Submission:
+    """Read the text files of a submission.
+
+    Raises
+    ------
+    BadContent
+        There is no TeX in it (``not_a_paper``), or it unpacks to more than any submission.
+    """
+    source = _Unpacked(body)
+    head = source.peek(512)
+    files: dict[str, bytes] = {}
+    cut_off = False
+    try:
+        if _is_tar(head):
+            for name, text in _members(source):
+                files[name] = text  # noqa: PERF403 - what came before the end counts
+        else:
+            _refuse_foreign(head)
+            files["main.tex"] = source.read(_MOST_TEXT)
+        cut_off = source.ends_early()
+    except (tarfile.TarError, EOFError, zlib.error, OSError, ValueError, OverflowError):
+        cut_off = True
+    if source.overflows:
+        msg = "The source unpacks to more than any paper has."
+        raise BadContent(msg, "It is made to break readers.", verdict="not_a_paper")
+    texts = {name: _decoded(text) for name, text in files.items()}
+    return Submission(texts, _main(texts), cut_off)
+
+
+class _Unpacked:
+    """The bytes, unzipped where they are zipped, as a file that ends at a bound."""
+
+    def __init__(self, body: bytes) -> None:
+        self.overflows = False
+        self._packed = memoryview(body)
+        self._at = 0
+        self._gzip = zlib.decompressobj(31) if body[:2] == b"\x1f\x8b" else None
+        self._ahead = b""
+        self._given = 0
+
+    def peek(self, size: int) -> bytes:
+        """The first bytes, which will come again."""
+        try:
+            self._ahead = self.read(size)
+        except zlib.error:
+            self._ahead = b""
+        self._given = 0
+        return self._ahead
+
+    def read(self, size: int) -> bytes:
+        """Up to *size* bytes more; fewer at the end only."""
+        parts, missing = [self._ahead[:size]], size - len(self._ahead)
+        self._ahead = self._ahead[size:]
+        while missing > 0 and (part := self._more(missing)):
+            parts.append(part)
+            missing -= len(part)
+        made = b"".join(parts)
+        self._given += len(made)
+        if self._given > _MOST_UNPACKED:
+            self.overflows = True
+            raise ValueError
+        return made
+
+    def _more(self, size: int) -> bytes:
+        if self._gzip is None:
+            self._at += size
+            return bytes(self._packed[self._at - size : self._at])
+        while not self._gzip.eof:
+            waiting = self._gzip.unconsumed_tail
+            if not waiting:
+                waiting = bytes(self._packed[self._at : self._at + _STEP])
+                self._at += len(waiting)
+            made = self._gzip.decompress(waiting, size)
+            if made or not waiting:
+                return made
+        return b""
+
+    def ends_early(self) -> bool:
+        """Whether the zipped bytes stop before their end, once all was read."""
+        return self._gzip is not None and not self._gzip.eof and not self._more(1)
+
+
+def _is_tar(head: bytes) -> bool:
+    """Whether a tar's first header is there; its checksum tells it from any text."""
+    try:
+        tarfile.TarInfo.frombuf(head, "utf-8", "surrogateescape")
+    except (tarfile.TarError, ValueError):
+        return False
+    return True
+
+
+def _members(source: _Unpacked) -> Iterator[tuple[str, bytes]]:
+    """Each text file; pictures are passed by."""
+    left = _MOST_TEXT
+    with tarfile.open(fileobj=cast("IO[bytes]", source), mode="r|", errorlevel=0) as archive:
+        for count, member in enumerate(archive):
+            name = _inside(member.name)
+            if count >= _MOST_FILES or left <= 0:
+                source.overflows = True
+                return
+            if not (member.isreg() and name and _TEXTS.fullmatch(posixpath.basename(name))):
+                continue
+            if member.size > left:
+                continue
+            opened = archive.extractfile(member)
+            text = opened.read() if opened is not None else b""
+            if len(text) < member.size:
+                raise EOFError
+            left -= len(text)
+            yield name, text
+
+
+def _inside(name: str) -> str:
+    """*name* as a plain path below the submission's own folder, empty if it leads out of it."""
+    if len(name) > 1000:
+        return ""
+    path = posixpath.normpath(name.replace("\\", "/").lstrip("/"))
+    return "" if path.startswith("..") or path == "." else path
+
+
+def _refuse_foreign(head: bytes) -> None:
+    for mark, kind in _FOREIGN.items():
+        if head.lstrip().startswith(mark):
+            msg = f"The source is {kind}, not TeX."
+            raise BadContent(msg, verdict="not_a_paper")
+
+
+def _decoded(text: bytes) -> str:
+    try:
+        decoded = text.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        decoded = text.decode("cp1252", "replace")
+    # The private use area carries the reader's own marks.
+    return re.sub(r"[\ue000-\uf8ff\x00]", "", re.sub(r"\r\n?", "\n", decoded))
+
+
+def _main(files: dict[str, str]) -> str:
+    named = [name for name in _told(files) if name in files]
+    if named:
+        return named[0]
+    papers = [
+        name
+        for name, text in files.items()
+        if _BEGINS.search(text)
+        and not _NOT_ALONE.search(text)
+        and not name.endswith((".sty", ".md"))
+    ]
+    papers = [name for name in papers if _BODY.search(files[name])] or papers
+    if not papers:  # plain TeX has no class; what has no TeX either is no source
+        papers = [name for name, text in files.items() if _TEX.search(text)]
+        papers = [name for name in papers if name.endswith((".tex", ".ltx"))] or papers
+    if not papers:
+        msg = "There is no TeX in the source."
+        raise BadContent(msg, verdict="not_a_paper")
+    return min(papers, key=lambda name: _rank(name, files))
+
+
+def _rank(name: str, files: dict[str, str]) -> tuple[bool, int, bool, int]:
+    """Best first: a list of references of its own, few folders down, a usual name, the longest."""
+    stem = name.rpartition(".")[0]
+    usual = posixpath.basename(stem).lower() in _USUAL
+    return f"{stem}.bbl" not in files, name.count("/"), not usual, -len(files[name])
+
+
+def _told(files: dict[str, str]) -> Iterator[str]:
+    """The main file by the submission's own word."""
+    try:
+        told: Any = json.loads(files.get("00README.json", "null"))
+    except (ValueError, RecursionError):
+        told = None
+    sources = told.get("sources") if isinstance(told, dict) else None
+    for row in sources if isinstance(sources, list) else ():
+        if isinstance(row, dict) and row.get("usage") == "toplevel":
+            yield _inside(str(row.get("filename", "")))
+    for line in files.get("00README.XXX", "").split("\n")[:1000]:
+        words = line.split()
+        if len(words) == 2 and words[1] == "toplevelfile":
+            yield _inside(words[0])

@@ -1,0 +1,87 @@
+r"""``tabular`` and its kin as pipe tables, spans and all, like the other readers' tables.
+
+While a table is read, signs of the private use area stand for the ends of cells and rows and for
+rules. The rows above the first rule below the top are its header; without rules it is the first.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from ..jats.text import in_cell, tidy
+from .signs import CELL, HIGH, ROW, RULE, SPANS, WIDE
+
+_SPANS: Final = re.compile(f"([{WIDE}{HIGH}])(\\d{{0,4}}){SPANS}")
+_FORMULA: Final = re.compile(r"(?<!\\)\$[^$\n]{1,2000}(?<!\\)\$")
+_BAR: Final = re.compile(r"(\\)?\|")
+_WIDEST: Final = 60
+_MOST_ROWS: Final = 5000
+_ADDED_IN_ALL: Final = 50_000  # cells that spans may add
+_SIGNS: Final = re.compile(f"[{CELL}{ROW}{RULE}{WIDE}{HIGH}{SPANS}]")
+
+
+def pipe_table(source: str) -> str:
+    """A table from its source with `.signs` for cells and rows; empty if nothing is in it."""
+    grid, head = _grid(source)
+    grid_width = max(map(len, grid), default=0)
+    if not grid_width:
+        return ""
+    if grid_width == 1 and len(grid) <= 1:  # a frame around text
+        return tidy(grid[0][0])
+    header = [_joined(grid[:head], column) for column in range(grid_width)]
+    lines = [header, *grid[head:]]
+    made = [f"| {' | '.join(_padded(row, grid_width))} |" for row in lines]
+    return "\n".join([made[0], "|" + " --- |" * grid_width, *made[1:]])
+
+
+def flat(source: str) -> str:
+    """A table inside a cell, as the words in it."""
+    return tidy(_SIGNS.sub(" ", _SPANS.sub("", source)))
+
+
+def _grid(source: str) -> tuple[list[list[str]], int]:
+    """Rows of cells with spans filled in, and how many of them are header."""
+    grid: list[list[str]] = []
+    hanging: dict[int, tuple[int, str]] = {}
+    head, left = 0, _ADDED_IN_ALL
+    for source_row in source.split(ROW)[:_MOST_ROWS]:
+        if RULE in source_row and grid and not head:
+            head = len(grid)
+        row: list[str] = []
+        for cell in source_row.replace(RULE, "").split(CELL):
+            spans = {sign: int(number or 1) for sign, number in _SPANS.findall(cell)}
+            text = in_cell(_FORMULA.sub(_without_bars, tidy(_SPANS.sub("", cell))))
+            column = len(row)
+            if not text and column in hanging:
+                rows, text = hanging.pop(column)
+                if rows > 1:
+                    hanging[column] = (rows - 1, text)
+            elif spans.get(HIGH, 1) > 1:
+                hanging[column] = (min(spans[HIGH] - 1, _MOST_ROWS), text)
+            wide = min(spans.get(WIDE, 1), _WIDEST - min(column, _WIDEST - 1), left)
+            left -= max(wide - 1, 0)
+            row += [text] + [text if not head and len(grid) < 3 else ""] * (wide - 1)
+        if any(row):
+            grid.append(row)
+    return grid, head or 1
+
+
+def _without_bars(formula: re.Match[str]) -> str:
+    """A formula whose bars cannot end a cell."""
+    return _BAR.sub(_bar, formula[0])
+
+
+def _bar(bar: re.Match[str]) -> str:
+    name = "\\Vert" if bar[1] else "\\vert"
+    return f"{name} " if bar.string[bar.end() : bar.end() + 1].isalpha() else name
+
+
+def _joined(rows: list[list[str]], column: int) -> str:
+    """Several header rows as one: ``Dose / low``."""
+    said = [row[column] for row in rows if column < len(row) and row[column]]
+    return " / ".join(dict.fromkeys(said))
+
+
+def _padded(row: list[str], width: int) -> list[str]:
+    return row + [""] * (width - len(row))

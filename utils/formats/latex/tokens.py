@@ -1,0 +1,199 @@
+r"""TeX's mouth: text into tokens, and the arguments that commands read from them.
+
+A token is a string: a command with its backslash (``\alpha``), a run of letters, a single sign, a
+blank, or `PARAGRAPH` for an empty line. Text is cut into tokens only when it is read, since
+``\verb`` and its kin want it uncut. ``@`` counts as a letter: names inside packages have it, and
+no paper's text has one right behind a command.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Final
+
+PARAGRAPH: Final = "\\par"
+_TOKEN: Final = re.compile(
+    r"(?P<word>\\[A-Za-z@]+)(?:[ \t]*\n(?![ \t]*\n)[ \t]*|[ \t]+)?"
+    r"|(?P<comment>%[^\n]*(?:\n(?![ \t]*\n)[ \t]*)?)"
+    r"|(?P<blank>[ \t\n\f\v]+)"
+    r"|(?P<text>[^\\{}$&#^_~%\[\]*\s]+|\\.|\s|.)",
+    re.S,
+)
+_OPTION_TOKENS: Final = 2000  # of a [...]; without an end so far, it is a bracket
+_DEEPEST_INPUT: Final = 20
+
+
+@dataclass(slots=True)
+class _Frame:
+    """A text, how far it is read, and tokens to be read before the rest, the next one last."""
+
+    text: str
+    at: int = 0
+    ahead: list[str] = field(default_factory=list)
+
+
+class Tokens:
+    """The tokens of a text, of texts put in front of it, and of tokens put back."""
+
+    def __init__(self, text: str) -> None:
+        self._frames = [_Frame(text)]
+        self._floor = 0
+
+    def take(self) -> str:
+        """The next lexeme; empty at the end."""
+        while len(self._frames) > self._floor:
+            frame = self._frames[-1]
+            if frame.ahead:
+                return frame.ahead.pop()
+            match = _TOKEN.match(frame.text, frame.at)
+            if match is None:
+                self._frames.pop()
+                continue
+            frame.at = match.end()
+            kind = match.lastgroup
+            if kind == "blank":
+                return PARAGRAPH if match[0].count("\n") > 1 else " "
+            if kind != "comment":
+                return match[kind or 0]
+        return ""
+
+    def put_back(self, tokens: list[str]) -> None:
+        """Have *tokens* read next."""
+        if len(self._frames) <= self._floor:
+            self._frames.append(_Frame(""))
+        self._frames[-1].ahead.extend(reversed(tokens))
+
+    def insert(self, text: str) -> bool:
+        """Have *text* read next, unless texts insert each other too deep."""
+        if len(self._frames) > _DEEPEST_INPUT:
+            return False
+        self._frames.append(_Frame(text))
+        return True
+
+    def stop(self) -> None:
+        """Read no more of the innermost text."""
+        if len(self._frames) > self._floor:
+            self._frames.pop()
+
+    def finish(self) -> None:
+        """Read no more of any text."""
+        del self._frames[self._floor :]
+
+    @contextmanager
+    def apart(self, source: str | list[str]) -> Iterator[None]:
+        """Read nothing but *source* meanwhile, text or tokens."""
+        floor, self._floor = self._floor, len(self._frames)
+        told = _Frame(source) if isinstance(source, str) else _Frame("", 0, source[::-1])
+        self._frames.append(told)
+        try:
+            yield
+        finally:
+            del self._frames[self._floor :]
+            self._floor = floor
+
+    def peek(self) -> str:
+        """The next lexeme that is no blank; blanks before it are gone."""
+        while (lexeme := self.take()) == " ":
+            pass
+        if lexeme:
+            self.put_back([lexeme])
+        return lexeme
+
+    def star(self) -> bool:
+        """Whether a star follows, which is taken."""
+        if self.peek() != "*":
+            return False
+        self.take()
+        return True
+
+    def argument(self, *, long: bool = False) -> list[str]:
+        """The tokens of the next argument, without its braces.
+
+        One that is never closed ends with the paragraph, unless it may be *long*.
+        """
+        lexeme = self.peek()
+        if lexeme in ("", "}") or (lexeme == PARAGRAPH and not long):
+            return []
+        lexeme = self.take()
+        if lexeme != "{":
+            if len(lexeme) > 1 and lexeme[0] != "\\":  # only the first letter of a run
+                self.put_back([lexeme[1:]])
+                return [lexeme[0]]
+            return [lexeme]
+        return self.group(long=long)
+
+    def group(self, *, long: bool = False) -> list[str]:
+        """The tokens up to the brace that closes the one just read."""
+        found: list[str] = []
+        depth = 1
+        while lexeme := self.take():
+            if lexeme == "{":
+                depth += 1
+            elif lexeme == "}":
+                depth -= 1
+                if not depth:
+                    break
+            elif lexeme == PARAGRAPH and not long:
+                break
+            found.append(lexeme)
+        return found
+
+    def option(self) -> list[str] | None:
+        """The tokens between brackets, if they follow."""
+        if self.peek() != "[":
+            return None
+        found: list[str] = [self.take()]
+        depth = 0
+        while len(found) < _OPTION_TOKENS and (lexeme := self.take()):
+            found.append(lexeme)
+            depth += (lexeme == "{") - (lexeme == "}")
+            if lexeme == "]" and depth <= 0:
+                return found[1:-1]
+            if lexeme == PARAGRAPH:
+                break
+        self.put_back(found)
+        return None
+
+    def raw(self, end: str, *, same_line: bool = False) -> str:
+        """The uncut text up to *end*, or the end of the line or of everything; *end* is taken."""
+        if len(self._frames) <= self._floor:
+            return ""
+        frame = self._frames[-1]
+        if frame.ahead:  # inside an argument it has been cut already
+            frame.text = joined(frame.ahead[::-1]) + frame.text[frame.at :]
+            frame.ahead, frame.at = [], 0
+        stop = frame.text.find(end, frame.at)
+        if same_line:
+            line = frame.text.find("\n", frame.at)
+            stop = stop if line < 0 or stop < line else -1
+        if stop < 0:
+            stop = frame.text.find("\n", frame.at) if same_line else len(frame.text)
+            stop = len(frame.text) if stop < 0 else stop
+            end = ""
+        text, frame.at = frame.text[frame.at : stop], stop + len(end)
+        return text
+
+    def raw_sign(self) -> str:
+        """The next character, uncut."""
+        frame = self._frames[-1] if len(self._frames) > self._floor else _Frame("")
+        if frame.ahead:
+            lexeme = frame.ahead.pop()
+            frame.ahead += [lexeme[1:]] if lexeme[1:] else []
+            return lexeme[0]
+        frame.at += 1
+        return frame.text[frame.at - 1 : frame.at]
+
+
+def joined(tokens: list[str]) -> str:
+    """Tokens as the text they were cut from, as far as TeX cares."""
+    parts: list[str] = []
+    last = ""
+    for lexeme in tokens:
+        if last[:1] == "\\" and last[-1:].isalpha() and lexeme[:1].isalpha():
+            parts.append(" ")
+        parts.append("\n\n" if lexeme == PARAGRAPH else lexeme)
+        last = lexeme
+    return "".join(parts)

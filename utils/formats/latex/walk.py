@@ -1,0 +1,306 @@
+r"""TeX's stomach, as far as text goes: tokens into paragraphs and blocks of markdown.
+
+Groups and environments are kept on a stack of scopes instead of Python's, so that no source nests
+deeper than it may. What needs a piece of text before it goes on (a heading, a caption, a cell's
+note) has the piece read apart, by `Walk.line`, a bounded number of levels deep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from ..jats.text import escape, guard_start, tidy
+from .macros import Gullet
+from .numbers import Label, Numbers
+from .references import Bibliography
+from .signs import (
+    ACCENTS,
+    BETWEEN,
+    CELL,
+    DRESSED,
+    DRESSES,
+    LAYOUT,
+    REFERRED,
+    REFERS,
+    SIGNS,
+    SWITCHES,
+    accented,
+    dressed,
+    typeset,
+)
+from .tokens import joined
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .submission import Submission
+
+_DEEPEST: Final = 8  # texts read apart inside each other
+_MOST_SCOPES: Final = 5000
+
+Command = Callable[["Walk"], None]
+Environment = Callable[["Walk", str], None]
+
+
+@dataclass(slots=True)
+class Scope:
+    """A group or environment that is open.
+
+    ``then`` gets its blocks when it ends; without, they are the outer one's. ``mark`` is written
+    at its end. ``kind`` tells commands inside where they are.
+    """
+
+    ends: str
+    kind: str = ""
+    then: Callable[[list[str]], None] | None = None
+    mark: str = ""
+    blocks: list[str] = field(default_factory=list)
+    current: Label = field(default_factory=lambda: Label("", ""))
+
+
+@dataclass(slots=True)
+class Front:
+    """What the paper says about itself."""
+
+    title: str = ""
+    authors: list[str] = field(default_factory=list)
+    abstract: list[str] = field(default_factory=list)
+    keywords: str = ""
+    doi: str = ""
+    references: list[str] = field(default_factory=list)
+
+
+class Walk:
+    """One walk through a paper's source.
+
+    Parameters
+    ----------
+    submission : Submission
+        The files; the walk begins in the main one.
+    commands, environments : dict
+        What is done at each; `.commands` and `.environments` have them.
+    """
+
+    def __init__(
+        self,
+        submission: Submission,
+        commands: dict[str, Command],
+        environments: dict[str, Environment],
+        theorems: dict[str, str],
+    ) -> None:
+        self.submission = submission
+        self.commands, self.environments = commands, environments
+        size = sum(map(len, submission.files.values()))
+        self.gullet = Gullet(
+            submission.files[submission.main], size, lambda name: name[1:] in commands
+        )
+        self.bibliography = Bibliography()
+        self.numbers = Numbers(self._redefined)
+        self.front = Front()
+        self.blocks: list[str] = []
+        self.words: list[str] = []
+        self.lead = ""
+        self.scopes: list[Scope] = []
+        self.theorems = {name: (name, said) for name, said in theorems.items()}
+        self.notes: list[str] = []
+        self.noted = 0
+        self.cited: dict[str, None] = {}
+        self.folder = submission.main.rpartition("/")[0]
+        self.has_chapters = self.in_document = self.in_appendix = self.ended = False
+        self._depth = 0
+        self._floor = 0  # scopes below it are out of reach for what is read apart
+        self._open: dict[str, int] = {}
+
+    def _redefined(self, name: str) -> str:
+        macro = self.gullet.macros.get(name)
+        return joined(macro.body) if macro is not None and not macro.arity else ""
+
+    # --- reading --------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Read to the end, and end what is open there."""
+        floor, self._floor = self._floor, len(self.scopes)
+        while lexeme := self.gullet.expanded():
+            self._do(lexeme)
+        while len(self.scopes) > self._floor:
+            self.close()
+        self._floor = floor
+        self.end_paragraph()
+
+    def begin_document(self) -> None:
+        """Forget what was written so far: definitions and the title stay."""
+        if not self.in_document:
+            while len(self.scopes) > self._floor:
+                self.close()
+            self.in_document = True
+            self.blocks.clear()
+            self.words.clear()
+            self.notes.clear()
+            self.lead = ""
+
+    def end_document(self) -> None:
+        """Write no more: what stands behind it is not printed."""
+        while len(self.scopes) > self._floor:
+            self.close()
+        self.end_paragraph()
+        self.gullet.finish()
+
+    def insert(self, file: str) -> None:
+        """Read a file of the submission before going on."""
+        text = self.submission.files[file]
+        if self.gullet.spend(len(text)):
+            self.gullet.insert(text)
+
+    def _do(self, lexeme: str) -> None:
+        if lexeme[0] == "\\" and len(lexeme) > 1:
+            self._command(lexeme[1:])
+        elif lexeme == "{":
+            self.open(Scope("}"))
+        elif lexeme == "}":
+            if self._in_braces():
+                self.close()
+        elif lexeme == "$":
+            self.commands["$"](self)
+        elif lexeme == "&":
+            self.words.append(CELL)
+        elif lexeme not in ("#", "\\"):
+            self.words.append(" " if lexeme == "~" else escape(typeset(lexeme)))
+
+    def _command(self, name: str) -> None:
+        if (command := self.commands.get(name)) is not None:
+            command(self)
+        elif (sign := SIGNS.get(name)) is not None:
+            self.words.append(sign)
+        elif name in ACCENTS:
+            letters = self.line(self.gullet.argument())
+            self.words.append(accented(letters, ACCENTS[name]))
+        elif name in SWITCHES:
+            self._switch(*SWITCHES[name])
+        elif name in DRESSES:
+            self._dress(*DRESSES[name])
+        elif name.isalpha() or "@" in name:
+            self.skip(LAYOUT.get(name, DRESSED.get(name, "o")), known=name in LAYOUT)
+
+    def skip(self, spec: str, *, known: bool = True) -> None:
+        """Pass by arguments: ``o`` is an option in brackets, ``m`` one in braces."""
+        if known:
+            self.gullet.star()
+        for kind in spec:
+            if kind == "o":
+                self.gullet.option()
+            else:
+                self.gullet.argument(long=True)
+
+    def _switch(self, on: str, off: str) -> None:
+        if self._in_braces():
+            self.words.append(on)
+            self.scopes[-1].mark = off + self.scopes[-1].mark
+
+    def _dress(self, on: str, off: str) -> None:
+        if self.gullet.peek() == "{":
+            self.gullet.take()
+            self.open(Scope("}", mark=off))
+            self.words.append(on)
+        else:
+            self.words.append(f"{on}{self.line(self.gullet.argument())}{off}")
+
+    def line(self, source: str | list[str]) -> str:
+        """A piece of source as one line of markdown."""
+        with self.apart(source) as blocks:
+            pass
+        return tidy(" ".join(blocks))
+
+    @contextmanager
+    def apart(self, source: str | list[str]) -> Iterator[list[str]]:
+        """The blocks of a piece of source, read by itself."""
+        outer = self.blocks, self.words, self.lead
+        made: list[str] = []
+        self.blocks, self.words, self.lead = made, [], ""
+        self._depth += 1
+        try:
+            if self._depth <= _DEEPEST:
+                with self.gullet.apart(source):
+                    self.run()
+            yield made
+        finally:
+            self._depth -= 1
+            self.blocks, self.words, self.lead = outer
+
+    # --- scopes ---------------------------------------------------------------------------------
+
+    def open(self, scope: Scope) -> None:
+        """Begin a group or environment."""
+        if len(self.scopes) >= _MOST_SCOPES:
+            return
+        scope.current = self.numbers.current
+        self._open[scope.ends] = self._open.get(scope.ends, 0) + 1
+        if scope.then is not None:
+            self.end_paragraph()
+            scope.blocks, self.blocks = self.blocks, scope.blocks
+        self.scopes.append(scope)
+
+    def close(self) -> None:
+        """End the innermost group or environment."""
+        scope = self.scopes.pop()
+        self._open[scope.ends] -= 1
+        if scope.mark:
+            self.words.append(scope.mark)
+        if scope.then is not None:
+            self.end_paragraph()
+            blocks, self.blocks = self.blocks, scope.blocks
+            scope.then(blocks)
+            self._put_notes()
+        if scope.ends != "}":
+            self.numbers.current = scope.current
+
+    def close_environment(self, name: str) -> bool:
+        """End the innermost environment of that name, if one is open."""
+        if not self._open.get(name) or all(s.ends != name for s in self.scopes[self._floor :]):
+            return False
+        while self.scopes[-1].ends != name:
+            self.close()
+        self.close()
+        return True
+
+    def _in_braces(self) -> bool:
+        return len(self.scopes) > self._floor and self.scopes[-1].ends == "}"
+
+    def inside(self, kind: str) -> bool:
+        """Whether the innermost environment is of that kind."""
+        return next((s.kind == kind for s in reversed(self.scopes) if s.ends != "}"), False)
+
+    # --- writing --------------------------------------------------------------------------------
+
+    def write(self, text: str) -> None:
+        """Put markdown into the line."""
+        self.words.append(text)
+
+    def refer(self, kind: str, *parts: str) -> None:
+        """Leave a place for what only the whole paper tells, see `.references`."""
+        self.words.append(f"{REFERS}{BETWEEN.join((kind, *parts))}{REFERRED}")
+
+    def end_paragraph(self) -> None:
+        """Make a block of the words so far."""
+        text = tidy(dressed("".join(self.words)))
+        self.words.clear()
+        if text or self.lead:
+            text = f"{self.lead}{text}" if self.lead else guard_start(text)
+            self.lead = ""
+            self.blocks.append(text.rstrip())
+        self._put_notes()
+
+    def add(self, block: str) -> None:
+        """Put a block behind the words so far."""
+        self.end_paragraph()
+        if block:
+            self.blocks.append(block)
+
+    def _put_notes(self) -> None:
+        """Footnotes stand behind the outermost block they were met in."""
+        if self._depth or any(scope.then is not None for scope in self.scopes):
+            return
+        self.blocks += self.notes
+        self.notes = []
