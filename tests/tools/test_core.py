@@ -83,6 +83,12 @@ async def test_search_download_read_list(library, world, mode):
     assert got["attempts"][-1]["outcome"] == "saved"
     again = await call(library, "download_paper", {"doi": paper["doi"]}, mode)
     assert again.structured_content["source"] == "Cache"
+    [link] = [block for block in again.content if block.type == "resource_link"]
+    assert link.name == Path(got["file_path"]).name
+    assert link.annotations.last_modified
+    async with Client(build(library), mode=mode) as client:
+        [page] = await client.read_resource(str(link.uri))
+    assert paper["title"] in page.text
 
     read = await call(library, "read_paper", {"paper": paper["pmid"], "max_chars": 500}, mode)
     assert len(read.structured_content["text"]) <= 500

@@ -46,6 +46,10 @@ async def test_a_list_is_harvested_and_reported(client, world):
         assert (counts["requested"], counts["full_text"], counts["failed"]) == (2, 1, 1)
         [page] = await client.read_resource(standing["report"])
         assert page.text.startswith("<!doctype html>")
+        assert page.meta["untrusted"] is True
+        again = await client.call_tool("harvest_status", {"job_id": job})
+        [link] = [block for block in again.content if block.type == "resource_link"]
+        assert (str(link.uri), link.mime_type) == (standing["report"], "text/html")
 
 
 async def test_the_report_of_no_harvest_says_so(client):
@@ -65,6 +69,28 @@ async def test_progress_is_told_to_who_asked_for_it(library, world):
         await done(client, begun.structured_content["job_id"])
     assert told
     assert all(0 <= some <= total for some, total in told)
+
+
+async def test_progress_only_ever_grows(client, library, world, monkeypatch):
+    """The protocol wants it so: what stands still is not told again."""
+    counts = {"requested": 9, "full_text": 1, "abstract": 0, "failed": 0, "pending": 9}
+    stages = [{**counts, "pending": pending} for pending in (9, 9, 7, 7, 7, 2)]
+    told = []
+
+    async def hear(done, total, message):
+        told.append(done)
+
+    def look(self, job_id):
+        now = stages.pop(0) if stages else {**counts, "pending": 0}
+        state = "running" if stages else "done"
+        return {"job_id": job_id, "state": state, "counts": now, "eta_s": None, "report": ""}
+
+    monkeypatch.setattr(Harvests, "look", look)
+    monkeypatch.setattr("utils.tools.harvests.time.monotonic", lambda: 0.0)
+    async with client:
+        look = {"job_id": "a", "wait_s": 20}
+        await client.call_tool("harvest_status", look, progress_handler=hear)
+    assert told == [0, 2]
 
 
 @pytest.mark.parametrize("asked", [{}, {"query": "a", "ids": ["1"]}, {"ids": ["no paper"]}])

@@ -1,6 +1,5 @@
 """MCP over HTTP: the same tools in both eras, bounds for callers, two processes on one shelf."""
 
-import functools
 import json
 import os
 import signal
@@ -21,9 +20,8 @@ from fastmcp.client.transports import StreamableHttpTransport
 from tests.endpoint import SECRET, Endpoint
 from utils import Library
 from utils.errors import BadRequest, NotConfigured
-from utils.patience import LONGEST_ANSWER_S, Patience
 from utils.settings import load_settings
-from utils.tools import core, http
+from utils.tools import http, waiting
 from utils.tools.auth import make_token
 
 ERAS = pytest.mark.parametrize("mode", ["auto", "legacy"])
@@ -115,22 +113,27 @@ async def test_progress_comes_while_a_harvest_is_watched(endpoint, world, mode):
 async def test_what_takes_too_long_is_answered_with_what_there_is_and_goes_on(
     settings, world, monkeypatch, mode
 ):
-    assert LONGEST_ANSWER_S <= 20
-    monkeypatch.setattr(core, "Patience", functools.partial(Patience, 0.05))
+    assert waiting.LONGEST_ANSWER_S <= 20
+    monkeypatch.setattr(waiting, "LONGEST_ANSWER_S", 0.2)
+    monkeypatch.setattr(waiting, "_STEP_S", 0.05)
+    told = []
+
+    async def tell(done, total, message):
+        told.append((done, message))
+
     gate = threading.Event()
     for name in ("download", "search"):
         monkeypatch.setattr(Library, name, _after(gate, getattr(Library, name)))
     pmid = world.paper("pmc_cloud").pmid
     with Endpoint(Library(**settings, mcp_auth_secret_key=SECRET)) as endpoint:
         async with Client(endpoint.url, auth=endpoint.token(), mode=mode) as client:
-            early = await client.call_tool("download_paper", {"pmid": pmid})
+            early = await client.call_tool("download_paper", {"pmid": pmid}, progress_handler=tell)
+            assert told == [(n, "a source keeps us waiting") for n in (1, 2, 3, 4)]
             assert early.structured_content["success"] is False
             assert "same arguments" in early.structured_content["message"]
-            waiting = await client.call_tool(
-                "search_pubmed", {"query": "coral"}, raise_on_error=False
-            )
-            assert waiting.meta["error"]["code"] == "UPSTREAM"
-            assert "same arguments" in waiting.meta["error"]["suggestions"][0]
+            none = await client.call_tool("search_pubmed", {"query": "a"}, raise_on_error=False)
+            assert none.meta["error"]["code"] == "UPSTREAM"
+            assert "same arguments" in none.meta["error"]["suggestions"][0]
             gate.set()
             done = early
             while not done.structured_content["success"]:

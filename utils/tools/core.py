@@ -9,13 +9,12 @@ from fastmcp.tools import FunctionTool, ToolResult
 from mcp.types import ToolAnnotations
 from pydantic import BeforeValidator, Field
 
-from ..errors import Unreachable
 from ..identifiers import Ids
 from ..library import Library
 from ..paper import Paper
-from ..patience import Patience
 from . import schemas
-from .answers import answer, refusing
+from .answers import answer, refusing, shelf_link
+from .waiting import Waiting
 
 if TYPE_CHECKING:
     from ..paper import SearchResult, StoredPaper
@@ -67,7 +66,7 @@ def tool(
 
 
 def _search_tools(library: Library) -> list[FunctionTool]:
-    searched = _in_time(Patience())
+    searched = _in_time(Waiting("PubMed"))
 
     def search_pubmed_lr(
         ligand: str, receptor: str, max_results: Count = 5, sort_by: Sort = "pub_date"
@@ -95,16 +94,12 @@ def _search_tools(library: Library) -> list[FunctionTool]:
     ]
 
 
-def _in_time(patience: Patience[SearchResult]) -> Callable[..., SearchResult]:
+def _in_time(waiting: Waiting) -> Callable[..., SearchResult]:
     """Searching that answers in the time a call may take, and says so when PubMed does not."""
 
     def searched(search: Callable[..., SearchResult], *words: str, **options: Any) -> SearchResult:
         asked = (search.__name__, *words, *sorted(options.items()))
-        found = patience.wait(asked, lambda: search(*words, **options))
-        if found is None:
-            msg = "PubMed keeps this search waiting; it goes on."
-            raise Unreachable(msg, "Call again with the same arguments in a minute.")
-        return found
+        return waiting.result(asked, lambda: search(*words, **options))
 
     return searched
 
@@ -143,7 +138,7 @@ def _search(
 
 
 def _download_tool(library: Library) -> FunctionTool:
-    patience: Patience[Download] = Patience()
+    waiting = Waiting("a source")
 
     def download_paper(
         pmid: Word = "",
@@ -156,7 +151,7 @@ def _download_tool(library: Library) -> FunctionTool:
     ) -> ToolResult:
         """Put a paper's full text (else its abstract) on the shelf, given one identifier."""
         ids = Ids.of(pmid=pmid, doi=doi, pmcid=pmcid, arxiv=arxiv_id)
-        done = patience.wait(
+        done: Download | None = waiting.wait(
             (ids, prefer_pmc, output_path, force),
             lambda: library.download(
                 ids, prefer_pmc=prefer_pmc, output_path=output_path, force=force
@@ -164,7 +159,8 @@ def _download_tool(library: Library) -> FunctionTool:
         )
         if done is None:
             return answer(schemas.still_downloading(ids), schemas.STILL, untrusted=False)
-        return answer(done.row(), f"{done.message} {done.file_path}")
+        links = [shelf_link(done.stored)]
+        return answer(done.row(), f"{done.message} {done.file_path}", links=links)
 
     return tool(download_paper, ADDS_FILES, schemas.DOWNLOAD)
 

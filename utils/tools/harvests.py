@@ -13,17 +13,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-from fastmcp.resources import ResourceTemplate
+from fastmcp.resources import ResourceResult, ResourceTemplate
 from fastmcp.tools import FunctionTool, ToolResult
+from mcp.types import Annotations, ResourceLink
 from pydantic import Field
 
-from ..errors import BadRequest, PaperError, Unreachable
+from ..errors import BadRequest, PaperError
 from ..library import Library
-from ..patience import Patience
 from . import schemas
 from .answers import answer
 from .core import ADDS_FILES, READS_SHELF, Word, tool
-from .resources import readable
+from .resources import readable, untrusted
+from .waiting import Waiting, tell
 
 if TYPE_CHECKING:
     from ..harvest_jobs import Harvest
@@ -130,7 +131,7 @@ def _standing(harvest: Harvest, run: _Run | None) -> dict[str, Any]:
 def tools(library: Library) -> list[FunctionTool]:
     """``harvest_papers`` and ``harvest_status``."""
     harvests = Harvests(library)
-    patience: Patience[Harvest] = Patience()
+    waiting = Waiting("PubMed")
 
     def harvest_papers(
         query: str = "",
@@ -141,22 +142,19 @@ def tools(library: Library) -> list[FunctionTool]:
         """Begin to download all papers of a query or list, by the thousand; returns a job."""
         library.settings.require_email("NCBI")  # else the thread would fail, and nobody hear it
         asked = (query, tuple(ids), max_papers, job_id)
-        harvest = patience.wait(
+        harvest = waiting.result(
             asked,
             lambda: library.harvest(ids, query=query, job_id=job_id, max_papers=max_papers),
         )
-        if harvest is None:
-            msg = "PubMed is still being searched."
-            raise Unreachable(msg, "Call again with the same arguments in a minute.")
         run = harvests.begin(harvest)
         return _told(harvests.look(run.harvest.job_id))
 
     def harvest_status(job_id: str, wait_s: Annotated[float, Field(ge=0, le=20)] = 0) -> ToolResult:
         """Look at a harvest, after up to wait_s seconds or when it is done."""
         until = time.monotonic() + wait_s
-        standing = harvests.look(job_id)
+        standing, told = harvests.look(job_id), -1
         while standing["state"] == "running" and time.monotonic() < until:
-            _report_progress(standing)
+            told = _report_progress(standing, told)
             time.sleep(max(0.0, min(_STEP_S, until - time.monotonic())))
             standing = harvests.look(job_id)
         if standing["state"] == "interrupted" and (trouble := harvests.trouble(job_id)):
@@ -172,29 +170,30 @@ def tools(library: Library) -> list[FunctionTool]:
 def report(library: Library) -> ResourceTemplate:
     """``papers://report/{job_id}``: the page of a harvest."""
 
-    def report(job_id: str) -> str:
+    def report(job_id: str) -> ResourceResult:
         """The report of a harvest, as one HTML page."""
         harvest = library.harvest(job_id=job_id)
         page = harvest.folder / "report.html"
-        return (page if page.exists() else harvest.report()).read_text(encoding="utf-8")
+        page = page if page.exists() else harvest.report()
+        return untrusted(page.read_text(encoding="utf-8"), "text/html")
 
     return ResourceTemplate.from_function(
         readable(report),
         "papers://report/{job_id}",
         title="Report of a harvest",
         mime_type="text/html",
+        annotations=Annotations(audience=["user", "assistant"], priority=0.5),
     )
 
 
-def _report_progress(standing: dict[str, Any]) -> None:
-    """Tell a host that asked for it; from a worker thread the loop is asked to send it."""
-    from anyio.from_thread import run
-    from fastmcp.server.dependencies import get_context
-
+def _report_progress(standing: dict[str, Any], told: int) -> int:
+    """Tell a host how many are done, unless it was *told*: progress must grow (MCP, Progress)."""
     counts = standing["counts"]
-    done = counts["requested"] - counts["pending"]
-    told = f"{counts['full_text']} full text, {counts['abstract']} abstract"
-    run(get_context().report_progress, done, counts["requested"], told)
+    done = int(counts["requested"] - counts["pending"])
+    if done > told:
+        words = f"{counts['full_text']} full text, {counts['abstract']} abstract"
+        tell(done, counts["requested"], words)
+    return done
 
 
 def _told(standing: dict[str, Any]) -> ToolResult:
@@ -204,4 +203,16 @@ def _told(standing: dict[str, Any]) -> ToolResult:
         f"{counts['abstract']} abstract only, {counts['failed']} failed, "
         f"{counts['pending']} pending of {counts['requested']}."
     )
-    return answer(standing, text, untrusted=False)
+    links = []
+    if standing["report"]:
+        links = [
+            ResourceLink(
+                type="resource_link",
+                uri=standing["report"],
+                name="report.html",
+                title="Report of the harvest",
+                mime_type="text/html",
+                annotations=Annotations(audience=["user", "assistant"], priority=0.5),
+            )
+        ]
+    return answer(standing, text, untrusted=False, links=links)

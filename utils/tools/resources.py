@@ -67,11 +67,11 @@ def templates(library: Library) -> list[ResourceTemplate]:
         """A PubMed record, with its abstract."""
         from .pubmed_rows import paper_row
 
-        return _untrusted(_as_json(paper_row(library.paper(pmid))), _JSON)
+        return untrusted(_as_json(paper_row(library.paper(pmid))), _JSON)
 
     def text(key: str) -> ResourceResult:
         """A paper on the shelf as markdown, by file name or any identifier."""
-        return _untrusted(_text(library, key), "text/markdown")
+        return untrusted(_text(library, key), "text/markdown")
 
     at = functools.partial(ResourceTemplate.from_function, annotations=_FOR_MODELS)
     return [
@@ -141,7 +141,7 @@ def readable(function: Callable[P, Any]) -> Callable[P, Any]:
     return read
 
 
-def _untrusted(text: str, media: str) -> ResourceResult:
+def untrusted(text: str, media: str) -> ResourceResult:
     """Words from the web, marked as such."""
     return ResourceResult([ResourceContent(text, mime_type=media, meta={"untrusted": True})])
 

@@ -22,13 +22,10 @@ class Waiting:
         self._site = site
         self._patience: Patience[Any] = Patience(_STEP_S)
 
-    def result(self, asked: Hashable, work: Callable[[], Result]) -> Result:
-        """What *work* returns; *asked* tells which calls are the same.
+    def wait(self, asked: Hashable, work: Callable[[], Result]) -> Result | None:
+        """What *work* returns, or None when it is not there in time and goes on.
 
-        Raises
-        ------
-        Unreachable
-            It is not there in time; it goes on, and the same call picks it up.
+        *asked* tells which calls are the same: the next such one picks it up.
         """
         steps = int(LONGEST_ANSWER_S / _STEP_S)
         for step in range(1, steps + 1):
@@ -36,8 +33,21 @@ class Waiting:
             if result is not None:
                 return result
             tell(step, steps, f"{self._site} keeps us waiting")
-        msg = f"{self._site} keeps this request waiting; it goes on."
-        raise Unreachable(msg, "Call again with the same arguments in a minute.")
+        return None
+
+    def result(self, asked: Hashable, work: Callable[[], Result]) -> Result:
+        """What *work* returns; see `wait`.
+
+        Raises
+        ------
+        Unreachable
+            It is not there in time.
+        """
+        result = self.wait(asked, work)
+        if result is None:
+            msg = f"{self._site} keeps this request waiting; it goes on."
+            raise Unreachable(msg, "Call again with the same arguments in a minute.")
+        return result
 
 
 def tell(done: float, total: float, message: str) -> None:
