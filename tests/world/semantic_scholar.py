@@ -185,6 +185,10 @@ def _citations(record: Record, world: World) -> int:
     return len(citing(record, world)) if record.branch != "crowd" else 0
 
 
+def _references(record: Record, world: World) -> int:
+    return len(cited(record, world)) + 1 if record.branch != "crowd" else 0
+
+
 def _page(call: Call, usual: int) -> tuple[int, int]:
     return int(call.params.get("offset", "0")), int(call.params.get("limit", str(usual)))
 
@@ -266,7 +270,7 @@ def _row(record: Record, fields: Sequence[str], world: World) -> dict[str, Any]:
         "venue": lambda: record.journal.title,
         "publicationVenue": lambda: {"name": record.journal.title, "issn": record.journal.issn},
         "year": lambda: int(record.year),
-        "referenceCount": lambda: len(cited(record, world)) + 1,
+        "referenceCount": lambda: _references(record, world),
         "citationCount": lambda: _citations(record, world),
         "influentialCitationCount": lambda: _citations(record, world) // 10,
         "isOpenAccess": lambda: bool(record.cloud),

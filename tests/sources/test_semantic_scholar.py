@@ -1,0 +1,651 @@
+"""Semantic Scholar: records, searches, lists of citations, and its manners."""
+
+import json
+from contextlib import suppress
+from itertools import pairwise
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as effort
+from hypothesis import strategies as st
+
+from tests.answering import HOSTILE, answering
+from tests.world import World
+from tests.world.semantic_scholar import CITATIONS, FAMOUS, KEY, WITHHELD, paper_id
+from utils import Library
+from utils.errors import BadRequest, NotConfigured, NotFound, NotOffered, Unreachable
+from utils.identifiers import Ids
+from utils.sources import Query
+from utils.sources.semantic_scholar import (
+    hits_now,
+    in_bulk,
+    look_up,
+    paper_called,
+    relevant,
+    scholar_papers,
+    search,
+)
+from utils.sources.semantic_scholar_graph import graph_name, paper_path, recalled, remember
+from utils.sources.semantic_scholar_links import linked_papers, related_to
+from utils.sources.semantic_scholar_records import FIELDS, author_of, scholar_paper
+from utils.web import Answer
+
+WHOLE = {
+    "paperId": "0123456789abcdef0123456789abcdef01234567",
+    "externalIds": {
+        "DOI": "10.1234/Syn.2026.1",
+        "PubMed": "40000001",
+        "PubMedCentral": "9990001",
+        "ArXiv": "2601.00001",
+        "CorpusId": 900000001,
+    },
+    "url": "https://www.semanticscholar.org/paper/0123456789abcdef0123456789abcdef01234567",
+    "title": "A synthetic title",
+    "abstract": None,
+    "venue": "Nat. Synth. Stud.",
+    "year": 2026,
+    "publicationDate": None,
+    "publicationTypes": ["JournalArticle", "MetaAnalysis", "SomethingNew"],
+    "journal": {"name": "Nature Synthetic Studies", "volume": "12 3", "pages": "\n 525 - 535\n "},
+    "publicationVenue": {"issn": "1234-5678"},
+    "openAccessPdf": {"url": "", "status": None, "license": "CCBYNC", "disclaimer": "Notice: …"},
+    "tldr": {"model": "tldr@v2.0.0", "text": "It is synthetic."},
+    "authors": [{"authorId": "1", "name": "J. Doe"}, {"authorId": "2", "name": None}, None],
+    "citationCount": 3,
+}
+
+
+# --- records -----------------------------------------------------------------
+
+
+def test_a_record_in_our_words():
+    found = scholar_paper(WHOLE)
+    paper = found.paper
+    assert paper.ids == Ids(
+        "10.1234/syn.2026.1", "40000001", "PMC9990001", "2601.00001", WHOLE["paperId"]
+    )
+    assert (paper.abstract, paper.published) == ("", "2026")
+    assert (paper.journal, paper.journal_abbreviation) == (
+        "Nature Synthetic Studies",
+        "Nat. Synth. Stud.",
+    )
+    assert (paper.volume, paper.issue, paper.pages, paper.issn) == (
+        "12",
+        "3",
+        "525-535",
+        "1234-5678",
+    )
+    assert paper.publication_types == ("Journal Article", "Meta-Analysis")
+    assert paper.license == "CC BY-NC"
+    assert [author.name for author in paper.authors] == ["J. Doe"]
+    assert found.author_ids == ("1",)
+    assert (found.citation_count, found.reference_count) == (3, None)
+    assert found.open_copy == ""
+    assert found.tldr == "It is synthetic."
+
+
+def test_a_preprint_is_one_and_has_no_volume():
+    journal = {"name": "ArXiv", "volume": "abs/2601.00001"}
+    names = {"DOI": "10.48550/arXiv.2601.00001"}
+    row = {"title": "T", "journal": journal, "externalIds": names, "publicationTypes": None}
+    paper = scholar_paper(row).paper
+    assert paper.ids == Ids(arxiv="2601.00001")
+    assert (paper.volume, paper.publication_types) == ("", ("Preprint",))
+
+
+@pytest.mark.parametrize("row", [None, [], {}, {"paperId": None, "title": None}, {"paperId": 7}])
+def test_what_names_no_paper_is_none(row):
+    assert scholar_paper(row) is None
+
+
+def test_text_that_deceives_is_cleaned():
+    row = {"title": "A\x1b[2J\u202etitle", "url": "javascript:alert(1)", "tldr": {"text": "\x07x"}}
+    found = scholar_paper(row)
+    assert found.paper.title == "A [2J title"
+    assert (found.url, found.tldr) == ("", "x")
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "family", "suffix"),
+    [
+        ("J. Doe", "J.", "Doe", ""),
+        ("Turing", "", "Turing", ""),
+        ("Ludwig van Beethoven", "Ludwig", "van Beethoven", ""),
+        ("van Gogh", "", "van Gogh", ""),
+        ("Maria de la Cruz", "Maria", "de la Cruz", ""),
+        ("Martin Luther King, Jr.", "Martin Luther", "King", "Jr."),
+        ("Doe, Jane A.", "Jane A.", "Doe", ""),
+        ("Jo‐Shu Chang", "Jo‐Shu", "Chang", ""),
+        ("J. Society", "J.", "Society", ""),
+    ],
+)
+def test_names_are_split_where_they_split(name, given, family, suffix):
+    author = author_of(name)
+    assert (author.given, author.family, author.suffix) == (given, family, suffix)
+
+
+@pytest.mark.parametrize("name", ["The ENCODE Project Consortium", "ATLAS Collaboration"])
+def test_groups_are_groups(name):
+    assert author_of(name).collective == name
+
+
+# --- one paper ---------------------------------------------------------------
+
+
+def test_every_form_of_identifier_leads_to_the_paper(library, world):
+    record = world.paper("arxiv_published")
+    known = paper_called(paper_id(record), library.web)
+    own = known.paper.ids.s2
+    assert own == paper_id(record)
+    number = int(own[:8], 16)
+    for spelling in (
+        record.doi,
+        f"https://doi.org/{record.doi}",
+        f"PMID:{record.pmid}",
+        f"arXiv:{record.arxiv}v2",
+        f"https://arxiv.org/pdf/{record.arxiv}",
+        f"CorpusID:{number}",
+        f"mag:{2_000_000_000 + number % 10**9}",
+        f"ACL:W25-{number % 10_000:04d}",
+        f"https://aclanthology.org/W25-{number % 10_000:04d}/",
+        f"https://www.semanticscholar.org/paper/Some-title/{own}",
+    ):
+        assert paper_called(graph_name(spelling), library.web).paper.ids.s2 == own, spelling
+
+
+def test_pmc_takes_digits(library, world):
+    record = world.paper("pmc_cloud")
+    for spelling in (record.pmcid, f"PMCID:{record.number}"):
+        assert paper_called(graph_name(spelling), library.web).paper.ids.pmcid == record.pmcid
+    assert world.requests[0].path == f"/paper/PMCID:{record.number}"
+
+
+@pytest.mark.parametrize("name", ["DOI:10.1/x", "0" * 40, "CorpusId:7"])
+def test_who_is_unknown_is_not_found(library, world, name):
+    with pytest.raises(NotFound):
+        paper_called(name, library.web)
+    assert len(world.requests) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "some title", "10.1/../../author/1", "URL:https://a.org/../b", "a\x00b", "x" * 2000],
+)
+def test_what_is_no_identifier_is_not_sent(text):
+    with pytest.raises(BadRequest):
+        graph_name(text)
+
+
+def test_a_doi_of_any_signs_is_one_path(library, world):
+    doi = world.paper("sici").doi
+    assert paper_called(graph_name(doi), library.web).paper.ids.doi == doi.lower()
+
+
+def test_seen_in_a_search_is_known_for_a_day(library, world, clock):
+    [first, *_] = search(Query("coral", sort_by="relevance"), library.web).papers
+    assert paper_called(first.ids.s2, library.web).paper == first
+    assert len(world.requests) == 1
+    clock.sleep(25 * 3600)
+    paper_called(first.ids.s2, library.web)
+    assert len(world.requests) == 2
+
+
+# --- searches ----------------------------------------------------------------
+
+
+def test_a_search_finds_papers_with_all_their_names(library, world):
+    found = search(Query("coral", sort_by="relevance"), library.web)
+    record = world.paper("publisher_meta_refresh")
+    [paper] = [paper for paper in found.papers if paper.ids.pmid == record.pmid]
+    assert paper.ids == Ids(record.doi, record.pmid, s2=paper_id(record))
+    assert paper.abstract == ""  # its publisher forbids it
+    assert (found.total, found.next_start, found.warnings) == (len(found.papers), None, ())
+
+
+def test_hyphens_and_operators_are_not_sent(library, world):
+    found = search(Query('"Turn-taking" AND (gaps) NOT coral', sort_by="relevance"), library.web)
+    assert world.requests[0].params["query"] == found.effective_query == "Turn taking gaps"
+    assert [paper.title for paper in found.papers] == [world.paper("publisher_pdf").title]
+    assert "plain words" in found.warnings[0]
+    assert search(Query("turn-taking", sort_by="relevance"), library.web).warnings == ()
+
+
+def test_dates_types_and_fields_are_filters(library, world):
+    query = Query(
+        "coral",
+        sort_by="relevance",
+        min_date="2025",
+        max_date="2025/06",
+        publication_types=("Journal Article",),
+        categories=("biology",),
+    )
+    found = search(query, library.web)
+    asked = world.requests[0].params
+    assert asked["publicationDateOrYear"] == "2025-01-01:2025-06-30"
+    assert (asked["publicationTypes"], asked["fieldsOfStudy"]) == ("JournalArticle", "Biology")
+    assert all("2025-01-01" <= paper.published <= "2025-06-30" for paper in found.papers)
+    search(Query("moss", sort_by="relevance", min_date="2020", max_date="2024"), library.web)
+    assert world.requests[1].params["year"] == "2020-2024"
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        Query("coral", author="Doe"),
+        Query("coral", sort_by="journal"),
+        Query("coral", min_date="2020", max_date="2021", date_type="edat"),
+        Query("coral", publication_types=("Sonnet",)),
+        Query("coral", categories=("Alchemy",)),
+        Query("-- NOT coral", sort_by="relevance"),
+        Query("coral", sort_by="relevance", start=999),
+        Query("coral", start=995, max_results=10),
+        Query("coral", min_date="soon", max_date="later"),
+    ],
+)
+def test_what_it_cannot_be_asked_is_refused_unsent(library, world, query):
+    with pytest.raises(BadRequest):
+        search(query, library.web)
+    assert world.requests == []
+
+
+def test_the_newest_first(library, world):
+    found = search(Query("in", max_results=5), library.web)
+    dates = [paper.published for paper in found.papers]
+    assert dates == sorted(dates, reverse=True)
+    assert (len(dates), found.next_start) == (5, 5)
+    more = search(Query("in", max_results=5, start=5), library.web)
+    assert more.papers[0].published <= dates[-1]
+    assert len(world.requests) == 1  # a thousand came at once
+
+
+@pytest.fixture(scope="module")
+def crowded_world():
+    with World(crowd=2_300) as world:
+        yield world
+
+
+@pytest.fixture
+def crowd(crowded_world, tmp_path):
+    """A library where one search has 2,300 hits."""
+    crowded_world.reset()
+    addresses = {name.lower(): value for name, value in crowded_world.environment().items()}
+    folders = {"papers_dir": tmp_path / "crowd", "papers_pace_dir": tmp_path / "pace"}
+    library = Library(**{**addresses, **folders})
+    yield library
+    library.shelf.close()
+
+
+def test_pages_are_joined_and_end_at_the_wall_with_a_word(crowd):
+    found = search(Query("crowd", sort_by="relevance", max_results=150, start=900), crowd.web)
+    assert (found.total, len(found.papers), found.next_start) == (2_300, 99, None)
+    assert "999 of about 2,300" in found.warnings[-1]
+
+
+def test_a_list_goes_on_where_it_stopped(crowd):
+    first = relevant("crowd", {}, 120, 0, crowd.web)
+    then = relevant("crowd", {}, 10, first.next_start, crowd.web)
+    titles = [found.paper.title for found in (*first.papers, *then.papers)]
+    assert len(titles) == len(set(titles)) == 130
+
+
+def test_a_page_that_fails_leaves_the_others(crowd, crowded_world):
+    crowded_world.mood("down", "semantic_scholar", path="offset=100")
+    found = search(Query("crowd", sort_by="relevance", max_results=150), crowd.web)
+    assert (len(found.papers), found.next_start) == (100, 100)
+    assert "cut short" in found.warnings[-1]
+
+
+def test_in_bulk_every_hit_is_reached_once(crowd, crowded_world):
+    seen, start, question = [], 0, {"query": "crowd", "sort": "paperId:asc"}
+    while start is not None:
+        page = in_bulk(question, 400, start, crowd.web)
+        seen += [found.paper.ids.s2 for found in page.papers]
+        start, question = page.next_start, {**question, "token": page.token}
+        question = {name: value for name, value in question.items() if value}
+    assert len(seen) == len(set(seen)) == page.total == 2_300
+    assert seen == sorted(seen)
+    assert len(crowded_world.requests) == 3
+
+
+def test_a_list_that_ends_before_its_total_ends(library, monkeypatch):
+    told = {"error": "Requested data for this limit and/or offset is not available"}
+
+    def get(self, url, params=None, *, check, **options):
+        check(Answer(400, url, json.dumps(told).encode()))
+
+    monkeypatch.setattr(type(library.web), "get", get)
+    found = search(Query("coral", sort_by="relevance", start=300), library.web)
+    assert (found.papers, found.next_start, found.total) == ((), None, 300)
+    assert "ends the list" in found.warnings[0]
+
+
+# --- citations, references, batches -------------------------------------------
+
+
+def test_who_cites_a_paper_and_how_many_there_are(library, world):
+    record = world.paper("sici")
+    page = linked_papers(f"PMID:{record.pmid}", "citations", 3, 0, library.web)
+    assert len(page.papers) == 3
+    assert page.total == paper_called(f"PMID:{record.pmid}", library.web).citation_count > 3
+    rest = linked_papers(f"PMID:{record.pmid}", "citations", 100, page.next_start, library.web)
+    assert (rest.next_start, 3 + len(rest.papers)) == (None, page.total)
+    assert len(world.requests) == 3
+
+
+def test_a_whole_list_needs_one_request(library, world):
+    pmid = world.paper("partial").pmid
+    page = linked_papers(f"PMID:{pmid}", "citations", 100, 0, library.web)
+    assert page.total == len(page.papers) > 0
+    assert len(world.requests) == 1
+
+
+def test_the_wall_of_ten_thousand_says_how_many_lie_beyond(library, world):
+    name = f"PMID:{world.paper(FAMOUS).pmid}"
+    page = linked_papers(name, "citations", 1000, 9_500, library.web)
+    assert (page.total, len(page.papers), page.next_start) == (CITATIONS, 499, None)
+    assert f"{CITATIONS - 9_999:,} lie beyond" in page.warnings[0]
+    with pytest.raises(BadRequest, match="9,999"):
+        linked_papers(name, "citations", 10, 9_999, library.web)
+
+
+def test_how_many_there_are_may_stay_unknown(library, world):
+    pmid = world.paper(FAMOUS).pmid
+    world.mood("down", "semantic_scholar", path="tldr")
+    page = linked_papers(f"PMID:{pmid}", "citations", 10, 0, library.web)
+    assert (page.total, len(page.papers), page.next_start) == (None, 10, 10)
+    assert "could not be asked" in page.warnings[0]
+
+
+def test_works_of_no_database_are_listed_by_title(library, world):
+    page = linked_papers(f"PMID:{world.paper('partial').pmid}", "references", 100, 0, library.web)
+    assert page.papers[-1].paper.ids == Ids()
+    assert page.papers[-1].paper.title
+
+
+def test_withheld_is_not_empty(library, world):
+    page = linked_papers(f"PMID:{world.paper(WITHHELD).pmid}", "references", 10, 0, library.web)
+    assert page.papers == ()
+    assert page.total > 0
+    assert "publisher" in page.warnings[0]
+
+
+def test_rows_of_nothing_are_counted(library, monkeypatch):
+    rows = [{"citingPaper": None}, {"citingPaper": {"paperId": None}}, 7, {"citingPaper": WHOLE}]
+    answering(monkeypatch, {"offset": 0, "data": rows})
+    page = linked_papers("PMID:1", "citations", 10, 0, library.web)
+    assert (len(page.papers), page.total) == (1, 4)
+    assert "3 of these" in page.warnings[0]
+
+
+def test_related_papers_in_the_form_of_europe_pmc(library, world):
+    total, rows, url = related_to(
+        Ids(pmid=world.paper("pmc_cloud").pmid), "citations", 2, library.web
+    )
+    assert total > len(rows) == 2
+    assert rows[0].pmid
+    assert rows[0].title
+    assert url.endswith("/citations")
+    with pytest.raises(NotOffered):
+        related_to(Ids(pmid="99999999"), "references", 2, library.web)
+
+
+def test_many_papers_are_one_request(library, world):
+    wanted = [Ids(s2=paper_id(record)) for record in world.papers]
+    known = look_up([*wanted, Ids(s2="0" * 40)], library.web)
+    assert list(known) == wanted
+    assert all(paper.ids.s2 == ids.s2 for ids, paper in known.items())
+    assert look_up(wanted, library.web) == known
+    assert len(world.requests) == 1
+
+
+def test_any_name_will_do_for_a_batch(library, world):
+    record = world.paper("arxiv_published")
+    wanted = [Ids(pmid=record.pmid), Ids(doi=record.doi), Ids(arxiv=record.arxiv)]
+    known = scholar_papers(wanted, library.web)
+    assert {found.paper.ids.s2 for found in known.values()} == {paper_id(record)}
+
+
+# --- manners -----------------------------------------------------------------
+
+
+def with_key(settings, key=KEY):
+    return Library(**{**settings, "semantic_scholar_api_key": key})
+
+
+def test_one_request_a_second_over_all_endpoints(library, world):
+    pmids = [record.pmid for record in world.papers if record.pmid][:2]
+    for pmid in pmids:
+        paper_called(f"PMID:{pmid}", library.web)
+        linked_papers(f"PMID:{pmid}", "citations", 1, 0, library.web)
+    scholar_papers([Ids(pmid=pmid) for pmid in ("41000003", "41000004")], library.web)
+    search(Query("coral"), library.web)
+    times = [request.at for request in world.requests]
+    assert len(times) == 6
+    assert all(later - sooner >= 1 for sooner, later in pairwise(times))
+
+
+def test_a_key_travels_in_its_header_only(settings, world, caplog):
+    library = with_key(settings)
+    search(Query("coral"), library.web)
+    scholar_papers([Ids(pmid="41000003")], library.web)
+    for request in world.requests:
+        assert request.headers["x-api-key"] == KEY
+        assert KEY not in str(request.params)
+        assert KEY not in request.path
+    assert KEY not in caplog.text
+
+
+def test_a_bad_key_is_named_without_being_shown(settings, world):
+    library = with_key(settings, "WRONG-KEY")
+    with pytest.raises(NotConfigured) as caught:
+        search(Query("coral"), library.web)
+    assert "SEMANTIC_SCHOLAR_API_KEY" in caught.value.hint
+    assert "WRONG-KEY" not in str(caught.value.envelope())
+    assert len(world.requests) == 1
+
+
+def test_the_crowded_pool_is_waited_for_and_then_named(library, world):
+    world.mood("crowded", "semantic_scholar")
+    with pytest.raises(Unreachable) as caught:
+        search(Query("coral"), library.web)
+    assert caught.value.code == "RATE_LIMIT"
+    assert "SEMANTIC_SCHOLAR_API_KEY" in caught.value.hint
+    times = [request.at for request in world.requests]
+    pauses = [later - sooner for sooner, later in pairwise(times)]
+    assert len(pauses) >= 3
+    assert all(later > 1.8 * sooner for sooner, later in pairwise(pauses))
+
+
+def test_the_next_question_stays_away_while_the_pool_is_crowded(library, world):
+    world.mood("crowded", "semantic_scholar")
+    for _ in range(3):
+        with pytest.raises(Unreachable):
+            hits_now(library.web)
+    asked = len(world.requests)
+    with pytest.raises(Unreachable) as caught:
+        hits_now(library.web)
+    assert len(world.requests) == asked
+    assert "SEMANTIC_SCHOLAR_API_KEY" in caught.value.hint
+
+
+def test_who_has_a_key_is_not_in_the_pool(settings, world):
+    world.mood("crowded", "semantic_scholar")
+    assert search(Query("coral"), with_key(settings).web).papers
+
+
+@pytest.mark.parametrize(
+    "mood", ["down", "reset", "truncate", "captcha", "garbage", "empty", "deep_nesting", "storm"]
+)
+def test_no_mood_looks_like_an_empty_list(library, world, mood):
+    world.mood(mood, "semantic_scholar", seconds=100)
+    for ask in (
+        lambda: search(Query("coral"), library.web),
+        lambda: paper_called("PMID:41000003", library.web),
+        lambda: linked_papers("PMID:41000003", "citations", 5, 0, library.web),
+        lambda: scholar_papers([Ids(pmid="41000003")], library.web),
+    ):
+        with pytest.raises(Unreachable):
+            ask()
+    world.calm()
+
+
+@pytest.mark.parametrize("body", ["<html>Not found</html>", "", '{"data": []}'])
+@pytest.mark.parametrize("status", [400, 403, 404])
+def test_a_gateway_that_refuses_is_no_answer(library, monkeypatch, status, body):
+    def get(self, url, params=None, *, check, **options):
+        check(Answer(status, url, body.encode()))
+
+    monkeypatch.setattr(type(library.web), "get", get)
+    with pytest.raises(Unreachable):
+        paper_called("PMID:1", library.web)
+
+
+# --- any answer at all ---------------------------------------------------------
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
+    max_leaves=6,
+)
+ROWS = st.dictionaries(
+    st.sampled_from(sorted(WHOLE)), ANYTHING | st.sampled_from([*WHOLE.values()])
+)
+ENDS = st.dictionaries(st.sampled_from(["citingPaper", "citedPaper"]), ROWS | ANYTHING)
+LISTS = st.fixed_dictionaries(
+    {"data": ANYTHING | st.lists(ROWS | ENDS | ANYTHING, max_size=3)},
+    optional={"total": ANYTHING, "next": ANYTHING, "token": ANYTHING, "error": ANYTHING},
+)
+VERBS = {
+    "relevance": lambda web: search(Query("x", sort_by="relevance"), web).papers,
+    "newest": lambda web: search(Query("x"), web).papers,
+    "paper": lambda web: [paper_called("PMID:1", web).paper],
+    "citations": lambda web: linked_papers("PMID:1", "citations", 5, 0, web).papers,
+    "references": lambda web: linked_papers("PMID:1", "references", 5, 7, web).papers,
+    "related": lambda web: related_to(Ids(pmid="1"), "citations", 5, web)[1],
+    "batch": lambda web: list(look_up([Ids(s2="0" * 40)], web).values()),
+    "doctor": lambda web: [hits_now(web)] * 0,
+}
+
+
+def saying(body):
+    """A web where every answer is *body*, and nothing is remembered."""
+
+    def answer(url, params=None, *, check, **options):
+        told = Answer(200, url, body if isinstance(body, bytes) else body.encode())
+        check(told)
+        return told
+
+    forgetful = SimpleNamespace(recall=lambda *_: None, keep=lambda *_: None)
+    known = SimpleNamespace(semantic_scholar_base_url="http://s2.test", key=lambda _: "")
+    return SimpleNamespace(settings=known, memory=forgetful, get=answer, post=answer)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+@given(ANYTHING | LISTS | ROWS | st.lists(ROWS | st.none(), max_size=2))
+@effort(max_examples=100, deadline=None)
+def test_any_json_gives_papers_or_unreachable(verb, value):
+    try:
+        papers = VERBS[verb](saying(json.dumps(value)))
+    except Unreachable:
+        return
+    assert all(paper.title or getattr(paper, "ids", True) for paper in papers)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("body", HOSTILE)
+def test_no_hostile_answer_breaks_a_reader(verb, body):
+    web = saying(body if isinstance(body, str | bytes) else json.dumps(body))
+    with suppress(Unreachable):
+        assert not list(VERBS[verb](web))
+
+
+def test_what_an_error_says_is_cleaned():
+    with pytest.raises(Unreachable, match="Too busy") as caught:
+        paper_called("PMID:1", saying('{"message": "Too\\u001b busy", "code": "429"}'))
+    assert "\x1b" not in str(caught.value)
+
+
+def test_what_was_kept_in_another_form_is_forgotten(library, world):
+    path, params = paper_path("PMID:41000003"), {"fields": FIELDS}
+    remember(path, params, [1], library.web)
+    assert recalled(path, params, library.web) == [1]
+    assert paper_called("PMID:41000003", library.web).paper.ids.pmid == "41000003"
+    assert len(world.requests) == 1
+
+
+# --- recorded answers ----------------------------------------------------------
+
+
+@pytest.fixture
+def recorded(shared):
+    folder = shared / "apis" / "semanticscholar"
+
+    def read(name):
+        [path] = folder.glob(f"*{name}.json")
+        return json.loads(path.read_bytes())
+
+    return read
+
+
+@pytest.mark.shared
+def test_recorded_papers(recorded):
+    found = scholar_paper(recorded("200_07fa2ab0"))
+    paper = found.paper
+    assert paper.ids.names()[:4] == [
+        "doi:10.1038/s42256-024-00832-8",
+        "pmid:38799228",
+        "pmcid:PMC11116106",
+        "arxiv:2304.05376",
+    ]
+    assert (paper.journal, paper.volume, paper.pages) == (
+        "Nature Machine Intelligence",
+        "6",
+        "525-535",
+    )
+    assert paper.license == "CC BY"
+    assert found.open_copy == "https://www.nature.com/articles/s42256-024-00832-8.pdf"
+    assert (paper.authors[0].family, paper.authors[0].given) == ("Bran", "Andrés M")
+    preprint = scholar_paper(recorded("200_3a2c7bb4")["data"][0]).paper
+    assert preprint.ids == Ids(arxiv="2312.07559", s2="7e55d8701785818776323b4147cb13354c820469")
+    assert (preprint.publication_types, preprint.volume) == (("Preprint",), "")
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize(
+    ("name", "total", "goes_on"),
+    [("200_eb4f0626", 68_786, True), ("200_ac5df403", 77, False), ("200_78a2bca7", 1, False)],
+)
+def test_recorded_searches(recorded, library, monkeypatch, name, total, goes_on):
+    reply = recorded("litstudy_78a2bca7" if "78a2bca7" in name else name)
+    answering(monkeypatch, reply)
+    found = relevant("turing", {}, len(reply["data"]), 0, library.web)
+    assert (found.total, found.next_start is not None) == (total, goes_on)
+    assert len(found.papers) == len(reply["data"])
+
+
+@pytest.mark.shared
+def test_a_recorded_search_in_bulk(recorded, library, monkeypatch):
+    reply = recorded("200_0b994d4d")
+    answering(monkeypatch, reply)
+    page = in_bulk({"query": "turing"}, 100, 900, library.web)
+    assert len(page.papers) == 100
+    assert (page.total, page.token, page.next_start) == (reply["total"], reply["token"], 0)
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("name", ["200_e3fc840b", "200_e920cf57", "200_37bbedaa", "200_7155984d"])
+def test_recorded_citations(recorded, library, monkeypatch, name):
+    reply = recorded(name)
+    answering(monkeypatch, reply, {**WHOLE, "citationCount": 5_000})
+    page = linked_papers("PMID:1", "citations", 100, reply["offset"], library.web)
+    assert len(page.papers) == len(reply["data"])
+    assert (page.total, page.next_start) == (5_000, reply["next"])
+
+
+@pytest.mark.shared
+def test_every_recorded_answer_is_read_or_refused(recorded, shared):
+    for path in (shared / "apis" / "semanticscholar").glob("*.json"):
+        for verb in VERBS.values():
+            with suppress(Unreachable):
+                assert isinstance(list(verb(saying(path.read_bytes()))), list)
