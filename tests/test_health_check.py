@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from utils import Library
 from utils.health_check import client_snippets
 from utils.settings import load_settings, version
+from utils.sources import SOURCES
 
 ROOT = Path(__file__).resolve().parent.parent
 EMAIL = "o'neil@lab.edu"
@@ -59,3 +61,57 @@ def test_claude_code_takes_one_line(snippets):
 
 def test_no_key_is_in_a_snippet(snippets):
     assert not any("SECRET123" in text for text in snippets.values())
+
+
+def checks_of(library):
+    return {check.what: check for check in library.doctor()}
+
+
+def test_every_service_is_asked_gently_and_none_is_paid(library, world):
+    checks = checks_of(library)
+    for source in SOURCES:
+        if source.service:
+            assert checks[source.name].state == "ok", checks[source.name]
+    scholar = [request for request in world.requests if request.service == "semantic_scholar"]
+    assert [request.params["limit"] for request in scholar] == ["1"]
+    openalex = [request for request in world.requests if request.service == "openalex"]
+    assert [request.path.partition("/doi:")[0] for request in openalex] == ["/works"]
+    assert "search" not in openalex[0].params
+
+
+def test_the_doctor_asks_anew(library, world):
+    for _ in range(2):
+        assert "hits" in checks_of(library)["semantic_scholar"].detail
+    asked = [request for request in world.requests if request.service == "semantic_scholar"]
+    assert len(asked) == 2
+
+
+def test_a_crowded_pool_is_a_warning_that_a_key_helps(library, world):
+    world.mood("crowded", "semantic_scholar")
+    check = checks_of(library)["semantic_scholar"]
+    assert check.state == "warning"
+    assert "SEMANTIC_SCHOLAR_API_KEY" in check.advice
+
+
+@pytest.mark.parametrize("name", ["semantic_scholar", "openalex"])
+def test_a_bad_key_is_a_problem_and_is_not_shown(settings, world, name):
+    library = Library(**{**settings, f"{name}_api_key": "WRONG-KEY"})
+    checks = checks_of(library)
+    assert checks[name].state == "problem"
+    assert name.upper() in f"{checks[name].detail} {checks[name].advice}"
+    assert "WRONG-KEY" not in str(checks)
+    library.shelf.close()
+
+
+def test_keys_are_listed_with_what_they_are_good_for(library, settings):
+    checks = checks_of(library)
+    for name in ("SEMANTIC_SCHOLAR_API_KEY", "OPENALEX_API_KEY"):
+        assert checks[name].state == "warning"
+        assert checks[name].advice
+
+
+def test_a_dead_service_is_a_problem_of_its_own(library, world):
+    world.mood("reset", "semantic_scholar")
+    checks = checks_of(library)
+    assert checks["semantic_scholar"].state == "problem"
+    assert checks["pubmed"].state == "ok"
