@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, product
 
 from .identifiers import Ids
 from .paper import Paper
-from .record_likeness import Looks, looks_of
+from .record_likeness import Looks
 from .same_paper import Judgement, judged_looks
 
 _LETTERS = 24  # of a title's beginning and end
+_PREPRINTS = ("preprint_of", "has_preprint")
 _CROWD = 40  # records under one key; more are told apart by year and author first
 
 
@@ -41,13 +42,15 @@ def grouped(papers: Sequence[Paper]) -> Families:
     Groups are in the order of their first record. No group holds two records that contradict each
     other, also not by way of a third.
     """
-    looks = [looks_of(paper) for paper in papers]
+    looks = [Looks(paper) for paper in papers]
     verdicts = {pair: judged_looks(*(looks[at] for at in pair)) for pair in _pairs(looks)}
     groups = _Groups(looks, verdicts)
     # The surest first, so that a doubtful pair never keeps a certain one apart.
     for pair in sorted(verdicts, key=lambda pair: -verdicts[pair].confidence):
         if verdicts[pair].relation == "same":
             groups.unite(*pair)
+        elif shared := _shared(*(looks[at].paper.ids for at in pair)):
+            groups.contradict(*pair, f"both have {shared}, but {verdicts[pair].reason}")
     return groups.families()
 
 
@@ -72,8 +75,8 @@ class _Groups:
             return
         why = self._verdicts[min(one, other), max(one, other)]
         if clash := self._ids[first].clash(self._ids[second]):
-            said = f"{_named(self._looks[one])} and {_named(self._looks[other])} look the same"
-            self._contradictions.append(f"{said} ({why.reason}), but not {clash}: kept apart.")
+            if why.confidence == 1.0:
+                self.contradict(one, other, f"{why.reason}, but {clash}")
             return
         if any(self._apart(*pair) for pair in product(self._members[first], self._members[second])):
             return
@@ -82,6 +85,11 @@ class _Groups:
         for at in self._members[second]:
             self._group[at] = first
         self._members[first] += self._members.pop(second)
+
+    def contradict(self, one: int, other: int, why: str) -> None:
+        """Two records that share an identifier, and yet cannot be of one paper."""
+        said = f"{self._looks[one].paper.ids} and {self._looks[other].paper.ids} are kept apart"
+        self._contradictions.append(f"{said}: {why}.")
 
     def families(self) -> Families:
         """What came of it."""
@@ -96,10 +104,11 @@ class _Groups:
             pair = min(ours, theirs), max(ours, theirs)
             if pair not in best or best[pair].confidence < said.confidence:
                 best[pair] = said
+        links = _likeliest(best)
         return Families(
             tuple(tuple(sorted(self._members[root])) for root in roots),
             self._reasons,
-            tuple((ours, theirs, said) for (ours, theirs), said in sorted(best.items(), key=_key)),
+            tuple((ours, theirs, said) for (ours, theirs), said in sorted(links.items(), key=_key)),
             tuple(dict.fromkeys(self._contradictions)),
         )
 
@@ -111,12 +120,28 @@ class _Groups:
         return verdict.relation == "different" and verdict.confidence == 1.0
 
 
+def _likeliest(links: dict[tuple[int, int], Judgement]) -> dict[tuple[int, int], Judgement]:
+    """A preprint became one paper: the likeliest; where several could be it, each is less likely."""
+    published: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for pair, said in links.items():
+        if said.relation in _PREPRINTS:
+            published[pair[said.relation == "has_preprint"]].append(pair)
+    kept = {pair: said for pair, said in links.items() if said.relation not in _PREPRINTS}
+    for pairs in published.values():
+        surest = max(links[pair].confidence for pair in pairs)
+        likely = [pair for pair in pairs if links[pair].confidence == surest]
+        kept |= {
+            pair: replace(links[pair], confidence=round(surest / len(likely), 2)) for pair in likely
+        }
+    return kept
+
+
 def _key(link: tuple[tuple[int, int], Judgement]) -> tuple[int, int]:
     return link[0]
 
 
-def _named(looks: Looks) -> str:
-    return str(looks.paper.ids) if looks.paper.ids else f"“{looks.paper.title[:80]}”"
+def _shared(ours: Ids, theirs: Ids) -> str:
+    return min(set(ours.names()) & set(theirs.names()), default="")
 
 
 def _pairs(looks: Sequence[Looks]) -> Iterator[tuple[int, int]]:

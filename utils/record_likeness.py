@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Literal
 
 from .formats.likeness import is_notice, telling_words, title_words
@@ -23,11 +22,11 @@ Likeness = Literal["same", "differ", "unknown"]
 TitleLikeness = Literal["exact", "shortened", "near", "differ", "unknown"]
 
 _LATEX = re.compile(r"\\(?:text|math|emph|rm|it|bf|em|sc|mbox|ensuremath|operatorname)\w*\b|[${}]")
-_SUBTITLE = re.compile(r"\s*(?::|[.?!](?=\s)|\s[-\u2013\u2014](?=\s)|\u2014|;)\s*")
+_SUBTITLE = re.compile(r"\s*(?::|[.?!](?=\s+[^a-z])|\s[-\u2013\u2014](?=\s)|\u2014|;)\s*")
 _CUT_SHORT = re.compile(r"(?:\u2026|\.\.\.)\W*$")
 _NUMBER = re.compile(r"\d\w*|i{1,3}|iv|vi{0,3}|ix|x|one|two|three|first|second|third|[a-d]")
-# What a subtitle may say that makes another paper of it.
-_OTHER_PAPER = re.compile(
+# What makes another paper of the same people out of a title.
+_KIND = re.compile(
     "part|protocol|updated?|reply|response|comment(?:ary)?|correction|erratum|corrigendum|addendum"
     "|retraction|discussion|editorial|supplement(?:ary)?|follow(?:up)?|pilot|abstract|rationale"
     "|design|extension|revisited|summary|interim|preliminary"
@@ -39,54 +38,98 @@ _SERVERS = re.compile(
 _SERVER_NAMES = re.compile(
     r"arxiv|[a-z]*rxiv|.*\bpreprints?\b.*|research square|ssrn.*|authorea.*|corr|openrxiv", re.I
 )
-_PAGE = re.compile(r"([a-z]*)\s*0*(\d+)", re.I)
+_PAGE = re.compile(r"([a-z]*)\s*0*(\d+)(?:\s*[-\u2013]\s*(\d+))?", re.I)
+_SIGNS = re.compile(r"[^a-z0-9]+")
+_FIRST = 11  # authors that are compared; papers have up to thousands
+_SUPPLEMENT = re.compile(r"\bs\d|suppl", re.I)
 _JOURNAL_STOP = re.compile("the|of|and|in|for|on|to|an?|de|la|le|et|und|de[rs]|die|fur|d[ao]|e")
 
 
-@dataclass(frozen=True, slots=True)
 class Looks:
-    """A record in the words comparisons are made of; see `looks_of`."""
+    """A record in the words comparisons are made of, each made when it is first asked for.
 
-    paper: Paper
-    titles: tuple[tuple[str, ...], ...]
-    telling: int
-    notice: bool
-    cut_short: bool
-    people: tuple[tuple[str, str], ...]
-    groups: frozenset[str]
-    year: int
-    journals: tuple[tuple[str, ...], ...]
-    volume: str
-    page: tuple[str, str]
-    preprint: bool
+    Most records are never compared with any other.
+    """
 
-    @property
+    def __init__(self, paper: Paper) -> None:
+        self.paper = paper
+
+    @cached_property
+    def titles(self) -> tuple[tuple[str, ...], ...]:
+        """The title's words, and those of the title in the original language."""
+        spelled = (self.paper.title, self.paper.vernacular_title)
+        return tuple(tuple(words) for one in spelled if (words := title_words(plain_title(one))))
+
+    @cached_property
     def title(self) -> str:
         """The title without anything but letters and digits."""
         return "".join(self.titles[0]) if self.titles else ""
 
+    @cached_property
+    def telling(self) -> int:
+        """How many of the title's words could tell it from another."""
+        return telling_words(" ".join(self.titles[0])) if self.titles else 0
 
-def looks_of(paper: Paper) -> Looks:
-    """Everything of a record that is worth comparing, made comparable."""
-    spelled = [plain_title(title) for title in (paper.title, paper.vernacular_title) if title]
-    page = _PAGE.match(paper.pages.strip())
-    names = (paper.journal, paper.journal_abbreviation)
-    return Looks(
-        paper,
-        titles=tuple(tuple(words) for title in spelled if (words := title_words(title))),
-        telling=telling_words(spelled[0]) if spelled else 0,
-        notice=bool(spelled) and is_notice(spelled[0]),
-        cut_short=_CUT_SHORT.search(paper.title) is not None,
-        people=tuple(_person(author) for author in paper.authors if author.family),
-        groups=frozenset(
-            "".join(folded(one.collective)) for one in paper.authors if one.collective
-        ),
-        year=int(paper.year) if re.fullmatch(r"\d{4}", paper.year, re.A) else 0,
-        journals=tuple({_journal(name): None for name in names if name}),
-        volume="".join(folded(paper.volume)).lstrip("0"),
-        page=(page[1].lower(), page[2]) if page else ("", ""),
-        preprint=is_preprint(paper),
-    )
+    @cached_property
+    def notice(self) -> bool:
+        """Whether it is a notice about another paper, by its title."""
+        return is_notice(self.paper.title)
+
+    @cached_property
+    def kinds(self) -> frozenset[str]:
+        """The words of the title that another paper of the same people would have otherwise."""
+        words = self.titles[0] if self.titles else ()
+        return frozenset(word for word in words if _KIND.fullmatch(word) or _NUMBER.fullmatch(word))
+
+    @cached_property
+    def cut_short(self) -> bool:
+        """Whether the title ends in three points."""
+        return _CUT_SHORT.search(self.paper.title) is not None
+
+    @cached_property
+    def people(self) -> tuple[tuple[str, str], ...]:
+        """Family names and initials of the first authors, and of the last."""
+        people = [author for author in self.paper.authors if author.family]
+        return tuple(map(_person, [*people[:_FIRST], *people[_FIRST:][-1:]]))
+
+    @cached_property
+    def groups(self) -> frozenset[str]:
+        """The groups among the authors."""
+        return frozenset(_name(one.collective) for one in self.paper.authors if one.collective)
+
+    @cached_property
+    def year(self) -> int:
+        """The year, 0 when unknown."""
+        year = self.paper.year
+        return int(year) if re.fullmatch(r"\d{4}", year, re.A) else 0
+
+    @cached_property
+    def journals(self) -> tuple[tuple[str, ...], ...]:
+        """The words of the journal's name and of its abbreviation."""
+        names = (self.paper.journal, self.paper.journal_abbreviation)
+        return tuple({_journal(name): None for name in names if name})
+
+    @cached_property
+    def volume(self) -> str:
+        """The volume without blanks, signs and leading zeros."""
+        return _name(self.paper.volume).lstrip("0")
+
+    @cached_property
+    def page(self) -> tuple[str, str, str]:
+        """The letters and digits of the first page, the digits of the last."""
+        page = _PAGE.match(self.paper.pages.strip())
+        return (page[1].lower(), page[2], page[3] or "") if page else ("", "", "")
+
+    @cached_property
+    def supplement(self) -> bool:
+        """Whether it stands in a supplement."""
+        paper = self.paper
+        return bool(_SUPPLEMENT.search(f"{paper.pages} {paper.issue} {paper.volume}"))
+
+    @cached_property
+    def preprint(self) -> bool:
+        """Whether it is a preprint."""
+        return is_preprint(self.paper)
 
 
 def is_preprint(paper: Paper) -> bool:
@@ -121,21 +164,14 @@ def titles(ours: Looks, theirs: Looks) -> TitleLikeness:
     """
     if not ours.titles or not theirs.titles:
         return "unknown"
-    if ours.notice != theirs.notice:
-        return "differ"
     if {"".join(words) for words in ours.titles} & {"".join(words) for words in theirs.titles}:
         return "exact"
+    if ours.notice != theirs.notice:
+        return "differ"
     short, long = sorted((ours, theirs), key=lambda one: len(one.title))
     if _shortened(short, long):
         return "shortened"
     return "near" if _near(ours.titles[0], theirs.titles[0]) else "differ"
-
-
-def may_hide_another(ours: Looks, theirs: Looks) -> bool:
-    """Whether what one title has more than the other could make another paper of it."""
-    short, long = sorted((ours, theirs), key=lambda one: len(one.title))
-    rest = long.titles[0][len(short.titles[0]) - short.cut_short :]
-    return any(_OTHER_PAPER.fullmatch(word) or _NUMBER.fullmatch(word) for word in rest)
 
 
 def authors(ours: Looks, theirs: Looks) -> Likeness:
@@ -174,13 +210,15 @@ def volumes(ours: Looks, theirs: Looks) -> Likeness:
 
 def pages(ours: Looks, theirs: Looks) -> Likeness:
     """Whether two papers begin on the same page, or have the same number in their volume."""
-    (kind, page), (other_kind, other_page) = ours.page, theirs.page
-    # Page 1 of an article that has its own pages, beside its number in the volume, says nothing.
-    if not page or not other_page or (kind != other_kind and page != other_page):
+    (kind, page, last), (other_kind, other_page, other_last) = ours.page, theirs.page
+    if not page or not other_page:
         return "unknown"
-    if page == other_page:
-        return "unknown" if page == "1" else "same"
-    return "unknown" if "1" in (page, other_page) else "differ"
+    if page == other_page and (page != "1" or last == other_last != ""):
+        return "same"
+    if kind != other_kind and ("s" in (kind, other_kind) or ours.supplement != theirs.supplement):
+        return "differ"  # a supplement counts its own pages
+    # Page 1 of an article that has its own pages, beside its number in the volume, says nothing.
+    return "unknown" if kind != other_kind or "1" in (page, other_page) else "differ"
 
 
 def years_apart(ours: Looks, theirs: Looks) -> int | None:
@@ -222,9 +260,13 @@ def _near(ours: Sequence[str], theirs: Sequence[str]) -> bool:
 
 def _person(author: Author) -> tuple[str, str]:
     """Family name and initial, without accents; *Müller*, *Mueller* and *Muller* are one."""
-    family = re.sub(r"([aou])e", r"\1", "".join(folded(author.family)))
-    given = "".join(folded(author.given or author.initials))
-    return family, given[:1]
+    family = re.sub(r"([aou])e", r"\1", _name(author.family))
+    return family, _name((author.given or author.initials)[:3])[:1]
+
+
+def _name(text: str) -> str:
+    """Letters and digits in one, without accents; short texts mostly are without."""
+    return _SIGNS.sub("", text.lower()) if text.isascii() else "".join(folded(text))
 
 
 def _same_person(one: tuple[str, str], other: tuple[str, str]) -> bool:

@@ -21,11 +21,12 @@ from . import record_likeness as likeness
 from .formats.likeness import title_likeness
 from .identifiers import Ids
 from .paper import Paper
-from .record_likeness import Looks, looks_of
+from .record_likeness import Looks
 
 Relation = Literal["same", "preprint_of", "has_preprint", "version_of", "may_be", "different"]
 _TURNED: dict[Relation, Relation] = {"preprint_of": "has_preprint", "has_preprint": "preprint_of"}
 _TELLING = 4  # words; a title of fewer is shared by many papers
+_ALIKE = 0.75  # titles of a preprint and of what came of it
 _LONGEST_REVIEW = 3  # years from a preprint to its publication
 _VERSION = re.compile(r"[./_-]?v?\d{1,2}$")
 
@@ -57,7 +58,7 @@ def judged(ours: Paper, theirs: Paper) -> Judgement:
     >>> judged(one, Paper(Ids(doi="10.1000/a", pmid="1"), "Bees and Light."))
     Judgement(relation='same', reason='both have doi:10.1000/a', confidence=1.0)
     """
-    return judged_looks(looks_of(ours), looks_of(theirs))
+    return judged_looks(Looks(ours), Looks(theirs))
 
 
 def judged_looks(ours: Looks, theirs: Looks) -> Judgement:
@@ -86,7 +87,7 @@ def _by_identifier(ours: Looks, theirs: Looks, name: str) -> Judgement:
     """A shared identifier is proof, unless everything else says that it is a mistake."""
     unlike = likeness.titles(ours, theirs) == "differ" and likeness.authors(ours, theirs)
     if unlike == "differ" and title_likeness(ours.paper.title, theirs.paper.title) < 0.5:
-        return Judgement("different", f"both have {name}, but other titles and authors", 1.0)
+        return Judgement("different", "their titles and authors are others", 1.0)
     return Judgement("same", f"both have {name}", 1.0)
 
 
@@ -107,18 +108,20 @@ def _by_notice(ours: Looks, theirs: Looks, *, turned: bool = False) -> Judgement
 def _published_later(preprint: Looks, published: Looks) -> Judgement:
     """Whether *published* is what became of *preprint*."""
     apart = likeness.years_apart(preprint, published)
-    authors = likeness.authors(preprint, published)
     if apart is None or not 0 <= apart <= _LONGEST_REVIEW or preprint.telling < 3:
         return _NOTHING
-    if authors != "same" or preprint.notice != published.notice:
+    if preprint.notice != published.notice or _notices(preprint) != _notices(published):
         return _NOTHING
-    titles = likeness.titles(preprint, published)
-    alike = title_likeness(preprint.paper.title, published.paper.title)
-    if titles == "exact":
+    if preprint.kinds != published.kinds or likeness.authors(preprint, published) != "same":
+        return _NOTHING
+    if likeness.titles(preprint, published) == "exact":
         return Judgement("preprint_of", f"same title and authors, {_later(apart)}", 0.95)
-    if titles in ("shortened", "near") or alike >= 0.75:
-        return Judgement("preprint_of", f"like titles, same authors, {_later(apart)}", 0.8)
-    return _NOTHING
+    alike = title_likeness(preprint.paper.title, published.paper.title)
+    if alike < _ALIKE:
+        return _NOTHING
+    return Judgement(
+        "preprint_of", f"like titles, same authors, {_later(apart)}", round(0.9 * alike, 2)
+    )
 
 
 def _version(ours: Looks, theirs: Looks, clash: str) -> Judgement:
@@ -142,27 +145,31 @@ def _by_title(ours: Looks, theirs: Looks) -> Judgement:
         return _NOTHING
     if against := _against(ours, theirs):
         return Judgement("different", against, 1.0)
+    return _by_place(ours, theirs, titles)
+
+
+def _by_place(ours: Looks, theirs: Looks, titles: str) -> Judgement:
+    """What speaks for it, where titles are alike and nothing is against it."""
     authors = likeness.authors(ours, theirs)
     same_year = likeness.years_apart(ours, theirs) == 0
+    in_journal = likeness.journals(ours, theirs) == "same"
     in_volume = likeness.volumes(ours, theirs) == "same"
     on_page = likeness.pages(ours, theirs) == "same"
-    in_journal = likeness.journals(ours, theirs) == "same"
-    placed = on_page and in_volume and likeness.journals(ours, theirs) != "differ"
-    if titles == "exact" and ours.telling >= _TELLING:
-        if authors == "same" and (in_volume or on_page):
-            return Judgement("same", "same title, authors and place in the journal", 0.99)
-        if authors == "same" and same_year:
-            return Judgement("same", "same title, authors and year", 0.97)
-        if placed or (in_journal and same_year and (in_volume or on_page)):
-            return Judgement("same", "same title and place in the journal", 0.97)
-        return Judgement("may_be", "same title, too little else to tell", 0.5)
+    placed = on_page and (in_volume or (in_journal and same_year))
     if placed and authors != "differ" and (titles == "exact" or authors == "same"):
         return Judgement("same", f"{titles} title, same place in the journal", 0.95)
-    if titles == "shortened" and authors == "same" and same_year:
-        sure = in_journal and not likeness.may_hide_another(ours, theirs)
-        if sure and min(ours.telling, theirs.telling) >= _TELLING:
-            return Judgement("same", "shortened title, same authors, year and journal", 0.9)
-    return _NOTHING
+    told = titles == "exact" and min(ours.telling, theirs.telling) >= _TELLING
+    if titles != "exact" and authors == "same" and same_year and in_journal:
+        return Judgement("may_be", f"{titles} title, same authors, year and journal", 0.5)
+    if not told or ours.notice or theirs.notice or ours.supplement != theirs.supplement:
+        return _NOTHING
+    if authors == "same" and (on_page or in_volume or (in_journal and same_year)):
+        return Judgement("same", "same title, authors and journal", 0.97)
+    if in_journal and same_year and in_volume:
+        return Judgement("same", "same title, journal, year and volume", 0.97)
+    if authors == "same" and same_year and ours.preprint and theirs.preprint:
+        return Judgement("same", "same title, authors and year, both preprints", 0.97)
+    return Judgement("may_be", "same title, too little else to tell", 0.5)
 
 
 def _against(ours: Looks, theirs: Looks) -> str:
@@ -175,10 +182,14 @@ def _against(ours: Looks, theirs: Looks) -> str:
         return f"volumes {ours.volume} and {theirs.volume}"
     if on_page == "differ":
         return "other pages"
-    if likeness.journals(ours, theirs) == "differ" and not (in_volume == on_page == "same"):
-        return "other journals"
-    if likeness.authors(ours, theirs) == "differ":
+    authors = likeness.authors(ours, theirs)
+    if authors == "differ":
         return "other authors"
+    # An abbreviation that we cannot read is no other journal.
+    if likeness.journals(ours, theirs) == "differ" and not (
+        authors == in_volume == on_page == "same"
+    ):
+        return "other journals"
     return "the one is a notice about a paper" if _notices(ours) != _notices(theirs) else ""
 
 

@@ -1,0 +1,108 @@
+"""Distinct papers out of recorded answers, read by our own sources, and real pairs of records."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from utils.errors import PaperError
+from utils.formats.likeness import title_words
+from utils.formats.pubmed.records import read_records
+from utils.formats.safe_xml import parse
+from utils.identifiers import Ids
+from utils.paper import Paper
+from utils.sources import arxiv_records, crossref, europepmc_records, openalex
+from utils.sources.arxiv_manners import ATOM
+from utils.sources.semantic_scholar_records import scholar_paper
+
+
+def distinct_papers(shared: Path) -> list[Paper]:
+    """PubMed's records, one for each PMID, and what other sources have beyond them."""
+    papers = list({paper.ids.pmid: paper for paper in _pubmed(shared) if paper.title}.values())
+    names = {name for paper in papers for name in paper.ids.names()}
+    words = {_words(paper) for paper in papers}
+    for paper in _elsewhere(shared):
+        # Nobody promises that these are distinct, so what could be a repetition is left out.
+        if paper.title and not names & set(paper.ids.names()) and _words(paper) not in words:
+            papers.append(paper)
+            names.update(paper.ids.names())
+            words.add(_words(paper))
+    return papers
+
+
+def real_pairs(shared: Path) -> list[tuple[Paper, Paper]]:
+    """Two different records of one paper; the second without the identifiers that prove it."""
+    first: dict[str, Paper] = {}
+    pairs = {}
+    for paper in (*_pubmed(shared), *_elsewhere(shared)):
+        for name in paper.ids.names():
+            other = first.setdefault(name, paper)
+            if (other.title, other.authors, other.journal) != (
+                paper.title,
+                paper.authors,
+                paper.journal,
+            ) and not other.ids.clash(paper.ids):
+                pairs[other.ids.key, paper.title] = (other, replace(paper, ids=Ids()))
+    return list(pairs.values())
+
+
+def _pubmed(shared: Path) -> Iterator[Paper]:
+    for file in sorted((shared / "pubmed" / "bulk").glob("*.xml.gz")):
+        yield from _read(gzip.decompress(file.read_bytes()))
+    for file in sorted((shared / "pubmed" / "efetch").rglob("*.xml")):
+        with suppress(PaperError):
+            yield from _read(file.read_bytes())
+
+
+def _read(body: bytes) -> Iterator[Paper]:
+    yield from (one for one in read_records(body) if isinstance(one, Paper))
+
+
+def _elsewhere(shared: Path) -> Iterator[Paper]:
+    for work in _objects(shared / "apis" / "crossref"):
+        if work.get("DOI") and work.get("title") and work.get("author"):
+            yield crossref._paper(work)
+    for file in sorted((shared / "articles").glob("*/europepmc_core.json")):
+        yield from map(europepmc_records.paper_of, _rows(json.loads(file.read_text())))
+    for work in _objects(shared / "apis" / "openalex"):
+        if str(work.get("id", "")).startswith("https://openalex.org/W") and "ids" in work:
+            yield openalex.paper_of(work)
+    for row in _objects(shared / "apis" / "semanticscholar"):
+        if row.get("authors") and row.get("year") and (found := scholar_paper(row)):
+            yield found.paper
+    for file in sorted((shared / "arxiv").glob("*.xml")):
+        for entry in parse(file.read_bytes()).iter(f"{ATOM}entry"):
+            if entry.find(f"{ATOM}author") is not None:
+                yield arxiv_records.paper_of(entry)
+
+
+def _objects(folder: Path) -> Iterator[dict[str, Any]]:
+    for file in sorted(folder.glob("*.json")):
+        with suppress(ValueError):
+            yield from _dicts(json.loads(file.read_text()))
+
+
+def _rows(reply: Any) -> list[dict[str, Any]]:
+    if isinstance(reply, dict) and "resultList" in reply:
+        return list(reply["resultList"]["result"])
+    return [reply] if isinstance(reply, dict) and "title" in reply else []
+
+
+def _dicts(value: Any) -> Iterator[dict[str, Any]]:
+    """Every object anywhere in an answer."""
+    if isinstance(value, dict):
+        yield value
+        for one in value.values():
+            yield from _dicts(one)
+    elif isinstance(value, list):
+        for one in value:
+            yield from _dicts(one)
+
+
+def _words(paper: Paper) -> str:
+    return "".join(title_words(paper.title))
