@@ -110,6 +110,7 @@ def test_a_retracted_relative_says_so(library, world):
     ],
 )
 def test_what_cannot_be_asked_is_refused_without_a_request(library, world, pmid, kind, most):
-    with pytest.raises(BadRequest):
+    with pytest.raises(BadRequest) as refused:
         library.related(pmid, kind, most)
+    assert refused.value.hint
     assert not world.requests

@@ -40,6 +40,7 @@ def test_nothing_found_is_an_answer(library, world):
     ("text", "most"), [("", 5), (" ", 5), ("a", 0), ("a", 21), ("x" * 20_001, 1), ("a\x1cb", 1)]
 )
 def test_what_cannot_be_asked_is_refused_without_a_request(library, world, text, most):
-    with pytest.raises(BadRequest):
+    with pytest.raises(BadRequest) as refused:
         library.look_up_mesh(text, most)
+    assert refused.value.hint
     assert not world.requests

@@ -71,7 +71,7 @@ def related(pmid: str, kind: Relationship, most: int, web: Web) -> Relations:
         raise BadRequest(msg, f"It is one of {', '.join(_AT_NCBI)}.")
     if not 1 <= most <= MOST:
         msg = f"max_related_results is {most}; it must lie between 1 and {MOST}."
-        raise BadRequest(msg)
+        raise BadRequest(msg, f"Ask for {MOST} at the most.")
     return _enriched(pmid, _longest(pmid, kind, most, web), web)
 
 

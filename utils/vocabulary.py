@@ -58,7 +58,7 @@ def look_up_mesh(text: str, most: int, web: Web) -> tuple[int, list[Heading]]:
     words = _words(text, "term")
     if not 1 <= most <= MOST_TERMS:
         msg = f"max_results is {most}; it must lie between 1 and {MOST_TERMS}."
-        raise BadRequest(msg)
+        raise BadRequest(msg, "Look up a narrower term.")
     total, terms = find_terms(words, most, web)
     near = dict.fromkeys(uid for term in terms for uid in (*term.parents, *_few(term.children)))
     names = {uid: term.heading for uid, term in terms_of(list(near), web).items()} if near else {}
