@@ -277,3 +277,28 @@ async def test_a_page_beyond_the_end_is_empty_and_says_why(library, world):
         done = await call(library, tool, {**arguments, "start": 500_000})
         assert not done.is_error
         assert "beyond the end" in done.content[0].text
+
+
+async def test_each_request_leaves_one_line_with_what_came_of_it(library, world, caplog):
+    caplog.set_level("INFO", "utils.tools.call_log")
+    async with Client(build(library)) as client:
+        await client.call_tool("list_papers", {})
+        await client.call_tool("list_papers", {"kind": "poem"}, raise_on_error=False)
+        await client.get_prompt("literature_review", {"topic": "coral"})
+        for missed in (
+            client.call_tool("nonsense"),
+            client.read_resource("papers://39999999"),
+            client.get_prompt("literature_review"),
+        ):
+            with pytest.raises(MCPError):
+                await missed
+    ours = [line for line in caplog.records if line.name == "utils.tools.call_log"]
+    told = [line.getMessage().partition(" in ")[0] for line in ours]
+    assert told == [
+        "list_papers: ok",
+        "list_papers: VALIDATION",
+        "literature_review: ok",
+        "nonsense: NOT_FOUND",
+        "papers://39999999: NOT_FOUND",
+        "literature_review: VALIDATION",
+    ]

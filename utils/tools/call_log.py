@@ -1,4 +1,4 @@
-"""One log line per call: which tool, for whom, how long it took and what came of it."""
+"""One log line for each call, reading and prompt: of what, how long it took and what came of it."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ import time
 from typing import Any
 
 from fastmcp.server.middleware import Middleware
+from mcp import MCPError
 
 from ..logs import belonging_to, bound
 
 log = logging.getLogger(__name__)
+
+_SHOWN = 64
 
 
 def new_request() -> str:
@@ -30,25 +33,42 @@ class Calls(Middleware):
     async def on_call_tool(self, context: Any, call_next: Any) -> Any:
         """Let the call pass, and write one line about it."""
         message = context.message
-        job = (message.arguments or {}).get("job_id")
+        job = str((message.arguments or {}).get("job_id") or "")
         # Names come from outside: one as long as a novel is no name.
-        name = str(message.name)[:64]
-        with belonging_to(tool=name, job=str(job or "")[:64]):
-            began = time.monotonic()
-            outcome = "failed"
-            try:
-                result = await call_next(context)
-                outcome = _outcome(result)
-                return result
-            finally:
-                seconds = round(time.monotonic() - began, 3)
-                told = {"seconds": seconds, "outcome": outcome}
-                log.info("%s: %s in %.3f s", name, outcome, seconds, extra=told)
+        name = str(message.name)[:_SHOWN]
+        with belonging_to(tool=name, job=job[:_SHOWN]):
+            return await _told(name, context, call_next)
+
+    async def on_read_resource(self, context: Any, call_next: Any) -> Any:
+        """Let the reading pass, and write one line about it."""
+        return await _told(str(context.message.uri)[:_SHOWN], context, call_next)
+
+    async def on_get_prompt(self, context: Any, call_next: Any) -> Any:
+        """Let the prompt be written, and write one line about it."""
+        return await _told(str(context.message.name)[:_SHOWN], context, call_next)
+
+
+async def _told(name: str, context: Any, call_next: Any) -> Any:
+    began = time.monotonic()
+    outcome = "failed"
+    try:
+        result = await call_next(context)
+        outcome = _outcome(result)
+        return result
+    except MCPError as error:
+        outcome = _code(error.data)
+        raise
+    finally:
+        seconds = round(time.monotonic() - began, 3)
+        told = {"seconds": seconds, "outcome": outcome}
+        log.info("%s: %s in %.3f s", name, outcome, seconds, extra=told)
 
 
 def _outcome(result: Any) -> str:
     """``ok``, or the code of the error envelope."""
-    if not getattr(result, "is_error", False):
-        return "ok"
-    envelope = getattr(result, "meta", None) or {}
-    return str(envelope.get("error", {}).get("code", "UNKNOWN"))
+    return _code(getattr(result, "meta", None)) if getattr(result, "is_error", False) else "ok"
+
+
+def _code(envelope: Any) -> str:
+    error = envelope.get("error") if isinstance(envelope, dict) else None
+    return str(error.get("code", "UNKNOWN")) if isinstance(error, dict) else "UNKNOWN"

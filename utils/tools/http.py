@@ -291,7 +291,7 @@ class StepUp:
         if tool not in self._gate.writing:
             await self._app(scope, _replayed(body, receive), send)
             return
-        msg = f"{tool} needs a token with the scope {DOWNLOAD}; this one has none."
+        msg = f"{tool} needs a token with the scope {DOWNLOAD}; this one lacks it."
         wrong = NotConfigured(msg, f"Get one with the scopes {READ} and {DOWNLOAD}.")
         error = {"code": INVALID_REQUEST, "message": str(wrong), "data": wrong.envelope()}
         headers = {"www-authenticate": self._gate.challenge("insufficient_scope", msg)}
