@@ -74,6 +74,7 @@ def test_a_search_in_bulk_goes_on_by_token_and_start(settings, tmp_path):
         {"fields_of_study": ["Alchemy"]},
         {"token": "TOKEN1000"},
         {"sort_by": "citationCount:desc"},
+        {"bulk": True, "start": 1_000},
         {"bulk": True, "sort_by": "relevance"},
         {"bulk": True, "token": "a\nb\x00"},
     ],

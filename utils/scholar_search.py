@@ -12,6 +12,7 @@ from dataclasses import replace
 from .errors import BadRequest
 from .plain_text import sendable
 from .sources.semantic_scholar import (
+    BULK_PAGE,
     FIELDS_OF_STUDY,
     ScholarPage,
     ScholarPaper,
@@ -89,7 +90,7 @@ def search_semantic_scholar(  # noqa: PLR0913  # every option the service has
     if not asked:
         raise BadRequest("The query is empty.", "For example: graph neural networks")
     _require_page(max_results, start)
-    _require_bulk(bulk, sort_by, token)
+    _require_bulk(bulk, sort_by, token, start)
     filters = filters_of(*_years(start_year, end_year), fields_of_study)
     if bulk:
         question = {"query": asked, "sort": sort_by, "token": sendable(token, "token", 500)}
@@ -145,11 +146,14 @@ def _require_page(max_results: int, start: int) -> None:
         raise BadRequest(f"start is {start}; it counts from 0.", "Use next_start.")
 
 
-def _require_bulk(bulk: bool, sort_by: str, token: str) -> None:
+def _require_bulk(bulk: bool, sort_by: str, token: str, start: int) -> None:
     if (sort_by or token) and not bulk:
         given = "sort_by" if sort_by else "token"
         msg = f"{given} belongs to a search in bulk; otherwise the most relevant come first."
         raise BadRequest(msg, "Set bulk, or leave it out.")
+    if bulk and start >= BULK_PAGE:
+        msg = f"start is {start:,}; a search in bulk counts it within {BULK_PAGE:,} hits."
+        raise BadRequest(msg, "Go on with the token and the next_start of the last page.")
     if sort_by and sort_by not in BULK_SORTS:
         raise BadRequest(
             f"sort_by is {sort_by[:80]!r}.", f"It must be one of {', '.join(BULK_SORTS)}."

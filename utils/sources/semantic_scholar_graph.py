@@ -14,10 +14,11 @@ from contextlib import suppress
 from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
 
-from ..errors import BadRequest, NotConfigured, NotFound, Unreachable
+from ..errors import BadContent, BadRequest, NotConfigured, NotFound, NotOffered, Unreachable
 from ..identifiers import LONGEST, Ids
 from ..plain_text import one_line, sendable
 from ..web import Answer, Rate, Web
+from ..web.retry import WORTH_RETRYING
 
 T = TypeVar("T")
 
@@ -30,9 +31,10 @@ RATE = Rate(
     penalty=2.0,
     hosts=("api.semanticscholar.org",),
 )
-BEYOND = "not available"
+BEYOND = "limit and/or offset is not available"
 """What it says instead of an empty page where a list ends before the total it told."""
 
+_REFUSALS = frozenset(range(400, 500)) - WORTH_RETRYING
 _REMEMBERED_DAYS = 1.0
 _API = r"https?://api\.semanticscholar\.org"
 _OWN_FORMS = (
@@ -175,7 +177,9 @@ def _heard(send: Callable[..., Answer], read: Callable[[Any], object], web: Web)
 
     headers = {"x-api-key": key} if key else {}
     try:
-        answer = send(headers=headers, allow={400, 403, 404}, check=check)
+        answer = send(headers=headers, allow=_REFUSALS, check=check)
+    except (NotOffered, BadContent) as miss:  # no list is empty because of a detour
+        raise Unreachable(miss.message, "Try again later.", **miss.details) from None
     except Unreachable as silent:
         if key or silent.code != "RATE_LIMIT":
             raise
@@ -186,7 +190,7 @@ def _heard(send: Callable[..., Answer], read: Callable[[Any], object], web: Web)
 
 
 def _refusal(answer: Answer, key: str) -> Exception:
-    """What a status of 400, 403 or 404 means; without its words some gateway has answered."""
+    """What a status between 400 and 499 means; without its words some gateway has answered."""
     told = ""
     with suppress(ValueError, RecursionError):
         told = _told(json.loads(answer.text()))
@@ -194,7 +198,7 @@ def _refusal(answer: Answer, key: str) -> Exception:
     told = told.replace(key, "…") if key else told
     if answer.status == 400 and told:
         return BadRequest(f"Semantic Scholar refused the request: {told}.", status=400)
-    if answer.status == 403 and told and key:
+    if answer.status in {401, 403} and told and key:
         hint = "Correct SEMANTIC_SCHOLAR_API_KEY, or unset it. Keys unused for 60 days expire."
         return NotConfigured("Semantic Scholar does not know the key.", hint, status=403)
     if answer.status == 404 and told:
