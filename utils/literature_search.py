@@ -29,7 +29,7 @@ SORTS = ("relevance", "pub_date")
 MOST_RESULTS = 100  # the most any of the sources sends in one answer
 _TAGS_KNOWN_BY = "pubmed"
 LONGEST_S = 15.0  # of the twenty a call has; the rest is for merging and the door
-_EARLIEST, _LATEST = 1800, 3000
+_EARLIEST, _LATEST = 1800, 2999
 
 Outcome = Literal["answered", "unreachable", "busy", "refused", "not_configured", "slow"]
 # When nobody answered, this is what the reader hears of first.
@@ -188,7 +188,7 @@ def _answers(
     for source in chosen:
         asked = _asking(wishes[source.name], source)
         if asked not in works:
-            answers[source.name] = BadRequest("only PubMed understands this query's field tags.")
+            answers[source.name] = BadRequest("nothing is left of this query without PubMed's field tags.")
         else:
             answers[source.name] = _outcome_of(over[asked]) if asked in over else None
     return answers
@@ -211,7 +211,7 @@ def _asked(source: Source, wish: Query, answers: _Answers, longest_s: float) -> 
         said = f"{label} was not there within {longest_s:.0f} s; ask the same again to have it."
         return Asked(source.name, "slow", query=wish.text, message=said)
     if isinstance(answer, PaperError):
-        said = f"{label}: {answer}"
+        said = str(answer) if label in answer.message else f"{label}: {answer}"
         return Asked(source.name, _outcome(answer), query=wish.text, message=said)
     return Asked(
         source.name,

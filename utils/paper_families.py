@@ -121,7 +121,7 @@ class _Groups:
 
 
 def _likeliest(links: dict[tuple[int, int], Judgement]) -> dict[tuple[int, int], Judgement]:
-    """A preprint became one paper: the likeliest; where several could be it, each is less likely."""
+    """A preprint became one paper, the likeliest; of several as likely, each is less so."""
     published: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for pair, said in links.items():
         if said.relation in _PREPRINTS:
