@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 _AMPERSAND = re.compile(r"(?<!\\)&")
+_BAR = re.compile(r"(\\)?\|")
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 
 
@@ -20,6 +21,20 @@ def plain_tex(tex: str) -> str:
     'a\\lt b + c'
     """
     return _TAG.sub(r"\\lt ", " ".join(tex.split()))
+
+
+def without_bars(tex: str) -> str:
+    r"""A formula whose bars cannot end a cell of a table.
+
+    >>> without_bars(r"|x|+\|y\|")
+    '\\vert x\\vert+\\Vert y\\Vert'
+    """
+    return _BAR.sub(_bar, tex)
+
+
+def _bar(bar: re.Match[str]) -> str:
+    name = "\\Vert" if bar[1] else "\\vert"
+    return f"{name} " if bar.string[bar.end() : bar.end() + 1].isalpha() else name
 
 
 def displayed(lines: Iterable[tuple[str, str]]) -> Iterator[str]:

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from bs4.element import NavigableString, Tag
 from markdownify import ATX, MarkdownConverter
 
+from ..displayed import plain_tex, without_bars
 from .claims import absolute
 from .tables import reunite, square
 
@@ -76,8 +77,12 @@ class _Converter(MarkdownConverter):
     def convert_math(self, el: Tag, text: str, parent_tags: set[str]) -> str:
         """TeX where the page carries it beside the MathML."""
         tex = el.find("annotation", attrs={"encoding": re.compile("tex", re.I)})
-        source = tex.get_text() if tex is not None else str(el.get("alttext") or "")
-        return f"${' '.join(source.split())}$" if source.strip() else " ".join(text.split())
+        source = plain_tex(tex.get_text() if tex is not None else str(el.get("alttext") or ""))
+        if not source:
+            return " ".join(text.split())
+        if {"td", "th"} & parent_tags:
+            return f"${without_bars(source)}$"
+        return f"\n\n$${source}$$\n\n" if el.get("display") == "block" else f"${source}$"
 
     def convert_table(self, el: Tag, text: str, parent_tags: set[str]) -> str:
         caption = el.find("caption")

@@ -16,6 +16,7 @@ from ..sections import measure
 from ..words import without_long_blanks
 from .article import article_root, prune
 from .claims import Claims, absolute, read_claims
+from .latexml import is_broken, is_latexml, latexml_claims, make_ordinary, without_mathml
 from .leftovers import without_leftovers
 from .lists import make_lists
 from .markdown import tidy, to_markdown
@@ -42,6 +43,11 @@ def read(fetched: Fetched) -> Document:
     soup = _parse(fetched)
     claims = read_claims(soup, fetched.url)
     walls = find_walls(soup, fetched.url, claims.closed)
+    lost = ""
+    if is_latexml(soup):
+        claims = latexml_claims(soup, claims)
+        lost = "the page says that its conversion broke off" if is_broken(soup) else ""
+        make_ordinary(soup)
     page_title = _page_title(soup, claims)
     markdown = _markdown(soup, claims, page_title, fetched.url)
     found = measure(markdown)
@@ -57,6 +63,8 @@ def read(fetched: Fetched) -> Document:
         headings=found.headings,
         references=found.references,
         walls=walls,
+        verdict="partial" if lost else "full_text",
+        evidence=lost,
     )
 
 
@@ -85,7 +93,7 @@ def refresh_target(fetched: Fetched) -> str:
 def _parse(fetched: Fetched) -> BeautifulSoup:
     from .tree import ShallowSoup
 
-    text = without_long_blanks(_decode(fetched))
+    text = without_mathml(without_long_blanks(_decode(fetched)))
     if not text.strip():
         msg = f"{fetched.source} answered with an empty page."
         raise BadContent(msg, verdict="empty")

@@ -13,7 +13,7 @@ from typing import Final
 from ...errors import BadContent
 from ...identifiers import Ids
 from ...paper import Document, Fetched
-from ..html.claims import family_name
+from ..bylines import families_in
 from ..sections import measure
 from ..words import without_long_blanks, without_markup
 from .commands import COMMANDS
@@ -22,9 +22,6 @@ from .references import complete_list, filled
 from .submission import unpack
 from .walk import Walk
 
-_LONGEST_NAME: Final = 60
-_NAME: Final = re.compile(r"(?:[^\W\d_][\w.'\u2019\u2010-]*\s+){1,5}[^\W\d_][\w.'\u2019\u2010-]*")
-_PEOPLE: Final = re.compile(r",|;|\s+and\s+|\s+&\s+")
 _MARKS: Final = re.compile(r"<su[pb]>.*?</su[pb]>|\$[^$]*\$|[*\\]|\[[^\]]*\]")
 _MOST_AUTHORS: Final = 5000
 
@@ -93,8 +90,5 @@ def _families(told: str) -> tuple[str, ...]:
         elif piece == "\n":
             addresses = bool(families)
         elif not addresses:
-            for part in _PEOPLE.split(_MARKS.sub("", without_markup(piece))):
-                name = part.strip(" .~").removeprefix("and ").strip()
-                if _NAME.fullmatch(name) and len(name) <= _LONGEST_NAME:
-                    families.append(family_name(name))
+            families += families_in(_MARKS.sub("", without_markup(piece)))
     return tuple(families[:_MOST_AUTHORS])

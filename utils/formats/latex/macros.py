@@ -2,8 +2,8 @@ r"""TeX's gullet: authors' own commands spelled out, conditionals decided, files
 
 Papers define their own commands by the hundred, and a formula in which ``\R^n`` is not spelled out
 means nothing to anyone else. Only what papers use is followed: ``\newcommand`` and its kin,
-``\def`` with plain parameters, ``\let``, ``\newif``, ``\ifx``; other tests count as failed. What all
-expansions may write together is bounded, so that no definition, however it calls itself, costs
+``\def`` with plain parameters, ``\let``, ``\newif``, ``\ifx``; other tests count as failed. What
+all expansions may write together is bounded, so that no definition, however it calls itself, costs
 more than a long paper.
 """
 

@@ -1,8 +1,8 @@
 r"""Counters and labels: what LaTeX would print for ``\ref``.
 
 A counter is written by a pattern, the one authors themselves set with
-``\renewcommand{\theequation}`` or the class's. Defaults are those of LaTeX's ``article``, of ``revtex`` and ``IEEEtran`` where they
-differ.
+``\renewcommand{\theequation}`` or the class's. Defaults are those of LaTeX's ``article``,
+of ``revtex`` and ``IEEEtran`` where they differ.
 """
 
 from __future__ import annotations

@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from ..displayed import without_bars
 from ..jats.text import in_cell, tidy
 from .signs import CELL, HIGH, ROW, RULE, SPANS, WIDE
 
 _SPANS: Final = re.compile(f"([{WIDE}{HIGH}])(\\d{{0,4}}){SPANS}")
 _FORMULA: Final = re.compile(r"(?<!\\)\$[^$\n]{1,2000}(?<!\\)\$")
-_BAR: Final = re.compile(r"(\\)?\|")
 _WIDEST: Final = 60
 _MOST_ROWS: Final = 5000
 _ADDED_IN_ALL: Final = 50_000  # cells that spans may add
@@ -51,7 +51,9 @@ def _grid(source: str) -> tuple[list[list[str]], int]:
         row: list[str] = []
         for cell in source_row.replace(RULE, "").split(CELL):
             spans = {sign: int(number or 1) for sign, number in _SPANS.findall(cell)}
-            text = in_cell(_FORMULA.sub(_without_bars, tidy(_SPANS.sub("", cell))))
+            text = in_cell(
+                _FORMULA.sub(lambda formula: without_bars(formula[0]), tidy(_SPANS.sub("", cell)))
+            )
             column = len(row)
             if not text and column in hanging:
                 rows, text = hanging.pop(column)
@@ -65,16 +67,6 @@ def _grid(source: str) -> tuple[list[list[str]], int]:
         if any(row):
             grid.append(row)
     return grid, head or 1
-
-
-def _without_bars(formula: re.Match[str]) -> str:
-    """A formula whose bars cannot end a cell."""
-    return _BAR.sub(_bar, formula[0])
-
-
-def _bar(bar: re.Match[str]) -> str:
-    name = "\\Vert" if bar[1] else "\\vert"
-    return f"{name} " if bar.string[bar.end() : bar.end() + 1].isalpha() else name
 
 
 def _joined(rows: list[list[str]], column: int) -> str:

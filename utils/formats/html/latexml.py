@@ -1,0 +1,411 @@
+r"""LaTeXML's pages, arXiv's and ar5iv's, made ordinary before they are read.
+
+LaTeXML says what each element was in the source by its classes (``ltx_theorem``, ``ltx_eqn_row``,
+``ltx_bibitem`` …) and keeps each formula's TeX beside its MathML. Here these become headings,
+lists, tables and formulas that any page has, and what is not the paper goes: from there on the
+page is read like any other. Class names are those of LaTeXML 0.8 and of arXiv's pages of 2026.
+https://math.nist.gov/~BMiller/LaTeXML/, https://info.arxiv.org/about/accessible_HTML.html
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from bs4.element import NavigableString, PageElement, Tag
+
+from ...identifiers import Ids
+from ..bylines import families_in
+from ..displayed import displayed
+from .claims import Claims
+from .tree import remove
+
+if TYPE_CHECKING:
+    from bs4 import BeautifulSoup
+
+_MATH: Final = re.compile(r"<math\b(?:[^>\"']++|\"[^\"]{0,50000}+\"|'[^']{0,50000}+')*+>")
+_NOT_SHOWN: Final = [
+    *(".ltx_authors", ".ltx_dates", ".ltx_ERROR", ".ltx_TOC", ".ltx_bib_cited", ".ltx_rdf"),
+    *(".ltx_pagination", ".ltx_listing_data", ".ltx_tag_listingline", ".ltx_note_mark"),
+    *(".ltx_tag_note", ".ltx_note_type", ".ltx_page_footer", "nav", "button", "form"),
+]
+_NOTES: Final = re.compile(r"ltx_role_(footnote|footnotetext|endnote)")
+_TOP: Final = re.compile(r"ltx_title_(abstract|bibliography|acknowledgements?|keywords|index)")
+_RUN_IN: Final = re.compile(r"ltx_title_(theorem|proof|paragraph|subparagraph)|ltx_runin")
+_BULLETS: Final = re.compile(r"[•·∙◦○▪■–—*∗-]?|\(?\d{1,3}[.):]?\)?")
+_FONTS: Final = {
+    "ltx_font_bold": "b",
+    "ltx_font_italic": "i",
+    "ltx_emph": "i",
+    "ltx_font_typewriter": "code",
+}
+_CELLS: Final = {"ltx_tabular": "table", "ltx_tr": "tr", "ltx_td": "td"}
+_SPAN: Final = re.compile(r"ltx_(colspan|rowspan)_(\d{1,3})")
+_ARXIV: Final = re.compile(
+    r"(?:arXiv:\s*|/html/|/abs/|^\[)(\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(v\d{1,2})?\b"
+)
+_HOSTS: Final = re.compile(r"https?://(?:[\w-]+\.)*arxiv\.org/html/|#")
+_FATAL: Final = re.compile(r"conversion to html had a fatal error", re.I)
+_LONGEST_TEX: Final = 20_000
+_MOST_NOTES: Final = 2000
+
+
+def without_mathml(text: str) -> str:
+    """A page's source with each formula's TeX alone.
+
+    MathML takes thirty elements for what TeX says in ten characters; a paper of formulas would
+    have more elements than any page may.
+    """
+    if "ltx_" not in text:
+        return text
+    parts: list[str] = []
+    done = 0
+    for match in _MATH.finditer(text):
+        if match.start() < done or " alttext=" not in match[0]:
+            continue
+        end = text.find("</math>", match.end())
+        if end < 0:
+            break
+        parts += [text[done : match.end()]]
+        done = end
+    return "".join([*parts, text[done:]])
+
+
+def is_latexml(soup: BeautifulSoup) -> bool:
+    """Whether LaTeXML made the page."""
+    return soup.find(class_="ltx_document") is not None
+
+
+def is_broken(soup: BeautifulSoup) -> bool:
+    """Whether the page says itself that its conversion broke off."""
+    return soup.find(string=_FATAL) is not None
+
+
+def latexml_claims(soup: BeautifulSoup, claims: Claims) -> Claims:
+    """What the page says about itself, beyond what its head says."""
+    title = soup.find(class_="ltx_title_document")
+    named = ""
+    if isinstance(title, Tag):
+        _drop(title, [".ltx_note", ".ltx_ERROR"])
+        named = _words(title)
+    authors = [
+        family
+        for name in soup.select(".ltx_role_author .ltx_personname")
+        for family in families_in(_first_line(name))
+    ]
+    told = soup.find(id="license-tr")
+    license_ = re.sub(r"^licen[sc]e:?\s*", "", _words(told), flags=re.I) if told else ""
+    return replace(
+        claims,
+        title=named or claims.title,
+        authors=tuple(authors) or claims.authors,
+        ids=claims.ids | _ids(soup),
+        license=license_ or claims.license,
+    )
+
+
+def _ids(soup: BeautifulSoup) -> Ids:
+    """The arXiv id in the page's margin, its address or its head."""
+    margin, head = soup.find(id="watermark-tr"), soup.find("title")
+    places = [_words(margin) if margin else ""]
+    places += [str(tag.get("href")) for tag in soup.find_all("base", href=True)]
+    places += [str(tag.get("href")) for tag in soup.find_all("link", rel="canonical", href=True)]
+    places += [_words(head) if head else ""]
+    for place in places:
+        if match := _ARXIV.search(place[:500]):
+            return Ids.maybe(f"arXiv:{match[1]}{match[2] or ''}")
+    return Ids()
+
+
+def make_ordinary(soup: BeautifulSoup) -> None:
+    """Turn the page into one that has nothing but the paper, in place."""
+    article = soup.find(class_="ltx_document")
+    if not isinstance(article, Tag) or soup.body is None:
+        return
+    article.extract()
+    soup.body.clear()
+    soup.body.append(article)
+    article.name = "article"
+    _drop(article, [*_NOT_SHOWN, ".ltx_title_document"])
+    _equations(article)
+    _formulas(article)
+    _notes(article)
+    _headings(article)
+    _floats(article)
+    _listings(article)
+    _lists(article)
+    _tables(article)
+    _fonts(article)
+    for link in article.find_all("a", href=_HOSTS):
+        del link["href"]
+    for tag in article.find_all(True):
+        del tag["class"]
+        del tag["id"]
+
+
+def _drop(root: Tag, selectors: list[str]) -> None:
+    remove(root.select(", ".join(selectors)))
+
+
+def _words(tag: PageElement) -> str:
+    """The text with formulas as TeX."""
+    if not isinstance(tag, Tag):
+        return str(tag)
+    pieces = []
+    for node in tag.descendants:
+        if isinstance(node, Tag):
+            pieces.append(f"${_tex(node)}$" if node.name == "math" else "")
+            pieces.append(" " if node.name == "br" else "")
+        elif node.find_parent("math") is None:
+            pieces.append(str(node))
+    return " ".join("".join(pieces).split())
+
+
+def _first_line(name: Tag) -> str:
+    """An author's name without the address that some put below it."""
+    _drop(name, ["sup", ".ltx_note", ".ltx_author_notes", "math"])
+    line = ""
+    for node in name.descendants:
+        if isinstance(node, Tag) and node.name == "br" and line.strip(" ,"):
+            break
+        line += "" if isinstance(node, Tag) else str(node)
+    return " ".join(line.split())
+
+
+def _tex(math: Tag) -> str:
+    tex = str(math.get("alttext") or "")[:_LONGEST_TEX]
+    return " ".join(tex.removeprefix("\\displaystyle").replace("\\displaystyle", " ").split())
+
+
+def _math(tex: str, display: str) -> Tag:
+    return Tag(name="math", attrs={"alttext": tex, "display": display})
+
+
+def _has(tag: Tag, name: str) -> bool:
+    return name in (tag.get("class") or [])
+
+
+# --- formulas -------------------------------------------------------------------------------------
+
+
+def _equations(article: Tag) -> None:
+    """Displayed formulas, which LaTeXML lays out as tables."""
+    for table in article.select(".ltx_eqn_table"):
+        formulas = list(displayed(_lines(table)))
+        table.clear()
+        table.name = "div"
+        table.extend(_math(formula[2:-2], "block") for formula in formulas)
+
+
+def _lines(table: Tag) -> list[tuple[str, str]]:
+    """Each line of a formula with its number, which may stand beside several."""
+    lines: list[tuple[str, str]] = []
+    numbers: dict[int, str] = {}
+    for at, row in enumerate(table.select(".ltx_eqn_row")):
+        tag = row.select_one(".ltx_tag_equation, .ltx_tag_equationgroup")
+        if tag is not None:
+            held = tag.find_parent(class_="ltx_eqn_cell") or tag
+            high = str(held.get("rowspan") or "1")
+            last = at + (int(high) if high.isdecimal() and len(high) < 4 else 1) - 1
+            numbers[last] = tag.get_text().strip(" ()\n")
+            tag.clear()
+        cells = [_cell(cell) for cell in row.select(".ltx_eqn_cell")]
+        tex = " & ".join(cell for cell in cells if cell)
+        continues = len(cells) > 3 and not any(cells[:2])  # nothing left of the relation
+        lines.append((f"& {tex}" if tex and continues and at else tex, numbers.get(at, "")))
+    return lines
+
+
+def _cell(cell: Tag) -> str:
+    """The TeX of a cell; words between formulas as TeX's text."""
+    parts = []
+    for node in cell.descendants:
+        if isinstance(node, Tag):
+            parts.append(_tex(node) if node.name == "math" else "")
+        elif str(node).strip() and node.find_parent("math") is None:
+            parts.append(rf"\text{{{' '.join(str(node).split())}}}")
+    return " ".join(part for part in parts if part)
+
+
+def _formulas(article: Tag) -> None:
+    for math in article.find_all("math"):
+        tex = str(math.get("alttext") or "")
+        if tex:
+            math["alttext"] = tex if math.get("display") == "block" else _tex(math)
+
+
+def _notes(article: Tag) -> None:
+    """Footnotes behind the paragraph they were met in, as the other readers write them."""
+    stray: list[Tag] = []
+    for number, note in enumerate(article.select(".ltx_note")[:_MOST_NOTES], 1):
+        said = note.select_one(".ltx_note_content")
+        block = _outermost(note, article)
+        if said is None or not any(_NOTES.fullmatch(str(name)) for name in note["class"]):
+            stray.append(note)
+            continue
+        definition = Tag(name="p")
+        definition.append(f"[^{number}]:")
+        definition.extend(list(said.contents))
+        note.clear()
+        note.append(f"[^{number}]")
+        if block.name == "div":
+            block.append(definition)
+        else:
+            block.insert_after(definition)
+    remove(stray)
+
+
+def _outermost(note: Tag, article: Tag) -> Tag:
+    """The paragraph, list or float around a note that is no part of another."""
+    block: Tag = note
+    for above in note.parents:
+        if above is article or above.name in ("section", "article"):
+            break
+        if above.name in ("div", "p", "figure", "table", "ul", "ol"):
+            block = above
+    return block
+
+
+# --- headings, floats, lists ----------------------------------------------------------------------
+
+
+def _headings(article: Tag) -> None:
+    run_in: list[Tag] = []
+    for heading in article.find_all(["h1", "h2", "h3", "h4", "h5", "h6"]):
+        names = " ".join(map(str, heading.get("class") or []))
+        if _TOP.search(names):
+            heading.name = "h2"
+        elif _RUN_IN.search(names):
+            _run_in(heading, "em" if "ltx_title_proof" in names else "strong")
+            run_in.append(heading)
+            continue
+        for tag in heading.select(".ltx_tag"):
+            number = tag.get_text().strip()
+            if number and not number[-1:].isdigit() and not number.startswith("Appendix"):
+                tag.string = f"{number.rstrip('.')}. "
+        heading.string = _words(heading)
+    remove(run_in)
+
+
+def _run_in(heading: Tag, mark: str) -> None:
+    """Put the head of a theorem or paragraph into the first line behind it."""
+    following = heading.find_next_sibling()
+    first: PageElement | None = following
+    if isinstance(following, Tag) and following.name != "p":
+        first = following.find("p")
+    if isinstance(first, Tag) and first.name == "p":
+        _lead(first, _words(heading), mark)
+
+
+def _lead(box: Tag, said: str, mark: str = "b") -> None:
+    if said:
+        head = Tag(name=mark)
+        head.string = said
+        box.insert(0, NavigableString(" "))
+        box.insert(0, head)
+
+
+def _floats(article: Tag) -> None:
+    """A caption first, its label in bold."""
+    for caption in article.select("figcaption, caption.ltx_caption"):
+        for tag in caption.select(".ltx_tag"):
+            label = tag.get_text().strip(" :.\n")
+            is_part = label.startswith("(")
+            tag.name = "span" if is_part else "b"
+            tag.string = f"{label} " if is_part else f"{label}. "
+            del tag["class"]
+    for figure in article.find_all("figure"):
+        figure.name = "div"
+        caption = figure.find("figcaption", recursive=False)
+        if isinstance(caption, Tag):
+            figure.insert(0, caption.extract())
+    for caption in article.select("figcaption, caption.ltx_caption"):
+        caption.name = "p"
+
+
+def _listings(article: Tag) -> None:
+    for listing in article.select(".ltx_listing"):
+        lines = listing.select(".ltx_listingline")
+        is_code = _has(listing, "ltx_lstlisting")
+        if is_code:
+            listing.string = "\n".join(line.get_text().rstrip() for line in lines)
+            listing.name = "pre"
+            continue
+        for line in lines:
+            line.name = "li"
+        listing.name = "ul" if lines else listing.name
+
+
+def _lists(article: Tag) -> None:
+    terms: list[Tag] = []
+    for term in article.find_all("dt"):
+        following = term.find_next_sibling()
+        if isinstance(following, Tag) and following.name == "dd":
+            following.name = "li"
+            _item(following, _words(term))
+            terms.append(term)
+    remove(terms)
+    for box in article.find_all("dl"):
+        box.name = "ul"
+    marks: list[Tag] = []
+    for item in article.find_all("li", class_=["ltx_item", "ltx_bibitem"]):
+        mark = item.find(class_="ltx_tag", recursive=False)
+        label = _words(mark) if mark is not None else ""
+        marks += [mark] if isinstance(mark, Tag) else []
+        _item(item, "" if _BULLETS.fullmatch(label) or _has(item, "ltx_bibitem") else label)
+        for block in item.select("span.ltx_bibblock"):
+            block.append(" ")
+    remove(marks)
+    for bibliography in article.select(".ltx_biblist"):
+        bibliography.name = "ol"
+
+
+def _item(item: Tag, label: str) -> None:
+    """An item whose text begins right behind its mark."""
+    first = item.find(["p", "ul", "ol"])
+    if isinstance(first, Tag) and first.name == "p":
+        first.name = "span"
+        _lead(first, label)
+    else:
+        _lead(item, label)
+
+
+# --- tables, fonts --------------------------------------------------------------------------------
+
+
+def _tables(article: Tag) -> None:
+    """Tables set in a line are made of spans; one in a cell only breaks its lines."""
+    for table in article.select(".ltx_tabular"):
+        if table.find_parent(["td", "th"]) or table.find_parent(class_="ltx_td"):
+            _dissolve(table)
+            continue
+        table.name = "table"
+        for above in table.parents:
+            if above is article:
+                break
+            if above.name in ("p", "span"):
+                above.name = "div"
+    for name, element in _CELLS.items():
+        for tag in article.select(f"span.{name}, div.{name}"):
+            tag.name = element
+            for key, number in _SPAN.findall(" ".join(map(str, tag.get("class") or []))):
+                tag[key] = number
+
+
+def _dissolve(table: Tag) -> None:
+    for part in [table, *table.find_all(["table", "tbody", "thead", "tr", "td", "th", "span"])]:
+        part.name = "span"
+        part["class"] = "ltx_inner"
+        part.append(" ")
+
+
+def _fonts(article: Tag) -> None:
+    for name, element in _FONTS.items():
+        for tag in article.select(f"span.{name}, em.{name}"):
+            in_theorem = element == "i" and tag.find_parent(class_="ltx_theorem") is not None
+            is_code = element == "code"
+            if in_theorem or (is_code and tag.find(True) is not None):
+                tag.name = "span"
+            elif tag.get_text().strip() and tag.find_parent(["h2", "h3", "h4", "pre"]) is None:
+                tag.name = element
