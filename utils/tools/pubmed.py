@@ -34,7 +34,7 @@ from .pubmed_rows import (
     match_row,
     names,
     paper_row,
-    related_row,
+    relation_rows,
     search_rows,
 )
 from .pubmed_schemas import (
@@ -157,37 +157,22 @@ def _relationships_tool(library: Library, waiting: Waiting) -> FunctionTool:
     ) -> ToolResult:
         """Find similar, citing or cited papers of one, or format its citation."""
         from ..article_details import pmid_of
+        from ..relationships import Relations
 
         source_pmid = pmid_of(source_pmid)
-        structure = {
-            "source_pmid": source_pmid,
-            "relationship_type": relationship_type,
-            "related_articles": [],
-            "citations": {},
-            "retrieved_count": 0,
-            "total": 0,
-            "source": "PubMed",
-            "warnings": [],
-            "e_link_url": "",
-        }
+        asked = {"source_pmid": source_pmid, "relationship_type": relationship_type}
         if relationship_type == "citation_formats":
             paper = waiting.result(("paper", source_pmid), lambda: library.paper(source_pmid))
             [made] = library.citations([paper], citation_styles)
-            return answer(structure | {"citations": made}, _cited(paper, made))
+            nothing = relation_rows(Relations((), 0, "", "PubMed"))
+            return answer({**asked, "citations": made, **nothing}, _cited(paper, made))
         found = waiting.result(
             ("related", source_pmid, relationship_type, max_related_results),
             lambda: library.related(source_pmid, relationship_type, max_related_results),
         )
-        structure |= {
-            "related_articles": [related_row(article) for article in found.articles],
-            "retrieved_count": len(found.articles),
-            "total": found.total,
-            "source": found.source,
-            "warnings": listed(found.warnings),
-            "e_link_url": found.url,
-        }
         head = f"{len(found.articles)} of {found.total} papers, as listed by {found.source}."
         titles = [entitled(one.pmid, one.title, retracted=one.retracted) for one in found.articles]
+        structure = {**asked, "citations": {}, **relation_rows(found)}
         return answer(structure, in_lines(head, titles, found.warnings))
 
     return tool(get_article_relationships, READS_WEB, schemas.RELATIONS)

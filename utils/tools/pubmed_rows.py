@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..identifier_crosswalk import Converted
     from ..identifiers import Ids
     from ..paper import Paper
-    from ..relationships import Related
+    from ..relationships import Related, Relations
     from ..vocabulary import Heading
 
 LONGEST_ECHO = 2000
@@ -208,7 +208,19 @@ def details_in_short(found: Details, page: dict[str, Any]) -> str:
     return in_lines(head, titles, told[::-1])
 
 
-def related_row(article: Related) -> dict[str, Any]:
+def relation_rows(found: Relations) -> dict[str, Any]:
+    """A list of related papers, and who made it."""
+    return {
+        "related_articles": [_related_row(article) for article in found.articles],
+        "retrieved_count": len(found.articles),
+        "total": found.total,
+        "source": found.source,
+        "warnings": listed(found.warnings),
+        "e_link_url": found.url,
+    }
+
+
+def _related_row(article: Related) -> dict[str, Any]:
     """A related paper, with where to see it."""
     address = f"https://pubmed.ncbi.nlm.nih.gov/{article.pmid}/" if article.pmid else ""
     if not address and article.doi:
