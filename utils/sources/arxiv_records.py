@@ -63,16 +63,16 @@ _SIGN = re.compile(r"\\([&%#_])")
 _LONE = re.compile(r"\{(\w)\}")
 
 _PAGES = r"(?P<pages>[A-Za-z]{0,2}\d+(?:\.\d+)?(?:\s*[-\u2013]+\s*[A-Za-z]?\d+)?)"
-_NAME = r"(?P<journal>[A-Z][^\d;:()\[\]]*[A-Za-z.&)])"
-_VOLUME = r"(?P<volume>[A-Z]?\d{1,4})(?:\s*\(\s*(?P<issue>\d{1,3}(?:[-/]\d+)?)\s*\))?"
+_NAME = r"(?P<journal>[A-Z][^\d;:()\[\]]*?[A-Za-z.&])"
+_VOLUME = r"(?P<volume>\d{1,4})(?:\s*\(\s*(?P<issue>\d{1,3}(?:[-/]\d+)?)\s*\))?"
 _YEAR = r"\(\s*(?:[A-Z][a-z]+\.?\s+)?(?:19|20)\d\d\s*\)"
 _REFERENCES = tuple(
     re.compile(form)
     for form in (
         # Phys. Rev. B 85, 115117 (2012)
-        rf"{_NAME}[,.]?\s*(?:[Vv]ol\.?\s*)?{_VOLUME}\s*[,:]\s*(?:pp?\.?\s*)?{_PAGES}\s*,?\s*{_YEAR}",
+        rf"{_NAME},?\s*(?:[Vv]ol\.?\s*)?{_VOLUME}\s*[,:]\s*(?:pp?\.?\s*)?{_PAGES}\s*,?\s*{_YEAR}",
         # J. Stat. Phys. 12 (2026) 11
-        rf"{_NAME}[,.]?\s*(?:[Vv]ol\.?\s*)?{_VOLUME}\s*{_YEAR}\s*[,:]?\s*(?:pp?\.?\s*)?{_PAGES}",
+        rf"{_NAME},?\s*(?:[Vv]ol\.?\s*)?{_VOLUME}\s*{_YEAR}\s*[,:]?\s*(?:pp?\.?\s*)?{_PAGES}",
         # Phys.Rev.Lett.98:010505,2007
         rf"{_NAME}\s*{_VOLUME}\s*:\s*{_PAGES}\s*,\s*(?:19|20)\d\d",
     )
