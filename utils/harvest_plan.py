@@ -243,6 +243,7 @@ def _way(known: _Known, shares: _Shares, order: set[str]) -> _Way:
         "europepmc": part("europepmc", lacking - efetch, 1),
         "arxiv": preprints * shares.arxiv,
         "unpaywall": part("unpaywall", rest, 1),
+        "openalex": part("openalex", rest - copies, 1),
         "doi": pages,
         _PUBLISHERS: copies + pages * _PAGES,
         "jina": unread,
