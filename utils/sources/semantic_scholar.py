@@ -16,6 +16,7 @@ from ..errors import BadRequest, Miss, NotOffered
 from ..identifiers import Ids
 from ..paper import Paper, SearchResult
 from ..web import Web
+from .loose_json import mapping, text
 from .semantic_scholar_graph import (
     BEYOND,
     RATE,
@@ -141,11 +142,13 @@ def paper_called(name: str, web: Web) -> ScholarPaper:
 
     def read(reply: Any) -> ScholarPaper:
         if found := scholar_paper(reply):
-            _remember_row(reply, found, web)
             return found
         raise strange(reply)
 
-    return ask(paper_path(name), {"fields": FIELDS}, web, read)
+    def learn(row: Any) -> None:
+        _remember_rows([row], web)
+
+    return ask(paper_path(name), {"fields": FIELDS}, web, read, learn=learn)
 
 
 def look_up(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
@@ -267,30 +270,30 @@ def _relevant_page(
     if limit < 1:
         msg = f"start is {start:,}; Semantic Scholar shows the first {_SHOWN} hits of a search."
         raise BadRequest(msg, "Narrow it by years or fields of study, or search in bulk.")
+
+    def learn(reply: Any) -> None:
+        _remember_rows(rows_of(reply), web)
+
     params = {"query": words, "offset": start, "limit": limit, "fields": FIELDS, **filters}
     try:
-        reply = ask("/paper/search", params, web, listed)
+        reply = ask("/paper/search", params, web, listed, learn=learn)
     except BadRequest as refusal:
         if BEYOND not in refusal.message:
             raise
         told = "Semantic Scholar ends the list here, before the total it told."
         return ScholarPage(None, (), warnings=(told,))
     rows, total = rows_of(reply), count(reply.get("total"))
-    papers = []
-    for row in rows:
-        if found := scholar_paper(row):
-            papers.append(found)
-            _remember_row(row, found, web)
+    papers = tuple(filter(None, map(scholar_paper, rows)))
     following, reached = next_of(reply, start), start + len(rows)
     if following is not None and following < _SHOWN:
-        return ScholarPage(total, tuple(papers), following)
+        return ScholarPage(total, papers, following)
     if total is None or total <= reached:
-        return ScholarPage(total, tuple(papers))
+        return ScholarPage(total, papers)
     told = (
         f"Semantic Scholar shows {reached:,} of about {total:,} hits;"
         " narrow the search, or search in bulk."
     )
-    return ScholarPage(total, tuple(papers), warnings=(told,))
+    return ScholarPage(total, papers, warnings=(told,))
 
 
 def _newest(words: str, filters: Mapping[str, str], query: Query, web: Web) -> ScholarPage:
@@ -323,10 +326,11 @@ def _filters(query: Query) -> dict[str, str]:
     return made
 
 
-def _remember_row(row: Any, found: ScholarPaper, web: Web) -> None:
-    """A paper seen in a list need not be asked for within a day."""
-    if found.paper.ids.s2:
-        remember(paper_path(found.paper.ids.s2), {"fields": FIELDS}, row, web)
+def _remember_rows(rows: Sequence[Any], web: Web) -> None:
+    """A paper that was seen need not be asked for within a day."""
+    for row in rows:
+        if name := Ids.maybe(text(mapping(row).get("paperId"))).s2:
+            remember(paper_path(name), {"fields": FIELDS}, row, web)
 
 
 SOURCE = Source(

@@ -106,10 +106,12 @@ def ask(
     read: Callable[[Any], T],
     *,
     again: bool = False,
+    learn: Callable[[Any], None] | None = None,
 ) -> T:
     """What it says at *path*, as *read* makes of it; remembered for a day unless *again*.
 
-    *read* raises `Unreachable` for an answer that has not the form it should have.
+    *read* raises `Unreachable` for an answer that has not the form it should have; *learn* is
+    called with what was not known.
 
     Raises
     ------
@@ -128,6 +130,8 @@ def ask(
     url = f"{web.settings.semantic_scholar_base_url}{path}"
     said = _heard(lambda **manners: web.get(url, params, **manners), read, web)
     remember(path, params, said, web)
+    if learn:
+        learn(said)
     return read(said)
 
 
