@@ -13,7 +13,7 @@ import re
 from ..errors import BadContent
 from ..identifiers import Ids
 from ..paper import Document, Fetched
-from .html.claims import family_name
+from .bylines import family_name
 from .html.walls import wall_in_title
 from .sections import blocks, measure
 from .words import count_words, without_long_blanks, without_markup

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
 from ...identifiers import Ids
+from ..bylines import family_name
 from ..words import without_markup
 
 if TYPE_CHECKING:
@@ -149,22 +150,6 @@ def _authors(meta: dict[str, list[str]], linked: dict[str, Any]) -> tuple[str, .
             )
             names.append(_text(name))
     return tuple(family_name(name) for name in names if name)
-
-
-def family_name(name: str) -> str:
-    """The family name out of ``Doe, Jane`` or ``Jane A. Doe Jr``.
-
-    >>> family_name("Del Coco, Laura"), family_name("Simon YW Ho"), family_name("J Doe Jr.")
-    ('Del Coco', 'Ho', 'Doe')
-    """
-    if "," in name:
-        return name.partition(",")[0].strip()
-    parts = [
-        part
-        for part in name.split()
-        if not re.fullmatch(r"(jr|sr|ii|iii|iv|phd|md)\.?", part, re.I)
-    ]
-    return parts[-1] if parts else name
 
 
 def _ids(meta: dict[str, list[str]], linked: dict[str, Any]) -> Ids:

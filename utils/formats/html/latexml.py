@@ -291,10 +291,10 @@ def _headings(article: Tag) -> None:
 def _run_in(heading: Tag, mark: str) -> None:
     """Put the head of a theorem or paragraph into the first line behind it."""
     following = heading.find_next_sibling()
-    first: PageElement | None = following
-    if isinstance(following, Tag) and following.name != "p":
-        first = following.find("p")
-    if isinstance(first, Tag) and first.name == "p":
+    first = following if isinstance(following, Tag) else None
+    if first is not None and first.name != "p":
+        first = first.find("p")
+    if first is not None:
         _lead(first, _words(heading), mark)
 
 

@@ -489,6 +489,7 @@ COMMANDS: Final[dict[str, Command]] = {
     "numberwithin": _within(written=True),
     "@addtoreset": _within(written=False),
     "ifthenelse": _ifthenelse,
+    "arrayrulecolor": lambda walk: walk.skip("om"),
     "multicolumn": _multicolumn,
     "multirow": _multirow,
     "Comment": _comment,

@@ -23,6 +23,7 @@ from .submission import unpack
 from .walk import Walk
 
 _MARKS: Final = re.compile(r"<su[pb]>.*?</su[pb]>|\$[^$]*\$|[*\\]|\[[^\]]*\]")
+_NOTE: Final = re.compile(r"\n*^\[\^\d+\]: .*|\[\^\d+\]", re.M)
 _MOST_AUTHORS: Final = 5000
 
 
@@ -47,10 +48,13 @@ def read(fetched: Fetched) -> Document:
         raise BadContent(msg, verdict="empty")
     title = without_markup(filled(walk, walk.front.title)).replace("*", "")
     found = measure(markdown)
+    lost = "the archive ends in the middle" if submission.cut_off else ""
+    if walk.incomplete or walk.gullet.left <= 0:
+        lost = "its files or macros call each other without end"
     return Document(
         markdown=f"{markdown}\n",
         title=title,
-        abstract=filled(walk, "\n\n".join(walk.front.abstract)) or found.abstract,
+        abstract=_without_notes(filled(walk, "\n\n".join(walk.front.abstract))) or found.abstract,
         authors=_families(filled(walk, "\x00".join(walk.front.authors))),
         ids=Ids.maybe(walk.front.doi) if walk.front.doi else Ids(),
         license=fetched.license,
@@ -58,9 +62,13 @@ def read(fetched: Fetched) -> Document:
         body_words=found.body_words,
         headings=found.headings,
         references=len(walk.bibliography.entries),
-        verdict="partial" if submission.cut_off else "full_text",
-        evidence="the archive ends in the middle" if submission.cut_off else "",
+        verdict="partial" if lost else "full_text",
+        evidence=lost,
     )
+
+
+def _without_notes(text: str) -> str:
+    return _NOTE.sub("", text).strip()
 
 
 def _parts(walk: Walk) -> list[str]:

@@ -17,6 +17,7 @@ from .tokens import PARAGRAPH, Tokens, joined
 
 _SPARE: Final = 500_000  # characters that expansions may write, however short the paper
 _GROWTH: Final = 6  # and for each of the paper's own
+_FRUITLESS: Final = 1000  # expansions in a row that write nothing
 _DEFINERS: Final = frozenset(
     ("\\newcommand", "\\renewcommand", "\\providecommand", "\\DeclareRobustCommand")
 )
@@ -31,7 +32,7 @@ _NOTHING: Final = frozenset(
     rf"\{name}"
     for name in (
         *("relax", "protect", "global", "long", "outer", "expandafter", "noexpand", "unexpanded"),
-        *("leavevmode", "makeatletter", "makeatother", "xspace", "ignorespaces", "unskip"),
+        *("leavevmode", "makeatletter", "makeatother", "ignorespaces", "unskip"),
         *("fi", "csname", "endcsname", "null", "ExplSyntaxOn", "ExplSyntaxOff"),
     )
 )
@@ -76,18 +77,35 @@ class Gullet(Tokens):
 
     def expanded(self) -> str:
         """The next lexeme that stands for itself; empty at the end."""
+        fruitless = 0
         while lexeme := self.take():
             if lexeme[0] != "\\":
                 return lexeme
             if (macro := self.macros.get(lexeme)) is not None:
-                self._expand(macro)
+                fruitless += 1
+                if fruitless > _FRUITLESS:  # two that call each other
+                    del self.macros[lexeme]
+                else:
+                    self._expand(macro)
             elif lexeme.startswith("\\if") and lexeme not in _NO_TESTS:
                 self._decide(lexeme)
             elif lexeme == "\\else":
                 self._skip(stop_at_else=False)
+            elif lexeme == "\\xspace":
+                if self._wants_blank():
+                    return " "
             elif lexeme not in _NOTHING and not self._defines(lexeme):
                 return lexeme
         return ""
+
+    def _wants_blank(self) -> bool:
+        r"""Whether ``\xspace`` sets one: TeX itself drops the blank behind a command."""
+        following = self.take()
+        if following:
+            self.put_back([following])
+        opens = following[:1].isalnum() or following[:1] in ("(", "$")
+        commands = following[:1] == "\\" and following[1:2].isalpha()
+        return not self.in_math and (opens or commands) and not following.startswith("\\footnote")
 
     def spend(self, size: int) -> bool:
         """Whether *size* more characters may be written."""
@@ -231,9 +249,11 @@ class Gullet(Tokens):
 
     def _keep(self, name: str, macro: Macro) -> None:
         """Keep a definition, unless it would hide a part of the paper or needs TeX's inside."""
-        if name[:1] != "\\" or self._known(name):
+        cites = len(macro.body) == 1 and macro.body[0].startswith("\\cite")
+        if name[:1] != "\\" or (self._known(name) and not cites):
             return
-        if any(map(_INTERNAL.match, macro.body)) or macro.body == [name]:
+        # What calls itself never ends here, where tests count as failed.
+        if any(map(_INTERNAL.match, macro.body)) or name in macro.body:
             self.macros.pop(name, None)
             return
         self.macros[name] = macro

@@ -217,7 +217,6 @@ DRESSED: Final = {
     "phantomsection": "",
     "fontfamily": "m",
     "selectfont": "",
-    "name": "m",
 }
 SWITCHES: Final = {
     **dict.fromkeys(("em", "it", "itshape", "sl", "slshape"), ITALIC),
@@ -228,7 +227,7 @@ DRESSES: Final = {
     **dict.fromkeys(("emph", "textit", "textsl", "bibemph"), ITALIC),
     **dict.fromkeys(("textbf", "mathbf"), BOLD),
     **dict.fromkeys(("texttt", "path", ""), MONO),
-    **dict.fromkeys(("textsuperscript", "up"), ("<sup>", "</sup>")),
+    **dict.fromkeys(("textsuperscript",), ("<sup>", "</sup>")),
     "textsubscript": ("<sub>", "</sub>"),
     "uline": ("<u>", "</u>"),
     "underline": ("<u>", "</u>"),

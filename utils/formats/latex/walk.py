@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 _DEEPEST: Final = 8  # texts read apart inside each other
 _MOST_SCOPES: Final = 5000
+_INSERTED: Final = 4  # times the size of all files, by files that read others in
 
 Command = Callable[["Walk"], None]
 Environment = Callable[["Walk", str], None]
@@ -94,9 +95,11 @@ class Walk:
         self.submission = submission
         self.commands, self.environments = commands, environments
         size = sum(map(len, submission.files.values()))
+        known = {*commands, *LAYOUT, *DRESSED, *SWITCHES, *DRESSES}
         self.gullet = Gullet(
-            submission.files[submission.main], size, lambda name: name[1:] in commands
+            submission.files[submission.main], size, lambda name: name[1:] in known
         )
+        self._to_insert = _INSERTED * size
         self.bibliography = Bibliography()
         self.numbers = Numbers(self._redefined)
         self.front = Front()
@@ -109,7 +112,8 @@ class Walk:
         self.noted = 0
         self.cited: dict[str, None] = {}
         self.folder = submission.main.rpartition("/")[0]
-        self.has_chapters = self.in_document = self.in_appendix = self.ended = False
+        self.has_chapters = self.in_document = self.in_appendix = False
+        self.incomplete = False  # files read each other in beyond all bounds
         self._depth = 0
         self._floor = 0  # scopes below it are out of reach for what is read apart
         self._open: dict[str, int] = {}
@@ -151,8 +155,9 @@ class Walk:
     def insert(self, file: str) -> None:
         """Read a file of the submission before going on."""
         text = self.submission.files[file]
-        if self.gullet.spend(len(text)):
-            self.gullet.insert(text)
+        self._to_insert -= len(text) + 1
+        if self._to_insert < 0 or not self.gullet.insert(text):
+            self.incomplete = True
 
     def _do(self, lexeme: str) -> None:
         if lexeme[0] == "\\" and len(lexeme) > 1:
