@@ -8,7 +8,7 @@ meet under a key are compared: two thousand records take a fraction of a second.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
 
@@ -46,11 +46,18 @@ def grouped(papers: Sequence[Paper]) -> Families:
     verdicts = {pair: judged_looks(*(looks[at] for at in pair)) for pair in _pairs(looks)}
     groups = _Groups(looks, verdicts)
     # The surest first, so that a doubtful pair never keeps a certain one apart.
-    for pair in sorted(verdicts, key=lambda pair: -verdicts[pair].confidence):
-        if verdicts[pair].relation == "same":
+    alike = sorted(
+        (pair for pair, said in verdicts.items() if said.relation == "same"),
+        key=lambda pair: -verdicts[pair].confidence,
+    )
+    proven = [pair for pair in alike if verdicts[pair].confidence == 1.0]
+    for pair in proven:
+        groups.unite(*pair)
+    likely = alike[len(proven) :]
+    torn = groups.torn(likely)
+    for pair in likely:
+        if not torn & set(pair):
             groups.unite(*pair)
-        elif shared := _shared(*(looks[at].paper.ids for at in pair)):
-            groups.contradict(*pair, f"both have {shared}, but {verdicts[pair].reason}")
     return groups.families()
 
 
@@ -67,6 +74,10 @@ class _Groups:
         self._ids: dict[int, Ids] = {at: one.paper.ids for at, one in enumerate(looks)}
         self._reasons: dict[int, Judgement] = {}
         self._contradictions: list[str] = []
+        for (one, other), said in verdicts.items():
+            shared = _shared(looks[one].paper.ids, looks[other].paper.ids)
+            if shared and said.relation != "same":
+                self._contradict(one, other, f"both have {shared}, but {said.reason}")
 
     def unite(self, one: int, other: int) -> None:
         """Make one group of two, unless anything in them speaks against it."""
@@ -74,11 +85,9 @@ class _Groups:
         if first == second:
             return
         why = self._verdicts[min(one, other), max(one, other)]
-        if clash := self._ids[first].clash(self._ids[second]):
-            if why.confidence == 1.0:
-                self.contradict(one, other, f"{why.reason}, but {clash}")
-            return
-        if any(self._apart(*pair) for pair in product(self._members[first], self._members[second])):
+        if self._at_odds(first, second):
+            if (clash := self._ids[first].clash(self._ids[second])) and why.confidence == 1.0:
+                self._contradict(one, other, f"{why.reason}, but {clash}")
             return
         self._reasons[second] = why
         self._ids[first] |= self._ids.pop(second)
@@ -86,7 +95,21 @@ class _Groups:
             self._group[at] = first
         self._members[first] += self._members.pop(second)
 
-    def contradict(self, one: int, other: int, why: str) -> None:
+    def torn(self, pairs: Iterable[tuple[int, int]]) -> set[int]:
+        """Records that could be of either of two papers, which no order of asking may decide."""
+        neighbours: dict[int, list[int]] = defaultdict(list)
+        for one, other in pairs:
+            neighbours[one].append(other)
+            neighbours[other].append(one)
+        return {
+            at
+            for at, others in neighbours.items()
+            if any(
+                self._at_odds(self._group[a], self._group[b]) for a, b in combinations(others, 2)
+            )
+        }
+
+    def _contradict(self, one: int, other: int, why: str) -> None:
         """Two records that share an identifier, and yet cannot be of one paper."""
         said = f"{self._looks[one].paper.ids} and {self._looks[other].paper.ids} are kept apart"
         self._contradictions.append(f"{said}: {why}.")
@@ -98,9 +121,11 @@ class _Groups:
         best: dict[tuple[int, int], Judgement] = {}
         for (one, other), verdict in self._verdicts.items():
             ours, theirs = place[self._group[one]], place[self._group[other]]
-            if verdict.relation in ("same", "different") or ours == theirs:
+            if verdict.relation == "different" or ours == theirs:
                 continue
             said = verdict if ours < theirs else verdict.turned
+            if said.relation == "same":
+                said = Judgement("may_be", f"{said.reason}, but something contradicts it", 0.5)
             pair = min(ours, theirs), max(ours, theirs)
             if pair not in best or best[pair].confidence < said.confidence:
                 best[pair] = said
@@ -110,6 +135,14 @@ class _Groups:
             self._reasons,
             tuple((ours, theirs, said) for (ours, theirs), said in sorted(links.items(), key=_key)),
             tuple(dict.fromkeys(self._contradictions)),
+        )
+
+    def _at_odds(self, one: int, other: int) -> bool:
+        """Whether two groups hold records that cannot be of one paper."""
+        if one == other:
+            return False
+        return bool(self._ids[one].clash(self._ids[other])) or any(
+            self._apart(*pair) for pair in product(self._members[one], self._members[other])
         )
 
     def _apart(self, one: int, other: int) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from random import Random
 
@@ -66,18 +66,21 @@ def labelled_set(
     for label, paper in enumerate(papers):
         if rng.random() > share or not paper.authors or not paper.title:
             continue
+        twin = ""
+        for kind in _rarest(LOOKALIKES, used, rng):
+            other = LOOKALIKES[kind](paper, rng)
+            if other is not None:
+                used[twin := kind] += 1
+                made.add(other, new, kind)
+                new += 1
+                break
         for kind in _rarest(VARIANTS, used, rng):
             variant = VARIANTS[kind](paper, rng)
             if variant is not None and used[f"{label}"] < each:
                 used.update((kind, f"{label}"))
-                made.add(variant, label, kind)
-        for kind in _rarest(LOOKALIKES, used, rng):
-            other = LOOKALIKES[kind](paper, rng)
-            if other is not None:
-                used[kind] += 1
-                made.add(other, new, kind)
-                new += 1
-                break
+                # Beside two papers that differ in nothing but the DOI, nobody could do without.
+                ids = paper.ids if twin == "other_doi" else variant.ids
+                made.add(replace(variant, ids=ids), label, kind)
         if rng.random() < 0.2 and (preprint := preprint_of(paper, rng)):
             made.add(preprint, new, "preprint")
             made.preprints.add((new, label))
