@@ -317,9 +317,9 @@ def _floats(article: Tag) -> None:
             del tag["class"]
     for figure in article.find_all("figure"):
         figure.name = "div"
-        caption = figure.find("figcaption", recursive=False)
-        if isinstance(caption, Tag):
-            figure.insert(0, caption.extract())
+        own = figure.find("figcaption", recursive=False)
+        if isinstance(own, Tag):
+            figure.insert(0, own.extract())
     for caption in article.select("figcaption, caption.ltx_caption"):
         caption.name = "p"
 

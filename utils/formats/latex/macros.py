@@ -37,6 +37,7 @@ _NOTHING: Final = frozenset(
     )
 )
 _INTERNAL: Final = re.compile(r"\\(?:@(?:ifnextchar|ifstar|ifundefined|for|tempcnta)|futurelet)")
+_DOCUMENT: Final = ["\\begin", "{", "document", "}"]
 _DIGITS: Final = "123456789"
 
 
@@ -73,6 +74,7 @@ class Gullet(Tokens):
         self.environments: dict[str, tuple[Macro, list[str]]] = {}
         self.left = _SPARE + _GROWTH * size
         self.in_math = False
+        self._conditionals_end = True
         self._known = known
 
     def expanded(self) -> str:
@@ -159,9 +161,14 @@ class Gullet(Tokens):
             self._skip(stop_at_else=True)
 
     def _skip(self, *, stop_at_else: bool) -> None:
-        """Pass by the branch that is not taken."""
+        """Pass by the branch that is not taken; it cannot hold the beginning of the text.
+
+        One that nothing ends was begun by a command this reader does not know: it is text.
+        """
         depth = 0
-        while lexeme := self.take():
+        passed: list[str] = []
+        while self._conditionals_end and (lexeme := self.take()):
+            passed.append(lexeme)
             if lexeme.startswith("\\if") and lexeme not in _NO_TESTS:
                 depth += 1
             elif lexeme == "\\fi":
@@ -170,6 +177,11 @@ class Gullet(Tokens):
                 depth -= 1
             elif lexeme == "\\else" and stop_at_else and not depth:
                 return
+            elif passed[-4:] == _DOCUMENT:
+                self.put_back(_DOCUMENT)
+                return
+        self._conditionals_end = False
+        self.put_back(passed)
 
     # --- definitions ----------------------------------------------------------------------------
 
