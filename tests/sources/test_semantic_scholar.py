@@ -394,6 +394,12 @@ def test_many_papers_are_one_request(library, world):
     assert len(world.requests) == 1
 
 
+def test_a_paper_is_downloaded_by_its_hash(library, world):
+    record = world.paper("pmc_cloud")
+    stored = library.download(paper_id(record)).stored
+    assert (stored.source, stored.paper.ids.pmid) == ("PMC", record.pmid)
+
+
 def test_any_name_will_do_for_a_batch(library, world):
     record = world.paper("arxiv_published")
     wanted = [Ids(pmid=record.pmid), Ids(doi=record.doi), Ids(arxiv=record.arxiv)]
@@ -429,6 +435,18 @@ def test_a_key_travels_in_its_header_only(settings, world, caplog):
         assert KEY not in str(request.params)
         assert KEY not in request.path
     assert KEY not in caplog.text
+
+
+def test_a_key_that_is_echoed_is_not_passed_on(settings, monkeypatch):
+    library = with_key(settings)
+
+    def get(self, url, params=None, *, check, **options):
+        check(Answer(400, url, json.dumps({"error": f"Strange request by {KEY}"}).encode()))
+
+    monkeypatch.setattr(type(library.web), "get", get)
+    with pytest.raises(BadRequest, match="Strange request by") as caught:
+        search(Query("coral"), library.web)
+    assert KEY not in str(caught.value.envelope())
 
 
 def test_a_bad_key_is_named_without_being_shown(settings, world):

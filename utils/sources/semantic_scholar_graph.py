@@ -163,7 +163,7 @@ def remember(path: str, params: Mapping[str, Any], said: Any, web: Web) -> None:
 
 def strange(reply: Any) -> Unreachable:
     """The error for an answer of another form; some errors come with status 200."""
-    told = _told(reply) or "its answer has a form we do not understand"
+    told = _told(reply)[:200] or "its answer has a form we do not understand"
     return Unreachable(f"Semantic Scholar sent no papers: {told}.", "Try again later.")
 
 
@@ -198,13 +198,13 @@ def _refusal(answer: Answer, key: str) -> Exception:
     told = ""
     with suppress(ValueError, RecursionError):
         told = _told(json.loads(answer.text()))
-    # Nothing it says should hold the key; nothing we say must.
-    told = told.replace(key, "…") if key else told
+    # Nothing it says should hold the key; nothing we say does.
+    told = (told.replace(key, "…") if key else told)[:200]
     if answer.status == 400 and told:
         return BadRequest(f"Semantic Scholar refused the request: {told}.", status=400)
     if answer.status in {401, 403} and told and key:
         hint = "Correct SEMANTIC_SCHOLAR_API_KEY, or unset it. Keys unused for 60 days expire."
-        return NotConfigured("Semantic Scholar does not know the key.", hint, status=403)
+        return NotConfigured("Semantic Scholar does not know the key.", hint, status=answer.status)
     if answer.status == 404 and told:
         return NotFound(f"Semantic Scholar: {told}.", "Check the identifier.")
     msg = f"Semantic Scholar answered {answer.status}."
@@ -214,7 +214,7 @@ def _refusal(answer: Answer, key: str) -> Exception:
 def _told(reply: Any) -> str:
     """The sentence of an error, in either of its forms."""
     said = (reply.get("error") or reply.get("message")) if isinstance(reply, dict) else ""
-    return one_line(said)[:200].rstrip(".") if isinstance(said, str) else ""
+    return one_line(said).rstrip(".") if isinstance(said, str) else ""
 
 
 def _without_dots(name: str) -> str:

@@ -62,7 +62,7 @@ def linked_papers(name: str, kind: Kind, most: int, start: int, web: Web) -> Sch
 
 
 def related_to(ids: Ids, kind: Kind, most: int, web: Web) -> tuple[int, list[Linked], str]:
-    """How many papers are on the list, the first *most* of them, and where a person finds them.
+    """How many papers are on the list, the first *most* of them, and the address asked.
 
     Raises
     ------
