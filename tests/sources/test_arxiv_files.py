@@ -131,3 +131,12 @@ def test_a_pdf_that_is_all_there_is_ends_on_the_shelf(library):
 
 def test_a_withdrawn_paper_ends_with_its_abstract(library):
     assert library.download("2604.00005").stored.kind == "abstract"
+
+
+@pytest.mark.parametrize("name", ["2602.00002", "1207.0003", "hep-ex/0307015"])
+def test_a_source_ends_on_the_shelf_with_its_formulas(library, name):
+    stored = library.download(name).stored
+    assert stored.kind == "full_text"
+    assert "/e-print/" in stored.attempts[-1].url
+    text = library.read(name, max_chars=50_000).text
+    assert r"\frac{V_{\max}S}{K_{m}+S}" in text.replace(" ", "")
