@@ -94,6 +94,11 @@ def test_what_names_no_paper_is_none(row):
     assert scholar_paper(row) is None
 
 
+@pytest.mark.parametrize("told", ["many", "3", -1, True, 2.5, [3], None])
+def test_a_count_that_is_none_is_unknown(told):
+    assert scholar_paper({"title": "T", "citationCount": told}).citation_count is None
+
+
 def test_text_that_deceives_is_cleaned():
     row = {"title": "A\x1b[2J\u202etitle", "url": "javascript:alert(1)", "tldr": {"text": "\x07x"}}
     found = scholar_paper(row)
