@@ -33,11 +33,11 @@ def sent(text, **more):
         ("deep learning", "all:deep AND all:learning"),
         ('"computer vision" 2026', 'all:"computer vision" AND all:2026'),
         ("“computer vision”", 'all:"computer vision"'),
-        ("COVID-19 p53/MDM2", 'all:"COVID-19" AND all:"p53 MDM2"'),
+        ("COVID-19 p53/MDM2", 'all:"COVID 19" AND all:"p53 MDM2"'),
         ("and or not", "all:and AND all:or AND all:not"),
         ("ratio: (a) [b]", "all:ratio AND all:a AND all:b"),
         ("transform* What?", "all:transform* AND all:What"),
-        ("Erdős β-catenin", 'all:Erdős AND all:"β-catenin"'),
+        ("Erdős β-catenin", 'all:Erdős AND all:"β catenin"'),
         ('"R AND D" cost', 'all:"R AND D" AND all:cost'),
         ("title:foo", 'all:"title foo"'),
         ("deep deep", "all:deep"),
@@ -73,6 +73,7 @@ def test_arxivs_own_language_is_passed_on_as_it_is(query):
         ("(deep OR shallow) nets", "(all:deep OR all:shallow) AND all:nets"),
         ("ti:(deep nets) x", "ti:(deep AND nets) AND all:x"),
         ("ti:a&b", 'ti:"a b"'),
+        ("abs:non-invasive", 'abs:"non invasive"'),
     ],
 )
 def test_gaps_in_it_are_closed(text, query):

@@ -17,6 +17,7 @@ from .arxiv_categories import clause
 PREFIXES = ("ti", "au", "abs", "co", "jr", "cat", "rn", "id", "all")
 EXAMPLE = 'For example: graph "attention network", or ti:"graph network" ANDNOT cat:cs.SE'
 
+_WITH_HYPHENS = ("cat", "id", "rn")
 _NAMES = "|".join(PREFIXES)
 _PIECE = re.compile(
     r"(?P<range>(?:submittedDate|lastUpdatedDate):\s*\[[^\]]*\])"
@@ -42,7 +43,7 @@ def search_words(text: str) -> tuple[str, list[str]]:
     """*text* in arXiv's language, and warnings about what was understood otherwise than written.
 
     >>> search_words('deep "protein folding" COVID-19')[0]
-    'all:deep AND all:"protein folding" AND all:"COVID-19"'
+    'all:deep AND all:"protein folding" AND all:"COVID 19"'
     >>> search_words("ti:qubit ANDNOT (au:doe OR cat:hep-ex)")[0]
     'ti:qubit ANDNOT (au:doe OR cat:hep-ex)'
 
@@ -73,9 +74,10 @@ def term(piece: str, *, phrase: bool = False) -> str:
     """
     if not phrase and re.fullmatch(r"\w{3,}\*", piece):
         return piece  # a wildcard at the end is arXiv's own
-    # Hyphens, dots and apostrophes are part of names; other signs mean something to the engine.
-    words = re.sub(r"[^\w.'\u2019-]+", " ", piece).split()
-    made = " ".join(bare for word in words if (bare := word.strip(".'\u2019-_")))
+    # Dots and apostrophes are part of names. Other signs mean something to the engine: what follows
+    # a hyphen is excluded (arXiv/arxiv-search issue 322), and the index splits words there anyway.
+    words = re.sub(r"[^\w.'\u2019]+", " ", piece).split()
+    made = " ".join(bare for word in words if (bare := word.strip(".'\u2019_")))
     return made if made.isalnum() and made not in _OPERATORS else f'"{made}"' if made else ""
 
 
@@ -167,7 +169,8 @@ def _field(piece: str, warnings: list[str]) -> str:
             clause(value.strip('"'))
         except BadRequest as error:
             warnings.append(f"{error.message} {error.hint}")
-    if re.fullmatch(r"""[\w.'\u2019/*?+-]+|"[^"\\]*\w[^"\\]*\"""", value):
+    signs = r"/\-" if name in _WITH_HYPHENS else ""
+    if re.fullmatch(rf"""[\w.'\u2019*?{signs}]+|"[^"\\]*\w[^"\\]*\"""", value):
         return piece
     made = term(value.strip('"'), phrase=value.startswith('"'))
     return f"{name}:{made}" if made else ""
