@@ -7,6 +7,8 @@ from typing import Final
 
 from ..jats.text import link
 from . import environments, formulas
+from .algorithms import STEPS
+from .front import FRONT
 from .numbers import SECTIONS
 from .references import cite, read_list
 from .signs import HIGH, ITEM, ROW, RULE, SPANS, WIDE
@@ -15,35 +17,6 @@ from .walk import Command, Walk
 
 _LEVELS: Final = {"part": 0, "chapter": 1, "section": 2, "subsection": 3, "subsubsection": 4}
 _RUN_IN: Final = ("paragraph", "subparagraph")
-_BREAKS: Final = frozenset(("\\and", "\\And", "\\AND", "\\\\", "\\newline", "\\par", "\\quad"))
-_NOT_NAMES: Final = frozenset(
-    rf"\{name}"
-    for name in (
-        *(
-            "thanks",
-            "footnote",
-            "inst",
-            "email",
-            "orcid",
-            "orcidlink",
-            "footnotemark",
-            "textsuperscript",
-        ),
-        *("affiliation", "address", "IEEEauthorrefmark", "IEEEmembership", "altaffilmark", "fnref"),
-        *(
-            "thanksref",
-            "institute",
-            "corref",
-            "cor",
-            "orcidID",
-            "affil",
-            "url",
-            "href",
-            "ead",
-            "vspace",
-        ),
-    )
-)
 _REFERENCES: Final = {
     "ref": "r",
     "eqref": "e",
@@ -67,34 +40,12 @@ _CITES: Final = {
     **dict.fromkeys(("citeauthor", "Citeauthor", "citefullauthor"), "a"),
     **dict.fromkeys(("citeyear", "citeyearpar", "citedate"), "y"),
 }
-_STEPS: Final = {
-    "State": ("", ""),
-    "STATE": ("", ""),
-    "Statex": ("", ""),
-    "Require": ("", "Require:"),
-    "Ensure": ("", "Ensure:"),
-    "Input": ("", "Input:"),
-    "Output": ("", "Output:"),
-    "Else": ("-+", "else"),
-    "Repeat": ("+", "repeat"),
-    "Loop": ("+", "loop"),
-    "EndFor": ("-", ""),
-    "EndWhile": ("-", ""),
-    "EndIf": ("-", ""),
-    "EndLoop": ("-", ""),
-    "EndFunction": ("-", ""),
-    "EndProcedure": ("-", ""),
-}
-_LOOPS: Final = {
-    "For": ("+", "for", "do"),
-    "ForAll": ("+", "for all", "do"),
-    "While": ("+", "while", "do"),
-    "If": ("+", "if", "then"),
-    "ElsIf": ("-+", "else if", "then"),
-    "Until": ("-", "until", ""),
-    "Procedure": ("+", "procedure", ""),
-    "Function": ("+", "function", ""),
-}
+_DIMENSION: Final = re.compile(r"=?-?\d*\.?\d+(?:pt|em|ex|cm|mm|in|true\w\w|sp|bp|pc|mu|fil+)?")
+_DIMENSIONS: Final = (
+    *("penalty", "kern", "hskip", "vskip", "parindent", "parskip", "baselineskip", "hsize"),
+    *("vsize", "hoffset", "voffset", "tolerance", "widowpenalty", "clubpenalty", "mskip"),
+    *("textwidth", "textheight", "leftskip", "rightskip", "hangindent", "tabcolsep"),
+)
 
 
 # --- parts of the text ----------------------------------------------------------------------------
@@ -216,96 +167,6 @@ def _verb(walk: Walk) -> None:
     walk.write(f"`{text}`" if text.strip() and "`" not in text else text)
 
 
-# --- front matter ---------------------------------------------------------------------------------
-
-
-def _title(walk: Walk) -> None:
-    walk.gullet.option()
-    tokens = walk.gullet.argument(long=True)
-    walk.front.title = walk.front.title or walk.line(_without_notes(tokens))
-
-
-def _author(walk: Walk) -> None:
-    walk.gullet.option()
-    told: list[str] = []
-    for lexeme in _without_notes(walk.gullet.argument(long=True)):
-        if lexeme in _BREAKS:
-            walk.front.authors.append(walk.line(told))
-            # After a line break comes where the author works.
-            walk.front.authors.append("\n" if lexeme in ("\\\\", "\\newline", "\\par") else "")
-            told = []
-        else:
-            told.append(lexeme)
-    walk.front.authors += [walk.line(told), ""]
-
-
-def _without_notes(tokens: list[str]) -> list[str]:
-    """Without thanks, addresses and marks."""
-    kept: list[str] = []
-    depth, dropping = 0, -1
-    awaiting = False  # the argument of a command that is no name
-    for lexeme in tokens:
-        depth += lexeme == "{"
-        if awaiting and lexeme == "{":
-            dropping, awaiting = depth, False
-        elif lexeme in _NOT_NAMES and dropping < 0:
-            awaiting = True
-        elif dropping < 0 and not (awaiting and lexeme in (" ", "*")):
-            awaiting = False
-            kept.append(lexeme)
-        depth -= lexeme == "}"
-        if depth < dropping:
-            dropping = -1
-    return kept
-
-
-def _abstract(walk: Walk) -> None:
-    r"""``\abstract{…}``, in some journals several arguments long."""
-    while walk.gullet.peek() == "{":
-        with walk.apart(walk.gullet.argument(long=True)) as blocks:
-            pass
-        walk.front.abstract += blocks
-
-
-def _keywords(walk: Walk) -> None:
-    walk.front.keywords = walk.front.keywords or walk.line(walk.gullet.argument(long=True))
-
-
-def _doi(walk: Walk) -> None:
-    walk.front.doi = walk.front.doi or joined(walk.gullet.argument()).strip()
-
-
-def _document_class(walk: Walk) -> None:
-    options = joined(walk.gullet.option() or [])
-    name = joined(walk.gullet.argument()).strip()
-    walk.numbers.follow(name)
-    walk.has_chapters = name.endswith(("book", "report", "thesis"))
-    walk.bibliography.follow(name, options)
-
-
-def _usepackage(walk: Walk) -> None:
-    options = joined(walk.gullet.option() or [])
-    for name in joined(walk.gullet.argument()).split(","):
-        walk.bibliography.follow(name.strip(), options)
-        if file := walk.submission.find(name, walk.folder, ".sty"):
-            walk.insert(file)
-
-
-def _newtheorem(walk: Walk) -> None:
-    starred = walk.gullet.star()
-    name = joined(walk.gullet.argument()).strip()
-    shared = walk.gullet.option()
-    said = walk.line(walk.gullet.argument(long=True))
-    within = walk.gullet.option()
-    counter = joined(shared).strip() if shared else name
-    if shared and counter in walk.theorems:
-        counter = walk.theorems[counter][0]
-    if within and not shared:
-        walk.numbers.put_within(counter, joined(within).strip())
-    if len(walk.theorems) < 500:
-        walk.theorems[name] = ("" if starred else counter, said)
-
-
 # --- files, counters ------------------------------------------------------------------------------
 
 
@@ -359,6 +220,18 @@ def _paragraph(walk: Walk) -> None:
         walk.end_paragraph()
 
 
+def _dimension(walk: Walk) -> None:
+    r"""``\\kern-2pt``, ``\\parindent=0pt plus 1em``: a number that is not text."""
+    if walk.gullet.peek() == "=":
+        walk.gullet.take()
+    walk.gullet.peek()
+    following = walk.gullet.take()
+    if following[:1] == "\\":  # a register
+        return
+    rest = following[match.end() :] if (match := _DIMENSION.match(following)) else following
+    walk.gullet.put_back([rest] if rest else [])
+
+
 def _rule(spec: str) -> Command:
     def rule(walk: Walk) -> None:
         walk.skip(spec, known=False)
@@ -392,25 +265,6 @@ def _multirow(walk: Walk) -> None:
     walk.write(f"{HIGH}{count if count.isdecimal() and len(count) < 4 else ''}{SPANS}{said}")
 
 
-def _step(change: str, word: str, loops: bool = False, after: str = "") -> Command:
-    def step(walk: Walk) -> None:
-        if not any(scope.kind == "algorithmic" for scope in walk.scopes):
-            if not loops:
-                walk.skip("o", known=False)
-            return
-        walk.end_paragraph()
-        said = walk.line(walk.gullet.argument(long=True)) if loops else ""
-        text = " ".join(part for part in (word, said, after) if part)
-        walk.blocks.append(f"{ITEM}{change}\x1f{f'**{word}**' + text[len(word) :] if word else ''}")
-
-    return step
-
-
-def _comment(walk: Walk) -> None:
-    said = walk.line(walk.gullet.argument(long=True))
-    walk.write(f" (▷ {said})" if said else "")
-
-
 def _ensuremath(walk: Walk) -> None:
     walk.gullet.put_back(["$", *walk.gullet.argument(long=True), "$"])
 
@@ -442,28 +296,19 @@ COMMANDS: Final[dict[str, Command]] = {
     **dict.fromkeys(_RUN_IN, _run_in),
     **{name: _ref(kind) for name, kind in _REFERENCES.items()},
     **{name: cite(kind) for name, kind in _CITES.items()},
-    **{name: _step(*how) for name, how in _STEPS.items()},
-    **{name: _step(change, word, True, after) for name, (change, word, after) in _LOOPS.items()},
-    **{name.upper(): _step(*how) for name, how in _STEPS.items() if name != "State"},
-    **{
-        name.upper(): _step(change, word, True, after)
-        for name, (change, word, after) in _LOOPS.items()
-    },
+    **STEPS,
     **dict.fromkeys(("hline", "toprule", "midrule", "bottomrule"), _rule("")),
     **dict.fromkeys(("hhline", "Xhline", "specialrule"), _rule("m")),
     **dict.fromkeys(("cmidrule", "cline"), _cmidrule),
-    **dict.fromkeys(("title", "icmltitle", "Title"), _title),
-    **dict.fromkeys(("author", "Author", "IEEEauthorblockN", "icmlauthor"), _author),
-    **dict.fromkeys(("keywords", "keyword"), _keywords),
+    **FRONT,
     **dict.fromkeys(("input", "include", "subfile", "InputIfFileExists"), _input),
     **dict.fromkeys(("import", "subimport", "includefrom", "subincludefrom"), _import),
     **dict.fromkeys(("footnote", "footnotetext", "endnote", "tablefootnote"), _footnote),
     **dict.fromkeys(("acknowledgments", "acknowledgements"), _heading_only("Acknowledgments")),
     **dict.fromkeys(("bibliography", "printbibliography"), read_list),
     **dict.fromkeys(("verb", "lstinline"), _verb),
-    **dict.fromkeys(("usepackage", "RequirePackage"), _usepackage),
-    **dict.fromkeys(("documentclass", "documentstyle"), _document_class),
     **dict.fromkeys(("subfloat", "subfigure"), _subfloat),
+    **dict.fromkeys(_DIMENSIONS, _dimension),
     "begin": environments.begin,
     "end": environments.end,
     "item": environments.item,
@@ -474,8 +319,6 @@ COMMANDS: Final[dict[str, Command]] = {
     "(": lambda walk: formulas.inline(walk, "\\)"),
     "$": _dollar,
     "ensuremath": _ensuremath,
-    "abstract": _abstract,
-    "doi": _doi,
     "appendix": _appendix,
     "caption": _caption,
     "captionof": _captionof,
@@ -483,7 +326,6 @@ COMMANDS: Final[dict[str, Command]] = {
     "href": _href,
     "url": _url,
     "nolinkurl": _url,
-    "newtheorem": _newtheorem,
     "setcounter": _setcounter(add=False),
     "addtocounter": _setcounter(add=True),
     "numberwithin": _within(written=True),
@@ -492,8 +334,6 @@ COMMANDS: Final[dict[str, Command]] = {
     "arrayrulecolor": lambda walk: walk.skip("om"),
     "multicolumn": _multicolumn,
     "multirow": _multirow,
-    "Comment": _comment,
-    "COMMENT": _comment,
     "bibitem": _bibitem,
     "endinput": lambda walk: walk.gullet.stop(),
 }

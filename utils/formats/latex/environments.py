@@ -6,6 +6,8 @@ from typing import Final
 
 from ..jats.text import fenced
 from . import formulas
+from .algorithms import algorithmic
+from .items import items_of
 from .signs import ITEM
 from .tables import flat, pipe_table
 from .tokens import joined
@@ -123,19 +125,6 @@ def item(walk: Walk) -> None:
         walk.numbers.step(f"enum{'i' * min(depth, 4)}", "item")
     said = walk.line(label) if label is not None else ""
     walk.blocks.append(f"{ITEM}{said}")
-
-
-def items_of(blocks: list[str]) -> list[tuple[str, list[str]]]:
-    """Each item's label and blocks; what stands before the first is an item of its own."""
-    found: list[tuple[str, list[str]]] = []
-    for block in blocks:
-        if block.startswith(ITEM):
-            found.append((block[1:], []))
-        elif not found:
-            found.append(("", [block]))
-        else:
-            found[-1][1].append(block)
-    return found
 
 
 def listed(blocks: list[str], numbered: bool) -> str:
@@ -272,7 +261,7 @@ def _bibliography(walk: Walk, name: str) -> None:
     walk.open(Scope(name, "bibliography", put))
 
 
-# --- formulas, code, algorithms -------------------------------------------------------------------
+# --- formulas, code -------------------------------------------------------------------
 
 
 def _formula(counts: formulas.Counts, arguments: int) -> Environment:
@@ -310,25 +299,6 @@ def _unseen(walk: Walk, name: str) -> None:
     walk.gullet.raw(f"\\end{{{name}}}")
 
 
-def _algorithmic(walk: Walk, name: str) -> None:
-    walk.gullet.option()
-    walk.open(Scope(name, "algorithmic", lambda blocks: walk.add(_steps(blocks))))
-
-
-def _steps(blocks: list[str]) -> str:
-    """An algorithm's lines as a list, indented as its loops are."""
-    made: list[str] = []
-    depth = 0
-    for label, inner in items_of(blocks):
-        change, _, word = label.rpartition("\x1f")
-        depth = max(0, depth - ("-" in change))
-        text = " ".join(part for part in (word, *inner) if part)
-        if text:
-            made.append(f"{'  ' * min(depth, _DEEPEST_INDENT)}- {text}")
-        depth += "+" in change
-    return "\n".join(made)
-
-
 ENVIRONMENTS: Final[dict[str, Environment]] = {
     **{name: _formula(*how) for name, how in formulas.ENVIRONMENTS.items()},
     **{name: _verbatim(spec) for name, spec in _VERBATIM.items()},
@@ -340,7 +310,7 @@ ENVIRONMENTS: Final[dict[str, Environment]] = {
     **dict.fromkeys(("abstract", "onecolabstract", "abstracts"), _abstract),
     **dict.fromkeys(("keyword", "keywords", "IEEEkeywords"), _keywords),
     **{name: _headed(said) for name, said in _HEADED.items()},
-    **dict.fromkeys(("algorithmic", "algorithmicx"), _algorithmic),
+    **dict.fromkeys(("algorithmic", "algorithmicx"), algorithmic),
     "thebibliography": _bibliography,
     "references": _bibliography,
     "subequations": _subequations,

@@ -162,7 +162,7 @@ LAYOUT: Final = {
         "sloppy fussy balance flushbottom raggedbottom listoffigures listoftables printindex "
         "frontmatter mainmatter backmatter bgroup egroup begingroup endgroup protect nobreak "
         "allowbreak goodbreak break strut phantomsection samepage par@deathcycles nolinebreak "
-        " columnbreak vskip hrule peerreview IEEEpeerreviewmaketitle "
+        " columnbreak hrule peerreview IEEEpeerreviewmaketitle "
         "IEEEmaketitle BibitemOpen linenumbers",
         "m": "vspace hspace bibliographystyle pagestyle thispagestyle pagenumbering hyphenation "
         "graphicspath usetikzlibrary index glsresetall vphantom phantom hphantom "
