@@ -26,6 +26,7 @@ import pytest
 from pydantic import SecretStr
 
 from tests.clients import hasty_server
+from tests.clients.any_arguments import NOWHERE
 from tests.clients.python_clients import PatientWorld, Place, environment, fastmcp_client
 from tests.clients.tour import visit
 from tests.tools import test_http
@@ -237,7 +238,7 @@ async def everything(session, world):
             await ear.call("harvest_status", job_id=job, wait_s=20)
         await ear.take({"kind": "resource", "uri": f"papers://report/{job}"})
     for mood in ("down", "storm", "garbage", "reset", "redirect_loop", "ssrf", "captcha"):
-        world.mood(mood, seconds=0)
+        world.mood(mood, seconds=0, to=NOWHERE)
         for tool in ("search_pubmed", "search_papers", "search_semantic_scholar"):
             await ear.call(tool, query=f"coral {mood}")
         await ear.call("fetch_article_details", pmids=ids[:2])

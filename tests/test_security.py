@@ -1,33 +1,20 @@
 """What an attacker tries: forged tokens, foreign pages, huge and endless bodies, paths out of the
-shelf, and the search for keys in every log, error and file of a run.
+shelf. (What keys leave behind is searched in test_key_leaks.py.)
 """
 
 import json
-import os
-import signal
 import socket
-import subprocess
-import sys
 import time
-from pathlib import Path
-from urllib.parse import quote
 
 import pytest
 from fastmcp import Client
-from fastmcp.client.transports import StdioTransport
 from joserfc import jwt
 from joserfc.jwk import RSAKey
 
 from tests.endpoint import SECRET, Endpoint
 from tests.tools.test_auth import claims, hand_signed, part, signed
-from tests.tools.test_http import Process
-from tests.world.eutils import KEY
 from utils import Library
-from utils.settings import load_settings
 from utils.tools import build, http
-from utils.tools.auth import make_token
-
-ROOT = Path(__file__).resolve().parent.parent
 
 
 @pytest.fixture
@@ -249,148 +236,3 @@ async def test_arguments_do_not_lead_out_of_the_shelf(library, outside, tool, ar
     assert done.is_error
     assert "OUTSIDE" not in str(done.structured_content)
     assert not (tmp_path / "out.txt").exists()
-
-
-# Keys
-
-PLANTED = {
-    "pubmed_email": "pl4nted.person@lab.edu",
-    "ncbi_api_key": "pl4nted-ncbi-0001",
-    "jina_api_key": "pl4nted-jina+0002/=",
-    "mcp_auth_secret_key": "pl4nted secret of the HTTP door, 0003!",
-}
-
-
-def traces():
-    """Every spelling a planted secret could have."""
-    for secret in PLANTED.values():
-        yield secret
-        yield quote(secret)
-        yield quote(secret, safe="")
-        yield json.dumps(secret)[1:-1]
-
-
-def leaks(text):
-    return sorted({trace for trace in traces() if trace.lower() in text.lower()})
-
-
-async def scripted(client, world):
-    """A run that meets what a user meets, and everything that can go wrong on the way."""
-    answers = []
-
-    async def call(name, **arguments):
-        done = await client.call_tool(name, arguments, raise_on_error=False)
-        answers.append(str(done.structured_content) + str(done.content) + str(done.meta))
-
-    await call("search_pubmed", query="CXCL12")
-    await call("search_pubmed", query="((")
-    for name in ("pmc_cloud", "publisher_pdf", "paywall"):
-        await call("download_paper", pmid=world.paper(name).pmid)
-    await call("download_paper", pmid="99999999")
-    await call("harvest_papers", ids=[world.paper("pmc_cloud").pmid])
-    pmid = world.paper("pmc_cloud").pmid
-    await call("search_pubmed_articles", query_term="CXCL12", fetch_brief_summaries=5)
-    await call("fetch_article_details", pmids=[pmid, "99999999"])
-    await call("convert_ids", ids=[pmid])
-    # Else there was nothing to leak.
-    sent = {value for request in world.requests for value in request.params.values()}
-    assert {PLANTED["ncbi_api_key"], PLANTED["pubmed_email"]} <= sent
-    for mood in ("down", "storm", "garbage", "reset"):
-        world.mood(mood, seconds=0)
-        await call("search_pubmed", query=f"coral {mood}")
-        await call("download_paper", pmid=world.paper("arxiv").pmid, force=True)
-        world.reset()
-    await call("no_such_tool")
-    return "".join(answers)
-
-
-@pytest.fixture
-def planted(settings, tmp_path):
-    """NCBI refuses the planted key, and repeats it in its answer."""
-    more = {"logs_dir": tmp_path / "logs", "mcp_log_level": "debug", "ncbi_max_retries": 1}
-    more["mcp_toolsets"] = "all"
-    return {**settings, **PLANTED, **more}
-
-
-def environment(settings):
-    kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-    return {**kept, **{name.upper(): str(value) for name, value in settings.items()}}
-
-
-def kept(*folders):
-    """Every byte a run has left, names included."""
-    found = {
-        path: path.read_bytes()
-        for folder in folders
-        for path in folder.rglob("*")
-        if path.is_file()
-    }
-    assert found
-    return "".join(f"{path}\n{data.decode('latin-1')}\n" for path, data in found.items())
-
-
-def test_the_search_for_leaks_finds_one(tmp_path):
-    (tmp_path / "x").write_text(f"GET /?api_key={quote(PLANTED['jina_api_key'], safe='')}")
-    assert leaks(kept(tmp_path))
-
-
-@pytest.mark.real_time
-@pytest.mark.anyio
-async def test_no_key_leaves_over_http(planted, world, tmp_path, monkeypatch):
-    # A key that NCBI takes, so that searches and downloads go all the way.
-    monkeypatch.setitem(PLANTED, "ncbi_api_key", KEY)
-    planted |= PLANTED
-    token = make_token(load_settings(**planted), "alice", ["read", "download"], 1)
-    with Process(planted) as process:
-        async with Client(process.url, auth=token) as client:
-            answers = await scripted(client, world)
-        process.end(signal.SIGTERM)
-    logs = (tmp_path / "logs" / "papershelf.log").read_text()
-    assert '"tool": "download_paper"' in logs
-    everything = (
-        answers + process.said + kept(*(tmp_path / name for name in ("papers", "pace", "logs")))
-    )
-    assert leaks(everything) == []
-    assert token not in everything
-
-
-@pytest.mark.real_time
-@pytest.mark.anyio
-async def test_no_key_leaves_over_stdio(planted, world, tmp_path):
-    errors = tmp_path / "stderr"
-    server = [str(ROOT / "server.py")]
-    transport = StdioTransport(
-        sys.executable, server, env=environment(planted), log_file=errors, keep_alive=False
-    )
-    async with Client(transport, mode="legacy") as client:
-        answers = await scripted(client, world)
-    said = errors.read_text()
-    assert '"tool": "download_paper"' in said
-    folders = (tmp_path / name for name in ("papers", "pace", "logs"))
-    assert leaks(answers + said + kept(*folders)) == []
-
-
-@pytest.mark.real_time
-def test_no_key_leaves_through_the_shell(planted, world, tmp_path):
-    def run(*arguments):
-        done = subprocess.run(
-            [sys.executable, str(ROOT / "server.py"), *arguments],
-            env=environment(planted),
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-        return done.stdout + done.stderr
-
-    pmid = world.paper("pmc_cloud").pmid
-    said = run("search", "CXCL12", "--json") + run("harvest", pmid, world.paper("paywall").pmid)
-    world.mood("garbage")
-    said += run("search", "coral") + run("download", "99999999", "--json")
-    world.reset()
-    # The address is shown to whoever asks for the settings; keys are not.
-    shown = run("settings", "--json") + run("doctor")
-    keys = [trace for trace in leaks(shown) if "person" not in trace]
-    folders = (tmp_path / name for name in ("papers", "pace", "logs"))
-    assert leaks(said + kept(*folders)) == []
-    assert keys == []

@@ -1,4 +1,4 @@
-"""The client matrix: ``python -m tests.clients [--only NAME]`` sends every client on the whole tour.
+"""The client matrix: ``python -m tests.clients [--only NAME]`` sends every client on the tour.
 
 One line for each client, transport and era: how many tools, resources, prompts and completions it
 called, and what was not as promised. Clients from npm take part where they are installed, or may be
@@ -48,21 +48,22 @@ async def visits(only: str) -> list[Visit]:
     folder, why = npm_clients.packages()
     if folder is None:
         sys.stderr.write(f"Without clients from npm: {why}.\n")
-    with tempfile.TemporaryDirectory() as papers, PatientWorld() as world:
-        with places(world, Path(papers)) as known:
-            for place in known:
-                for name, enter in python_clients.CLIENTS.items():
-                    for mode in MODES if only in name else ():
-                        async with enter(place, mode) as session:
-                            seen.append(await visit(session, world, name, place.transport))
-                            _show(seen[-1])
-                if folder is None:
-                    continue
-                told = await tour(world, place)
-                for name, modes in npm_clients.CLIENTS.items():
-                    for mode in modes if only in name else ():
-                        seen.append(await npm_clients.npm_visit(folder, name, mode, place, told))
-                        _show(seen[-1])
+    with (
+        tempfile.TemporaryDirectory() as papers,
+        PatientWorld() as world,
+        places(world, Path(papers)) as known,
+    ):
+        for place in known:
+            for name, enter in python_clients.CLIENTS.items():
+                for mode in MODES if only in name else ():
+                    async with enter(place, mode) as session:
+                        seen.append(await visit(session, world, name, place.transport))
+                    _show(seen[-1])
+            told = await tour(world, place) if folder else []
+            for name, modes in npm_clients.CLIENTS.items() if folder else ():
+                for mode in modes if only in name else ():
+                    seen.append(await npm_clients.npm_visit(folder, name, mode, place, told))
+                    _show(seen[-1])
     return seen
 
 

@@ -61,6 +61,7 @@ MOODS = (
     *("login", "wrong_paper", "redirect_loop", "ssrf", "xml_bomb", "external_entity"),
     *("deep_nesting", "md5_mismatch"),
 )
+NOWHERE = "http://127.0.0.1:9/latest/meta-data/"  # where nobody listens
 WORDS = ("coral", "CXCL12", "CXCR4", "neoplasms", "cells", "crowd[ti] AND 2020[dp]", "Review")
 DATES = ("2020", "2024/05", "2025/01/31", "2020/02/30", "3000", "1799/1/1")
 JUNK = (
@@ -123,7 +124,7 @@ class Calls:
             "doi": [*dois, "10.9999/nobody.knows"],
             "pmcid": [*pmcids, "PMC9999999"],
             "arxiv": [*preprints, "2401.99999"],
-            "ids": anything,
+            "id": anything,
             "paper": [*anything, *[LAST_FILE] * len(anything)],
             "job": [LAST_JOB],
             "year": ["2024", "2025", "20", ""],
@@ -322,6 +323,6 @@ def make_calls(
             world.reset()
             settle()
             if mood := next(moods):
-                world.mood(mood, seconds=0)
+                world.mood(mood, seconds=0, to=NOWHERE)
         caller(tool, arguments, mood)
     world.reset()
