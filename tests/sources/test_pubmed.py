@@ -7,7 +7,7 @@ from utils import Library
 from utils.errors import BadRequest, NotConfigured, Unreachable
 from utils.identifiers import Ids
 from utils.sources import Query
-from utils.sources.pubmed import esearch, fetch, look_up
+from utils.sources.pubmed import esearch, fetch, look_up, search, term
 
 
 def test_results_come_in_the_order_asked_for(library, world):
@@ -157,3 +157,18 @@ def test_damage_on_the_way_is_asked_for_again(library, world):
     pmid = world.paper("pmc_cloud").pmid
     world.mood("truncate", "eutils", times=1)
     assert list(fetch([pmid], library.web)) == [pmid]
+
+
+def test_an_author_and_types_narrow_the_words_and_categories_are_refused():
+    wish = Query("moss OR coral", author='Varga "I"[ti]', publication_types=("Review",))
+    assert term(wish) == '(moss OR coral) AND Varga I ti[au] AND ("Review"[pt])'
+    assert term(Query("", author="Varga I")) == "Varga I[au]"
+    assert term(Query("moss")) == "moss"
+    with pytest.raises(BadRequest, match="categories"):
+        term(Query("moss", categories=("q-bio.QM",)))
+
+
+def test_an_authors_papers_are_found(library):
+    found = search(Query("dream*", author="Varga I"), library.web)
+    assert found.papers
+    assert all("Varga" in paper.author_names for paper in found.papers)

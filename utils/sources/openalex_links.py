@@ -40,7 +40,7 @@ def related_to(ids: Ids, kind: Kind, most: int, web: Web) -> tuple[int, list[Lin
     work = single(name, "id", web) if ids.doi or ids.pmid else {}
     number = str(work.get("id") or "").rpartition("/")[2]
     if not number:
-        raise NotOffered(f"OpenAlex does not know {ids}.")
+        raise NotOffered(f"OpenAlex does not know {ids}.", "Ask PubMed or Europe PMC.")
     which = f"{_FILTERS[kind]}:{number}"
     size = max(1, min(most, _PAGE))
     params = {"filter": which, "sort": "publication_date:desc", "per-page": size, "select": RECORD}
