@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.world import kinship
-from utils import relationships
+from tests.world import kinship, openalex, semantic_scholar
+from utils import Library, relationships
 from utils.errors import BadRequest, NotFound, Unreachable
 from utils.relationships import Related, Relations
 
@@ -77,6 +77,27 @@ def test_when_nobody_answers_it_is_an_error(library, world, pmid):
     world.mood("down")
     with pytest.raises(Unreachable):
         library.related(pmid, "pubmed_citedin", 3)
+
+
+@pytest.mark.parametrize(
+    ("setting", "key", "name"),
+    [
+        ("semantic_scholar_api_key", semantic_scholar.KEY, "Semantic Scholar"),
+        ("openalex_api_key", openalex.KEY, "OpenAlex"),
+    ],
+)
+def test_the_owner_of_a_key_is_shown_longer_lists(settings, world, setting, key, name):
+    world.mood("down", "eutils", path="elink")
+    world.mood("down", "europepmc")
+    source = world.paper("pmc_cloud")
+    found = Library(**settings, **{setting: key}).related(source.pmid, "pubmed_citedin", 3)
+    assert found.source == name
+    assert key not in found.url
+
+
+def test_without_a_key_nobody_waits_in_the_pool_of_all(library, world, pmid):
+    library.related(pmid, "pubmed_references", 50)
+    assert not [r for r in world.requests if r.service in {"openalex", "semantic_scholar"}]
 
 
 def test_a_list_without_titles_is_better_than_none(library, world, pmid):

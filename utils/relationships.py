@@ -11,8 +11,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from .errors import BadRequest, Miss, NotFound
+from .errors import BadRequest, Miss, NotConfigured, NotFound, NotOffered
+from .identifiers import Ids
 from .paper import Paper
+from .sources import openalex_links, semantic_scholar_links
 from .sources.elink import Link, LinkName, links
 from .sources.europepmc_links import Kind, Linked, linked
 from .sources.pubmed import fetch
@@ -25,7 +27,7 @@ _AT_NCBI: dict[Relationship, LinkName] = {
     "pubmed_citedin": "pubmed_pubmed_citedin",
     "pubmed_references": "pubmed_pubmed_refs",
 }
-_AT_EUROPE_PMC: dict[Relationship, Kind] = {
+_ELSEWHERE: dict[Relationship, Kind] = {
     "pubmed_citedin": "citations",
     "pubmed_references": "references",
 }
@@ -54,6 +56,9 @@ class Relations:
     url: str
     source: str = ""
     warnings: tuple[str, ...] = ()
+
+
+_Asks = Callable[[str, Relationship, int, Web], Relations | None]
 
 
 def related(pmid: str, kind: Relationship, most: int, web: Web) -> Relations:
@@ -100,18 +105,34 @@ def _at_ncbi(pmid: str, kind: Relationship, most: int, web: Web) -> Relations:
     return Relations(tuple(map(_of_ncbi, found[:most])), len(found), url)
 
 
-def _at_europe_pmc(pmid: str, kind: Relationship, most: int, web: Web) -> Relations | None:
-    if kind not in _AT_EUROPE_PMC:
-        return None
-    total, rows, url = linked(pmid, _AT_EUROPE_PMC[kind], most, web)
-    return Relations(tuple(map(_of_europe_pmc, rows)), total, url)
+Lists = Callable[[Ids, Kind, int, Web], tuple[int, list[Linked], str]]
+
+
+def _elsewhere(lists: Lists, key: str = "") -> _Asks:
+    """How a site is asked that lists citations and references; only with its *key*, if it has one.
+
+    Without one OpenAlex refuses, and Semantic Scholar's shared pool keeps us waiting for a 429.
+    """
+
+    def ask(pmid: str, kind: Relationship, most: int, web: Web) -> Relations | None:
+        if kind not in _ELSEWHERE or (key and not web.settings.key(key)):
+            return None
+        try:
+            total, rows, url = lists(Ids(pmid=pmid), _ELSEWHERE[kind], most, web)
+        except NotConfigured as refused:
+            raise NotOffered(refused.message, refused.hint) from None
+        return Relations(tuple(map(_of_elsewhere, rows)), total, url)
+
+    return ask
 
 
 # Who is asked, in turn, under the name that is shown; None is the answer of one that keeps no list
-# of that kind.
-_WHO_LISTS: dict[str, Callable[[str, Relationship, int, Web], Relations | None]] = {
+# of that kind, or keeps it for the owners of a key.
+_WHO_LISTS: dict[str, _Asks] = {
     "NCBI ELink": _at_ncbi,
-    "Europe PMC": _at_europe_pmc,
+    "Europe PMC": _elsewhere(lambda ids, *rest: linked(ids.pmid, *rest)),
+    "OpenAlex": _elsewhere(openalex_links.related_to, "openalex_api_key"),
+    "Semantic Scholar": _elsewhere(semantic_scholar_links.related_to, "semantic_scholar_api_key"),
 }
 
 
@@ -149,7 +170,7 @@ def _of_ncbi(link: Link) -> Related:
     return Related(link.pmid, score=link.score)
 
 
-def _of_europe_pmc(row: Linked) -> Related:
+def _of_elsewhere(row: Linked) -> Related:
     names = _authors([name.strip() for name in row.authors.split(",") if name.strip()])
     return Related(row.pmid, row.title, names, row.journal, row.year, row.doi)
 
