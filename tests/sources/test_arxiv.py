@@ -11,10 +11,6 @@ from utils.sources.arxiv import in_version, look_up, search
 from utils.sources.arxiv_query import LAST
 
 
-def queries(world):
-    return [request for request in world.requests if request.path == "/api/query"]
-
-
 def test_record_of_a_preprint(library, world):
     record = world.paper("arxiv")
     [paper] = look_up([Ids(arxiv=record.arxiv)], library.web).values()
@@ -81,6 +77,12 @@ def test_asked_once_a_day_at_most(library, world, clock):
     look_up([Ids(arxiv=arxiv)], library.web)
     search(Query("moss"), library.web)
     assert len(world.requests) == 4
+
+
+def test_what_a_search_showed_is_not_looked_up_again(library, world):
+    [paper] = search(Query("ti:branching"), library.web).papers
+    assert in_version(paper.ids.arxiv, "", library.web) == paper
+    assert len(world.requests) == 1
 
 
 def test_three_seconds_between_any_two_requests(library, world):

@@ -66,9 +66,14 @@ def test_a_source_that_is_a_pdf_is_the_pdf(library, world):
 
 
 def test_an_old_paper_revised_lately_may_have_html(library, world):
-    paper = Paper(Ids(arxiv="hep-ex/0307015"), revised="2024-05-01")
+    paper = Paper(Ids(arxiv="hep-ex/0307015"), revised="2024-05-01", version="4")
     assert next(full_text(paper, library.web)).details["status"] == 404
     assert paths(world) == ["/html/hep-ex/0307015"]
+
+
+def test_the_day_pubmed_revised_its_record_says_nothing_about_html(library, world):
+    next(full_text(Paper(Ids(arxiv="hep-ex/0307015"), revised="2024-05-01"), library.web))
+    assert paths(world) == ["/e-print/hep-ex/0307015"]
 
 
 def test_a_withdrawn_paper_is_not_asked_for(library, world):

@@ -80,7 +80,7 @@ def records(names: Sequence[str], web: Web) -> dict[str, Paper]:
         for name in (f"{paper.ids.arxiv}v{paper.version}", paper.ids.arxiv):
             if name in unknown:
                 known[name] = paper
-                web.memory.keep("arxiv", name, asdict(paper), REMEMBERED_DAYS)
+                _remember(name, paper, web)
     return known
 
 
@@ -110,6 +110,8 @@ def _page(question: Question, web: Web) -> tuple[int, tuple[Paper, ...]]:
     total, papers = _total(answer), tuple(_papers(answer))
     kept = {"total": total, "papers": [asdict(paper) for paper in papers]}
     web.memory.keep("arxiv_search", name, kept, REMEMBERED_DAYS)
+    for paper in papers:  # a search shows the newest versions: no need to look them up after it
+        _remember(paper.ids.arxiv, paper, web)
     return total, papers
 
 
@@ -120,6 +122,10 @@ def _require_hits(answer: Answer) -> None:
     if _total(answer) > int(start) and root.find(f"{ATOM}entry") is None:
         msg = "arXiv counted hits and sent a page without any."
         raise Unreachable(msg, "Try again later, or narrow the search by years.")
+
+
+def _remember(name: str, paper: Paper, web: Web) -> None:
+    web.memory.keep("arxiv", name, asdict(paper), REMEMBERED_DAYS)
 
 
 def _total(answer: Answer) -> int:

@@ -66,8 +66,8 @@ def full_text(paper: Paper, web: Web) -> Iterator[Fetched | Miss]:
 
 
 def _kinds(paper: Paper) -> tuple[str, ...]:
-    """Which forms there may be."""
-    day = max(paper.revised, _submitted(paper.ids.arxiv), key=str)
+    """Which forms there may be; only arXiv's own record says when the preprint was revised."""
+    day = max(paper.revised if paper.version else "", _submitted(paper.ids.arxiv))
     return ("html", "e-print", "pdf") if day >= _FIRST_HTML else ("e-print", "pdf")
 
 
