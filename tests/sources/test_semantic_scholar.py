@@ -403,6 +403,9 @@ def test_a_paper_is_downloaded_by_its_hash(library, world):
     record = world.paper("pmc_cloud")
     stored = library.download(paper_id(record)).stored
     assert (stored.source, stored.paper.ids.pmid) == ("PMC", record.pmid)
+    # PubMed's record, with the names in full, under all the names there are.
+    assert stored.paper.recorded_by == "pubmed"
+    assert stored.paper.ids.s2 == paper_id(record)
 
 
 def test_any_name_will_do_for_a_batch(library, world):

@@ -11,13 +11,13 @@ from .source import Lookup, Query, Route, Source
 SOURCES: tuple[Source, ...] = tuple(
     import_module(f".{name}", __package__).SOURCE
     for name in (
+        "semantic_scholar",
         "idconv",
         "pubmed",
         "pmc",
         "europepmc",
         "arxiv",
         "crossref",
-        "semantic_scholar",
         "unpaywall",
         "openalex",
         "publisher",

@@ -152,9 +152,15 @@ def paper_called(name: str, web: Web) -> ScholarPaper:
 
 
 def look_up(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
-    """The records behind Semantic Scholar's own identifiers."""
-    found = scholar_papers(wanted, web)
-    return {ids: known.paper for ids, known in found.items()}
+    """The other names behind Semantic Scholar's own identifiers.
+
+    Whoever those names belong to keeps the better record (names of authors in full, notices), so
+    ours is only given where a paper has no other name.
+    """
+    found = {ids: known.paper for ids, known in scholar_papers(wanted, web).items()}
+    return {
+        ids: Paper(paper.ids) if replace(paper.ids, s2="") else paper for ids, paper in found.items()
+    }
 
 
 def scholar_papers(wanted: Sequence[Ids], web: Web) -> dict[Ids, ScholarPaper]:
