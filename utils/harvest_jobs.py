@@ -137,7 +137,8 @@ def harvest(
     if retry:
         ends_in(retry)  # refused before there is a job
     if bool(query) + bool(job_id) + bool(papers) != 1:
-        raise BadRequest("Give one of three: a query, identifiers, or the name of a job.")
+        msg = "A harvest needs one of three: a query, identifiers, or the name of a job."
+        raise BadRequest(msg, "Leave the other two out.")
     if job_id:
         ledger = of_id(job_id, ladder)
     elif query:
