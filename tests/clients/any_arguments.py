@@ -145,7 +145,9 @@ class Calls:
         named = schema.get("properties", {})
         required = list(schema.get("required", ()))
         rest = [name for name in named if name not in required]
-        more = self._random.sample(rest, min(len(rest), self._random.choice((0, 1, 1, 2, 3, 99))))
+        more = self._random.sample(
+            rest, min(len(rest), self._random.choice((0, 1, 1, 1, 2, 3, 99)))
+        )
         return {name: self._value(named[name], name) for name in (*required, *more)}
 
     def _strange(self, schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -64,7 +64,7 @@ function inspector() {
   const ask = async (method, ...more) => {
     const process_ = spawn(
       process.execPath,
-      [cli, ...target, "--protocol-era", era, "--format", "json", "--quiet", "--method", method, ...more],
+      [cli, ...target, "--protocol-era", era, "--format", "json", "--quiet", "--connect-timeout", "60000", "--method", method, ...more],
       { stdio: ["ignore", "pipe", "pipe"] },
     );
     const [out, err] = await Promise.all([text(process_.stdout), text(process_.stderr)]);
