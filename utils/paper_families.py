@@ -54,9 +54,9 @@ def grouped(papers: Sequence[Paper]) -> Families:
     for pair in proven:
         groups.unite(*pair)
     likely = alike[len(proven) :]
-    torn = groups.torn(likely)
+    doubtful = groups.doubtful(likely)
     for pair in likely:
-        if not torn & set(pair):
+        if pair not in doubtful:
             groups.unite(*pair)
     return groups.families()
 
@@ -95,19 +95,22 @@ class _Groups:
             self._group[at] = first
         self._members[first] += self._members.pop(second)
 
-    def torn(self, pairs: Iterable[tuple[int, int]]) -> set[int]:
-        """Records that could be of either of two papers, which no order of asking may decide."""
-        neighbours: dict[int, list[int]] = defaultdict(list)
+    def doubtful(self, pairs: Iterable[tuple[int, int]]) -> set[tuple[int, int]]:
+        """Pairs not to be joined: one of the two is as much like, or more, what contradicts it.
+
+        No order of asking may decide whose a record is.
+        """
+        at_record: dict[int, list[tuple[int, tuple[int, int]]]] = defaultdict(list)
         for one, other in pairs:
-            neighbours[one].append(other)
-            neighbours[other].append(one)
-        return {
-            at
-            for at, others in neighbours.items()
-            if any(
-                self._at_odds(self._group[a], self._group[b]) for a, b in combinations(others, 2)
-            )
-        }
+            at_record[one].append((other, (one, other)))
+            at_record[other].append((one, (one, other)))
+        found = set()
+        for around in at_record.values():
+            for (a, ours), (b, theirs) in combinations(around, 2):
+                if self._at_odds(self._group[a], self._group[b]):
+                    sure, surer = (self._verdicts[pair].confidence for pair in (ours, theirs))
+                    found.update([ours] * (sure <= surer) + [theirs] * (surer <= sure))
+        return found
 
     def _contradict(self, one: int, other: int, why: str) -> None:
         """Two records that share an identifier, and yet cannot be of one paper."""
@@ -150,6 +153,8 @@ class _Groups:
         verdict = self._verdicts.get(pair) or judged_looks(
             self._looks[pair[0]], self._looks[pair[1]]
         )
+        if verdict.relation == "may_be":  # a yearly report, unless something proves otherwise
+            return self._looks[one].year != self._looks[other].year
         return verdict.relation == "different" and verdict.confidence == 1.0
 
 

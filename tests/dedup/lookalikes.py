@@ -6,6 +6,7 @@ a field may be; what tells the two apart is never missing altogether.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from random import Random
@@ -186,7 +187,7 @@ def _later(paper: Paper, years: int) -> str:
 
 
 def _next(paper: Paper, by: int) -> str:
-    return str(int(paper.volume) + by) if paper.volume.isdigit() else paper.volume
+    return re.sub(r"\d+", lambda number: str(int(number[0]) + by), paper.volume, count=1)
 
 
 def _moved(paper: Paper, by: int) -> str:

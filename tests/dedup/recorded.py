@@ -64,33 +64,34 @@ def _read(body: bytes) -> Iterator[Paper]:
 
 
 def _elsewhere(shared: Path) -> Iterator[Paper]:
-    for work in _objects(shared / "apis" / "crossref"):
+    apis = shared / "apis"
+    for work in _objects(apis / "crossref"):
         if work.get("DOI") and work.get("title") and work.get("author"):
             yield crossref._paper(work)
-    for file in sorted((shared / "articles").glob("*/europepmc_core.json")):
-        yield from map(europepmc_records.paper_of, _rows(json.loads(file.read_text())))
-    for work in _objects(shared / "apis" / "openalex"):
+    for row in _objects(shared / "articles", "*/europepmc_core.json"):
+        if row.get("source") and row.get("title"):
+            yield europepmc_records.paper_of(row)
+    for work in _objects(apis / "openalex"):
         if str(work.get("id", "")).startswith("https://openalex.org/W") and "ids" in work:
             yield openalex.paper_of(work)
-    for row in _objects(shared / "apis" / "semanticscholar"):
+    for row in _objects(apis / "semanticscholar"):
         if row.get("authors") and row.get("year") and (found := scholar_paper(row)):
             yield found.paper
     for file in sorted((shared / "arxiv").glob("*.xml")):
-        for entry in parse(file.read_bytes()).iter(f"{ATOM}entry"):
-            if entry.find(f"{ATOM}author") is not None:
-                yield arxiv_records.paper_of(entry)
+        yield from map(arxiv_records.paper_of, _entries(file.read_bytes()))
 
 
-def _objects(folder: Path) -> Iterator[dict[str, Any]]:
-    for file in sorted(folder.glob("*.json")):
+def _entries(feed: bytes) -> Iterator[Any]:
+    """The papers of an Atom feed; an error is an entry without authors."""
+    for entry in parse(feed).iter(f"{ATOM}entry"):
+        if entry.find(f"{ATOM}author") is not None:
+            yield entry
+
+
+def _objects(folder: Path, names: str = "*.json") -> Iterator[dict[str, Any]]:
+    for file in sorted(folder.glob(names)):
         with suppress(ValueError):
             yield from _dicts(json.loads(file.read_text()))
-
-
-def _rows(reply: Any) -> list[dict[str, Any]]:
-    if isinstance(reply, dict) and "resultList" in reply:
-        return list(reply["resultList"]["result"])
-    return [reply] if isinstance(reply, dict) and "title" in reply else []
 
 
 def _dicts(value: Any) -> Iterator[dict[str, Any]]:
