@@ -1,6 +1,7 @@
 """The smaller E-utilities: their recorded answers, their errors, and answers of no form at all."""
 
 import json
+import time
 
 import pytest
 
@@ -96,6 +97,25 @@ def test_the_last_contact_is_what_happened(library, world):
     assert "503" in then.trouble
     world.calm()
     esearch(Query("coral"), library.web)
+    assert contact(library.web).status == "nominal"
+
+
+@pytest.mark.parametrize(
+    ("mood", "seconds", "status"), [("storm", 30, "busy"), ("reset", 0, "unreachable")]
+)
+def test_a_try_that_fails_is_known_while_the_next_one_is_waited_for(
+    library, world, clock, monkeypatch, mood, seconds, status
+):
+    seen = []
+
+    def sleep(nap):
+        seen.append(contact(library.web).status)
+        clock.sleep(nap)
+
+    monkeypatch.setattr(time, "sleep", sleep)
+    world.mood(mood, "eutils", times=1, seconds=seconds)
+    ask(library.web, "einfo", {"db": "pubmed", "retmode": "json"})
+    assert status in seen
     assert contact(library.web).status == "nominal"
 
 

@@ -3,6 +3,7 @@
 import json
 import sys
 import threading
+import time
 
 import jsonschema
 import pytest
@@ -254,3 +255,42 @@ def test_what_takes_too_long_is_given_up_and_picked_up(monkeypatch):
     monkeypatch.setattr("utils.tools.waiting.LONGEST_ANSWER_S", 5)
     assert waiting.result("x", work) == "done"
     assert len(runs) == 1
+
+
+@pytest.fixture
+def _kept_waiting(monkeypatch, clock):
+    """Naps of more than ten seconds last until the end of the test; the call gives up meanwhile."""
+    asleep, over = threading.Event(), threading.Event()
+
+    def sleep(nap):
+        if nap > 10:
+            asleep.set()
+            over.wait(10)
+        clock.sleep(nap)
+
+    monkeypatch.setattr(time, "sleep", sleep)
+    monkeypatch.setattr("utils.tools.waiting._STEP_S", 0.5)
+    monkeypatch.setattr("utils.tools.waiting.LONGEST_ANSWER_S", 1.0)
+    monkeypatch.setattr("utils.tools.waiting.tell", lambda *_: asleep.wait(10))
+    yield
+    over.set()
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("search_pubmed", {"query": "coral"}),
+        ("spell_check", {"query": "coral"}),
+        ("fetch_article_details", {"pmids": ["31452104"]}),
+    ],
+)
+@pytest.mark.usefixtures("_kept_waiting")
+async def test_a_wait_ncbi_asked_for_is_told_in_seconds(settings, world, tool, arguments):
+    library = Library(**settings, mcp_toolsets=("all",))
+    world.mood("storm", "eutils", times=1, seconds=45)
+    result = await call(library, tool, arguments)
+    error = result.meta["error"]
+    assert (error["code"], error["details"]["status"]) == ("RATE_LIMIT", 429)
+    seconds = error["details"]["retry_after"]
+    assert 30 < seconds <= 45
+    assert error["suggestions"] == [f"Call again in {seconds:.0f} s with the same arguments."]

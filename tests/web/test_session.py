@@ -99,6 +99,26 @@ def test_a_check_may_find_the_error_in_a_good_status_and_is_asked_again(web: Web
     assert web.get(URL, check=check).body == b"fine"
 
 
+def test_each_try_that_is_repeated_is_told_when_it_failed(web: Web, mocked, clock) -> None:
+    heard: list[tuple[int, float]] = []
+    mocked.get(URL, status=503)
+    mocked.get(URL, status=429, headers={"Retry-After": "30"})
+    mocked.get(URL, body="fine")
+    answer = web.get(URL, missed=lambda e: heard.append((e.details["status"], sum(clock.naps))))
+    assert answer.body == b"fine"
+    assert [status for status, _ in heard] == [503, 429]
+    assert heard[1][1] < 5  # not after the wait the site asked for
+
+
+def test_a_form_is_no_different_and_the_last_try_is_raised(mocked) -> None:
+    heard: list[Unreachable] = []
+    mocked.post(URL, status=503)
+    web = Web(Settings(ncbi_max_retries=3), [Rate("doi", ("doi",), 0.01)])
+    with pytest.raises(Unreachable):
+        web.post(URL, {"id": "1"}, missed=heard.append)
+    assert len(heard) == 2
+
+
 @pytest.mark.parametrize("spell", [str, lambda s: formatdate(time.time() + s, usegmt=True)])
 def test_retry_after_is_obeyed_by_everybody_else_too(web: Web, mocked, clock, spell) -> None:
     mocked.get(URL, status=429, headers={"Retry-After": spell(30)})

@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 from weakref import WeakKeyDictionary
@@ -108,20 +109,19 @@ def ask(web: Web, tool: str, params: Params, read: Callable[[Answer], Any] | Non
     form = _written(form)
 
     def check(answer: Answer) -> None:
-        with _noted(web):  # each try that brings an answer, not only the last
-            _complain(answer)
-            if read is None or empty_id_list(answer):
-                return
-            try:
-                read(answer)
-            except BadContent as bad:
-                msg = f"NCBI's answer arrived damaged: {bad.message}"
-                raise Unreachable(msg, "Try again in a minute.") from bad
+        _complain(answer)
+        if read is None or empty_id_list(answer):
+            return
+        try:
+            read(answer)
+        except BadContent as bad:
+            msg = f"NCBI's answer arrived damaged: {bad.message}"
+            raise Unreachable(msg, "Try again in a minute.") from bad
 
+    send = web.post if posted(web, params) else web.get
     with _counted(web), _noted(web):
-        if posted(web, params):
-            return web.post(_url(web, tool), form, allow={400}, check=check)
-        return web.get(_url(web, tool), form, allow={400}, check=check)
+        missed = partial(_note_miss, web)  # each try when it fails: the next may be a minute away
+        return send(_url(web, tool), form, allow={400}, check=check, missed=missed)
 
 
 def posted(web: Web, params: Params) -> bool:
@@ -169,14 +169,19 @@ def _counted(web: Web) -> Iterator[None]:
 
 @contextmanager
 def _noted(web: Web) -> Iterator[None]:
-    """Remember what asking came to; when we are offline nobody was asked."""
+    """Remember what asking came to."""
     try:
         yield
     except (Miss, NotConfigured) as error:
-        if not web.settings.papers_offline:
-            _note(web, _meaning(error), error.message)
+        _note_miss(web, error)
         raise
     _note(web, "nominal")
+
+
+def _note_miss(web: Web, error: PaperError) -> None:
+    """Remember a try that failed; when we are offline nobody was asked."""
+    if not web.settings.papers_offline:
+        _note(web, _meaning(error), error.message)
 
 
 def _meaning(error: PaperError) -> str:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable
+from functools import partial
 from typing import Any, TypeVar
+from weakref import WeakValueDictionary
 
 from ..errors import Unreachable
 from ..patience import LONGEST_ANSWER_S, Patience
+from ..web import Hold
 
 _STEP_S = 1.0
 Result = TypeVar("Result")
@@ -21,12 +25,15 @@ class Waiting:
     def __init__(self, site: str = "NCBI") -> None:
         self._site = site
         self._patience: Patience[Any] = Patience(_STEP_S)
+        # Each is kept by the work it is about, for as long as that is under way.
+        self._holds: WeakValueDictionary[Hashable, Hold] = WeakValueDictionary()
 
     def wait(self, asked: Hashable, work: Callable[[], Result]) -> Result | None:
         """What *work* returns, or None when it is not there in time and goes on.
 
         *asked* tells which calls are the same: the next such one picks it up.
         """
+        work = partial(self._hold(asked).during, work)
         steps = int(LONGEST_ANSWER_S / _STEP_S)
         for step in range(1, steps + 1):
             result: Result | None = self._patience.wait(asked, work)
@@ -41,13 +48,25 @@ class Waiting:
         Raises
         ------
         Unreachable
-            It is not there in time.
+            It is not there in time; with ``retry_after`` when the site asked us to wait.
         """
+        hold = self._hold(asked)
         result = self.wait(asked, work)
         if result is None:
-            msg = f"{self._site} keeps this request waiting; it goes on."
-            raise Unreachable(msg, "Call again with the same arguments in a minute.")
+            raise self._given_up(math.ceil(hold.left()))
         return result
+
+    def _hold(self, asked: Hashable) -> Hold:
+        return self._holds.setdefault(asked, Hold())
+
+    def _given_up(self, seconds: int) -> Unreachable:
+        if not seconds:
+            msg = f"{self._site} keeps this request waiting; it goes on."
+            return Unreachable(msg, "Call again with the same arguments in a minute.")
+        msg = f"{self._site} asked us to wait; this request goes on after that."
+        hint = f"Call again in {seconds} s with the same arguments."
+        # Some say it with 503; that they named a time is what counts.
+        return Unreachable(msg, hint, status=429, retry_after=float(seconds))
 
 
 def tell(done: float, total: float, message: str) -> None:

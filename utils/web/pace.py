@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from ..errors import Unreachable
+from .hold import held_for
 from .retry import LONGEST
 
 if TYPE_CHECKING:
@@ -200,7 +201,7 @@ class Pace:
     def _too_long(self, name: str, seconds: float) -> Unreachable:
         who = name.partition("#")[0]
         msg = f"The next turn at {who} is {seconds:.0f} s away."
-        return Unreachable(msg, "Try again later.", retry_after=seconds)
+        return Unreachable(msg, f"Try again in {seconds:.0f} s.", retry_after=seconds)
 
     @contextmanager
     def _alone(self, name: str, every: float) -> Iterator[None]:
@@ -232,6 +233,7 @@ class Pace:
                 yield row, now
                 values = (name, row.free, row.left, row.held, row.penalty, row.seen)
                 db.execute("INSERT OR REPLACE INTO turns VALUES (?, ?, ?, ?, ?, ?)", values)
+            held_for(row.held - now)
         except sqlite3.Error as error:
             self._recover(error)
             msg = f"The pace shared by all processes could not be kept ({error})."

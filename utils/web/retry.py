@@ -7,6 +7,7 @@ import random
 import time
 from collections.abc import Callable, Generator
 from email.utils import parsedate_to_datetime
+from functools import partial
 from itertools import count
 from typing import Any, ParamSpec, TypeVar
 
@@ -52,8 +53,13 @@ def waits(first: float = 1.0, most: float = 30.0) -> Generator[float, Any, None]
         error = yield max(pause, error.retry_after)
 
 
-def patiently(ask: Callable[P, T], tries: int) -> Callable[P, T]:
-    """*ask*, called up to *tries* times while it raises `Unreachable` and waiting may help."""
+def patiently(
+    ask: Callable[P, T], tries: int, missed: Callable[[Unreachable], object] | None = None
+) -> Callable[P, T]:
+    """*ask*, called up to *tries* times while it raises `Unreachable` and waiting may help.
+
+    *missed* hears of each try that is repeated, before the wait; the last one is raised.
+    """
     import backoff
 
     return backoff.on_exception(
@@ -63,7 +69,7 @@ def patiently(ask: Callable[P, T], tries: int) -> Callable[P, T]:
         giveup=_pointless,
         jitter=None,  # backoff's own would shorten the wait a site asked for
         logger=None,
-        on_backoff=_say,
+        on_backoff=partial(_say, missed),
     )(ask)
 
 
@@ -72,5 +78,7 @@ def _pointless(error: Exception) -> bool:
     return error.retry_after > LONGEST or bool(error.details.get("lasting"))
 
 
-def _say(details: Any) -> None:
+def _say(missed: Callable[[Unreachable], object] | None, details: Any) -> None:
     log.info("%s Asking again in %.1f s.", details["exception"], details["wait"])
+    if missed:
+        missed(details["exception"])

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from .transport import Courier
 
 Check = Callable[[Answer], object]
+Missed = Callable[[Unreachable], object]
 
 
 @dataclass(slots=True)
@@ -59,6 +60,7 @@ class _Errand:
     check: Check | None
     limit: int
     follow: bool = True
+    missed: Missed | None = None
 
 
 class Web:
@@ -86,7 +88,7 @@ class Web:
         self.guard = addresses.Guard(settings)
         self._mine = threading.local()
 
-    def get(
+    def get(  # noqa: PLR0913 - the options of one request
         self,
         url: str,
         params: Mapping[str, Any] | None = None,
@@ -97,6 +99,7 @@ class Web:
         plain: bool = False,
         limit: int = MAX_BYTES,
         follow: bool = True,
+        missed: Missed | None = None,
     ) -> Answer:
         """Fetch *url*.
 
@@ -115,6 +118,8 @@ class Web:
             Most bytes to take, after decompression.
         follow
             Whether to go where a redirect leads; if not, the redirect is the answer.
+        missed
+            Hears of each try that is repeated, when it failed; the last one is raised.
 
         Raises
         ------
@@ -126,7 +131,7 @@ class Web:
             It sends more than *limit*.
         """
         hop = Hop("GET", url, params, self._headers(headers, plain))
-        return self._ask(_Errand(hop, _Time(self.deadline), allow, check, limit, follow))
+        return self._ask(_Errand(hop, _Time(self.deadline), allow, check, limit, follow, missed))
 
     def post(
         self,
@@ -138,10 +143,12 @@ class Web:
         allow: Collection[int] = (),
         check: Check | None = None,
         limit: int = MAX_BYTES,
+        missed: Missed | None = None,
     ) -> Answer:
         """Send a form, or *json*, to *url*; see `get`. A redirect is refused."""
         hop = Hop("POST", url, None, self._headers(headers, plain=False), form, json)
-        return self._ask(_Errand(hop, _Time(self.deadline), allow, check, limit))
+        errand = _Errand(hop, _Time(self.deadline), allow, check, limit, missed=missed)
+        return self._ask(errand)
 
     @cached_property
     def memory(self) -> Memory:
@@ -162,7 +169,7 @@ class Web:
             host = urlsplit(errand.hop.url).netloc
             msg = f"Papershelf is offline (PAPERS_OFFLINE): {host} was not asked."
             raise Unreachable(msg, "Unset PAPERS_OFFLINE to use the network.")
-        return patiently(self._try, self.settings.ncbi_max_retries)(errand)
+        return patiently(self._try, self.settings.ncbi_max_retries, errand.missed)(errand)
 
     def _try(self, errand: _Errand) -> Answer:
         from .transport import new_cookies
