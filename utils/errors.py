@@ -37,7 +37,7 @@ class PaperError(Exception):
     code = "UNKNOWN"
     exit_code = 1
     outcome = "failed"
-    usual_hint = ""
+    usual_hint = "See the log of the server, and report it if it happens again."
 
     def __init__(self, message: str, hint: str = "", **details: Any) -> None:
         super().__init__(message)
@@ -59,7 +59,7 @@ class PaperError(Exception):
                 "code": self.code,
                 "message": self.message,
                 "details": self.details,
-                "suggestions": [hint] if (hint := self.hint or self.usual_hint) else [],
+                "suggestions": [self.hint or self.usual_hint],
             }
         }
 
@@ -69,6 +69,7 @@ class BadRequest(PaperError):
 
     code = "VALIDATION"
     exit_code = 2
+    usual_hint = "Correct it and call again."
 
 
 class NotConfigured(PaperError):
@@ -76,18 +77,21 @@ class NotConfigured(PaperError):
 
     code = "VALIDATION"
     exit_code = 2
+    usual_hint = "Set it in the environment or .env."
 
 
 class NotFound(PaperError):
     """Everybody who could know this paper was asked, answered, and does not."""
 
     code = "NOT_FOUND"
+    usual_hint = "Check the identifier."
 
 
 class StoreFailed(PaperError):
     """The shelf could not be read or written."""
 
     code = "STORE"
+    usual_hint = "Look at the folder and the disk: server.py doctor."
 
 
 class Miss(PaperError):
@@ -96,6 +100,7 @@ class Miss(PaperError):
     code = "UPSTREAM"
     exit_code = 3
     outcome = "miss"
+    usual_hint = "Try again later, or look for the paper elsewhere."
 
 
 class NotOffered(Miss):
