@@ -290,3 +290,42 @@ def test_what_cannot_be_asked_is_refused_before_anybody_is(web, options, told):
     with pytest.raises(BadRequest, match=told):
         search_papers(asked.pop("query"), web, sources, **asked)
     assert not seen
+
+
+def test_the_real_sources_answer_one_question_in_the_stand_in(library):
+    found = library.search_papers("coral", start_year=2000, max_results=10)
+    assert set(outcomes(found).values()) == {"answered"}
+    shared = [one for one in found.papers if len(one.sources) > 1]
+    assert shared
+    assert {one.sources[0] for one in shared} == {"pubmed"}
+
+
+@pytest.mark.parametrize("mood", ["down", "garbage", "empty", "reset", "captcha", "storm"])
+@pytest.mark.parametrize(
+    ("service", "name"),
+    [
+        ("eutils", "pubmed"),
+        ("europepmc", "europepmc"),
+        ("arxiv", "arxiv"),
+        ("semantic_scholar", "semantic_scholar"),
+    ],
+)
+def test_whatever_befalls_one_source_it_is_named_and_the_others_are_heard(
+    library, world, mood, service, name
+):
+    world.mood(mood, service)
+    found = library.search_papers("coral")
+    by_name = outcomes(found)
+    assert by_name.pop(name) in ("unreachable", "busy", "refused")
+    assert set(by_name.values()) == {"answered"}
+    assert found.papers
+    assert all(name not in one.sources for one in found.papers)
+    assert found.warnings
+
+
+@pytest.mark.parametrize("mood", ["down", "garbage", "storm"])
+def test_when_every_source_is_out_it_is_an_error_and_never_an_empty_list(library, world, mood):
+    world.mood(mood)
+    with pytest.raises(Unreachable) as raised:
+        library.search_papers("coral")
+    assert len(raised.value.details["sources"]) == 4
