@@ -1,6 +1,7 @@
 """Learning what papers are, with sources made up on the spot."""
 
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -148,3 +149,24 @@ def test_one_odd_paper_costs_that_paper_only(error, caplog):
     found = look_up([A, B, C], None, [odd])
     assert (found[A].title, found[C].title) == ("One", "Three")
     assert isinstance(found[B], Unreachable)
+
+
+def test_what_is_remembered_is_not_lost_with_those_nobody_answers_for():
+    down, asked = source("down", {}, trouble={B: Unreachable("down")})
+    kept = replace(
+        down.lookup, recall=lambda wanted, web: {A: Paper(A, "One")} if A in wanted else {}
+    )
+    found = look_up([A, B], None, [replace(down, lookup=kept)])
+    assert found[A].title == "One"
+    assert isinstance(found[B], Unreachable)
+    assert asked == [[B]]
+
+
+def test_remembered_ones_are_no_answer_of_a_site_that_is_down():
+    many = [Ids(pmid=str(number)) for number in range(1, 21)]
+    down, asked = source("down", {}, batch=1, trouble=dict.fromkeys(many, Unreachable("down")))
+    even = {ids: Paper(ids, "Even") for ids in many[::2]}
+    kept = replace(down.lookup, recall=lambda wanted, web: even)
+    found = look_up(many, None, [replace(down, lookup=kept)])
+    assert sum(isinstance(outcome, Paper) for outcome in found.values()) == 10
+    assert len(asked) == 3

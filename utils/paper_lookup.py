@@ -117,9 +117,13 @@ def _ask(
     read, is asked again in halves: one odd paper costs that paper only. A source that does not
     answer is not asked about the rest.
     """
+    # Not in the batches: they would be lost with those that must be asked for, when nobody answers.
+    kept = lookup.recall(pending, web)
+    yield from kept.items()
+    unknown = [ids for ids in pending if ids not in kept]
     silent, outcome = 0, None
-    for start in range(0, len(pending), lookup.batch):
-        batch = pending[start : start + lookup.batch]
+    for start in range(0, len(unknown), lookup.batch):
+        batch = unknown[start : start + lookup.batch]
         if silent >= _ENOUGH:
             yield from ((ids, outcome) for ids in batch)  # as the last one that was asked about
             continue

@@ -172,3 +172,13 @@ def test_an_authors_papers_are_found(library):
     found = search(Query("dream*", author="Varga I"), library.web)
     assert found.papers
     assert all("Varga" in paper.author_names for paper in found.papers)
+
+
+def test_a_record_of_today_is_known_while_pubmed_is_down(library, world):
+    known, unknown = world.paper("pmc_cloud").pmid, "39999999"
+    fetch([known], library.web)
+    world.mood("down", "eutils")
+    world.mood("down", "europepmc")
+    found = library.convert_ids([known, unknown])
+    assert [one.status for one in found] == ["found", "failed"]
+    assert found[0].ids.doi

@@ -215,6 +215,12 @@ def look_up(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
     return {ids: records[pmid] for ids, pmid in named.items() if pmid in records}
 
 
+def recall(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
+    """The records behind PMIDs that were fetched within the last day."""
+    kept = remembered("pubmed", [ids.pmid for ids in wanted if ids.pmid], web)
+    return {ids: kept[ids.pmid] for ids in wanted if ids.pmid in kept}
+
+
 def _records(which: Mapping[str, Any], web: Web) -> list[Paper]:
     from ..formats.pubmed.records import read_records
 
@@ -329,5 +335,5 @@ SOURCE = Source(
     label="PubMed_Abstract",
     rates=(RATE,),
     search=search,
-    lookup=Lookup(("pmid", "doi"), BATCH, look_up),
+    lookup=Lookup(("pmid", "doi"), BATCH, look_up, recall),
 )

@@ -47,6 +47,11 @@ class Query:
     categories: tuple[str, ...] = ()
 
 
+def nothing_kept(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
+    """The ``recall`` of a source whose records are not kept."""
+    return {}
+
+
 @dataclass(frozen=True, slots=True)
 class Lookup:
     """Learning what papers are.
@@ -54,11 +59,14 @@ class Lookup:
     ``by`` names the identifiers the site can be asked with. ``ask`` takes up to ``batch`` of them
     at once (each has at least one of those names) and returns the papers the site knows; what is
     not among them, it does not know. A `Miss` means that the whole batch could not be asked.
+    ``recall`` returns those of any number of papers that need not be asked for, because they were
+    lately; it asks nobody.
     """
 
     by: tuple[IdName, ...]
     batch: int
     ask: Callable[[Sequence[Ids], Web], dict[Ids, Paper]]
+    recall: Callable[[Sequence[Ids], Web], dict[Ids, Paper]] = nothing_kept
 
 
 @dataclass(frozen=True, slots=True)
