@@ -38,7 +38,7 @@ SIGNS = re.compile(r"\\(?:begin|end)\{[a-z*]+\}|\\tag\{[^}]*\}|\\displaystyle|\\
 SPELLED = (
     (re.compile(r"\\lt\b"), "<"),
     (re.compile(r"\\vert\b"), "|"),
-    (re.compile(r"\\(?:mathrm|operatorname\*?|text)\b"), ""),
+    (re.compile(r"\\(?:mathrm|mathop|operatorname\*?|text)\b"), ""),
     (re.compile(r"\\(?:left|right)(?![a-z])"), ""),
 )
 

@@ -52,6 +52,8 @@ def _value(text: str, at: int, strings: dict[str, str]) -> tuple[str, int]:
     """A value and where it ends: braced, quoted, a number or name, or several joined by ``#``."""
     parts: list[str] = []
     while True:
+        while text[at : at + 1].isspace():
+            at += 1
         sign = text[at : at + 1]
         if sign == "{":
             end = _closing(text, at)

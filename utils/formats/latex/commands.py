@@ -153,7 +153,7 @@ def _url(walk: Walk) -> None:
 
 
 def _address(walk: Walk) -> str:
-    written = joined(walk.gullet.argument())
+    written = walk.gullet.address()
     return re.sub(r"\\([%#&_~{}$])", r"\1", written).replace("\\", "").strip()
 
 
@@ -317,7 +317,7 @@ COMMANDS: Final[dict[str, Command]] = {
     "tabularnewline": _line_break,
     "[": lambda walk: formulas.display(walk, "\\]"),
     "(": lambda walk: formulas.inline(walk, "\\)"),
-    "$": _dollar,
+    "math shift": _dollar,
     "ensuremath": _ensuremath,
     "appendix": _appendix,
     "caption": _caption,

@@ -181,7 +181,8 @@ def _tabular(spec: str) -> Environment:
             else:
                 walk.add(pipe_table(source))
 
-        walk.open(Scope(name, "tabular", put))
+        if not walk.open(Scope(name, "tabular", put)):
+            walk.words = outer
 
     return begin_tabular
 

@@ -50,9 +50,13 @@ class Bibliography:
         self.files: list[str] = []
         self._labels: dict[str, tuple[str, str]] = {}
         self._by_names: bool | None = None
+        self._natbib = False
+        self._numbers: dict[str, str] = {}
+        self.composed = False  # of data files, whose labels are ours
 
     def follow(self, package: str, options: str) -> None:
         """Cite as a class or package does."""
+        self._natbib = self._natbib or package == "natbib"
         if package.startswith("revtex") and not _NAMES.search(options):
             self._by_names = False
         elif package in ("natbib", "biblatex", "cite") or package.startswith("elsarticle"):
@@ -74,6 +78,8 @@ class Bibliography:
 
     def by_names(self) -> bool:
         """Whether the text cites by names and years."""
+        if self.composed and not self._natbib and self._by_names is None:
+            return False
         if self._by_names is not None:
             return self._by_names and bool(self._labels)
         return bool(self._labels) and 2 * len(self._labels) >= len(self.entries)
@@ -83,8 +89,9 @@ class Bibliography:
         known = list(dict.fromkeys(key for part in keys.split(",") if (key := part.strip())))
         if self.by_names() or kind in ("a", "y"):
             return self._by_name(kind, known, before, after)
-        numbers = {key: str(number) for number, key in enumerate(self.entries, 1)}
-        marks = ", ".join(numbers.get(key, "?") for key in known)
+        if len(self._numbers) != len(self.entries):
+            self._numbers = {key: str(number) for number, key in enumerate(self.entries, 1)}
+        marks = ", ".join(self._numbers.get(key, "?") for key in known)
         inner = " ".join(filter(None, (before, ", ".join(filter(None, (marks, after))))))
         names = self._labels.get(known[0], ("", ""))[0] if kind == "t" and len(known) == 1 else ""
         return f"{names} [{inner}]".strip()
@@ -152,6 +159,7 @@ def complete_list(walk: Walk) -> None:
 
 def _add(walk: Walk, key: str, fields: dict[str, str]) -> None:
     if text := walk.line(composed(fields)):
+        walk.bibliography.composed = True
         walk.bibliography.add(key, text)
         walk.bibliography.label(key, walk.line(named(fields)))
 

@@ -22,7 +22,11 @@ _TOKEN: Final = re.compile(
     r"|(?P<text>[^\\{}$&#^_~%\[\]*\s]+|\\.|\s|.)",
     re.S,
 )
+_ADDRESS: Final = re.compile(r"\s{0,99}\{([^{}]{0,3000})\}")
+_LINE_END: Final = re.compile(r"%?\s*\n\s*")
 _OPTION_TOKENS: Final = 2000  # of a [...]; without an end so far, it is a bracket
+_OPTION_TOKENS_LATER: Final = 20
+_IN_VAIN: Final = 20_000  # tokens read ahead for an end that did not come, in all
 _DEEPEST_INPUT: Final = 20
 
 
@@ -41,6 +45,7 @@ class Tokens:
     def __init__(self, text: str) -> None:
         self._frames = [_Frame(text)]
         self._floor = 0
+        self._in_vain = 0
 
     def take(self) -> str:
         """The next lexeme; empty at the end."""
@@ -147,13 +152,15 @@ class Tokens:
             return None
         found: list[str] = [self.take()]
         depth = 0
-        while len(found) < _OPTION_TOKENS and (lexeme := self.take()):
+        most = _OPTION_TOKENS if self._in_vain < _IN_VAIN else _OPTION_TOKENS_LATER
+        while len(found) < most and (lexeme := self.take()):
             found.append(lexeme)
             depth += (lexeme == "{") - (lexeme == "}")
             if lexeme == "]" and depth <= 0:
                 return found[1:-1]
             if lexeme == PARAGRAPH:
                 break
+        self._in_vain += len(found)
         self.put_back(found)
         return None
 
@@ -175,6 +182,15 @@ class Tokens:
             end = ""
         text, frame.at = frame.text[frame.at : stop], stop + len(end)
         return text
+
+    def address(self) -> str:
+        """An argument in which a percent sign is one, unless it ends the line."""
+        frame = self._frames[-1] if len(self._frames) > self._floor else _Frame("")
+        match = None if frame.ahead else _ADDRESS.match(frame.text, frame.at)
+        if match is None:
+            return joined(self.argument())
+        frame.at = match.end()
+        return _LINE_END.sub("", match[1])
 
     def raw_sign(self) -> str:
         """The next character, uncut."""

@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     from .submission import Submission
 
 _DEEPEST: Final = 8  # texts read apart inside each other
-_MOST_SCOPES: Final = 5000
+_MOST_SCOPES: Final = 300
+_MOST_HELD: Final = 40  # environments in each other that hold their blocks
 _INSERTED: Final = 4  # times the size of all files, by files that read others in
 
 Command = Callable[["Walk"], None]
@@ -51,7 +52,8 @@ class Scope:
     """A group or environment that is open.
 
     ``then`` gets its blocks when it ends; without, they are the outer one's. ``mark`` is written
-    at its end. ``kind`` tells commands inside where they are.
+    at its end. ``kind`` tells commands inside where they are; ``held``, whether its blocks are kept
+    apart, as they are not in the depth that only attacks reach.
     """
 
     ends: str
@@ -59,6 +61,7 @@ class Scope:
     then: Callable[[list[str]], None] | None = None
     mark: str = ""
     blocks: list[str] = field(default_factory=list)
+    held: bool = False
     current: Label = field(default_factory=lambda: Label("", ""))
 
 
@@ -114,7 +117,7 @@ class Walk:
         self.folder = submission.main.rpartition("/")[0]
         self.has_chapters = self.in_document = self.in_appendix = False
         self.incomplete = False  # files read each other in beyond all bounds
-        self._depth = 0
+        self._depth = self._held = 0
         self._floor = 0  # scopes below it are out of reach for what is read apart
         self._open: dict[str, int] = {}
 
@@ -168,7 +171,7 @@ class Walk:
             if self._in_braces():
                 self.close()
         elif lexeme == "$":
-            self.commands["$"](self)
+            self.commands["math shift"](self)
         elif lexeme == "&":
             self.words.append(CELL)
         elif lexeme not in ("#", "\\"):
@@ -236,16 +239,20 @@ class Walk:
 
     # --- scopes ---------------------------------------------------------------------------------
 
-    def open(self, scope: Scope) -> None:
-        """Begin a group or environment."""
+    def open(self, scope: Scope) -> bool:
+        """Begin a group or environment; not in a depth that only attacks reach."""
         if len(self.scopes) >= _MOST_SCOPES:
-            return
+            return False
         scope.current = self.numbers.current
         self._open[scope.ends] = self._open.get(scope.ends, 0) + 1
         if scope.then is not None:
             self.end_paragraph()
-            scope.blocks, self.blocks = self.blocks, scope.blocks
+            self._held += 1
+            scope.held = self._held <= _MOST_HELD
+            if scope.held:
+                scope.blocks, self.blocks = self.blocks, scope.blocks
         self.scopes.append(scope)
+        return True
 
     def close(self) -> None:
         """End the innermost group or environment."""
@@ -255,7 +262,10 @@ class Walk:
             self.words.append(scope.mark)
         if scope.then is not None:
             self.end_paragraph()
-            blocks, self.blocks = self.blocks, scope.blocks
+            self._held -= 1
+            blocks: list[str] = []
+            if scope.held:
+                blocks, self.blocks = self.blocks, scope.blocks
             scope.then(blocks)
             self._put_notes()
         if scope.ends != "}":
