@@ -234,6 +234,13 @@ async def test_a_wrong_argument_is_told_by_name_value_and_what_is_allowed(
         assert error["suggestions"] == ["Did you mean max_results?"]
 
 
+@pytest.mark.parametrize("odd", [{"x": 1}, ["41000001"], True, 4.1])
+async def test_an_identifier_is_text_or_a_whole_number(library, world, odd):
+    error = (await call(library, "download_paper", {"pmid": odd})).meta["error"]
+    assert error["code"] == "VALIDATION"
+    assert not world.requests
+
+
 async def test_parts_of_an_argument_have_their_own_names(settings, world):
     library = Library(**settings, mcp_toolsets=("pubmed",))
     for tool, arguments, said, hint in (

@@ -24,12 +24,23 @@ Sort = Literal["pub_date", "relevance", "author", "journal"]
 DateType = Literal["pdat", "edat", "mdat"]
 Count = Annotated[int, Field(ge=1, le=1000)]
 Start = Annotated[int, Field(ge=0, le=1_000_000_000)]
+
+
+def _worded(value: object) -> object:
+    """A whole number or nothing as text; whatever else is no text is refused by the schema."""
+    if value is None:
+        return ""
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return str(value) if whole else value
+
+
 # Models send identifiers and years as numbers, and null for what they leave out.
-Word = Annotated[str, BeforeValidator(lambda value: "" if value is None else str(value))]
+Word = Annotated[str, BeforeValidator(_worded)]
 Day = Annotated[str, Field(description="YYYY[/MM[/DD]]; both or neither")]
 
 _SPELLED = {
-    "pubmed": "PubMed", "bibtex": "BibTeX", "mesh": "MeSH", "ids": "IDs", "lr": "ligand–receptor",
+    "arxiv": "arXiv", "pubmed": "PubMed", "bibtex": "BibTeX", "mesh": "MeSH", "ids": "IDs",
+    "lr": "ligand–receptor", "semantic": "Semantic", "scholar": "Scholar",
 }  # fmt: skip
 
 READS_WEB = ToolAnnotations(

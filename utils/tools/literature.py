@@ -41,7 +41,7 @@ def tools(library: Library) -> list[FunctionTool]:
 
 def _merged_search_tool(library: Library, waiting: Waiting) -> FunctionTool:
     def search_papers(
-        query: Word,
+        query: str,
         sources: Sequence[SourceName] = (),
         max_results: Hundred = 10,
         start_year: Year = 0,
@@ -75,7 +75,7 @@ def _merged_search_tool(library: Library, waiting: Waiting) -> FunctionTool:
 
 def _arxiv_search_tool(library: Library, waiting: Waiting) -> FunctionTool:
     def search_arxiv(
-        query: Word,
+        query: str,
         max_results: Hundred = 10,
         start_year: Year = 0,
         end_year: Year = 0,
@@ -132,7 +132,7 @@ def _preprint_tools(library: Library, waiting: Waiting) -> list[FunctionTool]:
 
 def _scholar_list_tools(library: Library, waiting: Waiting) -> list[FunctionTool]:
     def search_semantic_scholar(
-        query: Word,
+        query: str,
         max_results: Hundred = 10,
         start_year: Year = 0,
         end_year: Year = 0,
