@@ -63,9 +63,8 @@ class Found:
         """The paper with all its names, who knows it, and why its records are one."""
         paper = self.paper
         row = paper.row() | {"arxiv_id": paper.ids.arxiv, "s2_id": paper.ids.s2}
-        if not abstract:
-            del row["abstract"]
         return row | {
+            "abstract": paper.abstract if abstract else "",
             "sources": list(self.sources),
             "same": [{"source": one.source, **_reasoned(one)} for one in self.same],
             "linked": [{"relation": one.relation, **_reasoned(one)} for one in self.linked],

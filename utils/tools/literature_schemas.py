@@ -42,22 +42,22 @@ SCHOLAR = _texts(
     reference_count=NEXT,
     influential_citation_count=NEXT,
 )
-# A page names a paper's fields only where it is one: the same schema thrice costs every host.
-SCHOLARS = record(
-    total=NEXT, papers=rows(_texts("paper_id title")), next_start=NEXT, warnings=_WORDS
-)
+SCHOLARS = record(total=NEXT, papers=rows(SCHOLAR), next_start=NEXT, warnings=_WORDS)
 BIBTEX = _texts("bibtex")
 GATHERED = record(
     query=TEXT,
     papers=rows(
         _texts(
-            "title authors year journal pmid doi pmcid arxiv_id s2_id",
+            "title abstract authors year journal pmid doi pmcid arxiv_id s2_id",
+            publication_types=_WORDS,
             retracted=FLAG,
             sources=_WORDS,
             same=rows(_texts("source title reason", ids=_WORDS, confidence=_SHARE)),
             linked=rows(_texts("relation title reason", ids=_WORDS, confidence=_SHARE)),
         )
     ),
-    sources=rows(_texts("source outcome query message", total=NEXT, returned=NUMBER)),
+    sources=rows(
+        _texts("source outcome query message", total=NEXT, returned=NUMBER, warnings=_WORDS)
+    ),
     warnings=_WORDS,
 )
