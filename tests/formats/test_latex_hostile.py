@@ -141,7 +141,7 @@ def test_what_unpacks_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) ->
     picture = submission({"main.tex": whole("text"), "a.png": bytes(2_000_000)})
     with pytest.raises(BadContent, match="unpacks to more"):
         read(picture)
-    assert read(submission({"main.tex": whole("text"), "a.tex": bytes(600_000)})).markdown
+    assert read(submission({"main.tex": whole("text"), "a.bib": bytes(600_000)})).markdown
     many: dict[str, str | bytes] = {f"{n}.tex": "" for n in range(unpacking._MOST_FILES + 1)}
     with pytest.raises(BadContent, match="unpacks to more"):
         read(many)

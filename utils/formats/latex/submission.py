@@ -21,7 +21,7 @@ from typing import IO, Any, Final, cast
 from ...errors import BadContent
 
 _MOST_UNPACKED: Final = 400_000_000  # bytes; submissions are mostly pictures, passed by unkept
-_MOST_TEXT: Final = 12_000_000  # bytes; a thesis of a thousand pages has three
+_MOST_TEXT: Final = 8_000_000  # bytes; a thesis of a thousand pages has three
 _MOST_FILES: Final = 5000
 _STEP: Final = 1 << 16
 _TEXTS: Final = re.compile(
@@ -157,8 +157,11 @@ def _members(source: _Unpacked) -> Iterator[tuple[str, bytes]]:
                 return
             if not (member.isreg() and name and _TEXTS.fullmatch(posixpath.basename(name))):
                 continue
+            if member.size > left and not name.endswith(".tex"):
+                continue  # a bibliography of everything
             if member.size > left:
-                continue
+                source.overflows = True
+                return
             opened = archive.extractfile(member)
             text = opened.read() if opened is not None else b""
             if len(text) < member.size:
