@@ -95,8 +95,9 @@ def test_by_date_the_newest_comes_first(web):
     assert [one.paper.year for one in found.papers] == ["2024", "2023", "2020"]
 
 
+@pytest.mark.parametrize("first", [True, False])
 @pytest.mark.parametrize("sort_by", ["relevance", "pub_date"])
-def test_a_preprint_stands_right_behind_its_published_version_and_both_say_so(web, sort_by):
+def test_a_preprint_stands_right_behind_its_published_version_and_both_say_so(web, sort_by, first):
     preprint = Paper(
         Ids(doi="10.1101/2023.05.05.123456"),
         title=REEF.title,
@@ -109,7 +110,8 @@ def test_a_preprint_stands_right_behind_its_published_version_and_both_say_so(we
         "coral",
         web,
         usual(
-            europepmc=source("europepmc", [preprint, FERN]), pubmed=source("pubmed", [MOSS, REEF])
+            europepmc=source("europepmc", [preprint, FERN] if first else [FERN, preprint]),
+            pubmed=source("pubmed", [MOSS, REEF] if first else [REEF, MOSS]),
         ),
         sort_by=sort_by,
     )
@@ -123,6 +125,7 @@ def test_a_preprint_stands_right_behind_its_published_version_and_both_say_so(we
 
 def test_an_arxiv_record_and_its_journal_article_are_one_paper(web):
     preprint = replace(REEF, ids=Ids(arxiv="2301.00009"), journal="arXiv", volume="", pages="")
+    preprint = replace(preprint, license="CC0", categories=("q-bio.PE",), version="2")
     both = Paper(Ids(arxiv="2301.00009", doi="10.1000/reef"), title=REEF.title, authors=DOE)
     found = search_papers(
         "coral",
@@ -137,12 +140,15 @@ def test_an_arxiv_record_and_its_journal_article_are_one_paper(web):
     assert one.sources == ("pubmed", "semantic_scholar", "arxiv")
     assert one.paper.ids == Ids(pmid="1", doi="10.1000/reef", arxiv="2301.00009")
     assert one.paper.journal == "Reef Journal"
+    assert one.paper.categories == ("q-bio.PE",)
+    assert not one.paper.license  # the preprint's terms are not the article's
 
 
 def test_a_retraction_that_one_source_knows_of_is_never_lost(web):
+    ours = replace(REEF, publication_types=("Journal Article",))
     other = replace(REEF, publication_types=("Retracted Publication",))
     found = search_papers(
-        "coral", web, usual(pubmed=source("pubmed", [REEF]), europepmc=source("europepmc", [other]))
+        "coral", web, usual(pubmed=source("pubmed", [ours]), europepmc=source("europepmc", [other]))
     )
     assert found.papers[0].paper.retracted
 

@@ -61,6 +61,9 @@ def test_one_paper_written_down_in_another_way(changes):
         {"published": "2025", "volume": "8", "pages": "1-9"},
         {"published": "2025", "volume": "", "pages": ""},
         {"published": "2027"},
+        {"volume": "8", "pages": ""},
+        {"pages": "240-9"},
+        {"pages": "", "issue": "Suppl 1"},
         {"pages": "S88", "volume": "7", "issue": "Suppl 1"},
         {"journal": "Proceedings of Reef Meetings", "volume": "", "pages": ""},
         {"authors": (Author("Nowak", "Ada"), Author("Kim", "Yuki"))},
@@ -91,6 +94,18 @@ def test_a_shared_identifier_is_not_believed_against_everything_else():
     families = grouped([one, other])
     assert len(families.groups) == 2
     assert "doi:10.1000/a" in families.contradictions[0]
+
+
+def test_what_could_be_of_either_of_two_papers_is_of_neither():
+    records = [replace(REEF, ids=Ids(doi=f"10.1000/{name}")) for name in "ab"]
+    assert grouped([*records, REEF]).groups == ((0,), (1,), (2,))
+    assert grouped([REEF, records[0]]).groups == ((0, 1),)
+
+
+def test_no_record_brings_two_together_that_cannot_be_one():
+    no_volume = replace(REEF, volume="", pages="")
+    records = [REEF, no_volume, replace(REEF, volume="8", pages="")]
+    assert all(not {0, 2} <= set(group) for group in grouped(records).groups)
 
 
 def test_a_third_record_never_joins_two_that_contradict_each_other():
@@ -142,6 +157,7 @@ def test_a_preprint_is_linked_to_what_became_of_it_and_never_merged(years):
         {"authors": (Author("Nowak", "Ada"),)},
         {"title": f"Correction to: {REEF.title}"},
         {"title": f"{REEF.title}. Part II"},
+        {"title": f"{PREPRINT.title}: study protocol"},
         {"title": "Heat waves do not hurt the recovery of moss in peat"},
     ],
 )
