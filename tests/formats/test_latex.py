@@ -81,6 +81,17 @@ def test_it_is_read_in_another_process_as_here() -> None:
         aside._children().dismiss()
 
 
+def test_addresses_are_no_text() -> None:
+    front = r"""\documentclass[aps,prl]{revtex4-2}\begin{document}
+\title{Gaps \texorpdfstring{of $x$}{of x}}\author{Ada Roe}\email{a@b.test}\affiliation{Lake}
+\author{Bo Poe}\affiliation{Here}\altaffiliation[Also at]{There}\date{\today}
+\begin{abstract}Short.\end{abstract}\pacs{1.2}\maketitle
+\section{Perch}\label{p} In \ref{p}.\end{document}"""
+    made = read(front)
+    assert made.markdown == "# Gaps of $x$\n\n## Abstract\n\nShort.\n\n## I. Perch\n\nIn I.\n"
+    assert made.authors == ("Roe", "Poe")
+
+
 # --- text -----------------------------------------------------------------------------------------
 
 

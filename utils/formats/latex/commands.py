@@ -199,6 +199,13 @@ def _within(written: bool) -> Command:
     return put_within
 
 
+def _for_print(walk: Walk) -> None:
+    """The first of two texts; the other is for a PDF's outline."""
+    printed = walk.gullet.argument(long=True)
+    walk.gullet.argument(long=True)
+    walk.gullet.put_back(["{", *printed, "}"])
+
+
 def _ifthenelse(walk: Walk) -> None:
     walk.skip("mm", known=False)
 
@@ -331,6 +338,7 @@ COMMANDS: Final[dict[str, Command]] = {
     "numberwithin": _within(written=True),
     "@addtoreset": _within(written=False),
     "ifthenelse": _ifthenelse,
+    "texorpdfstring": _for_print,
     "arrayrulecolor": lambda walk: walk.skip("om"),
     "multicolumn": _multicolumn,
     "multirow": _multirow,

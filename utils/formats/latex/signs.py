@@ -11,7 +11,6 @@ ITALIC, BOLD, MONO = ("\ue001", "\ue002"), ("\ue003", "\ue004"), ("\ue005", "\ue
 CELL, ROW, RULE, ITEM = "\ue010", "\ue011", "\ue012", "\ue013"
 WIDE, HIGH, SPANS = "\ue014", "\ue015", "\ue016"
 REFERS, BETWEEN, REFERRED = "\ue020", "\ue021", "\ue022"
-NOTE = "\ue023"
 
 SIGNS: Final = {
     **{sign: sign for sign in "%&#{}/"},
@@ -182,7 +181,9 @@ LAYOUT: Final = {
         " crefname Crefname DeclareUnicodeCharacter "
         "",
         "mmm": "definecolor addcontentsline titlespacing providecolor",
-        "om": "includegraphics captionsetup setlist ccsdesc lstinputlisting "
+        "om": "affiliation affil address institute email altaffiliation homepage curraddr thanks "
+        "IEEEauthorblockA subjclass dedicatory icmlaffiliation icmlcorrespondingauthor pacs PACS "
+        "collaboration affaddr includegraphics captionsetup setlist ccsdesc lstinputlisting "
         " cellcolor includepdf "
         "setcitestyle includesvg ead",
         "omm": "rule titleformat acmConference",
@@ -210,7 +211,6 @@ DRESSED: Final = {
     "bibfield": "m",
     "Eprint": "m",
     "translation": "",
-    "texorpdfstring": "",
     "hyperref": "o",
     "hyperlink": "m",
     "hypertarget": "m",
