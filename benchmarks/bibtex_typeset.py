@@ -23,7 +23,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from utils.citation_formats import each_bibtex  # noqa: E402
+from utils.citations import each_bibtex  # noqa: E402
 from utils.paper import Paper, paper_from  # noqa: E402
 
 SHARED = ROOT.parent / "shared" / "data"
@@ -54,7 +54,7 @@ def papers() -> Iterator[Paper]:
 
 def _preprints() -> Iterator[Paper]:
     from utils.formats.safe_xml import parse
-    from utils.sources.arxiv_records import paper_of
+    from utils.sources.arxiv.records import paper_of
 
     for path in sorted((SHARED / "arxiv").glob("*.xml")):
         for entry in parse(path.read_bytes()).iter("{http://www.w3.org/2005/Atom}entry"):

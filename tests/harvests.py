@@ -14,7 +14,7 @@ from typing import Any
 from tests.store.papers import assert_consistent
 from tests.world import Record, Request, World
 from utils import Library
-from utils.harvest_jobs import Harvest
+from utils.harvest.jobs import Harvest
 from utils.identifiers import Ids
 from utils.job import Harvested
 from utils.store import Shelf, body_of

@@ -38,7 +38,7 @@ _KILLED = -signal.SIGKILL
 _NEVER = threading.Event()
 _LATE = (
     *("requests", "lxml.html", "bs4", "markdownify", "diskcache", "jinja2", "backoff"),
-    *("utils.harvest_jobs", "utils.formats.jats", "utils.formats.html", "utils.reports.page"),
+    *("utils.harvest.jobs", "utils.formats.jats", "utils.formats.html", "utils.reports.page"),
 )
 
 

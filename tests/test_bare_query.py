@@ -2,7 +2,7 @@
 
 import pytest
 
-from utils.bare_query import bare_words
+from utils.literature.bare_query import bare_words
 
 
 @pytest.mark.parametrize(

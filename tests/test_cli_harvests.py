@@ -19,7 +19,7 @@ from utils import cli
 from utils.cli import harvest_screen, harvests
 from utils.cli.asked_for import asked_by
 from utils.errors import BadRequest
-from utils.harvest_progress import Progress
+from utils.harvest.progress import Progress
 from utils.job import Counts, Job
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -96,8 +96,8 @@ def test_a_harvest_that_lacked_the_text_says_it_has_it_now(library, world, inbox
 
 
 def test_a_paper_nobody_could_look_up_and_one_without_identifier_end_too(library, world, inbox):
-    from utils.identifier_lists import Entry
     from utils.identifiers import Ids
+    from utils.lists.pasted import Entry
 
     record = world.paper("paywall")
     world.mood("down")

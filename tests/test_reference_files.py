@@ -11,8 +11,8 @@ from tests.store.papers import paper
 from utils import reference_files
 from utils.errors import StoreFailed
 from utils.job import Harvested
+from utils.lists.references import entries_in
 from utils.reference_files import of_rows, of_shelf, write_references
-from utils.reference_lists import entries_in
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from .errors import BadRequest, Unreachable
 from .pubmed_search import checked
 from .sources import Query
-from .sources.esummary import Summary, summaries
+from .sources.eutils.esummary import Summary, summaries
 from .sources.pubmed import Hits, esearch, search_url, term
 from .web import Web
 

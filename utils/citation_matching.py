@@ -13,7 +13,7 @@ from typing import Literal
 
 from .errors import BadRequest
 from .plain_text import sendable
-from .sources.ecitmatch import BATCH, FIELDS, matched
+from .sources.eutils.ecitmatch import BATCH, FIELDS, matched
 from .web import Web
 
 _ROUNDS = 6

@@ -151,7 +151,7 @@ def _asked(source: Source, web: Web) -> Check:
         total = hits_now(web)
         return Check(source.name, "ok", f"{host} answered a search ({total:,} hits)")
     if source.name == "openalex":
-        from .sources.openalex_service import single
+        from .sources.openalex.service import single
 
         single("doi:10.7717/peerj.4375", "id", web)  # a search would be paid for
         return Check(source.name, "ok", f"{host} answered")

@@ -20,7 +20,7 @@ from typing import Any, Literal
 
 from . import formats, inbox_files
 from .errors import BadContent, BadRequest, NotFound, PaperError
-from .harvest_jobs import Harvest, every_job, of_id
+from .harvest.jobs import Harvest, every_job, of_id
 from .identifiers import Ids
 from .inbox_files import VIA, Read, shown
 from .ladder import Ladder

@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 
     from .article_details import Details, Level
     from .article_search import Found
-    from .citation_formats import Format
     from .citation_matching import Match
-    from .corpus_lock import Rebuilt
+    from .citations import Format
     from .errors import PaperError
-    from .harvest_jobs import Harvest
-    from .harvest_plan import Plan
+    from .harvest.corpus_lock import Rebuilt
+    from .harvest.jobs import Harvest
+    from .harvest.plan import Plan
     from .health_check import Check
     from .identifier_crosswalk import Converted
-    from .identifier_lists import Entry
     from .identifiers import Ids
     from .inbox import HandedIn
     from .job import Job
     from .ladder import Ladder
-    from .literature_search import Gathered
+    from .lists.pasted import Entry
+    from .literature.search import Gathered
     from .paper import Paper, SearchResult, StoredPaper
     from .paper_download import Download
     from .recheck import Change
@@ -160,31 +160,31 @@ class Library:
     ) -> Harvest:
         """Every text of a query, a list or an earlier job; going through it does the work.
 
-        Options (``title``, ``max_papers``, ``retry``, ``prefer_pmc``): see `.harvest_jobs.harvest`.
+        Options (``title``, ``max_papers``, ``retry``, ``prefer_pmc``): see `.harvest.jobs.harvest`.
         """
-        from .harvest_jobs import harvest
+        from .harvest.jobs import harvest
 
         return harvest(papers, query, job_id, self._ladder, **options)
 
     def harvest_lock(self, lock: Lock) -> Harvest:
         """The harvest that brings the papers of a lock; compare them with `differences`."""
-        from .corpus_lock import of_lock
-        from .harvest_jobs import Harvest
+        from .harvest.corpus_lock import of_lock
+        from .harvest.jobs import Harvest
 
         return Harvest(of_lock(lock, self._ladder), self._ladder)
 
     def differences(self, lock: Lock, harvest: Harvest) -> Rebuilt:
-        """What came out otherwise than the lock says; see `.corpus_lock.differences`."""
-        from .corpus_lock import differences
+        """What came out otherwise than the lock says; see `.harvest.corpus_lock.differences`."""
+        from .harvest.corpus_lock import differences
 
         return differences(lock, harvest)
 
     def plan(
         self, papers: Iterable[Entry] = (), *, query: str | Query = "", max_papers: int = 0
     ) -> Plan:
-        """What a harvest would take, before anything is fetched; see `.harvest_plan`."""
-        from . import harvest_plan
-        from .duplicate_papers import merged
+        """What a harvest would take, before anything is fetched; see `.harvest.plan`."""
+        from .harvest import plan as harvest_plan
+        from .lists.duplicates import merged
         from .sources import Query
 
         if query:
@@ -195,7 +195,7 @@ class Library:
 
     def harvests(self) -> list[Job]:
         """All harvests of this shelf, the newest first."""
-        from .harvest_jobs import every_job
+        from .harvest.jobs import every_job
 
         return every_job(self._ladder)
 
@@ -222,8 +222,8 @@ class Library:
         return records(wanted, self.shelf, self.web, SOURCES)
 
     def citations(self, papers: Iterable[Paper], styles: Iterable[Format]) -> list[dict[str, Any]]:
-        """Each paper's reference in each of *styles*; see `.citation_formats.citations`."""
-        from .citation_formats import citations
+        """Each paper's reference in each of *styles*; see `.citations.citations`."""
+        from .citations import citations
 
         return citations(list(papers), list(styles))
 
@@ -243,9 +243,9 @@ class Library:
     def search_papers(self, query: str, **options: Any) -> Gathered:
         """PubMed, Europe PMC, arXiv and Semantic Scholar side by side, each paper once.
 
-        Options as in `.literature_search.search_papers`.
+        Options as in `.literature.search.search_papers`.
         """
-        from .literature_search import search_papers
+        from .literature.search import search_papers
         from .sources import SOURCES
 
         return search_papers(query, self.web, SOURCES, **options)
@@ -307,7 +307,7 @@ class Library:
 
     def database(self, name: str = "pubmed") -> tuple[dict[str, Any], str]:
         """What an Entrez database holds, in EInfo's words; see `.sources.einfo.database`."""
-        from .sources.einfo import database
+        from .sources.eutils.einfo import database
 
         return database(name, self.web)
 

@@ -1,4 +1,4 @@
-"""From identifiers to files on the shelf, one paper or a few dozen (thousands: `.bulk_harvest`).
+"""From identifiers to files on the shelf, one paper or a few dozen (thousands: `.harvest.bulk`).
 
 What is held is served; the rest is looked up in batches and climbs the `.ladder` side by side.
 """

@@ -7,7 +7,7 @@ from .identifiers import EXAMPLES, Ids, arxiv_version
 from .paper import Paper, SearchResult
 from .sources import Query
 from .sources.arxiv import in_version, search
-from .sources.arxiv_query import ORDERS, SORTS
+from .sources.arxiv.query import ORDERS, SORTS
 from .web import Web
 
 MOST_RESULTS = 100

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
-from .citation_formats import each_bibtex, each_ris
+from .citations import each_bibtex, each_ris
 from .job import Harvested
 from .paper import Paper
 from .safe_files import make_folder, written

@@ -14,10 +14,11 @@ from typing import Literal
 from .errors import BadRequest, Miss, NotConfigured, NotFound, NotOffered
 from .identifiers import Ids
 from .paper import Paper
-from .sources import openalex_links, semantic_scholar_links
-from .sources.elink import Link, LinkName, links
-from .sources.europepmc_links import Kind, Linked, linked
+from .sources.europepmc.links import Kind, Linked, linked
+from .sources.eutils.elink import Link, LinkName, links
+from .sources.openalex import links as openalex_links
 from .sources.pubmed import fetch
+from .sources.semantic_scholar import links as semantic_scholar_links
 from .web import Web
 
 Relationship = Literal["pubmed_similar_articles", "pubmed_citedin", "pubmed_references"]

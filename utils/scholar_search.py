@@ -1,6 +1,6 @@
 """Semantic Scholar's three questions, checked before they are sent: search, one paper, who cites.
 
-Who wants one list from several sources asks `.literature_search`; here is what only Semantic
+Who wants one list from several sources asks `.literature.search`; here is what only Semantic
 Scholar has: citation counts, a search in bulk with operators, and the papers that cite a paper.
 """
 
@@ -22,8 +22,8 @@ from .sources.semantic_scholar import (
     plain_words,
     relevant,
 )
-from .sources.semantic_scholar_graph import graph_name
-from .sources.semantic_scholar_links import linked_papers
+from .sources.semantic_scholar.graph import graph_name
+from .sources.semantic_scholar.links import linked_papers
 from .web import Web
 
 __all__ = [
@@ -102,7 +102,7 @@ def search_semantic_scholar(  # noqa: PLR0913  # every option the service has
 
 
 def scholar_paper(paper: str, web: Web) -> ScholarPaper:
-    """One paper under any name it has there, by `.semantic_scholar_graph.graph_name`.
+    """One paper under any name it has there, by `.semantic_scholar.graph.graph_name`.
 
     Raises
     ------

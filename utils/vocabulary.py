@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from .errors import BadRequest
 from .plain_text import sendable
 from .pubmed_search import LONGEST_QUERY
-from .sources.espell import spelled
-from .sources.mesh import MeshTerm, find_terms, terms_of
+from .sources.eutils.espell import spelled
+from .sources.eutils.mesh import MeshTerm, find_terms, terms_of
 from .web import Web
 
 MOST_TERMS = 20

@@ -16,9 +16,11 @@ from utils.formats.pubmed.records import read_records
 from utils.formats.safe_xml import parse
 from utils.identifiers import Ids
 from utils.paper import Paper
-from utils.sources import arxiv_records, crossref, europepmc_records, openalex
-from utils.sources.arxiv_manners import ATOM
-from utils.sources.semantic_scholar_records import scholar_paper
+from utils.sources import crossref, openalex
+from utils.sources.arxiv import records as arxiv_records
+from utils.sources.arxiv.manners import ATOM
+from utils.sources.europepmc import records as europepmc_records
+from utils.sources.semantic_scholar.records import scholar_paper
 
 
 def distinct_papers(shared: Path) -> list[Paper]:

@@ -13,8 +13,8 @@ import pytest
 from lxml import etree, html
 
 from tests.reports import invented
-from utils import bulk_harvest
-from utils.harvest_jobs import _ENDS
+from utils.harvest import bulk as bulk_harvest
+from utils.harvest.jobs import _ENDS
 from utils.identifiers import Ids
 from utils.job import Harvested, Job
 from utils.paper import Attempt, Notice, Paper

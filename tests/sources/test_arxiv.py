@@ -8,7 +8,7 @@ from utils.errors import BadRequest, NotOffered, Unreachable
 from utils.identifiers import Ids
 from utils.sources import Query
 from utils.sources.arxiv import in_version, look_up, search
-from utils.sources.arxiv_query import LAST
+from utils.sources.arxiv.query import LAST
 
 
 def test_record_of_a_preprint(library, world):

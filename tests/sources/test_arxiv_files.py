@@ -11,7 +11,7 @@ from utils.errors import NotOffered, Unreachable
 from utils.identifiers import Ids
 from utils.paper import Fetched, Paper
 from utils.sources.arxiv import look_up
-from utils.sources.arxiv_files import full_text
+from utils.sources.arxiv.files import full_text
 
 PERPETUAL = "http://arxiv.org/licenses/nonexclusive-distrib/1.0/"
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from tests.world.arxiv_search import MalformedError, judge_of
 from utils.errors import BadRequest
 from utils.sources import Query
-from utils.sources.arxiv_query import question_of
-from utils.sources.arxiv_words import search_words
+from utils.sources.arxiv.query import question_of
+from utils.sources.arxiv.words import search_words
 
 OPERATORS = {"AND", "OR", "ANDNOT"}
 PIECES = st.sampled_from(

@@ -13,7 +13,7 @@ from utils.errors import BadRequest, NotOffered, Unreachable
 from utils.identifiers import Ids
 from utils.paper import Notice, Paper
 from utils.sources.europepmc import full_text, look_up, preprint_text, search
-from utils.sources.europepmc_records import paper_of, rows_of
+from utils.sources.europepmc.records import paper_of, rows_of
 from utils.sources.source import Query
 from utils.web import Answer
 

@@ -15,8 +15,8 @@ from utils.identifiers import Ids
 from utils.paper import Fetched, Paper
 from utils.sources import unpaywall
 from utils.sources.openalex import open_copies, paper_of, search
-from utils.sources.openalex_links import related_to
-from utils.sources.openalex_service import listed
+from utils.sources.openalex.links import related_to
+from utils.sources.openalex.service import listed
 from utils.sources.source import Query
 
 ANY_JSON = st.recursive(

@@ -21,9 +21,9 @@ from utils.sources.semantic_scholar import (
     scholar_papers,
     search,
 )
-from utils.sources.semantic_scholar_graph import graph_name
-from utils.sources.semantic_scholar_links import linked_papers, related_to
-from utils.sources.semantic_scholar_records import author_of, scholar_paper
+from utils.sources.semantic_scholar.graph import graph_name
+from utils.sources.semantic_scholar.links import linked_papers, related_to
+from utils.sources.semantic_scholar.records import author_of, scholar_paper
 from utils.web import Answer
 
 WHOLE = {

@@ -22,9 +22,9 @@ from utils.sources.semantic_scholar import (
     relevant,
     search,
 )
-from utils.sources.semantic_scholar_graph import paper_path, recalled, remember
-from utils.sources.semantic_scholar_links import linked_papers, related_to
-from utils.sources.semantic_scholar_records import FIELDS, scholar_paper
+from utils.sources.semantic_scholar.graph import paper_path, recalled, remember
+from utils.sources.semantic_scholar.links import linked_papers, related_to
+from utils.sources.semantic_scholar.records import FIELDS, scholar_paper
 from utils.web import Answer
 
 

@@ -8,14 +8,14 @@ import pytest
 from tests.answering import HOSTILE, answering
 from utils.errors import NotConfigured, PaperError, Unreachable
 from utils.sources import Query
-from utils.sources.ecitmatch import matched
-from utils.sources.einfo import database
-from utils.sources.elink import links
-from utils.sources.espell import spelled
-from utils.sources.esummary import document_summaries, summaries
-from utils.sources.europepmc_links import linked
+from utils.sources.europepmc.links import linked
 from utils.sources.eutils import ask, contact, posted, shown_url
-from utils.sources.mesh import find_terms
+from utils.sources.eutils.ecitmatch import matched
+from utils.sources.eutils.einfo import database
+from utils.sources.eutils.elink import links
+from utils.sources.eutils.espell import spelled
+from utils.sources.eutils.esummary import document_summaries, summaries
+from utils.sources.eutils.mesh import find_terms
 from utils.sources.pubmed import Hits, esearch
 from utils.sources.pubmed_records import fetch_records
 

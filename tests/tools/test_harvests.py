@@ -10,7 +10,7 @@ from mcp import MCPError
 
 from utils import Library
 from utils.errors import StoreFailed
-from utils.harvest_jobs import Harvest
+from utils.harvest.jobs import Harvest
 from utils.store.ledger import Ledger
 from utils.tools import build
 from utils.tools.harvests import Harvests

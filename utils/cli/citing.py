@@ -13,7 +13,7 @@ from .asked_for import asked_by
 from .speaking import command, complain, note, say, worst
 
 if TYPE_CHECKING:
-    from ..citation_formats import Format
+    from ..citations import Format
     from ..library import Library
     from ..paper import Paper
 

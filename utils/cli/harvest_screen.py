@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from ..harvest_jobs import Harvest
-    from ..harvest_plan import Plan
-    from ..harvest_progress import Progress
+    from ..harvest.jobs import Harvest
+    from ..harvest.plan import Plan
+    from ..harvest.progress import Progress
 
 _EVERY_S = 10.0
 _NAMES = {"full_text": "full text", "abstract": "abstract only", "failed": "failed"}

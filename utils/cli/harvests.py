@@ -12,10 +12,10 @@ from ..plain_text import one_line
 from .speaking import INTERRUPTED, NO_FULL_TEXT, UNREACHABLE, command, counted, leave, note, say
 
 if TYPE_CHECKING:
-    from ..harvest_jobs import Harvest
-    from ..identifier_lists import Entry
+    from ..harvest.jobs import Harvest
     from ..job import Job
     from ..library import Library
+    from ..lists.pasted import Entry
     from ..reports import Lock
     from ..sources import Query
 
@@ -96,7 +96,7 @@ def _check(args: argparse.Namespace) -> None:
         msg = "--plan counts what was not tried yet: --retry does not go with it."
         raise BadRequest(msg, "Leave one of them out.")
     if args.retry:
-        from ..harvest_jobs import ends_in
+        from ..harvest.jobs import ends_in
 
         ends_in(args.retry)  # before PubMed is searched
 
@@ -190,7 +190,7 @@ def _demo(args: argparse.Namespace, library: Library) -> int:
 
 
 def _plan(args: argparse.Namespace, library: Library) -> int:
-    from ..identifier_lists import Entry
+    from ..lists.pasted import Entry
     from .harvest_screen import plan_text
 
     query: Query | None = None

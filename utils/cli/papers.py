@@ -108,7 +108,7 @@ def _list(args: argparse.Namespace, library: Library) -> int:
 
 def wanted_by(given: Sequence[str]) -> list[Ids]:
     """The identifiers meant; ``-`` (or nothing) stands for what comes on stdin."""
-    from ..identifier_lists import identifiers_in, lines_of
+    from ..lists.pasted import identifiers_in, lines_of
 
     lines = list(given) or ["-"]
     if "-" in lines:

@@ -13,7 +13,7 @@ from .speaking import command, note, say
 
 if TYPE_CHECKING:
     from ..library import Library
-    from ..literature_search import Asked, Found, Gathered
+    from ..literature.search import Asked, Found, Gathered
     from ..paper import Paper, SearchResult
 
 

@@ -27,8 +27,8 @@ from .resources import readable, untrusted
 from .waiting import Waiting, tell
 
 if TYPE_CHECKING:
-    from ..harvest_jobs import Harvest
-    from ..harvest_progress import Progress
+    from ..harvest.jobs import Harvest
+    from ..harvest.progress import Progress
 
 log = logging.getLogger(__name__)
 

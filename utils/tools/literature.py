@@ -18,7 +18,7 @@ from .literature_schemas import ArxivSort, Hundred, MergedSort, SourceName, Year
 from .waiting import Waiting
 
 if TYPE_CHECKING:
-    from ..literature_search import Asked, Gathered
+    from ..literature.search import Asked, Gathered
     from ..paper import Paper
     from ..sources.semantic_scholar import ScholarPage
 
@@ -189,7 +189,7 @@ def _scholar_paper_tools(library: Library, waiting: Waiting) -> list[FunctionToo
 
 
 def _bibtex(paper: Paper) -> ToolResult:
-    from ..citation_formats import to_bibtex
+    from ..citations import to_bibtex
 
     # The abstract is the long part of an entry, and stands in the structure only.
     short = to_bibtex(replace(paper, abstract="")).strip()

@@ -195,7 +195,7 @@ def _single_paper_tools(library: Library, waiting: Waiting) -> list[FunctionTool
 
     def pubmed_to_bibtex(pmid: Word) -> ToolResult:
         """Make a BibTeX entry of a PubMed record."""
-        from ..citation_formats import to_bibtex
+        from ..citations import to_bibtex
 
         paper = waiting.result(("paper", pmid), lambda: library.paper(pmid))
         # The abstract is the long part of an entry, and stands in the structure only.

@@ -1,0 +1,398 @@
+"""A harvest in the stand-in internet: every paper ends, as it should, and nobody is asked twice."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.harvests import assert_complete, done, ids_of, library_of, ncbi, repeated
+from tests.world import World
+from tests.world.wire import Call, Reply
+from utils import Library
+from utils.errors import NotConfigured
+from utils.harvest.bulk import _Harvest
+from utils.identifiers import Ids
+from utils.job import telling
+from utils.ladder import Ladder
+from utils.lists.pasted import Entry
+from utils.paper import Attempt
+from utils.store import Shelf
+
+# PubMed does not know that this one is on arXiv, too.
+UNKNOWN_TO_PUBMED = {"arxiv_published"}
+
+
+@pytest.fixture(scope="module")
+def _field() -> Iterator[World]:
+    with World(field=200) as world:
+        yield world
+
+
+@pytest.fixture
+def field(_field: World) -> World:
+    """A world with two hundred papers more, calm and without memory."""
+    _field.reset()
+    return _field
+
+
+@pytest.fixture
+def far(field: World, tmp_path: Path) -> Iterator[Library]:
+    """A library with an empty shelf in that world."""
+    library = library_of(field, tmp_path)
+    yield library
+    library.shelf.close()
+
+
+def test_every_paper_ends_as_it_should(library: Library, world: World) -> None:
+    records = [record for record in world.papers if record.branch not in UNKNOWN_TO_PUBMED]
+    harvest = library.harvest([ids_of(record) for record in records])
+    done(harvest)
+    assert_complete(library, harvest, records)
+    assert not repeated(world.requests)
+    job = harvest.job()
+    assert job.ended_at
+    assert job.counts.requested == job.counts.full_text + job.counts.abstract == len(records)
+
+
+def test_two_hundred_papers_cost_ncbi_ten_requests_at_most(far: Library, field: World) -> None:
+    records = list(field.field)
+    harvest = far.harvest([ids_of(record) for record in records])
+    done(harvest)
+    assert ncbi(field.requests) <= 0.05 * len(records)
+    assert not field.refused
+    assert not repeated(field.requests)
+    assert_complete(far, harvest, records)
+
+
+def test_texts_are_the_papers_own(library: Library, world: World) -> None:
+    records = [world.paper(branch) for branch in ("pmc_cloud", "efetch_only", "publisher_html")]
+    for record, row in zip(records, done(library.harvest(map(ids_of, records))), strict=True):
+        assert row.state == "full_text"
+        text = (library.shelf.folder / row.file).read_text()
+        assert record.plain_title in text
+        assert len(text.split()) > 700
+
+
+def test_abstracts_are_on_the_shelf_before_any_text_is_asked_for(
+    field: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library = library_of(field, tmp_path)
+    records = field.field[:40]
+    waiting = {record.pmcid: record for record in records if record.pmcid}
+    missing: list[str] = []
+    answer = field._main.answer
+
+    def watched(call: Call) -> Reply:
+        if call.service == "" and "/pmc_cloud/" in call.raw:
+            for pmcid, record in waiting.items():
+                if pmcid in call.raw and Shelf(tmp_path / "papers").find(ids_of(record)) is None:
+                    missing.append(pmcid)
+        return answer(call)
+
+    monkeypatch.setattr(field._main, "answer", watched)
+    done(library.harvest(map(ids_of, records)))
+    assert sum(request.service == "pmc_cloud" for request in field.requests) > 20
+    assert not missing
+
+
+# -- a second time ---------------------------------------------------------------------------
+
+
+def test_a_second_run_asks_nobody(library: Library, world: World) -> None:
+    records = list(world.papers)[:12]
+    first = done(library.harvest(map(ids_of, records)))
+    asked = len(world.requests)
+    assert done(library.harvest(map(ids_of, records))) == first
+    assert len(world.requests) == asked
+
+
+def test_another_job_with_the_same_papers_asks_nobody(library: Library, world: World) -> None:
+    records = list(world.papers)[:12]
+    first = done(library.harvest(map(ids_of, records)))
+    asked = len(world.requests)
+    second = done(library.harvest(map(ids_of, reversed(records)), title="the other way round"))
+    assert len(world.requests) == asked
+    assert [(row.file, row.sha256) for row in reversed(second)] == [
+        (row.file, row.sha256) for row in first
+    ]
+
+
+def test_a_stopped_run_goes_on_where_it_was(library: Library, world: World) -> None:
+    records = [world.paper(branch) for branch in ("pmc_cloud", "retracted", "paywall", "arxiv")]
+    harvest = library.harvest(map(ids_of, records))
+    for _ in harvest:
+        break
+    harvest = library.harvest(job_id=harvest.job_id)
+    done(harvest)
+    assert_complete(library, harvest, records)
+
+
+def test_the_full_text_somebody_saved_in_the_meantime_is_not_fetched_again(
+    library: Library, world: World
+) -> None:
+    record = world.paper("publisher_html")
+    harvest = library.harvest([ids_of(record)])
+    harvest.ledger.know(1, library.download(record.pmid).stored.paper)  # as a killed run left it
+    asked = len(world.requests)
+    [row] = done(harvest)
+    assert (row.state, row.via) == ("full_text", "publisher")
+    assert len(world.requests) == asked
+
+
+def test_a_text_that_was_fetched_but_not_kept_is_fetched_again(
+    library: Library, world: World
+) -> None:
+    """Killed after the attempt was written down and before the text was on the shelf."""
+    record = world.paper("pmc_cloud")
+    harvest = library.harvest([ids_of(record)])
+    harvest.ledger.know(1, library.search(f"{record.pmid}[uid]").papers[0])
+    harvest.ledger.tried(1, [Attempt("pmc_cloud", "saved", "whole")])
+    [row] = done(harvest)
+    assert (row.state, row.via) == ("full_text", "pmc_cloud")
+
+
+def test_a_text_among_several_copies_is_fetched_again(library: Library, world: World) -> None:
+    """The same, where the first copy was no text."""
+    record = world.paper("unpaywall_pdf")
+    harvest = library.harvest([ids_of(record)])
+    harvest.ledger.know(1, library.search(f"{record.pmid}[uid]").papers[0])
+    harvest.ledger.tried(
+        1, [Attempt("unpaywall", "paywall", "sold"), Attempt("unpaywall", "saved", "whole")]
+    )
+    [row] = done(harvest)
+    assert (row.state, row.via) == ("full_text", "unpaywall")
+
+
+def test_what_a_stopped_run_has_under_way_is_not_written_down(
+    library: Library, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asking, stopped, heard = threading.Event(), threading.Event(), threading.Event()
+    ask, hear_of = Ladder.ask, _Harvest._hear_of
+
+    def slow(self: Ladder, rung: Any, climbs: Any) -> Any:
+        climbed = ask(self, rung, climbs)
+        asking.set()
+        assert stopped.wait(60)
+        return climbed
+
+    def told(self: _Harvest, number: int, rung: Any, climb: Any) -> None:
+        hear_of(self, number, rung, climb)
+        heard.set()
+
+    harvest = library.harvest([world.paper("pmc_cloud").pmid])
+    with monkeypatch.context() as patched:
+        patched.setattr(Ladder, "ask", slow)
+        patched.setattr(_Harvest, "_hear_of", told)
+        for _ in harvest:
+            if asking.is_set():
+                break
+        stopped.set()
+        assert heard.wait(60)
+    assert harvest.ledger.attempts(1) == []
+    assert not harvest.job().ended_at
+    [row] = done(library.harvest(job_id=harvest.job_id))
+    assert [attempt.outcome for attempt in row.attempts] == ["saved"]
+
+
+# -- which papers ----------------------------------------------------------------------------
+
+
+def test_one_paper_under_two_names_is_fetched_once(library: Library, world: World) -> None:
+    record = world.paper("pmc_cloud")
+    harvest = library.harvest([Ids(pmid=record.pmid), Ids(doi=record.doi), Ids(pmcid=record.pmcid)])
+    [row] = done(harvest)
+    assert row.state == "full_text"
+    assert harvest.job().counts.requested == 1
+    assert harvest.job().duplicates == 2
+    assert not repeated(world.requests)
+
+
+def test_an_entry_without_identifier_says_so(library: Library, world: World) -> None:
+    entries = [Entry("Doe J. On cells. 1999.", Ids()), Entry("x", ids_of(world.paper("pmc_cloud")))]
+    first, second = done(library.harvest(entries))
+    assert (first.state, first.reason) == ("failed", "no_identifier")
+    assert "On cells" in first.detail
+    assert second.state == "full_text"
+
+
+def test_a_paper_nobody_knows_is_not_found(library: Library) -> None:
+    [row] = done(library.harvest(["39999999"]))
+    assert (row.state, row.reason, row.file) == ("failed", "not_found", "")
+
+
+@pytest.mark.parametrize("service", ["eutils", "crossref"])
+def test_could_not_tell_is_never_not_found(library: Library, world: World, service: str) -> None:
+    world.mood("down", service)
+    [row] = done(library.harvest(["39999999" if service == "eutils" else "10.9999/nobody"]))
+    assert (row.state, row.reason) == ("failed", "could_not_tell")
+
+
+def test_where_nobody_can_say_what_a_paper_is_its_text_does(library: Library, world: World) -> None:
+    for service in ("eutils", "idconv", "europepmc", "crossref"):
+        world.mood("down", service)
+    [row] = done(library.harvest([world.paper("pmc_cloud").pmcid]))
+    assert (row.state, row.via) == ("full_text", "pmc_cloud")
+    assert row.paper.title == world.paper("pmc_cloud").plain_title
+
+
+def test_lookups_that_come_back_cost_nothing(library: Library, world: World) -> None:
+    world.mood("down", "eutils", times=5)  # one request with all its tries
+    [row] = done(library.harvest([world.paper("abstract_only").pmid]))
+    assert row.state == "abstract"
+
+
+def test_an_embargo_is_named_and_pmc_not_asked(library: Library, world: World) -> None:
+    [row] = done(library.harvest([world.paper("embargoed").pmid]))
+    assert (row.state, row.reason) == ("abstract", "embargo")
+    assert not [r for r in world.requests if r.service == "pmc_cloud"]
+
+
+def test_an_embargo_is_not_the_reason_where_a_site_was_out(library: Library, world: World) -> None:
+    world.mood("down", "publisher")
+    [row] = done(library.harvest([world.paper("embargoed").pmid]))
+    assert (row.state, row.reason) == ("abstract", "unreachable")
+
+
+def test_contradicting_identifiers_cost_nobody_else(library: Library, world: World) -> None:
+    one, other = world.paper("pmc_cloud"), world.paper("paywall")
+    wrong = Entry("one's PMID, the other's DOI", Ids(pmid=one.pmid, doi=other.doi))
+    rows = done(library.harvest([wrong, Entry("right", ids_of(world.paper("arxiv")))]))
+    assert [(row.state, row.reason) for row in rows] == [
+        ("failed", "bad_request"),
+        ("full_text", ""),
+    ]
+
+
+def test_without_an_address_it_says_so_before_anything(settings: dict[str, Any]) -> None:
+    library = Library(**{**settings, "pubmed_email": ""})
+    with pytest.raises(NotConfigured):
+        done(library.harvest(["31452104"]))
+
+
+def test_offline_ends_at_once_with_what_is_there(
+    library: Library, settings: dict[str, Any], world: World, clock: Any
+) -> None:
+    there, missing = world.paper("pmc_cloud"), world.paper("retracted")
+    library.download(there.pmid)
+    asked = len(world.requests)
+    offline = Library(**settings, papers_offline=True)
+    clock.naps.clear()
+    rows = done(offline.harvest([ids_of(there), ids_of(missing)]))
+    assert [(row.state, row.reason) for row in rows] == [
+        ("full_text", ""),
+        ("failed", "could_not_tell"),
+    ]
+    assert len(world.requests) == asked
+    assert sum(clock.naps) < 5
+
+
+def test_a_mistake_of_ours_costs_that_paper_only(
+    library: Library, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bad, good = world.paper("pmc_cloud"), world.paper("retracted")
+    keep = Ladder.keep
+
+    def broken(self: Ladder, rung: Any, climb: Any, attempts: Any) -> Any:
+        if climb.paper.ids.pmid == bad.pmid:
+            raise RuntimeError("off by one")
+        return keep(self, rung, climb, attempts)
+
+    monkeypatch.setattr(Ladder, "keep", broken)
+    first, second = done(library.harvest([ids_of(bad), ids_of(good)]))
+    assert (first.state, first.reason) == ("failed", "bug")
+    assert "off by one" in first.detail
+    assert second.state == "full_text"
+
+
+def test_a_mistake_of_ours_is_the_reason(library: Library, world: World) -> None:
+    """Whatever else was found out: it must not look as if the text could not be had."""
+    mistake = Attempt("unpaywall", "failed", "a mistake of ours: off by one")
+    others = [Attempt("publisher", outcome, "") for outcome in ("unreachable", "paywall")]
+    assert telling([*others, mistake]) == mistake
+
+
+@pytest.mark.parametrize("replaced", [True, False], ids=["by the text", "by nothing"])
+def test_an_abstract_somebody_took_away_costs_that_paper_at_most(
+    library: Library, world: World, monkeypatch: pytest.MonkeyPatch, replaced: bool
+) -> None:
+    """As another process does that found the full text, or a user."""
+    text = library.download(world.paper("pmc_cloud").pmid).stored
+    gone, other = world.paper("abstract_only"), world.paper("arxiv")
+    settle, find = Ladder.settle, Shelf.find
+    taken: list[Ids] = []
+
+    def taken_away(self: Ladder, paper: Any, attempts: Any) -> Any:
+        stored = settle(self, paper, attempts)
+        Path(stored.path).unlink()
+        taken.append(paper.ids)
+        return stored
+
+    def instead(self: Shelf, ids: Ids) -> Any:
+        return (text if replaced else None) if ids in taken else find(self, ids)
+
+    monkeypatch.setattr(Ladder, "settle", taken_away)
+    monkeypatch.setattr(Shelf, "find", instead)
+    first, second = done(library.harvest([ids_of(gone), ids_of(other)]))
+    if replaced:
+        assert (first.state, first.file, first.reason) == ("full_text", Path(text.path).name, "")
+    else:
+        assert (first.state, first.reason) == ("failed", "could_not_tell")
+    assert second.state == "full_text"
+
+
+# -- once more -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("which", ["abstract", "paywall"])
+def test_what_ended_without_text_is_tried_once_more(
+    library: Library, world: World, which: str
+) -> None:
+    record = world.paper("publisher_html")
+    world.mood("paywall", "publisher")
+    world.mood("paywall", "jina_reader")
+    [before] = done(library.harvest([ids_of(record)]))
+    assert (before.state, before.reason) == ("abstract", "paywall")
+    world.calm()
+    harvest = library.harvest([ids_of(record)], retry=which)
+    [after] = done(harvest)
+    assert (after.state, after.via) == ("full_text", "publisher")
+    assert after.file != before.file
+    assert_complete(library, harvest, [record])
+
+
+def test_only_what_is_meant_is_tried_once_more(library: Library, world: World) -> None:
+    records = [world.paper(branch) for branch in ("paywall", "captcha", "abstract_only")]
+    first = done(library.harvest(map(ids_of, records)))
+    asked = len(world.requests)
+    second = done(library.harvest(map(ids_of, records), retry="paywall"))
+    told = " ".join(f"{r.path} {r.params}" for r in world.requests[asked:])
+    assert records[0].doi in told
+    assert not any(record.doi and record.doi in told for record in records[1:])
+    assert first[1:] == second[1:]
+    assert second[0].state == "abstract"
+
+
+def test_failed_ones_are_tried_once_more(library: Library, world: World) -> None:
+    record = world.paper("pmc_cloud")
+    for service in ("eutils", "europepmc"):
+        world.mood("down", service)
+    [before] = done(library.harvest([record.pmid]))
+    assert before.reason == "could_not_tell"
+    world.calm()
+    [after] = done(library.harvest([record.pmid], retry="failed"))
+    assert after.state == "full_text"
+
+
+def test_an_abstract_stays_one_when_nobody_can_be_asked_again(
+    library: Library, world: World
+) -> None:
+    record = world.paper("abstract_only")
+    [before] = done(library.harvest([record.pmid]))
+    for service in ("eutils", "europepmc"):
+        world.mood("down", service)
+    [after] = done(library.harvest([record.pmid], retry="abstract"))
+    assert (after.state, after.file) == ("abstract", before.file)

@@ -1,0 +1,228 @@
+"""Records of one paper are found, and no two papers ever become one."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.dedup.invented import invented_papers
+from tests.dedup.labelled import labelled_set, score
+from tests.dedup.recorded import distinct_papers, real_pairs
+from utils.identifiers import Ids
+from utils.literature.families import grouped
+from utils.literature.same_paper import judged
+from utils.paper import Author, Notice, Paper
+
+PEOPLE = (Author("Müller", "Jane"), Author("García López", "Ximena"), Author("Wang", "Li"))
+REEF = Paper(
+    Ids(),
+    title="Coral reefs and α-tocopherol: recovery after heat waves",
+    authors=PEOPLE,
+    journal="Journal of Clinical Reefs",
+    volume="7",
+    pages="111-19",
+    published="2024-03",
+)
+
+
+def relation(**changes):
+    return judged(REEF, replace(REEF, **changes)).relation
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"title": REEF.title.upper()},
+        {"title": "<b>Coral reefs</b> and alpha-tocopherol: recovery after heat waves."},
+        {"title": r"Coral reefs and $\alpha$-\textit{tocopherol}: Recovery after Heat Waves"},
+        {"title": "Coral reefs and α‐tocopherol—recovery after heat waves", "volume": ""},
+        {"title": "Coral reefs and α-tocopherol"},
+        {"title": "Coral reefs and α-tocopherol: recovery after h…"},
+        {"title": "[Coral reefs and α-tocopherol: recovery after heat waves]."},
+        {"title": "RETRACTED: Coral reefs and α-tocopherol: recovery after heat waves"},
+        {"journal": "J Clin Reefs", "pages": "", "volume": ""},
+        {"published": "2025", "journal": "J. Clin. Reefs"},
+        {"authors": (Author("Mueller", initials="J"), Author("Lopez", "X"))},
+        {"authors": (Author("MULLER", initials="J"),)},
+        {"authors": ()},
+        {"pages": "111-119"},
+        {"title": "Corla reefs and α-tocopherol: recovery after heat waves"},
+    ],
+)
+def test_one_paper_written_down_in_another_way(changes):
+    assert relation(**changes) == "same"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"title": f"{REEF.title}. Part II", "pages": "120-9"},
+        {"title": f"Reply to: {REEF.title}"},
+        {"title": f"Erratum: {REEF.title}"},
+        {"published": "2025", "volume": "8", "pages": "1-9"},
+        {"published": "2025", "volume": "", "pages": ""},
+        {"published": "2027"},
+        {"volume": "8", "pages": ""},
+        {"pages": "240-9"},
+        {"pages": "", "issue": "Suppl 1"},
+        {"pages": "S88", "volume": "7", "issue": "Suppl 1"},
+        {"journal": "Proceedings of Reef Meetings", "volume": "", "pages": ""},
+        {"authors": (Author("Nowak", "Ada"), Author("Kim", "Yuki"))},
+        {"authors": (Author("Müller", "Karl"),)},
+        {"title": "Coral reefs and β-tocopherol: recovery after heat waves"},
+        {"publication_types": ("Published Erratum",), "pages": "", "volume": ""},
+    ],
+)
+def test_another_paper_that_looks_alike(changes):
+    assert relation(**changes) != "same"
+
+
+def test_a_title_that_many_papers_share_needs_the_very_page():
+    one = replace(REEF, title="Editorial")
+    assert judged(one, replace(one, pages="")).relation != "same"
+    assert judged(one, replace(one, pages="111")).relation == "same"
+
+
+def test_identifiers_that_clash_are_two_papers_whatever_they_look_like():
+    one, other = (replace(REEF, ids=Ids(doi=f"10.1000/{name}")) for name in "ab")
+    assert judged(one, other).relation == "may_be"
+    assert len(grouped([one, other]).groups) == 2
+
+
+def test_a_shared_identifier_is_not_believed_against_everything_else():
+    one = replace(REEF, ids=Ids(doi="10.1000/a"))
+    other = Paper(Ids(doi="10.1000/a"), title="Moss in peat", authors=(Author("Kim", "Yuki"),))
+    families = grouped([one, other])
+    assert len(families.groups) == 2
+    assert "doi:10.1000/a" in families.contradictions[0]
+
+
+def test_what_could_be_of_either_of_two_papers_is_of_neither():
+    records = [replace(REEF, ids=Ids(doi=f"10.1000/{name}")) for name in "ab"]
+    assert grouped([*records, REEF]).groups == ((0,), (1,), (2,))
+    assert grouped([REEF, records[0]]).groups == ((0, 1),)
+
+
+def test_no_record_brings_two_together_that_cannot_be_one():
+    no_volume = replace(REEF, volume="", pages="")
+    records = [REEF, no_volume, replace(REEF, volume="8", pages="")]
+    assert all(not {0, 2} <= set(group) for group in grouped(records).groups)
+
+
+def test_a_third_record_never_joins_two_that_contradict_each_other():
+    records = [
+        replace(REEF, ids=Ids(doi="10.1000/a", pmid="1")),
+        Paper(Ids(doi="10.1000/a"), title=REEF.title),
+        replace(REEF, ids=Ids(doi="10.1000/b", pmid="1")),
+    ]
+    families = grouped(records)
+    assert families.groups == ((0, 1), (2,))
+    assert len(families.contradictions) == 1
+
+
+def test_records_are_joined_by_way_of_a_third():
+    records = [
+        replace(REEF, ids=Ids(pmid="1")),
+        replace(REEF, title="Something else entirely", ids=Ids(doi="10.1000/a")),
+        Paper(Ids(pmid="1", doi="10.1000/a")),
+    ]
+    families = grouped(records)
+    assert families.groups == ((0, 1, 2),)
+    assert {families.reasons[at].confidence for at in families.reasons} == {1.0}
+
+
+PREPRINT = replace(
+    REEF,
+    ids=Ids(doi="10.1101/2023.01.01.123456"),
+    title="Coral reefs and α-tocopherol: the recovery after heat waves",
+    journal="bioRxiv",
+    volume="",
+    pages="",
+    published="2023-01-01",
+)
+
+
+@pytest.mark.parametrize("years", [0, 1, 3])
+def test_a_preprint_is_linked_to_what_became_of_it_and_never_merged(years):
+    later = replace(REEF, published=str(2023 + years))
+    assert judged(PREPRINT, later).relation == "preprint_of"
+    assert judged(later, PREPRINT).relation == "has_preprint"
+    assert judged(replace(PREPRINT, title=REEF.title), later).confidence > 0.9
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"published": "2022"},
+        {"published": "2027"},
+        {"authors": (Author("Nowak", "Ada"),)},
+        {"title": f"Correction to: {REEF.title}"},
+        {"title": f"{REEF.title}. Part II"},
+        {"title": f"{PREPRINT.title}: study protocol"},
+        {"title": "Heat waves do not hurt the recovery of moss in peat"},
+    ],
+)
+def test_what_cannot_have_come_of_a_preprint_is_not_linked_to_it(changes):
+    assert judged(PREPRINT, replace(REEF, **changes)).relation == "different"
+
+
+def test_what_the_record_of_a_preprint_says_needs_no_likeness():
+    told = (Notice("update", "Reef J. 2024;7:1. doi: 10.1000/reef"),)
+    later = Paper(Ids(doi="10.1000/reef"), title="A new name for it")
+    said = judged(replace(PREPRINT, notices=told), later)
+    assert (said.relation, said.confidence) == ("preprint_of", 1.0)
+
+
+def test_versions_of_a_preprint_are_linked_as_versions():
+    one, two = (replace(PREPRINT, ids=Ids(doi=f"10.21203/rs.3.rs-77/v{n}")) for n in (1, 2))
+    assert judged(one, two).relation == "version_of"
+
+
+def test_a_preprint_that_could_have_become_either_of_two_is_surer_of_neither():
+    later = [
+        replace(REEF, title=PREPRINT.title, ids=Ids(pmid="1")),
+        replace(REEF, title=PREPRINT.title, ids=Ids(pmid="2")),
+    ]
+    (alone,) = grouped([PREPRINT, later[0]]).links
+    links = [link for link in grouped([PREPRINT, *later]).links if link[2].relation != "may_be"]
+    assert [link[2].confidence for link in links] == [round(alone[2].confidence / 2, 2)] * 2
+
+
+def test_the_order_of_records_does_not_change_who_belongs_together():
+    made = labelled_set(invented_papers(count=60), seed=3)
+    forward = {frozenset(group) for group in grouped(made.records).groups}
+    last = len(made.records) - 1
+    back = grouped(made.records[::-1]).groups
+    assert forward == {frozenset(last - at for at in group) for group in back}
+
+
+def test_a_thousand_editorials_are_not_compared_with_each_other(monkeypatch):
+    from utils.literature import families as paper_families
+
+    calls = []
+    judge = paper_families.judged_looks
+    monkeypatch.setattr(paper_families, "judged_looks", lambda *two: calls.append(1) or judge(*two))
+    papers = [replace(REEF, title="Editorial", pages=str(n)) for n in range(1, 1001)]
+    assert len(grouped(papers).groups) == 1000
+    assert len(calls) < 20_000
+
+
+def test_no_false_merge_among_invented_papers_and_few_missed():
+    made = labelled_set(invented_papers())
+    found = score(made, grouped(made.records).groups)
+    assert found.wrong == 0, found.wrong_kinds
+    assert found.recall > 0.95, found.missed_kinds
+
+
+@pytest.mark.shared
+def test_no_false_merge_among_recorded_papers_and_few_missed(shared):
+    made = labelled_set(distinct_papers(shared))
+    found = score(made, grouped(made.records).groups)
+    assert found.wrong == 0, found.wrong_kinds
+    assert found.recall > 0.94, found.missed_kinds
+
+
+@pytest.mark.shared
+def test_real_records_of_one_paper_are_found_without_identifiers(shared):
+    pairs = real_pairs(shared)
+    assert pairs
+    assert {judged(*pair).relation for pair in pairs} == {"same"}

@@ -1,0 +1,5 @@
+"""Harvests: whole corpora, by the thousand, through a ledger that survives anything.
+
+From the top: `jobs` and `plan` (which harvest is meant, what it would take) and `corpus_lock`; `bulk`
+(the work itself); `lanes`, `outages` and `progress`, on which it stands.
+"""

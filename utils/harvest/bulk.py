@@ -1,0 +1,389 @@
+"""Thousands of papers: every text that can lawfully be had, as fast as the sites allow.
+
+Each rung of the ladder is a lane with threads of its own, so that all sites are asked side by
+side and none waits for another: records and abstracts come in batches first, then each paper
+moves from rung to rung. A site that is out is passed over, and its papers come back to it later
+in the run. Everything a paper goes through is in the ledger before and after it happens; a run
+that was killed is taken up by running it again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from ..errors import NotConfigured, NotFound, PaperError, StoreFailed, Unreachable
+from ..formats.aside import read_aside
+from ..identifiers import Ids
+from ..job import telling
+from ..ladder import Climb, Ladder, Rung, may_climb_unknown
+from ..paper import Attempt, Paper, StoredPaper
+from ..paper_lookup import look_up
+from ..store import body_of
+from ..store.ledger import Ledger
+from .lanes import Lane, Lanes
+from .outages import Outages
+from .progress import Pace, Progress
+
+log = logging.getLogger(__name__)
+
+_LOOK_UP, _AGAIN = "look up", "again"
+_AT_ONCE = 200  # what NCBI takes in one request
+_LINGER_S = 10.0  # a batch of JATS waits so long for others: NCBI counts requests
+_THREADS = 8  # for most sites: sixteen requests a second, each under way for a fifth of one
+_BY_PUBLISHER = {
+    "unpaywall",
+    "openalex",
+    "publisher",
+}  # these lead to many hosts, told apart by the DOI
+_SAME_HOST = 4  # papers of one publisher under way: its host is asked once a second
+_NO_ANSWER = {Unreachable.outcome, "saved"}  # saved by a run that did not live to say where
+_LATER_S = (30.0, 120.0)  # after what time papers come back to a site that was out
+_PASSED_OVER = "the site was out, and was passed over"
+
+
+def run(ledger: Ledger, ladder: Ladder, *, prefer_pmc: bool = True) -> Iterator[Progress]:
+    """Work on a job until none of its papers is pending; says how far it is about twice a second.
+
+    Whoever stops listening stops the run; what was done stays done. The caller sees to it that
+    nobody else works on the job (`Ledger.alone`).
+
+    Raises
+    ------
+    NotConfigured
+        No e-mail address is set.
+    StoreFailed
+        The disk is full or broken; what is pending stays pending.
+    """
+    ladder.web.settings.require_email("NCBI")
+    ladder = replace(ladder, read=read_aside)
+    harvest = _Harvest(ledger, ladder, ladder.rungs_for(prefer_pmc=prefer_pmc))
+    harvest.start()
+    try:
+        while harvest.lanes.wait(0.5):
+            yield harvest.progress()
+    finally:
+        harvest.stop()
+    if not ledger.job().counts.pending:
+        ledger.ended()
+    yield Progress(ledger.job())
+
+
+class _Harvest:
+    """One run over the pending papers of one job."""
+
+    def __init__(self, ledger: Ledger, ladder: Ladder, rungs: Sequence[Rung]) -> None:
+        self.ledger = ledger
+        self.ladder = ladder
+        self.rungs = rungs
+        self.outages = Outages()
+        again = Lane(_AGAIN, self._return, threads=1)
+        self.lanes = Lanes([self._first_lane(), again, *map(self._lane, rungs)])
+        # Only papers that met a site that was out: which rungs they owe, whether they asked one of
+        # these themselves, and how often they came back.
+        self._owed: dict[int, set[str]] = {}
+        self._in_vain: set[int] = set()
+        self._came: dict[int, int] = {}
+        self._lock = threading.Lock()
+        self._stopped = threading.Event()
+        self._pace = Pace()
+
+    def start(self) -> None:
+        """Queue what is pending, and begin."""
+        for number in self.ledger.pending():
+            self.lanes.put(_LOOK_UP, number)
+        self.lanes.start()
+
+    def stop(self) -> None:
+        """Begin nothing more, and write nothing down of what is under way: the next run asks."""
+        self._stopped.set()
+        self.lanes.stop()
+
+    def _first_lane(self) -> Lane:
+        return Lane(_LOOK_UP, self._look_up, threads=3, batch=_AT_ONCE)
+
+    def _lane(self, rung: Rung) -> Lane:
+        work, batch = partial(self._climb, rung), rung.route.batch
+        if batch > 1:
+            return Lane(rung.via, work, threads=2, batch=batch, linger=_LINGER_S)
+        if rung.via in _BY_PUBLISHER:
+            return Lane(rung.via, work, threads=32, per_tag=_SAME_HOST)
+        alone = any(rate.alone for rate in rung.source.rates)
+        return Lane(rung.via, work, threads=1 if alone else _THREADS)
+
+    # -- what the papers are -----------------------------------------------------------------
+
+    def _look_up(self, numbers: Sequence[int]) -> None:
+        """Learn what papers are; those the shelf holds have ended already."""
+        known: dict[int, Paper] = {}
+        wanted: dict[Ids, list[int]] = {}
+        for number, (ids, asked, round_) in self.ledger.wanted(numbers).items():
+            with self._costing_only(number):
+                paper = self.ledger.paper(number)
+                if paper and paper.recorded_by:  # a run that was interrupted came so far
+                    if self.ladder.shelf.find(paper.ids):
+                        self._advance(number)
+                    else:
+                        known[number] = paper
+                elif not ids:
+                    msg = f"“{asked}” came without an identifier."
+                    self.ledger.fail(number, "no_identifier", msg)
+                elif round_ or not (held := self.ladder.held(ids)):
+                    wanted.setdefault(ids, []).append(number)
+                elif self.ledger.know(number, held.paper) is None:
+                    self._end(number, held)
+        self._begin_ways(known | self._records(wanted))
+
+    def _records(self, wanted: Mapping[Ids, Sequence[int]]) -> dict[int, Paper]:
+        """What papers are, of those that somebody knows; duplicates end here."""
+        news: dict[int, Paper] = {}
+        if not wanted:
+            return news
+        self.ledger.begin([n for same in wanted.values() for n in same], _LOOK_UP)
+        found = look_up(list(wanted), self.ladder.web, self.ladder.sources)
+        for ids, same in wanted.items():
+            for number in same:
+                outcome = found[ids]
+                with self._costing_only(number):
+                    if not isinstance(outcome, Paper):
+                        self._cannot_look_up(number, ids, outcome)
+                    elif self.ledger.know(number, outcome) is None:
+                        news[number] = outcome
+        return news
+
+    def _begin_ways(self, papers: Mapping[int, Paper]) -> None:
+        """Shelve the abstracts, long before the texts' turns at the slowest site; then go on."""
+        shelf = self.ladder.shelf
+        held = {number: shelf.find(paper.ids) for number, paper in papers.items()}
+        if new := [paper for number, paper in papers.items() if not held[number]]:
+            shelf.save_abstracts(new)
+        for number, stored in held.items():
+            with self._costing_only(number):
+                if stored and stored.kind == "full_text":  # under another name
+                    self._end(number, stored)
+                else:
+                    self._advance(number)
+
+    def _cannot_look_up(self, number: int, ids: Ids, outcome: PaperError) -> None:
+        if isinstance(outcome, NotConfigured):
+            raise outcome
+        if isinstance(outcome, Unreachable) and self._comes_again(number, _LOOK_UP):
+            return
+        held = self.ladder.shelf.find(ids) if isinstance(outcome, Unreachable) else None
+        if held or may_climb_unknown(ids, outcome):
+            if self.ledger.know(number, held.paper if held else Paper(ids)) is None:
+                self._advance(number)
+        else:
+            self.ledger.fail(number, _reason(outcome), str(outcome))
+
+    # -- the way up --------------------------------------------------------------------------
+
+    def _advance(self, number: int) -> None:
+        """Queue a paper at the next rung that may have it, or end its way."""
+        paper = self.ledger.paper(number) or Paper(Ids())
+        # Of several candidates on one rung the last counts: the text, or what is still owed to us.
+        last = {attempt.source: attempt.outcome for attempt in self.ledger.attempts(number)}
+        answered = {source for source, outcome in last.items() if outcome not in _NO_ANSWER}
+        owed = self._owed.get(number, set())
+        waits, hopeful = [], False
+        for rung in self.rungs:
+            if rung.via in answered or self.ladder.closed(rung, paper):
+                continue
+            tag = _tag(rung, paper)
+            away_s = self.outages.away_s(rung.via, tag)
+            if rung.via not in owed and not away_s:
+                self.lanes.put(rung.via, number, tag)
+                return
+            owed = self._owe(number, rung)
+            if not self.outages.too_long(rung.via, tag):
+                waits.append(away_s)
+                hopeful = hopeful or self.outages.hopeful(rung.via, tag)
+        if not (waits and self._comes_again(number, _AGAIN, max(waits), hopeful=hopeful)):
+            self._settle(number, paper)
+
+    def _owe(self, number: int, rung: Rung) -> set[str]:
+        """Remember that a site could not be asked for a paper; all such sites."""
+        with self._lock:
+            owed = self._owed.setdefault(number, set())
+            owed.add(rung.via)
+            return owed
+
+    def _comes_again(
+        self, number: int, lane: str, away_s: float = 0.0, *, hopeful: bool = False
+    ) -> bool:
+        """Have a paper come back later to sites that were out; False when it came often enough.
+
+        While there is hope, to wait for what another paper finds there does not count.
+        """
+        if self.ladder.web.settings.papers_offline:
+            return False
+        pause_s = 1.0
+        with self._lock:
+            came = self._came.get(number, 0)
+            if not hopeful or number in self._in_vain:
+                if came == len(_LATER_S):
+                    return False
+                self._came[number], pause_s = came + 1, _LATER_S[came]
+        self.lanes.put(lane, number, after=max(pause_s, away_s))
+        return True
+
+    def _return(self, numbers: Sequence[int]) -> None:
+        """Papers come back to the sites that were out."""
+        for number in numbers:
+            with self._lock:
+                self._owed.pop(number, None)
+                self._in_vain.discard(number)
+            with self._costing_only(number):
+                self._advance(number)
+
+    def _climb(self, rung: Rung, numbers: Sequence[int]) -> None:
+        """Ask one rung for papers, unless it is out or they are there by now."""
+        papers = {number: self.ledger.paper(number) or Paper(Ids()) for number in numbers}
+        lacking = {n: paper for n, paper in papers.items() if not self._ended_elsewhere(n, paper)}
+        if not lacking:
+            return
+        if self.outages.may_ask(rung.via, _tag(rung, papers[numbers[0]])):
+            self._ask(rung, lacking)
+            return
+        for number in lacking:
+            self._owe(number, rung)
+            with self._costing_only(number):
+                self._advance(number)
+
+    def _ended_elsewhere(self, number: int, paper: Paper) -> bool:
+        """Whether the text came to the shelf otherwise, or we were killed before we could say."""
+        held = self.ladder.shelf.find(paper.ids)
+        if held is None or held.kind == "abstract":
+            return False
+        with self._costing_only(number):
+            self._end(number, held)
+        return True
+
+    def _ask(self, rung: Rung, papers: Mapping[int, Paper]) -> None:
+        climbs = {n: Climb(paper, bool(paper.recorded_by)) for n, paper in papers.items()}
+        self.ledger.begin(list(papers), rung.via)
+        try:
+            self.ladder.ask(rung, list(climbs.values()))
+        except (StoreFailed, NotConfigured):
+            raise
+        except Exception as bug:
+            log.exception("%s failed on %s", rung.via, [str(p.ids) for p in papers.values()])
+            for climb in climbs.values():
+                climb.note(rung.via, "failed", f"a mistake of ours: {bug!r}")
+        for number, climb in climbs.items():
+            with self._costing_only(number):
+                self._hear_of(number, rung, climb)
+
+    def _hear_of(self, number: int, rung: Rung, climb: Climb) -> None:
+        if self._stopped.is_set():
+            return
+        self.ledger.tried(number, climb.attempts)
+        self._note_outage(number, rung, climb)
+        if climb.document is None:
+            self._advance(number)
+        else:
+            stored = self.ladder.keep(rung, climb, self._story(number, climb.paper))
+            self._end(number, stored)
+
+    @contextmanager
+    def _costing_only(self, number: int) -> Iterator[None]:
+        """Whatever goes wrong with one paper costs that paper only, unless it is the disk."""
+        try:
+            yield
+        except (StoreFailed, NotConfigured):
+            raise
+        except PaperError as error:
+            self.ledger.fail(number, _reason(error), str(error))
+        except Exception as bug:
+            log.exception("Number %s of %s failed", number, self.ledger.path.stem)
+            self.ledger.fail(number, "bug", f"A mistake of ours: {bug!r}. Please report it.")
+
+    def _note_outage(self, number: int, rung: Rung, climb: Climb) -> None:
+        tag = "" if climb.service_down else _tag(rung, climb.paper)
+        if all(attempt.outcome == "unreachable" for attempt in climb.attempts):
+            self.outages.failed(rung.via, tag, climb.stay_away_s)
+        else:
+            self.outages.answered(rung.via, tag)
+        if climb.attempts[-1].outcome == "unreachable":
+            self._owe(number, rung)
+            with self._lock:
+                self._in_vain.add(number)
+
+    # -- how it ends -------------------------------------------------------------------------
+
+    def _settle(self, number: int, paper: Paper) -> None:
+        """All rungs were tried: the abstract it is."""
+        story = self._story(number, paper)
+        # So that `--retry unreachable` finds them.
+        self.ledger.tried(number, [a for a in story if a.detail == _PASSED_OVER])
+        why = telling(story)
+        reason, detail = (why.outcome, why.detail) if why else ("not_offered", "Nobody offers it.")
+        if not paper.recorded_by:
+            self.ledger.fail(number, "could_not_tell", detail)
+            return
+        embargo = next((a.detail for a in story if a.detail.startswith("embargoed")), "")
+        if embargo and reason != Unreachable.outcome:
+            reason, detail = "embargo", f"In PMC, but {embargo}."
+        stored = self.ladder.settle(paper, story)
+        self._end(number, stored, reason, detail)
+
+    def _end(self, number: int, stored: StoredPaper, reason: str = "", detail: str = "") -> None:
+        stored, text = self._text_of(stored)
+        if stored.kind == "abstract" and not reason:
+            why = telling(stored.attempts)
+            reason = why.outcome if why else "not_offered"
+            detail = why.detail if why else "On the shelf already, as an abstract."
+        sha256 = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+        reason, detail = ("", "") if stored.kind == "full_text" else (reason, detail)
+        self.ledger.end(number, stored, sha256, reason, detail)
+
+    def _text_of(self, stored: StoredPaper) -> tuple[StoredPaper, str]:
+        """What lies on the shelf by now: another process may just have found the full text."""
+        shelf = self.ladder.shelf
+        try:
+            return stored, body_of(shelf.read_text(stored))
+        except StoreFailed:
+            if Path(stored.path).exists():
+                raise
+        if there := shelf.find(stored.paper.ids):
+            return there, body_of(shelf.read_text(there))
+        msg = f"The file of {stored.paper.ids} was taken away during the harvest."
+        raise Unreachable(msg, "Ask for it again.")
+
+    def _story(self, number: int, paper: Paper) -> list[Attempt]:
+        """Everything that was tried, and why the rest was not."""
+        tried = self.ledger.attempts(number)
+        named = {attempt.source for attempt in tried}
+        if tried and tried[-1].outcome == "saved":
+            return tried
+        for rung in self.rungs:
+            if rung.via not in named:
+                reason = self.ladder.closed(rung, paper)
+                outcome = "skipped" if reason else Unreachable.outcome
+                tried.append(Attempt(rung.via, outcome, reason or _PASSED_OVER))
+        return tried
+
+    # -- how far it is -----------------------------------------------------------------------
+
+    def progress(self) -> Progress:
+        """The counts, and how long the rest will take."""
+        lanes = self.lanes
+        return self._pace.progress(self.ledger.job(), lanes.done(), lanes.waiting(), lanes.later())
+
+
+def _tag(rung: Rung, paper: Paper) -> str:
+    """What tells the hosts behind a rung apart before anybody was asked: the DOI's registrant."""
+    return paper.ids.doi.partition("/")[0] if rung.via in _BY_PUBLISHER else ""
+
+
+def _reason(error: PaperError) -> str:
+    """Why nothing is known about a paper, in one word."""
+    if isinstance(error, NotFound):
+        return "not_found"
+    return "could_not_tell" if isinstance(error, Unreachable) else "bad_request"

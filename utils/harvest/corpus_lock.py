@@ -1,0 +1,171 @@
+"""The same corpus again, elsewhere or later: from a lock to a harvest, and what came out otherwise.
+
+A lock (`.reports.lock_file`) holds names and checksums. A harvest of its papers brings whatever
+the sites offer here and now: a text may be another one because its source sends another, because
+it came from another source, or because a newer reader writes it differently.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ..identifiers import Ids
+from ..job import Harvested
+from ..ladder import Ladder
+from ..lists.pasted import Entry
+from ..plain_text import cell, one_line
+from ..reports import ByName, Difference, Differences, Lock, Locked, compare
+from ..safe_files import make_folder, write_whole, written
+from ..settings import version
+from ..store.ledger import Ledger
+from .jobs import Harvest, of_list
+
+TABLE, SUMMARY = "differences.csv", "differences.txt"
+COLUMNS = (
+    *("change", "why", "pmid", "pmcid", "doi", "arxiv", "title", "kind_then", "kind_now"),
+    *("via_then", "via_now", "sha256_then", "sha256_now", "file"),
+)
+# In the order in which a reviewer wants to know; see `Differences`.
+CHANGES = ("retracted", "gone", "lost", "changed", "gained", "new")
+_LONGEST_TITLE = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Rebuilt:
+    """A corpus beside the lock it was made from.
+
+    Parameters
+    ----------
+    differences : Differences
+    still_abstract : int
+        Papers of which there was no full text then, and is none now.
+    sentences : tuple of str
+        All of it for people, as in ``differences.txt``.
+    table : Path
+        ``differences.csv``: one row for each change of a paper, with the reason.
+    """
+
+    differences: Differences
+    still_abstract: int
+    sentences: tuple[str, ...]
+    table: Path
+
+
+def of_lock(lock: Lock, ladder: Ladder) -> Ledger:
+    """The job that fetches the papers of a lock; the same one each time.
+
+    Raises
+    ------
+    BadRequest
+        No paper is in it.
+    """
+    entries = [Entry(str(paper.ids), paper.ids) for paper in lock.papers]
+    about = one_line(lock.query)[:_LONGEST_TITLE] or f"{len(entries):,} papers"
+    return of_list(entries, f"{about} as of {one_line(lock.made_at)[:10]}", ladder)
+
+
+def differences(lock: Lock, harvest: Harvest) -> Rebuilt:
+    """Compare a harvest with the lock it was made from, and write down what differs.
+
+    Writes ``differences.csv`` and ``differences.txt`` into the folder of the harvest's report.
+
+    Raises
+    ------
+    StoreFailed
+        The disk refuses.
+    """
+    found = compare(lock, harvest.ledger.rows())
+    rows, still = _rows_of(found, lock, harvest)
+    found = _with_vanished(found, rows)
+    path = harvest.folder / TABLE
+    make_folder(harvest.folder)
+    reasons: Counter[str] = Counter()
+    with written(path) as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        for change in CHANGES:
+            for difference in getattr(found, change):
+                row = rows.get(difference.ids)
+                why = _why(change, difference, row, lock)
+                reasons[why] += change == "changed"
+                writer.writerow(map(cell, _cells(change, why, difference, row)))
+    sentences = (*found.sentences, *_more_sentences(reasons, still))
+    text = "".join(f"{sentence}\n" for sentence in sentences)
+    write_whole(harvest.folder / SUMMARY, text.encode("utf-8", "replace"))
+    return Rebuilt(found, still, sentences, path)
+
+
+Rows = ByName[Harvested]
+
+
+def _rows_of(found: Differences, lock: Lock, harvest: Harvest) -> tuple[Rows, int]:
+    """The papers that differ, by every name; and how many were abstracts, and are."""
+    before = ByName((was.ids, was) for was in lock.papers)
+    wanted = {
+        name
+        for change in CHANGES
+        for difference in getattr(found, change)
+        for name in difference.ids.names()
+    }
+    rows: list[tuple[Ids, Harvested]] = []
+    still = 0
+    for row in harvest.ledger.rows():
+        ids = row.paper.ids
+        was = before.get(ids) if row.state == "abstract" else None
+        still += was is not None and was.kind == "abstract"
+        if not wanted.isdisjoint(ids.names()):
+            rows.append((ids, row))
+    return ByName(rows), still
+
+
+def _with_vanished(found: Differences, rows: Rows) -> Differences:
+    """A paper nobody knows any more is gone, also where the harvest has a line for it."""
+
+    def vanished(difference: Difference) -> bool:
+        row = rows.get(difference.ids)
+        return row is not None and row.reason == "not_found"
+
+    gone = tuple(filter(vanished, found.lost))
+    lost = tuple(difference for difference in found.lost if difference not in gone)
+    return replace(found, lost=lost, gone=(*found.gone, *gone))
+
+
+def _why(change: str, difference: Difference, row: Harvested | None, lock: Lock) -> str:
+    """The reason in a few words, as far as lock and harvest know it."""
+    was, now = difference.before, difference.after
+    if change == "changed" and was and now:
+        if was.via and was.via != now.via:
+            return f"another source: {was.via} then, {now.via} now"
+        if lock.made_by and lock.made_by != f"Papershelf {version()}":
+            return f"another reader ({lock.made_by} then), or the source sends another text"
+        return "the source sends another text" if was.via else "not known"
+    if change == "retracted" and row:
+        notices = (n.reference for n in row.paper.notices if n.kind == "retraction")
+        return one_line(next(notices, "") or "retracted since")
+    if change == "gained" and now:
+        return f"by {now.via}" if now.via else "there is more of it now"
+    if change == "new":
+        return "not in the lock"
+    return one_line(row.detail or row.reason) if row else "not asked for here"
+
+
+def _cells(change: str, why: str, difference: Difference, row: Harvested | None) -> Iterator[str]:
+    was, now = difference.before or Locked(Ids()), difference.after or Locked(Ids())
+    ids = difference.ids
+    yield from (change, why, ids.pmid, ids.pmcid, ids.doi)
+    yield f"arXiv:{ids.arxiv}" if ids.arxiv else ""  # 2511.0410 is no number
+    yield row.paper.title if row else ""
+    yield from (was.kind, now.kind, was.via, now.via, was.sha256, now.sha256)
+    yield row.file if row else ""
+
+
+def _more_sentences(reasons: Counter[str], still: int) -> Iterator[str]:
+    for why, n in reasons.most_common():
+        if n:
+            yield f"{n:,} {'text differs' if n == 1 else 'texts differ'} – {why}."
+    if still:
+        yield f"{still:,} {'is' if still == 1 else 'are'} still only an abstract."

@@ -1,0 +1,86 @@
+"""Which sites are out for now: asked no more until there is hope, one paper at a time."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+
+from ..steady_clock import SteadyClock
+
+_FAILURES = 3  # in a row: one may be the paper's, three are the site's
+_PAUSE_S = 30.0
+_HOPES = 3
+_PATIENCE_S = 3000.0  # in all; less than the hour for which sites like to ban
+
+
+@dataclass(slots=True)
+class _Site:
+    failures: int = 0
+    since: float = 0.0
+    until: float = 0.0
+    trials: int = 0
+
+
+class Outages:
+    """What a run has learnt of sites that do not answer.
+
+    A service may lead to many hosts, told apart by a tag. It is out for a tag when that host is, or
+    when the service itself is, which has the empty tag.
+    """
+
+    def __init__(self) -> None:
+        self._sites: dict[tuple[str, str], _Site] = {}
+        self._clock = SteadyClock()
+        self._lock = threading.Lock()
+
+    def away_s(self, via: str, tag: str) -> float:
+        """Seconds until this site may be asked again; 0 now."""
+        with self._lock:
+            now = self._clock.now()
+            return max((max(0.0, site.until - now) for site in self._out(via, tag)), default=0.0)
+
+    def hopeful(self, via: str, tag: str) -> bool:
+        """Whether a site that is out may soon be there again: few have tried it in vain so far."""
+        with self._lock:
+            return any(site.trials <= _HOPES for site in self._out(via, tag))
+
+    def too_long(self, via: str, tag: str) -> bool:
+        """Whether a site stays away, by its own word, for longer than a run waits."""
+        with self._lock:
+            return any(site.until - site.since >= _PATIENCE_S for site in self._out(via, tag))
+
+    def may_ask(self, via: str, tag: str) -> bool:
+        """Whether to ask this site now.
+
+        Whoever asks first after a pause is let through, and the others wait for what he finds.
+        """
+        with self._lock:
+            now, out = self._clock.now(), self._out(via, tag)
+            if any(now < site.until for site in out):
+                return False
+            for site in out:
+                site.until = now + _PAUSE_S
+                site.trials += 1
+            return True
+
+    def answered(self, via: str, tag: str) -> None:
+        """The site is there, and so is the service that leads to it."""
+        with self._lock:
+            for key in {(via, ""), (via, tag)}:
+                self._sites.pop(key, None)
+
+    def failed(self, via: str, tag: str, told_s: float = 0.0) -> None:
+        """The site did not answer, or *told* us how long to stay away."""
+        with self._lock:
+            site, now = self._sites.setdefault((via, tag), _Site()), self._clock.now()
+            if site.failures < _FAILURES:
+                site.since = now
+            site.failures = max(_FAILURES, site.failures) if told_s else site.failures + 1
+            site.until = max(site.until, now + max(_PAUSE_S, told_s))
+            if tag:  # a host was found, so the service that leads there answered
+                self._sites.pop((via, ""), None)
+
+    def _out(self, via: str, tag: str) -> list[_Site]:
+        """What is out: the service, the host, both, or nothing."""
+        sites = (self._sites.get(key) for key in {(via, ""), (via, tag)})
+        return [site for site in sites if site and site.failures >= _FAILURES]

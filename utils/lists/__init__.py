@@ -1,0 +1,1 @@
+"""Lists of papers as people bring them: pasted identifiers, tables, reference managers' files."""

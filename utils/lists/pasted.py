@@ -1,0 +1,203 @@
+"""Lists of identifiers as people keep them: pasted, piped, or saved by a spreadsheet."""
+
+from __future__ import annotations
+
+import codecs
+import io
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple, TextIO
+
+from ..errors import BadRequest
+from ..identifiers import EXAMPLES, IdName, Ids
+from ..plain_text import one_line
+
+_MOST_NAMED = 10
+_HOPELESS = 1000  # unreadable words after which the rest is not looked at
+_LONGEST_CITATION = 300
+_CHUNK = 1 << 20
+# A separator counts only where an identifier begins behind it: DOIs may hold commas themselves,
+# and old ones end in ";2-X".
+_SEPARATOR = re.compile(
+    r"[,;\t](?=\s{0,9}(?:10\.\d{4,9}/|https?:|doi:|pmid|pmc|arxiv|\d+(?=[\s,;]|$)))", re.I
+)
+_DOI = re.compile(r"10\.\d{4,9}(?:\.\d+)*/\S+")
+# A list has a hundred thousand of them: no need to try every spelling on those in the usual one.
+_AS_IT_SHOULD_BE: dict[IdName, re.Pattern[str]] = {
+    "pmid": re.compile(r"[1-9]\d{0,7}", re.A),
+    "pmcid": re.compile(r"PMC[1-9]\d*", re.A),
+    "doi": re.compile(r"10\.\d{4,9}/[\w./()-]*\w", re.A),
+    "arxiv": re.compile(r"\d{4}\.\d{4,5}", re.A),
+}
+_SPELLED = re.compile(r"\s*(PMID|PMCID|DOI|arXiv)\s*:\s*(\S+)", re.I)
+_INITIALS = re.compile(r"(?<=\w)\s+(?:[A-Z]\.?-?\s?){1,4}$")
+
+
+class Entry(NamedTuple):
+    """One paper somebody asks for: in their words, and the identifiers those hold (or none)."""
+
+    asked: str
+    ids: Ids
+
+
+def lines_in(data: bytes) -> TextIO:
+    r"""The text of a file, line by line, in the encoding it is in; every line ends with ``\n``.
+
+    UTF-8 or UTF-16 where the bytes are that, otherwise what Windows programs write (cp1252).
+
+    >>> lines_in("M\u00fcller\r\n2".encode("cp1252")).readlines()
+    ['Müller\n', '2']
+    """
+    if data[:2] in {codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE}:
+        encoding = "utf-16"
+    else:
+        encoding = "utf-8-sig" if _is_utf8(data) else "cp1252"
+    return io.TextIOWrapper(io.BytesIO(data), encoding, "replace", newline=None)
+
+
+def lines_of(data: bytes) -> list[str]:
+    r"""The lines of a file of identifiers; one that begins with ``#`` is a remark (and blank).
+
+    >>> lines_of("\ufeff1\r\n# mine\n2".encode())
+    ['1', '', '2']
+    """
+    lines = (line.rstrip("\n") for line in lines_in(data))
+    return ["" if line.lstrip().startswith("#") else line for line in lines]
+
+
+def identifiers_in(lines: Sequence[str]) -> list[Ids]:
+    """The identifiers in lines that hold none, one or several, in any mix of kinds.
+
+    >>> [str(ids) for ids in identifiers_in(["10.1000/a,10.1000/b; PMC7", "1 2"])]
+    ['doi:10.1000/a', 'doi:10.1000/b', 'PMC7', 'PMID 1', 'PMID 2']
+
+    Raises
+    ------
+    BadRequest
+        There is none at all, or some cannot be read: the first of them named, with their lines.
+    """
+    return [entry.ids for entry in entries_of(lines)]
+
+
+def entries_of(lines: Sequence[str], first: int = 1) -> list[Entry]:
+    """As `identifiers_in`, with the words of the list; *first* is the number of the first line."""
+    wanted: list[Entry] = []
+    unreadable: list[str] = []
+    others = 0
+    for number, line in enumerate(lines, first):
+        for text in _pieces(line):
+            if ids := Ids.maybe(text):
+                wanted.append(Entry(one_line(text), ids))
+            elif len(unreadable) < _MOST_NAMED:
+                unreadable.append(f"{text[:80]!r} (line {number})")
+            else:
+                others += 1
+        if others > _HOPELESS:
+            break
+    if len(unreadable) == first == len(lines):
+        Ids.parse(lines[0])  # says it in its own words
+    if unreadable:
+        named = ", ".join(unreadable) + f" and {others:,} or more others" * bool(others)
+        raise BadRequest(f"These are no identifiers: {named}.", EXAMPLES)
+    if not wanted:
+        raise BadRequest("No identifier was given.", EXAMPLES)
+    return wanted
+
+
+def are_plain(lines: Iterable[str]) -> bool:
+    """Whether lines hold identifiers and remarks only."""
+    bare = (line for line in lines if not line.lstrip().startswith("#"))
+    return all(bool(Ids.maybe(text)) for line in bare for text in _pieces(line))
+
+
+def names_of(fields: Mapping[IdName, str], hints: Iterable[str] = ()) -> Ids:
+    """What a record of a reference list says about who it is.
+
+    Parameters
+    ----------
+    fields : Mapping
+        The fields meant for an identifier; what is no identifier of that kind is left out.
+    hints : iterable of str
+        Links and remarks. They count where they are an identifier, or begin with some
+        (``PMID: 1 PMCID: PMC7``), and contradict neither the fields nor each other.
+
+    >>> names_of({"pmid": "31452104.0", "doi": "DOI: 10.1000/A [doi]"}).names()
+    ['doi:10.1000/a', 'pmid:31452104']
+    """
+    named: dict[str, str] = {}
+    for kind, text in fields.items():
+        if _AS_IT_SHOULD_BE[kind].fullmatch(text):
+            named.setdefault(kind, text)
+        elif text:
+            for name in _named(kind, text.strip()).names():
+                found_kind, _, value = name.partition(":")
+                named.setdefault(found_kind, value)
+    found = Ids(**named)
+    for hint in hints:
+        for ids in _hinted(hint.strip()):
+            if not found.clash(ids):
+                found |= ids
+    return found
+
+
+def citation(author: str = "", year: str = "", title: str = "", journal: str = "") -> str:
+    """A paper in the words of a record without identifiers.
+
+    >>> citation("Smith, Jane", "2019/05/01", "A title.", "J Tests")
+    'Smith 2019. A title. J Tests'
+    """
+    family = _INITIALS.sub("", author.split(",", maxsplit=1)[0][:100]).strip()
+    found = re.search(r"\b[12]\d{3}\b", year[:40])
+    who = " ".join(filter(None, (family, found[0] if found else "")))
+    parts = (one_line(part[:2000]).rstrip(". ") for part in (who, title, journal))
+    return ". ".join(filter(None, parts))[:_LONGEST_CITATION]
+
+
+def entry_of(ids: Ids, words: Sequence[str], where: str) -> Entry:
+    """A record as an entry: by its identifiers, else its citation, else its place in the file."""
+    return Entry(str(ids) if ids else citation(*words) or where, ids)
+
+
+def _is_utf8(data: bytes) -> bool:
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        for start in range(0, len(data), _CHUNK):
+            decoder.decode(data[start : start + _CHUNK])
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _pieces(line: str) -> list[str]:
+    pieces = filter(None, map(str.strip, _SEPARATOR.split(line)))
+    return [part for piece in pieces for part in ([piece] if Ids.maybe(piece) else piece.split())]
+
+
+def _named(kind: IdName, text: str) -> Ids:
+    """*text* as the identifier it is meant to be; spreadsheets turn numbers into ``1.0``."""
+    if not text or len(text) > _LONGEST_CITATION:
+        return Ids()
+    if kind == "doi":
+        found = _DOI.search(_SEPARATOR.split(text, 1)[0])  # the first of several
+        ids = Ids.maybe(found[0]) if found else Ids()
+        return ids if ids.doi or ids.arxiv else Ids()
+    if kind == "pmid":
+        text = text.removesuffix(".0").removesuffix("[pmid]")
+    elif kind == "pmcid":
+        text = re.sub(r"^(?:PMC)?\s*(\d+)(?:\.0)?$", r"PMC\1", text, flags=re.I)
+    ids = Ids.maybe(text)
+    return ids if getattr(ids, kind) else Ids()
+
+
+def _hinted(text: str) -> list[Ids]:
+    if not text or len(text) > 2 * _LONGEST_CITATION:
+        return []
+    if "/" in text or text[:3].upper() == "PMC":
+        return [Ids.maybe(text)]
+    found = []
+    while spelled := _SPELLED.match(text):
+        kind = spelled[1].lower()
+        found.append(_named(kind, spelled[2].rstrip(",;")))  # type: ignore[arg-type]
+        text = text[spelled.end() :]
+    return found

@@ -1,0 +1,294 @@
+"""Europe PMC: a search over papers and preprints, a second record of each, JATS of the open part.
+
+Errors come with status 200. Preprints have records and numbers (``PPR…``) of their own, one for
+each version; those of bioRxiv and medRxiv are had here in full text, because the servers' own
+pages are closed to programs. https://europepmc.org/RestfulWebService
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...errors import BadRequest, NotOffered, Unreachable
+from ...identifiers import Ids
+from ...paper import Fetched, Paper, SearchResult
+from ...web import Answer, Rate, Web
+from ..loose_json import mapping, text
+from ..source import Lookup, Query, Route, Source, one_by_one
+from ..whole_days import whole_days
+from .records import paper_of, rows_of, version_of
+
+LONGEST_WALK = 10_000
+"""Hits that are passed over to reach a page nobody led to: there are no numbered pages."""
+
+_IDS_PER_SEARCH = 25
+_PAGE = 1000
+_REMEMBERED_DAYS = 1.0
+_MARKS_DAYS = 1 / 24
+_SORTS = {"relevance": "", "pub_date": "P_PDATE_D desc"}
+_PREPRINT = "europepmc_preprint"
+# bioRxiv and medRxiv (the number or date tells them from Cold Spring Harbor's journals; the second
+# prefix is theirs since 2025) and Research Square: known for preprints without a record.
+_PREPRINT_DOI = re.compile(r"10\.(?:1101/(?:\d{6}$|\d{4}\.\d\d\.)|64898/|21203/rs\.)")
+_NOT_AVAILABLE_BYTES = 1000  # its 500 for a preprint without text has about 150
+
+
+def search(query: Query, web: Web) -> SearchResult:
+    """Ask Europe PMC in its own words: papers of PubMed and others, preprints among them.
+
+    Pages are reached by marks, each page's end leading to the next; they are remembered for an
+    hour. A page nobody led to is walked to from the first hit, in steps of a thousand.
+
+    Raises
+    ------
+    BadRequest
+        Europe PMC has no such filter or order, cannot read the words, or the walk would be longer
+        than 10,000 hits.
+    Unreachable
+        It did not answer.
+    """
+    asked = _Asked(_wording(query), _sort(query), web)
+    mark, total = asked.mark_at(query.start)
+    rows: list[dict[str, Any]] = []
+    end = query.start
+    while mark and len(rows) < query.max_results and not (rows and end >= total):
+        page = asked.page(mark, min(_PAGE, query.max_results - len(rows)), "core")
+        rows += page.rows
+        total, mark, end = page.total, page.next_mark, end + len(page.rows)
+    _remember_preprints(rows, web)
+    more = bool(mark and rows and end < total)
+    if more:
+        asked.keep_mark(end, mark)
+    return SearchResult(
+        query=query.text,
+        effective_query=asked.wording,
+        total=total,
+        papers=tuple(map(paper_of, rows)),
+        next_start=end if more else None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """One page, and the mark of the next; empty at the end."""
+
+    rows: list[dict[str, Any]]
+    total: int
+    next_mark: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """One question in Europe PMC's words, asked page by page."""
+
+    wording: str
+    sort: str
+    web: Web
+
+    def page(self, mark: str, size: int, kind: str) -> _Page:
+        """The *size* hits behind a mark."""
+        settings = self.web.settings
+        answer = self.web.get(
+            f"{settings.europepmc_base_url}/search",
+            {
+                "query": self.wording,
+                "format": "json",
+                "resultType": kind,
+                "pageSize": size,
+                "cursorMark": mark,
+                "sort": self.sort,
+                "email": settings.pubmed_email,
+            },
+            check=_refuse,
+        )
+        reply = answer.json()
+        rows = rows_of(reply)[:size]
+        count, told = text(reply.get("hitCount")), text(reply.get("nextCursorMark"))
+        total = int(count) if count.isdecimal() else len(rows)
+        return _Page(rows, total, told if rows and told != mark else "")
+
+    def mark_at(self, start: int) -> tuple[str, int]:
+        """The mark behind which hit number *start* is, and the number of hits if it was learnt.
+
+        The mark is empty where there are fewer hits.
+        """
+        if not start:
+            return "*", 0
+        if remembered := self.web.memory.recall("europepmc_mark", self._name(start)):
+            return text(remembered), 0
+        if start > LONGEST_WALK:
+            msg = f"Europe PMC has no numbered pages; hit {start:,} is too far to walk to."
+            raise BadRequest(msg, "Narrow the search, for example by date, or go page by page.")
+        mark, at, total = "*", 0, 0
+        while mark and at < start:
+            page = self.page(mark, min(_PAGE, start - at), "idlist")
+            mark, at, total = page.next_mark, at + len(page.rows), page.total
+        return mark, total
+
+    def keep_mark(self, start: int, mark: str) -> None:
+        """Remember how to go on."""
+        self.web.memory.keep("europepmc_mark", self._name(start), mark, _MARKS_DAYS)
+
+    def _name(self, start: int) -> str:
+        return f"{start} {self.sort} {self.wording}"
+
+
+def _wording(query: Query) -> str:
+    """The question in Europe PMC's syntax."""
+    if query.categories:
+        msg = "Europe PMC has none of the categories of arXiv or Semantic Scholar."
+        raise BadRequest(msg, "Ask without them.")
+    parts = [f"({query.text.strip()})"] if query.text.strip() else []
+    if author := query.author.replace('"', " ").strip():
+        parts.append(f'AUTH:"{author}"')
+    if kinds := [kind.replace('"', " ") for kind in query.publication_types]:
+        parts.append("(" + " OR ".join(f'PUB_TYPE:"{kind}"' for kind in kinds) + ")")
+    first, last = whole_days(query, "Europe PMC")
+    if first or last:
+        parts.append(f"FIRST_PDATE:[{first or '*'} TO {last or '*'}]")
+    if not parts:
+        raise BadRequest("There is nothing to search for.", "Give words or an author.")
+    return " AND ".join(parts)
+
+
+def _sort(query: Query) -> str:
+    if query.sort_by not in _SORTS:
+        msg = f"Europe PMC cannot sort by {query.sort_by!r}."
+        raise BadRequest(msg, f"It sorts by {' or '.join(_SORTS)}.")
+    return _SORTS[query.sort_by]
+
+
+def look_up(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
+    """The records behind PMIDs, PMCIDs and DOIs; of a preprint's versions the newest."""
+    answer = web.get(
+        f"{web.settings.europepmc_base_url}/search",
+        {
+            "query": " OR ".join(map(_clause, wanted)),
+            "format": "json",
+            "resultType": "core",
+            "pageSize": 4 * len(wanted),
+            "email": web.settings.pubmed_email,
+        },
+        check=_complain,
+    )
+    rows = rows_of(answer.json())
+    _remember_preprints(rows, web)
+    papers = [paper_of(row) for row in sorted(rows, key=version_of, reverse=True)]
+    found = {ids: [paper for paper in papers if paper.ids.shares(ids)] for ids in wanted}
+    return {ids: same[0] for ids, same in found.items() if same}
+
+
+def full_text(paper: Paper, web: Web) -> Iterator[Fetched]:
+    """The JATS of an article in Europe PMC's open-access subset.
+
+    Raises
+    ------
+    NotOffered
+        Unknown, or not open access: the service does not say which.
+    """
+    url = f"{web.settings.europepmc_base_url}/{paper.ids.pmcid}/fullTextXML"
+    answer = web.get(url)
+    if not answer.body.strip():
+        msg = f"Europe PMC sent an empty answer for {paper.ids.pmcid}."
+        raise NotOffered(msg)
+    yield Fetched(
+        answer.body, "jats", url, SOURCE.name, "europepmc", ids=Ids(pmcid=paper.ids.pmcid)
+    )
+
+
+def preprint_text(paper: Paper, web: Web) -> Iterator[Fetched]:
+    """The JATS of a preprint, which has a number of its own at Europe PMC.
+
+    The number was learnt with the record, if that came from here; else it is asked for.
+
+    Raises
+    ------
+    NotOffered
+        No preprint (then nobody was asked), one that Europe PMC does not know, or without text.
+    """
+    doi = paper.ids.doi
+    number = text(web.memory.recall(_PREPRINT, doi))
+    if not number and not paper.ids.pmcid and _looks_like_preprint(paper):
+        look_up([Ids(doi=doi)], web)
+        number = text(web.memory.recall(_PREPRINT, doi))
+    if not number:
+        msg = f"doi:{doi} is not known as a preprint of Europe PMC's."
+        raise NotOffered(msg)
+    url = f"{web.settings.europepmc_base_url}/{number}/fullTextXML"
+    answer = web.get(url, allow={500}, check=_down)
+    if answer.status == 500 or not answer.body.strip():
+        msg = f"Europe PMC has no full text of the preprint {number}."
+        raise NotOffered(msg, status=answer.status)
+    yield Fetched(
+        answer.body, "jats", url, SOURCE.name, "europepmc_preprint", ids=Ids(doi=paper.ids.doi)
+    )
+
+
+def _looks_like_preprint(paper: Paper) -> bool:
+    kinds = {kind.lower() for kind in paper.publication_types}
+    said = kinds & {"preprint", "posted-content"}
+    return bool(said or _PREPRINT_DOI.match(paper.ids.doi))
+
+
+def _remember_preprints(rows: Iterable[Mapping[str, Any]], web: Web) -> None:
+    """Keep the numbers of preprints, so that their full text needs no second question."""
+    newest: dict[str, tuple[int, str]] = {}
+    for row in rows:
+        number = text(row.get("id"))
+        if row.get("source") == "PPR" and re.fullmatch(r"PPR\d{1,12}", number, re.A):
+            doi = text(row.get("doi")).lower()
+            newest[doi] = max(newest.get(doi, (0, "")), (version_of(row), number))
+    for doi, (_, number) in newest.items():
+        web.memory.keep(_PREPRINT, doi, number, _REMEMBERED_DAYS)
+
+
+def _down(answer: Answer) -> None:
+    """A short 500 says that there is no text; a page of an error is trouble."""
+    if answer.status == 500 and len(answer.body) > _NOT_AVAILABLE_BYTES:
+        raise Unreachable(f"{answer.host} answered 500.", status=500)
+
+
+def _refuse(answer: Answer) -> None:
+    """A search that cannot be read is its asker's error."""
+    reply = answer.json()
+    if told := text(mapping(reply).get("errMsg")):
+        msg = f"Europe PMC cannot run this search: {told[:200]}"
+        raise BadRequest(msg, "Check brackets and quotes.")
+    _complain(answer)
+
+
+def _complain(answer: Answer) -> None:
+    """Errors come with status 200 here."""
+    reply = answer.json()
+    if not isinstance(reply, dict) or not isinstance(reply.get("resultList"), dict):
+        told = text(mapping(reply).get("errMsg"))
+        msg = f"Europe PMC answered with an error: {told[:200] or 'no result list'}"
+        raise Unreachable(msg, "Try again later.")
+
+
+def _clause(ids: Ids) -> str:
+    if ids.pmid:
+        return f"(EXT_ID:{ids.pmid} AND SRC:MED)"
+    if ids.pmcid:
+        return f"PMCID:{ids.pmcid}"
+    escaped = ids.doi.replace('"', "")
+    return f'DOI:"{escaped}"'
+
+
+SOURCE = Source(
+    name="europepmc",
+    about="Europe PMC: search over papers and preprints, their records, JATS of the open ones",
+    service="europepmc",
+    label="PMC",
+    # No published limit; five a second is what its users were told to stay below.
+    rates=(Rate("europepmc", ("europepmc",), every=0.2),),
+    search=search,
+    lookup=Lookup(("pmid", "pmcid", "doi"), _IDS_PER_SEARCH, look_up),
+    routes=(
+        Route("europepmc", ("pmcid",), one_by_one(full_text)),
+        Route("europepmc_preprint", ("doi",), one_by_one(preprint_text)),
+    ),
+)

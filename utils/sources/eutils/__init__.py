@@ -1,0 +1,232 @@
+"""How NCBI's E-utilities are spoken to, whichever database is asked.
+
+Not a source of its own: `pubmed`, `pmc` and the smaller utilities stand on it. Errors hide in
+answers with status 200, and the body of an error may hold the API key, so bodies never reach a
+message.
+
+https://www.ncbi.nlm.nih.gov/books/NBK25499/
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+from urllib.parse import urlencode
+from weakref import WeakKeyDictionary
+
+from ...errors import BadContent, Miss, NotConfigured, NotOffered, PaperError, Unreachable
+from ...paper import now
+from ...web import Answer, Rate, Web, redact
+
+# The limits are 3 and 10 a second; at exactly a third of a second NCBI still refuses now and then.
+RATE = Rate(
+    bucket="ncbi",
+    services=("eutils", "idconv"),
+    every=0.4,
+    every_with_key=0.11,
+    key="ncbi_api_key",
+    delay="ncbi_request_delay_ms",
+    least=0.36,
+)
+BATCH = 200
+_LONGEST_GET = 1000
+# By name; a list of values repeats the name, which for ELink is not the same as commas.
+Params = Mapping[str, Any]
+_ERROR = re.compile(rb"<ERROR>\s*(.*?)\s*</ERROR>", re.S)
+
+
+@dataclass(frozen=True, slots=True)
+class Contact:
+    """How things stand between this process and NCBI's E-utilities.
+
+    ``status`` is ``unknown`` before the first request, then what the last one came to: ``nominal``,
+    ``refused`` (the key, or the whole of us), ``busy`` (it asked for patience) or ``unreachable``;
+    ``offline`` when our own settings forbid asking. ``answered`` and ``failed`` are when NCBI last
+    answered, and last did not (ISO 8601, empty for never), ``trouble`` what is wrong; ``waiting``
+    how many requests of this process are queued or under way.
+    """
+
+    status: str = "unknown"
+    answered: str = ""
+    failed: str = ""
+    trouble: str = ""
+    waiting: int = 0
+
+
+_contacts: WeakKeyDictionary[Web, Contact] = WeakKeyDictionary()
+_lock = threading.Lock()
+
+
+def contact(web: Web) -> Contact:
+    """What the last requests through *web* came to; asks nobody."""
+    with _lock:
+        known = _contacts.get(web, Contact())
+    if web.settings.papers_offline:
+        return replace(known, status="offline", trouble="PAPERS_OFFLINE is set: nobody is asked.")
+    try:
+        web.settings.require_email("NCBI")
+    except NotConfigured as error:
+        return replace(known, status="refused", trouble=error.message)
+    return known
+
+
+def ask(web: Web, tool: str, params: Params, read: Callable[[Answer], Any] | None = None) -> Answer:
+    """Call one E-utility; a rate limit or backend fault inside a 200 counts as unreachable.
+
+    Parameters
+    ----------
+    web : Web
+    tool : str
+        ``esearch``, ``efetch``, …; with its ending where that is not ``.fcgi``.
+    params : Mapping
+        Blank values are left out: a blank ``api_key`` is answered with status 400. A list or tuple
+        repeats its name.
+    read : callable, optional
+        Reads the answer while it may still be asked for again: what it finds unreadable
+        (`BadContent`) counts as damaged on the way.
+
+    Raises
+    ------
+    NotConfigured
+        No e-mail address is set, or NCBI refuses the key.
+    NotOffered
+        NCBI will not answer this request.
+    Unreachable
+        NCBI is down or busy.
+    """
+    settings = web.settings
+    form = {
+        **params,
+        "tool": settings.ncbi_tool_identifier,
+        "email": settings.require_email("NCBI"),
+        "api_key": settings.key("ncbi_api_key"),
+    }
+    form = _written(form)
+
+    def check(answer: Answer) -> None:
+        _complain(answer)
+        if read is None or empty_id_list(answer):
+            return
+        try:
+            read(answer)
+        except BadContent as bad:
+            msg = f"NCBI's answer arrived damaged: {bad.message}"
+            raise Unreachable(msg, "Try again in a minute.") from bad
+
+    send = web.post if posted(web, params) else web.get
+    with _counted(web), _noted(web):
+        missed = partial(_note_miss, web)  # each try when it fails: the next may be a minute away
+        return send(_url(web, tool), form, allow={400}, check=check, missed=missed)
+
+
+def posted(web: Web, params: Params) -> bool:
+    """Whether a request goes by POST.
+
+    That keeps the key out of every URL, and is what NCBI asks for beyond 200 identifiers.
+    """
+    written = _written(params).values()
+    length = sum(len(v) if isinstance(v, str) else sum(map(len, v)) for v in written)
+    return bool(web.settings.key("ncbi_api_key")) or length > _LONGEST_GET
+
+
+def shown_url(web: Web, tool: str, params: Params) -> str:
+    """The address of a request as it may be shown: no key, nobody's e-mail address."""
+    return redact(f"{_url(web, tool)}?{urlencode(_written(params), doseq=True)}")
+
+
+def dicts(value: object) -> list[dict[str, Any]]:
+    """The objects of a JSON list; empty for whatever came in its place."""
+    rows = value if isinstance(value, list) else []
+    return [row for row in rows if isinstance(row, dict)]
+
+
+def _url(web: Web, tool: str) -> str:
+    return f"{web.settings.eutils_base_url}/{tool if '.' in tool else f'{tool}.fcgi'}"
+
+
+def _written(params: Params) -> dict[str, str | Sequence[str]]:
+    return {
+        name: [str(one) for one in value] if isinstance(value, list | tuple) else str(value)
+        for name, value in params.items()
+        if value not in ("", None)
+    }
+
+
+@contextmanager
+def _counted(web: Web) -> Iterator[None]:
+    """Count a request as waiting while it is queued or under way."""
+    _note(web, waiting=1)
+    try:
+        yield
+    finally:
+        _note(web, waiting=-1)
+
+
+@contextmanager
+def _noted(web: Web) -> Iterator[None]:
+    """Remember what asking came to."""
+    try:
+        yield
+    except (Miss, NotConfigured) as error:
+        _note_miss(web, error)
+        raise
+    _note(web, "nominal")
+
+
+def _note_miss(web: Web, error: PaperError) -> None:
+    """Remember a try that failed; when we are offline nobody was asked."""
+    if not web.settings.papers_offline:
+        _note(web, _meaning(error), error.message)
+
+
+def _meaning(error: PaperError) -> str:
+    """The status that an error speaks of; NCBI refusing a question is contact all the same."""
+    status = error.details.get("status")
+    if isinstance(error, NotConfigured) or status in (401, 403):
+        return "refused"
+    if isinstance(error, Unreachable) and not error.details.get("expired"):
+        return "busy" if error.code == "RATE_LIMIT" else "unreachable"
+    return "nominal"
+
+
+def _note(web: Web, status: str = "", trouble: str = "", *, waiting: int = 0) -> None:
+    with _lock:
+        known = _contacts.get(web, Contact())
+        known = replace(known, waiting=known.waiting + waiting)
+        if status == "nominal":
+            known = replace(known, status=status, answered=now(), trouble="")
+        elif status:
+            known = replace(known, status=status, failed=now(), trouble=trouble)
+        _contacts[web] = known
+
+
+def _complain(answer: Answer) -> None:
+    """Turn NCBI's errors in disguise into ours. Never quotes the body: it may echo the key."""
+    start = answer.body[:2000]
+    if b"API rate limit exceeded" in start:
+        msg = "NCBI says too many requests came from this address."
+        raise Unreachable(msg, "It is being asked more slowly now.", retry_after=2.0, status=429)
+    if b"API key" in start and b"invalid" in start:
+        msg = "NCBI refuses the API key."
+        raise NotConfigured(msg, "Correct NCBI_API_KEY, or unset it.")
+    match = _ERROR.search(start)
+    error = match[1].decode("utf-8", "replace") if match else ""
+    if "Unable to obtain query" in error:
+        msg = "NCBI has forgotten the search."
+        raise Unreachable(msg, "Search again.", lasting=True, expired=True)
+    if error and "ist is empty" not in error:
+        msg = f"NCBI had trouble of its own: {error}"
+        raise Unreachable(msg, "Try again in a minute.")
+    if answer.status == 400 and not empty_id_list(answer):
+        msg = "NCBI refused the request (status 400)."
+        raise NotOffered(msg, "Check the query.", status=400)
+
+
+def empty_id_list(answer: Answer) -> bool:
+    """Whether NCBI found no usable identifier in the list it was sent."""
+    return answer.status == 400 and b"list is empty" in answer.body.replace(b"+", b" ")

@@ -1,0 +1,41 @@
+"""EInfo: what an Entrez database holds: how many records, which search fields, which links.
+
+https://www.ncbi.nlm.nih.gov/books/NBK25499/
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...errors import Unreachable
+from ...web import Answer, Web
+from . import ask, dicts, shown_url
+
+_REMEMBERED_DAYS = 0.25
+
+
+def database(name: str, web: Web) -> tuple[dict[str, Any], str]:
+    """EInfo's own words about a database, and the address asked.
+
+    Raises
+    ------
+    Unreachable
+        NCBI did not answer, or does not describe it.
+    """
+    params = {"db": name, "retmode": "json"}
+    known = web.memory.recall("einfo", name)
+    if not isinstance(known, dict):
+        known = _described(ask(web, "einfo", params, read=_described))
+        web.memory.keep("einfo", name, known, _REMEMBERED_DAYS)
+    return known, shown_url(web, "einfo", params)
+
+
+def _described(answer: Answer) -> dict[str, Any]:
+    reply = answer.json()
+    result = reply.get("einforesult") if isinstance(reply, dict) else None
+    rows = result.get("dbinfo") if isinstance(result, dict) else None
+    row = rows[0] if isinstance(rows, list) and rows else rows
+    if not isinstance(row, dict) or not str(row.get("count", "")).isdecimal():
+        msg = "NCBI sent no description of the database."
+        raise Unreachable(msg, "Try again in a minute.")
+    return {**row, "fieldlist": dicts(row.get("fieldlist")), "linklist": dicts(row.get("linklist"))}

@@ -1,0 +1,269 @@
+"""OpenAlex: open copies that Unpaywall does not name, and a search over all fields for key holders.
+
+Single works are free, also without a key, and say where open copies lie; a search is paid from the
+key's daily budget, so its pages are remembered.
+https://developers.openalex.org/api-reference/works
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import takewhile
+from typing import Any
+
+from ...errors import BadRequest, Miss, NotOffered
+from ...identifiers import Ids
+from ...paper import Author, Fetched, Notice, Paper, SearchResult
+from ...web import Rate, Web
+from .. import unpaywall
+from ..europepmc.records import without_html
+from ..loose_json import mapping, mappings, text
+from ..open_copies import MOST, OpenCopy, different, what_lies_at
+from ..source import Query, Route, Source, one_by_one
+from ..whole_days import whole_days
+from .service import REMEMBERED_DAYS, listed, single
+
+LAST_HIT = 10_000
+"""Of a search, OpenAlex numbers the pages of so many works only."""
+
+_PAGE = 200
+_COPIES = "id,doi,is_retracted,best_oa_location,locations"
+RECORD = (
+    "id,doi,ids,title,publication_date,type,authorships,primary_location,best_oa_location,biblio,"
+    "is_retracted,abstract_inverted_index"
+)
+"""What is asked for of a work on a list: whole, each is up to 40 kB."""
+
+_SORTS = {"relevance": "relevance_score:desc", "pub_date": "publication_date:desc"}
+_VERSIONS = ("publishedVersion", "acceptedVersion", "submittedVersion")
+_TYPES = {
+    "article": "Journal Article",
+    "review": "Review",
+    "preprint": "Preprint",
+    "letter": "Letter",
+    "editorial": "Editorial",
+    "erratum": "Published Erratum",
+    "dataset": "Dataset",
+}
+
+
+def open_copies(paper: Paper, web: Web) -> Iterator[Fetched | Miss]:
+    """What lies at the open copies OpenAlex names, the best first, but for those tried before.
+
+    Raises
+    ------
+    NotOffered
+        OpenAlex does not know the DOI, or knows no other open copy.
+    """
+    doi = paper.ids.doi
+    work = _work(doi, web)
+    known = _copies(work)
+    if not known:
+        msg = f"OpenAlex knows no open copy of doi:{doi}."
+        raise NotOffered(msg, "Ask the authors or your library.")
+    if not (copies := _untried(known, paper, web)[:MOST]):
+        msg = f"OpenAlex knows no open copy of doi:{doi} that was not tried before."
+        raise NotOffered(msg, "Ask the authors or your library.")
+    retracted = work.get("is_retracted") is True
+    for found in what_lies_at(copies, web, source=SOURCE.name, via="openalex"):
+        yield replace(found, retracted=retracted) if isinstance(found, Fetched) else found
+
+
+def _work(doi: str, web: Web) -> dict[str, Any]:
+    if (remembered := web.memory.recall("openalex", doi)) is not None:
+        return mapping(remembered)
+    work = single(f"doi:{doi}", _COPIES, web)
+    web.memory.keep("openalex", doi, work, REMEMBERED_DAYS)
+    return work
+
+
+def _copies(work: Mapping[str, Any]) -> list[OpenCopy]:
+    """The best one, then the published versions before accepted and submitted ones."""
+    best = [mapping(work.get("best_oa_location"))]
+    others = [row for row in mappings(work.get("locations")) if row.get("is_oa") is True]
+    return different(
+        OpenCopy(link, text(place.get("license")))
+        for place in best + sorted(others, key=_version)
+        for name in ("pdf_url", "landing_page_url")
+        if (link := text(place.get(name)))
+    )
+
+
+def _version(place: Mapping[str, Any]) -> int:
+    version = place.get("version")
+    return _VERSIONS.index(version) if version in _VERSIONS else len(_VERSIONS)
+
+
+def _untried(copies: list[OpenCopy], paper: Paper, web: Web) -> list[OpenCopy]:
+    """Without those that another rung asks for: Unpaywall's, the DOI's own page, PMC's pages."""
+    before = takewhile(lambda name: name != SOURCE.name, web.settings.papers_sources)
+    tried = unpaywall.known_copies(paper.ids.doi, web)[:MOST] if "unpaywall" in before else []
+    places = {copy.place for copy in tried}
+    return [
+        copy
+        for copy in copies
+        if copy.place not in places
+        and not Ids.maybe(copy.url).shares(paper.ids)
+        and (web.guard.open_to_programs(copy.url) or Ids.maybe(copy.url).arxiv)
+    ]
+
+
+def search(query: Query, web: Web) -> SearchResult:
+    """Ask OpenAlex in plain words, with quotes and AND, OR, NOT; needs a key.
+
+    Returns
+    -------
+    SearchResult
+        The warnings say what the search cost, where OpenAlex says it.
+
+    Raises
+    ------
+    NotConfigured
+        There is no key, or OpenAlex refuses it.
+    BadRequest
+        OpenAlex has no such filter or order, or the page lies beyond the 10,000 works it numbers.
+    Unreachable
+        It did not answer, or the day's budget is spent.
+    """
+    params = _params(query)
+    # Pages are numbered: those that the stretch touches, which is one unless somebody leaps.
+    size = max(1, min(query.max_results, _PAGE, LAST_HIT - query.start))
+    first, end = query.start // size, min(query.start + query.max_results, LAST_HIT)
+    works: list[dict[str, Any]] = []
+    total, warnings = 0, []
+    for page in range(first, -(-end // size)):
+        total, sent, cost = listed({**params, "per-page": size, "page": page + 1}, web)
+        works += sent
+        warnings += [cost] if cost else []
+        if len(sent) < size:
+            break
+    skipped = query.start - first * size
+    papers = tuple(map(paper_of, works[skipped : skipped + query.max_results]))
+    end = query.start + len(papers)
+    return SearchResult(
+        query=query.text,
+        effective_query=" ".join(f"{name}={params[name]}" for name in ("search", "filter")).strip(),
+        total=total,
+        papers=papers,
+        warnings=tuple(warnings),
+        next_start=end if papers and end < min(total, LAST_HIT) else None,
+    )
+
+
+def _params(query: Query) -> dict[str, Any]:
+    """The question in OpenAlex's words."""
+    if query.start >= LAST_HIT:
+        msg = f"start is {query.start}, but OpenAlex numbers only the first {LAST_HIT:,} works."
+        raise BadRequest(msg, "Narrow the search, for example by date.")
+    if query.sort_by not in _SORTS:
+        msg = f"OpenAlex cannot sort by {query.sort_by!r}."
+        raise BadRequest(msg, f"It sorts by {' or '.join(_SORTS)}.")
+    if query.categories:
+        msg = "OpenAlex has none of the categories of arXiv or Semantic Scholar."
+        raise BadRequest(msg, "Ask without them.")
+    sort = _SORTS[query.sort_by]
+    if not query.text.strip() and query.sort_by == "relevance":
+        sort = _SORTS["pub_date"]  # without words nothing is more relevant than another
+    return {"search": query.text.strip(), "filter": _filter(query), "sort": sort, "select": RECORD}
+
+
+def _filter(query: Query) -> str:
+    first, last = whole_days(query, "OpenAlex")
+    parts = [f"from_publication_date:{first}"] if first else []
+    parts += [f"to_publication_date:{last}"] if last else []
+    if author := _word(query.author):
+        parts.append(f"raw_author_name.search:{author}")
+    if query.publication_types:
+        ours = {name.lower(): kind for kind, name in _TYPES.items()}
+        if unknown := [kind for kind in query.publication_types if kind.lower() not in ours]:
+            msg = f"OpenAlex has no publication type {', '.join(map(repr, unknown))}."
+            raise BadRequest(msg, f"It has {', '.join(_TYPES.values())}.")
+        parts.append("type:" + "|".join(ours[kind.lower()] for kind in query.publication_types))
+    return ",".join(parts)
+
+
+def _word(author: str) -> str:
+    """A name without the signs that separate filters."""
+    return " ".join(re.sub(r"[,|:!\"]", " ", author).split())
+
+
+def paper_of(work: Mapping[str, Any]) -> Paper:
+    """The paper a work is: its names are addresses, its abstract a list of where each word is."""
+    place = mapping(work.get("primary_location"))
+    journal = mapping(place.get("source"))
+    biblio = mapping(work.get("biblio"))
+    kind = text(work.get("type"))
+    pages = (text(biblio.get("first_page")), text(biblio.get("last_page")))
+    best = mapping(work.get("best_oa_location"))
+    return Paper(
+        ids=ids_of(work),
+        title=without_html(text(work.get("title"))),
+        abstract=_abstract(work.get("abstract_inverted_index")),
+        authors=tuple(_author(row) for row in mappings(work.get("authorships"))),
+        # A preprint server is followed by who runs it, in brackets.
+        journal=re.sub(r" \(.*\)$", "", text(journal.get("display_name"))),
+        issn=text(journal.get("issn_l")),
+        volume=text(biblio.get("volume")),
+        issue=text(biblio.get("issue")),
+        pages="-".join(dict.fromkeys(filter(None, pages))),
+        # Where only the year is known, OpenAlex says New Year's Day.
+        published=text(work.get("publication_date")).removesuffix("-01-01"),
+        publication_types=tuple(filter(None, (_TYPES.get(kind, kind),))),
+        notices=(Notice("retraction"),) if work.get("is_retracted") is True else (),
+        license=text(place.get("license")) or text(best.get("license")),
+    )
+
+
+def ids_of(work: Mapping[str, Any]) -> Ids:
+    """The names of a work; those of PubMed Central come without their letters."""
+    named = mapping(work.get("ids"))
+    pmcid = re.search(r"(\d+)/?$", text(named.get("pmcid")))
+    return Ids(
+        doi=Ids.maybe(text(work.get("doi"))).doi,
+        pmid=Ids.maybe(text(named.get("pmid"))).pmid,
+        pmcid=f"PMC{pmcid[1]}" if pmcid else "",
+        arxiv=Ids.maybe(text(work.get("doi"))).arxiv,
+    )
+
+
+def _author(row: Mapping[str, Any]) -> Author:
+    """Names are given whole; the last word is the family name more often than not."""
+    who = mapping(row.get("author"))
+    name = text(who.get("display_name")) or text(row.get("raw_author_name"))
+    given, _, family = name.rpartition(" ")
+    told = row.get("raw_affiliation_strings")
+    return Author(
+        family=family,
+        given=given,
+        orcid=text(who.get("orcid")).rpartition("/")[2],
+        affiliations=tuple(filter(None, map(text, told))) if isinstance(told, list) else (),
+    )
+
+
+def _abstract(index: object) -> str:
+    """The words put back to their places; publishers' wishes are why they come apart.
+
+    >>> _abstract({"cells": [1, 4], "The": [0], "divide;": [2], "other": [3]})
+    'The cells divide; other cells'
+    """
+    words = {
+        at: word
+        for word, places in mapping(index).items()
+        for at in (places if isinstance(places, list) else ())
+        if isinstance(at, int)
+    }
+    return without_html(" ".join(word for _, word in sorted(words.items())))
+
+
+SOURCE = Source(
+    name="openalex",
+    about="OpenAlex: open copies of DOIs; search over all fields with a key",
+    service="openalex",
+    label="DOI",
+    # A hundred a second are allowed; nobody here needs them.
+    rates=(Rate("openalex", ("openalex",), every=0.1),),
+    search=search,
+    routes=(Route("openalex", ("doi",), one_by_one(open_copies)),),
+)

@@ -1,0 +1,350 @@
+"""Semantic Scholar: papers of every discipline, their citation counts, and who cites them.
+
+Two searches: by relevance, in plain words, of which the first 999 hits are shown; and in bulk, with
+operators and an order, to the end. One request a second, see `semantic_scholar.graph`.
+https://api.semanticscholar.org/api-docs/
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ...errors import BadRequest, Miss, NotOffered
+from ...identifiers import Ids
+from ...paper import Paper, SearchResult
+from ...web import Web
+from ..loose_json import mapping, text
+from ..source import Lookup, Query, Source
+from ..whole_days import whole_days
+from .graph import (
+    BEYOND,
+    RATE,
+    ask,
+    ask_batch,
+    name_of,
+    paper_path,
+    recalled,
+    remember,
+    strange,
+)
+from .records import (
+    FIELDS,
+    LIST_FIELDS,
+    SPELLED,
+    ScholarPage,
+    ScholarPaper,
+    count,
+    scholar_paper,
+)
+
+__all__ = ["SOURCE", "ScholarPage", "ScholarPaper"]
+
+FIELDS_OF_STUDY = (
+    "Computer Science", "Medicine", "Chemistry", "Biology", "Materials Science", "Physics",
+    "Geology", "Psychology", "Art", "History", "Geography", "Sociology", "Business",
+    "Political Science", "Economics", "Philosophy", "Mathematics", "Engineering",
+    "Environmental Science", "Agricultural and Food Sciences", "Education", "Law", "Linguistics",
+)  # fmt: skip
+BULK_PAGE = 1000
+"""Hits a bulk search sends at once, whether wanted or not."""
+
+_SHOWN = 999  # offset + limit must stay below 1000
+_IDS_PER_BATCH = 500
+_HITS_PER_PAGE = 100
+_HYPHENS = re.compile("[-\u2010-\u2015\u2212]")
+_EXCLUDED = re.compile(r'\bNOT\s+(?:"[^"]*"|\([^()]*\)|\S+)')
+_CONNECTED = re.compile(r"\b(?:AND|OR|NOT)\b")
+_OPERATORS = re.compile(r'[-"()\[\]{}+|*~^]+')
+
+
+def search(query: Query, web: Web) -> SearchResult:
+    """Search by relevance or, the newest first, in bulk; in plain words, whatever was typed.
+
+    Raises
+    ------
+    BadRequest
+        It cannot be searched so.
+    NotConfigured
+        The key is not known.
+    Unreachable
+        It did not answer, or with something else.
+    """
+    filters = _filters(query)
+    words, told = plain_words(query.text)
+    if query.sort_by == "relevance":
+        page = relevant(words, filters, query.max_results, query.start, web)
+    elif query.sort_by == "pub_date":
+        page = _newest(words, filters, query, web)
+    else:
+        msg = f"Semantic Scholar cannot sort by {query.sort_by}."
+        raise BadRequest(msg, "Sort by relevance or pub_date.")
+    papers = tuple(found.paper for found in page.papers)
+    total = query.start + len(papers) if page.total is None else page.total
+    warnings = (*told, *page.warnings)
+    return SearchResult(query.text, words, total, papers, warnings, page.next_start)
+
+
+def relevant(
+    words: str, filters: Mapping[str, str], most: int, start: int, web: Web
+) -> ScholarPage:
+    """Up to *most* hits in plain *words*, the most relevant first; see `search`."""
+    page = _relevant_page(words, filters, most, start, web)
+    while page.next_start is not None and len(page.papers) < most:
+        try:
+            left = most - len(page.papers)
+            more = _relevant_page(words, filters, left, page.next_start, web)
+        except Miss as silent:
+            told = f"The list is cut short: {silent.message}"
+            return replace(page, warnings=(*page.warnings, told))
+        page = ScholarPage(
+            page.total,
+            (*page.papers, *more.papers),
+            more.next_start,
+            warnings=(*page.warnings, *more.warnings),
+        )
+    return page
+
+
+def in_bulk(question: Mapping[str, str], most: int, start: int, web: Web) -> ScholarPage:
+    """Hits *start* to *start* + *most* of a thousand, and the token of the next thousand.
+
+    The *question* has ``query`` (with operators), ``sort``, ``token`` and filters, as Semantic
+    Scholar spells them.
+    """
+    reply = ask("/paper/search/bulk", {**question, "fields": LIST_FIELDS}, web, listed)
+    rows, token = rows_of(reply), reply.get("token")
+    papers = tuple(filter(None, map(scholar_paper, rows[start : start + most])))
+    total = count(reply.get("total"))
+    if start + most < len(rows):
+        return ScholarPage(total, papers, start + most, question.get("token", ""))
+    if isinstance(token, str) and token and rows:
+        return ScholarPage(total, papers, 0, token)
+    return ScholarPage(total, papers)
+
+
+def paper_called(name: str, web: Web) -> ScholarPaper:
+    """The paper under the name in which `graph_name` spells it.
+
+    Raises
+    ------
+    BadRequest
+        It cannot be asked for so.
+    NotConfigured
+        The key is not known.
+    NotFound
+        Semantic Scholar does not know the paper.
+    Unreachable
+        It did not answer, or with something else.
+    """
+
+    def read(reply: Any) -> ScholarPaper:
+        if found := scholar_paper(reply):
+            return found
+        raise strange(reply)
+
+    def learn(row: Any) -> None:
+        _remember_rows([row], web)
+
+    return ask(paper_path(name), {"fields": FIELDS}, web, read, learn=learn)
+
+
+def look_up(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
+    """The other names behind Semantic Scholar's own identifiers.
+
+    Whoever those names belong to keeps the better record (names of authors in full, notices), so
+    ours is only given where a paper has no other name.
+    """
+    found = {ids: known.paper for ids, known in scholar_papers(wanted, web).items()}
+    return {
+        ids: Paper(paper.ids) if replace(paper.ids, s2="") else paper
+        for ids, paper in found.items()
+    }
+
+
+def scholar_papers(wanted: Sequence[Ids], web: Web) -> dict[Ids, ScholarPaper]:
+    """What it says about up to 500 papers under any of their names; the unknown are left out.
+
+    Raises
+    ------
+    NotOffered
+        It cannot be asked about these together (``details["status"]`` is 400).
+    NotConfigured
+        The key is not known.
+    Unreachable
+        It did not answer, or with something else.
+    """
+    known = {}
+    for ids in wanted:
+        kept = recalled(paper_path(name_of(ids)), {"fields": FIELDS}, web)
+        if paper := scholar_paper(kept):
+            known[ids] = paper
+    unknown = [ids for ids in wanted if ids not in known]
+    if not unknown:
+        return known
+    try:
+        rows = ask_batch([name_of(ids) for ids in unknown], FIELDS, web)
+    except BadRequest as refusal:
+        raise NotOffered(refusal.message, refusal.hint, status=400) from None
+    for ids, row in zip(unknown, rows, strict=True):
+        if paper := scholar_paper(row):
+            known[ids] = paper
+            remember(paper_path(name_of(ids)), {"fields": FIELDS}, row, web)
+    return known
+
+
+def hits_now(web: Web) -> int:
+    """How many hits a small search has, asked anew: whether it answers, and knows the key."""
+    params = {"query": "pubmed", "limit": 1}
+    return count(ask("/paper/search", params, web, listed, again=True).get("total")) or 0
+
+
+def plain_words(text: str) -> tuple[str, tuple[str, ...]]:
+    """*text* as the search by relevance takes it, and a word on what that left out.
+
+    It knows no operators, and finds nothing for a word with a hyphen.
+
+    >>> plain_words("off-target effects")
+    ('off target effects', ())
+    >>> plain_words('"CRISPR-Cas9" AND (off-target) NOT mice')[0]
+    'CRISPR Cas9 off target'
+
+    Raises
+    ------
+    BadRequest
+        Nothing is left.
+    """
+    meant = " ".join(_HYPHENS.sub(" ", text).split())
+    bare = _CONNECTED.sub(" ", _EXCLUDED.sub(" ", meant))
+    words = " ".join(_OPERATORS.sub(" ", bare).split())
+    if not words:
+        raise BadRequest("The query holds no word to search for.", "Such as: neural networks")
+    told = f"Semantic Scholar's search by relevance takes plain words; it was asked: {words}"
+    return words, (told,) if words != meant else ()
+
+
+def filters_of(first: str, last: str, fields: Sequence[str]) -> dict[str, str]:
+    """The filters of both searches: dates (``YYYY[-MM[-DD]]``, "" for open) and fields of study.
+
+    >>> filters_of("2020", "", ["biology"]), filters_of("2020-02", "2020-03", [])
+    ({'year': '2020-', 'fieldsOfStudy': 'Biology'}, {'publicationDateOrYear': '2020-02:2020-03'})
+
+    Raises
+    ------
+    BadRequest
+        There is no such field of study.
+    """
+    made = {}
+    if first or last:
+        years = len(first) in (0, 4) and len(last) in (0, 4)
+        made = (
+            {"year": f"{first}-{last}"} if years else {"publicationDateOrYear": f"{first}:{last}"}
+        )
+    spelled = {field.lower(): field for field in FIELDS_OF_STUDY}
+    for field in fields:
+        if field.strip().lower() not in spelled:
+            msg = f"Semantic Scholar has no field of study {field[:80]!r}."
+            raise BadRequest(msg, f"It has {', '.join(FIELDS_OF_STUDY)}.")
+    if fields:
+        made["fieldsOfStudy"] = ",".join(spelled[field.strip().lower()] for field in fields)
+    return made
+
+
+def listed(reply: Any) -> dict[str, Any]:
+    """A reply that holds a list; the list itself may be null."""
+    if not isinstance(reply, dict) or not isinstance(reply.get("data", ""), list | None):
+        raise strange(reply)
+    return reply
+
+
+def rows_of(reply: Mapping[str, Any]) -> list[Any]:
+    """The rows of a list that may be null."""
+    return reply.get("data") or []
+
+
+def next_of(reply: Mapping[str, Any], start: int) -> int | None:
+    """Where the list goes on; never back."""
+    following = count(reply.get("next"))
+    return following if following is not None and following > start else None
+
+
+def _relevant_page(
+    words: str, filters: Mapping[str, str], most: int, start: int, web: Web
+) -> ScholarPage:
+    limit = min(most, _HITS_PER_PAGE, _SHOWN - start)
+    if limit < 1:
+        msg = f"start is {start:,}; Semantic Scholar shows the first {_SHOWN} hits of a search."
+        raise BadRequest(msg, "Narrow it by years or fields of study, or search in bulk.")
+
+    def learn(reply: Any) -> None:
+        _remember_rows(rows_of(reply), web)
+
+    params = {"query": words, "offset": start, "limit": limit, "fields": FIELDS, **filters}
+    try:
+        reply = ask("/paper/search", params, web, listed, learn=learn)
+    except BadRequest as refusal:
+        if BEYOND not in refusal.message:
+            raise
+        told = "Semantic Scholar ends the list here, before the total it told."
+        return ScholarPage(None, (), warnings=(told,))
+    rows, total = rows_of(reply), count(reply.get("total"))
+    papers = tuple(filter(None, map(scholar_paper, rows)))
+    following, reached = next_of(reply, start), start + len(rows)
+    if following is not None and following < _SHOWN:
+        return ScholarPage(total, papers, following)
+    if total is None or total <= reached:
+        return ScholarPage(total, papers)
+    told = (
+        f"Semantic Scholar shows {reached:,} of about {total:,} hits;"
+        " narrow the search, or search in bulk."
+    )
+    return ScholarPage(total, papers, warnings=(told,))
+
+
+def _newest(words: str, filters: Mapping[str, str], query: Query, web: Web) -> ScholarPage:
+    """The newest hits: the search by relevance knows no other order."""
+    if query.start + query.max_results > BULK_PAGE:
+        msg = f"Semantic Scholar shows the {BULK_PAGE:,} newest hits; start is {query.start:,}."
+        raise BadRequest(msg, "Narrow the search by date.")
+    question = {"query": words, "sort": "publicationDate:desc", **filters}
+    page = in_bulk(question, query.max_results, query.start, web)
+    if not page.token:
+        return page
+    told = f"Semantic Scholar shows the {BULK_PAGE:,} newest hits; narrow the search by date."
+    return replace(page, next_start=None, token="", warnings=(told,))
+
+
+def _filters(query: Query) -> dict[str, str]:
+    """The filters of a house-wide query, or a sentence about what Semantic Scholar lacks."""
+    if query.author:
+        msg = "Semantic Scholar's search does not look for authors."
+        raise BadRequest(msg, "Leave the author out, or ask another source.")
+    first, last = whole_days(query, "Semantic Scholar")
+    if first[4:] in ("", "-01-01") and last[4:] in ("", "-12-31"):
+        first, last = first[:4], last[:4]
+    made = filters_of(first, last, query.categories)
+    if unknown := [kind for kind in query.publication_types if kind not in SPELLED]:
+        msg = f"Semantic Scholar knows no publication type {', '.join(unknown)}."
+        raise BadRequest(msg, f"It knows {', '.join(SPELLED)}.")
+    if kinds := [SPELLED[kind] for kind in query.publication_types]:
+        made["publicationTypes"] = ",".join(kinds)
+    return made
+
+
+def _remember_rows(rows: Sequence[Any], web: Web) -> None:
+    """A paper that was seen need not be asked for within a day."""
+    for row in rows:
+        if name := Ids.maybe(text(mapping(row).get("paperId"))).s2:
+            remember(paper_path(name), {"fields": FIELDS}, row, web)
+
+
+SOURCE = Source(
+    name="semantic_scholar",
+    about="Semantic Scholar: papers of every discipline, citation counts, who cites whom",
+    service="semantic_scholar",
+    rates=(RATE,),
+    search=search,
+    lookup=Lookup(("s2",), _IDS_PER_BATCH, look_up),
+)
