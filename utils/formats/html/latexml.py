@@ -19,6 +19,8 @@ from ...identifiers import Ids
 from ..bylines import families_in
 from ..displayed import displayed
 from .claims import Claims
+from .latexml_tables import set_fonts, set_tables
+from .latexml_tree import classed
 from .tree import remove
 
 if TYPE_CHECKING:
@@ -35,14 +37,6 @@ _NOTES: Final = re.compile(r"ltx_role_(footnote|footnotetext|endnote)")
 _TOP: Final = re.compile(r"ltx_title_(abstract|bibliography|acknowledgements?|keywords|index)")
 _RUN_IN: Final = re.compile(r"ltx_title_(theorem|proof|paragraph|subparagraph)|ltx_runin")
 _BULLETS: Final = re.compile(r"[•·∙◦○▪■–—*∗-]?|\(?\d{1,3}[.):]?\)?")
-_FONTS: Final = {
-    "ltx_font_bold": "b",
-    "ltx_font_italic": "i",
-    "ltx_emph": "i",
-    "ltx_font_typewriter": "code",
-}
-_CELLS: Final = {"ltx_tabular": "table", "ltx_tr": "tr", "ltx_td": "td"}
-_SPAN: Final = re.compile(r"ltx_(colspan|rowspan)_(\d{1,3})")
 _ARXIV: Final = re.compile(
     r"(?:arXiv:\s*|/html/|/abs/|^\[)(\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(v\d{1,2})?\b"
 )
@@ -91,7 +85,10 @@ def latexml_claims(soup: BeautifulSoup, claims: Claims) -> Claims:
         _drop(title, ["ltx_note", "ltx_ERROR"])
         named = _words(title)
     authors = [
-        family for name in _of(soup, "ltx_personname") for family in families_in(_first_line(name))
+        family
+        for name in classed(soup, "ltx_personname")
+        if name.find_parent(class_="ltx_role_author") is not None
+        for family in families_in(_first_line(name))
     ]
     told = soup.find(id="license-tr")
     license_ = re.sub(r"^licen[sc]e:?\s*", "", _words(told), flags=re.I) if told else ""
@@ -134,8 +131,8 @@ def make_ordinary(soup: BeautifulSoup) -> None:
     _floats(article)
     _listings(article)
     _lists(article)
-    _tables(article)
-    _fonts(article)
+    set_tables(article)
+    set_fonts(article)
     for link in article.find_all("a", href=_HOSTS):
         del link["href"]
     for tag in article.find_all(True):
@@ -143,22 +140,12 @@ def make_ordinary(soup: BeautifulSoup) -> None:
         del tag["id"]
 
 
-def _of(root: Tag, *names: str) -> list[Tag]:
-    """Every element that has one of these classes, in order; `select` takes ten times as long."""
-    wanted = frozenset(names)
-    return [
-        tag
-        for tag in root.descendants
-        if isinstance(tag, Tag) and not wanted.isdisjoint(tag.get("class") or ())
-    ]
-
-
 def _first(root: Tag, *names: str) -> Tag | None:
-    return next(iter(_of(root, *names)), None)
+    return next(iter(classed(root, *names)), None)
 
 
 def _drop(root: Tag, names: list[str]) -> None:
-    remove(_of(root, *names) + root.find_all(_MACHINES))
+    remove(classed(root, *names) + root.find_all(_MACHINES))
 
 
 def _words(tag: PageElement) -> str:
@@ -205,7 +192,7 @@ def _has(tag: Tag, name: str) -> bool:
 
 def _equations(article: Tag) -> None:
     """Displayed formulas, which LaTeXML lays out as tables."""
-    for table in _of(article, "ltx_eqn_table"):
+    for table in classed(article, "ltx_eqn_table"):
         formulas = list(displayed(_lines(table)))
         table.clear()
         table.name = "div"
@@ -216,7 +203,7 @@ def _lines(table: Tag) -> list[tuple[str, str]]:
     """Each line of a formula with its number, which may stand beside several."""
     lines: list[tuple[str, str]] = []
     numbers: dict[int, str] = {}
-    for at, row in enumerate(_of(table, "ltx_eqn_row")):
+    for at, row in enumerate(classed(table, "ltx_eqn_row")):
         tag = _first(row, "ltx_tag_equation", "ltx_tag_equationgroup")
         if tag is not None:
             held = tag.find_parent(class_="ltx_eqn_cell") or tag
@@ -224,7 +211,7 @@ def _lines(table: Tag) -> list[tuple[str, str]]:
             last = at + (int(high) if high.isdecimal() and len(high) < 4 else 1) - 1
             numbers[last] = tag.get_text().strip(" ()\n")
             tag.clear()
-        cells = [_cell(cell) for cell in _of(row, "ltx_eqn_cell")]
+        cells = [_cell(cell) for cell in classed(row, "ltx_eqn_cell")]
         tex = " & ".join(cell for cell in cells if cell)
         continues = len(cells) > 3 and not any(cells[:2])  # nothing left of the relation
         lines.append((f"& {tex}" if tex and continues and at else tex, numbers.get(at, "")))
@@ -252,7 +239,7 @@ def _formulas(article: Tag) -> None:
 def _notes(article: Tag) -> None:
     """Footnotes behind the paragraph they were met in, as the other readers write them."""
     stray: list[Tag] = []
-    for number, note in enumerate(_of(article, "ltx_note")[:_MOST_NOTES], 1):
+    for number, note in enumerate(classed(article, "ltx_note")[:_MOST_NOTES], 1):
         said = _first(note, "ltx_note_content")
         block = _outermost(note, article)
         if said is None or not any(_NOTES.fullmatch(str(name)) for name in note["class"]):
@@ -294,7 +281,7 @@ def _headings(article: Tag) -> None:
             _run_in(heading, "em" if "ltx_title_proof" in names else "strong")
             run_in.append(heading)
             continue
-        for tag in _of(heading, "ltx_tag"):
+        for tag in classed(heading, "ltx_tag"):
             number = tag.get_text().strip()
             if number and not number[-1:].isdigit() and not number.startswith("Appendix"):
                 tag.string = f"{number.rstrip('.')}. "
@@ -323,7 +310,7 @@ def _lead(box: Tag, said: str, mark: str = "b") -> None:
 def _floats(article: Tag) -> None:
     """A caption first, its label in bold."""
     for caption in article.find_all(["figcaption", "caption"]):
-        for tag in _of(caption, "ltx_tag"):
+        for tag in classed(caption, "ltx_tag"):
             label = tag.get_text().strip(" :.\n")
             is_part = label.startswith("(")
             tag.name = "span" if is_part else "b"
@@ -339,8 +326,8 @@ def _floats(article: Tag) -> None:
 
 
 def _listings(article: Tag) -> None:
-    for listing in _of(article, "ltx_listing"):
-        lines = _of(listing, "ltx_listingline")
+    for listing in classed(article, "ltx_listing"):
+        lines = classed(listing, "ltx_listingline")
         is_code = _has(listing, "ltx_lstlisting")
         if is_code:
             listing.string = "\n".join(line.get_text().rstrip() for line in lines)
@@ -368,10 +355,10 @@ def _lists(article: Tag) -> None:
         label = _words(mark) if mark is not None else ""
         marks += [mark] if isinstance(mark, Tag) else []
         _item(item, "" if _BULLETS.fullmatch(label) or _has(item, "ltx_bibitem") else label)
-        for block in _of(item, "ltx_bibblock"):
+        for block in classed(item, "ltx_bibblock"):
             block.append(" ")
     remove(marks)
-    for bibliography in _of(article, "ltx_biblist"):
+    for bibliography in classed(article, "ltx_biblist"):
         bibliography.name = "ol"
 
 
@@ -383,45 +370,3 @@ def _item(item: Tag, label: str) -> None:
         _lead(first, label)
     else:
         _lead(item, label)
-
-
-# --- tables, fonts --------------------------------------------------------------------------------
-
-
-def _tables(article: Tag) -> None:
-    """Tables set in a line are made of spans; one in a cell only breaks its lines."""
-    for table in _of(article, "ltx_tabular"):
-        if table.find_parent(["td", "th"]) or table.find_parent(class_="ltx_td"):
-            _dissolve(table)
-            continue
-        table.name = "table"
-        for above in table.parents:
-            if above is article:
-                break
-            if above.name in ("p", "span"):
-                above.name = "div"
-    for name, element in _CELLS.items():
-        for tag in _of(article, name):
-            tag.name = element if tag.name in ("span", "div") else tag.name
-            for key, number in _SPAN.findall(" ".join(map(str, tag.get("class") or []))):
-                tag[key] = number
-
-
-def _dissolve(table: Tag) -> None:
-    for part in [table, *table.find_all(["table", "tbody", "thead", "tr", "td", "th", "span"])]:
-        part.name = "span"
-        part["class"] = "ltx_inner"
-        part.append(" ")
-
-
-def _fonts(article: Tag) -> None:
-    for name, element in _FONTS.items():
-        for tag in _of(article, name):
-            if tag.name not in ("span", "em"):
-                continue
-            in_theorem = element == "i" and tag.find_parent(class_="ltx_theorem") is not None
-            is_code = element == "code"
-            if in_theorem or (is_code and tag.find(True) is not None):
-                tag.name = "span"
-            elif tag.get_text().strip() and tag.find_parent(["h2", "h3", "h4", "pre"]) is None:
-                tag.name = element
