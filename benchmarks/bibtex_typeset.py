@@ -54,7 +54,7 @@ def papers() -> Iterator[Paper]:
 
 def _preprints() -> Iterator[Paper]:
     from utils.formats.safe_xml import parse
-    from utils.sources.arxiv.records import paper_of
+    from utils.sources.arxiv.entries import paper_of
 
     for path in sorted((SHARED / "arxiv").glob("*.xml")):
         for entry in parse(path.read_bytes()).iter("{http://www.w3.org/2005/Atom}entry"):

@@ -12,7 +12,6 @@ from utils.web import Web
 every = pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.name)
 # Not sites: what a source is, how all of NCBI's E-utilities are spoken to, and each of the others.
 SHARED_WAYS = {"__init__", "source", "eutils", "loose_json", "open_copies", "whole_days"}
-UTILITIES = {"ecitmatch", "einfo", "elink", "espell", "esummary", "mesh"}
 
 
 def test_names_are_unique():
@@ -21,10 +20,11 @@ def test_names_are_unique():
 
 
 def test_every_file_in_the_room_is_in_the_list():
-    files = {path.stem for path in Path(utils.sources.__path__[0]).glob("*.py")}
+    room = Path(utils.sources.__path__[0])
+    files = {path.stem for path in room.glob("*.py")}
+    packages = {path.parent.name for path in room.glob("*/__init__.py")}
     names = {source.name for source in SOURCES}
-    parts = {file for file in files if any(file.startswith(f"{name}_") for name in names)}
-    assert files - SHARED_WAYS - UTILITIES - parts == names
+    assert (files | packages) - SHARED_WAYS == names
 
 
 def test_the_default_ladder_is_the_order_of_the_list():

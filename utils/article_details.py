@@ -19,7 +19,7 @@ from .paper import Author, Paper
 from .plain_text import encodable, shortened
 from .sources.eutils import BATCH
 from .sources.pubmed import fetch
-from .sources.pubmed_records import Form, fetch_records, known_records, records_url
+from .sources.pubmed.records import Form, fetch_records, known_records, records_url
 from .web import Web
 
 Level = Literal["abstract_plus", "full_xml", "medline_text", "citation_data"]

@@ -31,7 +31,7 @@ def test_nothing_heavy_is_imported_before_a_style_is_asked_for():
     told = "import sys, utils.citations; print(*sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", told],
-        cwd=STYLES.parents[1],
+        cwd=STYLES.parents[2],
         capture_output=True,
         text=True,
         check=True,

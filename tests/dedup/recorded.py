@@ -17,7 +17,7 @@ from utils.formats.safe_xml import parse
 from utils.identifiers import Ids
 from utils.paper import Paper
 from utils.sources import crossref, openalex
-from utils.sources.arxiv import records as arxiv_records
+from utils.sources.arxiv import entries as arxiv_entries
 from utils.sources.arxiv.manners import ATOM
 from utils.sources.europepmc import records as europepmc_records
 from utils.sources.semantic_scholar.records import scholar_paper
@@ -80,7 +80,7 @@ def _elsewhere(shared: Path) -> Iterator[Paper]:
         if row.get("authors") and row.get("year") and (found := scholar_paper(row)):
             yield found.paper
     for file in sorted((shared / "arxiv").glob("*.xml")):
-        yield from map(arxiv_records.paper_of, _entries(file.read_bytes()))
+        yield from map(arxiv_entries.paper_of, _entries(file.read_bytes()))
 
 
 def _entries(feed: bytes) -> Iterator[Any]:

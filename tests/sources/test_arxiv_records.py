@@ -4,8 +4,8 @@ import pytest
 
 from utils.errors import NotOffered, Unreachable
 from utils.sources.arxiv import _papers, _require_hits, _total
+from utils.sources.arxiv.entries import _TAKEN_BACK, _journal, named, paper_of, without_tex
 from utils.sources.arxiv.manners import ATOM, feed
-from utils.sources.arxiv.records import _TAKEN_BACK, _journal, named, paper_of, without_tex
 from utils.web import Answer
 
 

@@ -17,7 +17,7 @@ from utils.sources.eutils.espell import spelled
 from utils.sources.eutils.esummary import document_summaries, summaries
 from utils.sources.eutils.mesh import find_terms
 from utils.sources.pubmed import Hits, esearch
-from utils.sources.pubmed_records import fetch_records
+from utils.sources.pubmed.records import fetch_records
 
 UTILITIES = {
     "ecitmatch": lambda web: matched([{"journal": "Nature"}], web),

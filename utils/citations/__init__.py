@@ -1,7 +1,7 @@
 """A paper as a citation: every format of the contract, all made from one CSL item.
 
 `citations` gives any of them for many papers; what people read (APA, MLA, Vancouver) is made by
-`.citations.styles`, what reference managers read (RIS, BibTeX) here.
+`.styles`, what reference managers read (RIS, BibTeX) here.
 
 RIS as its tags are used by Zotero, EndNote and rispy: PMID in ``AN`` beside ``DB  - PubMed``,
 PMCID in ``C2``. BibTeX for any engine: UTF-8, LaTeX's own characters escaped except where a field

@@ -69,7 +69,7 @@ class Harvest:
         return self.ladder.shelf.folder / "reports" / self.job_id
 
     def __iter__(self) -> Iterator[Progress]:
-        """Work until no paper is pending, then write the report; see `.harvest.bulk.run`."""
+        """Work until no paper is pending, then write the report; see `.bulk.run`."""
         with self.ledger.alone():
             yield from run(self.ledger, self.ladder, prefer_pmc=self.prefer_pmc)
             self.report()  # still at work: whoever looks now does not miss the report

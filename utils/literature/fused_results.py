@@ -50,7 +50,7 @@ class Link:
 class Found:
     """A paper, merged from every source that found it.
 
-    ``sources`` are those that sent it, the one whose fields win first (see `.literature.merged_record`);
+    ``sources`` are those that sent it, the one whose fields win first (see `.merged_record`);
     ``same`` what was merged into that first record.
     """
 

@@ -1,7 +1,7 @@
 """One question to several sources at once, and one list of papers out of their answers.
 
 Every source is asked the same wish side by side, in its own pace; what they found becomes one list
-(see `.literature.fused_results`). A source that fails, or is slow, is named: it never looks like one that
+(see `.fused_results`). A source that fails, or is slow, is named: it never looks like one that
 found nothing.
 """
 

@@ -12,7 +12,7 @@ What goes where, beyond the obvious:
 - ``published`` is the date of the issue, made more precise by the electronic date where the two
   agree; for journals without print issues (``Electronic-eCollection``, ``Electronic-Print``) the
   electronic date. A span (``1998 Dec-1999 Jan``) counts from its beginning, a season is its year.
-- ``journal_abbreviation`` is NLM's (``MedlineTA``). ``eutils.mesh`` is one entry a heading as MEDLINE
+- ``journal_abbreviation`` is NLM's (``MedlineTA``). ``mesh`` is one entry a heading as MEDLINE
   writes it: ``Descriptor/qualifier/*major qualifier`` or ``*Descriptor``.
 - ``other_abstracts`` pairs are ``("plain-language-summary (eng)", text)``.
 - A book chapter has its own title, the book's in ``journal`` and its Bookshelf accession (``NBK…``)

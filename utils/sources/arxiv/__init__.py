@@ -16,10 +16,10 @@ from ...identifiers import Ids
 from ...paper import Paper, SearchResult, paper_from
 from ...web import Answer, Web
 from ..source import Lookup, Query, Route, Source, one_by_one, remembered
+from .entries import paper_of
 from .files import full_text
 from .manners import ATOM, OPENSEARCH, RATE, REMEMBERED_DAYS, ask, feed
 from .query import LAST, SHAKY, Question, question_of
-from .records import paper_of
 
 _IDS_PER_REQUEST = 100
 

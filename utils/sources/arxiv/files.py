@@ -15,8 +15,8 @@ from ...errors import BadContent, Miss, NotOffered
 from ...identifiers import Ids
 from ...paper import Fetched, Media, Paper
 from ...web import Web
+from .entries import WITHDRAWN
 from .manners import ask
-from .records import WITHDRAWN
 
 _FIRST_HTML = "2023-12"
 _OAI = "{http://www.openarchives.org/OAI/2.0/}"

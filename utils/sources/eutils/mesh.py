@@ -1,6 +1,6 @@
 """MeSH: the vocabulary PubMed is indexed with; headings, their synonyms, their place in the tree.
 
-``esearch`` and ``eutils.esummary`` with ``db=mesh``; ``efetch`` has no structured form for it. The first
+``esearch`` and ``esummary`` with ``db=mesh``; ``efetch`` has no structured form for it. The first
 of ``ds_meshterms`` is the heading, the others are entry terms; ``ds_idxlinks`` holds one place in
 the tree each, with the identifiers of the terms above and below. Supplementary concepts have none.
 

@@ -11,12 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ..errors import BadContent, BadRequest, Unreachable
-from ..identifiers import Ids
-from ..paper import Paper, SearchResult
-from ..web import Answer, Web
-from .eutils import BATCH, RATE, ask, shown_url
-from .source import Lookup, Query, Source, remembered
+from ...errors import BadContent, BadRequest, Unreachable
+from ...identifiers import Ids
+from ...paper import Paper, SearchResult
+from ...web import Answer, Web
+from ..eutils import BATCH, RATE, ask, shown_url
+from ..source import Lookup, Query, Source, remembered
 
 # PubMed serves the first 9,999 hits of a search only; retstart may be at most 9,998.
 LAST_HIT = 9_999
@@ -222,7 +222,7 @@ def recall(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
 
 
 def _records(which: Mapping[str, Any], web: Web) -> list[Paper]:
-    from ..formats.pubmed.records import read_records
+    from ...formats.pubmed.records import read_records
 
     papers: list[Paper] = []
 

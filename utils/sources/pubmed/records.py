@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from ..formats.pubmed.articles import split_medline, split_xml
-from ..web import Answer, Web
-from .eutils import ask, posted, shown_url
+from ...formats.pubmed.articles import split_medline, split_xml
+from ...web import Answer, Web
+from ..eutils import ask, posted, shown_url
 
 Form = Literal["xml", "medline"]
 _FORMS: dict[Form, dict[str, str]] = {
