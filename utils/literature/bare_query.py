@@ -12,23 +12,32 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-_TOKEN = re.compile(r'"[^"]*"|\[[^\[\]]*\]|[()]|[^\s()\[\]"]+')
-_TAG = re.compile(r"\[[^\[\]]*\]")
 _OPERATORS = ("AND", "OR", "NOT")
 _BORDERS = (*_OPERATORS, "(", ")")
 # Tags on words of the subject, or on a name.
-_WORDS = re.compile(
+_OF_WORDS = (
     r"(?:ti|tiab|title|title/abstract|tw|text words?|ot|other terms?|all|all fields|ab|abstract"
     r"|mh|mesh|mesh terms?|majr|mesh major topic|mesh:noexp|mh:noexp|majr:noexp|sh|nm"
-    r"|supplementary concept|rn|substance name|gene symbol|gene name|ps|"
-    r"au|author|1au|fau|lastau|first author|last author|full author name)(?::~\d+)?",
-    re.I,
+    r"|supplementary concept|rn|substance name|gene symbol|gene name|ps"
+    r"|au|author|1au|fau|lastau|first author|last author|full author name)(?::~\d+)?"
 )
-_ONE_WORD = re.compile(
-    r"(?:dp|pdat|edat|mdat|crdt|mhda|lr|date - .*|.*date|la|lang|language|pmid|uid|pmc|pmcid"
-    r"|doi|aid|vi|volume|ip|issue|pg|pagination|is|issn)",
-    re.I,
+# Tags on one word that is no subject: a date, a language, a number.
+_OF_ONE = (
+    r"dp|pdat|edat|mdat|crdt|mhda|lr|date - [a-z ]{1,20}|[a-z ]{0,20}date|la|lang|language|pmid|uid"
+    r"|pmc|pmcid|doi|aid|vi|volume|ip|issue|pg|pagination|is|issn"
 )
+# Tags on several such words: a type, a subset, a journal, a place.
+_OF_SEVERAL = (
+    r"pt|ptyp|publication type|sb|subset|filter|ta|journal|so|ad|affiliation|gr|grants?"
+    r"|grant number|ir|investigator|cn|corporate author|pl|place of publication|si|secondary source id|pubn"
+    r"|publisher|book|cois|conflict of interest statements|ed|editor|isbn|auid"
+)
+# Other brackets are text: [Ca2+], benzo[a]pyrene, [18F]FDG. So is one that a word goes on behind.
+_BRACKET = rf"\[\s*(?:{_OF_WORDS}|{_OF_ONE}|{_OF_SEVERAL})\s*\](?!\w)"
+_TAG = re.compile(_BRACKET, re.I)
+_TOKEN = re.compile(rf'"[^"]*"|{_BRACKET}|[()]|(?:(?!{_BRACKET})[^\s()"])+', re.I)
+_WORDS = re.compile(_OF_WORDS, re.I)
+_ONE_WORD = re.compile(_OF_ONE, re.I)
 
 
 def bare_words(query: str) -> tuple[str, tuple[str, ...]]:
@@ -40,6 +49,8 @@ def bare_words(query: str) -> tuple[str, tuple[str, ...]]:
     'coral'
     >>> bare_words("coral AND reef")
     ('coral AND reef', ())
+    >>> bare_words("benzo[a]pyrene[ti] AND [18F]FDG")[0]
+    'benzo[a]pyrene AND [18F]FDG'
     """
     if not _TAG.search(query):
         return query, ()

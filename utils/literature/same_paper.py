@@ -155,7 +155,8 @@ def _by_place(ours: Looks, theirs: Looks, titles: str) -> Judgement:
     in_journal = likeness.journals(ours, theirs) == "same"
     in_volume = likeness.volumes(ours, theirs) == "same"
     on_page = likeness.pages(ours, theirs) == "same"
-    placed = on_page and (in_volume or (in_journal and same_year))
+    # Without a journal, volume 12 and page 3 are a place in thousands of them.
+    placed = on_page and in_journal and (in_volume or same_year)
     if placed and authors != "differ" and (titles == "exact" or authors == "same"):
         sure = 0.99 if titles == "exact" else 0.95
         return Judgement("same", f"{titles} title, same place in the journal", sure)
