@@ -20,6 +20,10 @@ from utils.literature.bare_query import bare_words
         ("(a[ti] OR b) AND free full text[sb]", "(a OR b)"),
         ('"crispr cas9"[Title/Abstract:~2] NOT plant[mh]', '"crispr cas9" NOT plant'),
         ("31452104[pmid]", ""),
+        (
+            "benzo[a]pyrene[tiab] NOT imidazo[1,2-a]pyridine",
+            "benzo[a]pyrene NOT imidazo[1,2-a]pyridine",
+        ),
         ("[ti]", ""),
     ],
 )
@@ -29,9 +33,26 @@ def test_words_stay_and_restrictions_go_with_their_operator(query, bare):
     assert len(warnings) == 1
 
 
-@pytest.mark.parametrize("query", ['coral AND "great reef" NOT (moss OR fern)', "a[b", "CO2", ""])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "cytosolic [Ca2+] signalling",
+        "[18F]FDG PET",
+        "benzo[a]pyrene",
+        'coral AND "great reef" NOT (moss OR fern)',
+        "a[b",
+        "CO2",
+        "",
+    ],
+)
 def test_a_query_without_tags_is_left_alone(query):
     assert bare_words(query) == (query, ())
+
+
+def test_a_field_of_one_sites_language_is_told():
+    words, [told] = bare_words("cat:q-bio.GN ANDNOT moss")
+    assert words == "cat:q-bio.GN ANDNOT moss"
+    assert "“cat:”" in told
 
 
 def test_what_is_left_out_is_named():

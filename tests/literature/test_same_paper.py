@@ -76,6 +76,25 @@ def test_another_paper_that_looks_alike(changes):
     assert relation(**changes) != "same"
 
 
+@pytest.mark.parametrize("title", ["Editorial", "Introduction", "Obituary"])
+def test_a_page_is_no_place_where_the_journal_is_unknown(title):
+    placed = Paper(
+        Ids(pmid="1"), title, journal="J Foo", volume="12", pages="3-4", published="2019"
+    )
+    for other in (
+        Paper(Ids(), title, volume="12", pages="3", published="2020"),
+        Paper(Ids(), f"{title}.", volume="12", pages="3-4"),
+    ):
+        assert judged(placed, other).relation != "same"
+
+
+def test_two_pubmed_records_of_one_doi_are_no_versions_of_each_other():
+    title, who = "Impurity pinning in levitated droplets of brine", (Author("Haddad", "Samir"),)
+    one = Paper(Ids(pmid="1", doi="10.1000/j.2"), title, authors=who, published="2024")
+    other = Paper(Ids(pmid="77", doi="10.1000/j.2"), title, authors=who, published="2024")
+    assert judged(one, other).relation in {"different", "may_be"}
+
+
 def test_a_title_that_many_papers_share_needs_the_very_page():
     one = replace(REEF, title="Editorial")
     assert judged(one, replace(one, pages="")).relation != "same"

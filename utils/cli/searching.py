@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from ..paper import Paper, SearchResult
 
 
+# Nobody can come back to a process that has ended: it waits longer than a call from a host may.
+_LONGEST_S = 90.0
+
+
 def add(commands: Any) -> None:
     """Register the command."""
     search = command(commands, "search", _search, "search PubMed, or several sources at once")
@@ -54,6 +58,7 @@ def _search(args: argparse.Namespace, library: Library) -> int:
         end_year=args.year_to,
         author=args.author,
         sort_by=args.sort_by or "relevance",
+        longest_s=_LONGEST_S,
         **options,
     )
     if args.format:

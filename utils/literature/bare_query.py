@@ -29,13 +29,19 @@ _OF_ONE = (
 # Tags on several such words: a type, a subset, a journal, a place.
 _OF_SEVERAL = (
     r"pt|ptyp|publication type|sb|subset|filter|ta|journal|so|ad|affiliation|gr|grants?"
-    r"|grant number|ir|investigator|cn|corporate author|pl|place of publication|si|secondary source id|pubn"
+    r"|grant number|ir|investigator|cn|corporate author|pl|place of publication|si"
+    r"|secondary source id|pubn"
     r"|publisher|book|cois|conflict of interest statements|ed|editor|isbn|auid"
 )
 # Other brackets are text: [Ca2+], benzo[a]pyrene, [18F]FDG. So is one that a word goes on behind.
 _BRACKET = rf"\[\s*(?:{_OF_WORDS}|{_OF_ONE}|{_OF_SEVERAL})\s*\](?!\w)"
 _TAG = re.compile(_BRACKET, re.I)
 _TOKEN = re.compile(rf'"[^"]*"|{_BRACKET}|[()]|(?:(?!{_BRACKET})[^\s()"])+', re.I)
+# Of arXiv's language and of Europe PMC's.
+_FOREIGN = re.compile(
+    r"\b(?:(?:ti|au|abs|co|jr|cat|rn|all)|(?:TITLE|ABSTRACT|TITLE_ABS|AUTH|JOURNAL|PUB_YEAR|SRC"
+    r"|MESH_TERM|PUB_TYPE|OPEN_ACCESS)):(?=[\w\"(])"
+)
 _WORDS = re.compile(_OF_WORDS, re.I)
 _ONE_WORD = re.compile(_OF_ONE, re.I)
 
@@ -51,15 +57,21 @@ def bare_words(query: str) -> tuple[str, tuple[str, ...]]:
     ('coral AND reef', ())
     >>> bare_words("benzo[a]pyrene[ti] AND [18F]FDG")[0]
     'benzo[a]pyrene AND [18F]FDG'
+    >>> bare_words("ti:moss")[1]
+    ("“ti:” is a field of a single site's language; the others search for its letters.",)
     """
+    foreign = tuple(
+        f"“{name}” is a field of a single site's language; the others search for its letters."
+        for name in dict.fromkeys(_FOREIGN.findall(query))
+    )
     if not _TAG.search(query):
-        return query, ()
+        return query, foreign
     reader = _Reader(_TOKEN.findall(query)[::-1])
     bare = reader.words()
     told = f"Only PubMed understands field tags; the others were asked for “{bare}”"
     if reader.dropped:
         told += f", without {', '.join(reader.dropped)}"
-    return bare, (f"{told}.",)
+    return bare, (f"{told}.", *foreign)
 
 
 @dataclass(slots=True)

@@ -135,7 +135,7 @@ class Looks:
 def is_preprint(paper: Paper) -> bool:
     """Whether a record is that of a preprint, and says nothing of a journal.
 
-    >>> from .identifiers import Ids
+    >>> from utils.identifiers import Ids
     >>> is_preprint(Paper(Ids(arxiv="2601.00001"), journal="arXiv"))
     True
     >>> is_preprint(Paper(Ids(doi="10.1101/gad.1234", arxiv="2601.00001"), journal="Genes Dev"))

@@ -130,8 +130,8 @@ def _version(ours: Looks, theirs: Looks, clash: str) -> Judgement:
         return Judgement("different", clash, 1.0)
     if ours.preprint and ours.telling >= 3:
         return Judgement("version_of", "same title and authors, both preprints", 0.9)
-    stems = {_VERSION.sub("", looks.paper.ids.doi) for looks in (ours, theirs)}
-    if len(stems) == 1 and ours.paper.ids.doi and theirs.paper.ids.doi:
+    dois = {looks.paper.ids.doi for looks in (ours, theirs)}
+    if len(dois) == 2 and all(dois) and len({_VERSION.sub("", doi) for doi in dois}) == 1:
         return Judgement("version_of", "same title and authors, DOIs that count versions", 0.9)
     if ours.telling >= _TELLING and not _against(ours, theirs):
         return Judgement("may_be", f"same title, authors and year, but {clash}", 0.5)

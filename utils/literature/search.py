@@ -32,6 +32,8 @@ LONGEST_S = 15.0  # of the twenty a call has; the rest is for merging and the do
 _EARLIEST, _LATEST = 1800, 2999
 
 Outcome = Literal["answered", "unreachable", "busy", "refused", "not_configured", "slow"]
+# As word processors set them: to a search they are letters.
+_STRAIGHT = str.maketrans("“”„‟«»‘’", '""""""\'\'')
 # When nobody answered, this is what the reader hears of first.
 _GRAVITY: tuple[Outcome, ...] = ("unreachable", "busy", "slow", "not_configured", "refused")
 
@@ -145,7 +147,10 @@ def _wish(query: str, max_results: int, years: tuple[int, int], author: str, sor
     if first and last and first > last:
         raise BadRequest(f"start_year {first} is later than end_year {last}.", "Swap them.")
     wish = Query(
-        query.strip(), max_results=max_results, sort_by=sort_by, author=" ".join(author.split())
+        query.translate(_STRAIGHT).strip(),
+        max_results=max_results,
+        sort_by=sort_by,
+        author=" ".join(author.split()),
     )
     if first or last:
         wish = replace(wish, min_date=str(first or _EARLIEST), max_date=str(last or _LATEST))
@@ -210,7 +215,7 @@ def _outcome_of(work: Future[SearchResult]) -> SearchResult | PaperError:
 def _asked(source: Source, wish: Query, answers: _Answers, longest_s: float) -> Asked:
     answer, label = answers[source.name], source.about.split(":")[0]
     if answer is None:
-        said = f"{label} was not there within {longest_s:.0f} s; ask the same again to have it."
+        said = f"{label} was not there within {longest_s:.0f} s; it goes on. Ask the same again."
         return Asked(source.name, "slow", query=wish.text, message=said)
     if isinstance(answer, PaperError):
         said = str(answer) if label in answer.message else f"{label}: {answer}"
