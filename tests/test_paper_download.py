@@ -354,3 +354,19 @@ def test_an_abstract_says_who_keeps_the_record(library, world):
         world.mood("down", service)
     done = library.download(Ids(doi=world.paper("doi_only").doi))
     assert (done.stored.kind, done.stored.via) == ("abstract", "europepmc")
+
+
+def test_a_preprints_text_is_called_one(library, world):
+    done = library.download(f"arXiv:{world.paper('arxiv_published').arxiv}")
+    assert done.stored.of_preprint
+    assert "the preprint of" in done.message
+    header = Path(done.file_path).read_text().partition("---")[0]
+    assert "- Version: preprint; the published article may differ" in header
+
+
+def test_a_withdrawn_preprint_says_so_wherever_a_retraction_does(library):
+    done = library.download("arXiv:2604.00005")
+    assert done.row()["retracted"]
+    assert Path(done.file_path).read_text().startswith("RETRACTED:")
+    [made] = library.citations([done.stored.paper], ["bibtex"])
+    assert "etracted" in made["bibtex"]

@@ -65,6 +65,9 @@ class Notice:
     pmid: str = ""
 
 
+_TAKEN_BACK = {"Retracted Publication", "Withdrawn"}
+
+
 @dataclass(frozen=True, slots=True)
 class Paper:
     """What is known *about* a paper (never its text).
@@ -108,8 +111,11 @@ class Paper:
 
     @property
     def retracted(self) -> bool:
-        """Whether the paper itself was retracted (the notice of a retraction is not)."""
-        return "Retracted Publication" in self.publication_types or any(
+        """Whether the paper itself was retracted, or withdrawn from a preprint server.
+
+        The notice of a retraction is not.
+        """
+        return bool(_TAKEN_BACK & set(self.publication_types)) or any(
             notice.kind == "retraction" for notice in self.notices
         )
 
@@ -231,6 +237,9 @@ class Attempt:
     at: str = field(default_factory=now)
 
 
+_PREPRINTS_ONLY = {"arxiv", "europepmc_preprint"}
+
+
 @dataclass(frozen=True, slots=True)
 class StoredPaper:
     """A paper on disk, and the whole story of how it got there.
@@ -249,6 +258,11 @@ class StoredPaper:
     verdict: Verdict = "full_text"
     attempts: tuple[Attempt, ...] = ()
     saved_at: str = field(default_factory=now)
+
+    @property
+    def of_preprint(self) -> bool:
+        """Whether the text is a preprint's: the published article may say something else."""
+        return self.via in _PREPRINTS_ONLY
 
 
 def paper_from(row: dict[str, Any]) -> Paper:

@@ -39,7 +39,8 @@ class Download:
         where = "already on the shelf" if self.cached else f"saved from {self.stored.via}"
         name = self.stored.paper.title or str(self.stored.paper.ids)
         if self.stored.kind == "full_text":
-            return f"Full text of “{name}” {where}."
+            whose = "the preprint of " if self.stored.of_preprint else ""
+            return f"Full text of {whose}“{name}” {where}."
         tried = [a for a in self.stored.attempts if a.outcome != "skipped"]
         return f"Only the abstract of “{name}” ({where}): no full text in {len(tried)} attempts."
 

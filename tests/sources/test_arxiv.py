@@ -46,7 +46,7 @@ def test_only_the_version_that_withdraws_is_withdrawn(library):
     newest, first = (in_version("2604.00005", version, library.web) for version in ("", "1"))
     assert "Withdrawn" in newest.publication_types
     assert "error in equation 3" in newest.notices[0].reference
-    assert not newest.retracted
+    assert newest.retracted
     assert first.publication_types == ("Preprint",)
     assert first.notices == ()
 

@@ -144,6 +144,8 @@ def _undotted(text: str) -> str:
 def _kind(paper: Paper, bookshelf: str) -> str:
     if bookshelf:
         return "chapter" if paper.journal and paper.journal != paper.title else "book"
+    if paper.ids.arxiv and paper.ids.doi and paper.journal not in _ARXIV:
+        return "article-journal"  # arXiv's record, with the place where it was published
     for name, kind in _TYPES.items():
         if name in paper.publication_types:
             return kind

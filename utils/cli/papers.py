@@ -121,6 +121,7 @@ def wanted_by(given: Sequence[str]) -> list[Ids]:
 def _line(ids: Ids, done: Download) -> str:
     if done.stored.kind == "full_text":
         license_ = f", {one_line(done.stored.license)}" if done.stored.license else ""
+        license_ += ", preprint" if done.stored.of_preprint else ""
         origin = "on the shelf already" if done.cached else f"{done.stored.via}{license_}"
         return f"● {ids}: {done.file_path} ({origin})"
     tried = [a for a in done.stored.attempts if a.outcome != "skipped"]

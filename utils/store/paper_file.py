@@ -34,6 +34,7 @@ from ..plain_text import clean_text, one_line
 NO_ABSTRACT = "[No abstract available]"
 NO_FULL_TEXT = "Full text was not available when this was saved; this is the abstract only."
 RETRACTED = "RETRACTED: this paper was retracted; do not rely on its findings."
+PREPRINT = "preprint; the published article may differ"
 _RULE = "\n\n---\n\n"
 _LINE = re.compile(r"- ([A-Za-z][A-Za-z0-9]*): ?(.*)")
 
@@ -145,6 +146,7 @@ def _header(stored: StoredPaper, note: str) -> str:
         "License": stored.license,
         "Source": stored.source,
         "Via": stored.via,
+        "Version": PREPRINT if stored.of_preprint else "",
         "Retrieved": stored.saved_at,
         "Kind": stored.kind,
         "Verdict": stored.verdict,

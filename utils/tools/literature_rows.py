@@ -24,6 +24,7 @@ def preprint_row(paper: Paper) -> dict[str, Any]:
         "categories": list(paper.categories),
         "primary_category": paper.categories[0] if paper.categories else "",
         "doi": paper.ids.doi,
+        "retracted": paper.retracted,
     }
 
 

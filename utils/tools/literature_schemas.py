@@ -27,6 +27,7 @@ PREPRINT = _texts(
     "id title abstract published updated url pdf_url primary_category doi",
     authors=_WORDS,
     categories=_WORDS,
+    retracted=FLAG,
 )
 PREPRINTS = record(
     total=NUMBER, papers=rows(PREPRINT), next_start=NEXT, effective_query=TEXT, warnings=_WORDS
