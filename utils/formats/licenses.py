@@ -1,7 +1,8 @@
 """Licenses by their short names, however a site spells them.
 
-One license comes as ``CC BY``, ``cc-by``, ``CC BY 4.0``, an address at creativecommons.org or the
-sentence it stands for, depending on whom one asks. Addresses: https://creativecommons.org/licenses/
+One license comes as ``CC BY``, ``cc-by``, ``CCBY``, ``CC BY 4.0``, a creativecommons.org address
+or the sentence it stands for, depending on whom one asks. A term that is missed gives away what its
+author kept, so a code is read whole or not at all. https://creativecommons.org/licenses/
 """
 
 from __future__ import annotations
@@ -13,7 +14,12 @@ _URL = re.compile(
     r"creativecommons\.org/(?:licen[sc]es/(by[a-z-]*)/(\d\.\d)?|publicdomain/(zero|mark)/(\d\.\d)?)",
     re.I,
 )
-_CODE = re.compile(r"\b(CC[ -]?BY(?:[ -](?:NC|ND|SA)\b)*)[ -]?v?(\d\.\d)?", re.I)
+_GAP = r"[ _\u00a0\u2010-\u2013-]"
+_CODE = re.compile(
+    rf"\bCC{_GAP}?BY((?:{_GAP}?(?:NC|ND|SA)(?=NC|ND|SA|[^A-Z]|$))*)(?![A-Z]){_GAP}?v?(\d\.\d)?",
+    re.I,
+)
+_ZERO = re.compile(rf"(?:^\W*CC{_GAP}?0|\bCC-?0|\bCC{_GAP}?Zero)\b(?!\.\d)", re.I)
 _NAME = re.compile(
     r"Creative Commons,? Attribution((?:[ \u2010-\u2013-]*(?:Non[- ]?Commercial|No[- ]?Deriv\w*"
     r"|Share[- ]?Alike))*)(?: (?:International|Unported|Generic|Public))*"
@@ -58,12 +64,10 @@ def _by_url(text: str) -> str:
 
 
 def _by_code(text: str) -> str:
-    if re.fullmatch(r"\W*CC[ -]?(?:0|zero)\W*", text, re.I) or "CC0" in text:
-        return "CC0 1.0"
-    if not (match := _CODE.search(text)):
-        return ""
-    terms = re.sub(r"[ -]+", "-", re.sub(r"(?i)^CC[ -]?", "", match[1]))
-    return _spelled(f"CC {terms}", match[2])
+    if match := _CODE.search(text):
+        terms = re.findall("[A-Z]{2}", match[1].upper())
+        return _spelled("-".join(["CC BY", *terms]), match[2])
+    return "CC0 1.0" if _ZERO.search(text) else ""
 
 
 def _by_name(text: str) -> str:

@@ -26,7 +26,7 @@ from .tree import remove
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
 
-_MATH: Final = re.compile(r"<math\b(?:[^>\"']++|\"[^\"]{0,50000}+\"|'[^']{0,50000}+')*+>")
+_MATH: Final = re.compile(r"<math\b(?:[^<>\"']++|\"[^\"]{0,50000}+\"|'[^']{0,50000}+')*+>")
 _NOT_SHOWN: Final = [
     *("ltx_authors", "ltx_dates", "ltx_ERROR", "ltx_TOC", "ltx_bib_cited", "ltx_rdf"),
     *("ltx_pagination", "ltx_listing_data", "ltx_tag_listingline", "ltx_note_mark"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterator
+from itertools import chain, pairwise
 from typing import Final
 
 _ENTRY: Final = re.compile(
@@ -17,38 +18,65 @@ _FIELD: Final = re.compile(r"[\s,]*([A-Za-z][\w-]{0,50})\s{0,99}=\s{0,99}")
 _VALUE: Final = re.compile(r"[^\s,{}#\"]{1,200}")
 _GLUE: Final = re.compile(r"\s{0,99}#\s{0,99}")
 _BRACE: Final = re.compile(r"(?<!\\)[{}]")
+_BRACE_OR_QUOTE: Final = re.compile(r'(?<!\\)[{}"]')
 _LATEX_ENTRY: Final = re.compile(r"\\entry\{([^{}]{1,200})\}\{[^{}]{0,50}\}")
 _LATEX_FIELD: Final = re.compile(
     r"\\(?:field|list|name)\{(\w{1,30})\}|\\verb\{(doi|eprint|url)\}\s+\\verb\s+(\S{1,500})"
 )
 _FAMILY: Final = re.compile(r"family=\{|given=\{")
 _LONGEST_ENTRY: Final = 40_000
+_MOST_GLUED: Final = 50  # parts of a value
 _NAMES_SHOWN: Final = 3
 
 
 def bib_entries(text: str, wanted: Container[str]) -> dict[str, dict[str, str]]:
     """The fields of each wanted entry of a ``.bib`` file, by its key."""
     found: dict[str, dict[str, str]] = {}
-    strings: dict[str, str] = {}
-    for match in _ENTRY.finditer(text):
+    strings = _Strings(len(text))
+    for match, inner in _cut(_ENTRY, text):
         if match[1].lower() == "string":
-            value, _ = _value(text, match.end(), {})
-            strings[match[2].lower()] = value
-        elif match[3] == "," and match[2] in wanted:
-            found.setdefault(match[2], _fields(text, match.end(), strings))
+            strings.define(match[2], _value(inner, 0, _Strings(0))[0])
+        elif match[3] == "," and match[2] in wanted and match[2] not in found:
+            found[match[2]] = _fields(inner, strings)
     return found
 
 
-def _fields(text: str, at: int, strings: dict[str, str]) -> dict[str, str]:
+class _Strings:
+    """What ``@string`` defines, spelled out until that took *left* characters in all."""
+
+    def __init__(self, left: int) -> None:
+        self._left = left
+        self._values: dict[str, str] = {}
+
+    def define(self, name: str, value: str) -> None:
+        """Have *name* stand for *value*."""
+        self._values[name.lower()] = value
+
+    def spelled_out(self, word: str) -> str:
+        """What *word* stands for, itself where it is no name."""
+        value = self._values.get(word.lower(), word)
+        self._left -= len(value)
+        return value if self._left >= 0 else word
+
+
+def _cut(start: re.Pattern[str], text: str) -> Iterator[tuple[re.Match[str], str]]:
+    """The start of each entry and its text: up to the next, though nothing may close it."""
+    for match, following in pairwise(chain(start.finditer(text), (None,))):
+        if match is not None:
+            end = following.start() if following is not None else len(text)
+            yield match, text[match.end() : min(end, match.end() + _LONGEST_ENTRY)]
+
+
+def _fields(text: str, strings: _Strings) -> dict[str, str]:
     fields: dict[str, str] = {}
-    end = at + _LONGEST_ENTRY
-    while at < end and (match := _FIELD.match(text, at, end)):
+    at = 0
+    while match := _FIELD.match(text, at):
         value, at = _value(text, match.end(), strings)
         fields.setdefault(match[1].lower(), value)
     return fields
 
 
-def _value(text: str, at: int, strings: dict[str, str]) -> tuple[str, int]:
+def _value(text: str, at: int, strings: _Strings) -> tuple[str, int]:
     """A value and where it ends: braced, quoted, a number or name, or several joined by ``#``."""
     parts: list[str] = []
     while True:
@@ -63,11 +91,11 @@ def _value(text: str, at: int, strings: dict[str, str]) -> tuple[str, int]:
             parts.append(text[at + 1 : end])
         elif word := _VALUE.match(text, at):
             end = word.end() - 1
-            parts.append(strings.get(word[0].lower(), word[0]))
+            parts.append(strings.spelled_out(word[0]))
         else:
             return "".join(parts), at + 1
         glue = _GLUE.match(text, end + 1)
-        if glue is None or len(parts) > 50:
+        if glue is None or len(parts) > _MOST_GLUED:
             return "".join(parts), end + 1
         at = glue.end()
 
@@ -75,36 +103,33 @@ def _value(text: str, at: int, strings: dict[str, str]) -> tuple[str, int]:
 def _closing(text: str, at: int, *, quoted: bool = False) -> int:
     """Where the brace or quotation mark at *at* is closed."""
     depth = 0
-    end = at + _LONGEST_ENTRY
     if quoted:
-        for match in re.compile(r'(?<!\\)[{}"]').finditer(text, at + 1, end):
+        for match in _BRACE_OR_QUOTE.finditer(text, at + 1):
             depth += (match[0] == "{") - (match[0] == "}")
             if match[0] == '"' and depth <= 0:
                 return match.start()
-        return min(end, len(text))
-    for match in _BRACE.finditer(text, at, end):
+        return len(text)
+    for match in _BRACE.finditer(text, at):
         depth += 1 if match[0] == "{" else -1
         if not depth:
             return match.start()
-    return min(end, len(text))
+    return len(text)
 
 
 def biblatex_entries(text: str) -> Iterator[tuple[str, dict[str, str]]]:
     """The key and fields of each entry of a ``.bbl`` that biblatex reads."""
-    starts = list(_LATEX_ENTRY.finditer(text))
-    for entry, following in zip(starts, [*starts[1:], None], strict=True):
-        end = min(following.start() if following else len(text), entry.end() + _LONGEST_ENTRY)
+    for entry, inner in _cut(_LATEX_ENTRY, text):
         fields: dict[str, str] = {}
-        at = entry.end()
-        while match := _LATEX_FIELD.search(text, at, end):
+        at = 0
+        while match := _LATEX_FIELD.search(inner, at):
             at = match.end()
             if match[2]:
                 fields.setdefault(match[2], match[3])
                 continue
             values: list[str] = []
-            while text[at : at + 1] == "{" and len(values) < 5:
-                close = _closing(text, at)
-                values.append(text[at + 1 : close])
+            while inner[at : at + 1] == "{" and len(values) < 5:
+                close = _closing(inner, at)
+                values.append(inner[at + 1 : close])
                 at = close + 1
             value = values[-1] if values else ""
             is_name = match[0].startswith("\\name")
@@ -115,8 +140,10 @@ def biblatex_entries(text: str) -> Iterator[tuple[str, dict[str, str]]]:
 def _people(value: str) -> str:
     """Names as BibTeX writes them, ``Roe, Jane and Doe, John``."""
     people: list[list[str]] = []
-    for match in _FAMILY.finditer(value):
-        name = value[match.end() : _closing(value, match.end() - 1)]
+    at = 0
+    while match := _FAMILY.search(value, at):
+        at = _closing(value, match.end() - 1)
+        name = value[match.end() : at]
         if match[0].startswith("family"):
             people.append([name])
         elif people:

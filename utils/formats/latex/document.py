@@ -30,7 +30,7 @@ _MOST_AUTHORS: Final = 5000
 def read(fetched: Fetched) -> Document:
     """Read a submission's source.
 
-    One whose archive ends in the middle has the verdict ``partial``.
+    One that ends in the middle, or is longer than is read, has the verdict ``partial``.
 
     Raises
     ------
@@ -48,7 +48,7 @@ def read(fetched: Fetched) -> Document:
         raise BadContent(msg, verdict="empty")
     title = without_markup(filled(walk, walk.front.title)).replace("*", "")
     found = measure(markdown)
-    lost = "the archive ends in the middle" if submission.cut_off else ""
+    lost = "the source ends in the middle" if submission.cut_off else ""
     if walk.incomplete or walk.gullet.left <= 0:
         lost = "its files or macros call each other without end"
     return Document(

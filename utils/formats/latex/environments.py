@@ -176,10 +176,13 @@ def _tabular(spec: str) -> Environment:
         def put(blocks: list[str]) -> None:
             source = " ".join(blocks)
             walk.words = outer
+            table = "" if nested else pipe_table(source)
             if nested:
                 walk.write(flat(source))
+            elif len(table) <= len(source) or walk.gullet.spend(len(table) - len(source)):
+                walk.add(table)
             else:
-                walk.add(pipe_table(source))
+                walk.add(flat(source))
 
         if not walk.open(Scope(name, "tabular", put)):
             walk.words = outer

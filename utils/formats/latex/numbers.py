@@ -8,7 +8,7 @@ of ``revtex`` and ``IEEEtran`` where they differ.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
 SECTIONS: Final = ("part", "chapter", "section", "subsection", "subsubsection")
@@ -39,8 +39,9 @@ _PART: Final = re.compile(
 )
 _STEPS: Final = ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"))
 _SMALL_STEPS: Final = ((50, "l"), (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
-_MOST_COUNTERS: Final = 300
-_DEEPEST: Final = 5
+_MOST_COUNTERS: Final = 100
+_DEEPEST: Final = 5  # counters within counters, patterns in patterns
+_MOST_PARTS: Final = 200  # of all patterns that make up a number
 _LONGEST: Final = 40  # characters of a number
 _GREATEST: Final = 4000
 
@@ -103,34 +104,36 @@ class Numbers:
     def step(self, counter: str, kind: str = "") -> str:
         """Count one more, which labels now mean, and its number."""
         self.set(counter, 1, add=True)
-        reset = [counter]
-        for outer in reset:
-            inner = [name for name, above in self._within.items() if above == outer]
-            reset += [name for name in inner if name not in reset]
-        for name in reset[1:]:
-            self._values.pop(name, None)
+        outer = {counter}
+        for _ in range(_DEEPEST):
+            outer = {name for name, above in self._within.items() if above in outer} - {counter}
+            for name in outer:
+                self._values.pop(name, None)
         self.current = Label(self.number(counter), kind or counter)
         return self.current.number
 
-    def number(self, counter: str, depth: int = 0) -> str:
+    def number(self, counter: str) -> str:
         """A counter as it is printed."""
+        return self._written(counter, 0, iter(range(_MOST_PARTS)))
+
+    def _written(self, counter: str, depth: int, left: Iterator[int]) -> str:
+        """A counter by its pattern; *left* is used up by the parts of all patterns in it."""
+        if depth > _DEEPEST:
+            return ""
         pattern = self._patterns.get(counter) or rf"\arabic{{{counter}}}"
         if not pattern.endswith(r"\alph{equation}"):
             pattern = self._redefined(f"\\the{counter}") or pattern
-        return self._written(pattern, depth)[:_LONGEST]
-
-    def _written(self, pattern: str, depth: int) -> str:
-        if depth > _DEEPEST:
-            return ""
-        made = []
-        for part in _PART.finditer(pattern[:200]):
+        made = ""
+        for _, part in zip(left, _PART.finditer(pattern[:200]), strict=False):
             if part[1]:
-                made.append(self.number(part[1], depth + 1))
+                made += self._written(part[1], depth + 1, left)
             elif part[3]:
-                made.append(_spelled(self._values.get(part[3], 0), part[2]))
+                made += _spelled(self._values.get(part[3], 0), part[2])
             else:
-                made.append(part[4])
-        return "".join(made).strip()
+                made += part[4]
+            if len(made) >= _LONGEST:
+                break
+        return made.strip()[:_LONGEST]
 
     def mean(self, number: str, kind: str) -> None:
         """Have labels mean this number, which no counter gave."""

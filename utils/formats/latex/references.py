@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from .bibtex import bib_entries, biblatex_entries, composed, named
@@ -47,12 +48,13 @@ class Bibliography:
 
     def __init__(self) -> None:
         self.entries: dict[str, str] = {}
-        self.files: list[str] = []
+        self.files: dict[str, None] = {}
         self._labels: dict[str, tuple[str, str]] = {}
         self._by_names: bool | None = None
         self._natbib = False
         self._numbers: dict[str, str] = {}
         self.composed = False  # of data files, whose labels are ours
+        self.is_read = False  # the list that came made, which is one for the whole paper
 
     def follow(self, package: str, options: str) -> None:
         """Cite as a class or package does."""
@@ -130,7 +132,10 @@ def read_list(walk: Walk) -> None:
     r"""``\bibliography``: the list as BibTeX or biblatex made it, else its sources for the end."""
     walk.gullet.option()
     names = joined(walk.gullet.argument()).split(",") if walk.gullet.peek() == "{" else []
-    walk.bibliography.files += [name.strip() for name in names[:50]]
+    walk.bibliography.files |= dict.fromkeys(name.strip() for name in names[:50])
+    if walk.bibliography.is_read:
+        return
+    walk.bibliography.is_read = True
     files = walk.submission.files
     made = f"{walk.submission.main.rpartition('.')[0]}.bbl"
     lists = [name for name in files if name.endswith(".bbl")]
@@ -147,18 +152,21 @@ def complete_list(walk: Walk) -> None:
     """Where no list came made, make it of the ``.bib`` files: what the text cites, in its order."""
     if walk.bibliography.entries:
         return
-    files = walk.submission.files
+    find = partial(walk.submission.find, folder=walk.folder, ending=".bib")
     found: dict[str, dict[str, str]] = {}
-    for name in walk.bibliography.files:
-        if file := walk.submission.find(name, walk.folder, ".bib"):
-            found |= bib_entries(files[file], walk.cited)
+    for file in filter(None, dict.fromkeys(map(find, walk.bibliography.files))):
+        missing = walk.cited.keys() - found.keys()
+        found |= bib_entries(walk.submission.files[file], missing)
     for key in walk.cited:
         if key in found:
             _add(walk, key, found[key])
 
 
 def _add(walk: Walk, key: str, fields: dict[str, str]) -> None:
-    if text := walk.line(composed(fields)):
+    tex = composed(fields)
+    if key in walk.bibliography.entries or not walk.gullet.spend(len(tex)):
+        return
+    if text := walk.line(tex):
         walk.bibliography.composed = True
         walk.bibliography.add(key, text)
         walk.bibliography.label(key, walk.line(named(fields)))

@@ -16,14 +16,26 @@ import tarfile
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import IO, Any, Final, cast
+from typing import Any, Final
 
 from ...errors import BadContent
 
 _MOST_UNPACKED: Final = 400_000_000  # bytes; submissions are mostly pictures, passed by unkept
 _MOST_TEXT: Final = 8_000_000  # bytes; a thesis of a thousand pages has three
 _MOST_FILES: Final = 5000
+_LONGEST_HEADER: Final = 100_000  # bytes; what pax says about a file is a few hundred
 _STEP: Final = 1 << 16
+_MOST_HEADERS: Final = 10  # of one file
+_FILES: Final = (tarfile.REGTYPE, tarfile.AREGTYPE, tarfile.CONTTYPE)
+_WITHOUT_CONTENT: Final = (
+    *(tarfile.LNKTYPE, tarfile.SYMTYPE, tarfile.DIRTYPE),
+    *(tarfile.CHRTYPE, tarfile.BLKTYPE, tarfile.FIFOTYPE),
+)
+_ABOUT_THE_NEXT: Final = (
+    *(tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK),
+    *(tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE),
+)
+_PAX_PATH: Final = re.compile(rb"^\d+ path=([^\n]*)\n", re.M)
 _TEXTS: Final = re.compile(
     r".*\.(?:tex|ltx|latex|bbl|bib|sty|def|inc|tikz|json|xxx|md|txt)|[^.]*", re.I | re.S
 )
@@ -74,7 +86,8 @@ def unpack(body: bytes) -> Submission:
         else:
             _refuse_foreign(head)
             files["main.tex"] = source.read(_MOST_TEXT)
-        cut_off = source.ends_early()
+            cut_off = bool(source.read(1))
+        cut_off = cut_off or source.ends_early()
     except (tarfile.TarError, EOFError, zlib.error, OSError, ValueError, OverflowError):
         cut_off = True
     if source.overflows:
@@ -85,7 +98,7 @@ def unpack(body: bytes) -> Submission:
 
 
 class _Unpacked:
-    """The bytes, unzipped where they are zipped, as a file that ends at a bound."""
+    """The bytes, unzipped where they are zipped, up to a bound."""
 
     def __init__(self, body: bytes) -> None:
         self.overflows = False
@@ -118,6 +131,14 @@ class _Unpacked:
             raise ValueError
         return made
 
+    def skip(self, size: int) -> None:
+        """Pass by *size* bytes, which must be there."""
+        while size > 0:
+            passed = len(self.read(min(size, _STEP)))
+            if not passed:
+                raise EOFError
+            size -= passed
+
     def _more(self, size: int) -> bytes:
         if self._gzip is None:
             self._at += size
@@ -149,25 +170,53 @@ def _is_tar(head: bytes) -> bool:
 def _members(source: _Unpacked) -> Iterator[tuple[str, bytes]]:
     """Each text file; pictures are passed by."""
     left = _MOST_TEXT
-    with tarfile.open(fileobj=cast("IO[bytes]", source), mode="r|", errorlevel=0) as archive:
-        for count, member in enumerate(archive):
-            name = _inside(member.name)
-            if count >= _MOST_FILES or left <= 0:
-                source.overflows = True
-                return
-            if not (member.isreg() and name and _TEXTS.fullmatch(posixpath.basename(name))):
-                continue
-            if member.size > left and not name.endswith(".tex"):
-                continue  # a bibliography of everything
-            if member.size > left:
-                source.overflows = True
-                return
-            opened = archive.extractfile(member)
-            text = opened.read() if opened is not None else b""
-            if len(text) < member.size:
-                raise EOFError
-            left -= len(text)
-            yield name, text
+    count = 0
+    while (member := _header(source)) is not None:
+        name = _inside(member.name)
+        count += 1
+        if count > _MOST_FILES or left <= 0:
+            source.overflows = True
+            return
+        size = max(0, member.size) if member.type not in _WITHOUT_CONTENT else 0
+        is_text = member.type in _FILES and name and _TEXTS.fullmatch(posixpath.basename(name))
+        if not is_text or (size > left and not name.endswith(".tex")):
+            source.skip(size + -size % tarfile.BLOCKSIZE)  # pictures, a bibliography of everything
+            continue
+        if size > left:
+            source.overflows = True
+            return
+        text = source.read(size)
+        if len(text) < size:
+            raise EOFError
+        left -= size
+        yield name, text
+        source.skip(-size % tarfile.BLOCKSIZE)
+
+
+def _header(source: _Unpacked) -> tarfile.TarInfo | None:
+    """The header of the next member, its long name in place; none at the end.
+
+    `tarfile` reads whole archives only without bounds: a name may be declared as long as memory is.
+    """
+    long_name = ""
+    for _ in range(_MOST_HEADERS):
+        block = source.read(tarfile.BLOCKSIZE)
+        if not block.strip(b"\0"):
+            return None
+        member = tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
+        if member.type not in _ABOUT_THE_NEXT:
+            member.name = long_name or member.name
+            return member
+        if not 0 <= member.size <= _LONGEST_HEADER:
+            break
+        told = source.read(member.size)
+        source.skip(-member.size % tarfile.BLOCKSIZE)
+        if member.type == tarfile.GNUTYPE_LONGNAME:
+            long_name = told.partition(b"\0")[0].decode("utf-8", "surrogateescape")
+        elif member.type == tarfile.XHDTYPE and (path := _PAX_PATH.search(told)):
+            long_name = path[1].decode("utf-8", "surrogateescape")
+    source.overflows = True
+    raise ValueError
 
 
 def _inside(name: str) -> str:

@@ -2,6 +2,7 @@ r"""``tabular`` and its kin as pipe tables, spans and all, like the other reader
 
 While a table is read, signs of the private use area stand for the ends of cells and rows and for
 rules. The rows above the first rule below the top are its header; without rules it is the first.
+A row is as wide as the widest, so a table far wider than any that is printed becomes plain words.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ _SPANS: Final = re.compile(f"([{WIDE}{HIGH}])(\\d{{0,4}}){SPANS}")
 _FORMULA: Final = re.compile(r"(?<!\\)\$[^$\n]{1,2000}(?<!\\)\$")
 _WIDEST: Final = 60
 _MOST_ROWS: Final = 5000
-_ADDED_IN_ALL: Final = 50_000  # cells that spans may add
+_MOST_COLUMNS: Final = 200
+_MOST_CELLS: Final = 200_000
+_ADDED_IN_ALL: Final = 200_000  # characters that spans may add
 _SIGNS: Final = re.compile(f"[{CELL}{ROW}{RULE}{WIDE}{HIGH}{SPANS}]")
 
 
@@ -27,6 +30,8 @@ def pipe_table(source: str) -> str:
     grid_width = max(map(len, grid), default=0)
     if not grid_width:
         return ""
+    if grid_width > _MOST_COLUMNS or grid_width * len(grid) > _MOST_CELLS:
+        return flat(source)
     if grid_width == 1 and len(grid) <= 1:  # a frame around text
         return tidy(grid[0][0])
     header = [_joined(grid[:head], column) for column in range(grid_width)]
@@ -57,13 +62,16 @@ def _grid(source: str) -> tuple[list[list[str]], int]:
             column = len(row)
             if not text and column in hanging:
                 rows, text = hanging.pop(column)
-                if rows > 1:
+                left -= len(text)
+                if rows > 1 and left > 0:
                     hanging[column] = (rows - 1, text)
             elif spans.get(HIGH, 1) > 1:
                 hanging[column] = (min(spans[HIGH] - 1, _MOST_ROWS), text)
-            wide = min(spans.get(WIDE, 1), _WIDEST - min(column, _WIDEST - 1), left)
-            left -= max(wide - 1, 0)
-            row += [text] + [text if not head and len(grid) < 3 else ""] * (wide - 1)
+            wide = max(1, min(spans.get(WIDE, 1), _WIDEST - column, left))
+            repeated = text if not head and len(grid) < 3 else ""
+            repeated = repeated if len(repeated) * (wide - 1) <= left else ""
+            left -= (len(repeated) + 1) * (wide - 1)
+            row += [text] + [repeated] * (wide - 1)
         if any(row):
             grid.append(row)
     return grid, head or 1

@@ -28,6 +28,7 @@ _OPTION_TOKENS: Final = 2000  # of a [...]; without an end so far, it is a brack
 _OPTION_TOKENS_LATER: Final = 20
 _IN_VAIN: Final = 20_000  # tokens read ahead for an end that did not come, in all
 _DEEPEST_INPUT: Final = 20
+_LONGEST_LINE: Final = 2000  # characters up to an end on the same line
 
 
 @dataclass(slots=True)
@@ -169,19 +170,37 @@ class Tokens:
         if len(self._frames) <= self._floor:
             return ""
         frame = self._frames[-1]
-        if frame.ahead:  # inside an argument it has been cut already
-            frame.text = joined(frame.ahead[::-1]) + frame.text[frame.at :]
-            frame.ahead, frame.at = [], 0
-        stop = frame.text.find(end, frame.at)
-        if same_line:
-            line = frame.text.find("\n", frame.at)
-            stop = stop if line < 0 or stop < line else -1
-        if stop < 0:
-            stop = frame.text.find("\n", frame.at) if same_line else len(frame.text)
-            stop = len(frame.text) if stop < 0 else stop
-            end = ""
-        text, frame.at = frame.text[frame.at : stop], stop + len(end)
-        return text
+        cut, ended = self._raw_ahead(end, same_line=same_line)
+        if ended:
+            return cut
+        last = min(len(frame.text), frame.at + _LONGEST_LINE) if same_line else len(frame.text)
+        if same_line and (line := frame.text.find("\n", frame.at, last)) >= 0:
+            last = line
+        stop = frame.text.find(end, frame.at, last)
+        text = frame.text[frame.at : last if stop < 0 else stop]
+        frame.at = last if stop < 0 else stop + len(end)
+        return cut + text
+
+    def _raw_ahead(self, end: str, *, same_line: bool) -> tuple[str, bool]:
+        """The text up to *end* among tokens, as arguments have been cut already; whether it ends.
+
+        Only what is taken is joined: the rest may be as long as the paper.
+        """
+        ahead = self._frames[-1].ahead
+        found: list[str] = []
+        tail = ""
+        while ahead:
+            lexeme = ahead.pop()
+            if same_line and lexeme == PARAGRAPH:
+                ahead.append(lexeme)
+                return joined(found), True
+            found.append(lexeme)
+            tail = tail[-len(end) :] + lexeme
+            if end in tail:
+                before, _, after = joined(found).partition(end)
+                ahead += [after] if after else []
+                return before, True
+        return joined(found), False
 
     def address(self) -> str:
         """An argument in which a percent sign is one, unless it ends the line."""

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 _DEEPEST: Final = 8  # texts read apart inside each other
 _MOST_SCOPES: Final = 300
+_LONGEST_PATTERN: Final = 200  # characters of what writes a counter
 _MOST_HELD: Final = 40  # environments in each other that hold their blocks
 _INSERTED: Final = 4  # times the size of all files, by files that read others in
 
@@ -123,7 +124,9 @@ class Walk:
 
     def _redefined(self, name: str) -> str:
         macro = self.gullet.macros.get(name)
-        return joined(macro.body) if macro is not None and not macro.arity else ""
+        if macro is None or macro.arity or macro.size > _LONGEST_PATTERN:
+            return ""
+        return joined(macro.body)
 
     # --- reading --------------------------------------------------------------------------------
 
