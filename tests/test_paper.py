@@ -76,3 +76,15 @@ def test_nothing_the_wrong_kind_or_a_contradiction_is_refused(given):
 def test_the_doi_arxiv_registered_does_not_take_the_place_of_the_journals():
     ids = Ids.of(arxiv="2601.00001", doi="10.1000/a")
     assert ids.names() == ["doi:10.1000/a", "arxiv:2601.00001"]
+
+
+@pytest.mark.parametrize("doi", ["10.1000/../search", "10.1000/.", "10.1000/./a", "10.1000/a/../b"])
+def test_a_doi_that_leads_elsewhere_is_none(doi):
+    assert not Ids(doi=doi)
+    for spelling in (doi, f"https://doi.org/{doi}", f"doi:{doi}", doi.replace("/", "%2F")):
+        with pytest.raises(BadRequest):
+            Ids.parse(spelling)
+
+
+def test_dots_in_a_step_are_part_of_a_doi():
+    assert Ids.parse("10.1000/a..b/.c/...").doi == "10.1000/a..b/.c"

@@ -107,6 +107,19 @@ def test_a_list_without_titles_is_better_than_none(library, world, pmid):
     assert any("Titles" in warning for warning in found.warnings)
 
 
+def test_titles_that_are_remembered_are_shown(library, world, pmid):
+    whole = library.related(pmid, "pubmed_similar_articles", 3)
+    library.web.memory.keep("pubmed", pmid, {"of": "another version"}, 1.0)  # so PubMed is asked
+    world.mood("down", "eutils", path="efetch")
+    again = library.related(pmid, "pubmed_similar_articles", 3)
+    assert again.articles == whole.articles
+    assert not again.warnings
+    assert any(
+        "Titles" in warning
+        for warning in library.related(pmid, "pubmed_similar_articles", 20).warnings
+    )
+
+
 def test_an_unknown_paper_is_not_a_paper_without_relations(library, world):
     for kind in ("pubmed_similar_articles", "pubmed_citedin"):
         with pytest.raises(NotFound):

@@ -53,7 +53,8 @@ class Ids:
 
     ``doi`` is lower case, ``pmcid`` starts with ``PMC``, ``arxiv`` carries no version. A DOI that
     arXiv registered (``10.48550/arXiv.…``) is kept as the arXiv identifier it spells, so that
-    ``doi`` is free for the published version.
+    ``doi`` is free for the published version. A DOI with a step ``.`` or ``..`` in it is none:
+    sites are asked for DOIs as paths, and it would lead to another page than the paper's.
     """
 
     doi: str = ""
@@ -68,6 +69,8 @@ class Ids:
         doi, arxiv = self.doi.lower(), self.arxiv
         if match := _ARXIV_DOI.fullmatch(doi):
             doi, arxiv = "", arxiv or _normal("arxiv", match[1])
+        if {".", ".."} & set(doi.split("/")):
+            doi = ""
         object.__setattr__(self, "doi", doi)
         object.__setattr__(self, "arxiv", arxiv)
 
@@ -97,8 +100,9 @@ class Ids:
         cleaned = (unquote(text) if escaped else text).strip(" \t\r\n<>\"'").rstrip(" .,;\"'")
         for name, spellings in _SPELLINGS.items():
             for spelling in spellings:
-                if (match := spelling.fullmatch(cleaned)) and (value := _normal(name, match[1])):
-                    return cls(**{name: value})
+                match = spelling.fullmatch(cleaned)
+                if match and (ids := cls(**{name: _normal(name, match[1])})):
+                    return ids
         shown = text if len(text) <= 80 else text[:77] + "…"
         msg = f"{shown!r} is not a PMID, PMCID, DOI or arXiv identifier."
         raise BadRequest(msg, EXAMPLES)

@@ -19,6 +19,7 @@ from .sources.eutils.elink import Link, LinkName, links
 from .sources.openalex import links as openalex_links
 from .sources.pubmed import fetch
 from .sources.semantic_scholar import links as semantic_scholar_links
+from .sources.source import remembered
 from .web import Web
 
 Relationship = Literal["pubmed_similar_articles", "pubmed_citedin", "pubmed_references"]
@@ -140,17 +141,20 @@ _WHO_LISTS: dict[str, _Asks] = {
 def _enriched(pmid: str, relations: Relations, web: Web) -> Relations:
     """With what PubMed says about each, in one request that also tells whether *pmid* exists."""
     wanted = [article.pmid for article in relations.articles if article.pmid]
+    warnings = relations.warnings
     try:
         known = fetch([pmid, *wanted], web)
     except Miss as miss:
-        told = f"Titles could not be had from PubMed: {miss.message}"
-        return replace(relations, warnings=(*relations.warnings, told))
-    if pmid not in known and not relations.articles:
-        raise NotFound(f"PubMed has no record PMID {pmid}.", "Check the number.")
+        known = remembered("pubmed", wanted, web)
+        if not wanted or any(one not in known for one in wanted):
+            warnings += (f"Titles could not be had from PubMed: {miss.message}",)
+    else:
+        if pmid not in known and not relations.articles:
+            raise NotFound(f"PubMed has no record PMID {pmid}.", "Check the number.")
     articles = tuple(
         _with_record(article, known.get(article.pmid)) for article in relations.articles
     )
-    return replace(relations, articles=articles)
+    return replace(relations, articles=articles, warnings=warnings)
 
 
 def _with_record(article: Related, paper: Paper | None) -> Related:

@@ -1,11 +1,14 @@
 """What arXiv's entries say: names, titles, journals, versions; on real feeds where we have them."""
 
+from xml.etree import ElementTree as ET
+
 import pytest
 
 from utils.errors import NotOffered, Unreachable
 from utils.sources.arxiv import _papers, _require_hits, _total
 from utils.sources.arxiv.entries import _TAKEN_BACK, _journal, named, paper_of, without_tex
 from utils.sources.arxiv.manners import ATOM, feed
+from utils.sources.loose_json import LONGEST_NAME
 from utils.web import Answer
 
 
@@ -185,3 +188,10 @@ def test_an_entry_may_lack_everything_but_its_name():
     paper = paper_of(entry)
     assert (paper.ids.arxiv, paper.version, paper.authors) == ("2601.00001", "3", ())
     assert paper.journal == "arXiv"
+
+
+@pytest.mark.parametrize("piece", [" (for", "(", " ", "(for ATLAS) ", "van "])
+def test_a_name_of_any_length_is_read_at_once(piece):
+    named("Jane Doe" + piece * 200_000)
+    entry = ET.fromstring(f'<entry xmlns="{ATOM[1:-1]}"><title>A{piece * 200_000}</title></entry>')
+    assert len(paper_of(entry).title) <= LONGEST_NAME

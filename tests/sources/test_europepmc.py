@@ -8,12 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.answering import answering
 from tests.world.europepmc import _unwrapped
 from utils.errors import BadRequest, NotOffered, Unreachable
 from utils.identifiers import Ids
 from utils.paper import Notice, Paper
 from utils.sources.europepmc import full_text, look_up, preprint_text, search
+from utils.sources.europepmc.links import linked
 from utils.sources.europepmc.records import paper_of, rows_of
+from utils.sources.loose_json import LONGEST_NAME
 from utils.sources.source import Query
 from utils.web import Answer
 
@@ -223,6 +226,28 @@ def test_a_search_it_cannot_read_is_the_askers_error():
     web = _Web({"version": "6.9", "errCode": 404, "errMsg": "Invalid query"})
     with pytest.raises(BadRequest, match="Invalid query"):
         search(relevant("moss"), web)
+
+
+@pytest.mark.parametrize("count", [None, "", "many", -1, 1.5, "9" * 5000, "\u0663", [3]])
+def test_without_a_number_of_hits_it_is_no_answer(library, monkeypatch, count):
+    rows = {"result": [{"id": "1", "source": "MED", "pmid": "1"}]}
+    answering(monkeypatch, {"resultList": rows, "hitCount": count, "nextCursorMark": "b"})
+    with pytest.raises(Unreachable, match="did not say how many hits"):
+        search(relevant("moss"), library.web)
+    answering(monkeypatch, {"citationList": {"citation": []}, "hitCount": count})
+    with pytest.raises(Unreachable, match="did not say how many citations"):
+        linked("1", "citations", 5, library.web)
+
+
+@pytest.mark.parametrize("piece", ["<h4>", "<a", "</", "<a b='c'>", " ("])
+def test_words_of_any_length_are_read_at_once(piece):
+    row = {"title": piece * 200_000, "abstractText": piece * 200_000}
+    assert len(paper_of(row).title) <= LONGEST_NAME
+
+
+def test_names_that_are_none_are_left_out():
+    ids = paper_of({"pmcid": "../search", "pmid": "x/y", "doi": "10.1000/../b"}).ids
+    assert not ids
 
 
 @pytest.mark.parametrize("mood", ["garbage", "empty", "deep_nesting", "down", "reset", "captcha"])

@@ -8,16 +8,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
+from requests.structures import CaseInsensitiveDict
 
+from tests.answering import answering
 from tests.world.openalex import KEY
 from utils.errors import BadRequest, NotConfigured, NotOffered, Unreachable
 from utils.identifiers import Ids
 from utils.paper import Fetched, Paper
 from utils.sources import unpaywall
+from utils.sources.loose_json import LONGEST_NAME
 from utils.sources.openalex import open_copies, paper_of, search
 from utils.sources.openalex.links import related_to
-from utils.sources.openalex.service import listed
+from utils.sources.openalex.service import _judge, listed
 from utils.sources.source import Query
+from utils.web import Answer
 
 ANY_JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8),
@@ -149,6 +153,16 @@ def test_a_spent_budget_is_told_at_once_and_single_works_go_on(keyed, world):
     assert isinstance(copies(world.paper("openalex_only"), keyed)[0], Fetched)
 
 
+@pytest.mark.parametrize("told", [{}, {"Retry-After": "3"}])
+def test_too_many_at_once_is_no_spent_budget(told):
+    headers = CaseInsensitiveDict({"X-RateLimit-Remaining": "9000", **told})
+    with pytest.raises(Unreachable) as caught:
+        _judge(Answer(429, "https://o.test", b"Too many requests", headers=headers), free=True)
+    assert "budget" not in caught.value.message
+    assert caught.value.retry_after == float(told.get("Retry-After", 0))
+    assert not caught.value.details.get("lasting")
+
+
 @pytest.mark.parametrize("mood", ["garbage", "empty", "deep_nesting", "down", "reset", "captcha"])
 def test_a_bad_mood_is_no_news_about_the_paper(library, world, mood):
     world.mood(mood, "openalex")
@@ -204,6 +218,59 @@ def test_the_wall_at_ten_thousand_is_named(keyed, world):
     with pytest.raises(BadRequest, match="10,000"):
         search(relevant("of", start=10_000), keyed.web)
     assert not world.requests
+
+
+@pytest.mark.parametrize(
+    ("start", "most"), [(9985, 30), (9999, 1), (9000, 999), (9801, 150), (9500, 1000), (0, 3)]
+)
+def test_no_page_reaches_beyond_the_wall(keyed, monkeypatch, start, most):
+    asked_pages = []
+
+    def page(params, web):
+        number, size = params["page"], params["per-page"]
+        asked_pages.append(number * size)
+        first = (number - 1) * size
+        return 20_000, [{"title": str(at)} for at in range(first, first + size)], ""
+
+    monkeypatch.setattr("utils.sources.openalex.listed", page)
+    found = search(relevant("of", start=start, max_results=most), keyed.web)
+    assert max(asked_pages) <= 10_000
+    end = min(start + most, 10_000)
+    assert [int(paper.title) for paper in found.papers] == [*range(start, end)]
+    assert found.next_start == (end if end < 10_000 else None)
+
+
+@pytest.mark.parametrize("count", [None, "", "many", -1, 1.5, "9" * 5000, [3]])
+def test_without_a_number_of_works_it_is_no_answer(keyed, monkeypatch, count):
+    answering(monkeypatch, {"results": [{"title": "A"}], "meta": {"count": count}}, {"results": []})
+    for _ in range(2):
+        with pytest.raises(Unreachable, match="did not say how many works"):
+            search(relevant("moss"), keyed.web)
+
+
+def test_a_page_kept_by_another_version_is_asked_for_again(keyed, world, monkeypatch):
+    first = search(relevant("of"), keyed.web)
+    for kept in ({"works": []}, {"total": "x"}, [1]):
+        monkeypatch.setattr(type(keyed.web.memory), "recall", lambda self, kind, name, k=kept: k)
+        assert search(relevant("of"), keyed.web).papers == first.papers
+    assert len(asked(world)) == 4
+
+
+@pytest.mark.parametrize("piece", [" (", "1", "<a"])
+def test_names_of_any_length_are_read_at_once(piece):
+    long = f"A{piece * 200_000}"
+    source = {"source": {"display_name": long}}
+    work = {"title": long, "primary_location": source, "ids": {"pmcid": long}}
+    assert len(paper_of(work).journal) <= LONGEST_NAME
+
+
+def test_a_server_is_named_without_who_runs_it():
+    def journal(name):
+        return paper_of({"primary_location": {"source": {"display_name": name}}}).journal
+
+    assert journal("bioRxiv (Cold Spring Harbor Laboratory)") == "bioRxiv"
+    assert journal("arXiv (Cornell (University))") == "arXiv"
+    assert journal("Cells (Basel) Reports") == "Cells (Basel) Reports"
 
 
 def test_years_author_and_type_narrow(keyed, world):

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.answering import answering
 from tests.world import World
 from utils import Library
 from utils.errors import BadRequest, NotConfigured, Unreachable
@@ -182,3 +183,10 @@ def test_a_record_of_today_is_known_while_pubmed_is_down(library, world):
     found = library.convert_ids([known, unknown])
     assert [one.status for one in found] == ["found", "failed"]
     assert found[0].ids.doi
+
+
+@pytest.mark.parametrize("count", ["", None, "many", "-1", "9" * 5000, "\u0663"])
+def test_without_a_number_of_hits_it_is_no_answer(library, monkeypatch, count):
+    answering(monkeypatch, {"esearchresult": {"idlist": ["1"], "count": count}})
+    with pytest.raises(Unreachable, match="no number of hits"):
+        search(Query("moss"), library.web)

@@ -187,3 +187,11 @@ def test_every_recorded_answer_is_read_or_refused(recorded, shared):
         for verb in VERBS.values():
             with suppress(Unreachable):
                 assert isinstance(list(verb(saying(path.read_bytes()))), list)
+
+
+@pytest.mark.parametrize("total", [None, "", -1, 1.5, [3]])
+def test_without_a_number_of_hits_it_is_no_answer(library, monkeypatch, total):
+    answering(monkeypatch, {"data": [{"title": "A"}], "total": total})
+    for sort_by in ("relevance", "pub_date"):
+        with pytest.raises(Unreachable, match="did not say how many hits"):
+            search(Query("x", sort_by=sort_by), library.web)

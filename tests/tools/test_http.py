@@ -22,7 +22,7 @@ from utils import Library
 from utils.errors import BadRequest, NotConfigured
 from utils.settings import load_settings
 from utils.tools import http, waiting
-from utils.tools.auth import make_token
+from utils.tools.auth import READ, make_token
 
 ERAS = pytest.mark.parametrize("mode", ["auto", "legacy"])
 SERVER = str(Path(__file__).resolve().parents[2] / "server.py")
@@ -184,6 +184,25 @@ def test_the_health_page_is_open_and_says_nothing_else(endpoint):
     told = " ".join(f"{name}: {value}" for name, value in answer.headers.items()).lower()
     assert "uvicorn" not in told
     assert "papershelf" not in told
+
+
+@pytest.mark.parametrize(
+    ("sent", "echoed"),
+    [("7", 7), ('"a7"', "a7"), ("NaN", None), ('"\\ud800"', None), ("[1]", None), ("true", None)],
+)
+def test_who_needs_another_scope_is_told_whatever_the_request_is_called(endpoint, sent, echoed):
+    call = '{"jsonrpc": "2.0", "method": "tools/call", "params": {"name": "download_paper"}, "id": '
+    refused = httpx2.post(
+        endpoint.url,
+        content=f"{call}{sent}}}",
+        headers={
+            "authorization": f"Bearer {endpoint.token(READ)}",
+            "content-type": "application/json",
+            "accept": "application/json, text/event-stream",
+        },
+    )
+    assert refused.status_code == 403
+    assert refused.json()["id"] == echoed
 
 
 def test_pages_of_other_origins_may_call_only_when_listed(settings):

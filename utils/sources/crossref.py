@@ -108,7 +108,7 @@ def _license(rows: Sequence[dict[str, Any]]) -> str:
 def _plain(text: str) -> str:
     """Titles carry HTML, abstracts a fragment of JATS."""
     spaced = re.sub(r"</jats:(?:p|title)>", "\n\n", text)
-    return html.unescape(re.sub(r"</?[a-zA-Z][^>]*>", "", spaced)).strip()
+    return html.unescape(re.sub(r"</?[a-zA-Z][^<>]*>", "", spaced)).strip()
 
 
 SOURCE = Source(

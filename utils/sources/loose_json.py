@@ -1,12 +1,18 @@
 """Reading other people's JSON without faith: any member may be missing, null or another thing.
 
-What a site sends is hostile input also where it is well-formed. A reader made of these three never
-fails; what has the wrong shape counts as absent.
+What a site sends is hostile input also where it is well-formed. A reader made of these never fails;
+what has the wrong shape counts as absent.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Any
+
+LONGEST_NAME = 2000
+"""Characters of a title or name that are looked at; the longest real ones have some 1,000."""
+
+_WHOLE = re.compile(r"\d{1,15}", re.A)
 
 
 def mapping(value: object) -> dict[str, Any]:
@@ -36,3 +42,18 @@ def text(value: object) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     return " ".join(value.split()) if isinstance(value, str) else ""
+
+
+def short_text(value: object) -> str:
+    """A title or name: a `text`, of which at most `LONGEST_NAME` characters are kept."""
+    return text(value)[:LONGEST_NAME]
+
+
+def whole(value: object) -> int | None:
+    """A count, sent as a number or its digits; None for anything else, and beyond 15 digits.
+
+    >>> whole(12), whole(" 12 "), whole("1.5"), whole("-1"), whole("9" * 5000), whole(None)
+    (12, 12, None, None, None, None)
+    """
+    told = text(value)
+    return int(told) if _WHOLE.fullmatch(told) else None

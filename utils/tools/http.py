@@ -35,6 +35,7 @@ from starlette.responses import JSONResponse, Response
 from ..errors import BadRequest, NotConfigured
 from ..library import Library
 from ..logs import belonging_to
+from ..plain_text import encodable
 from . import build
 from .auth import DOWNLOAD, ENDPOINT, READ, address, token_gate
 from .call_log import new_request
@@ -295,7 +296,7 @@ class StepUp:
         wrong = NotConfigured(msg, f"Get one with the scopes {READ} and {DOWNLOAD}.")
         error = {"code": INVALID_REQUEST, "message": str(wrong), "data": wrong.envelope()}
         headers = {"www-authenticate": self._gate.challenge("insufficient_scope", msg)}
-        content = {"jsonrpc": "2.0", "id": request.get("id"), "error": error}
+        content = {"jsonrpc": "2.0", "id": _echoed(request.get("id")), "error": error}
         await JSONResponse(content, 403, headers)(scope, receive, send)
 
 
@@ -311,6 +312,13 @@ def _call(body: bytes) -> dict[str, Any]:
         params.get("name"), str
     )
     return request if named else {}
+
+
+def _echoed(name: object) -> int | str | None:
+    """The name of a request as it can be sent back; NaN and half of a surrogate pair cannot."""
+    if isinstance(name, str) and name == encodable(name):
+        return name
+    return name if isinstance(name, int) and not isinstance(name, bool) else None
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
 from typing import Any
 
 from fastmcp.utilities.json_schema import dereference_refs
@@ -19,6 +20,8 @@ from ..plain_text import plain_json
 
 _TOLD = 5
 _SHOWN = 60
+_LOOKED_AT = 50
+_MOST = 10_000
 _KINDS = {
     "integer": "a whole number",
     "number": "a number",
@@ -37,13 +40,23 @@ Schema = Mapping[str, Any]
 
 def told(error: BaseException | None, schema: Schema) -> BadRequest:
     """What the caller did wrong, given what pydantic says of arguments that break *schema*."""
+    count = error.error_count() if isinstance(error, ValidationError) else 0
+    if count > _MOST:  # the listing alone would keep everybody else waiting
+        msg = f"The arguments break the input schema in {count:,} places."
+        return BadRequest(msg, "Read the input schema and call again.")
     found = error.errors(include_url=False) if isinstance(error, ValidationError) else []
     schema = dereference_refs(dict(schema))
-    # A value that fits none of several types is told of once, not once for each.
-    said = list(dict.fromkeys(_sentence(row, schema) for row in found))
-    if more := len(said) - _TOLD:
-        said[_TOLD:] = [f"{more} more." if more > 0 else ""]
-    return BadRequest(" ".join(said).strip(), _suggestion(found, schema))
+    said: dict[str, None] = {}
+    looked_at = 0
+    for row in found[:_LOOKED_AT]:
+        # A value that fits none of several types is told of once, not once for each.
+        sentence = _sentence(row, schema)
+        if len(said) == _TOLD and sentence not in said:
+            break
+        said[sentence] = None
+        looked_at += 1
+    more = [f"{count - looked_at:,} more."] if looked_at < count else []
+    return BadRequest(" ".join([*said, *more]), _suggestion(found, schema))
 
 
 def _sentence(row: Mapping[str, Any], schema: Schema) -> str:
@@ -120,7 +133,27 @@ def _name(where: Sequence[str | int]) -> str:
 
 
 def _given(value: object) -> str:
-    return _cut(plain_json(value))
+    return _cut(plain_json(_beginning(value)))
+
+
+def _beginning(value: object) -> object:
+    """As much of a value as can be shown: it may be a megabyte."""
+    left = 2 * _SHOWN
+
+    def part(one: object) -> object:
+        nonlocal left
+        left -= 2  # a sign and what separates it from the next
+        if isinstance(one, str):
+            left -= len(one)
+            return one[:_SHOWN]
+        if isinstance(one, list):
+            return [part(each) for each in takewhile(lambda _: left > 0, one)]
+        if isinstance(one, dict):
+            some = takewhile(lambda _: left > 0, one.items())
+            return {str(name)[:_SHOWN]: part(each) for name, each in some}
+        return one
+
+    return part(value)
 
 
 def _cut(text: str) -> str:

@@ -1,27 +1,39 @@
 """arXiv: its search, and the record of every preprint on it.
 
 Beside it: how it is asked (`.arxiv.manners`), what (`.arxiv.query`), what an entry says
-(`.arxiv.records`), and the texts (`.arxiv.files`).
+(`.arxiv.entries`), and the texts (`.arxiv.files`).
 https://info.arxiv.org/help/api/user-manual.html
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import asdict, replace
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 from ...errors import BadRequest, NotOffered, Unreachable
 from ...identifiers import Ids
 from ...paper import Paper, SearchResult, paper_from
 from ...web import Answer, Web
+from ..loose_json import whole
 from ..source import Lookup, Query, Route, Source, one_by_one, remembered
 from .entries import paper_of
 from .files import full_text
-from .manners import ATOM, OPENSEARCH, RATE, REMEMBERED_DAYS, ask, feed
+from .manners import ATOM, OPENSEARCH, RATE, REMEMBERED_DAYS, Check, ask, feed
 from .query import LAST, SHAKY, Question, question_of
 
 _IDS_PER_REQUEST = 100
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """What arXiv sent of a search: the hits it counts, and of how many ``entries`` the papers."""
+
+    total: int
+    entries: int
+    papers: tuple[Paper, ...]
 
 
 def search(query: Query, web: Web, *, sort_order: str = "descending") -> SearchResult:
@@ -35,10 +47,12 @@ def search(query: Query, web: Web, *, sort_order: str = "descending") -> SearchR
         arXiv is down, wants to be left alone, or keeps sending pages without the hits it counted.
     """
     question = question_of(query, sort_order)
-    total, papers = _page(question, web)
-    end = question.start + len(papers)
-    more = bool(papers) and end < total
+    page = _page(question, web)
+    total, end = page.total, question.start + page.entries
+    more = page.entries > 0 and end < total
     warnings = list(question.warnings)
+    if unread := page.entries - len(page.papers):
+        warnings.append(f"{unread:,} of arXiv's entries could not be read and are left out.")
     if more and end >= LAST:
         warnings.append(f"arXiv shows the first {LAST:,} hits only; narrow the search by years.")
     elif total > SHAKY:
@@ -49,7 +63,7 @@ def search(query: Query, web: Web, *, sort_order: str = "descending") -> SearchR
         query.text,
         question.search_query,
         total,
-        papers,
+        page.papers,
         tuple(warnings),
         end if more and end < LAST else None,
     )
@@ -61,20 +75,34 @@ def look_up(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
     return {ids: known[ids.arxiv] for ids in wanted if ids.arxiv in known}
 
 
+def recall(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
+    """The records behind arXiv identifiers that were fetched within the last day."""
+    kept = remembered("arxiv", [ids.arxiv for ids in wanted if ids.arxiv], web)
+    return {ids: kept[ids.arxiv] for ids in wanted if ids.arxiv in kept}
+
+
 def records(names: Sequence[str], web: Web) -> dict[str, Paper]:
-    """What arXiv knows under *names* (``2601.00001``, ``2601.00001v1``), by these names."""
+    """What arXiv knows under *names* (``2601.00001``, ``2601.00001v1``), by these names.
+
+    Raises
+    ------
+    NotOffered
+        One of several names is none in arXiv's eyes (``details["status"]`` is 400).
+    Unreachable
+        arXiv is down, or wants to be left alone.
+    """
     known = remembered("arxiv", names, web)
     unknown = [name for name in dict.fromkeys(names) if name not in known]
     if not unknown:
         return known
-    answer = ask(
-        f"{web.settings.arxiv_base_url}/api/query",
-        web,
-        # Without max_results even a list of identifiers is cut to ten.
-        {"id_list": ",".join(unknown), "max_results": len(unknown)},
-        allow=frozenset({400}),
-        check=feed,
-    )
+    # Without max_results even a list of identifiers is cut to ten.
+    params = {"id_list": ",".join(unknown), "max_results": len(unknown)}
+    try:
+        answer = _query(params, web, feed)
+    except NotOffered as refused:
+        if refused.details.get("status") == 400 and len(unknown) == 1:
+            return known  # no name at all, such as 1234.12345 of a 34th month: nobody's paper
+        raise
     for paper in _papers(answer):
         # An entry names its version, whether or not one was asked for.
         for name in (f"{paper.ids.arxiv}v{paper.version}", paper.ids.arxiv):
@@ -90,36 +118,36 @@ def in_version(name: str, version: str, web: Web) -> Paper | None:
     return records([asked], web).get(asked)
 
 
-def _page(question: Question, web: Web) -> tuple[int, tuple[Paper, ...]]:
-    """How many hits there are, and those of one page."""
+def _page(question: Question, web: Web) -> _Page:
+    """One page of a search; it is remembered for a day."""
     name = json.dumps(question.params, sort_keys=True)
     if kept := web.memory.recall("arxiv_search", name):
-        return kept["total"], tuple(paper_from(row) for row in kept["papers"])
+        with suppress(LookupError, TypeError, AttributeError):  # another version's is forgotten
+            return _Page(kept["total"], kept["entries"], tuple(map(paper_from, kept["papers"])))
     try:
-        answer = ask(
-            f"{web.settings.arxiv_base_url}/api/query",
-            web,
-            question.params,
-            allow=frozenset({400}),
-            check=_require_hits,
-        )
+        answer = _query(question.params, web, _require_hits)
     except NotOffered as refused:
         if refused.details.get("status") != 400:
             raise
         raise BadRequest(refused.message, "Simplify the query, or ask for fewer hits.") from None
-    total, papers = _total(answer), tuple(_papers(answer))
-    kept = {"total": total, "papers": [asdict(paper) for paper in papers]}
-    web.memory.keep("arxiv_search", name, kept, REMEMBERED_DAYS)
-    for paper in papers:  # a search shows the newest versions: no need to look them up after it
+    entries = sum(1 for _ in feed(answer).iter(f"{ATOM}entry"))
+    page = _Page(_total(answer), entries, tuple(_papers(answer)))
+    web.memory.keep("arxiv_search", name, asdict(page), REMEMBERED_DAYS)
+    for paper in page.papers:  # a search shows the newest versions: no need to look them up again
         _remember(paper.ids.arxiv, paper, web)
-    return total, papers
+    return page
+
+
+def _query(params: Mapping[str, Any], web: Web, check: Check) -> Answer:
+    url = f"{web.settings.arxiv_base_url}/api/query"
+    return ask(url, web, params, allow=frozenset({400}), check=check)
 
 
 def _require_hits(answer: Answer) -> None:
     """A page inside the total that holds nothing is arXiv's own trouble, and passes."""
     root = feed(answer)
-    start = root.findtext(f"{OPENSEARCH}startIndex") or "0"
-    if _total(answer) > int(start) and root.find(f"{ATOM}entry") is None:
+    start = _number(answer, "startIndex", "where the page begins")
+    if _total(answer) > start and root.find(f"{ATOM}entry") is None:
         msg = "arXiv counted hits and sent a page without any."
         raise Unreachable(msg, "Try again later, or narrow the search by years.")
 
@@ -129,11 +157,14 @@ def _remember(name: str, paper: Paper, web: Web) -> None:
 
 
 def _total(answer: Answer) -> int:
-    told = feed(answer).findtext(f"{OPENSEARCH}totalResults") or ""
-    if not told.strip().isdecimal():
-        msg = "arXiv did not say how many hits there are."
-        raise Unreachable(msg, "Try again later.")
-    return int(told)
+    return _number(answer, "totalResults", "how many hits there are")
+
+
+def _number(answer: Answer, tag: str, meaning: str) -> int:
+    number = whole(feed(answer).findtext(f"{OPENSEARCH}{tag}"))
+    if number is None:
+        raise Unreachable(f"arXiv did not say {meaning}.", "Try again later.")
+    return number
 
 
 def _papers(answer: Answer) -> list[Paper]:
@@ -150,6 +181,6 @@ SOURCE = Source(
     label="arXiv",
     rates=(RATE,),
     search=search,
-    lookup=Lookup(("arxiv",), _IDS_PER_REQUEST, look_up),
+    lookup=Lookup(("arxiv",), _IDS_PER_REQUEST, look_up, recall),
     routes=(Route("arxiv", ("arxiv",), one_by_one(full_text)),),
 )

@@ -14,6 +14,7 @@ from typing import Any
 
 from ...identifiers import Ids, arxiv_version
 from ...paper import Author, Notice, Paper
+from ..loose_json import LONGEST_NAME
 from .manners import ATOM
 
 _ARXIV = "{http://arxiv.org/schemas/atom}"
@@ -31,6 +32,7 @@ _GROUP = re.compile(
     r"|Observatory|Partnership)\b(?:\s*\([^()]*\))?$",
     re.I,
 )
+_ON_BEHALF = re.compile(r"\((?:for|on behalf of|and)\b")
 _SUFFIX = re.compile(r",?\s+(Jr\.?|Sr\.?|II|III|IV)$")
 _PARTICLES = frozenset(
     (
@@ -83,10 +85,10 @@ def paper_of(entry: Any) -> Paper:
     """The paper an ``<entry>`` describes, in the version it names."""
 
     def text(tag: str) -> str:
-        return " ".join((entry.findtext(tag) or "").split())
+        return _words(entry.findtext(tag) or "")[:LONGEST_NAME]
 
     where, comment = text(f"{ATOM}id"), text(f"{_ARXIV}comment")
-    abstract = text(f"{ATOM}summary")
+    abstract = _words(entry.findtext(f"{ATOM}summary") or "")
     gone = next((told for told in (comment, abstract[:300]) if _TAKEN_BACK.search(told)), "")
     primary = entry.find(f"{_ARXIV}primary_category")
     classes = [] if primary is None else [primary.get("term", "")]
@@ -120,7 +122,7 @@ def author_of(author: Any) -> Author:
     """An ``<author>``: a person, or a collaboration."""
 
     def words(element: Any) -> str:
-        return without_tex(" ".join("".join(element.itertext()).split()))
+        return without_tex(_words("".join(element.itertext()))[:LONGEST_NAME])
 
     name = author.find(f"{ATOM}name")
     places = tuple(filter(None, (words(one) for one in author.iter(f"{_ARXIV}affiliation"))))
@@ -135,7 +137,9 @@ def named(name: str, affiliations: tuple[str, ...] = ()) -> Author:
     >>> named("Sammy Davis Jr.").suffix, named("The ATLAS Collaboration").collective
     ('Jr.', 'The ATLAS Collaboration')
     """
-    name = re.sub(r"\s*\((?:for|on behalf of|and)\b.*\)$", "", name).strip(" ,;:")
+    if name.endswith(")") and (led := _ON_BEHALF.search(name)):
+        name = name[: led.start()]
+    name = name.strip(" ,;:")
     if not re.search(r"\w", name) or re.fullmatch(r"(?:and\s+)?(?:et\s+al\.?|others)", name, re.I):
         return Author()
     if _GROUP.search(name):
@@ -151,6 +155,10 @@ def named(name: str, affiliations: tuple[str, ...] = ()) -> Author:
         first -= 1
     family, given = " ".join(words[first:]), " ".join(words[:first])
     return Author(family, given, suffix=suffix, affiliations=affiliations)
+
+
+def _words(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _is_particle(word: str, following: str) -> bool:

@@ -16,7 +16,7 @@ from ...errors import BadRequest, NotOffered, Unreachable
 from ...identifiers import Ids
 from ...paper import Fetched, Paper, SearchResult
 from ...web import Answer, Rate, Web
-from ..loose_json import mapping, text
+from ..loose_json import mapping, text, whole
 from ..source import Lookup, Query, Route, Source, one_by_one
 from ..whole_days import whole_days
 from .records import paper_of, rows_of, version_of
@@ -106,9 +106,8 @@ class _Asked:
         )
         reply = answer.json()
         rows = rows_of(reply)[:size]
-        count, told = text(reply.get("hitCount")), text(reply.get("nextCursorMark"))
-        total = int(count) if count.isdecimal() else len(rows)
-        return _Page(rows, total, told if rows and told != mark else "")
+        told = text(reply.get("nextCursorMark"))
+        return _Page(rows, _total(reply), told if rows and told != mark else "")
 
     def mark_at(self, start: int) -> tuple[str, int]:
         """The mark behind which hit number *start* is, and the number of hits if it was learnt.
@@ -258,6 +257,15 @@ def _refuse(answer: Answer) -> None:
         msg = f"Europe PMC cannot run this search: {told[:200]}"
         raise BadRequest(msg, "Check brackets and quotes.")
     _complain(answer)
+    _total(reply)
+
+
+def _total(reply: Mapping[str, Any]) -> int:
+    """How many hits a search has; a guess would end the pages in silence."""
+    total = whole(reply.get("hitCount"))
+    if total is None:
+        raise Unreachable("Europe PMC did not say how many hits there are.", "Try again later.")
+    return total
 
 
 def _complain(answer: Answer) -> None:

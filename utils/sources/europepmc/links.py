@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ...errors import Unreachable
+from ...identifiers import Ids
 from ...plain_text import one_line
 from ...web import Answer, Web
+from ..loose_json import mappings, short_text, text, whole
 from .records import without_html
 
 Kind = Literal["citations", "references"]
@@ -41,7 +43,7 @@ def linked(pmid: str, kind: Kind, most: int, web: Web) -> tuple[int, list[Linked
     NotOffered
         Europe PMC does not know the paper.
     Unreachable
-        It did not answer, or with an error of its own.
+        It did not answer, with an error of its own, or without a number of papers.
     """
     outer, inner = _LISTS[kind]
 
@@ -52,12 +54,10 @@ def linked(pmid: str, kind: Kind, most: int, web: Web) -> tuple[int, list[Linked
             told = str(reply.get("errMsg") or "") if isinstance(reply, dict) else ""
             msg = f"Europe PMC sent no {kind}: {one_line(told)[:200] or 'an answer without a list'}"
             raise Unreachable(msg, "Try again later.")
-        count = str(reply.get("hitCount") or 0)
-        listed = rows.get(inner)
-        papers = (
-            [row for row in listed if isinstance(row, dict)] if isinstance(listed, list) else []
-        )
-        return int(count) if count.isdecimal() else 0, papers
+        total = whole(reply.get("hitCount"))
+        if total is None:
+            raise Unreachable(f"Europe PMC did not say how many {kind} there are.")
+        return total, mappings(rows.get(inner))
 
     url = f"{web.settings.europepmc_base_url}/MED/{pmid}/{kind}"
     params = {"format": "json", "page": 1, "pageSize": most, "email": web.settings.pubmed_email}
@@ -68,12 +68,11 @@ def linked(pmid: str, kind: Kind, most: int, web: Web) -> tuple[int, list[Linked
 
 
 def _linked(row: dict[str, Any]) -> Linked:
-    pmid = str(row.get("id") or "") if row.get("source") == "MED" else ""
     return Linked(
-        pmid=pmid if pmid.isdecimal() else "",
-        title=one_line(without_html(row.get("title"))),
-        authors=one_line(str(row.get("authorString") or "")).rstrip("."),
-        journal=one_line(str(row.get("journalAbbreviation") or "")),
-        year=one_line(str(row.get("pubYear") or "")),
-        doi=one_line(str(row.get("doi") or "")).lower(),
+        pmid=Ids.maybe(text(row.get("id"))).pmid if row.get("source") == "MED" else "",
+        title=one_line(without_html(short_text(row.get("title")))),
+        authors=one_line(text(row.get("authorString"))).rstrip("."),
+        journal=one_line(short_text(row.get("journalAbbreviation"))),
+        year=one_line(text(row.get("pubYear"))),
+        doi=one_line(text(row.get("doi"))).lower(),
     )

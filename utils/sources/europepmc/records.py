@@ -15,7 +15,7 @@ from typing import Any
 
 from ...identifiers import Ids
 from ...paper import Author, Notice, NoticeKind, Paper
-from ..loose_json import mapping, mappings, text
+from ..loose_json import mapping, mappings, short_text, text, whole
 
 _NOTICES: dict[str, NoticeKind] = {
     "retraction in": "retraction",
@@ -39,11 +39,15 @@ def paper_of(row: Mapping[str, Any]) -> Paper:
     preprint = row.get("source") == "PPR"
     server = text(mapping(row.get("bookOrReportDetails")).get("publisher")) if preprint else ""
     return Paper(
-        ids=Ids(doi=text(row.get("doi")), pmid=text(row.get("pmid")), pmcid=text(row.get("pmcid"))),
-        title=without_html(row.get("title")),
+        ids=Ids(
+            doi=text(row.get("doi")),
+            pmid=Ids.maybe(text(row.get("pmid"))).pmid,
+            pmcid=Ids.maybe(text(row.get("pmcid"))).pmcid,
+        ),
+        title=without_html(short_text(row.get("title"))),
         abstract=without_html(row.get("abstractText")),
         authors=tuple(map(_author, mappings(mapping(row.get("authorList")).get("author")))),
-        journal=text(journal.get("title")) or server,
+        journal=short_text(journal.get("title")) or server,
         journal_abbreviation=text(journal.get("isoabbreviation")),
         issn=text(journal.get("issn")),
         volume=text(about.get("volume")),
@@ -97,8 +101,7 @@ def _author(row: Mapping[str, Any]) -> Author:
 
 def version_of(row: Mapping[str, Any]) -> int:
     """Which version of a preprint a row is of; 0 where it does not say."""
-    told = text(row.get("versionNumber"))
-    return int(told) if re.fullmatch(r"\d{1,6}", told, re.A) else 0
+    return whole(row.get("versionNumber")) or 0
 
 
 def without_html(told: object) -> str:
@@ -108,5 +111,5 @@ def without_html(told: object) -> str:
     'Aim: P < 0.05 of ATM'
     """
     raw = html.unescape(told) if isinstance(told, str) else ""
-    spaced = re.sub(r"<h4>(.*?)</h4>", r"\n\n\1: ", raw)
-    return re.sub(r"</?[a-zA-Z][^>]*>", "", spaced).strip()
+    spaced = raw.replace("<h4>", "\n\n").replace("</h4>", ": ")
+    return re.sub(r"</?[a-zA-Z][^<>]*>", "", spaced).strip()

@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 
 from ...errors import BadContent
 from ...web import Answer, Web
+from ..loose_json import whole
 from . import ask
 
 BATCH = 50
@@ -49,8 +50,8 @@ def _words(answer: Answer) -> dict[int, str]:
     words: dict[int, str] = {}
     for line in re.split(r"[\r\n]+", answer.text()):
         parts = [part.strip() for part in line.split("|")]
-        if len(parts) > 1 and parts[-2].isdecimal() and parts[-1]:
-            words[int(parts[-2])] = parts[-1]
+        if len(parts) > 1 and parts[-1] and (at := whole(parts[-2])) is not None:
+            words[at] = parts[-1]
     return words
 
 

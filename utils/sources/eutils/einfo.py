@@ -9,6 +9,7 @@ from typing import Any
 
 from ...errors import Unreachable
 from ...web import Answer, Web
+from ..loose_json import whole
 from . import ask, dicts, shown_url
 
 _REMEMBERED_DAYS = 0.25
@@ -35,7 +36,7 @@ def _described(answer: Answer) -> dict[str, Any]:
     result = reply.get("einforesult") if isinstance(reply, dict) else None
     rows = result.get("dbinfo") if isinstance(result, dict) else None
     row = rows[0] if isinstance(rows, list) and rows else rows
-    if not isinstance(row, dict) or not str(row.get("count", "")).isdecimal():
+    if not isinstance(row, dict) or whole(row.get("count")) is None:
         msg = "NCBI sent no description of the database."
         raise Unreachable(msg, "Try again in a minute.")
     return {**row, "fieldlist": dicts(row.get("fieldlist")), "linklist": dicts(row.get("linklist"))}

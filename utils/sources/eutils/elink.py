@@ -13,6 +13,7 @@ from typing import Any, Literal
 from ...errors import Unreachable
 from ...plain_text import one_line
 from ...web import Answer, Web
+from ..loose_json import whole
 from . import ask, dicts, shown_url
 
 LinkName = Literal["pubmed_pubmed", "pubmed_pubmed_citedin", "pubmed_pubmed_refs"]
@@ -59,8 +60,7 @@ def links(pmid: str, name: LinkName, web: Web) -> tuple[list[Link], str]:
 def _link(row: Any) -> Link:
     if not isinstance(row, dict):
         return Link(str(row))
-    score = str(row.get("score", ""))
-    return Link(str(row.get("id", "")), int(score) if score.isdecimal() else None)
+    return Link(str(row.get("id", "")), whole(row.get("score")))
 
 
 def _complain(answer: Answer) -> None:

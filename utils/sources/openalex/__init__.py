@@ -19,7 +19,7 @@ from ...paper import Author, Fetched, Notice, Paper, SearchResult
 from ...web import Rate, Web
 from .. import unpaywall
 from ..europepmc.records import without_html
-from ..loose_json import mapping, mappings, text
+from ..loose_json import mapping, mappings, short_text, text
 from ..open_copies import MOST, OpenCopy, different, what_lies_at
 from ..source import Query, Route, Source, one_by_one
 from ..whole_days import whole_days
@@ -129,8 +129,11 @@ def search(query: Query, web: Web) -> SearchResult:
     """
     params = _params(query)
     # Pages are numbered: those that the stretch touches, which is one unless somebody leaps.
-    size = max(1, min(query.max_results, _PAGE, LAST_HIT - query.start))
-    first, end = query.start // size, min(query.start + query.max_results, LAST_HIT)
+    size = max(1, min(query.max_results, _PAGE))
+    end = min(query.start + query.max_results, LAST_HIT)
+    if -(-end // size) * size > LAST_HIT:
+        size = _PAGE  # a page that reaches beyond the last work is refused; these end with it
+    first = query.start // size
     works: list[dict[str, Any]] = []
     total, warnings = 0, []
     for page in range(first, -(-end // size)):
@@ -197,13 +200,14 @@ def paper_of(work: Mapping[str, Any]) -> Paper:
     kind = text(work.get("type"))
     pages = (text(biblio.get("first_page")), text(biblio.get("last_page")))
     best = mapping(work.get("best_oa_location"))
+    name = short_text(journal.get("display_name"))
     return Paper(
         ids=ids_of(work),
-        title=without_html(text(work.get("title"))),
+        title=without_html(short_text(work.get("title"))),
         abstract=_abstract(work.get("abstract_inverted_index")),
         authors=tuple(_author(row) for row in mappings(work.get("authorships"))),
         # A preprint server is followed by who runs it, in brackets.
-        journal=re.sub(r" \(.*\)$", "", text(journal.get("display_name"))),
+        journal=name.partition(" (")[0] if name.endswith(")") else name,
         issn=text(journal.get("issn_l")),
         volume=text(biblio.get("volume")),
         issue=text(biblio.get("issue")),
@@ -219,11 +223,11 @@ def paper_of(work: Mapping[str, Any]) -> Paper:
 def ids_of(work: Mapping[str, Any]) -> Ids:
     """The names of a work; those of PubMed Central come without their letters."""
     named = mapping(work.get("ids"))
-    pmcid = re.search(r"(\d+)/?$", text(named.get("pmcid")))
+    number = text(named.get("pmcid")).rstrip("/").rpartition("/")[2].upper().removeprefix("PMC")
     return Ids(
         doi=Ids.maybe(text(work.get("doi"))).doi,
         pmid=Ids.maybe(text(named.get("pmid"))).pmid,
-        pmcid=f"PMC{pmcid[1]}" if pmcid else "",
+        pmcid=Ids.maybe(f"PMC{number}").pmcid,
         arxiv=Ids.maybe(text(work.get("doi"))).arxiv,
     )
 
@@ -231,7 +235,7 @@ def ids_of(work: Mapping[str, Any]) -> Ids:
 def _author(row: Mapping[str, Any]) -> Author:
     """Names are given whole; the last word is the family name more often than not."""
     who = mapping(row.get("author"))
-    name = text(who.get("display_name")) or text(row.get("raw_author_name"))
+    name = short_text(who.get("display_name")) or short_text(row.get("raw_author_name"))
     given, _, family = name.rpartition(" ")
     told = row.get("raw_affiliation_strings")
     return Author(

@@ -17,7 +17,7 @@ from urllib.parse import quote
 from ...errors import BadRequest, NotConfigured, Unreachable
 from ...web import Answer, Web
 from ...web.retry import retry_after
-from ..loose_json import mapping, mappings, text
+from ..loose_json import mapping, mappings, text, whole
 
 _DAY = 86_400
 REMEMBERED_DAYS = 1.0
@@ -62,8 +62,9 @@ def listed(params: Mapping[str, Any], web: Web) -> tuple[int, list[dict[str, Any
         msg = "OpenAlex searches only with a key, and OPENALEX_API_KEY is not set."
         raise NotConfigured(msg, "Get a free one at openalex.org, or search another source.")
     name = "&".join(f"{key}={value}" for key, value in sorted(params.items()))
-    if remembered := web.memory.recall("openalex_list", name):
-        return int(remembered["total"]), mappings(remembered["works"]), ""
+    kept = mapping(web.memory.recall("openalex_list", name))
+    if (total := whole(kept.get("total"))) is not None:
+        return total, mappings(kept.get("works")), ""
     answer = web.get(
         f"{web.settings.openalex_base_url}/works",
         params,
@@ -72,12 +73,18 @@ def listed(params: Mapping[str, Any], web: Web) -> tuple[int, list[dict[str, Any
         check=partial(_judge, free=False),
     )
     reply = mapping(answer.json())
-    count = text(mapping(reply.get("meta")).get("count"))
-    works = mappings(reply.get("results"))
-    total = int(count) if count.isdecimal() else len(works)
+    total, works = _total(reply), mappings(reply.get("results"))
     kept = {"total": total, "works": works}
     web.memory.keep("openalex_list", name, kept, REMEMBERED_DAYS)
     return total, works, _cost(answer)
+
+
+def _total(reply: Mapping[str, Any]) -> int:
+    """How many works there are; a guess would end the pages in silence."""
+    total = whole(mapping(reply.get("meta")).get("count"))
+    if total is None:
+        raise Unreachable("OpenAlex did not say how many works there are.", "Try again later.")
+    return total
 
 
 def _headers(web: Web) -> dict[str, str]:
@@ -102,6 +109,8 @@ def _judge(answer: Answer, *, free: bool) -> None:
         raise BadRequest(msg, "Ask in plain words; quotes and AND, OR, NOT are understood.")
     if not isinstance(reply, dict) or not (free or isinstance(reply.get("results"), list)):
         raise Unreachable("OpenAlex sent an answer without works.", "Try again later.")
+    if not free:
+        _total(reply)
 
 
 def _too_much(answer: Answer, *, free: bool) -> Unreachable:
@@ -111,7 +120,9 @@ def _too_much(answer: Answer, *, free: bool) -> Unreachable:
     """
     pause = retry_after(answer.headers.get("Retry-After"))
     left = _least(answer, "X-RateLimit-Remaining", "X-RateLimit-Remaining-USD")
-    if left is None or (left > 0 and pause):
+    # A search may cost more than the little that is left; only the words of the answer say so.
+    spent = left is not None and (left <= 0 or b"budget" in answer.body[:2000].lower())
+    if not spent:
         told: dict[str, Any] = {"retry_after": pause} if pause else {}
         return Unreachable("OpenAlex answered 429.", status=429, **told)
     until = _least(answer, "X-RateLimit-Reset") or _DAY - time.time() % _DAY

@@ -16,6 +16,7 @@ from ...identifiers import Ids
 from ...paper import Paper, SearchResult
 from ...web import Answer, Web
 from ..eutils import BATCH, RATE, ask, shown_url
+from ..loose_json import mapping, text, whole
 from ..source import Lookup, Query, Source, remembered
 
 # PubMed serves the first 9,999 hits of a search only; retstart may be at most 9,998.
@@ -102,7 +103,7 @@ def esearch(query: Query, web: Web, *, kept: bool = False) -> Hits:
         raise BadRequest(msg, "Narrow the search, for example by date.")
     params = _page(query, kept=kept)
     result = result_of(ask(web, "esearch", params, read=Answer.json).json())
-    pmids, total = tuple(map(str, result["idlist"])), int(result.get("count") or 0)
+    pmids, total = tuple(map(str, result["idlist"])), count_of(result)
     warnings = _understood(result)
     expected = max(0, min(params["retmax"], total - query.start))
     if len(pmids) < expected:
@@ -299,10 +300,10 @@ def term(query: Query) -> str:
 
 def count_of(result: Mapping[str, Any]) -> int:
     """The number of hits; anything else in its place is no answer."""
-    count = str(result.get("count", ""))
-    if not re.fullmatch(r"\d{1,9}", count, re.A):
+    count = whole(result.get("count"))
+    if count is None:
         raise Unreachable("PubMed sent no number of hits.", "Try again in a minute.")
-    return int(count)
+    return count
 
 
 def result_of(reply: Any, needs: str = "idlist") -> dict[str, Any]:
@@ -321,9 +322,10 @@ def _understood(result: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _warnings(result: dict[str, Any]) -> Iterator[str]:
-    lists = {**(result.get("errorlist") or {}), **(result.get("warninglist") or {})}
+    lists = {**mapping(result.get("errorlist")), **mapping(result.get("warninglist"))}
     for kind, sentence in _WARNINGS.items():
-        for item in lists.get(kind) or ():
+        told = lists.get(kind)
+        for item in map(text, told if isinstance(told, list) else ()):
             if item and item != "No items found.":
                 yield sentence.format(item)
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ...errors import BadRequest, Miss, NotOffered
+from ...errors import BadRequest, Miss, NotOffered, Unreachable
 from ...identifiers import Ids
 from ...paper import Paper, SearchResult
 from ...web import Web
@@ -82,7 +82,7 @@ def search(query: Query, web: Web) -> SearchResult:
         msg = f"Semantic Scholar cannot sort by {query.sort_by}."
         raise BadRequest(msg, "Sort by relevance or pub_date.")
     papers = tuple(found.paper for found in page.papers)
-    total = query.start + len(papers) if page.total is None else page.total
+    total = query.start if page.total is None else page.total  # None: the list ended before
     warnings = (*told, *page.warnings)
     return SearchResult(query.text, words, total, papers, warnings, page.next_start)
 
@@ -114,10 +114,10 @@ def in_bulk(question: Mapping[str, str], most: int, start: int, web: Web) -> Sch
     The *question* has ``query`` (with operators), ``sort``, ``token`` and filters, as Semantic
     Scholar spells them.
     """
-    reply = ask("/paper/search/bulk", {**question, "fields": LIST_FIELDS}, web, listed)
+    reply = ask("/paper/search/bulk", {**question, "fields": LIST_FIELDS}, web, counted)
     rows, token = rows_of(reply), reply.get("token")
     papers = tuple(filter(None, map(scholar_paper, rows[start : start + most])))
-    total = count(reply.get("total"))
+    total = reply["total"]
     if start + most < len(rows):
         return ScholarPage(total, papers, start + most, question.get("token", ""))
     if isinstance(token, str) and token and rows:
@@ -198,7 +198,7 @@ def scholar_papers(wanted: Sequence[Ids], web: Web) -> dict[Ids, ScholarPaper]:
 def hits_now(web: Web) -> int:
     """How many hits a small search has, asked anew: whether it answers, and knows the key."""
     params = {"query": "pubmed", "limit": 1}
-    return count(ask("/paper/search", params, web, listed, again=True).get("total")) or 0
+    return count(ask("/paper/search", params, web, counted, again=True).get("total")) or 0
 
 
 def plain_words(text: str) -> tuple[str, tuple[str, ...]]:
@@ -259,6 +259,14 @@ def listed(reply: Any) -> dict[str, Any]:
     return reply
 
 
+def counted(reply: Any) -> dict[str, Any]:
+    """A page of a search: `listed`, with how many hits there are; a guess would end it silently."""
+    if count(listed(reply).get("total")) is None:
+        msg = "Semantic Scholar did not say how many hits there are."
+        raise Unreachable(msg, "Try again later.")
+    return listed(reply)
+
+
 def rows_of(reply: Mapping[str, Any]) -> list[Any]:
     """The rows of a list that may be null."""
     return reply.get("data") or []
@@ -283,18 +291,18 @@ def _relevant_page(
 
     params = {"query": words, "offset": start, "limit": limit, "fields": FIELDS, **filters}
     try:
-        reply = ask("/paper/search", params, web, listed, learn=learn)
+        reply = ask("/paper/search", params, web, counted, learn=learn)
     except BadRequest as refusal:
         if BEYOND not in refusal.message:
             raise
         told = "Semantic Scholar ends the list here, before the total it told."
         return ScholarPage(None, (), warnings=(told,))
-    rows, total = rows_of(reply), count(reply.get("total"))
+    rows, total = rows_of(reply), reply["total"]
     papers = tuple(filter(None, map(scholar_paper, rows)))
     following, reached = next_of(reply, start), start + len(rows)
     if following is not None and following < _SHOWN:
         return ScholarPage(total, papers, following)
-    if total is None or total <= reached:
+    if total <= reached:
         return ScholarPage(total, papers)
     told = (
         f"Semantic Scholar shows {reached:,} of about {total:,} hits;"

@@ -70,11 +70,11 @@ def graph_name(text: str) -> str:
     asked = sendable(text, "identifier", LONGEST).strip(" <>\"'")
     for kind, form in _OWN_FORMS:
         if match := form.fullmatch(asked):
-            return _without_dots(f"{kind}:{match[1]}")
+            return f"{kind}:{match[1]}" if kind != "URL" else _without_dots(f"URL:{match[1]}")
     if match := _OWN_PAGE.fullmatch(asked):
         return match[1].lower()
     if ids := Ids.maybe(asked):
-        return _without_dots(name_of(ids))
+        return name_of(ids)
     if re.fullmatch(r"https?://\S+", asked, re.I):
         return _without_dots(f"URL:{asked}")
     msg = f"{asked[:80]!r} is no identifier that Semantic Scholar knows papers by."
