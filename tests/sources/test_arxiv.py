@@ -4,10 +4,12 @@ from itertools import pairwise
 
 import pytest
 
-from utils.errors import BadRequest, NotOffered, Unreachable
+from tests.answering import answering
+from utils import paper_lookup
+from utils.errors import BadRequest, NotFound, NotOffered, Unreachable
 from utils.identifiers import Ids
 from utils.sources import Query
-from utils.sources.arxiv import in_version, look_up, search
+from utils.sources.arxiv import SOURCE, in_version, look_up, recall, search
 from utils.sources.arxiv.query import LAST
 
 
@@ -63,8 +65,69 @@ def test_an_error_feed_is_an_error_whatever_its_status(library, world, status):
     if status == 200:
         world.mood("errors_at_200", "arxiv")
     with pytest.raises(NotOffered, match="incorrect id format"):
-        look_up([Ids(arxiv="nonsense")], library.web)
+        look_up([Ids(arxiv="nonsense"), Ids(arxiv="2601.00001")], library.web)
     assert len(world.requests) == 1
+
+
+@pytest.mark.parametrize("status", [400, 200])
+def test_what_can_be_no_name_is_nobodys_paper(library, world, status):
+    if status == 200:
+        world.mood("errors_at_200", "arxiv")
+    outcomes = paper_lookup.look_up([Ids(arxiv="nonsense")], library.web, [SOURCE])
+    assert isinstance(outcomes[Ids(arxiv="nonsense")], NotFound)
+
+
+def test_what_is_remembered_is_not_lost_with_what_must_be_asked(library, world):
+    known, new = Ids(arxiv="2601.00001"), Ids(arxiv="2604.00005")
+    look_up([known], library.web)
+    world.mood("down", "arxiv")
+    assert set(recall([known, new], library.web)) == {known}
+    outcomes = paper_lookup.look_up([known, new], library.web, [SOURCE])
+    assert outcomes[known].title
+    assert isinstance(outcomes[new], Unreachable)
+
+
+def test_a_page_kept_by_another_version_is_asked_for_again(library, world, monkeypatch):
+    first = search(Query("testing"), library.web)
+    for kept in ({"total": 3}, {"total": 1, "entries": 1, "papers": [{"of": "old"}]}, [1]):
+        monkeypatch.setattr(type(library.web.memory), "recall", lambda self, kind, name, k=kept: k)
+        assert search(Query("testing"), library.web) == first
+    assert len(world.requests) == 4
+
+
+def test_pages_are_counted_in_entries_and_what_cannot_be_read_is_said(library, monkeypatch):
+    entry = "<entry><id>http://arxiv.org/abs/2601.0000{}v1</id><title>A</title>{}</entry>"
+    author = "<author><name>Jane Doe</name></author>"
+
+    def feed(*authors):
+        entries = "".join(entry.format(at, one) for at, one in enumerate(authors))
+        return (
+            '<feed xmlns="http://www.w3.org/2005/Atom" xmlns:o="http://a9.com/-/spec/opensearch/'
+            f'1.1/"><o:totalResults>9</o:totalResults><o:startIndex>0</o:startIndex>{entries}</feed>'
+        )
+
+    answering(monkeypatch, feed("", author, ""), feed("", "", ""))
+    page = search(Query("one", max_results=3), library.web)
+    assert (len(page.papers), page.next_start) == (1, 3)
+    assert "2 of arXiv's entries could not be read" in page.warnings[0]
+    assert search(Query("one", max_results=3), library.web) == page  # remembered as it was
+    page = search(Query("two", max_results=3), library.web)
+    assert (page.papers, page.next_start) == ((), 3)
+    assert "3 of arXiv's entries" in page.warnings[0]
+
+
+@pytest.mark.parametrize("number", ["", "many", "-1", "1.5", "9" * 5000, "\u0663"])
+@pytest.mark.parametrize("tag", ["totalResults", "startIndex"])
+def test_a_number_that_is_none_is_no_answer(library, monkeypatch, tag, number):
+    told = {"totalResults": "9", "startIndex": "0", tag: number}
+    numbers = "".join(f"<o:{name}>{value}</o:{name}>" for name, value in told.items())
+    answering(
+        monkeypatch,
+        '<feed xmlns="http://www.w3.org/2005/Atom" xmlns:o="http://a9.com/-/spec/opensearch/'
+        f'1.1/">{numbers}<entry/></feed>',
+    )
+    with pytest.raises(Unreachable, match="arXiv did not say"):
+        search(Query("one"), library.web)
 
 
 def test_asked_once_a_day_at_most(library, world, clock):
