@@ -25,6 +25,27 @@ SPELLINGS = {
     "10.48550/arXiv.2601.00001": "arxiv:2601.00001",
     "math.GT/0309136": "arxiv:math/0309136",
     "hep-ex/0307015v1": "arxiv:hep-ex/0307015",
+    "arXiv:2601.00001v2 [q-bio.GN]  5 Jan 2026": "arxiv:2601.00001",
+    "arXiv:2601.00001 [cs.LG, stat.ML]": "arxiv:2601.00001",
+    "2601.00001v2.pdf": "arxiv:2601.00001",
+    "oai:arXiv.org:2601.00001": "arxiv:2601.00001",
+    "arXiv 2601.00001": "arxiv:2601.00001",
+    "arXiv.2601.00001": "arxiv:2601.00001",
+    "(2601.00001)": "arxiv:2601.00001",
+    "[arXiv:2601.00001]": "arxiv:2601.00001",
+    "https://ar5iv.labs.arxiv.org/html/2601.00001": "arxiv:2601.00001",
+    "https://huggingface.co/papers/2601.00001": "arxiv:2601.00001",
+    "arxiv.org/format/2601.00001": "arxiv:2601.00001",
+    "cond-mat.mes-hall/0309136": "arxiv:cond-mat/0309136",
+    "physics.bio-ph/0309136": "arxiv:physics/0309136",
+    "https://www.biorxiv.org/content/10.1101/2020.01.01.123456v1.full.pdf": (
+        "doi:10.1101/2020.01.01.123456"
+    ),
+    "10.1101/2020.01.01.123456v2.full-text": "doi:10.1101/2020.01.01.123456",
+    "https://www.medrxiv.org/content/10.1101/2020.01.01.20123456v3": (
+        "doi:10.1101/2020.01.01.20123456"
+    ),
+    "10.1016/S0140-6736(05)67889-(0)": "doi:10.1016/s0140-6736(05)67889-(0)",
 }
 NONSENSE = [
     "",
@@ -38,6 +59,8 @@ NONSENSE = [
     "-1",
     "1e7",
     "١٢٣",
+    "2013.1234",
+    "２６０１.00001",
 ]
 
 

@@ -11,19 +11,37 @@ from .errors import BadRequest
 
 IdName = Literal["doi", "pmid", "pmcid", "arxiv", "s2"]
 
-_ARXIV = r"(\d{4}\.\d{4,5}|[a-z][a-z-]*(?:\.[a-z]{2})?/\d{7})(?:v\d+)?"
+_ARXIV = (
+    r"([0-9]{2}(?:0[1-9]|1[0-2])\.[0-9]{4,5}|[a-z][a-z-]*(?:\.[a-z-]{2,20})?/[0-9]{7})(?:v[0-9]+)?"
+)
+# As arXiv stamps it on the margin of the first page: class and day.
+_STAMP = r"(?:\s*\[[\w., -]{1,80}\])?(?:\s+[0-9]{1,2} [a-z]{3} [0-9]{4})?"
+_HOSTS = (
+    r"(?:(?:www|export|browse)\.)?arxiv\.org|ar5iv\.(?:labs\.arxiv\.)?org|(?:www\.)?alphaxiv\.org"
+    r"|huggingface\.co"
+)
 _ARXIV_DOI = re.compile(rf"10\.48550/arxiv\.{_ARXIV}", re.I)
 _SPELLINGS: dict[IdName, tuple[re.Pattern[str], ...]] = {
     "arxiv": (
         _ARXIV_DOI,
-        re.compile(rf"(?:arxiv:\s*)?{_ARXIV}(?:\s*\[[\w.-]+\])?", re.I),
+        re.compile(rf"(?:oai:arxiv\.org:|arxiv[:.\s]\s*)?{_ARXIV}(?:\.pdf)?{_STAMP}", re.I),
         re.compile(
-            r"(?:https?://)?(?:www\.|export\.)?arxiv\.org/(?:abs|pdf|html|e-print|src)/"
+            rf"(?:https?://)?(?:{_HOSTS})/(?:abs|pdf|html|e-print|src|format|ps|papers)/"
             rf"{_ARXIV}(?:\.pdf)?/?(?:[?#]\S*)?",
             re.I,
         ),
     ),
     "doi": (
+        # Preprint servers put version and format behind the DOI; the DOI itself has neither.
+        re.compile(
+            r"(?:https?://)?(?:(?:www\.)?(?:bio|med)rxiv\.org/content/|(?:dx\.|www\.)?doi\.org/|doi:\s*)?"
+            r"(10\.(?:1101|64898)/[0-9]{4}\.[0-9]{2}\.[0-9]{2}\.[0-9]{6,8})"
+            r"v[0-9]+(?:\.(?:full|abstract|article|supplementary)[\w.-]*)?/?(?:[?#]\S*)?",
+            re.I,
+        ),
+        re.compile(
+            r"(?:https?://)?(?:www\.)?(?:bio|med)rxiv\.org/content/(10\.[0-9]{4,9}/[^\s?#]+)", re.I
+        ),
         re.compile(
             r"(?:https?://)?(?:(?:dx\.|www\.)?doi\.org/|doi:\s*)?(10\.\d{4,9}(?:\.\d+)*/\S+)", re.I
         ),
@@ -98,6 +116,8 @@ class Ids:
         # Browsers escape what they copy; a per cent sign elsewhere belongs to the identifier.
         escaped = "://" in text or "%2f" in text.lower()
         cleaned = (unquote(text) if escaped else text).strip(" \t\r\n<>\"'").rstrip(" .,;\"'")
+        if cleaned[:1] + cleaned[-1:] in ("()", "[]"):
+            cleaned = cleaned[1:-1].strip()
         for name, spellings in _SPELLINGS.items():
             for spelling in spellings:
                 match = spelling.fullmatch(cleaned)
@@ -216,5 +236,5 @@ def _normal(name: IdName, value: str) -> str:
         return bare.lower() if "/" in bare else ""
     if name == "arxiv":
         # math.GT/0309136 and math/0309136 are the same paper.
-        return re.sub(r"^([a-z-]+)\.[a-z]{2}/", r"\1/", value.lower())
+        return re.sub(r"^([a-z-]+)\.[a-z-]+/", r"\1/", value.lower())
     return value.lower()
