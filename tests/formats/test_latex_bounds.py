@@ -10,6 +10,7 @@ import gzip
 import io
 import tarfile
 import tracemalloc
+from collections.abc import Callable
 from functools import partial
 
 import pytest
@@ -52,6 +53,17 @@ def test_a_number_is_no_longer_than_any_that_is_printed() -> None:
     assert body_of(r"\section{x}", preamble) == "## I-xI-x. x"
     long = r"\renewcommand{\thesection}{" + "1" * 150 + "}"
     assert body_of(r"\section{x}", long) == f"## {'1' * 40} x"
+
+
+@pytest.mark.parametrize("outer", [lambda n: f"a{n}", lambda n: "section"])
+def test_a_step_does_not_pass_every_counter_for_each(outer: Callable[[int], str]) -> None:
+    chain = r"\numberwithin{a0}{section}" + "".join(
+        rf"\numberwithin{{a{n + 1}}}{{{outer(n)}}}" for n in range(290)
+    )
+    work = [partial(body_of, chain + r"\section{x}" * n) for n in (1, 11)]
+    work[0]()
+    one, more = map(lines_run, work)
+    assert more - one < 10 * 3000
 
 
 def test_counters_begin_anew_with_those_around_them_only() -> None:
