@@ -55,7 +55,7 @@ _SHOWN = 999  # offset + limit must stay below 1000
 _IDS_PER_BATCH = 500
 _HITS_PER_PAGE = 100
 _HYPHENS = re.compile("[-\u2010-\u2015\u2212]")
-_EXCLUDED = re.compile(r'\bNOT\s+(?:"[^"]*"|\([^()]*\)|\S+)')
+_EXCLUDED = re.compile(r"\b(?:AND)?NOT\s+\S")
 _CONNECTED = re.compile(r"\b(?:AND|OR|NOT)\b")
 _OPERATORS = re.compile(r'[-"()\[\]{}+|*~^]+')
 
@@ -208,16 +208,19 @@ def plain_words(text: str) -> tuple[str, tuple[str, ...]]:
 
     >>> plain_words("off-target effects")
     ('off target effects', ())
-    >>> plain_words('"CRISPR-Cas9" AND (off-target) NOT mice')[0]
+    >>> plain_words('"CRISPR-Cas9" AND (off-target)')[0]
     'CRISPR Cas9 off target'
 
     Raises
     ------
     BadRequest
-        Nothing is left.
+        Nothing is left, or something is to be left out: that search would bring it all the same.
     """
+    if _EXCLUDED.search(text):
+        msg = "Semantic Scholar's search by relevance cannot leave anything out (NOT)."
+        raise BadRequest(msg, "Leave NOT away, or ask the other sources.")
     meant = " ".join(_HYPHENS.sub(" ", text).split())
-    bare = _CONNECTED.sub(" ", _EXCLUDED.sub(" ", meant))
+    bare = _CONNECTED.sub(" ", meant)
     words = " ".join(_OPERATORS.sub(" ", bare).split())
     if not words:
         raise BadRequest("The query holds no word to search for.", "Such as: neural networks")
