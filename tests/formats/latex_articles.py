@@ -266,3 +266,55 @@ HARBOUR = Article(
     },
 )
 ARTICLES = {"perch": PERCH, "harbour": HARBOUR}
+
+TIDE = Article(
+    (
+        Part(
+            r"""\documentclass[aps,prl]{revtex4-2}\usepackage{amsmath,algpseudocode}
+\newcommand{\tide}[2][0]{T_{#2}^{(#1)}}\def\kms{km\,s$^{-1}$}
+\begin{document}\title{Tides of the outer bank}\author{Nora Aalto}
+\affiliation{Institute of Nothing}
+\begin{abstract}We follow the tides of the outer bank for nine years.\end{abstract}\maketitle""",
+            "Tides of the outer bank Abstract We follow the tides of the outer bank for nine years",
+        ),
+        Part(
+            r"\section{The bank}\label{bank} It drifts \cite{roe} by \verb|drift_v2| at 3 \kms.",
+            "I. The bank It drifts 1 by drift_v2 at 3 km s",
+            ("^{-1}",),
+        ),
+        Part(
+            r"\begin{subequations}\begin{align}\tide{a}&=1\label{low}\\ \tide[1]{b}&=2\label{high}"
+            r"\end{align}\end{subequations}",
+            "1a 1b",
+            ("T_{a}^{(0)}=1", "T_{b}^{(1)}=2"),
+        ),
+        Part(
+            r"Eqs.~\eqref{low} and \eqref{high} of Sec.~\ref{bank} hold \cite{poe,roe}.",
+            "Eqs. 1a and 1b of Sec. I hold 2 1",
+        ),
+        Part(
+            r"""\begin{quote}Nobody swims there.\end{quote}
+\begin{enumerate}\item\label{one} Low water. \item High water, unlike~\ref{one}.\end{enumerate}
+\begin{algorithmic}\For{each tide}\State wait\EndFor\end{algorithmic}""",
+            "Nobody swims there 1 Low water 2 High water unlike 1 for each tide do wait",
+        ),
+        Part(
+            r"""\begin{table}\begin{tabular}{l|cc}\hline Year & Low & High\\\hline
+1 & \multicolumn{2}{c}{none}\\ 2 & 4 & 5\\\hline\end{tabular}
+\caption{Tides by year.}\end{table}\bibliography{tides}\end{document}""",
+            "Table I Tides by year Year Low High 1 none 2 4 5",
+        ),
+        Part(
+            "",
+            "References Jo Roe. Drifting banks. Sea and Shore 4 2001. Al Poe. Holding banks. 2002.",
+        ),
+    ),
+    2,
+    {
+        "tides.bib": '@string{sas = "Sea and Shore"}\n'
+        "@article{roe, author={Roe, Jo}, title={Drifting {B}anks}, journal=sas, volume=4,"
+        " year=2001}\n@comment{nothing}\n"
+        "@book{poe, title={Holding banks}, author={Al Poe}, year=2002}\n"
+        "@book{uncited, title={Other banks}, author={Al Poe}, year=2003}\n"
+    },
+)
