@@ -11,7 +11,7 @@ def kinds(kind=errors.PaperError):
         yield from kinds(narrower)
 
 
-@pytest.mark.parametrize("kind", kinds())
+@pytest.mark.parametrize("kind", list(kinds()))
 def test_the_envelope_always_suggests_something(kind):
     [usual] = kind("It failed.").envelope()["error"]["suggestions"]
     assert usual.strip()
