@@ -10,6 +10,7 @@ from . import environments, formulas
 from .algorithms import STEPS
 from .front import FRONT
 from .numbers import SECTIONS
+from .quantities import QUANTITIES, in_text, quantity
 from .references import cite, read_list
 from .signs import HIGH, ITEM, ROW, RULE, SPANS, WIDE
 from .tokens import joined
@@ -294,6 +295,19 @@ def _bibitem(walk: Walk) -> None:
     walk.blocks.append(f"{ITEM}{key}")
 
 
+def _quantity(name: str) -> Command:
+    def put_quantity(walk: Walk) -> None:
+        walk.write(in_text(quantity(walk.gullet, name) or []))
+
+    return put_quantity
+
+
+def _fraction(walk: Walk) -> None:
+    walk.gullet.option()
+    over, under = walk.gullet.argument(), walk.gullet.argument()
+    walk.write(f"{walk.line(over)}/{walk.line(under)}")
+
+
 def _heading_only(said: str) -> Command:
     return lambda walk: walk.add(f"## {said}")
 
@@ -303,6 +317,8 @@ COMMANDS: Final[dict[str, Command]] = {
     **dict.fromkeys(_RUN_IN, _run_in),
     **{name: _ref(kind) for name, kind in _REFERENCES.items()},
     **{name: cite(kind) for name, kind in _CITES.items()},
+    **{name: _quantity(name) for name in QUANTITIES},
+    **dict.fromkeys(("nicefrac", "sfrac"), _fraction),
     **STEPS,
     **dict.fromkeys(("hline", "toprule", "midrule", "bottomrule"), _rule("")),
     **dict.fromkeys(("hhline", "Xhline", "specialrule"), _rule("m")),

@@ -7,6 +7,7 @@ from typing import Final
 from ..jats.text import fenced
 from . import formulas
 from .algorithms import algorithmic
+from .front import end_front
 from .items import items_of
 from .signs import ITEM
 from .tables import flat, pipe_table
@@ -230,6 +231,7 @@ def _quote(walk: Walk, name: str) -> None:
 
 
 def _abstract(walk: Walk, name: str) -> None:
+    end_front(walk)
     walk.gullet.option()
 
     def put(blocks: list[str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal
 
 from ..displayed import displayed, plain_tex
+from .quantities import QUANTITIES, in_formula, quantity
 from .signs import BETWEEN, REFERRED, REFERS
 from .tokens import PARAGRAPH, joined
 
@@ -91,7 +92,14 @@ class _Reader:
         elif lexeme == "\\ensuremath":
             self.gullet.put_back(["{", *self.gullet.argument(long=True), "}"])
         else:
+            return self._is_quantity(lexeme)
+        return True
+
+    def _is_quantity(self, lexeme: str) -> bool:
+        """Whether a command of siunitx stands here; it is taken, as renderers do not know it."""
+        if lexeme[1:] not in QUANTITIES or (told := quantity(self.gullet, lexeme[1:])) is None:
             return False
+        self.tex.append(in_formula(told))
         return True
 
     def line(self, *, last: bool = False) -> None:

@@ -38,6 +38,42 @@ _NOT_NAMES: Final = frozenset(
 )
 
 
+_MOST_WORDS: Final = 150  # between authors and title that are no text
+
+
+def _begin_front(walk: Walk) -> None:
+    if walk.in_document and walk.front.begun is None:
+        walk.end_paragraph()
+        walk.front.begun = walk.blocks, len(walk.blocks)
+
+
+def end_front(walk: Walk) -> None:
+    """Drop what stands between the authors and here: addresses by commands nobody knows.
+
+    More than addresses ever take, or a heading among it, is text.
+    """
+    if walk.front.begun is None or walk.front.begun[0] is not walk.blocks:
+        return
+    walk.end_paragraph()
+    begun = walk.front.begun[1]
+    told = walk.blocks[begun:]
+    words = sum(len(block.split()) for block in told)
+    if words <= _MOST_WORDS and not any(block.startswith("#") for block in told):
+        del walk.blocks[begun:]
+
+
+def _maketitle(walk: Walk) -> None:
+    end_front(walk)
+    walk.front.begun = [], 0
+
+
+def _address(walk: Walk) -> None:
+    """An address on the net, in which a percent sign begins no comment."""
+    walk.gullet.star()
+    walk.gullet.option()
+    walk.gullet.address()
+
+
 def _title(walk: Walk) -> None:
     walk.gullet.option()
     tokens = walk.gullet.argument(long=True)
@@ -45,6 +81,7 @@ def _title(walk: Walk) -> None:
 
 
 def _author(walk: Walk) -> None:
+    _begin_front(walk)
     walk.gullet.option()
     told: list[str] = []
     for lexeme in _without_notes(walk.gullet.argument(long=True)):
@@ -131,6 +168,8 @@ FRONT: Final[dict[str, Command]] = {
     **dict.fromkeys(("keywords", "keyword"), _keywords),
     **dict.fromkeys(("usepackage", "RequirePackage"), _usepackage),
     **dict.fromkeys(("documentclass", "documentstyle"), _document_class),
+    **dict.fromkeys(("email", "homepage"), _address),
+    "maketitle": _maketitle,
     "abstract": _abstract,
     "doi": _doi,
     "newtheorem": _newtheorem,

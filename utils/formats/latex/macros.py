@@ -203,6 +203,9 @@ class Gullet(Tokens):
             name, left, right = self._name(), self.argument(), self.argument()
             body = ["\\left", *left, "#", "1", "\\right", *right]
             self._keep(name, Macro.of(1, None, body))
+        elif lexeme == "\\DeclareSIUnit":
+            self.option()
+            self._keep(self._name(), Macro.of(0, None, self.argument()))
         elif lexeme in _ENVIRONMENTS:
             self._newenvironment()
         elif lexeme == "\\let":

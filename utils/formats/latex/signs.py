@@ -70,6 +70,10 @@ SIGNS: Final = {
     "textdegree": "°",
     "degree": "°",
     "textmu": "µ",
+    "celsius": "°C",
+    "micro": "µ",
+    "ohm": "Ω",
+    "perthousand": "‰",
     "texttimes": "×",
     "textpm": "±",
     "textbullet": "•",
@@ -153,7 +157,7 @@ ACCENTS: Final = {
 LAYOUT: Final = {
     name: spec
     for spec, names in {
-        "": "noindent indent centering raggedright raggedleft maketitle tableofcontents newpage "
+        "": "noindent indent centering raggedright raggedleft tableofcontents newpage "
         "clearpage cleardoublepage pagebreak nopagebreak smallskip medskip bigskip vfill vfil "
         "tiny scriptsize footnotesize small normalsize large Large LARGE huge Huge onecolumn "
         "twocolumn rm normalfont rmfamily sffamily sf upshape mdseries sc scshape boldmath "
@@ -181,11 +185,12 @@ LAYOUT: Final = {
         " crefname Crefname DeclareUnicodeCharacter "
         "",
         "mmm": "definecolor addcontentsline titlespacing providecolor",
-        "om": "affiliation affil address institute email altaffiliation homepage curraddr thanks "
+        "om": "affiliation affil address institute altaffiliation curraddr thanks "
         "IEEEauthorblockA subjclass dedicatory icmlaffiliation icmlcorrespondingauthor pacs PACS "
         "collaboration affaddr includegraphics captionsetup setlist ccsdesc lstinputlisting "
         " cellcolor includepdf "
-        "setcitestyle includesvg ead",
+        "setcitestyle includesvg ead equalcont alsoaffiliation correspondingauthor orgdiv "
+        "cortext fntext tnotetext nonumnote phone fax authornote",
         "omm": "rule titleformat acmConference",
         "ommm": "",
         "o": "printbibliography allowdisplaybreaks addlinespace footnotemark hdashline",

@@ -205,6 +205,9 @@ class Tokens:
     def address(self) -> str:
         """An argument in which a percent sign is one, unless it ends the line."""
         frame = self._frames[-1] if len(self._frames) > self._floor else _Frame("")
+        if frame.ahead == ["{"] and frame.text[frame.at - 1 : frame.at] == "{":  # only looked at
+            frame.ahead.clear()
+            frame.at -= 1
         match = None if frame.ahead else _ADDRESS.match(frame.text, frame.at)
         if match is None:
             return joined(self.argument())

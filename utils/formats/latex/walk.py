@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from ..jats.text import escape, guard_start, tidy
 from .macros import Gullet
 from .numbers import Label, Numbers
+from .quantities import QUANTITIES
 from .references import Bibliography
 from .signs import (
     ACCENTS,
@@ -75,6 +76,7 @@ class Front:
     abstract: list[str] = field(default_factory=list)
     keywords: str = ""
     doi: str = ""
+    begun: tuple[list[str], int] | None = None  # blocks, and where in them authors are told first
     references: list[str] = field(default_factory=list)
 
 
@@ -99,7 +101,8 @@ class Walk:
         self.submission = submission
         self.commands, self.environments = commands, environments
         size = sum(map(len, submission.files.values()))
-        known = {*commands, *LAYOUT, *DRESSED, *SWITCHES, *DRESSES}
+        # Papers that define \num or \unit themselves mean something else than siunitx.
+        known = {*commands, *LAYOUT, *DRESSED, *SWITCHES, *DRESSES} - QUANTITIES.keys()
         self.gullet = Gullet(
             submission.files[submission.main], size, lambda name: name[1:] in known
         )
@@ -172,7 +175,10 @@ class Walk:
             self.open(Scope("}"))
         elif lexeme == "}":
             if self._in_braces():
+                is_argument = self.scopes[-1].kind == "argument"
                 self.close()
+                if is_argument:
+                    self._begin_argument(after_another=True)
         elif lexeme == "$":
             self.commands["math shift"](self)
         elif lexeme == "&":
@@ -194,6 +200,8 @@ class Walk:
             self._dress(*DRESSES[name])
         elif name.isalpha() or "@" in name:
             self.skip(LAYOUT.get(name, DRESSED.get(name, "o")), known=name in LAYOUT)
+            if name not in LAYOUT and name not in DRESSED:
+                self._begin_argument()
 
     def skip(self, spec: str, *, known: bool = True) -> None:
         """Pass by arguments: ``o`` is an option in brackets, ``m`` one in braces."""
@@ -204,6 +212,18 @@ class Walk:
                 self.gullet.option()
             else:
                 self.gullet.argument(long=True)
+
+    def _begin_argument(self, *, after_another: bool = False) -> None:
+        """Keep an argument of a command nobody knows apart from another, or a number, before it."""
+        following = self.gullet.take()
+        if following != "{" or not self.open(Scope("}", "argument")):
+            self.gullet.put_back([following] if following else [])
+            return
+        first = self.gullet.take()
+        self.gullet.put_back([first] if first else [])
+        after_number = first[:1].isdigit() and "".join(self.words[-1:])[-1:].isdigit()
+        if after_another or after_number:
+            self.words.append(" ")
 
     def _switch(self, on: str, off: str) -> None:
         if self._in_braces():
