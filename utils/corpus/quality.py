@@ -1,0 +1,116 @@
+"""How much a paper's record speaks for it: four small numbers anybody can check by hand.
+
+A PubMed record says what kind of study a paper is, when it appeared, whether its journal is indexed
+for MEDLINE and whether its subjects were human. It says nothing about how well the work was done,
+and no impact factor is behind these numbers: lists of those are sold, and rank journals, not
+papers.
+
+- ``design`` (0-3), from PubMed's publication types: 3 meta-analysis or systematic review, 2
+  randomised or otherwise controlled trial, 1 any other study, review or guideline, 0 case reports
+  and what reports no study (editorial, letter, comment, news …). The highest of several counts; a
+  type that only says *article* does not lift a case report.
+- ``recency`` (0-2): 2 up to five years before today, 1 up to ten, else 0.
+- ``journal`` (0-2): 2 indexed for MEDLINE (NLM's people or programs gave it MeSH headings, for
+  which a journal must have passed NLM's review), 1 in a journal and not, or not yet, indexed, 0 no
+  journal or a preprint server.
+- ``human`` (0-2), from MeSH's check tags: 2 *Humans*, 1 *Humans* and *Animals*, 0 neither or
+  *Animals* alone.
+- ``total`` (0-9): the sum of what is known. A retracted paper has 0, whatever it was.
+
+Publication types and check tags: NLM, *MEDLINE/PubMed Data Element (Field) Descriptions* and *MeSH
+Publication Characteristics*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from datetime import date
+
+    from ..paper import Paper
+
+BEST = 9
+"""The highest total."""
+
+_DESIGNS = {
+    3: {"Meta-Analysis", "Network Meta-Analysis", "Systematic Review"},
+    2: {
+        *("Randomized Controlled Trial", "Controlled Clinical Trial"),
+        *("Equivalence Trial", "Pragmatic Clinical Trial"),
+    },
+    0: {
+        *("Case Reports", "Editorial", "Letter", "Comment", "News", "Newspaper Article"),
+        *("Biography", "Historical Article", "Interview", "Portrait", "Personal Narrative"),
+        *("Autobiography", "Introductory Journal Article", "Published Erratum", "Lecture"),
+        *("Address", "Congress", "Video-Audio Media", "Expression of Concern", "Scientific Integrity Review"),
+        *("Retraction of Publication", "Retraction Notice", "Clinical Trial Protocol"),
+    },
+}  # fmt: skip
+# They say in what form something appeared, or who paid: nothing about a study.
+_FORMS = ("Journal Article", "English Abstract", "Preprint", "Research Support")
+_RECENT_YEARS, _NOT_OLD_YEARS = 5, 10
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """The numbers of one paper; None where its record does not say."""
+
+    design: int | None
+    recency: int | None
+    journal: int | None
+    human: int | None
+    total: int
+
+    def row(self) -> dict[str, int | None]:
+        """As every door shows it."""
+        return asdict(self)
+
+
+def quality_of(paper: Paper, today: date) -> Quality:
+    """What *paper*'s record speaks for it on the day *today*; see the module."""
+    parts = (
+        _design(paper.publication_types),
+        _recency(paper.year, today),
+        _journal(paper),
+        _human(paper.mesh),
+    )
+    known = sum(part for part in parts if part is not None)
+    return Quality(*parts, total=0 if paper.retracted else known)
+
+
+def _design(types: Iterable[str]) -> int | None:
+    telling = [one for one in types if not one.startswith(_FORMS)]
+    weights = [_weight(one) for one in telling]
+    if not weights:
+        # An article of no named design is some study; no types at all say nothing.
+        return 1 if any(one.startswith("Journal Article") for one in types) else None
+    return max(weights)
+
+
+def _weight(publication_type: str) -> int:
+    return next((weight for weight, named in _DESIGNS.items() if publication_type in named), 1)
+
+
+def _recency(year: str, today: date) -> int | None:
+    if not year.isdigit():
+        return None
+    age = today.year - int(year)
+    return 2 if age <= _RECENT_YEARS else int(age <= _NOT_OLD_YEARS)
+
+
+def _journal(paper: Paper) -> int:
+    if not paper.journal or "Preprint" in paper.publication_types:
+        return 0
+    return 2 if paper.mesh else 1
+
+
+def _human(mesh: Iterable[str]) -> int | None:
+    headings = {heading.partition("/")[0].lstrip("*") for heading in mesh}
+    if not headings:
+        return None
+    if "Humans" not in headings:
+        return 0
+    return 1 if "Animals" in headings else 2
