@@ -23,7 +23,7 @@ Publication Characteristics*.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
@@ -36,21 +36,28 @@ BEST = 9
 """The highest total."""
 
 _DESIGNS = {
-    3: {"Meta-Analysis", "Network Meta-Analysis", "Systematic Review"},
-    2: {
-        *("Randomized Controlled Trial", "Controlled Clinical Trial"),
-        *("Equivalence Trial", "Pragmatic Clinical Trial"),
-    },
-    0: {
-        *("Case Reports", "Editorial", "Letter", "Comment", "News", "Newspaper Article"),
-        *("Biography", "Historical Article", "Interview", "Portrait", "Personal Narrative"),
-        *("Autobiography", "Introductory Journal Article", "Published Erratum", "Lecture"),
-        *("Address", "Congress", "Video-Audio Media", "Expression of Concern", "Scientific Integrity Review"),
-        *("Retraction of Publication", "Retraction Notice", "Clinical Trial Protocol"),
-    },
-}  # fmt: skip
-# They say in what form something appeared, or who paid: nothing about a study.
-_FORMS = ("Journal Article", "English Abstract", "Preprint", "Research Support")
+    "Meta-Analysis": 3,
+    "Network Meta-Analysis": 3,
+    "Systematic Review": 3,
+    "Randomized Controlled Trial": 2,
+    "Controlled Clinical Trial": 2,
+    "Equivalence Trial": 2,
+    "Pragmatic Clinical Trial": 2,
+}
+_NO_STUDY = frozenset(
+    {
+        *("Address", "Autobiography", "Bibliography", "Biography", "Case Reports"),
+        *("Clinical Trial Protocol", "Comment", "Congress", "Dictionary", "Directory"),
+        *("Editorial", "Expression of Concern", "Festschrift", "Historical Article"),
+        *("Interactive Tutorial", "Interview", "Introductory Journal Article", "Lecture"),
+        *("Letter", "News", "Newspaper Article", "Patient Education Handout"),
+        *("Periodical Index", "Personal Narrative", "Portrait", "Published Erratum"),
+        *("Retraction of Publication", "Retraction Notice", "Scientific Integrity Review"),
+        *("Video-Audio Media", "Webcast"),
+    }
+)
+# They say in what form something appeared, who paid or what became of it: nothing about a study.
+_FORMS = ("Journal Article", "English Abstract", "Preprint", "Research Support", "Retracted")
 _RECENT_YEARS, _NOT_OLD_YEARS = 5, 10
 
 
@@ -81,17 +88,14 @@ def quality_of(paper: Paper, today: date) -> Quality:
     return Quality(*parts, total=0 if paper.retracted else known)
 
 
-def _design(types: Iterable[str]) -> int | None:
-    telling = [one for one in types if not one.startswith(_FORMS)]
-    weights = [_weight(one) for one in telling]
-    if not weights:
-        # An article of no named design is some study; no types at all say nothing.
-        return 1 if any(one.startswith("Journal Article") for one in types) else None
-    return max(weights)
+def _design(types: Sequence[str]) -> int | None:
+    weights = [_weight(one) for one in types if not one.startswith(_FORMS)]
+    # An article of no named design is some study; no types at all say nothing.
+    return max(weights) if weights else 1 if "Journal Article" in types else None
 
 
 def _weight(publication_type: str) -> int:
-    return next((weight for weight, named in _DESIGNS.items() if publication_type in named), 1)
+    return 0 if publication_type in _NO_STUDY else _DESIGNS.get(publication_type, 1)
 
 
 def _recency(year: str, today: date) -> int | None:
