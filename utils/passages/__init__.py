@@ -25,17 +25,31 @@ __all__ = ["Embedder", "Filters", "Finder", "Held", "Hit", "Passage"]
 class Embedder(Protocol):
     """Makes vectors of texts.
 
-    ``model`` names what made a vector: vectors of two models must not be compared.
+    ``model`` names what made a vector: vectors of two models must not be compared. Threads may
+    share one.
     """
 
     @property
     def model(self) -> str:
-        """The model's name, with its version or digest."""
+        """The model's name, with its version or digest.
+
+        Raises
+        ------
+        EmbeddingsFailed
+            The model is missing; `dim` may raise it too.
+        """
         ...
 
     @property
     def dim(self) -> int:
         """How many numbers a vector has."""
+        ...
+
+    def available(self) -> str:
+        """Why no vectors can be made and what to install or set; empty when nothing is missing.
+
+        Looks at packages, files and settings only: a service is not asked, a model not loaded.
+        """
         ...
 
     def embed(self, texts: Sequence[str]) -> Vectors:
