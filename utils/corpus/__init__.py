@@ -78,7 +78,7 @@ class Corpus:
         """One paper of the corpus, by ``pmid:…`` or PMID; see `.search.record`."""
         from .search import record
 
-        return record(doc_id, self.database)
+        return record(doc_id, self.database, self.shelf)
 
     def index(self, **options: Any) -> Iterator[Indexed]:
         """Cut and embed what changed; going through it does the work. See `.index.index`."""

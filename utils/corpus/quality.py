@@ -23,13 +23,13 @@ Publication Characteristics*.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
+from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from datetime import date
-
     from ..paper import Paper
 
 BEST = 9
@@ -76,11 +76,16 @@ class Quality:
         return asdict(self)
 
 
-def quality_of(paper: Paper, today: date) -> Quality:
-    """What *paper*'s record speaks for it on the day *today*; see the module."""
+def today() -> date:
+    """The day quality is counted from (UTC)."""
+    return datetime.fromtimestamp(time.time(), UTC).date()
+
+
+def quality_of(paper: Paper, day: date) -> Quality:
+    """What *paper*'s record speaks for it on the day *day*; see the module."""
     parts = (
         _design(paper.publication_types),
-        _recency(paper.year, today),
+        _recency(paper.year, day),
         _journal(paper),
         _human(paper.mesh),
     )
@@ -98,10 +103,10 @@ def _weight(publication_type: str) -> int:
     return 0 if publication_type in _NO_STUDY else _DESIGNS.get(publication_type, 1)
 
 
-def _recency(year: str, today: date) -> int | None:
+def _recency(year: str, day: date) -> int | None:
     if not year.isdigit():
         return None
-    age = today.year - int(year)
+    age = day.year - int(year)
     return 2 if age <= _RECENT_YEARS else int(age <= _NOT_OLD_YEARS)
 
 
