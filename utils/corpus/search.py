@@ -25,6 +25,7 @@ from ..errors import BadRequest, EmbeddingsFailed, NotFound, StoreFailed
 from ..identifiers import Ids
 from ..paper import Paper
 from ..passage import Filters
+from ..passages.query_terms import terms_of
 from ..plain_text import sendable
 from ..store.corpus_records import CorpusRecord
 from .quality import BEST, quality_of, today
@@ -122,6 +123,8 @@ def find(
     vector, trouble = (None, None) if by == "words" else _vector(asked, corpus, held)
     if trouble and by == "meaning":
         raise trouble
+    if vector is None and not terms_of(asked):
+        raise BadRequest("There is no word in the query to look for.", "Ask in words.")
     limit = max(_LEAST_CANDIDATES, _CANDIDATES * top_k)
     hits = corpus.finder.search("" if by == "meaning" else asked, vector, limit, filters)
     found = list(_resolved(hits, corpus, filters, WEIGHT if quality_bias else 0.0))
