@@ -1,0 +1,255 @@
+"""Toolset ``rag`` as a host meets it, held against the schemas of its own document."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+from fastmcp import Client
+
+from tests.corpus.small_corpus import LetterEmbedder, fill, paper, passage
+from tests.tools.calling import answer, call
+from utils import Library
+from utils.errors import EmbeddingsFailed, WeaviateFailed
+from utils.tools import build
+
+pytestmark = pytest.mark.anyio
+ERAS = pytest.mark.parametrize("mode", ["auto", "legacy"])
+# Cut out of the document, word for word.
+DOCUMENT = json.loads((Path(__file__).parent / "corpus_document_schemas.json").read_text())
+NAMES = {
+    "pubmed_sync_delta": "pubmed.sync_delta",
+    "rag_search": "rag.search",
+    "rag_get": "rag.get",
+    "corpus_checkpoint_get": "corpus.checkpoint.get",
+    "corpus_checkpoint_set": "corpus.checkpoint.set",
+}
+# What the contract lets an answer say besides.
+MORE = {"text", "section", "start", "end", "title", "file", "kind"}
+TRIAL = ("Randomized Controlled Trial", "Journal Article")
+
+
+@pytest.fixture
+def anyio_backend():
+    return "asyncio"
+
+
+@pytest.fixture
+def library(settings):
+    library = Library(**settings, mcp_toolsets=("rag",))
+    library.corpus.__dict__["embedder"] = LetterEmbedder()
+    yield library
+    library.corpus.finder.close()
+    library.corpus.database.close()
+    library.shelf.close()
+
+
+def reef(library):
+    return fill(
+        library.corpus,
+        [
+            paper("11", abstract="Corals bleach.", publication_types=TRIAL, mesh=("Humans",)),
+            paper("12", journal="", published="", entered="", revised="", publication_types=()),
+            paper("13", publication_types=("Journal Article", "Retracted Publication")),
+        ],
+        [
+            passage("pmid:11", "Corals bleach when the water of the reef is warm for weeks."),
+            passage("pmid:12", "Bleaching of corals was seen.", year=1999, journal="Old"),
+            passage("pmid:13", "Corals never bleach.", retracted=True),
+        ],
+    )
+
+
+def as_written(tool, row, more=()):
+    """Hold an answer against the document, without what may be said besides."""
+    jsonschema.validate(
+        {name: value for name, value in row.items() if name not in more},
+        DOCUMENT[NAMES[tool]]["response"],
+    )
+
+
+async def test_the_definitions_cost_little():
+    async with Client(build(Library(mcp_toolsets=("rag",)))) as client:
+        listed = await client.list_tools()
+    wire = [one.model_dump(mode="json", by_alias=True, exclude_none=True) for one in listed]
+    assert len(json.dumps(wire, separators=(",", ":"), ensure_ascii=False)) / 4 <= 1_500
+
+
+async def test_requests_are_those_of_the_document(library):
+    async with Client(build(library)) as client:
+        listed = {tool.name: tool.input_schema for tool in await client.list_tools()}
+    assert set(listed) == {*NAMES, "verify_quote"}
+    for plain, dotted in NAMES.items():
+        ours, theirs = listed[plain], DOCUMENT[dotted]["request"]
+        assert sorted(ours["required"]) == sorted(theirs["required"])
+        assert ours["additionalProperties"] is False
+        for name, wanted in theirs["properties"].items():
+            for limit in {"type", "minimum", "maximum", "default", "pattern"} & wanted.keys():
+                assert ours["properties"][name][limit] == wanted[limit]
+        assert ours["properties"].keys() - theirs["properties"].keys() <= {"filters"}
+
+
+async def test_hosts_that_know_the_dotted_names_get_them(settings):
+    library = Library(**settings, mcp_toolsets=("rag",), mcp_tool_names="dotted")
+    async with Client(build(library)) as client:
+        assert {tool.name for tool in await client.list_tools()} == {
+            *NAMES.values(),
+            "corpus.verify_quote",
+        }
+    set_ = {"query_key": "reef", "last_edat": "2025-01-01T00:00:00Z"}
+    assert (await answer(library, "corpus.checkpoint.set", **set_)) == {"ok": True}
+
+
+async def test_what_changes_something_says_so(library):
+    async with Client(build(library)) as client:
+        hints = {tool.name: tool.annotations for tool in await client.list_tools()}
+    writing = {name for name, hint in hints.items() if not hint.read_only_hint}
+    assert writing == {"pubmed_sync_delta", "corpus_checkpoint_set"}
+    assert hints["corpus_checkpoint_set"].destructive_hint
+    assert hints["pubmed_sync_delta"].open_world_hint
+
+
+@ERAS
+async def test_a_passage_can_be_quoted_and_found_again(library, mode):
+    reef(library)
+    found = await answer(library, "rag_search", mode, query="warm water bleaches corals")
+    best = found["results"][0]
+    assert best["doc_id"] == "pmid:11"
+    assert best["text"][: best["end"] - best["start"]].startswith("Corals bleach")
+    assert best["quality"] == 8
+    assert found["warnings"] == []
+    plain = [{k: v for k, v in row.items() if k not in MORE} for row in found["results"]]
+    as_written("rag_search", {**found, "results": plain}, {"warnings"})
+    assert "pmid:13" not in [row["doc_id"] for row in found["results"]]
+
+
+async def test_a_search_can_be_narrowed(library):
+    reef(library)
+    for filters, expected in [
+        ({"year_to": 2000}, {"pmid:12"}),
+        ({"journal": "Old"}, {"pmid:12"}),
+        ({"kind": "full_text"}, set()),
+        ({"include_retracted": True}, {"pmid:11", "pmid:12", "pmid:13"}),
+    ]:
+        found = await answer(library, "rag_search", query="corals", filters=filters)
+        assert {row["doc_id"] for row in found["results"]} == expected
+    wrong = await call(library, "rag_search", {"query": "a", "filters": {"yaer": 1}})
+    assert wrong.meta["error"]["code"] == "VALIDATION"
+
+
+async def test_words_of_papers_are_marked(library):
+    reef(library)
+    result = await call(library, "rag_search", {"query": "corals"})
+    assert result.meta["untrusted"]
+    assert result.content[0].meta["untrusted"]
+
+
+async def test_passages_of_papers_without_a_pmid_are_counted(library):
+    one = passage("doi:10.1/a", "Corals bleach in the dark.")
+    fill(library.corpus, [paper("11")], [passage("pmid:11", "Corals."), one])
+    found = await answer(library, "rag_search", query="corals bleach")
+    assert [row["doc_id"] for row in found["results"]] == ["pmid:11"]
+    assert any("1 passages of papers without a PMID" in one for one in found["warnings"])
+
+
+@ERAS
+async def test_a_record_is_as_the_document_shows_it(library, mode):
+    reef(library)
+    row = await answer(library, "rag_get", mode, doc_id="pmid:11")
+    as_written("rag_get", row)
+    assert row["edat"] == "2024-06-02T00:00:00Z"
+    assert row["lr"] == "2024-06-15T00:00:00Z"
+    assert row["pdat"] == "2024-05-11"
+    assert row["quality"]["total"] == 8
+    assert row["version"] == 1
+    bare = await answer(library, "rag_get", mode, doc_id="pmid:12")
+    as_written("rag_get", bare)
+    unknown = ("abstract", "journal", "pdat", "edat", "lr", "pmcid")
+    assert [bare[name] for name in unknown] == [None] * len(unknown)
+    retracted = await answer(library, "rag_get", doc_id="pmid:13")
+    assert retracted["quality"]["total"] == 0
+
+
+async def test_the_resource_is_what_rag_get_answers(library, world):
+    reef(library)
+    row = await answer(library, "rag_get", doc_id="pmid:11")
+    async with Client(build(library)) as client:
+        [content] = await client.read_resource("resource://pubmed/paper/11")
+        assert json.loads(content.text) == row
+        assert not world.requests
+        elsewhere = world.paper("pmc_cloud").pmid
+        [content] = await client.read_resource(f"resource://pubmed/paper/{elsewhere}")
+    assert json.loads(content.text)["pmid"] == elsewhere
+
+
+async def test_a_watermark_is_read_and_moved_also_back(library):
+    never = await answer(library, "corpus_checkpoint_get", query_key="reef")
+    as_written("corpus_checkpoint_get", never)
+    assert never["last_edat"] is None
+    for day in ("2025-06-01", "2024-01-01T12:30:00Z"):
+        moved = await answer(library, "corpus_checkpoint_set", query_key="reef", last_edat=day)
+        as_written("corpus_checkpoint_set", moved)
+    now = await answer(library, "corpus_checkpoint_get", query_key="reef")
+    as_written("corpus_checkpoint_get", now)
+    assert now["last_edat"] == "2024-01-01T00:00:00Z"
+    moves = library.corpus.database.moves("reef")
+    assert [(move.manual, move.by, move.after) for move in moves] == [
+        (True, "MCP", "2025-06-01"),
+        (True, "MCP", "2024-01-01"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "code"),
+    [
+        ("rag_search", {"query": "corals"}, "STORE"),
+        ("rag_search", {"query": ""}, "VALIDATION"),
+        ("rag_search", {"query": " "}, "VALIDATION"),
+        ("rag_search", {"query": "a", "top_k": 101}, "VALIDATION"),
+        ("rag_get", {"doc_id": "11"}, "VALIDATION"),
+        ("rag_get", {"doc_id": "pmid:999"}, "NOT_FOUND"),
+        ("corpus_checkpoint_set", {"query_key": "a", "last_edat": "soon"}, "VALIDATION"),
+        ("corpus_checkpoint_get", {"query_key": ""}, "VALIDATION"),
+        ("pubmed_sync_delta", {"query_key": "a", "term": "b", "overlap_days": -1}, "VALIDATION"),
+        ("verify_quote", {"text": ""}, "VALIDATION"),
+    ],
+)
+async def test_what_cannot_be_answered_is_an_error_with_a_next_step(library, tool, arguments, code):
+    result = await call(library, tool, arguments)
+    assert result.is_error
+    assert result.meta["error"]["code"] == code
+    assert result.meta["error"]["suggestions"][0]
+    assert (
+        code in DOCUMENT["error"]["response"]["properties"]["error"]["properties"]["code"]["enum"]
+    )
+
+
+async def test_a_store_that_is_down_is_an_error_never_an_empty_list(library):
+    reef(library)
+
+    class Down:
+        name = "weaviate"
+
+        def held(self):
+            raise WeaviateFailed("Weaviate does not answer.")
+
+        def close(self):
+            pass
+
+    library.corpus.__dict__["finder"] = Down()
+    result = await call(library, "rag_search", {"query": "corals"})
+    assert result.meta["error"]["code"] == "WEAVIATE"
+
+
+async def test_without_a_model_every_answer_says_so(library):
+    reef(library)
+
+    class Missing(LetterEmbedder):
+        def embed(self, texts):
+            raise EmbeddingsFailed("No model is installed.", "Install papershelf[embed].")
+
+    library.corpus.__dict__["embedder"] = Missing()
+    found = await answer(library, "rag_search", query="corals")
+    assert found["results"]
+    assert found["results"][0]["sim"] is None
+    assert any("words alone" in one and "[embed]" in one for one in found["warnings"])
