@@ -13,24 +13,24 @@ from __future__ import annotations
 
 import json
 import math
-import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    import numpy as np
-    import onnx
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
 
-    Weights = dict[str, NDArray[np.float32]]
+if TYPE_CHECKING:
+    import onnx
+
+Weights = dict[str, NDArray[np.float32]]
 
 RECIPE = 1
 """Goes up whenever the graph changes, so that no older one is taken for it."""
 
 _OPSET, _IR = 20, 9  # the first with Gelu; what onnxruntime 1.17 and later read
-_UNSEEN = -1e9  # what padding scores: no word looks at it
-_IDS, _MASK, _HIDDEN = "input_ids", "attention_mask", "last_hidden_state"
+_MOST = 64
+_IDS, _HIDDEN = "input_ids", "last_hidden_state"
 
 
 def read_weights(data: bytes) -> Weights:
@@ -41,8 +41,6 @@ def read_weights(data: bytes) -> Weights:
     ValueError, KeyError
         It is not such a file.
     """
-    import numpy as np
-
     size = int.from_bytes(data[:8], "little")
     header = json.loads(data[8 : 8 + size])
     numbers = memoryview(data)[8 + size :]
@@ -54,8 +52,8 @@ def read_weights(data: bytes) -> Weights:
     return weights
 
 
-def bert_graph(weights: Weights, config: dict[str, Any]) -> bytes:
-    """The graph from word pieces to one vector for each of them, in float32.
+def bert_graph(weights: Weights, config: dict[str, Any], *, whole_numbers: bool = True) -> bytes:
+    """The graph from word pieces to one vector for each of them; of texts of one length.
 
     Parameters
     ----------
@@ -63,6 +61,8 @@ def bert_graph(weights: Weights, config: dict[str, Any]) -> bytes:
         As transformers' ``BertModel`` names them.
     config
         Its ``config.json``.
+    whole_numbers
+        Multiply in 8-bit integers; else in float32.
 
     Raises
     ------
@@ -74,24 +74,12 @@ def bert_graph(weights: Weights, config: dict[str, Any]) -> bytes:
         if config.get(name, value) != value:
             msg = f"{name} is {config[name]}, not {value}"
             raise ValueError(msg)
-    graph = _Graph(weights, config["num_attention_heads"], config["layer_norm_eps"])
+    heads, epsilon = config["num_attention_heads"], config["layer_norm_eps"]
+    graph = (_WholeNumbers if whole_numbers else _Graph)(weights, heads, epsilon)
     words = graph.embeddings()
-    mask = graph.mask()
     for layer in range(config["num_hidden_layers"]):
-        words = graph.layer(f"encoder.layer.{layer}", words, mask)
+        words = graph.layer(f"encoder.layer.{layer}", words)
     return graph.model(words)
-
-
-def in_int8(graph: bytes) -> bytes:
-    """The same graph with 8-bit weights; what flows through it is rounded as it comes by."""
-    import onnx
-    from onnxruntime.quantization import QuantType, quantize_dynamic
-
-    with tempfile.TemporaryDirectory() as folder:
-        target = Path(folder) / "int8.onnx"
-        model = onnx.load_model_from_string(graph)
-        quantize_dynamic(model, target, per_channel=True, weight_type=QuantType.QInt8)
-        return target.read_bytes()
 
 
 @dataclass
@@ -106,29 +94,17 @@ class _Graph:
 
     def embeddings(self) -> str:
         """What a word means, with its place in the text (all of it is one sentence, the first)."""
-        import numpy as np
-
         names = ("word_embeddings", "position_embeddings", "token_type_embeddings")
         words, places, sentences = (self.weights[f"embeddings.{name}.weight"] for name in names)
         length = self._do("Shape", _IDS, start=1, end=2)
         first, along = self._constant(np.array([0])), self._constant(np.array([0]))
         near = self._do("Slice", self._constant(places + sentences[0]), first, length, along)
-        meant = self._do("Gather", self._constant(words), _IDS)
-        return self._norm("embeddings", self._do("Add", meant, near))
+        return self._norm("embeddings", self._do("Add", self._meant(words), near))
 
-    def mask(self) -> str:
-        """What is added to every score: nothing, or so little that padding is not seen."""
-        import numpy as np
-
-        seen = self._do("Cast", _MASK, to=1)
-        unseen = self._do("Sub", self._constant(np.float32(1)), seen)
-        low = self._do("Mul", unseen, self._constant(np.float32(_UNSEEN)))
-        return self._do("Unsqueeze", low, self._constant(np.array([1, 2])))
-
-    def layer(self, name: str, words: str, mask: str) -> str:
+    def layer(self, name: str, words: str) -> str:
         """Look at the other words, then think about it."""
-        seen = self._dense(self._attention(f"{name}.attention.self", words, mask),
-                           f"{name}.attention.output.dense")  # fmt: skip
+        mixed = self._attention(f"{name}.attention.self", words)
+        seen = self._dense(mixed, f"{name}.attention.output.dense")
         words = self._norm(f"{name}.attention.output", self._do("Add", seen, words))
         thought = self._do("Gelu", self._dense(words, f"{name}.intermediate.dense"))
         thought = self._dense(thought, f"{name}.output.dense")
@@ -136,25 +112,19 @@ class _Graph:
 
     def model(self, words: str) -> bytes:
         """The whole graph as onnxruntime reads it."""
-        from onnx import TensorProto, checker, helper
+        from onnx import TensorProto, helper
 
         self.nodes.append(helper.make_node("Identity", [words], [_HIDDEN]))
-        given = [
-            helper.make_tensor_value_info(name, TensorProto.INT64, ["texts", "pieces"])
-            for name in (_IDS, _MASK)
-        ]
+        given = [helper.make_tensor_value_info(_IDS, TensorProto.INT64, ["texts", "pieces"])]
         shape = ["texts", "pieces", self.weights["embeddings.LayerNorm.bias"].shape[0]]
         made = [helper.make_tensor_value_info(_HIDDEN, TensorProto.FLOAT, shape)]
         graph = helper.make_graph(self.nodes, "bert", given, made, self.constants)
         opset = [helper.make_opsetid("", _OPSET)]
         model = helper.make_model(graph, opset_imports=opset, ir_version=_IR)
-        checker.check_model(model)
-        return model.SerializeToString()
+        return bytes(model.SerializeToString(deterministic=True))
 
-    def _attention(self, name: str, words: str, mask: str) -> str:
+    def _attention(self, name: str, words: str) -> str:
         """Each word becomes a mixture of all words, as much of each as their scores say."""
-        import numpy as np
-
         hidden = self.weights[f"{name}.query.weight"].shape[0]
         width = hidden // self.heads
         split = self._constant(np.array([0, 0, self.heads, width]))
@@ -166,18 +136,23 @@ class _Graph:
         query = of_each_head("query", [0, 2, 1, 3], 1 / math.sqrt(width))
         key = of_each_head("key", [0, 2, 3, 1])
         value = of_each_head("value", [0, 2, 1, 3])
-        scores = self._do("Add", self._do("MatMul", query, key), mask)
+        scores = self._do("MatMul", query, key)
         mixed = self._do("MatMul", self._do("Softmax", scores, axis=-1), value)
         rows = self._do("Transpose", mixed, perm=[0, 2, 1, 3])
         return self._do("Reshape", rows, self._constant(np.array([0, 0, hidden])))
 
-    def _dense(self, rows: str, name: str, scale: float = 1.0) -> str:
-        import numpy as np
+    def _meant(self, words: NDArray[np.float32]) -> str:
+        """The row of each word."""
+        return self._do("Gather", self._constant(words), _IDS)
 
-        weight, bias = self.weights[f"{name}.weight"], self.weights[f"{name}.bias"]
+    def _dense(self, rows: str, name: str, scale: float = 1.0) -> str:
+        """``scale * (rows @ weight.T + bias)``."""
         factor = np.float32(scale)
-        product = self._do("MatMul", rows, self._constant(weight.T * factor))
-        return self._do("Add", product, self._constant(bias * factor))
+        weight, bias = (self.weights[f"{name}.{part}"] * factor for part in ("weight", "bias"))
+        return self._do("Add", self._product(rows, weight.T), self._constant(bias))
+
+    def _product(self, rows: str, weight: NDArray[np.float32]) -> str:
+        return self._do("MatMul", rows, self._constant(weight))
 
     def _norm(self, name: str, rows: str) -> str:
         scale, bias = (self.weights[f"{name}.LayerNorm.{part}"] for part in ("weight", "bias"))
@@ -185,17 +160,53 @@ class _Graph:
         return self._do("LayerNormalization", *given, epsilon=self.epsilon, axis=-1)
 
     def _do(self, operator: str, *given: str, **options: Any) -> str:
+        return self._do_all(operator, given, 1, **options)[0]
+
+    def _do_all(self, operator: str, given: Sequence[str], count: int, **options: Any) -> list[str]:
+        """Run an operator that makes *count* things."""
         from onnx import helper
 
-        made = f"{operator}_{len(self.nodes)}"
-        self.nodes.append(helper.make_node(operator, given, [made], name=made, **options))
+        name = f"{operator}_{len(self.nodes)}"
+        made = [f"{name}_{at}" for at in range(count)]
+        self.nodes.append(helper.make_node(operator, given, made, name=name, **options))
         return made
 
     def _constant(self, value: Any) -> str:
-        import numpy as np
         from onnx import numpy_helper
 
         name = f"constant_{len(self.constants)}"
         whole = np.ascontiguousarray(value).reshape(np.shape(value))
         self.constants.append(numpy_helper.from_array(whole, name))
         return name
+
+
+@dataclass
+class _WholeNumbers(_Graph):
+    """The same in 8-bit integers: weights rounded now, what meets them as it comes by.
+
+    Every column of a weight, and every word, has a scale of its own. Weights use 7 of the 8 bits:
+    processors without VNNI add two products in 16 bits, which 8 would overflow (onnxruntime.ai/docs
+    /performance/model-optimizations/quantization.html), and then find something else.
+    """
+
+    rounded: dict[str, list[str]] = field(default_factory=dict)
+
+    def _meant(self, words: NDArray[np.float32]) -> str:
+        numbers, scale = _rounded(words, axis=1)
+        meant = self._do("Cast", self._do("Gather", self._constant(numbers), _IDS), to=1)
+        return self._do("Mul", meant, self._do("Gather", self._constant(scale), _IDS))
+
+    def _product(self, rows: str, weight: NDArray[np.float32]) -> str:
+        if rows not in self.rounded:
+            self.rounded[rows] = self._do_all("DynamicQuantizeLinear", [rows], 3)
+        given, scale, zero = self.rounded[rows]
+        numbers, scales = _rounded(weight, axis=0)
+        summed = self._do("MatMulInteger", given, self._constant(numbers), zero)
+        factor = self._do("Mul", scale, self._constant(scales[0]))
+        return self._do("Mul", self._do("Cast", summed, to=1), factor)
+
+
+def _rounded(table: NDArray[np.float32], axis: int) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+    """*table* in whole numbers from -64 to 64, and what to multiply them with along *axis*."""
+    scale = np.maximum(np.abs(table).max(axis=axis, keepdims=True), 1e-12) / np.float32(_MOST)
+    return np.rint(table / scale).astype(np.int8), scale.astype(np.float32)
