@@ -42,7 +42,7 @@ class StandIn:
         self.classes: dict[str, dict[str, Any]] = {}
         self.objects: dict[str, dict[str, Stored]] = {}
         self.keys_seen: set[str] = set()
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self._http = _Http(self)
         self._grpc = grpc.server(ThreadPoolExecutor(4))
         weaviate_pb2_grpc.add_WeaviateServicer_to_server(_Answers(self), self._grpc)
         self._grpc.add_generic_rpc_handlers((_health(),))
@@ -63,79 +63,94 @@ class StandIn:
         self._grpc.stop(None).wait()
 
 
-def _handler(stand_in: StandIn) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+class _Http(ThreadingHTTPServer):
+    def __init__(self, stand_in: StandIn) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.stand_in = stand_in
 
-        def log_message(self, *_: object) -> None:
+
+class _Handler(BaseHTTPRequestHandler):
+    server: _Http
+
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+    def _answer(self, status: int, body: object = None) -> None:
+        data = b"" if body is None else json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def _allowed(self) -> bool:
+        told = self.headers.get("Authorization", "").removeprefix("Bearer ")
+        self.server.stand_in.keys_seen.add(told)
+        if self.server.stand_in.key not in {"", told}:
+            self._answer(401, {"error": [{"message": f"invalid api key {told}"}]})
+            return False
+        return True
+
+    def _body(self) -> Any:
+        return json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+
+    def do_GET(self) -> None:
+        path = self.path.partition("?")[0]
+        if path == "/v1/.well-known/openid-configuration":
+            self._answer(404)
+        elif not self._allowed():
             pass
-
-        def _answer(self, status: int, body: object = None) -> None:
-            data = b"" if body is None else json.dumps(body).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-
-        def _allowed(self) -> bool:
-            told = self.headers.get("Authorization", "").removeprefix("Bearer ")
-            stand_in.keys_seen.add(told)
-            if stand_in.key and told != stand_in.key:
-                self._answer(401, {"error": [{"message": f"invalid api key {told}"}]})
-                return False
-            return True
-
-        def _body(self) -> Any:
-            return json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-
-        def do_GET(self) -> None:
-            path = self.path.partition("?")[0]
-            if path == "/v1/.well-known/openid-configuration":
-                self._answer(404)
-            elif not self._allowed():
-                pass
-            elif path == "/v1/meta":
-                self._answer(200, {"version": "1.33.0", "grpcMaxMessageSize": 10_485_760})
-            elif path == "/v1/.well-known/ready":
-                self._answer(200)
-            elif path.startswith("/v1/schema/"):
-                found = stand_in.classes.get(path.split("/")[3])
-                self._answer(200, found) if found else self._answer(404)
-            else:
-                self._answer(404)
-
-        def do_POST(self) -> None:
-            if not self._allowed():
-                return
-            body = self._body()
-            if self.path == "/v1/schema":
-                stand_in.classes[body["class"]] = _completed(body)
-                stand_in.objects[body["class"]] = {}
-            else:  # /v1/schema/<class>/properties
-                stand_in.classes[self.path.split("/")[3]]["properties"].append(_property(body))
-            self._answer(200, body)
-
-        def do_PUT(self) -> None:
-            body = self._body()
-            stand_in.classes[body["class"]] = _completed(body)
-            self._answer(200, body)
-
-        def do_DELETE(self) -> None:
-            name = self.path.split("/")[3]
-            stand_in.classes.pop(name, None)
-            stand_in.objects.pop(name, None)
+        elif path == "/v1/meta":
+            self._answer(200, {"version": "1.33.0", "grpcMaxMessageSize": 10_485_760})
+        elif path == "/v1/.well-known/ready":
             self._answer(200)
+        elif path.startswith("/v1/schema/"):
+            found = self.server.stand_in.classes.get(path.split("/")[3])
+            self._answer(200, found) if found else self._answer(404)
+        else:
+            self._answer(404)
 
-    return Handler
+    def do_POST(self) -> None:
+        if not self._allowed():
+            return
+        body = self._body()
+        if self.path == "/v1/schema":
+            self.server.stand_in.classes[body["class"]] = _completed(body)
+            self.server.stand_in.objects[body["class"]] = {}
+        else:  # /v1/schema/<class>/properties
+            self.server.stand_in.classes[self.path.split("/")[3]]["properties"].append(
+                _property(body)
+            )
+        self._answer(200, body)
+
+    def do_PUT(self) -> None:
+        body = self._body()
+        self.server.stand_in.classes[body["class"]] = _completed(body)
+        self._answer(200, body)
+
+    def do_DELETE(self) -> None:
+        name = self.path.split("/")[3]
+        self.server.stand_in.classes.pop(name, None)
+        self.server.stand_in.objects.pop(name, None)
+        self._answer(200)
 
 
 def _completed(given: dict[str, Any]) -> dict[str, Any]:
     """A class with what Weaviate fills in by itself, and the client reads."""
     hnsw = {
-        **{"distance": "cosine", "ef": -1, "efConstruction": 128, "maxConnections": 32},
-        **{"dynamicEfMin": 100, "dynamicEfMax": 500, "dynamicEfFactor": 8, "skip": False},
-        **{"vectorCacheMaxObjects": 10**12, "flatSearchCutoff": 40000, "filterStrategy": "acorn"},
+        "distance": "cosine",
+        "ef": -1,
+        "efConstruction": 128,
+        "maxConnections": 32,
+        "dynamicEfMin": 100,
+        "dynamicEfMax": 500,
+        "dynamicEfFactor": 8,
+        "skip": False,
+        "vectorCacheMaxObjects": 10**12,
+        "flatSearchCutoff": 40000,
+        "filterStrategy": "acorn",
         "cleanupIntervalSeconds": 300,
     }
     vectors = {
@@ -143,18 +158,26 @@ def _completed(given: dict[str, Any]) -> dict[str, Any]:
         for name, config in given.get("vectorConfig", {}).items()
     }
     inverted = {
-        **{"bm25": {"b": 0.75, "k1": 1.2}, "cleanupIntervalSeconds": 60},
-        **{"stopwords": {"preset": "en", "additions": None, "removals": None}},
-        **{"indexNullState": False, "indexPropertyLength": False, "indexTimestamps": False},
+        "bm25": {"b": 0.75, "k1": 1.2},
+        "cleanupIntervalSeconds": 60,
+        "stopwords": {"preset": "en", "additions": None, "removals": None},
+        "indexNullState": False,
+        "indexPropertyLength": False,
+        "indexTimestamps": False,
     }
     return {
         "invertedIndexConfig": inverted,
         "multiTenancyConfig": {"enabled": False},
         "replicationConfig": {"factor": 1, "asyncEnabled": False},
         "shardingConfig": {
-            **{"virtualPerPhysical": 128, "desiredCount": 1, "actualCount": 1},
-            **{"desiredVirtualCount": 128, "actualVirtualCount": 128, "key": "_id"},
-            **{"strategy": "hash", "function": "murmur3"},
+            "virtualPerPhysical": 128,
+            "desiredCount": 1,
+            "actualCount": 1,
+            "desiredVirtualCount": 128,
+            "actualVirtualCount": 128,
+            "key": "_id",
+            "strategy": "hash",
+            "function": "murmur3",
         },
         **given,
         "properties": [_property(each) for each in given.get("properties", [])],
@@ -189,7 +212,7 @@ class _Answers(weaviate_pb2_grpc.WeaviateServicer):  # type: ignore[misc]
         if self.stand_in.down:
             context.abort(grpc.StatusCode.UNAVAILABLE, f"no shard, key {self.stand_in.key}")
 
-    def BatchObjects(self, request: Any, context: Any) -> Any:
+    def BatchObjects(self, request: Any, context: Any) -> Any:  # noqa: N802
         self._up(context)
         errors = []
         for index, given in enumerate(request.objects):
@@ -206,7 +229,7 @@ class _Answers(weaviate_pb2_grpc.WeaviateServicer):  # type: ignore[misc]
             known[given.uuid] = {"properties": stored, "vector": vector}
         return batch_pb2.BatchObjectsReply(took=0.1, errors=errors)
 
-    def BatchDelete(self, request: Any, context: Any) -> Any:
+    def BatchDelete(self, request: Any, context: Any) -> Any:  # noqa: N802
         self._up(context)
         known = self.stand_in.objects[request.collection]
         gone = [name for name, each in known.items() if _passes(request.filters, name, each)]
@@ -214,13 +237,13 @@ class _Answers(weaviate_pb2_grpc.WeaviateServicer):  # type: ignore[misc]
             del known[name]
         return batch_delete_pb2.BatchDeleteReply(matches=len(gone), successful=len(gone))
 
-    def Aggregate(self, request: Any, context: Any) -> Any:
+    def Aggregate(self, request: Any, context: Any) -> Any:  # noqa: N802
         self._up(context)
         found = self._filtered(request)
         single = aggregate_pb2.AggregateReply.Single(objects_count=len(found))
         return aggregate_pb2.AggregateReply(single_result=single)
 
-    def Search(self, request: Any, context: Any) -> Any:
+    def Search(self, request: Any, context: Any) -> Any:  # noqa: N802
         self._up(context)
         found = self._filtered(request)
         words, near = {}, {}
@@ -281,12 +304,11 @@ def _by_words(found: dict[str, Stored], query: str, searched: Any) -> dict[str, 
 
 
 def _by_meaning(found: dict[str, Stored], vector: Any) -> dict[str, float]:
-    near = {n: float(e["vector"] @ vector) for n, e in found.items() if len(e["vector"])}
-    return near
+    return {n: float(e["vector"] @ vector) for n, e in found.items() if len(e["vector"])}
 
 
 def _asked_vector(query: Any) -> Any:
-    if query.HasField("near_vector") if "near_vector" in query.DESCRIPTOR.fields_by_name else False:
+    if "near_vector" in query.DESCRIPTOR.fields_by_name and query.HasField("near_vector"):
         return _asked_vector(query.near_vector)
     given = [query.vector_bytes, *(each.vector_bytes for each in query.vectors)]
     given += [each.vector_bytes for each in getattr(query, "vector_for_targets", ())]

@@ -13,7 +13,7 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from ..errors import StoreFailed
 from ..passage import Filters, Hit, Passage
@@ -104,11 +104,12 @@ class EmbeddedFinder:
             known = list(_known(db, uuids).values())
             if not known:
                 return
-            numbers = listed([number for number, _, _ in known])
+            numbers = listed([each.number for each in known])
             self._words(db).drop(db, _texts(db, numbers))
             stamp = next_stamp(db)
-            dead = [(row, stamp) for _, _, row in known if row is not None]
+            dead = [(each.row, stamp) for each in known if each.row is not None]
             db.executemany("INSERT INTO dead VALUES (?, ?)", dead)
+            state(db, passages=fact(db, "passages") - len(known))
             for table in ("texts", "passages"):
                 among = "id IN (SELECT value FROM json_each(?))"
                 db.execute(f"DELETE FROM {table} WHERE {among}", (numbers,))  # noqa: S608
@@ -146,21 +147,20 @@ class EmbeddedFinder:
             wanted = bool(fact(db, "model"))
             held = {
                 uuid
-                for uuid, (_, _, row) in _known(db, uuids).items()
-                if row is not None or not wanted
+                for uuid, known in _known(db, uuids).items()
+                if known.row is not None or not wanted
             }
             return set(uuids) - held
 
         return self._read(look, set(uuids))
 
     def held(self) -> Held:
-        """What is in it, after comparing the vectors with their checksums."""
+        """What is in it; cheap enough to be asked before every search."""
 
         def look(db: sqlite3.Connection) -> Held:
-            self._vectors.check(db)
-            (passages,) = db.execute("SELECT count(*) FROM passages").fetchone()
             (dead,) = db.execute("SELECT count(*) FROM dead").fetchone()
-            return Held(passages, fact(db, "rows") - dead, fact(db, "model"), fact(db, "dim"))
+            vectors = fact(db, "rows") - dead
+            return Held(fact(db, "passages"), vectors, fact(db, "model"), fact(db, "dim"))
 
         return self._read(look, Held(0, 0))
 
@@ -231,36 +231,40 @@ class EmbeddedFinder:
     ) -> None:
         """Write passages; their vectors are the rows from *first* on, in the same order."""
         known = _known(db, list(passages))
-        kept = dict(_texts(db, listed([number for number, _, _ in known.values()])))
+        texts = dict(_texts(db, listed([each.number for each in known.values()])))
         gone, entries, dead = [], [], []
         for at, (uuid, passage) in enumerate(passages.items()):
-            number, digest, row = known.get(uuid, (None, "", None))
-            fresh = None if first is None else first + at
-            if fresh is None and passage.digest and passage.digest == digest:
-                fresh = row
-            elif row is not None:
-                dead.append((row, stamp))
-            about, words = About.of(passage), Words.of(passage)
-            place = (uuid, passage.paper, passage.digest, _numbered(db, about), stamp, fresh)
-            if number is None:
-                number = db.execute(_INSERT, place).lastrowid or 0
-            else:
-                db.execute(_UPDATE, (*place, number))
-                gone.append((number, kept[number]))
-            entries.append(Entry(number, words, about))
+            old = known.get(uuid)
+            row = None if first is None else first + at
+            if old and row is None and passage.digest and passage.digest == old.digest:
+                row = old.row
+            elif old and old.row is not None:
+                dead.append((old.row, stamp))
+            entry = Entry(old.number if old else 0, Words.of(passage), About.of(passage))
+            about = _numbered(db, entry.about)
+            place = (passage.paper, passage.digest, about, stamp, row)
+            if old is None:
+                number = db.execute(_INSERT, (*place, uuid)).lastrowid or 0
+                entries.append(entry._replace(number=number))
+                continue
+            db.execute(_UPDATE, (*place, uuid))
+            # Words come before vectors, which need not have them indexed a second time.
+            if about != old.about or entry.words != texts[old.number]:
+                gone.append((old.number, texts[old.number]))
+                entries.append(entry)
         db.executemany("INSERT INTO dead VALUES (?, ?)", dead)
-        texts = [(entry.number, entry.words.packed()) for entry in entries]
-        db.executemany("INSERT OR REPLACE INTO texts VALUES (?, ?)", texts)
-        index = self._words(db)
-        index.drop(db, gone)
-        index.put(db, entries)
+        packed = [(entry.number, entry.words.packed()) for entry in entries]
+        db.executemany("INSERT OR REPLACE INTO texts VALUES (?, ?)", packed)
+        state(db, passages=fact(db, "passages") + len(passages) - len(known))
+        if entries:
+            self._words(db).drop(db, gone)
+            self._words(db).put(db, entries)
 
     def _fit(self, db: sqlite3.Connection) -> None:
         """Have the index of words that is due by now, whole."""
         current = self._words(db)
-        (passages,) = db.execute("SELECT count(*) FROM passages").fetchone()
         if isinstance(current, Fts5):
-            if passages > self._scale and installed():
+            if fact(db, "passages") > self._scale and installed():
                 self._move(db)
         elif not installed():
             self._fts5.empty(db)
@@ -275,22 +279,31 @@ class EmbeddedFinder:
         state(db, words=self._tantivy.name)
 
 
-_INSERT = "INSERT INTO passages (uuid, paper, digest, about, stamp, row) VALUES (?, ?, ?, ?, ?, ?)"
-_UPDATE = """UPDATE passages
-    SET uuid = ?, paper = ?, digest = ?, about = ?, stamp = ?, row = ? WHERE id = ?"""
+_INSERT = "INSERT INTO passages (paper, digest, about, stamp, row, uuid) VALUES (?, ?, ?, ?, ?, ?)"
+_UPDATE = "UPDATE passages SET paper = ?, digest = ?, about = ?, stamp = ?, row = ? WHERE uuid = ?"
+_ABOUT = """SELECT id FROM abouts
+    WHERE year = ? AND journal = ? AND types = ? AND kind = ? AND retracted = ?"""
+_NEW_ABOUT = """INSERT INTO abouts (year, journal, types, kind, retracted)
+    VALUES (?, ?, ?, ?, ?)"""
+
+
+class _Known(NamedTuple):
+    """A passage that is held."""
+
+    number: int
+    digest: str
+    about: int
+    row: int | None
 
 
 def _made(db: sqlite3.Connection) -> bool:
     return bool(db.execute("SELECT 1 FROM sqlite_master WHERE name = 'facts'").fetchone())
 
 
-def _known(
-    db: sqlite3.Connection, uuids: Sequence[str]
-) -> dict[str, tuple[int, str, int | None]]:
-    """Number, digest and row of the passages that are held."""
-    query = """SELECT uuid, id, digest, row FROM passages
+def _known(db: sqlite3.Connection, uuids: Sequence[str]) -> dict[str, _Known]:
+    query = """SELECT uuid, id, digest, about, row FROM passages
         WHERE uuid IN (SELECT value FROM json_each(?))"""
-    return {uuid: tuple(rest) for uuid, *rest in db.execute(query, (listed(uuids),))}
+    return {uuid: _Known(*rest) for uuid, *rest in db.execute(query, (listed(uuids),))}
 
 
 def _texts(db: sqlite3.Connection, numbers: str) -> list[tuple[int, Words]]:
@@ -300,16 +313,7 @@ def _texts(db: sqlite3.Connection, numbers: str) -> list[tuple[int, Words]]:
 
 def _numbered(db: sqlite3.Connection, about: About) -> int:
     found = db.execute(_ABOUT, about).fetchone()
-    if found:
-        return int(found[0])
-    columns = "year, journal, types, kind, retracted"
-    return db.execute(
-        f"INSERT INTO abouts ({columns}) VALUES (?, ?, ?, ?, ?)", about  # noqa: S608
-    ).lastrowid or 0
-
-
-_ABOUT = """SELECT id FROM abouts
-    WHERE year = ? AND journal = ? AND types = ? AND kind = ? AND retracted = ?"""
+    return int(found[0] if found else db.execute(_NEW_ABOUT, about).lastrowid or 0)
 
 
 def _named(db: sqlite3.Connection, found: Sequence[tuple[int, float]]) -> list[Scored]:

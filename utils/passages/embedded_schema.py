@@ -50,7 +50,13 @@ CREATE VIRTUAL TABLE words USING fts5(
 INSERT INTO words (words, rank) VALUES ('rank', 'bm25(3.0, 1.5, 1.0)')
 """
 _FIRST_FACTS: dict[str, Any] = {
-    **{"format": FORMAT, "stamp": 0, "model": "", "dim": 0, "rows": 0, "words": "fts5"},
+    "format": FORMAT,
+    "stamp": 0,
+    "model": "",
+    "dim": 0,
+    "rows": 0,
+    "passages": 0,
+    "words": "fts5",
 }
 HINT = "Index again: server.py index. Nothing is lost, the passages are in the corpus."
 _SEPARATOR = "\x1f"

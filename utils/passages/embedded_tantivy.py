@@ -70,8 +70,8 @@ class Tantivy:
             query, _ = index.parse_query_lenient(asked, list(_WEIGHTS), field_boosts=_WEIGHTS)
             found = searcher.search(self._filtered(query, filters), limit).hits
             numbers = searcher.fast_field_values("number", [address for _, address in found])
-            scores = [float(score) for score, _ in found]
-            return list(zip(map(int, numbers), scores, strict=True))
+            pairs = zip(numbers, found, strict=True)
+            return [(int(number or 0), float(score)) for number, (score, _) in pairs]
 
     def count(self) -> int:
         """How many passages are in it, also those the database does not know."""

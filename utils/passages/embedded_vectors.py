@@ -40,8 +40,7 @@ class Damaged(Exception):
 
 @dataclass(frozen=True)
 class View:
-    """What one state of the index says of the rows: the number of each row's passage, and what
-    filters ask about it (0: dead)."""
+    """One state of the rows: whose each is, and the number of its about (0: dead)."""
 
     generation: int
     stamp: int
@@ -241,7 +240,7 @@ def _dim(db: sqlite3.Connection) -> int:
 
 def _check(matrix: Rows, stretches: Sequence[tuple[int, int, int]]) -> None:
     for start, rows, crc in stretches:
-        if zlib.crc32(np.ascontiguousarray(matrix[start : start + rows])) != crc:
+        if zlib.crc32(matrix[start : start + rows].data) != crc:
             msg = f"rows {start} to {start + rows} are not those that were written"
             raise Damaged(msg)
 

@@ -24,7 +24,7 @@ from ..passage import Filters, Hit, Passage
 from ..plain_text import encodable
 from . import Held
 from .fusion import Scored, depth_for, fused
-from .query_terms import terms_of
+from .query_terms import folded, terms_of
 from .vector_checks import checked, checked_query
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ class PgvectorFinder:
         InvariantFailed
             The vector is of another width than those of the passages.
         """
-        terms, depth = terms_of(query), depth_for(limit)
+        terms, depth = terms_of(folded(query)), depth_for(limit)
         with self._reading() as db:
             if not _made(db):
                 return []
@@ -212,12 +212,17 @@ def _model(db: Connection) -> tuple[str, int]:
 
 def _row(passage: Passage, vector: NDArray[np.float32] | None) -> dict[str, Any]:
     fields: dict[str, Any] = {
-        **{"uuid": passage.uuid, "paper": passage.paper, "digest": passage.digest},
-        **{"year": passage.year, "kind": passage.kind, "retracted": passage.retracted},
+        "uuid": passage.uuid,
+        "paper": passage.paper,
+        "digest": passage.digest,
+        "year": passage.year,
+        "kind": passage.kind,
+        "retracted": passage.retracted,
         "types": [_plain(name).casefold() for name in passage.publication_types],
         "journal": _plain(passage.journal).casefold().strip(),
-        **{"title": _plain(passage.title), "section": _plain(passage.section)},
-        "text": _plain(passage.text),
+        "title": folded(_plain(passage.title)),
+        "section": folded(_plain(passage.section)),
+        "text": folded(_plain(passage.text)),
     }
     if vector is not None:
         fields["vector"] = _literal(vector)
@@ -239,7 +244,7 @@ def _upserting(dim: int) -> str:
         replaced = f"{_REPLACED}, {_KEPT}"
     parsed = _PARSED.format(vector=vector)
     conflict = f"ON CONFLICT (uuid) DO UPDATE SET {replaced}"
-    return f"INSERT INTO corpus_finder ({columns}) {parsed} {conflict}"  # noqa: S608
+    return f"INSERT INTO corpus_finder ({columns}) {parsed} {conflict}"
 
 
 def _compared(dim: int) -> str:

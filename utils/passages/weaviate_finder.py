@@ -12,6 +12,7 @@ import re
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from operator import mul
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -43,7 +44,6 @@ _BATCH = 200  # a message of gRPC holds some 10 MB
 _ASKED = 500
 _GRPC_PORT = 50051
 _CLOUD = (".weaviate.cloud", ".weaviate.network", ".semi.technology")
-_TIMEOUTS_S = {"init": 10, "query": 30, "insert": 120}
 # How Weaviate explains a fused score: each way with what it gave.
 _KEYWORDS = re.compile(r"Result Set keyword\b[^)]*\).*?original score ([-+.\deE]+)", re.S)
 
@@ -266,19 +266,22 @@ class WeaviateFinder:
         from weaviate.classes.init import AdditionalConfig, Auth, Timeout
 
         auth = Auth.api_key(self._key) if self._key else None
-        more = AdditionalConfig(timeout=Timeout(**_TIMEOUTS_S))
+        more = AdditionalConfig(timeout=Timeout(init=10, query=30, insert=120))
         host, secure = self._url.hostname or "", self._url.scheme == "https"
-        if host.endswith(_CLOUD):
+        if auth and host.endswith(_CLOUD):
             return weaviate.connect_to_weaviate_cloud(
                 host, auth_credentials=auth, additional_config=more
             )
         given = parse_qs(self._url.query).get("grpc_port", [""])[0]
         return weaviate.connect_to_custom(
-            **{"http_host": host, "http_secure": secure},
+            http_host=host,
             http_port=self._url.port or (443 if secure else 8080),
-            **{"grpc_host": host, "grpc_secure": secure},
+            http_secure=secure,
+            grpc_host=host,
             grpc_port=int(given) if given.isdigit() else _GRPC_PORT,
-            **{"auth_credentials": auth, "additional_config": more},
+            grpc_secure=secure,
+            additional_config=more,
+            auth_credentials=auth,
         )
 
     def _failed(self, told: str) -> WeaviateFailed:
@@ -322,12 +325,13 @@ def _asked(
 def _hit(found: Any, asked: Sequence[float], words: bool) -> Hit:
     told, uuid, paper = found.metadata, str(found.uuid), paper_of(found.properties)
     if not words:
-        return Hit(uuid, paper, sim := 1.0 - float(told.distance), sim)
+        near = 1.0 - float(told.distance)
+        return Hit(uuid, paper, near, near)
     score = float(told.score or 0.0)
     if not asked:
         return Hit(uuid, paper, score, None, score)
     vector = _vector(found)
-    sim = sum(a * b for a, b in zip(asked, vector, strict=True)) if vector else None
+    sim = float(sum(map(mul, asked, vector))) if vector else None
     explained = _KEYWORDS.search(told.explain_score or "")
     return Hit(uuid, paper, score, sim, float(explained[1]) if explained else None)
 

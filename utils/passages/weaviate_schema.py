@@ -61,12 +61,18 @@ def properties_of(passage: Passage, vectored: bool) -> dict[str, Any]:
     """A passage as Weaviate keeps it."""
     pmid = passage.paper.removeprefix("pmid:")
     kept: dict[str, Any] = {
-        **{"pmid": pmid, "chunk_id": passage.chunk_id, "text": _plain(passage.text)},
-        **{"title": _plain(passage.title), "section": _plain(passage.section)},
-        **{"journal": _plain(passage.journal), "journal_key": _key(passage.journal)},
+        "pmid": pmid,
+        "chunk_id": passage.chunk_id,
+        "text": _plain(passage.text),
+        "title": _plain(passage.title),
+        "section": _plain(passage.section),
+        "journal": _plain(passage.journal),
+        "journal_key": _key(passage.journal),
         "pub_types": [_plain(name) for name in passage.publication_types],
         "type_keys": [_key(name) for name in passage.publication_types],
-        **{"kind": passage.kind, "retracted": passage.retracted, "digest": passage.digest},
+        "kind": passage.kind,
+        "retracted": passage.retracted,
+        "digest": passage.digest,
         "vectored": vectored,
     }
     if passage.year is not None:
