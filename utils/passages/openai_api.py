@@ -58,8 +58,9 @@ class OpenAI:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._base = settings.openai_base_url
+        self._original = self._base == type(settings).model_fields["openai_base_url"].default
         self._name = settings.embeddings_model or MODEL
-        self._dim = _DIMS.get(self._name, 0)
+        self._dim = _DIMS.get(self._name, 0) if self._original else 0
         self._lock = threading.Lock()
 
     @property
@@ -81,8 +82,7 @@ class OpenAI:
                 f"OPENAI_API_KEY would go to {_host(self._base)} unencrypted. Use https, a tunnel "
                 "to this machine, or no key."
             )
-        default = type(self._settings).model_fields["openai_base_url"].default
-        if not self._key and self._base == default:
+        if self._original and not self._key:
             return f"{_host(self._base)} needs a key. Set OPENAI_API_KEY."
         return ""
 
@@ -116,19 +116,11 @@ class OpenAI:
                 allow=(*_REFUSALS, 429),
                 check=_require_patience,
             )
-            told = answer.json()
+            _require_success(answer)
+            return self._unpacked(answer.json(), len(texts), answer.host)
         except Miss as error:
-            msg = f"The embeddings could not be had: {error.message}"
-            raise EmbeddingsFailed(msg, error.hint, **error.details) from None
-        self._require_success(answer, told)
-        return self._unpacked(told, len(texts), answer.host)
-
-    def _require_success(self, answer: Answer, told: Any) -> None:
-        if answer.status < 300:
-            return
-        does = _REFUSALS.get(answer.status, "has no budget left for this account")
-        msg = f"{answer.host} {does} (status {answer.status})."
-        raise EmbeddingsFailed(msg, _HINTS.get(answer.status, ""), status=answer.status)
+            msg = f"No vectors could be had: {error.message}"
+            raise EmbeddingsFailed(msg, error.hint or error.usual_hint, **error.details) from None
 
     def _unpacked(self, told: Any, count: int, host: str) -> Vectors:
         """The vectors of an answer, in the order of the texts, each of length one."""
@@ -163,7 +155,8 @@ def _numbers(packed: Any) -> Any:
 
     if isinstance(packed, str):
         return np.frombuffer(base64.b64decode(packed, validate=True), "<f4").astype(np.float32)
-    return np.array(packed, dtype=np.float32)
+    with np.errstate(over="ignore"):  # too large a number becomes infinite, and is refused as that
+        return np.array(packed, dtype=np.float32)
 
 
 def _require_patience(answer: Answer) -> None:
@@ -172,6 +165,13 @@ def _require_patience(answer: Answer) -> None:
         pause = retry_after(answer.headers.get("Retry-After"))
         told: dict[str, Any] = {"retry_after": pause} if pause else {}
         raise Unreachable(f"{answer.host} answered 429.", status=429, **told)
+
+
+def _require_success(answer: Answer) -> None:
+    if answer.status >= 300:
+        does = _REFUSALS.get(answer.status, "has no budget left for this account")
+        msg = f"{answer.host} {does} (status {answer.status})."
+        raise EmbeddingsFailed(msg, _HINTS.get(answer.status, ""), status=answer.status)
 
 
 def _sendable(text: str) -> str:
