@@ -98,6 +98,8 @@ def test_the_snippet_shows_the_words_asked_for():
     assert shown.startswith("… ")
     assert shown.endswith(" …")
     assert len(shown) < 340
+    both = f"Corals are old. {'Of other things. ' * 60}In warm water corals bleach. {'So. ' * 90}"
+    assert "In warm water corals bleach." in snippet(both, "corals bleaching warm")
     assert snippet(text, "nowhere").startswith("Of other")
     assert snippet("word" * 500, "x").endswith(" …")
 

@@ -11,17 +11,19 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from ..plain_text import clean_text, one_line
-from .speaking import command, counted, note, say
+from .speaking import UNREACHABLE, command, counted, counter, note, say
 
 if TYPE_CHECKING:
     from rich.text import Text
 
     from ..corpus.index import Indexed
+    from ..corpus.quotations import Quotation
     from ..corpus.search import Found
     from ..library import Library
+    from ..passage import Passage
 
 NOT_VERBATIM = 1
-_SNIPPET = 320
+_SNIPPET, _BEFORE = 320, 40
 _SHORTEST_STEM = 4
 
 
@@ -58,7 +60,11 @@ def _find_options(find: argparse.ArgumentParser) -> None:
 
 def _sync(args: argparse.Namespace, library: Library) -> int:
     synced = library.corpus.sync(
-        args.key, args.term, overlap_days=args.overlap_days, full=args.full
+        args.key,
+        args.term,
+        overlap_days=args.overlap_days,
+        full=args.full,
+        progress=counter,
     )
     told = (
         f"{args.key}: {counted(synced.pmids_processed, 'record')}: {synced.inserted:,} new, "
@@ -67,6 +73,9 @@ def _sync(args: argparse.Namespace, library: Library) -> int:
     row = {**asdict(synced), "query_key": args.key}
     say(row if args.json else told, args.json)
     _warn(synced.warnings)
+    if synced.unfinished:
+        note("PubMed did not answer for all of it. The same command goes on from there.")
+        return UNREACHABLE
     if synced.inserted or synced.updated:
         note("To have them found: server.py index")
     return 0
@@ -105,7 +114,8 @@ def _shown(progress: Iterator[Indexed]) -> Iterator[Indexed]:
     for indexed in progress:
         if watched and time.monotonic() - shown >= 1:
             shown = time.monotonic()
-            words = f"{indexed.done:,} of {indexed.total:,} papers, {indexed.vectors:,} vectors …"
+            vectors = f"{indexed.vectors:,} of {indexed.vectors_due:,} vectors"
+            words = f"{indexed.done:,} of {indexed.total:,} papers, {vectors} …"
             sys.stderr.write(f"\r\033[K{words}")
             sys.stderr.flush()
         yield indexed
@@ -168,19 +178,24 @@ def _entry(number: int, found: Found, query: str) -> str:
     passage = found.passage
     flag = "[RETRACTED] " if passage.retracted else ""
     about = [one_line(passage.journal), str(passage.year or "")]
-    where = [one_line(passage.section), passage.file or "abstract"]
     ranked = f"quality {found.quality.total}  score {found.score:.4f}"
     lines = [
         f"{number:>3}. {flag}{one_line(passage.title)}",
         f"     {passage.paper}  {' '.join(filter(None, about))}  {ranked}",
-        f"     {' · '.join(filter(None, where))} [{passage.start}:{passage.end}]",
+        f"     {_place(passage)}",
         f"     {snippet(passage.text, query)}",
     ]
     return clean_text("\n".join(lines))
 
 
+def _place(stands: Passage | Quotation) -> str:
+    """Where it stands: without a file, in title, blank line and abstract of the record."""
+    where = filter(None, (one_line(stands.section), stands.file or "record"))
+    return f"{' · '.join(where)} [{stands.start}:{stands.end}]"
+
+
 def snippet(text: str, query: str) -> str:
-    """A stretch of a passage on one line, from a little before the first word asked for.
+    """The stretch of a passage, on one line, that holds the most of the words asked for.
 
     >>> snippet("Corals bleach in warm water.", "bleaching")
     'Corals bleach in warm water.'
@@ -188,10 +203,15 @@ def snippet(text: str, query: str) -> str:
     line = one_line(text)
     if len(line) <= _SNIPPET:
         return line
-    first = next(_asked_words(line, query), None)
-    start = max(0, min(first.start() - _SNIPPET // 4, len(line) - _SNIPPET)) if first else 0
+    asked = [(found.start(), _stem(found[0])) for found in _asked_words(line, query)]
+
+    def held(start: int) -> int:
+        return len({word for at, word in asked if start <= at < start + _SNIPPET})
+
+    first = max((at for at, _ in asked), key=held, default=0)
+    start = max(0, min(first - _BEFORE, len(line) - _SNIPPET))
     start = line.rfind(" ", 0, start) + 1
-    end = line.rfind(" ", 0, start + _SNIPPET)
+    end = line.rfind(" ", 0, start + _SNIPPET) if start + _SNIPPET < len(line) else len(line)
     end = end if end > start else start + _SNIPPET
     return "… " * (start > 0) + line[start:end] + " …" * (end < len(line))
 
@@ -235,9 +255,9 @@ def _quote(args: argparse.Namespace, library: Library) -> int:
     elif not found.found:
         say("Not in the corpus, and nothing like it.")
     else:
-        where = f"{found.file or 'abstract'} [{found.start}:{found.end}] {one_line(found.section)}"
+        where = _place(found)
         head = "Verbatim" if found.verbatim else f"Not verbatim; nearest ({found.likeness:.2f})"
-        say(f"{head}: {found.paper} {one_line(found.title)}\n  {where.rstrip()}")
+        say(f"{head}: {found.paper} {one_line(found.title)}\n  {where}")
         if not found.verbatim:
             say(f"  {one_line(found.text)}")
     return 0 if found.verbatim else NOT_VERBATIM

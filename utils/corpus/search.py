@@ -50,7 +50,7 @@ MOST_OF_ONE_PAPER = 3
 MOST = 100
 _LONGEST_QUERY = 4000
 # Room for what turns out to be out of date, and for papers behind the passages of one.
-_CANDIDATES, _LEAST_CANDIDATES = 5, 50
+_CANDIDATES, _LEAST_CANDIDATES = 3, 50
 _USUAL = Filters()
 _INDEX_IT = "Bring the index up to date: server.py index."
 
