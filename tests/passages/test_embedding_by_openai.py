@@ -1,4 +1,4 @@
-"""Vectors from OpenAI's interface: whole batches, in order, patiently, and the key stays where it is."""
+"""Vectors from OpenAI's interface: in order, patiently, and the key stays where it is."""
 
 from __future__ import annotations
 
@@ -164,6 +164,8 @@ def test_the_model_is_named_with_its_server(made):
         ("https://gpu.lab.edu/v1", "k", ""),
         ("http://localhost:11434/v1", "k", ""),
         ("http://[::1]:11434/v1", "k", ""),
+        ("https://gpu.lab.edu/v1", "schlüssel", "no key has"),
+        ("https://gpu.lab.edu/v1", "one\ntwo", "no key has"),
     ],
 )
 def test_a_key_is_never_sent_in_the_clear(settings, world, address, key, said):

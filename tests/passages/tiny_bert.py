@@ -14,22 +14,7 @@ from typing import Any
 import numpy as np
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
-WORDS = [
-    "the",
-    "heart",
-    "fails",
-    "when",
-    "stones",
-    "weigh",
-    "less",
-    "than",
-    "a",
-    "year",
-    "of",
-    "fever",
-    "and",
-    "pain",
-]
+WORDS = "the heart fails when stones weigh less than a year of fever and pain".split()  # noqa: SIM905
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *WORDS, "##s", "##ing"]
 CONFIG = {
     "model_type": "bert",

@@ -82,6 +82,8 @@ class OpenAI:
                 f"OPENAI_API_KEY would go to {_host(self._base)} unencrypted. Use https, a tunnel "
                 "to this machine, or no key."
             )
+        if not (self._key.isascii() and self._key.isprintable()):
+            return "OPENAI_API_KEY holds characters that no key has. Set it anew."
         if self._original and not self._key:
             return f"{_host(self._base)} needs a key. Set OPENAI_API_KEY."
         return ""
