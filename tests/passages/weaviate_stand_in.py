@@ -48,6 +48,12 @@ class StandIn:
         self._grpc.add_generic_rpc_handlers((_health(),))
         self._grpc_port = self._grpc.add_insecure_port("127.0.0.1:0")
 
+    def reset(self) -> None:
+        self.down = False
+        self.classes.clear()
+        self.objects.clear()
+        self.keys_seen.clear()
+
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self._http.server_port}?grpc_port={self._grpc_port}"
@@ -218,8 +224,8 @@ class _Answers(weaviate_pb2_grpc.WeaviateServicer):  # type: ignore[misc]
         for index, given in enumerate(request.objects):
             known = self.stand_in.objects[given.collection]
             vector = _floats(next((v.vector_bytes for v in given.vectors), given.vector_bytes))
-            widths = {len(each["vector"]) for each in known.values() if len(each["vector"])}
-            if len(vector) and widths - {len(vector)}:
+            vectored = (each["vector"] for each in known.values() if len(each["vector"]))
+            if len(vector) and len(next(vectored, vector)) != len(vector):
                 told = f"new node has a vector with length {len(vector)}"
                 errors.append(batch_pb2.BatchObjectsReply.BatchError(index=index, error=told))
                 continue

@@ -10,7 +10,7 @@ import re
 import unicodedata
 
 # Two parts at most stay together ("GLP-1", "IL-6"): of "COVID-19-related", COVID-19 must be found.
-_TERM = re.compile(r"[^\W_]+(?:['’./-][^\W_]+)?")
+_TERM = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)?")
 _MOST = 48
 _LONGEST = 64
 # They stand in almost every passage: they cost much and order nothing.
