@@ -1,5 +1,6 @@
 """The corpus in the shell: what is printed, what a program reads, and what cron sees."""
 
+import io
 import json
 import os
 import pty
@@ -16,6 +17,7 @@ from utils import cli
 from utils.cli.corpus import snippet
 
 TEXT = "Corals bleach when the water of the reef is warm for weeks."
+START = len("Paper 11\n\n")
 
 
 @pytest.fixture
@@ -42,9 +44,9 @@ def reef(settings):
     )
     fill(
         corpus,
-        [paper("11"), paper("12"), paper("13")],
+        [paper("11", abstract=TEXT), paper("12"), paper("13")],
         [
-            passage("pmid:11", TEXT),
+            passage("pmid:11", TEXT, start=START, end=START + len(TEXT)),
             passage("pmid:12", long, title="A \x1b[2Jtitle", year=2001),
             passage("pmid:13", "Retracted corals.", retracted=True),
             passage("doi:10.1/a", "A preprint on corals."),
@@ -59,7 +61,7 @@ def test_finds_passages_with_their_place(shell, reef):
     assert status == 0
     assert TEXT in out
     assert "pmid:11" in out
-    assert f"[0:{len(TEXT)}]" in out
+    assert f"[{START}:{START + len(TEXT)}]" in out
     assert "words alone" in err
     assert "\x1b" not in out
 
@@ -126,6 +128,54 @@ def test_a_watermark_is_shown_and_moved(shell):
     assert status == 0
     assert json.loads(out)["last_edat"] == "2025-01-31"
     assert shell("checkpoint", "reef", "--set", "yesterday")[0] == 2
+
+
+def test_cron_syncs_and_indexes_and_says_little(shell, world):
+    term = f"{world.paper('pmc_cloud').pmid}[uid] OR {world.paper('unpaywall_html').pmid}[uid]"
+    status, out, err = shell("sync", "mine", term)
+    assert status == 0
+    assert out == "mine: 2 records: 2 new, 0 updated, 0 as they were.\n"
+    assert err == "To have them found: server.py index\n"
+    status, out, _ = shell("index", "--json")
+    assert status == 0
+    assert json.loads(out)["cut"] == 2
+    status, out, err = shell("sync", "mine", term, "--json")
+    row = json.loads(out)
+    assert (row["query_key"], row["inserted"], row["updated"]) == ("mine", 0, 0)
+    assert not err
+    assert "0 cut anew" in shell("index")[1]
+
+
+def test_a_sync_that_nobody_answers_can_be_taken_up_again(shell, world):
+    world.mood("down", "eutils")
+    status, out, err = shell("sync", "mine", "coral")
+    assert status == 3
+    assert not out
+    assert err
+    assert shell("sync", "mine", "coral", "--overlap-days", "-1")[0] == 2
+
+
+def test_a_quotation_is_checked(shell, reef, monkeypatch):
+    status, out, _ = shell("quote", TEXT[7:40])
+    assert status == 0
+    assert out.startswith("Verbatim: pmid:11 ")
+    assert f"record [{START + 7}:{START + 40}]" in out
+    status, out, _ = shell("quote", TEXT.replace("warm", "cold"))
+    assert status == 1
+    assert out.startswith("Not verbatim; nearest (0.")
+    assert TEXT in out
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{TEXT}\n"))
+    status, out, _ = shell("quote", "-", "--json")
+    assert status == 0
+    assert json.loads(out)["verbatim"]
+
+
+def test_counts_are_shown(shell, reef):
+    status, out, _ = shell("stats")
+    assert status == 0
+    assert re.search(r"^records +3$", out, re.M)
+    assert re.search(r"^passages +4$", out, re.M)
+    assert json.loads(shell("stats", "--json")[1])["records"] == 3
 
 
 @pytest.mark.real_time

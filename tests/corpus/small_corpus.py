@@ -27,6 +27,9 @@ class LetterEmbedder:
     model = "letters-1"
     dim = DIM
 
+    def available(self) -> str:
+        return ""
+
     def embed(self, texts: Sequence[str]) -> np.ndarray:
         rows = np.full((len(texts), DIM), 1e-3, np.float32)
         for row, text in zip(rows, texts, strict=True):

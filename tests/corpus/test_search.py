@@ -131,6 +131,19 @@ def test_a_model_that_fails_is_a_warning_and_an_error_where_only_meaning_counts(
     assert corpus.find("cholesterol", by="words").warnings == ()
 
 
+def test_a_model_that_is_not_installed_is_said_with_what_to_install(corpus):
+    reef(corpus)
+
+    class Missing(LetterEmbedder):
+        def available(self):
+            return "No model: install papershelf[embed]."
+
+    corpus.__dict__["embedder"] = Missing()
+    assert corpus.find("corals").warnings == (
+        "Found by words alone: No model: install papershelf[embed].",
+    )
+
+
 def test_vectors_of_another_model_are_not_compared(corpus):
     reef(corpus)
 

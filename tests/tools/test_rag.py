@@ -1,6 +1,7 @@
 """Toolset ``rag`` as a host meets it, held against the schemas of its own document."""
 
 import json
+import threading
 from pathlib import Path
 
 import jsonschema
@@ -10,8 +11,10 @@ from fastmcp import Client
 from tests.corpus.small_corpus import LetterEmbedder, fill, paper, passage
 from tests.tools.calling import answer, call
 from utils import Library
+from utils.corpus.index import Indexed
 from utils.errors import EmbeddingsFailed, WeaviateFailed
-from utils.tools import build
+from utils.tools import build, rag
+from utils.tools.rag_indexing import Indexing
 
 pytestmark = pytest.mark.anyio
 ERAS = pytest.mark.parametrize("mode", ["auto", "legacy"])
@@ -253,3 +256,122 @@ async def test_without_a_model_every_answer_says_so(library):
     assert found["results"]
     assert found["results"][0]["sim"] is None
     assert any("words alone" in one and "[embed]" in one for one in found["warnings"])
+
+
+@ERAS
+async def test_a_question_is_synced_searched_looked_up_and_quoted(library, world, mode):
+    record = world.paper("pmc_cloud")
+    term = f"{record.pmid}[uid]"
+    synced = await answer(library, "pubmed_sync_delta", mode, query_key="one", term=term)
+    as_written("pubmed_sync_delta", synced)
+    assert (synced["inserted"], synced["pmids_processed"], synced["warnings"]) == (1, 1, [])
+    again = await answer(library, "pubmed_sync_delta", mode, query_key="one", term=term)
+    assert (again["inserted"], again["updated"]) == (0, 0)
+    known = await answer(library, "corpus_checkpoint_get", mode, query_key="one")
+    assert known["last_edat"] == synced["max_edat_seen"]
+
+    found = await answer(library, "rag_search", mode, query=record.plain_title)
+    best = found["results"][0]
+    assert best["doc_id"] == f"pmid:{record.pmid}"
+    row = await answer(library, "rag_get", mode, doc_id=best["doc_id"])
+    as_written("rag_get", row)
+    whole = f"{row['title']}\n\n{row['abstract']}"
+    assert whole[best["start"] : best["end"]] == best["text"]
+    quoted = await answer(library, "verify_quote", mode, text=best["text"][:80])
+    assert quoted["verbatim"]
+    assert quoted["doc_id"] == best["doc_id"]
+    assert whole[quoted["start"] : quoted["end"]] == quoted["text"]
+
+
+async def test_a_passage_of_a_full_text_stands_in_its_file(library, world):
+    record = world.paper("pmc_cloud")
+    done = library.download(record.pmid)
+    for _ in library.corpus.index():
+        pass
+    found = await call(library, "rag_search", {"query": record.plain_title})
+    best = found.structured_content["results"][0]
+    assert best["kind"] == "full_text"
+    text = Path(done.file_path).read_text(encoding="utf-8")
+    assert text[best["start"] : best["end"]] == best["text"]
+    links = [str(one.uri) for one in found.content[1:]]
+    assert links == [f"papers://{Path(done.file_path).name}"]
+    row = await answer(library, "rag_get", doc_id=best["doc_id"])  # never synced, and on the shelf
+    as_written("rag_get", row)
+    assert record.plain_title in row["title"]
+
+
+async def test_what_there_is_no_time_for_is_said_and_goes_on(library, world, monkeypatch):
+    monkeypatch.setattr(rag, "_CALL_S", 0.0)
+    may_end = threading.Event()
+    index = library.corpus.index
+
+    def slow():
+        may_end.wait()
+        yield from index()
+
+    monkeypatch.setattr(library.corpus, "index", slow)
+    term = f"{world.paper('pmc_cloud').pmid}[uid]"
+    synced = await answer(library, "pubmed_sync_delta", query_key="one", term=term)
+    assert synced["inserted"] == 1
+    assert any("Still indexing" in warning for warning in synced["warnings"])
+    may_end.set()
+
+
+def test_an_index_begun_before_is_no_answer_to_whoever_asks_after(library):
+    begun, may_end, runs = threading.Event(), threading.Event(), []
+
+    class Corpus:
+        def index(self):
+            runs.append(1)
+            begun.set()
+            may_end.wait()
+            yield Indexed(1, 1, warnings=(f"run {len(runs)}",))
+
+    class Shelf:
+        corpus = Corpus()
+
+    indexing = Indexing(Shelf())
+    assert "Still indexing" in indexing.said(0)[0]
+    begun.wait()
+    threading.Timer(0.05, may_end.set).start()
+    assert indexing.said(60) == ["run 2"]
+    assert indexing.said(60) == ["run 3"]
+
+
+@pytest.mark.parametrize(
+    ("trouble", "told"),
+    [
+        (WeaviateFailed("Weaviate does not answer."), "Weaviate does not answer"),
+        (RuntimeError("broken"), "mistake of ours"),
+    ],
+)
+def test_an_index_that_fails_is_told_and_does_not_hang(trouble, told):
+    class Corpus:
+        def index(self):
+            raise trouble
+
+    class Shelf:
+        corpus = Corpus()
+
+    [warning] = Indexing(Shelf()).said(60)
+    assert told in warning
+
+
+async def test_a_sync_that_is_cut_short_says_to_call_again(library, world, monkeypatch):
+    monkeypatch.setattr(rag, "_SYNC_S", 1e-6)
+    term = f"{world.paper('pmc_cloud').pmid}[uid]"
+    arguments = {"query_key": "one", "term": term}
+    first = await answer(library, "pubmed_sync_delta", **arguments)
+    assert first["pmids_processed"] == 0
+    assert any("call again" in warning for warning in first["warnings"])
+    for _ in range(20):
+        synced = await answer(library, "pubmed_sync_delta", **arguments)
+        if not synced["warnings"]:
+            break
+    assert synced["inserted"] == 1
+
+
+async def test_a_quotation_cannot_be_looked_for_in_an_empty_corpus(library):
+    result = await call(library, "verify_quote", {"text": "corals bleach in warm water for weeks"})
+    assert result.is_error
+    assert result.meta["error"]["code"] == "STORE"

@@ -52,7 +52,7 @@ _LONGEST_QUERY = 4000
 # Room for what turns out to be out of date, and for papers behind the passages of one.
 _CANDIDATES, _LEAST_CANDIDATES = 3, 50
 _USUAL = Filters()
-_INDEX_IT = "Bring the index up to date: server.py index."
+_INDEX_IT = "Bring the index up to date: server.py index (MCP: pubmed_sync_delta)."
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +162,9 @@ def record(doc_id: str, database: CorpusDatabase, shelf: Shelf | None = None) ->
     stored = shelf.find(ids) if shelf else None
     if not stored:
         msg = f"PMID {ids.pmid} is not in the corpus."
-        raise NotFound(msg, "Sync a question that finds it: server.py sync KEY TERM.")
+        raise NotFound(
+            msg, "Sync a question that finds it: server.py sync (MCP: pubmed_sync_delta)."
+        )
     paper = stored.paper
     return CorpusRecord(paper, 1, "", paper.entered, paper.revised, False, stored.saved_at)
 
@@ -196,9 +198,9 @@ def _empty(counts: CorpusCounts) -> StoreFailed:
     """Why there is nothing to search, which is not the same as nothing found."""
     if counts.passages or counts.records:
         msg = "The index is empty: nothing was searched."
-        return StoreFailed(msg, "Make it: server.py index.")
+        return StoreFailed(msg, _INDEX_IT)
     msg = "The corpus is empty: nothing was searched."
-    hint = "Fill it: server.py sync KEY TERM (or download papers), then server.py index."
+    hint = "Fill it: server.py sync KEY TERM, then server.py index (MCP: pubmed_sync_delta)."
     return StoreFailed(msg, hint)
 
 
@@ -211,6 +213,8 @@ def _vector(
         if embedder is None:
             msg = "EMBEDDINGS_PROVIDER=none."
             return None, EmbeddingsFailed(msg, "Set it to local, hf or openai for meaning too.")
+        if missing := embedder.available():
+            return None, EmbeddingsFailed(missing)
         if not held.vectors:
             return None, EmbeddingsFailed("The index holds no vectors.", _INDEX_IT)
         if held.model != embedder.model:

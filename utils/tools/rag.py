@@ -17,17 +17,16 @@ from pydantic import Field
 
 from ..errors import PaperError
 from ..library import Library
-from ..patience import Patience
 from . import rag_schemas as schemas
 from .answers import answer, shelf_link
 from .core import ADDS_FILES, READS_SHELF, READS_WEB, tool
 from .literature_schemas import Hundred
+from .rag_indexing import Indexing
 from .rag_rows import document_row, found_row, quoted_row, synced_row
 from .rag_schemas import Among, DocId, Key
 from .waiting import Waiting
 
 if TYPE_CHECKING:
-    from ..corpus.index import Indexed
     from ..corpus.quotations import Quotation
     from ..store.corpus_records import Synced
 
@@ -65,7 +64,7 @@ def tools(library: Library) -> list[FunctionTool]:
 
 def _sync_tool(library: Library) -> FunctionTool:
     waiting = Waiting()
-    indexing: Patience[Indexed | None] = Patience()
+    indexing = Indexing(library)
 
     def pubmed_sync_delta(
         query_key: Key, term: Key, overlap_days: Annotated[int, Field(ge=0)] = 5
@@ -80,7 +79,7 @@ def _sync_tool(library: Library) -> FunctionTool:
         )
         left = _CALL_S - (time.monotonic() - begun)
         structure = synced_row(synced)
-        structure["warnings"] += _unfinished(synced) or _indexed(library, indexing, left)
+        structure["warnings"] += _unfinished(synced) or indexing.said(left)
         return answer(structure, _told(structure))
 
     return tool(pubmed_sync_delta, ADDS_FILES, schemas.SYNCED)
@@ -90,25 +89,6 @@ def _unfinished(synced: Synced) -> list[str]:
     if not synced.unfinished:
         return []
     return ["Not finished: call again with the same arguments to go on."]
-
-
-def _indexed(library: Library, indexing: Patience[Indexed | None], left: float) -> list[str]:
-    """What is to be said of the index, after waiting for it as long as the call may take."""
-
-    def work() -> Indexed | None:
-        last = None
-        for last in library.corpus.index():  # noqa: B007 - going through it does the work
-            pass
-        return last
-
-    over = indexing.together({"index": work}, max(0.0, left))
-    if not over:
-        return ["Still indexing, behind this call: searches find more as it goes on."]
-    try:
-        last = over["index"].result()
-    except PaperError as error:
-        return [f"Stored, and not indexed: {error}"]  # the sync itself is done
-    return list(last.warnings) if last else []
 
 
 def _told(row: dict[str, Any]) -> str:
