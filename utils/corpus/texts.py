@@ -55,7 +55,9 @@ class Text:
     def about(self) -> dict[str, Any]:
         """What every passage says of its paper."""
         year = self.paper.year
-        retracted = self.paper.retracted or (self.stored is not None and self.stored.paper.retracted)
+        retracted = self.paper.retracted or (
+            self.stored is not None and self.stored.paper.retracted
+        )
         return {
             "year": int(year) if year.isascii() and year.isdigit() else None,
             "journal": self.paper.journal,

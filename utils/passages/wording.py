@@ -25,6 +25,7 @@ _RAISED = dict(
 )
 _UP = "".join(_RAISED)
 _DASHES = "\u2010-\u2015\u2212\ufe58\ufe63\uff0d-"
+_LONG = "\u2014\u2015"
 _HIDDEN = "\u00ad\u200b-\u200f\u2060-\u2064\ufeff"
 _COMPATIBLE = "\ufb00-\ufb06\uff01-\uff5e\u2080-\u2089"
 _STRETCHES = (
@@ -146,6 +147,11 @@ def _fold(match: re.Match[str]) -> str:
     if kind == "entity":
         text = html.unescape(text).replace("\u00a0", " ")
         return "'" if text == '"' else text
+    if kind == "dash":
+        # "Cells - and mice - died" is "cells—and mice—died"; but "-3" and "non-" are other words.
+        apart = text[0] in _LONG or (text[0].isspace() and text[-1].isspace())
+        before, after = (" " if apart or part.isspace() else "" for part in (text[0], text[-1]))
+        return f"{before}-{after}"
     if kind == "sign":
         return _SIGNS[text]
     return unicodedata.normalize("NFC" if kind == "composed" else "NFKC", text)
@@ -153,5 +159,5 @@ def _fold(match: re.Match[str]) -> str:
 
 _ALIKE = {
     **dict.fromkeys(("hidden", "tag", "escape"), ""),
-    **{"power": "^", "blank": " ", "dash": "-", "quote": "'"},
+    **{"power": "^", "blank": " ", "quote": "'"},
 }
