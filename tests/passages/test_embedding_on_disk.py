@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
+import signal
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -107,6 +109,19 @@ def test_threads_share_one_model(weighed, monkeypatch):
         outcomes = list(pool.map(work, range(8)))
     assert len(built) == 1
     assert all((outcome == outcomes[0]).all() for outcome in outcomes)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_loaded_model_survives_a_fork(weighed):
+    vectors = weighed.embed(TEXTS)
+    if not (child := os.fork()):
+        same = False
+        try:
+            signal.alarm(30)
+            same = bool((weighed.embed(TEXTS) == vectors).all())
+        finally:
+            os._exit(0 if same else 1)
+    assert os.waitpid(child, 0)[1] == 0
 
 
 # The cache
