@@ -49,7 +49,7 @@ def reef(settings):
             passage("pmid:11", TEXT, start=START, end=START + len(TEXT)),
             passage("pmid:12", long, title="A \x1b[2Jtitle", year=2001),
             passage("pmid:13", "Retracted corals.", retracted=True),
-            passage("doi:10.1/a", "A preprint on corals."),
+            passage("doi:10.1000/a", "A preprint on corals."),
         ],
     )
     corpus.finder.close()
@@ -70,7 +70,7 @@ def test_a_program_reads_one_object_a_line(shell, reef):
     status, out, _ = shell("find", "corals", "--json")
     assert status == 0
     rows = [json.loads(line) for line in out.splitlines()]
-    assert {row["paper"] for row in rows} == {"pmid:11", "pmid:12", "doi:10.1/a"}
+    assert {row["paper"] for row in rows} == {"pmid:11", "pmid:12", "doi:10.1000/a"}
     assert rows[0].keys() >= {"uuid", "text", "section", "start", "end", "score", "quality"}
     assert rows[0]["quality"]["total"] >= 0
 
@@ -160,8 +160,8 @@ def test_a_quotation_is_checked(shell, reef, monkeypatch):
     assert status == 0
     assert out.startswith("Verbatim: pmid:11 ")
     assert f"record [{START + 7}:{START + 40}]" in out
-    status, out, _ = shell("quote", TEXT.replace("warm", "cold"))
-    assert status == 1
+    status, out, err = shell("quote", TEXT.replace("warm", "cold"))
+    assert (status, err) == (1, "")
     assert out.startswith("Not verbatim; nearest (0.")
     assert TEXT in out
     monkeypatch.setattr("sys.stdin", io.StringIO(f"{TEXT}\n"))

@@ -227,16 +227,16 @@ def test_what_cannot_be_asked_is_refused(corpus, query, options):
 
 def test_papers_without_a_pmid_are_counted_where_they_are_left_out(corpus):
     reef(corpus)
-    preprint = passage("doi:10.1/a", "Corals bleach in warm water of the reef.")
-    corpus.database.replace_passages("doi:10.1/a", "digest", [preprint])
+    preprint = passage("doi:10.1000/a", "Corals bleach in warm water of the reef.")
+    corpus.database.replace_passages("doi:10.1000/a", "digest", [preprint])
     index(corpus, [preprint])
     everything = corpus.find("corals bleach")
-    assert "doi:10.1/a" in found(everything)
-    [one] = [one for one in everything.hits if one.passage.paper == "doi:10.1/a"]
+    assert "doi:10.1000/a" in found(everything)
+    [one] = [one for one in everything.hits if one.passage.paper == "doi:10.1000/a"]
     assert one.quality.recency is not None
     only = corpus.find("corals bleach", pubmed_only=True)
     assert {"pmid:1", "pmid:2", "pmid:3"} <= set(found(only))
-    assert "doi:10.1/a" not in found(only)
+    assert "doi:10.1000/a" not in found(only)
     assert any("1 passages of papers without a PMID" in one for one in only.warnings)
 
 

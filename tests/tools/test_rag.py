@@ -148,7 +148,7 @@ async def test_words_of_papers_are_marked(library):
 
 
 async def test_passages_of_papers_without_a_pmid_are_counted(library):
-    one = passage("doi:10.1/a", "Corals bleach in the dark.")
+    one = passage("doi:10.1000/a", "Corals bleach in the dark.")
     fill(library.corpus, [paper("11")], [passage("pmid:11", "Corals."), one])
     found = await answer(library, "rag_search", query="corals bleach")
     assert [row["doc_id"] for row in found["results"]] == ["pmid:11"]
