@@ -231,6 +231,7 @@ def test_as_much_of_a_text_is_read_as_the_folder_says(folder):
         ("1_Pooling/config.json", "[]", "not what its name says"),
         ("1_Pooling/config.json", "[" * 100_000, "not what its name says"),
         ("sentence_bert_config.json", '{"max_seq_length": "many"}', "word pieces"),
+        ("sentence_bert_config.json", '{"max_seq_length": 2}', "word pieces"),
         ("modules.json", '[{"type": "sentence_transformers.models.Dense"}]', "Dense"),
     ],
     ids=lambda value: str(value)[:20],

@@ -185,8 +185,8 @@ class _WholeNumbers(_Graph):
     """The same in 8-bit integers: weights rounded now, what meets them as it comes by.
 
     Every column of a weight, and every word, has a scale of its own. Weights use 7 of the 8 bits:
-    processors without VNNI add two products in 16 bits, which 8 would overflow (onnxruntime.ai/docs
-    /performance/model-optimizations/quantization.html), and then find something else.
+    processors without VNNI add two products in 16 bits, which 8 would overflow, and find something
+    else then. https://onnxruntime.ai/docs/performance/model-optimizations/quantization.html
     """
 
     rounded: dict[str, list[str]] = field(default_factory=dict)

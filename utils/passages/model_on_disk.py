@@ -26,6 +26,7 @@ T = TypeVar("T", dict[str, Any], list[Any])
 
 DIGITS = 12  # of a digest, in a model's name
 _LONGEST = 512  # word pieces, where a folder does not say: what BERT has places for
+_MARKS = 2  # where a text begins and ends
 _MODES = {
     "pooling_mode_cls_token": "cls",
     "pooling_mode_mean_tokens": "mean",
@@ -128,7 +129,7 @@ class ModelOnDisk(ABC):
         places = self.told("config.json", dict).get("max_position_embeddings", _LONGEST)
         told = self.told("sentence_bert_config.json", dict).get("max_seq_length")
         longest = told or min(places, _LONGEST)
-        if not isinstance(longest, int) or longest < 1:
+        if not isinstance(longest, int) or longest <= _MARKS:
             msg = f"The embedding model reads {longest!r} word pieces of a text."
             raise EmbeddingsFailed(msg)
         return longest
