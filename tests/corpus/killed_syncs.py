@@ -13,7 +13,7 @@ import random
 import signal
 import sqlite3
 import sys
-from collections import Counter
+import traceback
 from contextlib import closing, suppress
 from pathlib import Path
 
@@ -51,6 +51,9 @@ def child(world: World, folder: Path, at: int) -> int:
             event.listen(corpus.database.engine, "checkin", lambda *_: fate.step())
         corpus.sync("k", _TERM)
         os._exit(0)
+    except BaseException:
+        traceback.print_exc()
+        raise
     finally:
         os._exit(1)
 
@@ -80,11 +83,13 @@ def main() -> None:
     Stage()
     import utils.corpus.sync  # noqa: F401 - else every child does
 
-    deaths, syncs = 0, 0
+    deaths, syncs, asked = 0, 0, 0
     whole = (_PAPERS, _PAPERS, 1, 1)
     with World(crowd=_PAPERS) as world:
         while deaths < kills:
             world.reset()
+            # Clocks of children that die do not move on this one's: nobody is too fast here.
+            world.desk.turn = lambda *_: 1  # type: ignore[method-assign]
             at = folder / str(syncs)
             while deaths < kills:
                 status = child(world, at, round(_STEPS ** chance.random()) + chance.randrange(3))
@@ -93,15 +98,14 @@ def main() -> None:
                     break
                 assert status == -signal.SIGKILL, status
                 deaths += 1
-            assert child(world, at, 0) == 0
+            if kept(at) != whole:
+                assert child(world, at, 0) == 0
             assert kept(at) == whole, kept(at)
-            asked = Counter(
-                request.params["id"]
-                for request in world.requests
-                if request.path.endswith("efetch.fcgi")
-            )
-            assert asked  # each batch once, and once more for each death while it was under way
             syncs += 1
+            fetched = [r for r in world.requests if r.path.endswith("efetch.fcgi")]
+            asked += len(fetched)
+    # What is staged is never asked for again: a death costs one batch at the most.
+    assert asked <= syncs * _PAPERS // _BATCH + deaths, asked
     sys.stdout.write(json.dumps({"syncs": syncs, "deaths": deaths}))
 
 

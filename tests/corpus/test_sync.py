@@ -17,6 +17,8 @@ from tests.world import World
 from utils import Library
 from utils.corpus.sync import sync
 from utils.errors import BadRequest, NotConfigured, Unreachable
+from utils.identifiers import Ids
+from utils.paper import Paper
 from utils.settings import load_settings
 from utils.store.corpus_database import CorpusDatabase
 
@@ -65,7 +67,7 @@ def fetched(world):
 
 def is_whole(database, key="k", size=300):
     assert len(database.members(key)) == size
-    assert {r.version for r in database.every_record(limit=9999)} == {1}
+    assert {r.version for r in database.every_record(limit=99_999)} == {1}
     assert database.counts().records == size
 
 
@@ -187,12 +189,23 @@ def test_an_answer_without_any_record_is_no_answer(database, web, crowd, monkeyp
     assert sync("k", TERM, database, web).inserted == 300
 
 
-def test_more_than_pubmed_hands_out(database, settings):
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_more_than_pubmed_hands_out(database, settings, monkeypatch):
+    """Thirty thousand are swept in one step here; of 10,500 in steps of 4,000 each comes once."""
+
+    def papers_of(pmids, web, *, anew):
+        assert anew
+        return {p: Paper(Ids(pmid=p), entered=world.record(p).entered) for p in pmids}
+
+    monkeypatch.setattr("utils.corpus.sync.fetch", papers_of)
+    monkeypatch.setattr("utils.corpus.sync._AT_ONCE", 4000)
     with World(crowd=10_500) as world:
         web = web_of(world, settings)
-        done = sync("k", TERM, database, web, longest_s=0.0)
-        assert done.unfinished
-        assert sync("k", TERM, database, web, overlap_days=0).inserted == 10_500
+        assert sync("k", TERM, database, web, longest_s=0.0).unfinished
+        assert sync("k", TERM, database, web).inserted == 10_500
+        monkeypatch.setattr("utils.corpus.sync._AT_ONCE", 30_000)
+        assert sync("k", TERM, database, web, full=True).skipped == 10_500
+    is_whole(database, size=10_500)
 
 
 # -- in trouble --------------------------------------------------------------------------------
@@ -326,7 +339,7 @@ def test_a_term_that_finds_nothing_is_an_answer(database, web, crowd):
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 def test_a_sync_may_be_killed_at_any_step(tmp_path, database):
     root = Path(__file__).resolve().parents[2]
-    command = [sys.executable, "-m", "tests.corpus.killed_syncs", str(tmp_path), "7", "40"]
+    command = [sys.executable, "-m", "tests.corpus.killed_syncs", str(tmp_path), "7", "25"]
     ran = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=240)  # noqa: PLW1510
     assert ran.returncode == 0, ran.stderr
-    assert json.loads(ran.stdout)["deaths"] == 40
+    assert json.loads(ran.stdout)["deaths"] == 25

@@ -61,7 +61,7 @@ def sync(
     longest_s : float, optional
         Stop after about so many seconds with ``unfinished``; what was fetched stays staged.
     progress : callable, optional
-        Told how many papers were fetched, of how many, after every step.
+        Told how many papers were looked at, of how many, after every batch.
 
     Raises
     ------
@@ -110,12 +110,12 @@ class _Sync:
         self.clock = SteadyClock()
         self.end = self.clock.now() + longest_s if longest_s is not None else None
         self.failures = 0
+        self.counted: tuple[int, int] | None = None
 
     def run(self) -> Synced:
         while self.failures < _OUTAGE:
             if not self._step():
                 return self.job.merge()
-            self.progress(*self.job.progress())
             if self.end is not None and self.clock.now() >= self.end:
                 break
         return self.job.unfinished()
@@ -126,7 +126,10 @@ class _Sync:
             self._sweep(stretch)
             return True
         if wanted := self.job.wanted(BATCH):
+            done, total = self.counted or self.job.progress()
             self._fetch(wanted)
+            self.counted = (done + len(wanted), total)
+            self.progress(*self.counted)
             return True
         return False
 

@@ -141,7 +141,7 @@ staged = Table(
     _text("stretch"),
     _text("state"),
     *_about_a_record(),
-    Index("corpus_staged_state", "job_id", "state"),
+    Index("corpus_staged_state", "job_id", "state", "pmid"),
 )
 
 passages = Table(
