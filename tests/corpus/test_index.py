@@ -234,9 +234,11 @@ def test_a_finder_that_lost_everything_is_filled_again(corpus: Corpus) -> None:
 
 def test_the_time_being_up_leaves_the_rest_for_the_next_run(corpus: Corpus, clock: Any) -> None:
     corpus.database.upsert([record(str(n), "Other words.") for n in range(1, 1401)])
-    last = Indexed()
-    for last in corpus.index(longest_s=60):
+    told = []
+    for step in corpus.index(longest_s=60):
+        told.append(step)
         clock.sleep(50)
+    last = told[-1]
     assert last.unfinished
     assert 0 < last.cut < 1400
     while run(corpus, longest_s=60).unfinished:

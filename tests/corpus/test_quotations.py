@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -151,9 +152,7 @@ def test_what_differs_in_a_figure_a_sign_or_a_not_is_not_verbatim(
 def test_a_quotation_across_the_border_of_passages_is_found(corpus: Corpus) -> None:
     passages = corpus.database.passages_of("pmid:2")
     text = (corpus.shelf.folder / passages[0].file).read_text()
-    one, other = next(
-        (a, b) for a, b in zip(passages, passages[1:], strict=False) if b.start < a.end
-    )
+    one, other = next((a, b) for a, b in pairwise(passages) if b.start < a.end)
     quotation = text[other.start - 100 : one.end + 100]
     assert not any(quotation in passage.text for passage in passages)
     found = corpus.verify_quote(quotation[quotation.index(" ") : quotation.rindex(" ")])

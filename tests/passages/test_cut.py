@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -33,7 +34,8 @@ def prose(sentences: int, word: str = "insulin") -> str:
 
 def table(rows: int) -> str:
     body = "\n".join(f"| mouse {n} | {n}.5 | {n * 7} |" for n in range(rows))
-    return f"**Table 1.** Weights of all mice.\n\n| Mouse | Weight | Age |\n| --- | --- | --- |\n{body}"
+    head = "| Mouse | Weight | Age |\n| --- | --- | --- |"
+    return f"**Table 1.** Weights of all mice.\n\n{head}\n{body}"
 
 
 def check(text: str, made: list[Passage]) -> None:
@@ -45,14 +47,33 @@ def check(text: str, made: list[Passage]) -> None:
     assert [passage.ordinal for passage in made] == list(range(len(made)))
     places = [(passage.start, passage.end) for passage in made]
     assert places == sorted(places)
-    assert all(one[1] < other[1] for one, other in zip(places, places[1:], strict=False))
+    assert all(one[1] < other[1] for one, other in pairwise(places))
     assert len({passage.uuid for passage in made}) == len(made)
 
 
 _WORDS = st.sampled_from(
-    "insulin p53 E. coli et al. Fig. 2 0.05 $x. Y$ $$a$$ ( ) ** | ## \n \n\n - 1. ``` ~~~ > ä 胰岛素 。 $ `".split(
-        " "
-    )
+    [
+        *("insulin", "p53", "E.", "coli", "et", "al.", "Fig.", "2", "0.05", "$x.", "Y$", "$$a$$"),
+        *(
+            "(",
+            ")",
+            "**",
+            "|",
+            "##",
+            "\n",
+            "\n\n",
+            "-",
+            "1.",
+            "```",
+            "~~~",
+            ">",
+            "ä",
+            "胰岛素",
+            "。",
+            "$",
+            "`",
+        ),
+    ]
 )
 _LINES = st.sampled_from(
     [
@@ -119,9 +140,9 @@ def test_any_text_at_all(text: str) -> None:
 
 
 def test_header_and_references_are_no_passages() -> None:
-    text, made = paper_of(
-        f"# A title\n\n## Results\n\n{prose(5)}\n\n## References\n\n1. Roe J.\n\n### More\n\n2. Doe.\n\n"
-        "## Funding\n\nNobody paid."
+    _, made = paper_of(
+        f"# A title\n\n## Results\n\n{prose(5)}\n\n## References\n\n1. Roe J.\n\n### More\n\n"
+        "2. Doe.\n\n## Funding\n\nNobody paid."
     )
     assert [passage.section for passage in made] == ["Results", "Funding"]
     assert not any("Roe" in passage.text or "Authors:" in passage.text for passage in made)
@@ -129,7 +150,8 @@ def test_header_and_references_are_no_passages() -> None:
 
 def test_the_section_path_is_carried() -> None:
     _, made = paper_of(
-        f"# A title\n\n## 2. Methods\n\n### 2.1. *Cell* culture\n\n{prose(30)}\n\n### Assays\n\n{prose(30)}"
+        f"# A title\n\n## 2. Methods\n\n### 2.1. *Cell* culture\n\n{prose(30)}\n\n"
+        f"### Assays\n\n{prose(30)}"
     )
     assert made[0].section == "Methods > Cell culture"
     assert made[0].chunk_id == "methods-cell-culture-1"
@@ -137,7 +159,7 @@ def test_the_section_path_is_carried() -> None:
 
 
 def test_passages_of_prose_have_the_size_models_read() -> None:
-    text, made = paper_of(f"## Results\n\n{prose(25)}\n\n{prose(40)}\n\n{prose(300)}\n\n{prose(9)}")
+    _, made = paper_of(f"## Results\n\n{prose(25)}\n\n{prose(40)}\n\n{prose(300)}\n\n{prose(9)}")
     sizes = [tokens(passage.text) for passage in made]
     assert all(LEAST <= size <= MOST for size in sizes[:-1]), sizes
     assert sizes[-1] > 150
@@ -145,7 +167,7 @@ def test_passages_of_prose_have_the_size_models_read() -> None:
 
 def test_a_passage_repeats_the_last_sentences_of_the_one_before() -> None:
     text, made = paper_of(f"## Results\n\n{prose(200)}")
-    for one, other in zip(made, made[1:], strict=False):
+    for one, other in pairwise(made):
         shared = text[other.start : one.end]
         assert OVERLAP // 2 < tokens(shared) <= OVERLAP
         assert shared.startswith("Number")
@@ -215,8 +237,8 @@ def test_no_sentence_ends_in_a_name_or_a_number() -> None:
 
 def test_very_short_sections_go_with_their_neighbours() -> None:
     _, made = paper_of(
-        "## Abstract\n\n### Background\n\nCells grow.\n\n### Results\n\nThey grew.\n\n## Introduction\n\n"
-        "Short, too.\n\n## Methods\n\n### One\n\nA.\n\n### Two\n\nB."
+        "## Abstract\n\n### Background\n\nCells grow.\n\n### Results\n\nThey grew.\n\n"
+        "## Introduction\n\nShort, too.\n\n## Methods\n\n### One\n\nA.\n\n### Two\n\nB."
     )
     assert [(passage.section, passage.chunk_id) for passage in made] == [
         ("Abstract > Background; Results", "abstract-background-1"),
@@ -228,7 +250,8 @@ def test_very_short_sections_go_with_their_neighbours() -> None:
 def test_names_last_when_another_section_changes() -> None:
     def names(results: int) -> dict[str, str]:
         _, made = paper_of(
-            f"## Methods\n\n{prose(80)}\n\n## Results\n\n{prose(results)}\n\n## Discussion\n\n{prose(80)}"
+            f"## Methods\n\n{prose(80)}\n\n## Results\n\n{prose(results)}\n\n"
+            f"## Discussion\n\n{prose(80)}"
         )
         return {p.uuid: p.digest for p in made if p.section != "Results"}
 

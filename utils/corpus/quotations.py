@@ -1,8 +1,8 @@
 """Where a quotation stands in the corpus, word for word, or which passage comes nearest.
 
 The index proposes papers by the quotation's words; then the whole text of each is read, so that a
-quotation across the border of two passages, or from a text that has changed since it was indexed, is
-judged by what stands there today. What typesetting changes (quotation
+quotation across the border of two passages, or from a text that has changed since it was indexed,
+is judged by what stands there today. What typesetting changes (quotation
 marks, dashes, ligatures, blanks, markup) makes no difference; a figure, a sign, a capital or a
 "not" does (`..passages.wording`).
 """

@@ -20,8 +20,6 @@ from ..passage import Passage
 from ..passages.cut import RULES, cut
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from ..store import Shelf
     from . import Corpus
 

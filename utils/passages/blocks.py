@@ -16,7 +16,8 @@ from ..formats.sections import Part, part_of
 from ..formats.words import without_markup
 
 _HEADER = re.compile(
-    r"(?:RETRACTED:[^\n]*\n\s*\n)?- Title:[^\n]*\n(?:- [A-Za-z][A-Za-z0-9]*:[^\n]*\n)+\r?\n---\r?\n\s*"
+    r"(?:RETRACTED:[^\n]*\n\s*\n)?- Title:[^\n]*\n"
+    r"(?:- [A-Za-z][A-Za-z0-9]*:[^\n]*\n)+\r?\n---\r?\n\s*"
 )
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+\S")
 _LONGEST_HEADING = 300  # more is a paragraph that begins with a sign
@@ -54,7 +55,7 @@ def body_start(text: str) -> int:
     r"""Where the paper begins, after the header that the shelf writes.
 
     >>> body_start("- Title: A\n- Kind: full_text\n\n---\n\nText"), body_start("Text")
-    (37, 0)
+    (35, 0)
     """
     header = _HEADER.match(text)
     return header.end() if header else 0

@@ -255,10 +255,9 @@ def _border(atoms: Sequence[Atom], sums: list[int], begin: int, new: int, end: i
         if atoms[choice].opens and sums[-1] - sums[choice] >= min(_SHORT, rest // 3):
             return choice
     if rest <= LEAST + MOST:  # the last two: alike rather than one of them a remnant
-        half = next(
+        return next(
             n for n in range(new + 1, end + 1) if n == end or sums[n] >= sums[begin] + least
         )
-        return half
     return end
 
 

@@ -24,12 +24,18 @@ _END = re.compile(
 _BEGINS = re.compile(r"[\"'\u2018\u201c(\[*_$<\\]{0,6}(?:[A-Z0-9]|[^\W\d_a-z])")
 _LAST_WORD = re.compile(r"[^\W\d_](?:[^\W\d_]|\.(?=[^\W\d_])){0,11}\Z")
 _ABBREVIATIONS = frozenset(
-    "al approx art assoc bull ca cap cf ch chap co col coll comp conc corp dept diam diff dr e.g eds"
-    " ed eq eqn eqs esp est etc ex exp expt ext fam fig figs fl gen hosp i.e inc incl inst int jr lab"
-    " lat liq ltd max med min mol mr mrs ms nat neg no nos obs op p.o pers pl pos pp prep prof prov"
-    " pt publ ref refs reg rel resp s.c i.p i.v i.m p.i sci sec sect ser soc sol soln sp spec spp sq"
-    " st stat subsp suppl syn tab tabs temp uncl unpubl univ v.s var viz vol vols vs w.r.t wt".split()
-)
+    [
+        "al", "approx", "art", "assoc", "bull", "ca", "cap", "cf", "ch", "chap", "co", "col",
+        "coll", "comp", "conc", "corp", "dept", "diam", "diff", "dr", "e.g", "eds", "ed", "eq",
+        "eqn", "eqs", "esp", "est", "etc", "ex", "exp", "expt", "ext", "fam", "fig", "figs", "fl",
+        "gen", "hosp", "i.e", "inc", "incl", "inst", "int", "jr", "lab", "lat", "liq", "ltd", "max",
+        "med", "min", "mol", "mr", "mrs", "ms", "nat", "neg", "no", "nos", "obs", "op", "p.o",
+        "pers", "pl", "pos", "pp", "prep", "prof", "prov", "pt", "publ", "ref", "refs", "reg",
+        "rel", "resp", "s.c", "i.p", "i.v", "i.m", "p.i", "sci", "sec", "sect", "ser", "soc", "sol",
+        "soln", "sp", "spec", "spp", "sq", "st", "stat", "subsp", "suppl", "syn", "tab", "tabs",
+        "temp", "uncl", "unpubl", "univ", "v.s", "var", "viz", "vol", "vols", "vs", "w.r.t", "wt"
+    ]
+)  # fmt: skip
 _UNIT = re.compile(r"\S{1,200}")
 _PROTECTED = re.compile(r"\$\$[^$]{1,20000}\$\$|\$(?=\S)[^$\n]{1,500}(?<=\S)\$|`[^`\n]{1,300}`")
 

@@ -157,7 +157,4 @@ def _fold(match: re.Match[str]) -> str:
     return unicodedata.normalize("NFC" if kind == "composed" else "NFKC", text)
 
 
-_ALIKE = {
-    **dict.fromkeys(("hidden", "tag", "escape"), ""),
-    **{"power": "^", "blank": " ", "quote": "'"},
-}
+_ALIKE = {"hidden": "", "tag": "", "escape": "", "power": "^", "blank": " ", "quote": "'"}
