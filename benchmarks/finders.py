@@ -204,11 +204,12 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as made:
         invent(Path(made), given.data, given.passages)
+        print(f"{given.passages:,} passages x {DIM}")
+        print("ms are median (95th percentile), then the CPU's median\n")
         print(
-            f"{given.passages:,} passages x {DIM}; ms are median (95th percentile), then the CPU's median\n"
+            "| way | build s | disk MB | peak MB | first ms | words | vectors | hybrid | by year |"
         )
-        print("| way | build s | disk MB | peak MB | first ms | words | vectors | hybrid | "
-              "hybrid, by year |\n|---|---|---|---|---|---|---|---|---|", flush=True)  # fmt: skip
+        print("|---|---|---|---|---|---|---|---|---|", flush=True)
         for way in [given.only] if given.only else WAYS:
             command = [sys.executable, "-m", "benchmarks.finders", "--run", way, "--folder", made]
             subprocess.run(command, check=True)

@@ -74,6 +74,7 @@ class EmbeddedFinder:
                 self._vectors.forget(db, next_stamp(db))
                 state(db, model=model, dim=dim)
             self._vectors.check(db)
+            self._heal(db)
             self._fit(db)
 
     def upsert(self, passages: Sequence[Passage], vectors: Vectors | None) -> None:
@@ -172,19 +173,19 @@ class EmbeddedFinder:
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        generation = -1
+        files = (-1, "")
         try:
             with self._database.writing() as db:
-                generation = fact(db, "generation")
+                files = fact(db, "generation"), fact(db, "words")
                 yield db
                 last = fact(db, "generation"), fact(db, "words")
         except Damaged as error:
             self._vectors.close()
-            raise self._without(generation, error) from error
+            raise self._without(files[0], error) from error
         except BaseException:
             self._vectors.close()  # it may know rows that were never committed
             raise
-        if last[0] != generation:
+        if last != files:
             self._sweep(*last)
 
     def _read(self, look: Callable[[sqlite3.Connection], _Found], absent: _Found) -> _Found:
@@ -261,15 +262,19 @@ class EmbeddedFinder:
             self._words(db).put(db, entries)
 
     def _fit(self, db: sqlite3.Connection) -> None:
-        """Have the index of words that is due by now, whole."""
+        """Have words in tantivy once there are many."""
+        many = fact(db, "passages") > self._scale
+        if many and isinstance(self._words(db), Fts5) and installed():
+            self._move(db)
+
+    def _heal(self, db: sqlite3.Connection) -> None:
+        """Have an index of words that can be used here and has every passage."""
         current = self._words(db)
-        if isinstance(current, Fts5):
-            if fact(db, "passages") > self._scale and installed():
-                self._move(db)
-        elif not installed():
-            self._fts5.empty(db)
+        if isinstance(current, Tantivy) and not installed():
             self._fts5.put(db, list(every_entry(db)))
             state(db, words=self._fts5.name)
+        elif isinstance(current, Tantivy) and not current.has(fact(db, "passages")):
+            self._move(db)
 
     def _move(self, db: sqlite3.Connection) -> None:
         stamp = fact(db, "stamp")

@@ -202,12 +202,11 @@ class IndexDatabase:
             db = sqlite3.connect(
                 self.path, timeout=_PATIENCE_S, isolation_level=None, check_same_thread=False
             )
-            self._db = db
+            self._db, self._inode = db, self._inode_now()
             db.execute("PRAGMA journal_mode = WAL")
             # A lost last commit is indexed again; a torn file there is none in WAL either way.
             db.execute("PRAGMA synchronous = NORMAL")
             db.execute("PRAGMA mmap_size = 268435456")
-            self._inode = self._inode_now()
         return self._db
 
     def _inode_now(self) -> int:
@@ -238,8 +237,9 @@ class IndexDatabase:
     def _set_aside(self) -> Path:
         self._let_go()
         aside = aside_of(self.path)
-        for ending in ("", "-wal", "-shm"):
-            with suppress(FileNotFoundError), disk(self.path, "set aside"):
+        # Another process may have done so, and what is there now is new and sound.
+        for ending in ("", "-wal", "-shm") if self._inode == self._inode_now() else ():
+            with disk(self.path, "set aside"), suppress(FileNotFoundError):
                 Path(f"{self.path}{ending}").rename(f"{aside}{ending}")
         return aside
 

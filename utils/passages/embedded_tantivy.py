@@ -11,7 +11,7 @@ import importlib.util
 import shutil
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -73,11 +73,12 @@ class Tantivy:
             pairs = zip(numbers, found, strict=True)
             return [(int(number or 0), float(score)) for number, (score, _) in pairs]
 
-    def count(self) -> int:
-        """How many passages are in it, also those the database does not know."""
-        with self._spoken():
+    def has(self, passages: int) -> bool:
+        """Whether it is sound, and has so many passages (it may have more)."""
+        with suppress(StoreFailed), self._spoken():
             self._opened().reload()
-            return int(self._opened().searcher().num_docs)
+            return bool(self._opened().searcher().num_docs >= passages)
+        return False
 
     def fill(self, entries: Iterable[Entry]) -> None:
         """Make it anew."""

@@ -222,7 +222,7 @@ class VectorFile:
     def set_aside(self, generation: int) -> Path:
         """Rename a damaged file; its new name."""
         aside = aside_of(self.path(generation))
-        with suppress(FileNotFoundError), disk(self.path(generation), "set aside"):
+        with disk(self.path(generation), "set aside"), suppress(FileNotFoundError):
             self.path(generation).rename(aside)
         return aside
 
