@@ -174,6 +174,18 @@ def test_passages_without_a_vector_are_counted(corpus):
     assert any("1 passages have no vector" in warning for warning in warnings)
 
 
+def test_not_everything_is_counted_at_every_search(corpus, monkeypatch):
+    reef(corpus)
+    counts, counted = corpus.database.counts, []
+    monkeypatch.setattr(corpus.database, "counts", lambda: counted.append(1) or counts())
+    corpus.find("corals")
+    corpus.find("cholesterol")
+    assert len(counted) == 1
+    monkeypatch.setattr("utils.corpus.search._COUNTED_S", -1.0)
+    corpus.find("corals")
+    assert len(counted) == 2
+
+
 def test_papers_that_wait_to_be_indexed_are_counted(corpus):
     reef(corpus)
     corpus.database.upsert([paper("5"), paper("6")])

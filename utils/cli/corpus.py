@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from ..passages.query_terms import terms_of
 from ..plain_text import clean_text, one_line
 from .speaking import UNREACHABLE, command, counted, counter, note, say
 
@@ -218,7 +219,7 @@ def snippet(text: str, query: str) -> str:
 
 def _asked_words(text: str, query: str) -> Iterator[re.Match[str]]:
     """The words of *text* that begin as a word of *query* does, whatever their endings."""
-    stems = {_stem(word) for word in re.findall(r"\w+", query)}
+    stems = {_stem(word) for word in re.findall(r"\w+", " ".join(terms_of(query)))}
     return (found for found in re.finditer(r"\w+", text) if _stem(found[0]) in stems)
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ..settings import Settings
     from ..store import Shelf
     from ..store.corpus_database import Checkpoint, CorpusDatabase, CorpusRecord, Synced
+    from ..store.corpus_records import CorpusCounts
     from ..web import Web
     from .index import Indexed
     from .quotations import Quotation
@@ -38,6 +39,7 @@ class Corpus:
         self.settings = settings
         self.web = web
         self.shelf = shelf
+        self.counted: tuple[float, CorpusCounts] | None = None  # see `.search`
 
     @cached_property
     def database(self) -> CorpusDatabase:

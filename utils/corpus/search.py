@@ -16,6 +16,7 @@ errors; a missing model is a warning, or an error where only meaning was asked f
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -49,6 +50,7 @@ WEIGHT = 0.2
 MOST_OF_ONE_PAPER = 3
 MOST = 100
 _LONGEST_QUERY = 4000
+_COUNTED_S = 10.0
 # Room for what turns out to be out of date, and for papers behind the passages of one.
 _CANDIDATES, _LEAST_CANDIDATES = 3, 50
 _USUAL = Filters()
@@ -117,9 +119,9 @@ def find(
     """
     asked = sendable(query, "query", _LONGEST_QUERY).strip()
     _check(asked, top_k, filters)
-    held, counts = corpus.finder.held(), corpus.database.counts()
+    held = corpus.finder.held()
     if not held.passages:
-        raise _empty(counts)
+        raise _empty(corpus.database.counts())
     vector, trouble = (None, None) if by == "words" else _vector(asked, corpus, held)
     if trouble and by == "meaning":
         raise trouble
@@ -130,7 +132,7 @@ def find(
     found = list(_resolved(hits, corpus, filters, WEIGHT if quality_bias else 0.0))
     best = in_turn(found, top_k)
     warnings = [f"Found by words alone: {trouble}"] if trouble else []
-    warnings += _out_of_date(held, counts)
+    warnings += _out_of_date(held, _counts(corpus))
     if pubmed_only and (elsewhere := sum(not _in_pubmed(one.passage) for one in best)):
         best = in_turn((one for one in found if _in_pubmed(one.passage)), top_k)
         warnings.append(f"Left out: {elsewhere:,} passages of papers without a PMID.")
@@ -262,6 +264,14 @@ def _described(passage: Passage) -> Paper:
             *(["Retracted Publication"] if passage.retracted else []),
         ),
     )
+
+
+def _counts(corpus: Corpus) -> CorpusCounts:
+    """How much there is, ten seconds ago at most: counting a million rows takes longer."""
+    now = time.monotonic()
+    if corpus.counted is None or now - corpus.counted[0] > _COUNTED_S:
+        corpus.counted = (now, corpus.database.counts())
+    return corpus.counted[1]
 
 
 def _out_of_date(held: Held, counts: CorpusCounts) -> Iterator[str]:

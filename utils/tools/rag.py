@@ -170,13 +170,21 @@ def _checkpoint_tools(library: Library) -> list[FunctionTool]:
         query_key: Key, last_edat: Annotated[str, Field(description="ISO 8601 UTC")]
     ) -> ToolResult:
         """Move the watermark of a query_key, also back, so that a sync asks again; audited."""
-        library.corpus.set_checkpoint(query_key, last_edat, by="MCP")
+        library.corpus.set_checkpoint(query_key, last_edat, by=_caller())
         return answer({"ok": True}, "Moved.", untrusted=False)
 
     return [
         tool(corpus_checkpoint_get, READS_SHELF, schemas.CHECKPOINT),
         tool(corpus_checkpoint_set, _MOVES_BACK, schemas.MOVED),
     ]
+
+
+def _caller() -> str:
+    """Who moves a watermark, for the record: over HTTP the token says it."""
+    from fastmcp.server.dependencies import get_access_token
+
+    token = get_access_token()
+    return f"MCP, token {token.client_id} {token.subject}" if token else "MCP"
 
 
 def _quote_tool(library: Library, waiting: Waiting) -> FunctionTool:
