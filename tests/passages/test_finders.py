@@ -401,12 +401,12 @@ def test_a_finder_that_was_closed_opens_again(finder: Finder) -> None:
 
 def test_many_passages_at_once(finder: Finder) -> None:
     finder.prepare("model-1", DIM)
-    many = [passage(n, f"Observation number w{n} of a limpet.") for n in range(1, 701)]
-    finder.upsert(many, vectors(*(n % DIM for n in range(700))))
-    assert finder.held().passages == 700
+    many = [passage(n, f"Observation number w{n} of a limpet.") for n in range(1, 451)]
+    finder.upsert(many, vectors(*(n % DIM for n in range(450))))
+    assert finder.held().passages == 450
     assert found(finder, "w345") == ["pmid:345"]
     assert finder.without_vectors([p.uuid for p in many]) == set()
-    finder.remove([p.uuid for p in many[:600]])
+    finder.remove([p.uuid for p in many[:350]])
     assert finder.held() == Held(100, 100, "model-1", DIM)
 
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from . import Vectors
 
-SCALE = 50_000
+SCALE = 20_000
 _Found = TypeVar("_Found")
 
 

@@ -181,9 +181,6 @@ class IndexDatabase:
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
         db = self._connection()
-        if db.in_transaction:  # a reader that found it must write, see `EmbeddedFinder`
-            yield db
-            return
         db.execute(begin)
         try:
             if begin != "BEGIN" and not _has_tables(db):

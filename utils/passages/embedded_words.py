@@ -1,9 +1,9 @@
 """The two indexes of words an embedded finder can have, and which of them is due.
 
-SQLite's FTS5 is always there. A question of common words costs it some 50 ms over 100,000
-passages and grows with them, so that beyond 50,000 tantivy (extra ``[scale]``) takes over where it
-is installed: under 2 ms over half a million. Both stem English words, fold accents, weigh the
-title three times and the section one and a half times, and rank by BM25.
+SQLite's FTS5 is always there. A question of ten common words costs it some 100 ms over 100,000
+passages and grows with them, so that beyond 20,000 tantivy (extra ``[scale]``) takes over where it
+is installed: 4 ms. Both stem English words, fold accents, weigh the title three times and the
+section one and a half times, and rank by BM25.
 
 Either is made again from the words kept in ``texts``.
 """
