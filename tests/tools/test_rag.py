@@ -7,8 +7,10 @@ from pathlib import Path
 import jsonschema
 import pytest
 from fastmcp import Client
+from pydantic import SecretStr
 
 from tests.corpus.small_corpus import LetterEmbedder, fill, paper, passage
+from tests.endpoint import Endpoint
 from tests.tools.calling import answer, call
 from utils import Library
 from utils.corpus.index import Indexed
@@ -29,6 +31,7 @@ NAMES = {
 }
 # What the contract lets an answer say besides.
 MORE = {"text", "section", "start", "end", "title", "file", "kind"}
+SECRET = "a secret of more than thirty-two bytes, for tests"
 TRIAL = ("Randomized Controlled Trial", "Journal Article")
 
 
@@ -375,3 +378,14 @@ async def test_a_quotation_cannot_be_looked_for_in_an_empty_corpus(library):
     result = await call(library, "verify_quote", {"text": "corals bleach in warm water for weeks"})
     assert result.is_error
     assert result.meta["error"]["code"] == "STORE"
+
+
+async def test_over_http_the_record_says_whose_token_moved_a_watermark(library):
+    shared = Library(library.settings.model_copy(update={"mcp_auth_secret_key": SecretStr(SECRET)}))
+    with Endpoint(shared) as endpoint:
+        async with Client(endpoint.url, auth=endpoint.token(subject="alice")) as client:
+            day = {"query_key": "reef", "last_edat": "2025-01-01"}
+            assert not (await client.call_tool("corpus_checkpoint_set", day)).is_error
+    [move] = library.corpus.database.moves("reef")
+    assert "alice" in move.by
+    shared.corpus.database.close()
