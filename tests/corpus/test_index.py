@@ -299,7 +299,7 @@ def steps_of(corpus: Corpus) -> list[tuple[object, str]]:
     """Everything that changes something."""
     return [
         *((corpus.finder, name) for name in ("prepare", "upsert", "remove")),
-        *((corpus.database, name) for name in ("replace_passages", "drop_paper")),
+        *((corpus.database, name) for name in ("replace_together", "drop_paper")),
     ]
 
 
@@ -343,21 +343,24 @@ def changed(corpus: Corpus, round_: int) -> None:
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
-@pytest.mark.parametrize("at", range(1, 14))
+@pytest.mark.parametrize(
+    ("batch", "at"), [*((1, at) for at in range(1, 17)), *((512, at) for at in range(1, 9))]
+)
 def test_a_death_at_any_change_is_made_good_by_the_next_run(
-    corpus: Corpus, at: int, after: bool
+    corpus: Corpus, batch: int, at: int, after: bool
 ) -> None:
     changed(corpus, 0)
     run(corpus)
     changed(corpus, 1)
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("utils.corpus.index._BATCH", batch)
         dying(corpus, at, after=after, monkeypatch=patch)
         try:
             run(corpus)
             survived = True
         except Died:
             survived = False
-    assert survived == (at > 12)
+    assert survived == (at > {1: 15, 512: 7}[batch])  # all the others were met
     again = reopened(corpus)
     run(again)
     check_whole(again)
@@ -412,6 +415,28 @@ def test_stats_count_what_is_there_and_what_is_behind(corpus: Corpus) -> None:
 def test_stats_of_nothing(corpus: Corpus) -> None:
     stats = corpus.stats()
     assert (stats.records, stats.papers, stats.passages, stats.to_cut) == (0, 0, 0, 0)
+
+
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+def test_a_corpus_in_postgresql_is_indexed_alike(tmp_path: Path, database_url: str) -> None:
+    corpus = with_model(corpus_in(tmp_path / "papers", database_url=database_url), Model())
+    changed(corpus, 0)
+    assert run(corpus).vectors == corpus.finder.held().passages > 0
+    changed(corpus, 1)
+    with pytest.MonkeyPatch.context() as patch:
+        dying(corpus, 4, after=True, monkeypatch=patch)
+        with pytest.raises(Died):
+            run(corpus)
+    with corpus.database.alone(LOCK, 0):
+        pass  # the lock died with the run
+    run(corpus)
+    held, stats = corpus.finder.held(), corpus.stats()
+    assert held.passages == held.vectors == stats.passages
+    assert (stats.to_cut, stats.finder) == (0, "pgvector")
+    assert found(corpus, "cold") == {"pmid:1"}
+    assert corpus.verify_quote("corals bleach in cold water").verbatim
+    corpus.finder.close()
+    corpus.database.close()
 
 
 @pytest.mark.real_time

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import EmbeddingsFailed, StoreFailed
 from ..passage import Passage
@@ -90,6 +90,20 @@ def index(
         yield from _Run(corpus, everything, longest_s).steps()
 
 
+class _Cut(NamedTuple):
+    """A text that was cut: what the finder must learn and forget of it.
+
+    ``settled``: SQL may say at once that it is indexed, for nothing older can stay in the finder.
+    """
+
+    key: str
+    digest: str
+    made: list[Passage]
+    fresh: list[Passage]
+    gone: list[str]
+    settled: bool
+
+
 class _Run:
     """One run; ``told`` is what it has come to."""
 
@@ -101,8 +115,8 @@ class _Run:
         self.told = Indexed()
         self.clock = SteadyClock()
         self.end = None if longest_s is None else self.clock.now() + longest_s
-        self.batch: list[Passage] = []
-        self.unsettled: list[tuple[str, str, list[Passage]]] = []
+        self.batch: list[_Cut] = []
+        self.gathered = 0
         self.touched: list[str] = []
 
     def steps(self) -> Iterator[Indexed]:
@@ -185,29 +199,29 @@ class _Run:
             self._warn(f"Left as it was: {error}")
             return
         old = {} if known is None else {p.uuid: p for p in self.database.passages_of(text.key)}
-        gone = sorted(old.keys() - {passage.uuid for passage in made})
-        self._remove(gone)
         # A run was killed here: what the finder has of it is unknown.
         doubtful = known == _UNSETTLED
         fresh = [p for p in made if doubtful or _differs(p, old.get(p.uuid))]
-        settled = not (old and fresh)
-        self.database.replace_passages(text.key, digest if settled else _UNSETTLED, made)
-        if not settled:
-            self.unsettled.append((text.key, digest, made))
-        self.batch += fresh
+        gone = sorted(old.keys() - {passage.uuid for passage in made})
+        self.batch.append(_Cut(text.key, digest, made, fresh, gone, not (old and fresh)))
+        self.gathered += 1 + len(made)
         self._tell(cut=self.told.cut + 1)
 
     def _flushed(self, *, all_: bool = False) -> bool:
-        """Write what has gathered to the finder, if that is enough (or all there will be)."""
-        if not all_ and len(self.batch) < _BATCH and len(self.unsettled) < _BATCH:
+        """Write what has gathered, if that is enough (or all there will be); see the module."""
+        if not self.batch or (self.gathered < _BATCH and not all_):
             return False
-        if self.batch:
-            self.finder.upsert(self.batch, None)
-            self.touched += [passage.uuid for passage in self.batch]
-            self._tell(passages=self.told.passages + len(self.batch))
-        for key, digest, made in self.unsettled:
-            self.database.replace_passages(key, digest, made)
-        self.batch, self.unsettled = [], []
+        self._remove([uuid for text in self.batch for uuid in text.gone])
+        self.database.replace_together(
+            [(t.key, t.digest if t.settled else _UNSETTLED, t.made) for t in self.batch]
+        )
+        if fresh := [passage for text in self.batch for passage in text.fresh]:
+            self.finder.upsert(fresh, None)
+            self.touched += [passage.uuid for passage in fresh]
+            self._tell(passages=self.told.passages + len(fresh))
+        if late := [(t.key, t.digest, t.made) for t in self.batch if not t.settled]:
+            self.database.replace_together(late)
+        self.batch, self.gathered = [], 0
         return True
 
     def _drop(self, key: str) -> None:

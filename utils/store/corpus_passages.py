@@ -55,27 +55,17 @@ class PassageTables(Connections):
 
         Only what differs is written. Of two with one UUID the last counts.
         """
-        new = {made.uuid: made for made in map(_storable, passages)}
+        return self.replace_together([(paper_key, source_digest, passages)])[0]
+
+    def replace_together(
+        self, texts: Sequence[tuple[str, str, Sequence[Passage]]]
+    ) -> list[Changes]:
+        """`replace_passages` of several papers in one transaction: flushing the disk is what costs.
+
+        Each is a paper's key, the digest of its text, and its passages.
+        """
         with self.writing() as connection:
-            old = _of(connection, paper_key)
-            removed = [uuid for uuid in old if uuid not in new]
-            added = [uuid for uuid in new if uuid not in old]
-            differing = [uuid for uuid in new if uuid in old and new[uuid] != old[uuid]]
-            moved = [uuid for uuid in differing if new[uuid].digest == old[uuid].digest]
-            _remove(connection, removed)
-            if added:
-                connection.execute(insert(_passages), [_row(new[uuid]) for uuid in added])
-            if differing:
-                rows = [{**_row(new[uuid]), "known": uuid} for uuid in differing]
-                connection.execute(_replacing(), rows)
-            _note_source(connection, paper_key, source_digest)
-        fresh = [*added, *(uuid for uuid in differing if uuid not in set(moved))]
-        return Changes(
-            added=[new[uuid] for uuid in fresh],
-            removed=removed,
-            kept=len(new) - len(fresh),
-            moved=[new[uuid] for uuid in moved],
-        )
+            return [_replaced(connection, *text) for text in texts]
 
     def drop_paper(self, paper_key: str) -> list[str]:
         """Forget the passages of a paper, and that it was cut; their UUIDs."""
@@ -84,6 +74,31 @@ class PassageTables(Connections):
             _remove(connection, uuids)
             connection.execute(delete(_sources).where(_sources.c.paper == paper_key))
         return uuids
+
+
+def _replaced(
+    connection: Connection, paper_key: str, source_digest: str, passages: Sequence[Passage]
+) -> Changes:
+    new = {made.uuid: made for made in map(_storable, passages)}
+    old = _of(connection, paper_key)
+    removed = [uuid for uuid in old if uuid not in new]
+    added = [uuid for uuid in new if uuid not in old]
+    differing = [uuid for uuid in new if uuid in old and new[uuid] != old[uuid]]
+    moved = [uuid for uuid in differing if new[uuid].digest == old[uuid].digest]
+    _remove(connection, removed)
+    if added:
+        connection.execute(insert(_passages), [_row(new[uuid]) for uuid in added])
+    if differing:
+        rows = [{**_row(new[uuid]), "known": uuid} for uuid in differing]
+        connection.execute(_replacing(), rows)
+    _note_source(connection, paper_key, source_digest)
+    fresh = [*added, *(uuid for uuid in differing if uuid not in set(moved))]
+    return Changes(
+        added=[new[uuid] for uuid in fresh],
+        removed=removed,
+        kept=len(new) - len(fresh),
+        moved=[new[uuid] for uuid in moved],
+    )
 
 
 def _rows(connection: Connection, query: Any) -> Any:
