@@ -94,6 +94,26 @@ class StoreFailed(PaperError):
     usual_hint = "Look at the folder and the disk: server.py doctor."
 
 
+class EmbeddingsFailed(PaperError):
+    """No vectors could be made: the model is missing, or its service did not answer."""
+
+    code = "EMBEDDINGS"
+    usual_hint = "Search by words alone: EMBEDDINGS_PROVIDER=none."
+
+
+class WeaviateFailed(PaperError):
+    """The vector store did not answer, or refused."""
+
+    code = "WEAVIATE"
+    usual_hint = "Look at WEAVIATE_URL, or leave VECTOR_STORE out."
+
+
+class InvariantFailed(PaperError):
+    """Something that must hold does not, such as a watermark that would move backwards."""
+
+    code = "INVARIANT_FAILURE"
+
+
 class Miss(PaperError):
     """One source could not give the text; the next one may."""
 

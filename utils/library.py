@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .article_search import Found
     from .citation_matching import Match
     from .citations import Format
+    from .corpus import Corpus
     from .errors import PaperError
     from .harvest.corpus_lock import Rebuilt
     from .harvest.jobs import Harvest
@@ -90,6 +91,13 @@ class Library:
             msg = f"{folder} is a file, not a folder."
             raise StoreFailed(msg, "Set PAPERS_DIR to a folder.")
         return Shelf(folder)
+
+    @cached_property
+    def corpus(self) -> Corpus:
+        """PubMed's records of whole fields, kept up to date, and passages that can be quoted."""
+        from .corpus import Corpus
+
+        return Corpus(self.settings, self.web, self.shelf)
 
     @cached_property
     def _ladder(self) -> Ladder:

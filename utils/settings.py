@@ -27,10 +27,14 @@ from .errors import BadRequest, NotConfigured
 
 _ROOT = Path(__file__).resolve().parent.parent
 _IN_CHECKOUT = (_ROOT / "server.py").exists()
-TOOLSETS = ("core", "pubmed", "literature")
+TOOLSETS = ("core", "pubmed", "literature", "rag")
 FULL_TEXT_SOURCES = (
     "pmc", "europepmc", "arxiv", "unpaywall", "openalex", "publisher", "jina",
 )  # fmt: skip
+_LOWER_CASE = {
+    *("mcp_log_level", "mcp_transport_type", "mcp_tool_names"),
+    *("embeddings_provider", "vector_store"),
+}
 _EMAIL = re.compile(r"[^@\s]+@[^@\s.]+(\.[^@\s.]+)+")
 # Unpaywall answers 422 to these, and NCBI could not reach anybody there.
 _PLACEHOLDERS = re.compile(r"(@|\.)example(\.(com|org|net))?$|^(you|your|user|name|email)@", re.I)
@@ -127,8 +131,31 @@ class Settings(BaseSettings):
     jina_reader_base_url: str = _url("https://r.jina.ai", "Jina Reader")
     jina_search_base_url: str = _url("https://s.jina.ai", "Jina search")
 
+    database_url: SecretStr | None = Field(
+        None, description="PostgreSQL for a corpus that is shared; else SQLite on the shelf"
+    )
+    embeddings_provider: Literal["local", "hf", "openai", "none"] = Field(
+        "local", description="who makes vectors: local, hf, openai; none: found by words alone"
+    )
+    embeddings_model: str = Field(
+        "", description="a model's name or folder; each provider has its default"
+    )
+    openai_api_key: SecretStr | None = Field(None, description="for `EMBEDDINGS_PROVIDER=openai`")
+    openai_base_url: str = _url("https://api.openai.com/v1", "OpenAI, or a compatible server")
+    vector_store: Literal["embedded", "weaviate"] = Field(
+        "embedded", description="embedded (needs no service), weaviate"
+    )
+    weaviate_url: str = Field("", description="for `VECTOR_STORE=weaviate`")
+    weaviate_api_key: SecretStr | None = Field(None, description="for `VECTOR_STORE=weaviate`")
+    weaviate_class: str = Field(
+        "PubMedChunk", pattern=r"^[A-Z][A-Za-z0-9_]*$", description="its collection"
+    )
+
     mcp_toolsets: Names = Field(
-        ("core",), description="comma list of toolsets (`core`, `pubmed`, `literature`), or `all`"
+        ("core",), description="comma list of `core`, `pubmed`, `literature`, `rag`; or `all`"
+    )
+    mcp_tool_names: Literal["plain", "dotted"] = Field(
+        "plain", description="dotted: `rag.search` and its kin, for hosts that know those names"
     )
     mcp_transport_type: Literal["stdio", "http"] = Field(
         "stdio", description="stdio, http; `--transport` says the same"
@@ -166,7 +193,7 @@ class Settings(BaseSettings):
         if not isinstance(value, str):
             return value
         filled = value.strip()
-        if info.field_name in {"mcp_log_level", "mcp_transport_type"}:
+        if info.field_name in _LOWER_CASE:
             filled = filled.lower()
         if not filled or re.match(r"\$\{[^{}]*\}", filled):
             return cls.model_fields[info.field_name].get_default()

@@ -17,7 +17,8 @@ from tests.world import World
 JOB = "$job"
 # Tools whose arguments are all optional, but not all at once.
 CHOSEN = {"download_paper": ("pmid",), "harvest_papers": ("ids",)}
-FIRST = ("download_paper", "harvest_papers")  # those after need what these leave
+# Those after need what these leave; the job is that of the last.
+FIRST = ("pubmed_sync_delta", "download_paper", "harvest_papers")
 REFUSED = {"kind": "refusal", "name": "search_pubmed", "arguments": {"query": ""}}
 
 
@@ -41,6 +42,10 @@ def examples(world: World) -> dict[str, Any]:
         "doi": paper.doi,
         "job_id": JOB,
         "citations": [citation],
+        "doc_id": f"pmid:{paper.pmid}",
+        "query_key": "tour",
+        "last_edat": "2025-01-01",
+        "text": paper.plain_title,
     }
     one |= dict.fromkeys(
         ("pmid", "source_pmid", "paper", "identifier", "paper_id", "key"), paper.pmid
@@ -58,7 +63,8 @@ def steps(listed: dict[str, list[dict[str, Any]]], world: World) -> list[dict[st
         Something must be given that `examples` has no value for.
     """
     known = examples(world)
-    tools = sorted(listed["tools"], key=lambda tool: tool["name"] not in FIRST)
+    order = {name: place for place, name in enumerate(FIRST)}
+    tools = sorted(listed["tools"], key=lambda tool: order.get(tool["name"], len(FIRST)))
     tour: list[dict[str, Any]] = []
     for tool in tools:
         names = CHOSEN.get(tool["name"]) or tool["inputSchema"].get("required", ())

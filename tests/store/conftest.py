@@ -5,7 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.databases import database, database_url, postgresql
 from utils.store import Shelf
+
+__all__ = ["database", "database_url", "postgresql", "shelf"]
 
 
 @pytest.fixture

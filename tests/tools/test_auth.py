@@ -23,7 +23,12 @@ from utils.tools.auth import token_gate
 
 ERAS = pytest.mark.parametrize("mode", ["auto", "legacy"])
 OWN = "http://127.0.0.1:3010/mcp"
-WRITING = {"download_paper", "harvest_papers"}
+WRITING = {
+    "download_paper": {"pmid": "31452104"},
+    "harvest_papers": {"query": "coral"},
+    "pubmed_sync_delta": {"query_key": "reef", "term": "coral"},
+    "corpus_checkpoint_set": {"query_key": "reef", "last_edat": "2025-01-01"},
+}
 
 
 @pytest.fixture
@@ -80,11 +85,10 @@ async def test_scopes_say_which_tools_there_are(endpoint, mode, world):
     async with Client(endpoint.url, auth=endpoint.token(), mode=mode) as client:
         listed = await client.list_tools()
         everything = {tool.name for tool in listed}
-        assert {tool.name for tool in listed if not tool.annotations.read_only_hint} == WRITING
+        assert {tool.name for tool in listed if not tool.annotations.read_only_hint} == set(WRITING)
     async with Client(endpoint.url, auth=endpoint.token("read"), mode=mode) as client:
-        assert {tool.name for tool in await client.list_tools()} == everything - WRITING
-        for name in WRITING:
-            arguments = {"pmid": "31452104"} if name == "download_paper" else {"query": "coral"}
+        assert {tool.name for tool in await client.list_tools()} == everything - set(WRITING)
+        for name, arguments in WRITING.items():
             with pytest.raises(MCPError, match="needs a token with the scope download") as refused:
                 await client.call_tool(name, arguments)
             assert refused.value.data["error"]["code"] == "VALIDATION"

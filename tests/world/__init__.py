@@ -81,6 +81,7 @@ class World:
         self._requests: list[Request] = []
         self._moods: list[Mood] = []
         self._entries: list[Entry | FieldEntry] | None = None
+        self._edited: dict[str, Record | None] = {}
         self._main = Listener(port, partial(self._answer, ""))
         self._sites = {site: Listener(0, partial(self._answer, site)) for site in SITES}
 
@@ -138,14 +139,25 @@ class World:
             self._moods.clear()
 
     def reset(self) -> None:
-        """Forget requests, moods, rates and histories."""
+        """Forget requests, moods, rates and histories, and what was done to PubMed."""
         self.calm()
         with self.lock:
             self._requests.clear()
+            self._edited.clear()
             self.gate = Gate(strict=self.latency > 0)
             self.desk = _eutils.Desk()
             self.jina_networks_blocked = False
             self.openalex_credits = DAILY
+
+    def put(self, record: Record) -> None:
+        """Have PubMed take in a record, or revise the one it has; until `reset`."""
+        with self.lock:
+            self._edited[record.pmid] = record
+
+    def delete(self, pmid: str) -> None:
+        """Have PubMed delete a record; until `reset`."""
+        with self.lock:
+            self._edited[pmid] = None
 
     def entries(self) -> list[Entry | FieldEntry]:
         """The search index of PubMed, made when first asked for."""
@@ -156,11 +168,15 @@ class World:
                     for record in self.corpus.by_pmid.values()
                 ]
                 self._entries += self.field.entries()
-            return self._entries
+            if not self._edited:
+                return self._entries
+            edited = [entry_of(record) for record in self._edited.values() if record]
+            return edited + [e for e in self._entries if e.pmid not in self._edited]
 
     def record(self, pmid: str) -> Record | None:
         """A PubMed record; leading zeros do not count."""
-        return self.corpus.by_pmid.get(pmid.lstrip("0"))
+        pmid = pmid.lstrip("0")
+        return self._edited[pmid] if pmid in self._edited else self.corpus.by_pmid.get(pmid)
 
     def start(self) -> Self:
         """Open all doors."""

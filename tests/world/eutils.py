@@ -28,6 +28,7 @@ _TOO_FAR = (
     "Search Backend failed: Exception:\\n'retstart' cannot be larger than 9998. For PubMed, "
     "ESearch can only retrieve the first 9,999 records matching the query."
 )
+_DATES = {"edat": "entered", "crdt": "entered", "mdat": "revised"}
 _EMPTY = "ID list is empty! Possibly it has no correct IDs."
 _LOST = "Unable to obtain query #1"
 
@@ -165,7 +166,7 @@ def _dated(entry: Entry, params: dict[str, str]) -> bool:
     first, last = params.get("mindate", ""), params.get("maxdate", "")
     if not (first and last):
         return True
-    date = entry.published if params.get("datetype", "pdat") == "pdat" else entry.entered
+    date = getattr(entry, _DATES.get(params.get("datetype", ""), "published"))
     return _filled(first, "01") <= date <= _filled(last, "31")
 
 

@@ -134,6 +134,10 @@ class FieldEntry:
         return _made(self.number)
 
     @property
+    def revised(self) -> str:
+        return self.entered
+
+    @property
     def pmid(self) -> str:
         return str(_FIRST_PMID + self.number)
 

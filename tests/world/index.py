@@ -35,6 +35,11 @@ class Entry:
     subset: tuple[str, ...]
     record: Record
 
+    @property
+    def revised(self) -> str:
+        """The day of the last revision."""
+        return self.record.last_revised.replace("-", "/")
+
 
 @lru_cache(maxsize=200_000)
 def words(text: str) -> tuple[str, ...]:

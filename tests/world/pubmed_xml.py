@@ -74,7 +74,7 @@ def _citation(record: Record) -> str:
     )
     return (
         '<MedlineCitation Status="MEDLINE" Owner="NLM"><PMID Version="1">'
-        f"{record.pmid}</PMID><DateRevised>{_ymd(record.entered)}</DateRevised>"
+        f"{record.pmid}</PMID><DateRevised>{_ymd(record.last_revised)}</DateRevised>"
         f'<Article PubModel="Print"><Journal><ISSN IssnType="Electronic">{journal.issn}</ISSN>'
         f'<JournalIssue CitedMedium="Internet"><Volume>{record.volume}</Volume><Issue>'
         f"{record.issue}</Issue><PubDate><Year>{year}</Year><Month>{MONTHS[int(month) - 1]}"

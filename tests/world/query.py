@@ -50,7 +50,7 @@ _FIELDS = {
     "edat": "entered",
     "date - entry": "entered",
     "crdt": "entered",
-    "mdat": "entered",
+    "mdat": "revised",
     "sb": "subset",
     "filter": "subset",
     "ad": "all",
@@ -71,6 +71,7 @@ _NAMES = {
     "language": "Language",
     "published": "Date - Publication",
     "entered": "Date - Entry",
+    "revised": "Date - Modification",
     "subset": "Filter",
 }
 _DATE = re.compile(r"\d{4}(?:/\d{1,2}){0,2}")
@@ -180,7 +181,7 @@ class _Reader:
             return self.range(span[1], span[2], place or "published")
         if name and not place:
             self.found.fields_not_found.append(name)
-        if place in {"published", "entered"}:
+        if place in {"published", "entered", "revised"}:
             return self.range(text, text, place)
         return self.term(text, place or "all", quoted=quoted, tagged=bool(place))
 

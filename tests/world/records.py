@@ -64,6 +64,7 @@ class Record:
     collective: str = ""
     published: str = "2025-03-14"
     entered: str = "2025-03-20"
+    revised: str = ""
     volume: str = "12"
     issue: str = "3"
     pages: str = "101-112"
@@ -95,6 +96,11 @@ class Record:
     def plain_title(self) -> str:
         """The title as text."""
         return plain(self.title)
+
+    @property
+    def last_revised(self) -> str:
+        """The day of the last revision; that of coming in, where there was none."""
+        return self.revised or self.entered
 
     @property
     def year(self) -> str:

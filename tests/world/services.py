@@ -13,6 +13,7 @@ from .doi import doi
 from .europepmc import europepmc
 from .eutils import eutils
 from .jina import reader, search
+from .openai import openai
 from .openalex import openalex
 from .pmc import cloud, idconv
 from .semantic_scholar import semantic_scholar
@@ -38,6 +39,7 @@ SERVICES: dict[str, Service] = {
     "jina_reader": reader,
     "jina_search": search,
     "semantic_scholar": semantic_scholar,
+    "openai": openai,
 }
 SITES: dict[str, Service] = {
     "meadow": partial(publishers.site, "meadow"),

@@ -9,6 +9,7 @@ import functools
 import json
 import logging
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any, ParamSpec
 from urllib.parse import quote
@@ -18,7 +19,7 @@ from fastmcp.resources import FunctionResource, ResourceContent, ResourceResult,
 from mcp.types import Annotations
 from mcp_types.version import SUPPORTED_PROTOCOL_VERSIONS
 
-from ..errors import PaperError
+from ..errors import NotFound, PaperError
 from ..library import Library
 from ..settings import version
 
@@ -64,10 +65,8 @@ def templates(library: Library) -> list[ResourceTemplate]:
     """What stands under the name of a paper."""
 
     def record(pmid: str) -> ResourceResult:
-        """A PubMed record, with its abstract."""
-        from .pubmed_rows import paper_row
-
-        return untrusted(_as_json(paper_row(library.paper(pmid))), _JSON)
+        """A PubMed record, with its abstract; as in the corpus where toolset rag has it."""
+        return untrusted(_as_json(_record(library, pmid)), _JSON)
 
     def text(key: str) -> ResourceResult:
         """A paper on the shelf as markdown, by file name or any identifier."""
@@ -233,6 +232,18 @@ def _index(library: Library) -> dict[str, Any]:
             for stored in page
         ],
     }
+
+
+def _record(library: Library, pmid: str) -> dict[str, Any]:
+    """As ``rag_get`` has it, where that tool is loaded and the corpus knows it; else as PubMed."""
+    if {"rag", "all"} & set(library.settings.mcp_toolsets):
+        from .rag import document
+
+        with suppress(NotFound):
+            return document(library, f"pmid:{pmid}")
+    from .pubmed_rows import paper_row
+
+    return paper_row(library.paper(pmid))
 
 
 def _text(library: Library, key: str) -> str:

@@ -14,7 +14,12 @@ from ..library import Library
 if TYPE_CHECKING:
     from fastmcp.tools import FunctionTool
 
-_MODULES = {"core": ("core", "harvests"), "pubmed": ("pubmed",), "literature": ("literature",)}
+_MODULES = {
+    "core": ("core", "harvests"),
+    "pubmed": ("pubmed",),
+    "literature": ("literature",),
+    "rag": ("rag",),
+}
 
 
 def tools(library: Library) -> list[FunctionTool]:

@@ -1,0 +1,448 @@
+"""Indexing: what changed and nothing else, whole again after a death anywhere."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.corpus.small_corpus import LetterEmbedder, corpus_in, paper
+from tests.store.papers import save
+from utils.corpus import Corpus
+from utils.corpus.index import LOCK, Indexed
+from utils.errors import BadRequest, EmbeddingsFailed
+from utils.identifiers import Ids
+from utils.paper import Notice, Paper
+from utils.passage import Filters
+
+RETRACTION = (Notice("retraction"),)
+
+
+class Model(LetterEmbedder):
+    """Remembers what it was asked to read; breaks down after ``breath`` texts."""
+
+    def __init__(self, model: str = "letters-1", missing: str = "") -> None:
+        self.model = model
+        self.read: list[str] = []
+        self.breath = 10**9
+        self.missing = missing
+
+    def available(self) -> str:
+        return self.missing
+
+    def embed(self, texts: Sequence[str]) -> np.ndarray:
+        if len(self.read) + len(texts) > self.breath:
+            raise EmbeddingsFailed("The service went away.")
+        self.read += texts
+        return super().embed(texts)
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Iterator[Corpus]:
+    made = with_model(corpus_in(tmp_path / "papers"), Model())
+    yield made
+    made.finder.close()
+    made.database.close()
+    made.shelf.close()
+
+
+def with_model(corpus: Corpus, model: Model | None) -> Corpus:
+    corpus.__dict__["embedder"] = model
+    return corpus
+
+
+def reopened(corpus: Corpus) -> Corpus:
+    """The same corpus as another process sees it."""
+    corpus.finder.close()
+    corpus.database.close()
+    return with_model(corpus_in(corpus.shelf.folder), corpus.embedder)  # type: ignore[arg-type]
+
+
+def run(corpus: Corpus, **options: Any) -> Indexed:
+    *_, last = corpus.index(**options)
+    return last
+
+
+def record(pmid: str, words: str = "Corals bleach in warm water.", **about: Any) -> Paper:
+    return paper(pmid, abstract=words, **about)
+
+
+def body(word: str, sentences: int = 60) -> str:
+    text = " ".join(f"Number {n} of the {word} sentences stands here." for n in range(sentences))
+    return f"# On {word}s\n\n## Methods\n\n{text}\n\n## Results\n\n{text.replace('Number', 'Nr')}\n"
+
+
+def found(corpus: Corpus, query: str, **filters: Any) -> set[str]:
+    return {hit.paper for hit in corpus.finder.search(query, None, 50, Filters(**filters))}
+
+
+def check_whole(corpus: Corpus) -> None:
+    """The index holds exactly the passages SQL knows, all with vectors, all of today's texts."""
+    passages = corpus.database.every_passage(limit=10_000)
+    held = corpus.finder.held()
+    assert (held.passages, held.vectors) == (len(passages), len(passages))
+    assert not corpus.finder.without_vectors([passage.uuid for passage in passages])
+    assert "" not in corpus.database.source_digests().values()
+    for passage in passages:
+        hits = corpus.finder.search(passage.text[:300], None, 100, Filters(retracted=True))
+        assert passage.uuid in {hit.uuid for hit in hits}
+    stats = corpus.stats()
+    assert (stats.to_cut, stats.without_vectors, stats.warnings) == (0, 0, ())
+
+
+def test_abstracts_and_full_texts_are_found(corpus: Corpus) -> None:
+    corpus.database.upsert([record("1"), record("2", "Sponges filter.")])
+    save(corpus.shelf, paper("", ids=Ids(doi="10.1000/x"), title="On eels"), body("eel"))
+    last = run(corpus)
+    assert (last.done, last.total, last.cut) == (3, 3, 3)
+    assert last.passages == last.vectors == corpus.finder.held().passages
+    assert found(corpus, "eel") == {"doi:10.1000/x"}
+    assert found(corpus, "bleach") == {"pmid:1"}
+    check_whole(corpus)
+
+
+def test_the_full_text_takes_the_place_of_the_abstract(corpus: Corpus) -> None:
+    corpus.database.upsert([record("1", ids=Ids(pmid="1", doi="10.1000/a"))])
+    run(corpus)
+    stored = save(corpus.shelf, paper("", ids=Ids(doi="10.1000/a")), body("coral"))
+    last = run(corpus)
+    assert (last.cut, last.removed) == (1, 1)
+    passages = corpus.database.passages_of("pmid:1")
+    text = corpus.shelf.read_text(stored)
+    assert {passage.file for passage in passages} == {"10.1000_a.txt"}
+    assert all(text[one.start : one.end] == one.text for one in passages)
+    Path(stored.path).unlink()
+    assert run(corpus).cut == 1
+    assert [one.kind for one in corpus.database.passages_of("pmid:1")] == ["abstract"]
+    check_whole(corpus)
+
+
+def test_a_shelved_abstract_without_a_record_is_indexed_too(corpus: Corpus) -> None:
+    corpus.shelf.save_abstract(record("7", "Whelks drill."), ())
+    run(corpus)
+    assert found(corpus, "whelks") == {"pmid:7"}
+
+
+def test_what_has_not_changed_is_neither_cut_nor_embedded(corpus: Corpus) -> None:
+    corpus.database.upsert([record("1")])
+    save(corpus.shelf, paper("2"), body("eel"))
+    run(corpus)
+    model = corpus.embedder
+    assert isinstance(model, Model)
+    model.read.clear()
+    last = run(corpus)
+    assert (last.cut, last.passages, last.vectors, last.removed) == (0, 0, 0, 0)
+    last = run(corpus, everything=True)
+    assert (last.cut, last.passages) == (2, 0)
+    assert model.read == []
+
+
+def test_only_what_changed_in_a_text_is_embedded_again(corpus: Corpus) -> None:
+    save(corpus.shelf, paper("2"), body("eel"))
+    run(corpus)
+    model = corpus.embedder
+    assert isinstance(model, Model)
+    model.read.clear()
+    stored = corpus.shelf.find(Ids(pmid="2"))
+    assert stored
+    path = Path(stored.path)
+    path.write_text(path.read_text().replace("## Results\n\n", "## Results\n\nAnother word. "))
+    last = run(corpus)
+    assert 0 < last.vectors == len(model.read) < corpus.finder.held().passages
+    assert all("Results" in text for text in model.read)
+    check_whole(corpus)
+
+
+def test_a_retraction_reaches_the_index_without_a_new_vector(corpus: Corpus) -> None:
+    corpus.database.upsert([record("1", revised="2024-06-15")])
+    run(corpus)
+    corpus.database.upsert([record("1", revised="2024-07-15", notices=RETRACTION)])
+    last = run(corpus)
+    assert (last.passages, last.vectors) == (1, 0)
+    assert found(corpus, "corals") == set()
+    assert found(corpus, "corals", retracted=True) == {"pmid:1"}
+
+
+def test_what_is_gone_leaves_the_index(corpus: Corpus) -> None:
+    stored = save(corpus.shelf, paper("2"), body("eel"))
+    run(corpus)
+    Path(stored.path).unlink()
+    last = run(corpus)
+    assert (last.dropped, corpus.finder.held().passages) == (1, 0)
+    assert last.removed > 1
+    assert corpus.database.source_digests() == {}
+
+
+def test_another_model_reads_everything_again_and_it_is_said(corpus: Corpus) -> None:
+    corpus.database.upsert([record(str(n)) for n in range(1, 6)])
+    run(corpus)
+    with_model(corpus, Model("letters-2"))
+    last = run(corpus)
+    assert last.vectors == 5
+    assert "from letters-1 to letters-2" in last.warnings[0]
+    assert corpus.finder.held().model == "letters-2"
+    assert run(corpus).warnings == ()
+
+
+@pytest.mark.parametrize("model", [None, Model(missing="onnxruntime is not installed.")])
+def test_without_a_model_words_are_found_and_it_is_said(
+    corpus: Corpus, model: Model | None
+) -> None:
+    with_model(corpus, model)
+    corpus.database.upsert([record("1")])
+    last = run(corpus)
+    assert "words alone" in last.warnings[0]
+    assert found(corpus, "corals") == {"pmid:1"}
+    with_model(corpus, Model())
+    assert run(corpus).vectors == 1
+
+
+def test_an_empty_corpus_says_what_to_do(corpus: Corpus) -> None:
+    assert "sync" in run(corpus).warnings[0]
+
+
+def test_a_model_that_breaks_down_leaves_what_it_made(corpus: Corpus) -> None:
+    corpus.database.upsert([record(str(n), f"Coral{n} bleaches.") for n in range(1, 401)])
+    model = corpus.embedder
+    assert isinstance(model, Model)
+    model.breath = 300
+    with pytest.raises(EmbeddingsFailed):
+        run(corpus)
+    assert corpus.finder.held().passages == 400
+    made = len(model.read)
+    assert corpus.finder.held().vectors == made > 0
+    model.breath = 10**9
+    assert run(corpus).vectors == 400 - made
+    check_whole(corpus)
+
+
+def test_a_finder_that_lost_everything_is_filled_again(corpus: Corpus) -> None:
+    corpus.database.upsert([record("1"), record("2")])
+    run(corpus)
+    corpus.finder.remove([one.uuid for one in corpus.database.every_passage()])
+    last = run(corpus)
+    assert (last.cut, last.vectors) == (0, 2)
+    check_whole(corpus)
+    with_model(corpus, None)
+    corpus.finder.remove([one.uuid for one in corpus.database.every_passage()])
+    run(corpus)
+    assert corpus.finder.held().passages == 2
+
+
+def test_the_time_being_up_leaves_the_rest_for_the_next_run(corpus: Corpus, clock: Any) -> None:
+    corpus.database.upsert([record(str(n), "Other words.") for n in range(1, 1401)])
+    told = []
+    for step in corpus.index(longest_s=60):
+        told.append(step)
+        clock.sleep(50)
+    last = told[-1]
+    assert last.unfinished
+    assert 0 < last.cut < 1400
+    while run(corpus, longest_s=60).unfinished:
+        pass
+    assert {one.text for one in corpus.database.every_passage(limit=2000)} == {"Other words."}
+
+
+def test_two_at_once_are_told_apart(corpus: Corpus) -> None:
+    corpus.database.upsert([record("1")])
+    with (
+        reopened_beside(corpus).database.alone(LOCK, 0),
+        pytest.raises(BadRequest, match="Another"),
+    ):
+        run(corpus)
+    assert run(corpus).cut == 1
+
+
+def reopened_beside(corpus: Corpus) -> Corpus:
+    return corpus_in(corpus.shelf.folder)
+
+
+def test_progress_is_told(corpus: Corpus) -> None:
+    corpus.database.upsert([record(str(n)) for n in range(1, 501)])
+    steps = list(corpus.index())
+    assert [step.done for step in steps] == sorted(step.done for step in steps)
+    assert len(steps) > 3
+    assert {step.total for step in steps[:-1]} == {500}
+    assert max(step.vectors_due for step in steps) == 500
+
+
+def test_a_file_that_cannot_be_read_is_told_and_kept(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from utils.errors import StoreFailed
+
+    save(corpus.shelf, paper("2"), body("eel"))
+    run(corpus)
+    corpus.database.upsert([record("3")])
+
+    def refuse(_: object) -> str:
+        raise StoreFailed("Could not read it.")
+
+    monkeypatch.setattr(corpus.shelf, "read_text", refuse)
+    last = run(corpus, everything=True)
+    assert "Could not read" in last.warnings[0]
+    assert found(corpus, "eel") == {"pmid:2"}
+    assert found(corpus, "corals") == {"pmid:3"}
+
+
+class Died(BaseException):
+    """As ``kill -9`` would: nothing that catches exceptions catches it."""
+
+
+def steps_of(corpus: Corpus) -> list[tuple[object, str]]:
+    """Everything that changes something."""
+    return [
+        *((corpus.finder, name) for name in ("prepare", "upsert", "remove")),
+        *((corpus.database, name) for name in ("replace_together", "drop_paper")),
+    ]
+
+
+def dying(corpus: Corpus, at: int, *, after: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Die at the change number *at*, before or after it is made."""
+    count = 0
+
+    def deadly(change: Callable[..., Any]) -> Callable[..., Any]:
+        def made(*args: Any, **named: Any) -> Any:
+            nonlocal count
+            count += 1
+            if count == at and not after:
+                raise Died
+            result = change(*args, **named)
+            if count == at:
+                raise Died
+            return result
+
+        return made
+
+    for owner, name in steps_of(corpus):
+        monkeypatch.setattr(owner, name, deadly(getattr(owner, name)))
+
+
+def changed(corpus: Corpus, round_: int) -> None:
+    """What a life brings: new, changed, retracted and vanished papers; texts and abstracts."""
+    other = "in cold water" if round_ else "in warm water"
+    corpus.database.upsert(
+        [
+            record("1", f"Corals bleach {other}."),
+            record("2", "Sponges filter.", notices=RETRACTION if round_ else ()),
+            *([record("3", "Whelks drill.")] if round_ else []),
+        ]
+    )
+    stored = save(corpus.shelf, paper("4", title="On eels"), body("eel"))
+    path = Path(stored.path)
+    path.write_text(path.read_text().replace("Nr 7 of", f"Nr {round_} and 7 of"))
+    gone = save(corpus.shelf, paper("5"), body("whelk", 20))
+    if round_:
+        Path(gone.path).unlink()
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize(
+    ("batch", "at"), [*((1, at) for at in range(1, 17)), *((512, at) for at in range(1, 9))]
+)
+def test_a_death_at_any_change_is_made_good_by_the_next_run(
+    corpus: Corpus, batch: int, at: int, after: bool
+) -> None:
+    changed(corpus, 0)
+    run(corpus)
+    changed(corpus, 1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("utils.corpus.index._BATCH", batch)
+        dying(corpus, at, after=after, monkeypatch=patch)
+        try:
+            run(corpus)
+            survived = True
+        except Died:
+            survived = False
+    assert survived == (at > {1: 15, 512: 7}[batch])  # all the others were met
+    again = reopened(corpus)
+    run(again)
+    check_whole(again)
+    assert found(again, "sponges") == set()
+    assert found(again, "cold") == {"pmid:1"}
+    assert found(again, "whelk", retracted=True) == {"pmid:3"}
+    again.finder.close()
+    again.database.close()
+
+
+def test_a_text_that_returns_to_what_it_was_after_a_death_is_whole(corpus: Corpus) -> None:
+    changed(corpus, 0)
+    run(corpus)
+    stored = corpus.shelf.find(Ids(pmid="4"))
+    assert stored
+    path = Path(stored.path)
+    original = path.read_text()
+    path.write_text(original.replace("## Results", "## Outcome"))
+    with pytest.MonkeyPatch.context() as patch:
+        dying(corpus, 3, after=False, monkeypatch=patch)
+        with pytest.raises(Died):
+            run(corpus)
+    path.write_text(original)
+    run(corpus)
+    check_whole(corpus)
+
+
+def test_passages_carry_what_filters_ask(corpus: Corpus) -> None:
+    corpus.database.upsert([record("1", published="1999", publication_types=("Review",))])
+    run(corpus)
+    (made,) = corpus.database.passages_of("pmid:1")
+    assert (made.year, made.publication_types, made.journal) == (1999, ("Review",), "Reef Studies")
+    assert found(corpus, "corals", year_to=1999, publication_types=("Review",)) == {"pmid:1"}
+    assert found(corpus, "corals", year_from=2000) == set()
+
+
+def test_stats_count_what_is_there_and_what_is_behind(corpus: Corpus) -> None:
+    corpus.database.upsert([record("1"), record("2", "Sponges.", published="1999")])
+    save(corpus.shelf, paper("4", title="On eels"), body("eel"))
+    run(corpus)
+    corpus.database.upsert([record("1", "Now otherwise."), record("3")])
+    stats = corpus.stats()
+    assert (stats.records, stats.papers, stats.to_cut) == (3, 3, 2)
+    assert stats.kinds == {"abstract": 2, "full_text": 1}
+    assert stats.years == {"1999": 1, "2024": 2}
+    assert stats.passages == stats.vectors > 3
+    assert (stats.model, stats.model_wanted, stats.finder) == ("letters-1", "letters-1", "embedded")
+    with_model(corpus, Model("letters-2"))
+    assert corpus.stats().without_vectors == stats.passages
+
+
+def test_stats_of_nothing(corpus: Corpus) -> None:
+    stats = corpus.stats()
+    assert (stats.records, stats.papers, stats.passages, stats.to_cut) == (0, 0, 0, 0)
+
+
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+def test_a_corpus_in_postgresql_is_indexed_alike(tmp_path: Path, database_url: str) -> None:
+    corpus = with_model(corpus_in(tmp_path / "papers", database_url=database_url), Model())
+    changed(corpus, 0)
+    assert run(corpus).vectors == corpus.finder.held().passages > 0
+    changed(corpus, 1)
+    with pytest.MonkeyPatch.context() as patch:
+        dying(corpus, 4, after=True, monkeypatch=patch)
+        with pytest.raises(Died):
+            run(corpus)
+    with corpus.database.alone(LOCK, 0):
+        pass  # the lock died with the run
+    run(corpus)
+    held, stats = corpus.finder.held(), corpus.stats()
+    assert held.passages == held.vectors == stats.passages
+    assert (stats.to_cut, stats.finder) == (0, "pgvector")
+    assert found(corpus, "cold") == {"pmid:1"}
+    assert corpus.verify_quote("corals bleach in cold water").verbatim
+    corpus.finder.close()
+    corpus.database.close()
+
+
+@pytest.mark.real_time
+def test_a_run_may_be_killed_at_any_step(tmp_path: Path) -> None:
+    root = Path(__file__).resolve().parents[2]
+    command = [sys.executable, "-m", "tests.corpus.killed_indexing", str(tmp_path), "7", "15"]
+    ran = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=240)  # noqa: PLW1510
+    assert ran.returncode == 0, ran.stderr
+    assert json.loads(ran.stdout)["deaths"] == 15

@@ -1,0 +1,345 @@
+"""A question kept up to date: complete, idempotent, safe to kill, and honest about what lacks."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.world import World
+from utils import Library
+from utils.corpus.sync import sync
+from utils.errors import BadRequest, NotConfigured, Unreachable
+from utils.identifiers import Ids
+from utils.paper import Paper
+from utils.settings import load_settings
+from utils.store.corpus_database import CorpusDatabase
+
+TERM = "crowd[ti]"
+FIRST, LAST = 30_000_001, 30_000_300
+
+
+@pytest.fixture(scope="module")
+def _crowd():
+    with World(crowd=300) as world:
+        yield world
+
+
+@pytest.fixture
+def crowd(_crowd):
+    _crowd.reset()
+    return _crowd
+
+
+def web_of(world, settings, **more):
+    addresses = {name.lower(): value for name, value in world.environment().items()}
+    return Library(**{**settings, **addresses, "ncbi_request_delay_ms": 0, **more}).web
+
+
+@pytest.fixture
+def web(crowd, settings):
+    return web_of(crowd, settings)
+
+
+@pytest.fixture
+def synced(database, web):
+    """Sync the crowd; once is done already."""
+
+    def again(**options):
+        return sync("k", TERM, database, web, **options)
+
+    assert again().inserted == 300
+    return again
+
+
+def fetched(world):
+    """How many records were asked for."""
+    requests = [r for r in world.requests if r.path.endswith("efetch.fcgi")]
+    return [pmid for r in requests for pmid in r.params["id"].split(",")]
+
+
+def is_whole(database, key="k", size=300):
+    assert len(database.members(key)) == size
+    assert {r.version for r in database.every_record(limit=99_999)} == {1}
+    assert database.counts().records == size
+
+
+def test_the_first_sync_brings_the_whole_history(database, web, crowd):
+    done = sync("k", TERM, database, web)
+    assert re.fullmatch(r"sync_\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", done.job_id)
+    assert (done.inserted, done.updated, done.skipped, done.pmids_processed) == (300, 0, 0, 300)
+    assert (done.max_edat_seen, done.warnings, done.unfinished) == ("2023-01-03", (), False)
+    checkpoint = database.checkpoint("k")
+    assert (checkpoint.term, checkpoint.last_edat) == (TERM, "2023-01-03")
+    is_whole(database)
+    assert [m.by for m in database.moves("k")] == [done.job_id]
+
+
+def test_the_same_window_twice_changes_nothing(database, synced, crowd):
+    before = database.every_record(limit=999)
+    done = synced()
+    assert (done.inserted, done.updated, done.skipped) == (0, 0, 300)
+    assert database.every_record(limit=999) == before
+    assert len(database.moves("k")) == 1
+
+
+def test_only_the_window_with_its_overlap_is_asked_for(database, synced, crowd):
+    asked = len(fetched(crowd))
+    assert synced(overlap_days=0).pmids_processed == 100
+    assert len(fetched(crowd)) - asked == 100
+    assert synced(overlap_days=1).skipped == 200
+
+
+def test_what_came_in_since_is_brought(database, synced, crowd):
+    crowd.put(replace(crowd.record(str(LAST)), pmid="31000000", entered="2023-02-01"))
+    done = synced()
+    assert (done.inserted, done.max_edat_seen) == (1, "2023-02-01")
+    assert database.checkpoint("k").last_edat == "2023-02-01"
+
+
+def test_what_pubmed_revised_is_brought_however_old(database, synced, crowd):
+    today = time.strftime("%Y-%m-%d", time.gmtime(time.time()))
+    old = crowd.record(str(FIRST))
+    types = (*old.types, "Retracted Publication")
+    crowd.put(replace(old, types=types, revised=today))
+    done = synced(overlap_days=0)
+    assert done.updated == 1
+    record = database.record(str(FIRST))
+    assert (record.version, record.paper.retracted, record.lr) == (2, True, today)
+    assert database.checkpoint("k").last_edat == "2023-01-03"
+
+
+def test_a_revision_that_goes_backwards_is_skipped_with_a_warning(database, synced, crowd):
+    crowd.put(replace(crowd.record(str(LAST)), title="Crowd of old", revised="2020-01-01"))
+    done = synced()
+    assert (done.updated, done.skipped) == (0, 300)
+    assert str(LAST) in done.warnings[0]
+    assert database.record(str(LAST)).version == 1
+
+
+def test_a_deleted_record_is_gone(database, synced, crowd):
+    crowd.delete(str(LAST))
+    done = synced()
+    assert done.updated == 1
+    assert database.record(str(LAST)).gone
+    assert str(LAST) not in database.members("k")
+    assert database.counts().gone == 1
+    assert synced().updated == 0
+
+
+def test_a_deleted_record_may_come_back(database, synced, crowd):
+    record = crowd.record(str(LAST))
+    crowd.delete(str(LAST))
+    synced()
+    crowd.put(record)
+    synced()
+    assert not database.record(str(LAST)).gone
+    is_whole(database)
+
+
+def test_who_does_not_match_any_more_is_no_member(database, synced, crowd):
+    crowd.put(replace(crowd.record(str(LAST)), title="Alone", revised="2023-06-01"))
+    synced()
+    record = database.record(str(LAST))
+    assert (record.gone, record.version) == (False, 2)
+    assert str(LAST) not in database.members("k")
+
+
+def test_a_full_sync_follows_deletions_before_the_window(database, synced, crowd):
+    crowd.delete(str(FIRST))
+    synced(overlap_days=0)
+    assert not database.record(str(FIRST)).gone
+    done = synced(full=True)
+    assert (done.updated, done.skipped) == (1, 299)
+    assert database.record(str(FIRST)).gone
+
+
+def test_a_record_that_is_found_and_not_sent_is_no_deletion(database, synced, crowd, monkeypatch):
+    record = crowd.record
+    monkeypatch.setattr(crowd, "record", lambda pmid: None if pmid == str(LAST) else record(pmid))
+    done = synced()
+    assert str(LAST) in done.warnings[0]
+    assert not database.record(str(LAST)).gone
+    assert str(LAST) in database.members("k")
+
+
+def test_a_search_that_forgets_members_makes_them_not_deleted(database, synced, crowd, monkeypatch):
+    hidden = [e for e in crowd.entries() if e.pmid != str(LAST)]
+    with monkeypatch.context() as patched:
+        patched.setattr(crowd, "_entries", hidden)
+        synced()
+    assert not database.record(str(LAST)).gone
+    synced()
+    assert str(LAST) in database.members("k")
+
+
+def test_an_answer_without_any_record_is_no_answer(database, web, crowd, monkeypatch):
+    with monkeypatch.context() as patched:
+        patched.setattr(crowd, "record", lambda pmid: None)
+        done = sync("k", TERM, database, web)
+    assert len(done.warnings) == 2
+    assert database.checkpoint("k").last_edat is None
+    assert sync("k", TERM, database, web).inserted == 300
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_more_than_pubmed_hands_out(database, settings, monkeypatch):
+    """Thirty thousand are swept in one step here; of 10,500 in steps of 4,000 each comes once."""
+
+    def papers_of(pmids, web, *, anew):
+        assert anew
+        return {p: Paper(Ids(pmid=p), entered=world.record(p).entered) for p in pmids}
+
+    monkeypatch.setattr("utils.corpus.sync.fetch", papers_of)
+    monkeypatch.setattr("utils.corpus.sync._AT_ONCE", 4000)
+    with World(crowd=10_500) as world:
+        web = web_of(world, settings)
+        assert sync("k", TERM, database, web, longest_s=0.0).unfinished
+        assert sync("k", TERM, database, web).inserted == 10_500
+        monkeypatch.setattr("utils.corpus.sync._AT_ONCE", 30_000)
+        assert sync("k", TERM, database, web, full=True).skipped == 10_500
+    is_whole(database, size=10_500)
+
+
+# -- in trouble --------------------------------------------------------------------------------
+
+
+def test_one_batch_that_fails_holds_the_watermark_back(database, web, crowd):
+    crowd.mood("down", "eutils", path="efetch", times=5)
+    done = sync("k", TERM, database, web)
+    assert (done.inserted, done.unfinished) == (100, False)
+    assert "200 records" in done.warnings[0]
+    assert database.checkpoint("k").last_edat is None
+    assert sync("k", TERM, database, web).inserted == 200
+    is_whole(database)
+    assert database.checkpoint("k").last_edat == "2023-01-03"
+
+
+def test_an_outage_ends_the_call_and_keeps_what_is_staged(database, web, crowd, monkeypatch):
+    monkeypatch.setattr("utils.corpus.sync.BATCH", 50)
+    crowd.mood("down", "eutils", path="efetch")
+    done = sync("k", TERM, database, web)
+    assert done.unfinished
+    assert len(done.warnings) == 3
+    assert database.counts().records == 0
+    crowd.calm()
+    assert sync("k", TERM, database, web).inserted == 300
+
+
+def test_a_search_that_fails_is_an_error_and_not_an_empty_answer(database, web, crowd):
+    crowd.mood("down", "eutils", path="esearch")
+    with pytest.raises(Unreachable):
+        sync("k", TERM, database, web)
+    assert database.checkpoint("k") is None
+
+
+def test_a_short_call_is_taken_up_where_it_stopped(database, web, crowd):
+    calls = 0
+    first = done = sync("k", TERM, database, web, longest_s=0.0)
+    while done.unfinished:
+        assert database.counts().records == 0
+        assert done.job_id == first.job_id
+        done = sync("k", TERM, database, web, longest_s=0.0)
+        calls += 1
+    assert calls > 1
+    assert (done.job_id, done.inserted) == (first.job_id, 300)
+    asked = fetched(crowd)
+    assert len(asked) == len(set(asked)) == 300
+    is_whole(database)
+
+
+def test_a_watermark_moved_by_hand_gives_an_open_job_up(database, synced, crowd):
+    assert synced(longest_s=0.0).unfinished
+    database.set_checkpoint("k", "2022-12-01", manual=True)
+    assert synced(overlap_days=0).skipped == 300
+    assert database.checkpoint("k").last_edat == "2023-01-03"
+
+
+def test_a_watermark_moved_by_hand_during_a_sync_stays(database, synced, crowd):
+    def meddle(done, total):
+        if database.checkpoint("k").last_edat != "2022-12-01":
+            database.set_checkpoint("k", "2022-12-01", manual=True)
+
+    done = synced(progress=meddle)
+    assert any("by hand" in said for said in done.warnings)
+    assert database.checkpoint("k").last_edat == "2022-12-01"
+
+
+def test_a_key_stands_for_one_term(database, synced, web, crowd):
+    with pytest.raises(BadRequest, match="crowd"):
+        sync("k", "report[ti]", database, web)
+    term = f"{FIRST}[uid] OR {LAST}[uid]"
+    sync("k", term, database, web, full=True)
+    assert database.members("k") == [str(FIRST), str(LAST)]
+    assert database.checkpoint("k").term == term
+    assert database.counts().gone == 0
+
+
+def test_two_keys_share_records(database, synced, web, crowd):
+    done = sync("other", TERM, database, web)
+    assert (done.inserted, done.skipped) == (0, 300)
+    assert database.members("other") == database.members("k")
+
+
+def test_two_syncs_at_once_never_double(database, database_url, web, crowd, settings, tmp_path):
+    other = CorpusDatabase.of(load_settings(database_url=database_url or None), tmp_path / "papers")
+    done, refused = [], []
+
+    def work(into):
+        try:
+            done.append(sync("k", TERM, into, web))
+        except BadRequest as error:
+            refused.append(error)
+
+    threads = [threading.Thread(target=work, args=(one,)) for one in (database, other)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    other.close()
+    assert sum(one.inserted for one in done) == 300
+    assert len(done) + len(refused) == 2
+    assert all("k" in error.message for error in refused)
+    is_whole(database)
+
+
+@pytest.mark.parametrize(
+    ("key", "term", "overlap"), [("", "x", 5), ("k", " ", 5), ("k", "x\0", 5), ("k", "x", -1)]
+)
+def test_what_cannot_be_used_is_refused(key, term, overlap, database, web):
+    with pytest.raises(BadRequest):
+        sync(key, term, database, web, overlap_days=overlap)
+
+
+def test_without_an_address_nothing_is_asked_and_nothing_made(web, crowd, settings, tmp_path):
+    database = CorpusDatabase.of(load_settings(), tmp_path / "nowhere")
+    with pytest.raises(NotConfigured):
+        sync("k", TERM, database, web_of(crowd, settings, pubmed_email=""))
+    assert not (tmp_path / "nowhere").exists()
+    assert not crowd.requests
+
+
+def test_a_term_that_finds_nothing_is_an_answer(database, web, crowd):
+    done = sync("k", "zzqqx[ti]", database, web)
+    assert (done.pmids_processed, done.max_edat_seen) == (0, None)
+    assert database.checkpoint("k").last_edat is None
+
+
+# -- killed ------------------------------------------------------------------------------------
+
+
+@pytest.mark.real_time
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_a_sync_may_be_killed_at_any_step(tmp_path, database):
+    root = Path(__file__).resolve().parents[2]
+    command = [sys.executable, "-m", "tests.corpus.killed_syncs", str(tmp_path), "7", "25"]
+    ran = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=240)  # noqa: PLW1510
+    assert ran.returncode == 0, ran.stderr
+    assert json.loads(ran.stdout)["deaths"] == 25

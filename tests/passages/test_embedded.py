@@ -1,0 +1,304 @@
+"""What the embedded finder promises alone: it outlives kills, torn files and neighbours."""
+
+from __future__ import annotations
+
+import random
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.passages.finder_writer import DIM, SIZE, passage, vector
+from utils.errors import StoreFailed
+from utils.passage import Filters, Passage
+from utils.passages import Held, embedded, embedded_vectors
+from utils.passages.embedded import EmbeddedFinder
+
+ROOT = Path(__file__).resolve().parents[2]
+NUMBERS = range(1, 31)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "papers/.papershelf/corpus"
+
+
+@pytest.fixture(params=[10**6, 0], ids=["fts5", "tantivy"])
+def finder(request: pytest.FixtureRequest, folder: Path) -> Iterator[EmbeddedFinder]:
+    """Thirty passages."""
+    if request.param == 0:
+        pytest.importorskip("tantivy")
+    with closing(EmbeddedFinder(folder, request.param)) as made:
+        fill(made)
+        yield made
+
+
+def fill(finder: EmbeddedFinder, edition: int = 0) -> list[Passage]:
+    some = [passage(number, edition) for number in NUMBERS]
+    finder.prepare("seeded", DIM)
+    finder.upsert(some, np.stack([vector(each) for each in some]))
+    return some
+
+
+def assert_finds(finder: EmbeddedFinder, kept: Passage) -> None:
+    """By words and by meaning, each alone."""
+    word = kept.text.split()[0]
+    assert [hit.paper for hit in finder.search(word, None, 5, Filters())] == [kept.paper]
+    near = finder.search("", vector(kept), 1, Filters())
+    assert near[0].paper == kept.paper
+    assert near[0].sim == pytest.approx(1.0, abs=1e-5)
+
+
+def writing(folder: Path, scale: int, first: int) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "tests.passages.finder_writer", str(folder), str(scale)]
+    return subprocess.Popen([*command, str(first)], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+
+
+# -- kills --------------------------------------------------------------------------------------
+
+
+@pytest.mark.real_time
+@pytest.mark.parametrize("scale", [10**6, 25], ids=["fts5", "on the way to tantivy"])
+def test_a_writer_killed_anywhere_loses_nothing_it_had_told(folder: Path, scale: int) -> None:
+    if scale == 25:
+        pytest.importorskip("tantivy")
+    chance = random.Random(11)
+    told: dict[int, int] = {}
+    for kill in range(4):
+        with writing(folder, scale, first := 1 + kill * 100_000) as child:
+            assert child.stdout is not None
+            line = child.stdout.readline()
+            threading.Event().wait(chance.random() * 0.25)
+            child.send_signal(signal.SIGKILL)
+            for start, edition in (each.split() for each in [line, *child.stdout]):
+                told |= dict.fromkeys(range(int(start), int(start) + SIZE), int(edition))
+        assert first in told
+        with closing(EmbeddedFinder(folder, scale)) as finder:
+            finder.prepare("seeded", DIM)  # checks every vector
+            asked = [passage(number) for number in told]
+            assert finder.without_vectors([each.uuid for each in asked]) == set()
+            held = finder.held()
+            assert held.passages == held.vectors >= len(told)
+            for number in chance.sample(sorted(told), 3):
+                hits = finder.search(f"word{number}", None, 5, Filters())
+                assert [hit.paper for hit in hits] == [f"pmid:{number}"]
+                editions = [passage(number, edition) for edition in (told[number], 1)]
+                assert any(
+                    finder.search("", vector(each), 1, Filters())[0].paper == f"pmid:{number}"
+                    for each in editions
+                )
+
+
+def test_rows_nobody_committed_are_written_over(finder: EmbeddedFinder, folder: Path) -> None:
+    (file,) = folder.glob("vectors-*.f32")
+    with file.open("ab") as torn:
+        torn.write(b"half a row of somebody who was killed")
+    more = passage(99)
+    finder.upsert([more], vector(more)[None])
+    assert file.stat().st_size == 31 * DIM * 4
+    assert_finds(finder, more)
+    assert_finds(finder, passage(7))
+
+
+def test_an_upsert_that_fails_leaves_all_as_it_was(
+    finder: EmbeddedFinder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device", "texts")
+
+    monkeypatch.setattr(EmbeddedFinder, "_put", full)
+    changed = passage(7, edition=1)
+    with pytest.raises(StoreFailed, match="disk is full"):
+        finder.upsert([changed], vector(changed)[None])
+    monkeypatch.undo()
+    assert finder.held() == Held(30, 30, "seeded", DIM)
+    assert_finds(finder, passage(7))
+
+
+# -- neighbours ---------------------------------------------------------------------------------
+
+
+@pytest.mark.real_time
+def test_readers_see_what_another_process_keeps_while_it_does(folder: Path) -> None:
+    with writing(folder, 10**6, 1) as child, closing(EmbeddedFinder(folder)) as reader:
+        assert child.stdout is not None
+        for _ in range(6):
+            start, edition = map(int, child.stdout.readline().split())
+            if edition or start % 30 == 1:  # others may have been replaced meanwhile
+                assert_finds(reader, passage(start + 3, edition))
+        child.kill()
+
+
+def test_two_in_one_folder_follow_each_other(finder: EmbeddedFinder, folder: Path) -> None:
+    with closing(EmbeddedFinder(folder)) as other:
+        assert_finds(other, passage(7))
+        changed = passage(7, edition=1)
+        finder.upsert([changed], vector(changed)[None])
+        assert_finds(other, changed)
+        other.remove([changed.uuid])
+        assert finder.search("word7", None, 5, Filters()) == []
+        assert finder.held() == Held(29, 29, "seeded", DIM)
+        other.prepare("another", 4)
+        assert finder.held() == Held(29, 0, "another", 4)
+        other.prepare("seeded", DIM)
+        fill(other)
+        assert_finds(finder, passage(7))
+
+
+def test_threads_share_one_finder(finder: EmbeddedFinder) -> None:
+    failed: list[BaseException] = []
+
+    def ask(number: int) -> None:
+        try:
+            for _ in range(10):
+                assert_finds(finder, passage(number))
+                finder.upsert([passage(number)], vector(passage(number))[None])
+        except BaseException as error:  # noqa: BLE001
+            failed.append(error)
+
+    threads = [threading.Thread(target=ask, args=(number,)) for number in (3, 7, 11, 20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed
+    assert finder.held() == Held(30, 30, "seeded", DIM)
+
+
+# -- damage -------------------------------------------------------------------------------------
+
+
+def _cut_short(file: Path) -> None:
+    file.write_bytes(file.read_bytes()[:-DIM])
+
+
+def _one_bit(file: Path) -> None:
+    data = bytearray(file.read_bytes())
+    data[5] ^= 4
+    file.write_bytes(data)
+
+
+@pytest.mark.parametrize("damage", [_cut_short, Path.unlink], ids=["short", "gone"])
+def test_vectors_that_are_torn_are_set_aside_and_words_go_on(folder: Path, damage: object) -> None:
+    with closing(EmbeddedFinder(folder)) as first:
+        fill(first)
+    (file,) = folder.glob("vectors-*.f32")
+    damage(file)  # type: ignore[operator]
+    with closing(EmbeddedFinder(folder)) as finder:
+        with pytest.raises(StoreFailed, match="set aside") as raised:
+            finder.search("word7", vector(passage(7)), 5, Filters())
+        assert "index" in raised.value.hint
+        assert finder.held() == Held(30, 0, "seeded", DIM)
+        assert [hit.paper for hit in finder.search("word7", None, 5, Filters())] == ["pmid:7"]
+        assert len(finder.without_vectors([passage(n).uuid for n in NUMBERS])) == 30
+        fill(finder)
+        assert_finds(finder, passage(7))
+
+
+def test_one_wrong_bit_is_noticed_by_who_indexes(folder: Path) -> None:
+    with closing(EmbeddedFinder(folder)) as first:
+        fill(first)
+        more = passage(99)
+        first.upsert([more], vector(more)[None])
+    (file,) = folder.glob("vectors-*.f32")
+    _one_bit(file)
+    with closing(EmbeddedFinder(folder)) as finder:
+        with pytest.raises(StoreFailed, match="not those that were written"):
+            finder.prepare("seeded", DIM)
+        assert list(folder.glob("vectors-*.damaged-*"))
+        finder.prepare("seeded", DIM)
+        assert finder.held() == Held(31, 0, "seeded", DIM)
+
+
+@pytest.mark.parametrize("garbage", [b"", b"not a database" * 400])
+def test_a_database_that_is_none_is_set_aside_and_made_again(folder: Path, garbage: bytes) -> None:
+    with closing(EmbeddedFinder(folder)) as first:
+        fill(first)
+    (folder / "words.db").write_bytes(garbage)
+    with closing(EmbeddedFinder(folder)) as finder:
+        if garbage:
+            with pytest.raises(StoreFailed, match="damaged") as raised:
+                finder.search("word7", None, 5, Filters())
+            assert "index" in raised.value.hint
+            assert list(folder.glob("words.db.damaged-*"))
+        assert finder.held() == Held(0, 0)
+        fill(finder)
+        assert_finds(finder, passage(7))
+
+
+def test_who_had_it_open_follows_when_the_database_is_made_again(
+    finder: EmbeddedFinder, folder: Path
+) -> None:
+    assert_finds(finder, passage(7))
+    for file in folder.glob("words.db*"):
+        file.unlink()
+    with closing(EmbeddedFinder(folder)) as other:
+        fill(other, edition=1)
+    assert_finds(finder, passage(7, edition=1))
+
+
+def test_an_index_of_tantivy_that_is_damaged_is_made_again(folder: Path) -> None:
+    pytest.importorskip("tantivy")
+    with closing(EmbeddedFinder(folder, 0)) as first:
+        fill(first)
+    (home,) = folder.glob("tantivy-*")
+    (home / "meta.json").write_text("{")
+    with closing(EmbeddedFinder(folder, 0)) as finder:
+        with pytest.raises(StoreFailed) as raised:
+            finder.search("word7", None, 5, Filters())
+        assert "index" in raised.value.hint
+        finder.prepare("seeded", DIM)
+        assert_finds(finder, passage(7))
+
+
+# -- size ---------------------------------------------------------------------------------------
+
+
+def test_words_move_to_tantivy_by_size_and_back_where_it_is_missing(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("tantivy")
+    with closing(EmbeddedFinder(folder, 30)) as finder:
+        fill(finder)
+        assert not list(folder.glob("tantivy-*"))
+        more = passage(31)
+        finder.upsert([more], vector(more)[None])
+        assert list(folder.glob("tantivy-*"))
+        for number in (1, 7, 31):
+            assert_finds(finder, passage(number))
+    monkeypatch.setattr(embedded, "installed", lambda: False)
+    with closing(EmbeddedFinder(folder, 30)) as finder:
+        finder.prepare("seeded", DIM)
+        assert not list(folder.glob("tantivy-*"))
+        for number in (1, 7, 31):
+            assert_finds(finder, passage(number))
+
+
+def test_vectors_nobody_needs_are_let_go(
+    finder: EmbeddedFinder, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedded_vectors, "_DEAD_FEWEST", 10)
+    monkeypatch.setattr(embedded_vectors, "_BLOCK", 7)
+    with closing(EmbeddedFinder(folder)) as reader:
+        assert_finds(reader, passage(25))
+        finder.remove([passage(number).uuid for number in range(1, 16)])
+        (file,) = folder.glob("vectors-*.f32")
+        assert file.stat().st_size == 15 * DIM * 4
+        for each in (finder, reader):
+            for number in (16, 25, 30):
+                assert_finds(each, passage(number))
+            assert each.held() == Held(15, 15, "seeded", DIM)
+        finder.prepare("seeded", DIM)  # checks every vector
+
+
+def test_looking_makes_no_files(folder: Path) -> None:
+    with closing(EmbeddedFinder(folder)) as finder:
+        finder.search("corals", None, 5, Filters())
+        finder.held()
+    assert not folder.exists()

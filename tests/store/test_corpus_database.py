@@ -1,0 +1,330 @@
+"""The corpus in SQL: one record a PMID, versions, watermarks, passages; on every database."""
+
+from __future__ import annotations
+
+import stat
+import threading
+from dataclasses import replace
+
+import pytest
+from sqlalchemy import inspect, text
+
+from utils.errors import BadRequest, InvariantFailed, StoreFailed
+from utils.identifiers import Ids
+from utils.paper import Author, Notice, Paper
+from utils.passage import Passage
+from utils.settings import load_settings
+from utils.store import corpus_schema
+from utils.store.corpus_database import CorpusDatabase, day_of, timestamp
+
+PAPER = Paper(
+    Ids(pmid="101", doi="10.1000/a"),
+    title="On corals \ud800 \u0416",
+    abstract="They glow.",
+    authors=(Author(family="Reef", given="Ann", affiliations=("Sea", "Shore")),),
+    published="2024-05",
+    entered="2024-06-02",
+    revised="2024-06-15",
+    publication_types=("Journal Article",),
+    other_abstracts=(("plain (eng)", "Light."),),
+)
+
+
+def put(database, **changes):
+    return database.upsert([replace(PAPER, **changes)])
+
+
+def test_a_record_comes_back_as_it_was(database):
+    assert put(database)[:4] == (1, 0, 0, "2024-06-02")
+    record = database.record("101")
+    assert record.paper == PAPER
+    assert (record.version, record.edat, record.lr) == (1, "2024-06-02", "2024-06-15")
+    assert not record.gone
+
+
+def test_the_same_again_is_skipped(database):
+    put(database)
+    before = database.record("101")
+    assert put(database)[:3] == (0, 0, 1)
+    assert database.record("101") == before
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"title": "On other corals"},
+        {"revised": "2024-07-01"},
+        {"publication_types": ("Journal Article", "Retracted Publication")},
+        {"notices": (Notice("retraction", "Sea. 2024", "102"),)},
+    ],
+)
+def test_another_content_or_a_later_revision_is_a_new_version(database, changes):
+    put(database)
+    assert put(database, **changes)[:3] == (0, 1, 0)
+    assert put(database, **changes)[:3] == (0, 0, 1)
+    record = database.record("101")
+    assert record.version == 2
+    assert record.paper == replace(PAPER, **changes)
+
+
+def test_a_retraction_is_content_and_counted(database):
+    put(database)
+    before = database.record("101").content_hash
+    put(database, publication_types=("Retracted Publication",))
+    assert database.record("101").content_hash != before
+    assert database.counts().retracted == 1
+
+
+def test_an_older_revision_is_skipped_with_a_warning(database):
+    put(database)
+    done = put(database, title="Old", revised="2024-06-01")
+    assert done[:3] == (0, 0, 1)
+    assert "101" in done.warnings[0]
+    assert database.record("101").paper == PAPER
+
+
+def test_a_lost_revision_date_takes_nothing_back(database):
+    put(database)
+    put(database, title="New", revised="")
+    record = database.record("101")
+    assert (record.version, record.lr) == (2, "2024-06-15")
+    assert put(database, title="Old", revised="2024-06-01").skipped == 1
+
+
+def test_of_two_in_one_batch_the_later_revision_counts(database):
+    later = replace(PAPER, title="New", revised="2024-09-01")
+    assert database.upsert([later, PAPER])[:3] == (1, 0, 0)
+    assert database.record("101").paper.title == "New"
+
+
+def test_a_paper_without_pmid_is_refused_and_nothing_of_the_batch_is_kept(database):
+    with pytest.raises(BadRequest, match="PMID"):
+        database.upsert([PAPER, replace(PAPER, ids=Ids(doi="10.1000/b"))])
+    assert database.counts().records == 0
+
+
+def test_nothing_kept_is_an_answer(database):
+    assert database.record("1") is None
+    assert database.records(["1", "x", "99999999999999", "\u0663"]) == {}
+    assert database.every_record() == []
+    assert database.checkpoint("k") is None
+    assert database.upsert([])[:4] == (0, 0, 0, None)
+
+
+def test_records_are_paged_by_number(database):
+    pmids = ["9", "10", "100", "11"]
+    database.upsert([replace(PAPER, ids=Ids(pmid=pmid)) for pmid in pmids])
+    first = database.every_record(limit=3)
+    rest = database.every_record(first[-1].paper.ids.pmid, limit=3)
+    assert [r.paper.ids.pmid for r in [*first, *rest]] == ["9", "10", "11", "100"]
+
+
+def test_more_records_than_a_statement_takes(database):
+    many = [replace(PAPER, ids=Ids(pmid=str(n))) for n in range(1, 3001)]
+    assert database.upsert(many).inserted == 3000
+    assert database.upsert(many).skipped == 3000
+    assert len(database.records([paper.ids.pmid for paper in many])) == 3000
+
+
+def test_two_who_write_the_same_at_once_make_one_record(database, database_url, tmp_path):
+    settings = load_settings(database_url=database_url or None)
+    other = CorpusDatabase.of(settings, tmp_path / "papers")
+    done = []
+
+    def write(into, title):
+        papers = [replace(PAPER, ids=Ids(pmid=str(n)), title=title) for n in range(1, 200)]
+        done.append(into.upsert(papers))
+
+    threads = [
+        threading.Thread(target=write, args=pair) for pair in ((database, "A"), (other, "B"))
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    other.close()
+    assert sorted((d.inserted, d.updated) for d in done) == [(0, 199), (199, 0)]
+    assert {r.version for r in database.every_record()} == {2}
+
+
+# -- watermarks --------------------------------------------------------------------------------
+
+
+def test_a_watermark_moves_backwards_by_hand_only(database):
+    database.set_checkpoint("k", "2024-06-02", manual=False)
+    with pytest.raises(InvariantFailed, match="2024-06-02"):
+        database.set_checkpoint("k", "2024-06-01", manual=False)
+    database.set_checkpoint("k", "2024-01-01T10:00:00Z", manual=True, by="ann")
+    assert database.checkpoint("k").last_edat == "2024-01-01"
+    told = [(m.before, m.after, m.manual, m.by) for m in database.moves("k")]
+    assert told == [
+        (None, "2024-06-02", False, ""),
+        ("2024-06-02", "2024-01-01", True, "ann"),
+    ]
+
+
+def test_the_same_watermark_again_is_no_move(database):
+    for _ in range(2):
+        database.set_checkpoint("k", "2024-06-02", manual=False)
+    assert len(database.moves("k")) == 1
+
+
+@pytest.mark.parametrize(
+    "day", ["", "2024", "2024-02-30", "yesterday", "2024-01-01x", "\u0662024-01-01", "2024-13-01"]
+)
+def test_a_watermark_is_a_day(database, day):
+    with pytest.raises(BadRequest, match="day"):
+        database.set_checkpoint("k", day, manual=True)
+
+
+def test_days_and_timestamps():
+    assert day_of("2025-08-17T15:59:02.5+00:00") == "2025-08-17"
+    assert timestamp("2025-08-17") == "2025-08-17T00:00:00Z"
+    assert timestamp(None) is timestamp("2025-08") is None
+
+
+# -- passages ----------------------------------------------------------------------------------
+
+PASSAGE = Passage(
+    "pmid:101", "abs:0", "Abstract", 0, "They glow.", 14, 24, "abstract", digest="d0",
+    title="On corals", year=2024, journal="Sea", publication_types=("Review", "\u0416"),
+)  # fmt: skip
+
+
+def of(number, **changes):
+    facts = {"chunk_id": f"abs:{number}", "ordinal": number, "digest": f"d{number}", **changes}
+    return replace(PASSAGE, **facts)
+
+
+def test_passages_come_back_in_their_order(database):
+    made = [of(n) for n in (2, 0, 1)]
+    changes = database.replace_passages("pmid:101", "s1", made)
+    assert (changes.added, changes.removed, changes.kept) == (made, [], 0)
+    assert database.passages_of("pmid:101") == [of(0), of(1), of(2)]
+    assert database.passages([of(1).uuid, "unknown"]) == {of(1).uuid: of(1)}
+    assert database.source_digests() == {"pmid:101": "s1"}
+    assert database.counts().passages == 3
+
+
+def test_only_what_differs_is_told(database):
+    database.replace_passages("pmid:101", "s1", [of(0), of(1), of(2)])
+    elsewhere, rewritten = of(0, start=20, end=30), of(1, text="They shine.", digest="new")
+    changes = database.replace_passages("pmid:101", "s2", [elsewhere, rewritten, of(3)])
+    assert changes.moved == [elsewhere]
+    assert {made.uuid for made in changes.added} == {rewritten.uuid, of(3).uuid}
+    assert changes.removed == [of(2).uuid]
+    assert changes.kept == 1
+    assert database.passages_of("pmid:101") == [elsewhere, rewritten, of(3)]
+    again = database.replace_passages("pmid:101", "s2", [elsewhere, rewritten, of(3)])
+    assert (again.added, again.removed, again.kept, again.moved) == ([], [], 3, [])
+
+
+def test_a_dropped_paper_leaves_nothing(database):
+    database.replace_passages("pmid:101", "s1", [of(0)])
+    database.replace_passages("pmid:102", "s1", [of(0, paper="pmid:102")])
+    assert database.drop_paper("pmid:101") == [of(0).uuid]
+    assert set(database.source_digests()) == {"pmid:102"}
+    assert len(database.every_passage()) == 1
+
+
+def test_every_passage_comes_once_in_pages(database):
+    database.replace_passages("pmid:101", "s", [of(n) for n in range(25)])
+    found, after = [], ""
+    while page := database.every_passage(after, limit=10):
+        found += page
+        after = page[-1].uuid
+    assert len({made.uuid for made in found}) == len(found) == 25
+
+
+def test_text_no_database_takes_keeps_its_length(database):
+    database.replace_passages("pmid:101", "s", [of(0, text="a\0b\ud800c")])
+    assert database.passages_of("pmid:101")[0].text == "a\ufffdb\ufffdc"
+
+
+# -- the database ------------------------------------------------------------------------------
+
+
+def test_nothing_is_made_before_it_is_used(tmp_path):
+    made = CorpusDatabase.of(load_settings(), tmp_path / "papers")
+    assert not (tmp_path / "papers").exists()
+    put(made)
+    folder = tmp_path / "papers/.papershelf/corpus"
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    with made.reading() as connection:
+        assert connection.execute(text("PRAGMA journal_mode")).scalar() == "wal"
+        assert connection.execute(text("PRAGMA foreign_keys")).scalar() == 1
+    made.close()
+
+
+def test_a_newer_schema_is_refused(database):
+    with database.writing() as connection:
+        connection.execute(text("UPDATE corpus_version SET version = 99"))
+    database.close()
+    with pytest.raises(StoreFailed, match="newer version"):
+        database.record("1")
+
+
+def test_an_older_schema_is_brought_here_and_keeps_its_records(database, monkeypatch):
+    put(database)
+    database.close()
+    steps = {1: ("ALTER TABLE corpus_records ADD COLUMN colour TEXT",), 2: ()}
+    monkeypatch.setattr(corpus_schema, "VERSION", 3)
+    monkeypatch.setattr(corpus_schema, "_STEPS", steps)
+    assert database.record("101").paper == PAPER
+    with database.reading() as connection:
+        columns = {c["name"] for c in inspect(connection).get_columns("corpus_records")}
+        assert connection.execute(text("SELECT version FROM corpus_version")).scalar() == 3
+    assert "colour" in columns
+
+
+def test_a_step_that_fails_changes_nothing(database, monkeypatch):
+    put(database)
+    database.close()
+    steps = {1: ("ALTER TABLE corpus_records ADD COLUMN colour TEXT", "NONSENSE")}
+    with monkeypatch.context() as patched:
+        patched.setattr(corpus_schema, "VERSION", 2)
+        patched.setattr(corpus_schema, "_STEPS", steps)
+        with pytest.raises(StoreFailed):
+            database.record("101")
+    assert database.record("101").version == 1
+    with database.reading() as connection:
+        columns = {c["name"] for c in inspect(connection).get_columns("corpus_records")}
+    assert "colour" not in columns
+
+
+def test_a_lock_is_held_by_one(database, database_url, tmp_path):
+    settings = load_settings(database_url=database_url or None)
+    other = CorpusDatabase.of(settings, tmp_path / "papers")
+    with database.alone("k", 1.0):
+        with pytest.raises(BadRequest, match="k"), other.alone("k", 1.0):
+            pass
+        with other.alone("another", 1.0):
+            pass
+    with other.alone("k", 1.0):
+        pass
+    other.close()
+
+
+@pytest.mark.parametrize("spelling", ["postgres", "postgresql", "postgresql+psycopg2"])
+def test_a_server_that_is_away_is_told_without_the_password(spelling, tmp_path):
+    url = f"{spelling}://ann:geheim@127.0.0.1:1/papers"
+    made = CorpusDatabase.of(load_settings(database_url=url), tmp_path)
+    with pytest.raises(StoreFailed) as failed:
+        made.record("1")
+    assert "127.0.0.1" in str(failed.value)
+    assert "geheim" not in f"{failed.value!r} {failed.value.details}"
+
+
+@pytest.mark.parametrize("url", ["mysql://a:geheim@b/c", "geheim", "postgresql://a:geheim@b:x/c"])
+def test_an_address_of_something_else_is_refused(url, tmp_path):
+    with pytest.raises(BadRequest, match="DATABASE_URL") as refused:
+        CorpusDatabase.of(load_settings(database_url=url), tmp_path)
+    assert "geheim" not in str(refused.value)
+
+
+def test_a_damaged_file_is_told(tmp_path):
+    folder = tmp_path / ".papershelf/corpus"
+    folder.mkdir(parents=True)
+    (folder / "corpus.db").write_bytes(b"no database at all" * 100)
+    with pytest.raises(StoreFailed, match="damaged"):
+        CorpusDatabase.of(load_settings(), tmp_path).record("1")

@@ -1,0 +1,391 @@
+"""Toolset ``rag`` as a host meets it, held against the schemas of its own document."""
+
+import json
+import threading
+from pathlib import Path
+
+import jsonschema
+import pytest
+from fastmcp import Client
+from pydantic import SecretStr
+
+from tests.corpus.small_corpus import LetterEmbedder, fill, paper, passage
+from tests.endpoint import Endpoint
+from tests.tools.calling import answer, call
+from utils import Library
+from utils.corpus.index import Indexed
+from utils.errors import EmbeddingsFailed, WeaviateFailed
+from utils.tools import build, rag
+from utils.tools.rag_indexing import Indexing
+
+pytestmark = pytest.mark.anyio
+ERAS = pytest.mark.parametrize("mode", ["auto", "legacy"])
+# Cut out of the document, word for word.
+DOCUMENT = json.loads((Path(__file__).parent / "corpus_document_schemas.json").read_text())
+NAMES = {
+    "pubmed_sync_delta": "pubmed.sync_delta",
+    "rag_search": "rag.search",
+    "rag_get": "rag.get",
+    "corpus_checkpoint_get": "corpus.checkpoint.get",
+    "corpus_checkpoint_set": "corpus.checkpoint.set",
+}
+# What the contract lets an answer say besides.
+MORE = {"text", "section", "start", "end", "title", "file", "kind"}
+SECRET = "a secret of more than thirty-two bytes, for tests"
+TRIAL = ("Randomized Controlled Trial", "Journal Article")
+
+
+@pytest.fixture
+def anyio_backend():
+    return "asyncio"
+
+
+@pytest.fixture
+def library(settings):
+    library = Library(**settings, mcp_toolsets=("rag",))
+    library.corpus.__dict__["embedder"] = LetterEmbedder()
+    yield library
+    library.corpus.finder.close()
+    library.corpus.database.close()
+    library.shelf.close()
+
+
+def reef(library):
+    return fill(
+        library.corpus,
+        [
+            paper("11", abstract="Corals bleach.", publication_types=TRIAL, mesh=("Humans",)),
+            paper("12", journal="", published="", entered="", revised="", publication_types=()),
+            paper("13", publication_types=("Journal Article", "Retracted Publication")),
+        ],
+        [
+            passage("pmid:11", "Corals bleach when the water of the reef is warm for weeks."),
+            passage("pmid:12", "Bleaching of corals was seen.", year=1999, journal="Old"),
+            passage("pmid:13", "Corals never bleach.", retracted=True),
+        ],
+    )
+
+
+def as_written(tool, row, more=()):
+    """Hold an answer against the document, without what may be said besides."""
+    jsonschema.validate(
+        {name: value for name, value in row.items() if name not in more},
+        DOCUMENT[NAMES[tool]]["response"],
+    )
+
+
+async def test_the_definitions_cost_little():
+    async with Client(build(Library(mcp_toolsets=("rag",)))) as client:
+        listed = await client.list_tools()
+    wire = [one.model_dump(mode="json", by_alias=True, exclude_none=True) for one in listed]
+    assert len(json.dumps(wire, separators=(",", ":"), ensure_ascii=False)) / 4 <= 1_500
+
+
+async def test_requests_are_those_of_the_document(library):
+    async with Client(build(library)) as client:
+        listed = {tool.name: tool.input_schema for tool in await client.list_tools()}
+    assert set(listed) == {*NAMES, "verify_quote"}
+    for plain, dotted in NAMES.items():
+        ours, theirs = listed[plain], DOCUMENT[dotted]["request"]
+        assert sorted(ours["required"]) == sorted(theirs["required"])
+        assert ours["additionalProperties"] is False
+        for name, wanted in theirs["properties"].items():
+            for limit in {"type", "minimum", "maximum", "default", "pattern"} & wanted.keys():
+                assert ours["properties"][name][limit] == wanted[limit]
+        assert ours["properties"].keys() - theirs["properties"].keys() <= {"filters"}
+
+
+async def test_hosts_that_know_the_dotted_names_get_them(settings):
+    library = Library(**settings, mcp_toolsets=("rag",), mcp_tool_names="dotted")
+    async with Client(build(library)) as client:
+        assert {tool.name for tool in await client.list_tools()} == {
+            *NAMES.values(),
+            "corpus.verify_quote",
+        }
+    set_ = {"query_key": "reef", "last_edat": "2025-01-01T00:00:00Z"}
+    assert (await answer(library, "corpus.checkpoint.set", **set_)) == {"ok": True}
+
+
+async def test_what_changes_something_says_so(library):
+    async with Client(build(library)) as client:
+        hints = {tool.name: tool.annotations for tool in await client.list_tools()}
+    writing = {name for name, hint in hints.items() if not hint.read_only_hint}
+    assert writing == {"pubmed_sync_delta", "corpus_checkpoint_set"}
+    assert hints["corpus_checkpoint_set"].destructive_hint
+    assert hints["pubmed_sync_delta"].open_world_hint
+
+
+@ERAS
+async def test_a_passage_can_be_quoted_and_found_again(library, mode):
+    reef(library)
+    found = await answer(library, "rag_search", mode, query="warm water bleaches corals")
+    best = found["results"][0]
+    assert best["doc_id"] == "pmid:11"
+    assert best["text"][: best["end"] - best["start"]].startswith("Corals bleach")
+    assert best["quality"] == 8
+    assert found["warnings"] == []
+    plain = [{k: v for k, v in row.items() if k not in MORE} for row in found["results"]]
+    as_written("rag_search", {**found, "results": plain}, {"warnings"})
+    assert "pmid:13" not in [row["doc_id"] for row in found["results"]]
+
+
+async def test_a_search_can_be_narrowed(library):
+    reef(library)
+    for filters, expected in [
+        ({"year_to": 2000}, {"pmid:12"}),
+        ({"journal": "Old"}, {"pmid:12"}),
+        ({"kind": "full_text"}, set()),
+        ({"include_retracted": True}, {"pmid:11", "pmid:12", "pmid:13"}),
+    ]:
+        found = await answer(library, "rag_search", query="corals", filters=filters)
+        assert {row["doc_id"] for row in found["results"]} == expected
+    wrong = await call(library, "rag_search", {"query": "a", "filters": {"yaer": 1}})
+    assert wrong.meta["error"]["code"] == "VALIDATION"
+
+
+async def test_words_of_papers_are_marked(library):
+    reef(library)
+    result = await call(library, "rag_search", {"query": "corals"})
+    assert result.meta["untrusted"]
+    assert result.content[0].meta["untrusted"]
+
+
+async def test_passages_of_papers_without_a_pmid_are_counted(library):
+    one = passage("doi:10.1000/a", "Corals bleach in the dark.")
+    fill(library.corpus, [paper("11")], [passage("pmid:11", "Corals."), one])
+    found = await answer(library, "rag_search", query="corals bleach")
+    assert [row["doc_id"] for row in found["results"]] == ["pmid:11"]
+    assert any("1 passages of papers without a PMID" in one for one in found["warnings"])
+
+
+@ERAS
+async def test_a_record_is_as_the_document_shows_it(library, mode):
+    reef(library)
+    row = await answer(library, "rag_get", mode, doc_id="pmid:11")
+    as_written("rag_get", row)
+    assert row["edat"] == "2024-06-02T00:00:00Z"
+    assert row["lr"] == "2024-06-15T00:00:00Z"
+    assert row["pdat"] == "2024-05-11"
+    assert row["quality"]["total"] == 8
+    assert row["version"] == 1
+    bare = await answer(library, "rag_get", mode, doc_id="pmid:12")
+    as_written("rag_get", bare)
+    unknown = ("abstract", "journal", "pdat", "edat", "lr", "pmcid")
+    assert [bare[name] for name in unknown] == [None] * len(unknown)
+    retracted = await answer(library, "rag_get", doc_id="pmid:13")
+    assert retracted["quality"]["total"] == 0
+
+
+async def test_the_resource_is_what_rag_get_answers(library, world):
+    reef(library)
+    row = await answer(library, "rag_get", doc_id="pmid:11")
+    async with Client(build(library)) as client:
+        [content] = await client.read_resource("resource://pubmed/paper/11")
+        assert json.loads(content.text) == row
+        assert not world.requests
+        elsewhere = world.paper("pmc_cloud").pmid
+        [content] = await client.read_resource(f"resource://pubmed/paper/{elsewhere}")
+    assert json.loads(content.text)["pmid"] == elsewhere
+
+
+async def test_a_watermark_is_read_and_moved_also_back(library):
+    never = await answer(library, "corpus_checkpoint_get", query_key="reef")
+    as_written("corpus_checkpoint_get", never)
+    assert never["last_edat"] is None
+    for day in ("2025-06-01", "2024-01-01T12:30:00Z"):
+        moved = await answer(library, "corpus_checkpoint_set", query_key="reef", last_edat=day)
+        as_written("corpus_checkpoint_set", moved)
+    now = await answer(library, "corpus_checkpoint_get", query_key="reef")
+    as_written("corpus_checkpoint_get", now)
+    assert now["last_edat"] == "2024-01-01T00:00:00Z"
+    moves = library.corpus.database.moves("reef")
+    assert [(move.manual, move.by, move.after) for move in moves] == [
+        (True, "MCP", "2025-06-01"),
+        (True, "MCP", "2024-01-01"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "code"),
+    [
+        ("rag_search", {"query": "corals"}, "STORE"),
+        ("rag_search", {"query": ""}, "VALIDATION"),
+        ("rag_search", {"query": " "}, "VALIDATION"),
+        ("rag_search", {"query": "a", "top_k": 101}, "VALIDATION"),
+        ("rag_get", {"doc_id": "11"}, "VALIDATION"),
+        ("rag_get", {"doc_id": "pmid:999"}, "NOT_FOUND"),
+        ("corpus_checkpoint_set", {"query_key": "a", "last_edat": "soon"}, "VALIDATION"),
+        ("corpus_checkpoint_get", {"query_key": ""}, "VALIDATION"),
+        ("pubmed_sync_delta", {"query_key": "a", "term": "b", "overlap_days": -1}, "VALIDATION"),
+        ("verify_quote", {"text": ""}, "VALIDATION"),
+    ],
+)
+async def test_what_cannot_be_answered_is_an_error_with_a_next_step(library, tool, arguments, code):
+    result = await call(library, tool, arguments)
+    assert result.is_error
+    assert result.meta["error"]["code"] == code
+    assert result.meta["error"]["suggestions"][0]
+    assert (
+        code in DOCUMENT["error"]["response"]["properties"]["error"]["properties"]["code"]["enum"]
+    )
+
+
+async def test_a_store_that_is_down_is_an_error_never_an_empty_list(library):
+    reef(library)
+
+    class Down:
+        name = "weaviate"
+
+        def held(self):
+            raise WeaviateFailed("Weaviate does not answer.")
+
+        def close(self):
+            pass
+
+    library.corpus.__dict__["finder"] = Down()
+    result = await call(library, "rag_search", {"query": "corals"})
+    assert result.meta["error"]["code"] == "WEAVIATE"
+
+
+async def test_without_a_model_every_answer_says_so(library):
+    reef(library)
+
+    class Missing(LetterEmbedder):
+        def embed(self, texts):
+            raise EmbeddingsFailed("No model is installed.", "Install papershelf[embed].")
+
+    library.corpus.__dict__["embedder"] = Missing()
+    found = await answer(library, "rag_search", query="corals")
+    assert found["results"]
+    assert found["results"][0]["sim"] is None
+    assert any("words alone" in one and "[embed]" in one for one in found["warnings"])
+
+
+@ERAS
+async def test_a_question_is_synced_searched_looked_up_and_quoted(library, world, mode):
+    record = world.paper("pmc_cloud")
+    term = f"{record.pmid}[uid]"
+    synced = await answer(library, "pubmed_sync_delta", mode, query_key="one", term=term)
+    as_written("pubmed_sync_delta", synced)
+    assert (synced["inserted"], synced["pmids_processed"], synced["warnings"]) == (1, 1, [])
+    again = await answer(library, "pubmed_sync_delta", mode, query_key="one", term=term)
+    assert (again["inserted"], again["updated"]) == (0, 0)
+    known = await answer(library, "corpus_checkpoint_get", mode, query_key="one")
+    assert known["last_edat"] == synced["max_edat_seen"]
+
+    found = await answer(library, "rag_search", mode, query=record.plain_title)
+    best = found["results"][0]
+    assert best["doc_id"] == f"pmid:{record.pmid}"
+    row = await answer(library, "rag_get", mode, doc_id=best["doc_id"])
+    as_written("rag_get", row)
+    whole = f"{row['title']}\n\n{row['abstract']}"
+    assert whole[best["start"] : best["end"]] == best["text"]
+    quoted = await answer(library, "verify_quote", mode, text=best["text"][:80])
+    assert quoted["verbatim"]
+    assert quoted["doc_id"] == best["doc_id"]
+    assert whole[quoted["start"] : quoted["end"]] == quoted["text"]
+
+
+async def test_a_passage_of_a_full_text_stands_in_its_file(library, world):
+    record = world.paper("pmc_cloud")
+    done = library.download(record.pmid)
+    for _ in library.corpus.index():
+        pass
+    found = await call(library, "rag_search", {"query": record.plain_title})
+    best = found.structured_content["results"][0]
+    assert best["kind"] == "full_text"
+    text = Path(done.file_path).read_text(encoding="utf-8")
+    assert text[best["start"] : best["end"]] == best["text"]
+    links = [str(one.uri) for one in found.content[1:]]
+    assert links == [f"papers://{Path(done.file_path).name}"]
+    row = await answer(library, "rag_get", doc_id=best["doc_id"])  # never synced, and on the shelf
+    as_written("rag_get", row)
+    assert record.plain_title in row["title"]
+
+
+async def test_what_there_is_no_time_for_is_said_and_goes_on(library, world, monkeypatch):
+    monkeypatch.setattr(rag, "_CALL_S", 0.0)
+    may_end = threading.Event()
+    index = library.corpus.index
+
+    def slow():
+        may_end.wait()
+        yield from index()
+
+    monkeypatch.setattr(library.corpus, "index", slow)
+    term = f"{world.paper('pmc_cloud').pmid}[uid]"
+    synced = await answer(library, "pubmed_sync_delta", query_key="one", term=term)
+    assert synced["inserted"] == 1
+    assert any("Still indexing" in warning for warning in synced["warnings"])
+    may_end.set()
+
+
+def test_an_index_begun_before_is_no_answer_to_whoever_asks_after(library):
+    begun, may_end, runs = threading.Event(), threading.Event(), []
+
+    class Corpus:
+        def index(self):
+            runs.append(1)
+            begun.set()
+            may_end.wait()
+            yield Indexed(1, 1, warnings=(f"run {len(runs)}",))
+
+    class Shelf:
+        corpus = Corpus()
+
+    indexing = Indexing(Shelf())
+    assert "Still indexing" in indexing.said(0)[0]
+    begun.wait()
+    threading.Timer(0.05, may_end.set).start()
+    assert indexing.said(60) == ["run 2"]
+    assert indexing.said(60) == ["run 3"]
+
+
+@pytest.mark.parametrize(
+    ("trouble", "told"),
+    [
+        (WeaviateFailed("Weaviate does not answer."), "Weaviate does not answer"),
+        (RuntimeError("broken"), "mistake of ours"),
+    ],
+)
+def test_an_index_that_fails_is_told_and_does_not_hang(trouble, told):
+    class Corpus:
+        def index(self):
+            raise trouble
+
+    class Shelf:
+        corpus = Corpus()
+
+    [warning] = Indexing(Shelf()).said(60)
+    assert told in warning
+
+
+async def test_a_sync_that_is_cut_short_says_to_call_again(library, world, monkeypatch):
+    monkeypatch.setattr(rag, "_SYNC_S", 1e-6)
+    term = f"{world.paper('pmc_cloud').pmid}[uid]"
+    arguments = {"query_key": "one", "term": term}
+    first = await answer(library, "pubmed_sync_delta", **arguments)
+    assert first["pmids_processed"] == 0
+    assert any("call again" in warning for warning in first["warnings"])
+    for _ in range(20):
+        synced = await answer(library, "pubmed_sync_delta", **arguments)
+        if not synced["warnings"]:
+            break
+    assert synced["inserted"] == 1
+
+
+async def test_a_quotation_cannot_be_looked_for_in_an_empty_corpus(library):
+    result = await call(library, "verify_quote", {"text": "corals bleach in warm water for weeks"})
+    assert result.is_error
+    assert result.meta["error"]["code"] == "STORE"
+
+
+async def test_over_http_the_record_says_whose_token_moved_a_watermark(library):
+    shared = Library(library.settings.model_copy(update={"mcp_auth_secret_key": SecretStr(SECRET)}))
+    with Endpoint(shared) as endpoint:
+        async with Client(endpoint.url, auth=endpoint.token(subject="alice")) as client:
+            day = {"query_key": "reef", "last_edat": "2025-01-01"}
+            assert not (await client.call_tool("corpus_checkpoint_set", day)).is_error
+    [move] = library.corpus.database.moves("reef")
+    assert "alice" in move.by
+    shared.corpus.database.close()

@@ -1,0 +1,288 @@
+"""The corpus in the shell: sync and index from cron, find and quote on a terminal."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from ..passages.query_terms import terms_of
+from ..plain_text import clean_text, one_line
+from .speaking import UNREACHABLE, command, counted, counter, note, say
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from ..corpus.index import Indexed
+    from ..corpus.quotations import Quotation
+    from ..corpus.search import Found
+    from ..library import Library
+    from ..passage import Passage
+
+NOT_VERBATIM = 1
+_SNIPPET, _BEFORE = 320, 40
+_SHORTEST_STEM = 4
+
+
+def add(commands: Any) -> None:
+    """Register the commands."""
+    sync = command(commands, "sync", _sync, "bring the records of a PubMed query up to date")
+    sync.add_argument("key", help="a name for the query: the next sync goes on from there")
+    sync.add_argument("term", help="the query, in PubMed's syntax")
+    sync.add_argument("--overlap-days", type=int, default=5, help="asked for again (5)")
+    sync.add_argument("--full", action="store_true", help="ask for everything again")
+    checkpoint = command(commands, "checkpoint", _checkpoint, "how far a query is synced")
+    checkpoint.add_argument("key", help="see sync")
+    checkpoint.add_argument("--set", default="", metavar="DATE", help="move it, also back")
+    index = command(commands, "index", _index, "cut and embed what changed, to be found")
+    index.add_argument("--all", action="store_true", help="everything anew")
+    _find_options(command(commands, "find", _find, "find passages by words and by meaning"))
+    quote = command(commands, "quote", _quote, "say where a quotation stands, word for word")
+    quote.add_argument("text", help="the quotation; - is stdin")
+    command(commands, "stats", _stats, "what is in the corpus, and what is out of date")
+
+
+def _find_options(find: argparse.ArgumentParser) -> None:
+    find.add_argument("query", nargs="+")
+    find.add_argument("-n", "--top-k", type=int, default=10, help="so many passages (10)")
+    find.add_argument("--by", choices=["both", "words", "meaning"], default="both")
+    find.add_argument("--year-from", type=int, default=0)
+    find.add_argument("--year-to", type=int, default=0)
+    find.add_argument("--journal", default="")
+    find.add_argument("--type", dest="publication_types", action="append", default=[])
+    find.add_argument("--kind", choices=["full_text", "abstract"])
+    find.add_argument("--retracted", action="store_true", help="retracted papers too")
+    find.add_argument("--no-quality", dest="quality", action="store_false", help="by score alone")
+
+
+def _sync(args: argparse.Namespace, library: Library) -> int:
+    synced = library.corpus.sync(
+        args.key,
+        args.term,
+        overlap_days=args.overlap_days,
+        full=args.full,
+        progress=counter,
+    )
+    told = (
+        f"{args.key}: {counted(synced.pmids_processed, 'record')}: {synced.inserted:,} new, "
+        f"{synced.updated:,} updated, {synced.skipped:,} as they were."
+    )
+    row = {**asdict(synced), "query_key": args.key}
+    say(row if args.json else told, args.json)
+    _warn(synced.warnings)
+    if synced.unfinished:
+        note("PubMed did not answer for all of it. The same command goes on from there.")
+        return UNREACHABLE
+    if synced.inserted or synced.updated:
+        note("To have them found: server.py index")
+    return 0
+
+
+def _checkpoint(args: argparse.Namespace, library: Library) -> int:
+    corpus = library.corpus
+    if args.set:
+        corpus.set_checkpoint(args.key, args.set, by="shell")
+    known = corpus.checkpoint(args.key)
+    row = asdict(known) if known else {"query_key": args.key, "last_edat": None}
+    told = f"{args.key}: {row['last_edat'] or 'never synced'}"
+    say(row if args.json else told, args.json)
+    return 0
+
+
+def _index(args: argparse.Namespace, library: Library) -> int:
+    last: Indexed | None = None
+    for last in _shown(library.corpus.index(everything=args.all)):  # noqa: B007 - the work
+        pass
+    if last is None:
+        return 0
+    told = (
+        f"{counted(last.done, 'paper')}: {last.cut:,} cut anew, {last.dropped:,} dropped; "
+        f"{last.passages:,} passages added, {last.removed:,} removed, {last.vectors:,} vectors."
+    )
+    say(asdict(last) if args.json else told, args.json)
+    _warn(last.warnings)
+    return 0
+
+
+def _shown(progress: Iterator[Indexed]) -> Iterator[Indexed]:
+    """The same, with a line on a terminal that says how far it is."""
+    shown = time.monotonic()
+    watched = sys.stderr.isatty()
+    for indexed in progress:
+        if watched and time.monotonic() - shown >= 1:
+            shown = time.monotonic()
+            vectors = f"{indexed.vectors:,} of {indexed.vectors_due:,} vectors"
+            words = f"{indexed.done:,} of {indexed.total:,} papers, {vectors} …"
+            sys.stderr.write(f"\r\033[K{words}")
+            sys.stderr.flush()
+        yield indexed
+    if watched:
+        sys.stderr.write("\r\033[K")
+
+
+def _find(args: argparse.Namespace, library: Library) -> int:
+    from ..passage import Filters
+
+    filters = Filters(
+        year_from=args.year_from or None,
+        year_to=args.year_to or None,
+        journal=args.journal,
+        publication_types=tuple(args.publication_types),
+        kind=args.kind,
+        retracted=args.retracted,
+    )
+    query = " ".join(args.query)
+    answer = library.corpus.find(
+        query, top_k=args.top_k, quality_bias=args.quality, filters=filters, by=args.by
+    )
+    if args.json:
+        for found in answer.hits:
+            say(_row(found), as_json=True)
+    else:
+        _print(answer.hits, query)
+    _warn(answer.warnings)
+    if not answer.hits:
+        note("Nothing in the corpus answers this.")
+    return 0
+
+
+def _row(found: Found) -> dict[str, Any]:
+    passage = found.passage
+    return {
+        **asdict(passage),
+        "uuid": passage.uuid,
+        "score": found.score,
+        "sim": found.sim,
+        "bm25": found.bm25,
+        "quality": found.quality.row(),
+    }
+
+
+def _print(hits: tuple[Found, ...], query: str) -> None:
+    """Snippets; on a terminal the words that were asked for stand out."""
+    if not sys.stdout.isatty():
+        for number, found in enumerate(hits, 1):
+            say(_entry(number, found, query))
+        return
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    for number, found in enumerate(hits, 1):
+        console.print(_coloured(_entry(number, found, query), query), soft_wrap=True)
+
+
+def _entry(number: int, found: Found, query: str) -> str:
+    passage = found.passage
+    flag = "[RETRACTED] " if passage.retracted else ""
+    about = [one_line(passage.journal), str(passage.year or "")]
+    ranked = f"quality {found.quality.total}  score {found.score:.4f}"
+    lines = [
+        f"{number:>3}. {flag}{one_line(passage.title)}",
+        f"     {passage.paper}  {' '.join(filter(None, about))}  {ranked}",
+        f"     {_place(passage)}",
+        f"     {snippet(passage.text, query)}",
+    ]
+    return clean_text("\n".join(lines))
+
+
+def _place(stands: Passage | Quotation) -> str:
+    """Where it stands: without a file, in title, blank line and abstract of the record."""
+    where = filter(None, (one_line(stands.section), stands.file or "record"))
+    return f"{' · '.join(where)} [{stands.start}:{stands.end}]"
+
+
+def snippet(text: str, query: str) -> str:
+    """The stretch of a passage, on one line, that holds the most of the words asked for.
+
+    >>> snippet("Corals bleach in warm water.", "bleaching")
+    'Corals bleach in warm water.'
+    """
+    line = one_line(text)
+    if len(line) <= _SNIPPET:
+        return line
+    asked = [(found.start(), _stem(found[0])) for found in _asked_words(line, query)]
+
+    def held(start: int) -> int:
+        return len({word for at, word in asked if start <= at < start + _SNIPPET})
+
+    first = max((at for at, _ in asked), key=held, default=0)
+    start = max(0, min(first - _BEFORE, len(line) - _SNIPPET))
+    start = line.rfind(" ", 0, start) + 1
+    end = line.rfind(" ", 0, start + _SNIPPET) if start + _SNIPPET < len(line) else len(line)
+    end = end if end > start else start + _SNIPPET
+    return "… " * (start > 0) + line[start:end] + " …" * (end < len(line))
+
+
+def _asked_words(text: str, query: str) -> Iterator[re.Match[str]]:
+    """The words of *text* that begin as a word of *query* does, whatever their endings."""
+    stems = {_stem(word) for word in re.findall(r"\w+", " ".join(terms_of(query)))}
+    return (found for found in re.finditer(r"\w+", text) if _stem(found[0]) in stems)
+
+
+def _stem(word: str) -> str:
+    """Enough of a word to know it again: an index knows better, a reader sees the same.
+
+    >>> _stem("bleaching") == _stem("bleached"), _stem("CXCR4")
+    (True, 'cxcr4')
+    """
+    word = word.casefold()
+    if len(word) <= _SHORTEST_STEM or not word.isalpha():
+        return word
+    return re.sub(r"(ings?|ed|es|ly|s|e|ation|ations)$", "", word) or word
+
+
+def _coloured(entry: str, query: str) -> Text:
+    from rich.text import Text
+
+    head, *others = entry.split("\n")
+    text = Text(head, style="bold")
+    for line in others[:-1]:
+        text.append(f"\n{line}", style="dim not bold")
+    body = Text(f"\n{others[-1]}", style="not bold")
+    for word in _asked_words(body.plain, query):
+        body.stylize("bold yellow", word.start(), word.end())
+    return text.append_text(body)
+
+
+def _quote(args: argparse.Namespace, library: Library) -> int:
+    text = sys.stdin.read() if args.text == "-" else args.text
+    found = library.corpus.verify_quote(text)
+    if args.json:
+        say(asdict(found), as_json=True)
+    elif not found.found:
+        say("Not in the corpus, and nothing like it.")
+    else:
+        where = _place(found)
+        head = "Verbatim" if found.verbatim else f"Not verbatim; nearest ({found.likeness:.2f})"
+        say(f"{head}: {found.paper} {one_line(found.title)}\n  {where}")
+        if not found.verbatim:
+            say(f"  {one_line(found.text)}")
+    return 0 if found.verbatim else NOT_VERBATIM
+
+
+def _stats(args: argparse.Namespace, library: Library) -> int:
+    stats = library.corpus.stats()
+    row = asdict(stats)
+    if args.json:
+        say(row, as_json=True)
+        return 0
+    for name, value in row.items():
+        if name == "warnings":
+            continue
+        shown = ", ".join(f"{k} {v}" for k, v in value.items()) if name in _TABLES else value
+        number = f"{shown:,}" if isinstance(shown, int) else one_line(str(shown)) or "–"
+        say(f"{name.replace('_', ' '):<16} {number}")
+    _warn(stats.warnings)
+    return 0
+
+
+_TABLES = ("kinds", "years", "synced")
+
+
+def _warn(warnings: tuple[str, ...]) -> None:
+    for warning in warnings:
+        note(f"warning: {warning}")

@@ -1,0 +1,107 @@
+"""A corpus: the records of whole fields, kept up to date, and their passages.
+
+`sync` follows PubMed, `index` cuts and embeds what changed, `search` finds passages, `quality`
+weighs papers, `quotations` says where a quotation stands. Records, checkpoints and passages are
+kept in SQL (`..store.corpus_database`): inside the shelf by default, in PostgreSQL where
+``DATABASE_URL`` says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ..passages import Embedder, Finder
+    from ..settings import Settings
+    from ..store import Shelf
+    from ..store.corpus_database import Checkpoint, CorpusDatabase, CorpusRecord, Synced
+    from ..store.corpus_records import CorpusCounts
+    from ..web import Web
+    from .index import Indexed
+    from .quotations import Quotation
+    from .search import Answer
+    from .stats import CorpusStats
+
+
+class Corpus:
+    """The corpus of one shelf; see the module. Constructing one touches neither disk nor network.
+
+    Examples
+    --------
+    >>> library.corpus.sync("glp1", "GLP-1 AND obesity").inserted        # doctest: +SKIP
+    >>> for progress in library.corpus.index(): ...                      # doctest: +SKIP
+    >>> library.corpus.find("weight loss after one year").hits[0].text   # doctest: +SKIP
+    """
+
+    def __init__(self, settings: Settings, web: Web, shelf: Shelf) -> None:
+        self.settings = settings
+        self.web = web
+        self.shelf = shelf
+        self.counted: tuple[float, CorpusCounts] | None = None  # see `.search`
+
+    @cached_property
+    def database(self) -> CorpusDatabase:
+        """Records, checkpoints, passages: the truth."""
+        from ..store.corpus_database import CorpusDatabase
+
+        return CorpusDatabase.of(self.settings, self.shelf.folder)
+
+    @cached_property
+    def embedder(self) -> Embedder | None:
+        """Who makes vectors; None where the settings want none."""
+        from ..passages.embedders import embedder_of
+
+        return embedder_of(self.settings)
+
+    @cached_property
+    def finder(self) -> Finder:
+        """Where passages are found."""
+        from ..passages.finders import finder_of
+
+        return finder_of(self.settings, self.database.engine, self.shelf.folder)
+
+    def sync(self, query_key: str, term: str, **options: Any) -> Synced:
+        """Bring the records of a question up to date; see `.sync.sync`."""
+        from .sync import sync
+
+        return sync(query_key, term, self.database, self.web, **options)
+
+    def checkpoint(self, query_key: str) -> Checkpoint | None:
+        """How far a question is synced; None where it never was."""
+        return self.database.checkpoint(query_key)
+
+    def set_checkpoint(self, query_key: str, last_edat: str, *, by: str = "") -> None:
+        """Move a watermark by hand, backwards too; the move is written down."""
+        self.database.set_checkpoint(query_key, last_edat, manual=True, by=by)
+
+    def record(self, doc_id: str) -> CorpusRecord:
+        """One paper of the corpus, by ``pmid:…`` or PMID; see `.search.record`."""
+        from .search import record
+
+        return record(doc_id, self.database, self.shelf)
+
+    def index(self, **options: Any) -> Iterator[Indexed]:
+        """Cut and embed what changed; going through it does the work. See `.index.index`."""
+        from .index import index
+
+        return index(self, **options)
+
+    def find(self, query: str, **options: Any) -> Answer:
+        """Passages by words and by meaning; see `.search.find`."""
+        from .search import find
+
+        return find(query, self, **options)
+
+    def verify_quote(self, text: str) -> Quotation:
+        """Where a quotation stands verbatim, or the nearest passage; see `.quotations.verify`."""
+        from .quotations import verify
+
+        return verify(text, self)
+
+    def stats(self) -> CorpusStats:
+        """What is in the corpus, and what is out of date; see `.stats.stats`."""
+        from .stats import stats
+
+        return stats(self)

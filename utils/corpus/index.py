@@ -1,0 +1,310 @@
+"""From records and full texts to passages that are found: what changed is cut and embedded.
+
+SQL is the truth and the finder is derived from it. What goes leaves the finder first, and what
+comes is in SQL first: so the finder never holds a passage that SQL does not know, and when both
+count the same number of passages they hold the same ones. Where the text of a paper that was
+indexed before changes, SQL says so until the finder has followed. A run that is killed anywhere is
+completed by the next one.
+
+Words come first and vectors afterwards: a model takes hours for what the words take minutes for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..errors import EmbeddingsFailed, StoreFailed
+from ..passage import Passage
+from ..steady_clock import SteadyClock
+from .texts import Text, Texts
+
+if TYPE_CHECKING:
+    from ..passages import Embedder, Held
+    from . import Corpus
+
+LOCK = "the index of passages"
+_PATIENCE_S = 10.0
+_BATCH, _EMBEDDED, _PAGE = 512, 256, 1000
+_TOLD = 200  # papers between two words on how far it has come
+_TOUCHED = 50_000
+_WARNINGS = 20
+_FILTERED = ("year", "journal", "publication_types", "kind", "retracted")
+_UNSETTLED = ""  # the digest of a paper whose new passages the finder may not have yet
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """How far indexing has come.
+
+    ``done`` of ``total`` papers were looked at (one that lies on the shelf and has a record counts
+    twice), ``cut`` of them anew and ``dropped`` because they are gone. ``passages`` counts those
+    written to the index, ``removed`` those taken out, ``vectors`` those made of about
+    ``vectors_due``; ``unfinished`` says that the time was up: run it again to go on.
+    """
+
+    done: int = 0
+    total: int = 0
+    cut: int = 0
+    dropped: int = 0
+    passages: int = 0
+    removed: int = 0
+    vectors: int = 0
+    model: str = ""
+    warnings: tuple[str, ...] = ()
+    unfinished: bool = False
+    vectors_due: int = 0
+
+
+def index(
+    corpus: Corpus, *, everything: bool = False, longest_s: float | None = None
+) -> Iterator[Indexed]:
+    """Cut and embed what changed since the last time; going through it does the work.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        What is indexed.
+    everything : bool, optional
+        Cut every text again and compare the whole index with SQL. Even then, no passage that has a
+        vector of the model is embedded again.
+    longest_s : float, optional
+        Stop after so many seconds, at a place from which the next call goes on.
+
+    Yields
+    ------
+    Indexed
+        How far it has come; the last one says what came of it.
+
+    Raises
+    ------
+    BadRequest
+        Another process is indexing.
+    EmbeddingsFailed
+        The service of the model broke down; what was indexed until then stays.
+    StoreFailed, WeaviateFailed
+        Database or index cannot be used.
+    """
+    with corpus.database.alone(LOCK, _PATIENCE_S):
+        yield from _Run(corpus, everything, longest_s).steps()
+
+
+class _Cut(NamedTuple):
+    """A text that was cut: what the finder must learn and forget of it.
+
+    ``settled``: SQL may say at once that it is indexed, for nothing older can stay in the finder.
+    """
+
+    key: str
+    digest: str
+    made: list[Passage]
+    fresh: list[Passage]
+    gone: list[str]
+    settled: bool
+
+
+class _Run:
+    """One run; ``told`` is what it has come to."""
+
+    def __init__(self, corpus: Corpus, everything: bool, longest_s: float | None) -> None:
+        self.corpus = corpus
+        self.database = corpus.database
+        self.finder = corpus.finder
+        self.everything = everything
+        self.told = Indexed()
+        self.clock = SteadyClock()
+        self.end = None if longest_s is None else self.clock.now() + longest_s
+        self.batch: list[_Cut] = []
+        self.gathered = 0
+        self.touched: list[str] = []
+
+    def steps(self) -> Iterator[Indexed]:
+        embedder = self._embedder()
+        before = self._prepared(embedder)
+        counts = self.database.counts()
+        # Where every passage had its vector, only what is written now can lack one.
+        whole = before.vectors == before.passages == counts.passages and not self.everything
+        yield from self._words()
+        if not self.told.unfinished:
+            if embedder:
+                yield from self._vectors(embedder, whole)
+            else:
+                yield from self._missing_words()
+        if not self.told.unfinished:
+            self._compare()
+        yield self.told
+
+    def _embedder(self) -> Embedder | None:
+        """Who makes vectors; None, and why, where nobody can."""
+        embedder = self.corpus.embedder
+        if embedder is None:
+            trouble = "EMBEDDINGS_PROVIDER=none."
+        elif not (trouble := embedder.available()):
+            try:
+                self._tell(model=embedder.model)
+            except EmbeddingsFailed as error:
+                trouble = str(error)
+            else:
+                return embedder
+        self._warn(f"Indexed by words alone: {trouble}")
+        return None
+
+    def _prepared(self, embedder: Embedder | None) -> Held:
+        """Have the index ready for the model; what it holds then."""
+        before = self.finder.held()
+        model = self.told.model
+        if model and before.vectors and before.model != model:
+            self._warn(
+                f"The model has changed from {before.model} to {model}: "
+                f"{before.vectors:,} passages are embedded again."
+            )
+        self.finder.prepare(model, embedder.dim if embedder else 0)
+        return self.finder.held()
+
+    # -- words -----------------------------------------------------------------------------------
+
+    def _words(self) -> Iterator[Indexed]:
+        """Cut what changed, drop what is gone."""
+        known = self.database.source_digests()
+        texts = Texts(self.corpus)
+        left = dict.fromkeys(known)
+        for text in texts:
+            if text is not None:
+                left.pop(text.key, None)
+                self._look(text, known.get(text.key))
+            self._tell(done=self.told.done + 1, total=texts.total)
+            if self._flushed() or self.told.done % _TOLD == 0:
+                yield self.told
+                if self._time_is_up():
+                    return
+        self._flushed(all_=True)
+        if not texts.total and not known:
+            self._warn("There is nothing to index: sync a question or download papers first.")
+        for number, key in enumerate(left):
+            self._drop(key)
+            if number % _TOLD == 0:
+                yield self.told
+                if self._time_is_up():
+                    return
+
+    def _look(self, text: Text, known: str | None) -> None:
+        """Cut one text, if it changed."""
+        digest = text.digest
+        if digest == known and not self.everything:
+            return
+        try:
+            made = text.passages(self.corpus.shelf)
+        except StoreFailed as error:
+            self._warn(f"Left as it was: {error}")
+            return
+        old = {} if known is None else {p.uuid: p for p in self.database.passages_of(text.key)}
+        # A run was killed here: what the finder has of it is unknown.
+        doubtful = known == _UNSETTLED
+        fresh = [p for p in made if doubtful or _differs(p, old.get(p.uuid))]
+        gone = sorted(old.keys() - {passage.uuid for passage in made})
+        self.batch.append(_Cut(text.key, digest, made, fresh, gone, not (old and fresh)))
+        self.gathered += 1 + len(made)
+        self._tell(cut=self.told.cut + 1)
+
+    def _flushed(self, *, all_: bool = False) -> bool:
+        """Write what has gathered, if that is enough (or all there will be); see the module."""
+        if not self.batch or (self.gathered < _BATCH and not all_):
+            return False
+        self._remove([uuid for text in self.batch for uuid in text.gone])
+        self.database.replace_together(
+            [(t.key, t.digest if t.settled else _UNSETTLED, t.made) for t in self.batch]
+        )
+        if fresh := [passage for text in self.batch for passage in text.fresh]:
+            self.finder.upsert(fresh, None)
+            self.touched += [passage.uuid for passage in fresh]
+            self._tell(passages=self.told.passages + len(fresh))
+        if late := [(t.key, t.digest, t.made) for t in self.batch if not t.settled]:
+            self.database.replace_together(late)
+        self.batch, self.gathered = [], 0
+        return True
+
+    def _drop(self, key: str) -> None:
+        self._remove([passage.uuid for passage in self.database.passages_of(key)])
+        self.database.drop_paper(key)
+        self._tell(dropped=self.told.dropped + 1)
+
+    def _remove(self, uuids: Sequence[str]) -> None:
+        if uuids:
+            self.finder.remove(uuids)
+            self._tell(removed=self.told.removed + len(uuids))
+
+    def _missing_words(self) -> Iterator[Indexed]:
+        """Without a model: what a killed run, or another finder, left out."""
+        counted = self.database.counts().passages
+        if self.finder.held().passages == counted and not self.everything:
+            return
+        for passages in self._pages():
+            missing = self.finder.without_vectors([passage.uuid for passage in passages])
+            absent = [passage for passage in passages if passage.uuid in missing]
+            if absent:
+                self.finder.upsert(absent, None)
+                self._tell(passages=self.told.passages + len(absent))
+            yield self.told
+            if self._time_is_up():
+                return
+
+    # -- vectors ---------------------------------------------------------------------------------
+
+    def _vectors(self, embedder: Embedder, whole: bool) -> Iterator[Indexed]:
+        """Embed every passage that has no vector."""
+        held = self.finder.held()
+        few = whole and len(self.touched) <= _TOUCHED
+        self._tell(vectors_due=max(0, self.database.counts().passages - held.vectors))
+        for passages in self._those_touched() if few else self._pages():
+            missing = self.finder.without_vectors([passage.uuid for passage in passages])
+            bare = [passage for passage in passages if passage.uuid in missing]
+            for start in range(0, len(bare), _EMBEDDED):
+                some = bare[start : start + _EMBEDDED]
+                vectors = embedder.embed([passage.embedded for passage in some])
+                self.finder.upsert(some, vectors)
+                self._tell(vectors=self.told.vectors + len(some))
+                yield self.told
+                if self._time_is_up():
+                    return
+
+    def _pages(self) -> Iterator[list[Passage]]:
+        last = ""
+        while page := self.database.every_passage(last, _PAGE):
+            last = page[-1].uuid
+            yield page
+
+    def _those_touched(self) -> Iterator[list[Passage]]:
+        for start in range(0, len(self.touched), _PAGE):
+            yield list(self.database.passages(self.touched[start : start + _PAGE]).values())
+
+    # -- what is told ----------------------------------------------------------------------------
+
+    def _compare(self) -> None:
+        """Say where the finder and SQL still differ."""
+        more = self.finder.held().passages - self.database.counts().passages
+        if more > 0:
+            self._warn(
+                f"The index holds {more:,} passages the corpus does not know; they are never shown."
+            )
+
+    def _time_is_up(self) -> bool:
+        if self.end is None or self.clock.now() < self.end:
+            return False
+        self._flushed(all_=True)
+        self._tell(unfinished=True)
+        return True
+
+    def _tell(self, **changes: int | str) -> None:
+        self.told = replace(self.told, **changes)  # type: ignore[arg-type]
+
+    def _warn(self, warning: str) -> None:
+        if len(self.told.warnings) < _WARNINGS:
+            self.told = replace(self.told, warnings=(*self.told.warnings, warning))
+
+
+def _differs(passage: Passage, old: Passage | None) -> bool:
+    """Whether a finder must learn of it: it asks what is said of the paper, and no places."""
+    if old is None or old.digest != passage.digest:
+        return True
+    return any(getattr(passage, name) != getattr(old, name) for name in _FILTERED)

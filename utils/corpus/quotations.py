@@ -1,0 +1,236 @@
+"""Where a quotation stands in the corpus, word for word, or which passage comes nearest.
+
+The index proposes papers by the quotation's words; then the whole text of each is read, so that a
+quotation across the border of two passages, or from a text that has changed since it was indexed,
+is judged by what stands there today. What typesetting changes (quotation
+marks, dashes, ligatures, blanks, markup) makes no difference; a figure, a sign, a capital or a
+"not" does (`..passages.wording`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import product
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..errors import BadRequest, NotFound, StoreFailed
+from ..formats.words import count_words, folded
+from ..passage import Filters
+from ..passages.wording import Wording
+from ..plain_text import sendable
+from .texts import text_of
+
+if TYPE_CHECKING:
+    from ..passage import Passage
+    from . import Corpus
+
+LEAST_WORDS = 4
+_LONGEST = 5000
+_CANDIDATES, _QUERY, _QUERIES = 50, 400, 4
+_WIDEST_GAP = 2000
+_ELLIPSIS = re.compile(
+    r"\s*(?:\[\s*(?:\.{3,}|\u2026)\s*\]|\(\s*(?:\.{3,}|\u2026)\s*\)|\u2026|\.{3,}|(?:\.\s){2,}\.)\s*"
+)
+_BROKEN = re.compile(r"(?<=[^\W\d_])[-\u00ad\u2010][ \t]*\r?\n[ \t]*(?=[^\W\d_])")
+_AROUND = " \t\r\n\"'\u2018\u2019\u201c\u201d\u201e\u00ab\u00bb,;:"
+_NEGATION = re.compile(r"\b(?:not?|never|nor|neither|none|cannot|without|\w+n't|fail\w*)\b", re.I)
+_SENTENCE_END = re.compile(r"[.!?]\s+[A-Z]")
+
+
+@dataclass(frozen=True, slots=True)
+class Quotation:
+    """What was found for a quotation.
+
+    ``verbatim``: it stands there word for word; then ``start`` and ``end`` are its own place in
+    ``file`` (or, without one, in title, blank line and abstract of the record), and ``text`` is
+    what stands there, with whatever an ellipsis left out. Else ``text`` is the nearest passage and
+    its place; ``found`` is False where no passage shares a word with it. ``likeness`` is 1 for what
+    is verbatim, and below that the share of the words that are there in order. ``uuid`` names the
+    passage; empty where a verbatim quotation is in none (in a reference list).
+    """
+
+    found: bool
+    verbatim: bool = False
+    paper: str = ""
+    title: str = ""
+    file: str = ""
+    section: str = ""
+    start: int = 0
+    end: int = 0
+    text: str = ""
+    likeness: float = 0.0
+    uuid: str = ""
+
+
+class _Asked(NamedTuple):
+    """A quotation, folded: its parts in order; with a hyphen at a line's end in both readings."""
+
+    words: list[str]
+    parts: list[str]
+    readings: list[list[str]]
+
+
+def verify(text: str, corpus: Corpus) -> Quotation:
+    """Where a quotation stands verbatim, or the nearest passage.
+
+    Parameters
+    ----------
+    text : str
+        At least four words; ``…`` or ``[...]`` marks what was left out.
+    corpus : Corpus
+        Where it is looked for: in the papers of the 50 passages that share most of its words.
+
+    Raises
+    ------
+    BadRequest
+        It is too short to be told from any other words, or too long.
+    StoreFailed, WeaviateFailed
+        Nothing has been indexed, or the index cannot be asked.
+    """
+    asked = _asked(text)
+    if not corpus.finder.held().passages:
+        msg = "The index is empty: the quotation was looked for nowhere."
+        raise StoreFailed(msg, "Sync a question or download papers, then: server.py index.")
+    candidates = _candidates(asked, corpus)
+    for passage in _one_of_each(candidates):
+        if found := _verbatim(asked, passage, corpus):
+            return found
+    return _nearest(asked, candidates)
+
+
+def _asked(text: str) -> _Asked:
+    sendable(text, "quotation", _LONGEST)
+    if count_words(text) < LEAST_WORDS:
+        msg = f"{text.strip()[:80]!r} has fewer than {LEAST_WORDS} words; they may stand anywhere."
+        raise BadRequest(msg, "Quote a whole clause or sentence.")
+    parts = [part for piece in _ELLIPSIS.split(text) if (part := _trimmed(piece))]
+    ways = [dict.fromkeys((_BROKEN.sub("", part), _BROKEN.sub("-", part))) for part in parts]
+    readings = [[Wording.of(part).words.strip() for part in way] for way in product(*ways)]
+    return _Asked(folded(text), parts, readings[:16])
+
+
+def _trimmed(part: str) -> str:
+    """Without the marks around a quotation; the last full stop may be the quoter's own."""
+    bare = part.strip(_AROUND)
+    return bare[:-1].rstrip(_AROUND) if bare.endswith(".") else bare
+
+
+def _candidates(asked: _Asked, corpus: Corpus) -> list[Passage]:
+    """The passages that share most words with it; a long quotation is looked for in stretches."""
+    queries: list[str] = []
+    for part in asked.parts:
+        queries += [part[at : at + _QUERY] for at in range(0, len(part), _QUERY)]
+    scores: dict[str, float] = {}
+    everywhere = Filters(retracted=True)
+    spread = queries[:: max(1, -(-len(queries) // _QUERIES))]
+    for query in spread:
+        for rank, hit in enumerate(corpus.finder.search(query, None, _CANDIDATES, everywhere)):
+            scores[hit.uuid] = scores.get(hit.uuid, 0.0) + 1 / (10 + rank)
+    best = sorted(scores, key=lambda uuid: -scores[uuid])[:_CANDIDATES]
+    known = corpus.database.passages(best)
+    return [known[uuid] for uuid in best if uuid in known]
+
+
+def _one_of_each(passages: Sequence[Passage]) -> Iterator[Passage]:
+    """The first passage of every text."""
+    met: set[tuple[str, str]] = set()
+    for passage in passages:
+        if (passage.paper, passage.file) not in met:
+            met.add((passage.paper, passage.file))
+            yield passage
+
+
+def _verbatim(asked: _Asked, passage: Passage, corpus: Corpus) -> Quotation | None:
+    """The quotation in the text of this passage's paper, if it stands there."""
+    try:
+        text = text_of(passage, corpus)
+    except NotFound:
+        return None  # gone since it was indexed
+    wording = Wording.of(text)
+    for parts in asked.readings:
+        if span := _in_order(parts, wording):
+            start, end = wording.place(*span)
+            there = _holding(start, corpus.database.passages_of(passage.paper))
+            return Quotation(
+                found=True,
+                verbatim=True,
+                paper=passage.paper,
+                title=passage.title,
+                file=passage.file,
+                section=there.section if there else "",
+                start=start,
+                end=end,
+                text=text[start:end],
+                likeness=1.0,
+                uuid=there.uuid if there else "",
+            )
+    return None
+
+
+def _in_order(parts: Sequence[str], wording: Wording) -> tuple[int, int] | None:
+    """Where all parts follow each other, not too far apart, with no "not" left out between."""
+    begin = wording.find(parts[0])
+    while begin >= 0:
+        end = begin + len(parts[0])
+        for part in parts[1:]:
+            at = wording.find(part, end)
+            gap = wording.words[end:at]
+            negated = _NEGATION.search(gap) and not _SENTENCE_END.search(gap)
+            if at < 0 or at - end > _WIDEST_GAP or negated:
+                break
+            end = at + len(part)
+        else:
+            return begin, end
+        begin = wording.find(parts[0], begin + 1)
+    return None
+
+
+def _holding(position: int, passages: Sequence[Passage]) -> Passage | None:
+    return next((one for one in passages if one.start <= position < one.end), None)
+
+
+def _nearest(asked: _Asked, candidates: Sequence[Passage]) -> Quotation:
+    """The passage with the stretch most like the quotation."""
+    scored = [(_likeness(asked.words, folded(one.text)), one) for one in candidates]
+    if not scored:
+        return Quotation(found=False)
+    likeness, best = max(scored, key=lambda pair: pair[0])
+    if not likeness:
+        return Quotation(found=False)
+    return Quotation(
+        found=True,
+        paper=best.paper,
+        title=best.title,
+        file=best.file,
+        section=best.section,
+        start=best.start,
+        end=best.end,
+        text=best.text,
+        likeness=round(min(likeness, 0.99), 3),
+        uuid=best.uuid,
+    )
+
+
+def _likeness(words: Sequence[str], there: Sequence[str]) -> float:
+    """How much of a quotation stands in a text in its order, 0 to 1.
+
+    Compared is the stretch, as long as the quotation and a fifth, that shares most words with it.
+    """
+    width = len(words) + len(words) // 5
+    wanted, shared, best, at = Counter(words), 0, -1, 0
+    held: Counter[str] = Counter()
+    for number, word in enumerate(there):
+        held[word] += 1
+        shared += held[word] <= wanted[word]
+        if number >= width:
+            old = there[number - width]
+            shared -= held[old] <= wanted[old]
+            held[old] -= 1
+        if shared > best:
+            best, at = shared, max(0, number - width + 1)
+    matcher = SequenceMatcher(None, words, there[at : at + width], autojunk=False)
+    return sum(block.size for block in matcher.get_matching_blocks()) / max(1, len(words))

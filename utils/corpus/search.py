@@ -1,0 +1,286 @@
+"""Passages of the corpus for a question, by words and by meaning, the better papers first.
+
+An index only proposes: what a passage says, where it stands and whether its paper was retracted
+since is read from SQL, and what is no longer there is left out. How the order comes about:
+
+1. The finder fuses what words and vectors found into one score.
+2. With ``quality_bias`` the score is multiplied by ``1 + 0.2 * total / 9`` (`.quality`). Ranks are
+   close together (1/61, 1/62, … since they are fused by rank), so that the best record climbs about
+   a dozen places over the worst, and never over a passage that both ways have among their forty
+   best.
+3. One paper has at most three passages among the answers while other papers have any.
+
+*Could not look* is never shown as *nothing found*: an empty index and a store that is down are
+errors; a missing model is a warning, or an error where only meaning was asked for.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from ..errors import BadRequest, EmbeddingsFailed, NotFound, StoreFailed
+from ..identifiers import Ids
+from ..paper import Paper
+from ..passage import Filters
+from ..passages.query_terms import terms_of
+from ..plain_text import sendable
+from ..store.corpus_records import CorpusRecord
+from .quality import BEST, quality_of, today
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ..passage import Hit, Passage
+    from ..passages import Held
+    from ..store import Shelf
+    from ..store.corpus_database import CorpusDatabase
+    from ..store.corpus_records import CorpusCounts
+    from . import Corpus
+    from .quality import Quality
+
+    Vector = NDArray[np.float32]
+
+By = Literal["both", "words", "meaning"]
+WEIGHT = 0.2
+MOST_OF_ONE_PAPER = 3
+MOST = 100
+_LONGEST_QUERY = 4000
+_COUNTED_S = 10.0
+# Room for what turns out to be out of date, and for papers behind the passages of one.
+_CANDIDATES, _LEAST_CANDIDATES = 3, 50
+_USUAL = Filters()
+_INDEX_IT = "Bring the index up to date: server.py index (MCP: pubmed_sync_delta)."
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A passage that answers; ``score`` is what it is ranked by, see the module.
+
+    ``sim`` (cosine) and ``bm25`` are None where that way did not find it.
+    """
+
+    passage: Passage
+    score: float
+    sim: float | None
+    bm25: float | None
+    quality: Quality
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What was found, best first, and what a reader must know about how it was looked for."""
+
+    hits: tuple[Found, ...]
+    warnings: tuple[str, ...] = ()
+
+
+def find(
+    query: str,
+    corpus: Corpus,
+    *,
+    top_k: int = 20,
+    quality_bias: bool = True,
+    filters: Filters = _USUAL,
+    by: By = "both",
+    pubmed_only: bool = False,
+) -> Answer:
+    """The best passages for *query*.
+
+    Parameters
+    ----------
+    query : str
+        A question, or words.
+    corpus : Corpus
+        What is searched.
+    top_k : int, optional
+        How many passages at most, 1 to 100.
+    quality_bias : bool, optional
+        Whether better papers climb, see the module.
+    filters : Filters, optional
+        Which passages count.
+    by : {"both", "words", "meaning"}, optional
+        How to look.
+    pubmed_only : bool, optional
+        Leave out papers without a PMID, and say how many of the best passages are theirs.
+
+    Raises
+    ------
+    BadRequest
+        The query is empty or cannot be asked, or *top_k* is out of range.
+    StoreFailed, WeaviateFailed
+        The index is empty, or where it is kept cannot be reached.
+    EmbeddingsFailed
+        Only meaning was asked for, and there are no vectors.
+    """
+    asked = sendable(query, "query", _LONGEST_QUERY).strip()
+    _check(asked, top_k, filters)
+    held = corpus.finder.held()
+    if not held.passages:
+        raise _empty(corpus.database.counts())
+    vector, trouble = (None, None) if by == "words" else _vector(asked, corpus, held)
+    if trouble and by == "meaning":
+        raise trouble
+    if vector is None and not terms_of(asked):
+        raise BadRequest("There is no word in the query to look for.", "Ask in words.")
+    limit = max(_LEAST_CANDIDATES, _CANDIDATES * top_k)
+    hits = corpus.finder.search("" if by == "meaning" else asked, vector, limit, filters)
+    found = list(_resolved(hits, corpus, filters, WEIGHT if quality_bias else 0.0))
+    best = in_turn(found, top_k)
+    warnings = [f"Found by words alone: {trouble}"] if trouble else []
+    warnings += _out_of_date(held, _counts(corpus))
+    if pubmed_only and (elsewhere := sum(not _in_pubmed(one.passage) for one in best)):
+        best = in_turn((one for one in found if _in_pubmed(one.passage)), top_k)
+        warnings.append(f"Left out: {elsewhere:,} passages of papers without a PMID.")
+    return Answer(best, tuple(warnings))
+
+
+def record(doc_id: str, database: CorpusDatabase, shelf: Shelf | None = None) -> CorpusRecord:
+    """The record of ``pmid:…`` (or a bare PMID).
+
+    A paper that lies on the *shelf* and was never synced has the record it was filed with, as
+    version 1: whatever a search answers can be looked up.
+
+    Raises
+    ------
+    BadRequest
+        *doc_id* is no PMID.
+    NotFound
+        Neither holds it, or PubMed took it out.
+    """
+    ids = Ids.parse(doc_id)
+    if not ids.pmid:
+        raise BadRequest(f"{doc_id} is no PMID.", "Ask for pmid:… as a search answers it.")
+    known = database.record(ids.pmid)
+    if known and known.gone:
+        msg = f"PubMed took PMID {ids.pmid} out; its record is kept no longer."
+        raise NotFound(msg, "A duplicate may have stayed: search for its title.")
+    if known:
+        return known
+    stored = shelf.find(ids) if shelf else None
+    if not stored:
+        msg = f"PMID {ids.pmid} is not in the corpus."
+        raise NotFound(
+            msg, "Sync a question that finds it: server.py sync (MCP: pubmed_sync_delta)."
+        )
+    paper = stored.paper
+    return CorpusRecord(paper, 1, "", paper.entered, paper.revised, False, stored.saved_at)
+
+
+def in_turn(found: Iterable[Found], top_k: int) -> tuple[Found, ...]:
+    """The best *top_k*, no paper taking the places of others; best first."""
+    taken: Counter[str] = Counter()
+    first: list[Found] = []
+    later: list[Found] = []
+    for one in sorted(found, key=_rank):
+        taken[one.passage.paper] += 1
+        (first if taken[one.passage.paper] <= MOST_OF_ONE_PAPER else later).append(one)
+    return tuple(sorted((first + later)[:top_k], key=_rank))
+
+
+def _rank(found: Found) -> tuple[float, str]:
+    return -found.score, found.passage.uuid  # a tie must not be broken by chance
+
+
+def _check(asked: str, top_k: int, filters: Filters) -> None:
+    if not asked:
+        raise BadRequest("The query is empty.", "Ask a question, or give words.")
+    if not 1 <= top_k <= MOST:
+        raise BadRequest(f"top_k is {top_k}.", f"It must be from 1 to {MOST}.")
+    if filters.year_from and filters.year_to and filters.year_from > filters.year_to:
+        msg = f"The years {filters.year_from} to {filters.year_to} are none."
+        raise BadRequest(msg, "Exchange them.")
+
+
+def _empty(counts: CorpusCounts) -> StoreFailed:
+    """Why there is nothing to search, which is not the same as nothing found."""
+    if counts.passages or counts.records:
+        msg = "The index is empty: nothing was searched."
+        return StoreFailed(msg, _INDEX_IT)
+    msg = "The corpus is empty: nothing was searched."
+    hint = "Fill it: server.py sync KEY TERM, then server.py index (MCP: pubmed_sync_delta)."
+    return StoreFailed(msg, hint)
+
+
+def _vector(
+    asked: str, corpus: Corpus, held: Held
+) -> tuple[Vector | None, EmbeddingsFailed | None]:
+    """The query as the vectors of the index are, or why it cannot be compared with them."""
+    try:
+        embedder = corpus.embedder
+        if embedder is None:
+            msg = "EMBEDDINGS_PROVIDER=none."
+            return None, EmbeddingsFailed(msg, "Set it to local, hf or openai for meaning too.")
+        if missing := embedder.available():
+            return None, EmbeddingsFailed(missing)
+        if not held.vectors:
+            return None, EmbeddingsFailed("The index holds no vectors.", _INDEX_IT)
+        if held.model != embedder.model:
+            msg = f"The vectors are of {held.model}, and the settings name {embedder.model}."
+            return None, EmbeddingsFailed(msg, _INDEX_IT)
+        return embedder.embed([asked])[0], None
+    except EmbeddingsFailed as trouble:
+        return None, trouble
+
+
+def _resolved(
+    hits: Sequence[Hit], corpus: Corpus, filters: Filters, weight: float
+) -> Iterator[Found]:
+    """What the index proposed, as SQL knows it now."""
+    passages = corpus.database.passages([hit.uuid for hit in hits])
+    pmids = {one.paper.removeprefix("pmid:") for one in passages.values() if _in_pubmed(one)}
+    records = corpus.database.records(sorted(pmids))
+    day = today()
+    for hit in hits:
+        passage = passages.get(hit.uuid)
+        if passage is None:
+            continue
+        known = records.get(passage.paper.removeprefix("pmid:"))
+        paper = known.paper if known else _described(passage)
+        if (known and known.gone) or (paper.retracted and not filters.retracted):
+            continue
+        quality = quality_of(paper, day)
+        score = hit.score * (1 + weight * quality.total / BEST)
+        yield Found(passage, score, hit.sim, hit.bm25, quality)
+
+
+def _in_pubmed(passage: Passage) -> bool:
+    return passage.paper.startswith("pmid:")
+
+
+def _described(passage: Passage) -> Paper:
+    """A paper without a record in the corpus, by what its passages say of it."""
+    return Paper(
+        Ids(),
+        title=passage.title,
+        journal=passage.journal,
+        published=str(passage.year or ""),
+        publication_types=(
+            *passage.publication_types,
+            *(["Retracted Publication"] if passage.retracted else []),
+        ),
+    )
+
+
+def _counts(corpus: Corpus) -> CorpusCounts:
+    """How much there is, ten seconds ago at most: counting a million rows takes longer."""
+    now = time.monotonic()
+    if corpus.counted is None or now - corpus.counted[0] > _COUNTED_S:
+        corpus.counted = (now, corpus.database.counts())
+    return corpus.counted[1]
+
+
+def _out_of_date(held: Held, counts: CorpusCounts) -> Iterator[str]:
+    """What the counts give away without looking at every paper, as `.stats` does."""
+    papers = counts.records - counts.gone - counts.papers_cut
+    if papers > 0:
+        yield f"{papers:,} papers are not indexed yet: they are not found. {_INDEX_IT}"
+    if counts.passages != held.passages:
+        by = abs(counts.passages - held.passages)
+        yield f"The index is out of date by {by:,} passages. {_INDEX_IT}"
+    if held.vectors and (without := held.passages - held.vectors) > 0:
+        yield f"{without:,} passages have no vector yet: by meaning they are not found. {_INDEX_IT}"

@@ -1,0 +1,200 @@
+"""A question's records, brought up to date with PubMed.
+
+Asked for are the papers that came into PubMed since the watermark (by Entrez date, with an
+overlap, for PubMed indexes some of them days later), then those that were revised since the last
+time (by modification date: retractions, and papers that were taken in with an old Entrez date),
+and last the members that should have been found and were not. Every record is fetched anew.
+All of it is staged (`..store.sync_jobs`) and becomes true in one transaction at the end; a call
+that is cut short is taken up by the next one. What E-utilities promise: facts sheet, 1.2 and 1.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import TYPE_CHECKING
+
+from ..errors import BadContent, BadRequest, Miss
+from ..pubmed_slices import sweep
+from ..sources import Query
+from ..sources.eutils import BATCH
+from ..sources.pubmed import LAST_HIT, fetch, first_hits
+from ..steady_clock import SteadyClock
+from ..store.corpus_records import Synced
+from ..store.sync_jobs import Stretch, SyncJob
+
+if TYPE_CHECKING:
+    from ..store.corpus_database import CorpusDatabase
+    from ..web import Web
+
+_AT_ONCE = 3 * LAST_HIT  # hits that are swept in one step; more are asked for in halves
+_OUTAGE = 3  # batches in a row that fail: PubMed is not there
+_MANY = 10  # so many found papers are never left out by accident
+_PATIENCE_S = 10.0
+_LONGEST_KEY = 200
+_LONGEST_TERM = 50_000
+Progress = Callable[[int, int], None]
+
+
+def sync(
+    query_key: str,
+    term: str,
+    database: CorpusDatabase,
+    web: Web,
+    *,
+    overlap_days: int = 5,
+    full: bool = False,
+    longest_s: float | None = None,
+    progress: Progress | None = None,
+) -> Synced:
+    """Bring the records of a question up to date; see the module.
+
+    Parameters
+    ----------
+    query_key : str
+        The name of the question. It stands for one term; only *full* changes that.
+    term : str
+        The question in PubMed's own query language.
+    overlap_days : int
+        So many days before the watermark are asked for once more.
+    full : bool
+        Go over everything from the beginning; members that PubMed deleted are found out too.
+    longest_s : float, optional
+        Stop after about so many seconds with ``unfinished``; what was fetched stays staged.
+    progress : callable, optional
+        Told how many papers were looked at, of how many, after every batch.
+
+    Raises
+    ------
+    BadRequest
+        Key, term or overlap cannot be used, or another process syncs this question.
+    NotConfigured
+        No e-mail address is set.
+    Unreachable
+        PubMed did not answer a search. What is staged stays.
+    StoreFailed
+        The database could not be used.
+    """
+    query_key, term = _usable(query_key, term, overlap_days)
+    web.settings.require_email("NCBI")
+    patience = min(_PATIENCE_S, longest_s or _PATIENCE_S)
+    with database.alone(query_key, patience):
+        job = SyncJob.of(database, query_key, term, overlap_days, full)
+        return _Sync(job, term, web, longest_s, progress or _silent).run()
+
+
+def _usable(query_key: str, term: str, overlap_days: int) -> tuple[str, str]:
+    key, text = query_key.strip(), " ".join(term.split())
+    for name, value, most in (("query_key", key, _LONGEST_KEY), ("term", text, _LONGEST_TERM)):
+        if not value or len(value) > most or not value.isprintable():
+            msg = f"{name} must be 1 to {most:,} printable characters."
+            raise BadRequest(msg, "Correct it and call again.")
+    if not 0 <= overlap_days <= 3650:
+        raise BadRequest(f"overlap_days is {overlap_days}.", "Give 0 to 3650 days; 5 is usual.")
+    return key, text
+
+
+def _silent(done: int, total: int) -> None:
+    """Nobody wants to know."""
+
+
+class _Sync:
+    """One call: steps of a job until it is done, or the time is up."""
+
+    def __init__(
+        self, job: SyncJob, term: str, web: Web, longest_s: float | None, progress: Progress
+    ) -> None:
+        self.job = job
+        self.term = term
+        self.web = web
+        self.progress = progress
+        self.clock = SteadyClock()
+        self.end = self.clock.now() + longest_s if longest_s is not None else None
+        self.failures = 0
+        self.counted: tuple[int, int] | None = None
+
+    def run(self) -> Synced:
+        while self.failures < _OUTAGE:
+            if not self._step():
+                return self.job.merge()
+            if self.end is not None and self.clock.now() >= self.end:
+                break
+        return self.job.unfinished()
+
+    def _step(self) -> bool:
+        """Do the next thing; False when nothing is left to do."""
+        if stretch := self.job.next_stretch():
+            self._sweep(stretch)
+            return True
+        if wanted := self.job.wanted(BATCH):
+            done, total = self.counted or self.job.progress()
+            self._fetch(wanted)
+            self.counted = (done + len(wanted), total)
+            self.progress(*self.counted)
+            return True
+        return False
+
+    # -- what there is -----------------------------------------------------------------------
+
+    def _sweep(self, stretch: Stretch) -> None:
+        if stretch.date_type == "members":
+            self.job.vanished(stretch)
+            return
+        days = (f"{day:%Y/%m/%d}" for day in (stretch.first, stretch.last))
+        first, last = days
+        query = Query(self.term, min_date=first, max_date=last, date_type=stretch.date_type)
+        found = sweep(query, self.web)
+        if found.total > _AT_ONCE and stretch.first < stretch.last:
+            self.job.split(stretch)
+            return
+        pmids = [pmid for page in found.pages for pmid in page]
+        self.job.swept(stretch, pmids, found.warnings)
+
+    # -- what it says ------------------------------------------------------------------------
+
+    def _fetch(self, wanted: Mapping[str, str]) -> None:
+        """Stage the records of a batch; one that cannot be read is halved until it is alone."""
+        try:
+            papers = fetch(list(wanted), self.web, anew=True)
+            missing = {pmid: why for pmid, why in wanted.items() if pmid not in papers}
+            doubtful = self._doubtful(missing, nothing=not papers)
+        except Miss as miss:
+            if isinstance(miss.__cause__, BadContent) and len(wanted) > 1:
+                for half in _halves(wanted):
+                    self._fetch(half)
+                return
+            self.failures += 1
+            self.job.failed(wanted, _not_fetched(wanted, miss.message))
+            return
+        self.failures = 0
+        omitted = [pmid for pmid in missing if pmid not in doubtful]
+        self.job.keep((papers[pmid] for pmid in wanted if pmid in papers), omitted)
+        if doubtful:
+            told = "PubMed finds what it sends no record of."
+            self.job.failed(doubtful, _not_fetched(doubtful, told))
+
+    def _doubtful(self, missing: Mapping[str, str], *, nothing: bool) -> list[str]:
+        """PMIDs without a record that PubMed may have all the same.
+
+        A search still finds them, or *nothing* at all came of a batch that a search had found.
+        """
+        found = [pmid for pmid, why in missing.items() if why != "vanished"]
+        vanished = [pmid for pmid, why in missing.items() if why == "vanished"]
+        doubtful = found if nothing and len(found) >= _MANY else []
+        if vanished:
+            query = Query(" OR ".join(f"{pmid}[uid]" for pmid in vanished))
+            there = set(first_hits(query, self.web).pmids)
+            doubtful = [*doubtful, *(pmid for pmid in vanished if pmid in there)]
+        return doubtful
+
+
+def _halves(wanted: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+    rows = list(wanted.items())
+    middle = len(rows) // 2
+    return dict(rows[:middle]), dict(rows[middle:])
+
+
+def _not_fetched(wanted: Collection[str], told: str) -> str:
+    named = f"PMID {next(iter(wanted))}"
+    if len(wanted) > 1:
+        named = f"{len(wanted)} records from {named} on"
+    return f"{named} could not be fetched: {told}"

@@ -1,0 +1,209 @@
+"""What a corpus consists of: every record's abstract, or the full text where the shelf has it.
+
+Papers that lie on the shelf and were never synced belong to it too. Whether a text has changed is
+told by digests, without reading it: a record knows its words, and the shelf the checksum of every
+file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ..errors import NotFound
+from ..identifiers import Ids
+from ..paper import Kind, Paper, StoredPaper
+from ..passage import Passage
+from ..passages.cut import RULES, cut
+
+if TYPE_CHECKING:
+    from ..store import Shelf
+    from . import Corpus
+
+_PAGE = 500
+_KINDS = ("pmid", "doi", "arxiv", "pmcid", "s2")
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """The text of one paper that is cut into passages.
+
+    ``paper`` is its record; ``stored`` the file on the shelf, None where the record's abstract is
+    all there is.
+    """
+
+    key: str
+    paper: Paper
+    stored: StoredPaper | None = None
+
+    @property
+    def kind(self) -> Kind:
+        """What is cut."""
+        return "full_text" if self.stored else "abstract"
+
+    @property
+    def file(self) -> str:
+        """The file's name on the shelf; empty where the abstract is cut."""
+        return name_of(self.stored) if self.stored else ""
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What every passage says of its paper."""
+        year = self.paper.year
+        retracted = self.paper.retracted or (
+            self.stored is not None and self.stored.paper.retracted
+        )
+        return {
+            "year": int(year) if year.isascii() and year.isdigit() else None,
+            "journal": self.paper.journal,
+            "publication_types": self.paper.publication_types,
+            "retracted": retracted,
+        }
+
+    @property
+    def digest(self) -> str:
+        """What the passages depend on: text, what they say of the paper, and the rules of cutting.
+
+        A file is told by its checksum.
+        """
+        text = self.stored.sha256 if self.stored else self.paper.abstract
+        parts = [RULES, self.file, text, self.paper.title, sorted(self.about.items())]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+    def read(self, shelf: Shelf) -> str:
+        """The text that passages point into.
+
+        Raises
+        ------
+        StoreFailed
+            The file cannot be read.
+        """
+        return shelf.read_text(self.stored) if self.stored else words_of(self.paper)
+
+    def passages(self, shelf: Shelf) -> list[Passage]:
+        """The text, cut."""
+        return cut(
+            self.read(shelf),
+            paper=self.key,
+            title=self.paper.title,
+            kind=self.kind,
+            file=self.file,
+            **self.about,
+        )
+
+
+@dataclass(slots=True)
+class Texts:
+    """All texts of a corpus; going through it reads records and catalogue page by page."""
+
+    corpus: Corpus
+    _files: dict[str, str] = field(default_factory=dict)
+    total: int = 0
+
+    def survey(self) -> None:
+        """Learn which full texts there are, and how many papers will be looked at."""
+        self._files = {}
+        self.total = 0
+        for stored in _shelved(self.corpus.shelf):
+            self.total += 1
+            if stored.kind == "full_text":
+                for name in stored.paper.ids.names():
+                    self._files[name] = name_of(stored)
+        counts = self.corpus.database.counts()
+        self.total += counts.records - counts.gone
+
+    def __iter__(self) -> Iterator[Text | None]:
+        """Each text once; None for a paper of the shelf that was met as a record before."""
+        self.survey()
+        met: set[str] = set()
+        keys: set[str] = set()
+        for paper in _recorded(self.corpus):
+            text = self._of_record(paper)
+            met.update(paper.ids.names())
+            if text.stored:
+                met.update(text.stored.paper.ids.names())
+            keys.add(text.key)
+            yield text
+        for stored in _shelved(self.corpus.shelf):
+            key = key_of(stored.paper.ids) or f"file:{name_of(stored)}"
+            text = Text(key, stored.paper, _full(stored))
+            if key in keys or not met.isdisjoint(stored.paper.ids.names()):
+                yield None
+                continue
+            keys.add(text.key)
+            yield text
+
+    def _of_record(self, paper: Paper) -> Text:
+        key = f"pmid:{paper.ids.pmid}"
+        for name in paper.ids.names():
+            if name in self._files:
+                stored = self.corpus.shelf.find_by_file(self._files[name])
+                if stored and not stored.paper.ids.clash(paper.ids):
+                    return Text(key, paper, _full(stored))
+        return Text(key, paper)
+
+
+def key_of(ids: Ids) -> str:
+    """The key of a paper in the corpus: its PMID, else the most lasting other name.
+
+    >>> key_of(Ids(doi="10.1000/a", pmid="7")), key_of(Ids(doi="10.1000/a"))
+    ('pmid:7', 'doi:10.1000/a')
+    """
+    return next((f"{name}:{getattr(ids, name)}" for name in _KINDS if getattr(ids, name)), "")
+
+
+def words_of(paper: Paper) -> str:
+    """Title, blank line and abstract: the text of a paper without a file."""
+    return f"{paper.title}\n\n{paper.abstract}".rstrip()
+
+
+def text_of(passage: Passage, corpus: Corpus) -> str:
+    """The text a passage points into, as it is now.
+
+    Raises
+    ------
+    NotFound
+        File or record are gone since.
+    StoreFailed
+        The file cannot be read.
+    """
+    if passage.file:
+        if stored := corpus.shelf.find_by_file(passage.file):
+            return corpus.shelf.read_text(stored)
+        raise NotFound(f"{passage.file} is no longer on the shelf.", "Index again.")
+    ids = Ids.parse(passage.paper)
+    known = corpus.database.record(ids.pmid) if ids.pmid else None
+    if known and not known.gone:
+        return words_of(known.paper)
+    if stored := corpus.shelf.find(ids):
+        return words_of(stored.paper)
+    raise NotFound(f"{passage.paper} is no longer in the corpus.", "Index again.")
+
+
+def name_of(stored: StoredPaper) -> str:
+    """The name of a stored paper's file."""
+    return stored.path.replace("\\", "/").rpartition("/")[2]
+
+
+def _full(stored: StoredPaper) -> StoredPaper | None:
+    return stored if stored.kind == "full_text" else None
+
+
+def _recorded(corpus: Corpus) -> Iterator[Paper]:
+    last = ""
+    while page := corpus.database.every_record(last, _PAGE):
+        last = page[-1].paper.ids.pmid
+        yield from (record.paper for record in page if not record.gone)
+
+
+def _shelved(shelf: Shelf) -> Iterator[StoredPaper]:
+    start = 0
+    while True:
+        _, page = shelf.list(start=start, max_results=_PAGE)
+        if not page:
+            return
+        yield from page
+        start += len(page)

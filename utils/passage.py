@@ -1,0 +1,75 @@
+"""What is found in a corpus: passages, and how they are asked for (papers: `.paper`)."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+
+from .paper import Kind
+
+# Of uuid5: the same passage of the same paper has the same UUID on every machine, for ever.
+NAMESPACE = uuid.uuid5(uuid.NAMESPACE_URL, "https://pubmed.ncbi.nlm.nih.gov/passages")
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A stretch of one paper, and where it stands.
+
+    ``paper`` is the paper's key (``pmid:31452104``, else ``doi:…``, ``arxiv:…``); ``chunk_id`` the
+    section and the number within it, so that a change elsewhere keeps it. ``start`` and ``end`` are
+    characters into ``file`` on the shelf, or, where there is no file, into title, blank line and
+    abstract of the record. ``digest`` is the SHA-256 of what is embedded: title, section and text.
+    """
+
+    paper: str
+    chunk_id: str
+    section: str
+    ordinal: int
+    text: str
+    start: int
+    end: int
+    kind: Kind
+    file: str = ""
+    digest: str = ""
+    title: str = ""
+    year: int | None = None
+    journal: str = ""
+    publication_types: tuple[str, ...] = ()
+    retracted: bool = False
+
+    @property
+    def uuid(self) -> str:
+        """The name of the passage in every index: ``uuid5(NAMESPACE, "<pmid>:<chunk_id>")``."""
+        return str(uuid.uuid5(NAMESPACE, f"{self.paper.removeprefix('pmid:')}:{self.chunk_id}"))
+
+    @property
+    def embedded(self) -> str:
+        """What a model reads: the passage with the title and the section it stands in."""
+        return "\n".join(filter(None, (self.title, self.section, self.text)))
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Which passages count; retracted papers only where they are asked for."""
+
+    year_from: int | None = None
+    year_to: int | None = None
+    journal: str = ""
+    publication_types: tuple[str, ...] = ()
+    kind: Kind | None = None
+    retracted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A passage an index found.
+
+    ``sim`` is the cosine of the vectors (-1 to 1), ``bm25`` the score of the words (higher is
+    better); None where that way did not find it. ``score`` orders the hits of one index.
+    """
+
+    uuid: str
+    paper: str
+    score: float
+    sim: float | None = None
+    bm25: float | None = None

@@ -1,0 +1,115 @@
+"""The room that knows passages: cutting texts, making vectors, finding by words and by meaning.
+
+`cut` makes passages of a text; an `Embedder` makes vectors of passages; a `Finder` keeps both and
+finds them again. Which embedder and which finder: the settings decide, in `.embedders` and
+`.finders`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from ..passage import Filters, Hit, Passage
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vectors = NDArray[np.float32]
+
+__all__ = ["Embedder", "Filters", "Finder", "Held", "Hit", "Passage"]
+
+
+class Embedder(Protocol):
+    """Makes vectors of texts.
+
+    ``model`` names what made a vector: vectors of two models must not be compared. Threads may
+    share one.
+    """
+
+    @property
+    def model(self) -> str:
+        """The model's name, with its version or digest.
+
+        Raises
+        ------
+        EmbeddingsFailed
+            The model is missing; `dim` may raise it too.
+        """
+        ...
+
+    @property
+    def dim(self) -> int:
+        """How many numbers a vector has."""
+        ...
+
+    def available(self) -> str:
+        """Why no vectors can be made and what to install or set; empty when nothing is missing.
+
+        Looks at packages, files and settings only: a service is not asked, a model not loaded.
+        """
+        ...
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """One normalised row (float32, ``dim`` wide) for each text, in their order.
+
+        Raises
+        ------
+        EmbeddingsFailed
+            The model is missing, or its service did not answer.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What a finder holds; ``model`` is empty where there are no vectors."""
+
+    passages: int
+    vectors: int
+    model: str = ""
+    dim: int = 0
+
+
+class Finder(Protocol):
+    """Keeps passages (and vectors, where there are some) and finds them again.
+
+    Everything in it is derived: it can be emptied and filled again from the corpus.
+    """
+
+    @property
+    def name(self) -> str:
+        """What this finder is called in answers."""
+        ...
+
+    def prepare(self, model: str, dim: int) -> None:
+        """Make the schema; vectors of another model than *model* are dropped (empty: none)."""
+        ...
+
+    def upsert(self, passages: Sequence[Passage], vectors: Vectors | None) -> None:
+        """Keep passages, replacing those of the same UUID; the rows of *vectors* are theirs."""
+        ...
+
+    def remove(self, uuids: Sequence[str]) -> None:
+        """Forget passages; the unknown are no error."""
+        ...
+
+    def search(
+        self, query: str, vector: NDArray[np.float32] | None, limit: int, filters: Filters
+    ) -> list[Hit]:
+        """The best passages, by words and (with a vector) by meaning, fused; best first."""
+        ...
+
+    def without_vectors(self, uuids: Sequence[str]) -> set[str]:
+        """Which of these passages have no vector yet."""
+        ...
+
+    def held(self) -> Held:
+        """What is in it; raises where it cannot be asked."""
+        ...
+
+    def close(self) -> None:
+        """Let go of files and connections."""
+        ...

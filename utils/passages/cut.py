@@ -1,0 +1,295 @@
+"""Cutting a paper's markdown into passages that can be found, quoted and checked.
+
+A passage is 250 to 400 tokens of one section: enough to answer from, little enough for a model that
+reads 512. Paragraphs stay whole where they fit; else a passage ends with a sentence, and the next
+one repeats the last of them, so that what spans a border is found too. Header and references are
+no passages. Where each stands in the file is exact to the character: quotations are checked there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+from ..paper import Kind
+from ..passage import Passage
+from .blocks import Block, Section, body_start, items, sections
+from .sentences import pieces, sentences, tokens
+
+RULES = 1
+"""Raised by whoever changes what is cut: `index` then cuts everything again."""
+LEAST, MOST = 250, 400
+OVERLAP = 60
+LONGEST = 1500  # a formula or a fence of code that takes more is something broken
+_SHORT = 100
+_LEAD = 150
+_SECTION, _SLUG = 200, 80
+
+
+class Atom(NamedTuple):
+    """A sentence, list item, table or formula: what a passage holds whole.
+
+    ``opens`` a paragraph; only ``prose`` is repeated in the next passage. ``lead`` stands before
+    the rows of a table whose beginning is in another passage; such an atom is a passage by itself.
+    """
+
+    start: int
+    end: int
+    tokens: int
+    opens: bool = True
+    prose: bool = False
+    lead: str = ""
+    alone: bool = False
+
+
+class Stretch(NamedTuple):
+    """A passage to be: its place, and what is said before it."""
+
+    start: int
+    end: int
+    lead: str = ""
+
+
+def cut(
+    text: str, *, paper: str, title: str, kind: Kind, file: str = "", **about: Any
+) -> list[Passage]:
+    """The passages of *text*: a file of the shelf, or title, blank line and abstract of a record.
+
+    Parameters
+    ----------
+    text : str
+        With a *file* its whole content, header included; without one the record's own words.
+    paper, title, kind, file
+        As in `Passage`.
+    **about
+        Its other fields: ``year``, ``journal``, ``publication_types``, ``retracted``.
+
+    Returns
+    -------
+    list of Passage
+        In reading order. Each is ``text[start:end]`` exactly, but for the later pieces of a long
+        table: those begin with its caption and header, and ``text[start:end]`` are their rows.
+    """
+    parts = _joined(sections(text, body_start(text)) if file else _record(text, title), text)
+    numbers: Counter[str] = Counter()
+    found: list[Passage] = []
+    for paths, atoms in parts:
+        slug = _slug(paths[0])
+        for stretch in _stretches(atoms):
+            numbers[slug] += 1
+            passage = Passage(
+                paper=paper,
+                chunk_id=f"{slug}-{numbers[slug]}",
+                section=_shown(paths),
+                ordinal=len(found),
+                text=stretch.lead + text[stretch.start : stretch.end],
+                start=stretch.start,
+                end=stretch.end,
+                kind=kind,
+                file=file,
+                title=title,
+                **about,
+            )
+            found.append(replace(passage, digest=_digest(passage.embedded)))
+    return found
+
+
+def _record(text: str, title: str) -> list[Section]:
+    """A record is its abstract; where there is none, its title."""
+    start = len(title) if text[len(title) :].strip() else 0
+    blocks = [
+        Block("prose", start + match.start(), start + match.start() + len(match[0].rstrip()))
+        for match in re.finditer(r"\S(?:[^\n]|\n(?!\s*\n))*", text[start:])
+    ]
+    return [Section(("Abstract" if start else "Title",), "abstract", blocks)] if blocks else []
+
+
+def _joined(
+    found: Sequence[Section], text: str
+) -> Iterator[tuple[list[tuple[str, ...]], list[Atom]]]:
+    """The atoms of each section; a very short one goes with its neighbour of the same parent."""
+    paths: list[tuple[str, ...]] = []
+    atoms: list[Atom] = []
+    part = ""
+    for section in found:
+        more = [atom for block in section.blocks for atom in _atoms(text, block)]
+        akin = paths and part == section.part and _akin(paths[0], section.path)
+        if akin and _go_together(text, atoms, more):
+            paths.append(section.path)
+            atoms += more
+            continue
+        if atoms:
+            yield paths, atoms
+        paths, atoms, part = [section.path], more, section.part
+    if atoms:
+        yield paths, atoms
+
+
+def _go_together(text: str, atoms: Sequence[Atom], more: Sequence[Atom]) -> bool:
+    size, added = (sum(atom.tokens for atom in some) for some in (atoms, more))
+    if size + added > MOST or min(size, added) >= _SHORT:
+        return False
+    return tokens(text, atoms[0].start, more[-1].end) <= MOST  # with the headings between them
+
+
+def _akin(path: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """Whether two sections have one parent, or the first is the parent of the second."""
+    return bool(path and other) and other[:-1] in (path[:-1], path)
+
+
+def _atoms(text: str, block: Block) -> Iterator[Atom]:
+    """What a block consists of."""
+    if block.kind == "prose":
+        yield from _sentences(text, block.start, block.end, prose=True)
+        return
+    if block.kind != "list":
+        size = tokens(text, block.start, block.end)
+        if size <= (MOST if block.kind == "table" else LONGEST):
+            yield Atom(block.start, block.end, size)
+            return
+    if block.kind == "table":
+        yield from _table(text, block)
+        return
+    for start, end in items(text, block):
+        size = tokens(text, start, end)
+        if size <= MOST:
+            yield Atom(start, end, size)
+        else:
+            yield from _sentences(text, start, end, prose=False)
+
+
+def _sentences(text: str, start: int, end: int, *, prose: bool) -> Iterator[Atom]:
+    opens = True
+    for begin, stop in sentences(text, start, end):
+        size = tokens(text, begin, stop)
+        if size <= MOST:
+            yield Atom(begin, stop, size, opens, prose)
+        else:
+            for a, b in pieces(text, begin, stop, MOST - OVERLAP, LONGEST):
+                yield Atom(a, b, tokens(text, a, b), opens, prose)
+                opens = False
+        opens = False
+
+
+def _table(text: str, block: Block) -> Iterator[Atom]:
+    """A long table by rows; every piece after the first begins with the caption and the header."""
+    rows = items(text, block)
+    head = next((n + 1 for n, (a, b) in enumerate(rows[:6]) if _is_rule(text[a:b])), 1)
+    first = block.start if block.caption >= 0 else rows[0][0]
+    lead = _lead(text, block, rows[0][0], rows[head - 1][1])
+    room = MOST - tokens(lead)
+    begin, stop, count = first, rows[head - 1][1], tokens(text, first, rows[head - 1][1])
+    said = ""
+    for start, end in rows[head:]:
+        for a, b in _row(text, start, end, room):
+            size = tokens(text, a, b)
+            if count + size > (room if said else MOST) and stop > begin:
+                yield Atom(begin, stop, count, lead=said, alone=True)
+                begin, count, said = a, 0, lead
+            count, stop = count + size, b
+    yield Atom(begin, stop, count, lead=said, alone=True)
+
+
+def _is_rule(row: str) -> bool:
+    return "-" in row and not row.strip(" |:-\t")
+
+
+def _row(text: str, start: int, end: int, room: int) -> Iterable[tuple[int, int]]:
+    whole = tokens(text, start, end) <= room
+    return [(start, end)] if whole else pieces(text, start, end, room, room)
+
+
+def _lead(text: str, block: Block, rows: int, end: int) -> str:
+    """What a piece of a table begins with: caption and header, shortened where they are long."""
+    lead = ""
+    if block.caption >= 0:
+        lead = _shortened(text, block.start, rows, _LEAD // 2) + "\n\n"
+    return lead + _shortened(text, rows, end, _LEAD) + "\n"
+
+
+def _shortened(text: str, start: int, end: int, most: int) -> str:
+    begin, stop = next(pieces(text, start, end, most, most), (start, end))
+    return text[begin:stop] + (" …" if text[stop:end].strip() else "")
+
+
+def _stretches(atoms: Sequence[Atom]) -> Iterator[Stretch]:
+    """Atoms as passages; the pieces of a long table are passages by themselves."""
+    run: list[Atom] = []
+    for atom in atoms:
+        if not atom.alone:
+            run.append(atom)
+            continue
+        yield from _packed(run)
+        run = []
+        yield Stretch(atom.start, atom.end, atom.lead)
+    yield from _packed(run)
+
+
+def _packed(atoms: Sequence[Atom]) -> Iterator[Stretch]:
+    """As few passages as hold the atoms, cut at paragraphs where that is possible."""
+    sums = [0, *accumulate(atom.tokens for atom in atoms)]
+    begin = new = 0  # the passage begins with `begin`; what is before `new` was said already
+    while new < len(atoms):
+        end = new + 1
+        while end < len(atoms) and sums[end + 1] - sums[begin] <= MOST:
+            end += 1
+        if end < len(atoms):
+            end = _border(atoms, sums, begin, new, end)
+        yield Stretch(atoms[begin].start, atoms[end - 1].end)
+        new = end
+        begin = _repeated(atoms, sums, new) if new < len(atoms) else new
+
+
+def _border(atoms: Sequence[Atom], sums: list[int], begin: int, new: int, end: int) -> int:
+    """Where a passage that could go on to *end* ends: a paragraph's end, neither half small."""
+    rest = sums[-1] - sums[begin]
+    least = LEAST if rest > LEAST + MOST else min(LEAST, max(1, rest // 2))
+    for choice in range(end, new, -1):
+        if sums[choice] - sums[begin] < least:
+            break
+        if atoms[choice].opens and sums[-1] - sums[choice] >= min(_SHORT, rest // 3):
+            return choice
+    if rest <= LEAST + MOST:  # the last two: alike rather than one of them a remnant
+        return next(
+            n for n in range(new + 1, end + 1) if n == end or sums[n] >= sums[begin] + least
+        )
+    return end
+
+
+def _repeated(atoms: Sequence[Atom], sums: list[int], new: int) -> int:
+    """Where the passage begins whose first new atom is *new*: with the sentences before it."""
+    begin = new
+    while (
+        begin
+        and atoms[begin - 1].prose
+        and atoms[new].prose
+        and sums[new] - sums[begin - 1] <= OVERLAP
+        and sums[new + 1] - sums[begin - 1] <= MOST
+    ):
+        begin -= 1
+    return begin
+
+
+def _slug(path: tuple[str, ...]) -> str:
+    """A section's name as part of a passage's name, for ever: letters and figures."""
+    slug = re.sub(r"[\W_]+", "-", " ".join(path).casefold()).strip("-") or "text"
+    if len(slug) <= _SLUG:
+        return slug
+    return f"{slug[:_SLUG].rstrip('-')}-{_digest(slug)[:8]}"
+
+
+def _shown(paths: Sequence[tuple[str, ...]]) -> str:
+    """The section as people read it: "Methods > Cell culture; Reagents"."""
+    first, *others = paths
+    names = "; ".join(dict.fromkeys([first[-1] if first else "", *(path[-1] for path in others)]))
+    shown = " > ".join([*first[:-1], names]).strip()
+    return shown if len(shown) <= _SECTION else f"{shown[: _SECTION - 1]}…"
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

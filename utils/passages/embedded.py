@@ -1,0 +1,329 @@
+"""The finder that needs no service: two files in the shelf.
+
+``words.db`` (`.embedded_schema`) holds words and places, ``vectors-….f32`` (`.embedded_vectors`)
+the vectors. Any number of processes read while one writes; a writer that is killed loses what it
+had not committed, which `EmbeddedFinder.without_vectors` then names. What is damaged is set
+aside, said, and made again by indexing.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from ..errors import StoreFailed
+from ..passage import Filters, Hit, Passage
+from . import Held
+from .embedded_schema import (
+    HINT,
+    About,
+    IndexDatabase,
+    Words,
+    fact,
+    listed,
+    next_stamp,
+    state,
+)
+from .embedded_tantivy import Tantivy, installed
+from .embedded_vectors import Damaged, VectorFile
+from .embedded_words import Entry, Fts5, WordIndex, every_entry
+from .fusion import Scored, depth_for, fused
+from .query_terms import terms_of
+from .vector_checks import checked, checked_query
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from . import Vectors
+
+SCALE = 20_000
+_Found = TypeVar("_Found")
+
+
+class EmbeddedFinder:
+    """Passages and vectors in *folder*; see `..passages.Finder`.
+
+    Parameters
+    ----------
+    folder : Path
+        Made at the first write.
+    scale : int, optional
+        Beyond so many passages words are kept by tantivy, where it is installed.
+    """
+
+    name = "embedded"
+
+    def __init__(self, folder: Path, scale: int = SCALE) -> None:
+        self.folder = folder
+        self._scale = scale
+        self._database = IndexDatabase(folder)
+        self._vectors = VectorFile(folder)
+        self._fts5 = Fts5()
+        self._tantivy: Tantivy | None = None
+
+    def prepare(self, model: str, dim: int) -> None:
+        """Make the files, or check them whole; drop the vectors of another model."""
+        with self._writing() as db:
+            known = (fact(db, "model"), fact(db, "dim"))
+            if model and known != (model, dim):
+                self._vectors.forget(db, next_stamp(db))
+                state(db, model=model, dim=dim)
+            self._vectors.check(db)
+            self._heal(db)
+            self._fit(db)
+
+    def upsert(self, passages: Sequence[Passage], vectors: Vectors | None) -> None:
+        """Keep passages; those without a new vector keep the old one while they say the same.
+
+        Raises
+        ------
+        InvariantFailed
+            The vectors are not those of the model this was prepared for.
+        """
+        with self._writing() as db:
+            rows = None if vectors is None else checked(vectors, passages, fact(db, "dim"))
+            latest = {passage.uuid: at for at, passage in enumerate(passages)}
+            if not latest:
+                return
+            stamp = next_stamp(db)
+            first = None
+            if rows is not None:
+                first = self._vectors.append(db, rows[list(latest.values())])
+            kept = [passages[at] for at in latest.values()]
+            self._put(db, dict(zip(latest, kept, strict=True)), stamp, first)
+            self._vectors.compact(db)
+            self._fit(db)
+
+    def remove(self, uuids: Sequence[str]) -> None:
+        """Forget passages; the unknown are no error."""
+        with self._writing() as db:
+            known = list(_known(db, uuids).values())
+            if not known:
+                return
+            numbers = listed([each.number for each in known])
+            self._words(db).drop(db, _texts(db, numbers))
+            stamp = next_stamp(db)
+            dead = [(each.row, stamp) for each in known if each.row is not None]
+            db.executemany("INSERT INTO dead VALUES (?, ?)", dead)
+            state(db, passages=fact(db, "passages") - len(known))
+            for table in ("texts", "passages"):
+                among = "id IN (SELECT value FROM json_each(?))"
+                db.execute(f"DELETE FROM {table} WHERE {among}", (numbers,))  # noqa: S608
+            self._vectors.compact(db)
+
+    def search(
+        self, query: str, vector: NDArray[np.float32] | None, limit: int, filters: Filters
+    ) -> list[Hit]:
+        """The best passages by words and, with a vector, by meaning.
+
+        Raises
+        ------
+        StoreFailed
+            A file is damaged (and set aside).
+        InvariantFailed
+            The vector is of another width than those of the passages.
+        """
+
+        def look(db: sqlite3.Connection) -> list[Hit]:
+            terms, depth = terms_of(query), depth_for(limit)
+            words = self._words(db).search(db, terms, depth, filters) if terms else []
+            near: list[tuple[int, float]] = []
+            if vector is not None and fact(db, "rows"):
+                asked = checked_query(vector, fact(db, "dim"))
+                view = self._vectors.view(db)
+                near = view.nearest(asked, depth, self._vectors.allowed(db, filters))
+            return fused(_named(db, words), _named(db, near), limit)
+
+        return self._read(look, [])
+
+    def without_vectors(self, uuids: Sequence[str]) -> set[str]:
+        """Which of these have no vector, or (where no model was ever prepared) are not held."""
+
+        def look(db: sqlite3.Connection) -> set[str]:
+            wanted = bool(fact(db, "model"))
+            held = {
+                uuid
+                for uuid, known in _known(db, uuids).items()
+                if known.row is not None or not wanted
+            }
+            return set(uuids) - held
+
+        return self._read(look, set(uuids))
+
+    def held(self) -> Held:
+        """What is in it; cheap enough to be asked before every search."""
+
+        def look(db: sqlite3.Connection) -> Held:
+            (dead,) = db.execute("SELECT count(*) FROM dead").fetchone()
+            vectors = fact(db, "rows") - dead
+            return Held(fact(db, "passages"), vectors, fact(db, "model"), fact(db, "dim"))
+
+        return self._read(look, Held(0, 0))
+
+    def close(self) -> None:
+        """Let go of the files."""
+        self._database.close()
+        self._vectors.close()
+        self._tantivy = None
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        files = (-1, "")
+        try:
+            with self._database.writing() as db:
+                files = fact(db, "generation"), fact(db, "words")
+                yield db
+                last = fact(db, "generation"), fact(db, "words")
+        except Damaged as error:
+            self._vectors.close()
+            raise self._without(files[0], error) from error
+        except BaseException:
+            self._vectors.close()  # it may know rows that were never committed
+            raise
+        if last != files:
+            self._sweep(*last)
+
+    def _read(self, look: Callable[[sqlite3.Connection], _Found], absent: _Found) -> _Found:
+        """What *look* sees of one state. A file that went meanwhile is no damage: look again."""
+        generation = -1
+        while True:
+            try:
+                with self._database.reading() as db:
+                    if db is None or not _made(db):
+                        return absent
+                    before, generation = generation, fact(db, "generation")
+                    return look(db)
+            except Damaged as error:
+                self._vectors.close()
+                if before == generation:
+                    raise self._without(generation, error) from error
+
+    def _without(self, generation: int, error: Damaged) -> StoreFailed:
+        """Go on without the vectors of a damaged file; what to tell of it."""
+        with self._database.writing() as db:
+            aside = ""
+            if fact(db, "generation") == generation:  # else somebody else did
+                self._vectors.forget(db, next_stamp(db))
+                aside = self._vectors.set_aside(generation).name
+        msg = f"The vectors were damaged ({error}) and are set aside as {aside}; words still work."
+        return StoreFailed(msg, HINT, file=str(self.folder / aside))
+
+    def _sweep(self, generation: int, words: str) -> None:
+        self._vectors.sweep(generation)
+        for folder in self.folder.glob("tantivy-*"):
+            if folder.name != words:
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def _words(self, db: sqlite3.Connection) -> WordIndex:
+        name = fact(db, "words")
+        if name == self._fts5.name:
+            return self._fts5
+        if self._tantivy is None or self._tantivy.name != name:
+            self._tantivy = Tantivy(self.folder / name)
+        return self._tantivy
+
+    def _put(
+        self, db: sqlite3.Connection, passages: dict[str, Passage], stamp: int, first: int | None
+    ) -> None:
+        """Write passages; their vectors are the rows from *first* on, in the same order."""
+        known = _known(db, list(passages))
+        texts = dict(_texts(db, listed([each.number for each in known.values()])))
+        gone, entries, dead = [], [], []
+        for at, (uuid, passage) in enumerate(passages.items()):
+            old = known.get(uuid)
+            row = None if first is None else first + at
+            if old and row is None and passage.digest and passage.digest == old.digest:
+                row = old.row
+            elif old and old.row is not None:
+                dead.append((old.row, stamp))
+            entry = Entry(old.number if old else 0, Words.of(passage), About.of(passage))
+            about = _numbered(db, entry.about)
+            place = (passage.paper, passage.digest, about, stamp, row)
+            if old is None:
+                number = db.execute(_INSERT, (*place, uuid)).lastrowid or 0
+                entries.append(entry._replace(number=number))
+                continue
+            db.execute(_UPDATE, (*place, uuid))
+            # Words come before vectors, which need not have them indexed a second time.
+            if about != old.about or entry.words != texts[old.number]:
+                gone.append((old.number, texts[old.number]))
+                entries.append(entry)
+        db.executemany("INSERT INTO dead VALUES (?, ?)", dead)
+        packed = [(entry.number, entry.words.packed()) for entry in entries]
+        db.executemany("INSERT OR REPLACE INTO texts VALUES (?, ?)", packed)
+        state(db, passages=fact(db, "passages") + len(passages) - len(known))
+        if entries:
+            self._words(db).drop(db, gone)
+            self._words(db).put(db, entries)
+
+    def _fit(self, db: sqlite3.Connection) -> None:
+        """Have words in tantivy once there are many."""
+        many = fact(db, "passages") > self._scale
+        if many and isinstance(self._words(db), Fts5) and installed():
+            self._move(db)
+
+    def _heal(self, db: sqlite3.Connection) -> None:
+        """Have an index of words that can be used here and has every passage."""
+        current = self._words(db)
+        if isinstance(current, Tantivy) and not installed():
+            self._fts5.put(db, list(every_entry(db)))
+            state(db, words=self._fts5.name)
+        elif isinstance(current, Tantivy) and not current.has(fact(db, "passages")):
+            self._move(db)
+
+    def _move(self, db: sqlite3.Connection) -> None:
+        stamp = fact(db, "stamp")
+        self._tantivy = Tantivy(self.folder / f"tantivy-{fact(db, 'generation')}-{stamp}")
+        self._tantivy.fill(every_entry(db))
+        self._fts5.empty(db)
+        state(db, words=self._tantivy.name)
+
+
+_INSERT = "INSERT INTO passages (paper, digest, about, stamp, row, uuid) VALUES (?, ?, ?, ?, ?, ?)"
+_UPDATE = "UPDATE passages SET paper = ?, digest = ?, about = ?, stamp = ?, row = ? WHERE uuid = ?"
+_ABOUT = """SELECT id FROM abouts
+    WHERE year = ? AND journal = ? AND types = ? AND kind = ? AND retracted = ?"""
+_NEW_ABOUT = """INSERT INTO abouts (year, journal, types, kind, retracted)
+    VALUES (?, ?, ?, ?, ?)"""
+
+
+class _Known(NamedTuple):
+    """A passage that is held."""
+
+    number: int
+    digest: str
+    about: int
+    row: int | None
+
+
+def _made(db: sqlite3.Connection) -> bool:
+    return bool(db.execute("SELECT 1 FROM sqlite_master WHERE name = 'facts'").fetchone())
+
+
+def _known(db: sqlite3.Connection, uuids: Sequence[str]) -> dict[str, _Known]:
+    query = """SELECT uuid, id, digest, about, row FROM passages
+        WHERE uuid IN (SELECT value FROM json_each(?))"""
+    return {uuid: _Known(*rest) for uuid, *rest in db.execute(query, (listed(uuids),))}
+
+
+def _texts(db: sqlite3.Connection, numbers: str) -> list[tuple[int, Words]]:
+    query = "SELECT id, words FROM texts WHERE id IN (SELECT value FROM json_each(?))"
+    return [(number, Words.unpacked(words)) for number, words in db.execute(query, (numbers,))]
+
+
+def _numbered(db: sqlite3.Connection, about: About) -> int:
+    found = db.execute(_ABOUT, about).fetchone()
+    return int(found[0] if found else db.execute(_NEW_ABOUT, about).lastrowid or 0)
+
+
+def _named(db: sqlite3.Connection, found: Sequence[tuple[int, float]]) -> list[Scored]:
+    """UUID and paper of what was found; what the database does not know is left out."""
+    query = "SELECT id, uuid, paper FROM passages WHERE id IN (SELECT value FROM json_each(?))"
+    numbers = listed([number for number, _ in found])
+    names = {number: (uuid, paper) for number, uuid, paper in db.execute(query, (numbers,))}
+    return [(*names[number], score) for number, score in found if number in names]

@@ -1,0 +1,276 @@
+"""The database of the embedded finder: what it holds of each passage, and where its vector lies.
+
+Independent of the corpus database (which may be PostgreSQL, or another SQLite): everything in
+here is derived, so a damaged file is set aside and made again by indexing.
+
+Every change gets the next *stamp*, written with the rows it touched: a reader that saw stamp 7
+asks for what is newer and knows all there is to know.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import sqlite3
+import threading
+import time
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..errors import StoreFailed
+from ..passage import Filters, Passage
+from ..plain_text import encodable
+from ..safe_files import disk, make_folder
+
+FORMAT = 1
+NAME = "words.db"
+_PATIENCE_S = 60.0
+_TABLES = """
+CREATE TABLE facts (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
+-- What filters ask about: one row for all passages that share it, so a filter looks at few rows.
+CREATE TABLE abouts (
+    id INTEGER PRIMARY KEY, year INTEGER, journal TEXT, types TEXT, kind TEXT, retracted INTEGER,
+    UNIQUE (year, journal, types, kind, retracted)
+);
+CREATE TABLE passages (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, uuid TEXT NOT NULL UNIQUE, paper TEXT NOT NULL,
+    digest TEXT NOT NULL, about INTEGER NOT NULL, stamp INTEGER NOT NULL, row INTEGER
+);
+CREATE INDEX changed ON passages (stamp);
+CREATE TABLE texts (id INTEGER PRIMARY KEY, words BLOB NOT NULL);
+CREATE TABLE dead (row INTEGER PRIMARY KEY, stamp INTEGER NOT NULL);
+CREATE INDEX died ON dead (stamp);
+CREATE TABLE appended (start INTEGER PRIMARY KEY, rows INTEGER NOT NULL, crc INTEGER NOT NULL);
+CREATE VIRTUAL TABLE words USING fts5(
+    title, section, text, content = '', tokenize = 'porter unicode61 remove_diacritics 2'
+);
+INSERT INTO words (words, rank) VALUES ('rank', 'bm25(3.0, 1.5, 1.0)')
+"""
+_FIRST_FACTS: dict[str, Any] = {
+    "format": FORMAT,
+    "stamp": 0,
+    "model": "",
+    "dim": 0,
+    "rows": 0,
+    "passages": 0,
+    "words": "fts5",
+}
+HINT = "Index again: server.py index. Nothing is lost, the passages are in the corpus."
+_SEPARATOR = "\x1f"
+
+
+class Words(NamedTuple):
+    """What an index of words reads of a passage."""
+
+    title: str
+    section: str
+    text: str
+
+    def packed(self) -> bytes:
+        """As it is kept: an index without its own copy needs it to forget a passage."""
+        return zlib.compress(_SEPARATOR.join(self).encode(), 1)
+
+    @classmethod
+    def unpacked(cls, kept: bytes) -> Words:
+        """What `packed` made."""
+        return cls(*zlib.decompress(kept).decode().split(_SEPARATOR))
+
+    @classmethod
+    def of(cls, passage: Passage) -> Words:
+        """The words of a passage, of characters every index takes."""
+        given = (passage.title, passage.section, passage.text)
+        plain = (encodable(part).replace(_SEPARATOR, " ").replace("\0", " ") for part in given)
+        return cls(*plain)
+
+
+class About(NamedTuple):
+    """What filters ask about; journal and types in lower case, a missing year as 0."""
+
+    year: int
+    journal: str
+    types: str
+    kind: str
+    retracted: int
+
+    @classmethod
+    def of(cls, passage: Passage) -> About:
+        """Of a passage."""
+        types = "".join(f"{encodable(name).casefold()}\n" for name in passage.publication_types)
+        journal = encodable(passage.journal).casefold().strip()
+        year = passage.year or 0
+        return cls(year, journal, f"\n{types}", passage.kind, int(passage.retracted))
+
+
+def condition(filters: Filters) -> tuple[str, list[Any]]:
+    """What SQL asks of a row of ``abouts``."""
+    asked = [] if filters.retracted else ["retracted = 0"]
+    given: list[Any] = []
+    if filters.year_from is not None:
+        asked.append("year >= max(1, ?)")
+        given.append(filters.year_from)
+    if filters.year_to is not None:
+        asked.append("year BETWEEN 1 AND ?")
+        given.append(filters.year_to)
+    if filters.journal:
+        asked.append("journal = ?")
+        given.append(encodable(filters.journal).casefold().strip())
+    if filters.publication_types:
+        types = [f"\n{encodable(name).casefold()}\n" for name in filters.publication_types]
+        asked.append(f"({' OR '.join(['instr(types, ?)'] * len(types))})")
+        given.extend(types)
+    if filters.kind:
+        asked.append("kind = ?")
+        given.append(filters.kind)
+    return " AND ".join(asked) or "1", given
+
+
+def listed(values: Sequence[Any]) -> str:
+    """A list as one parameter: ``IN (SELECT value FROM json_each(?))``."""
+    return json.dumps(list(values))
+
+
+class IndexDatabase:
+    """One connection to ``words.db``, opened at the first use, shared by the threads in turn."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.path = folder / NAME
+        self._turn = threading.RLock()
+        self._db: sqlite3.Connection | None = None
+        self._inode = 0
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection | None]:
+        """A transaction that sees one state; None where nothing was ever written.
+
+        Raises
+        ------
+        StoreFailed
+            The file is damaged (it is then set aside), busy, or cannot be read.
+        """
+        with self._turn, self._spoken("read"):
+            if not self.path.exists():
+                self._let_go()
+                yield None
+                return
+            with self._transaction("BEGIN") as db:
+                yield db
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """A transaction of the one writer: committed whole, or not at all.
+
+        Raises
+        ------
+        StoreFailed
+            The file is damaged (it is then set aside), busy, or the disk refuses.
+        """
+        with self._turn, self._spoken("write"):
+            make_folder(self.folder)
+            with self._transaction("BEGIN IMMEDIATE") as db:
+                yield db
+
+    def close(self) -> None:
+        """Let go of the file."""
+        with self._turn:
+            self._let_go()
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
+        db = self._connection()
+        db.execute(begin)
+        try:
+            if begin != "BEGIN" and not _has_tables(db):
+                _make(db)
+            yield db
+            db.execute("COMMIT")
+        except BaseException:
+            with suppress(sqlite3.Error):
+                db.execute("ROLLBACK")
+            raise
+
+    def _connection(self) -> sqlite3.Connection:
+        if self._db is not None and self._inode != self._inode_now():
+            self._let_go()  # another process set the file aside
+        if self._db is None:
+            db = sqlite3.connect(
+                self.path, timeout=_PATIENCE_S, isolation_level=None, check_same_thread=False
+            )
+            self._db, self._inode = db, self._inode_now()
+            db.execute("PRAGMA journal_mode = WAL")
+            # A lost last commit is indexed again; a torn file there is none in WAL either way.
+            db.execute("PRAGMA synchronous = NORMAL")
+            db.execute("PRAGMA mmap_size = 268435456")
+        return self._db
+
+    def _inode_now(self) -> int:
+        with suppress(FileNotFoundError):
+            return self.path.stat().st_ino
+        return -1
+
+    def _let_go(self) -> None:
+        if self._db is not None:
+            self._db.close()
+            self._db = None
+
+    @contextmanager
+    def _spoken(self, doing: str) -> Iterator[None]:
+        try:
+            with disk(self.path, doing):
+                yield
+        except sqlite3.Error as error:
+            code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+            if code not in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
+                hint = "Another process may be indexing, or the disk is full: try again later."
+                msg = f"Could not {doing} the index of passages: {error}."
+                raise StoreFailed(msg, hint, file=str(self.path)) from error
+            aside = self._set_aside()
+            msg = f"The index of passages was damaged ({error}) and is now {aside.name}."
+            raise StoreFailed(msg, HINT, file=str(aside)) from error
+
+    def _set_aside(self) -> Path:
+        self._let_go()
+        aside = aside_of(self.path)
+        # Another process may have done so, and what is there now is new and sound.
+        for ending in ("", "-wal", "-shm") if self._inode == self._inode_now() else ():
+            with disk(self.path, "set aside"), suppress(FileNotFoundError):
+                Path(f"{self.path}{ending}").rename(f"{aside}{ending}")
+        return aside
+
+
+def aside_of(path: Path) -> Path:
+    """A name for a damaged file beside the place where a new one will be."""
+    return path.with_name(f"{path.name}.damaged-{time.time_ns()}")
+
+
+def fact(db: sqlite3.Connection, name: str) -> Any:
+    """One of the facts about the whole index."""
+    return db.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()[0]
+
+
+def state(db: sqlite3.Connection, **facts: Any) -> None:
+    """Set facts."""
+    db.executemany("UPDATE facts SET value = ? WHERE name = ?", [(v, k) for k, v in facts.items()])
+
+
+def next_stamp(db: sqlite3.Connection) -> int:
+    """The stamp of the change that begins."""
+    stamp = int(fact(db, "stamp")) + 1
+    state(db, stamp=stamp)
+    return stamp
+
+
+def _has_tables(db: sqlite3.Connection) -> bool:
+    found = db.execute("SELECT 1 FROM sqlite_master WHERE name = 'facts'").fetchone()
+    return found is not None
+
+
+def _make(db: sqlite3.Connection) -> None:
+    for statement in _TABLES.split(";\n"):
+        db.execute(statement)
+    # Never a number that was before: other processes may know files and rows of a lost database.
+    facts = _FIRST_FACTS | {"generation": secrets.randbelow(10**9) * 10**6}
+    db.executemany("INSERT INTO facts VALUES (?, ?)", facts.items())

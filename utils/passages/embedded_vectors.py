@@ -1,0 +1,248 @@
+"""Vectors in one file that only grows, mapped into memory and compared exactly.
+
+``vectors-<generation>.f32`` holds rows of float32 (little-endian), nothing else; the database
+says how many rows count, which passage each belongs to, and the CRC-32 of every stretch that was
+appended. A writer appends and flushes rows first and commits their places afterwards: killed in
+between, it leaves a tail that does not count and is overwritten by the next. Rows are never
+changed; a passage with a new vector gets a new row, its old one is *dead*, and when too many are,
+the living move into the file of the next generation.
+
+Every vector is compared, which one memory's speed limits: 15 ms for 100,000 x 384 numbers.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..passage import Filters
+from ..safe_files import disk, sync_folder
+from .embedded_schema import aside_of, condition, fact, state
+
+Rows = NDArray[np.float32]
+_BLOCK = 65_536
+_DEAD_SHARE = 4  # one of four
+_DEAD_FEWEST = 1_000
+_LITTLE = np.dtype("<f4")
+
+
+class Damaged(Exception):
+    """The file of vectors is missing, short, or its checksum is wrong."""
+
+
+@dataclass(frozen=True)
+class View:
+    """One state of the rows: whose each is, and the number of its about (0: dead)."""
+
+    generation: int
+    stamp: int
+    matrix: Rows
+    passages: NDArray[np.int64]
+    abouts: NDArray[np.int32]
+
+    def nearest(
+        self, vector: Rows, limit: int, allowed: NDArray[np.bool_]
+    ) -> list[tuple[int, float]]:
+        """Passages by cosine, best first; ``allowed[0]`` is False."""
+        rows = np.flatnonzero(allowed[self.abouts])
+        if not len(rows):
+            return []
+        # einsum keeps to this thread. BLAS's others spin for a while after each product, on the
+        # cores that words and other readers need: its answers came later, and cost twice the CPU.
+        if len(rows) * 8 < len(self.abouts):
+            scores = np.einsum("ij,j->i", self.matrix[rows], vector)
+        else:
+            scores = np.einsum("ij,j->i", self.matrix, vector)[rows]
+        limit = min(limit, len(rows))
+        best = np.argpartition(-scores, limit - 1)[:limit]
+        best = best[np.lexsort((rows[best], -scores[best]))]
+        return [(int(self.passages[rows[at]]), float(scores[at])) for at in best]
+
+
+class VectorFile:
+    """The file of vectors of one folder, and what this process knows of it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._view: View | None = None
+        self._allowed: dict[Filters, NDArray[np.bool_]] = {}
+
+    def close(self) -> None:
+        """Let go of the mapping."""
+        self._view = None
+        self._allowed.clear()
+
+    def path(self, generation: int) -> Path:
+        """The file of a generation."""
+        return self.folder / f"vectors-{generation}.f32"
+
+    def view(self, db: sqlite3.Connection) -> View:
+        """The rows as the transaction sees them.
+
+        Raises
+        ------
+        Damaged
+            The file is not what the database says it is.
+        """
+        generation, stamp = int(fact(db, "generation")), int(fact(db, "stamp"))
+        seen = self._view
+        if seen is None or seen.generation != generation or seen.stamp > stamp:
+            seen = None
+        if seen is None or seen.stamp != stamp:
+            self._view = self._renewed(db, generation, stamp, seen)
+        assert self._view is not None
+        return self._view
+
+    def _renewed(
+        self, db: sqlite3.Connection, generation: int, stamp: int, seen: View | None
+    ) -> View:
+        rows, dim = int(fact(db, "rows")), int(fact(db, "dim"))
+        passages, abouts = np.zeros(rows, np.int64), np.zeros(rows, np.int32)
+        since = -1
+        if seen is not None:
+            passages[: len(seen.passages)], abouts[: len(seen.abouts)] = seen.passages, seen.abouts
+            since = seen.stamp
+        changed = db.execute(
+            "SELECT row, id, about FROM passages WHERE stamp > ? AND row IS NOT NULL", (since,)
+        )
+        while some := changed.fetchmany(_BLOCK):
+            table = np.array(some, np.int64)
+            passages[table[:, 0]], abouts[table[:, 0]] = table[:, 1], table[:, 2]
+        dead = [row for (row,) in db.execute("SELECT row FROM dead WHERE stamp > ?", (since,))]
+        passages[dead] = abouts[dead] = 0
+        if seen is not None and len(seen.matrix) == rows:
+            matrix = seen.matrix
+        else:
+            matrix = self._mapped(db, generation, rows, dim)
+        return View(generation, stamp, matrix, passages, abouts)
+
+    def _mapped(self, db: sqlite3.Connection, generation: int, rows: int, dim: int) -> Rows:
+        if not rows:
+            return np.empty((0, dim), np.float32)
+        path = self.path(generation)
+        try:
+            matrix: Rows = np.memmap(path, _LITTLE, "r", shape=(rows, dim))
+        except (FileNotFoundError, ValueError) as error:  # absent; shorter than the rows
+            raise Damaged(str(error)) from error
+        # What a power cut tears is the end; all of it is checked by writers (`check`).
+        last = db.execute("SELECT start, rows, crc FROM appended ORDER BY start DESC LIMIT 1")
+        _check(matrix, last.fetchall())
+        return matrix.view(np.ndarray)
+
+    def allowed(self, db: sqlite3.Connection, filters: Filters) -> NDArray[np.bool_]:
+        """Which abouts a filter lets through, by number."""
+        (most,) = db.execute("SELECT ifnull(max(id), 0) FROM abouts").fetchone()
+        known = self._allowed.get(filters)
+        if known is not None and len(known) == most + 1:  # abouts are never changed, only added
+            return known
+        asked, given = condition(filters)
+        allowed = np.zeros(most + 1, np.bool_)
+        found = db.execute(f"SELECT id FROM abouts WHERE {asked}", given)  # noqa: S608
+        allowed[[number for (number,) in found]] = True
+        if len(self._allowed) >= 64:
+            self._allowed.clear()
+        self._allowed[filters] = allowed
+        return allowed
+
+    def append(self, db: sqlite3.Connection, vectors: Rows) -> int:
+        """Write rows behind those that count; the number of the first."""
+        start, dim = int(fact(db, "rows")), vectors.shape[1]
+        data = vectors.astype(_LITTLE, copy=False).tobytes()
+        path = self.path(int(fact(db, "generation")))
+        fresh = not path.exists()
+        with disk(path), path.open("ab") as file:
+            if file.tell() < start * dim * 4:
+                msg = f"{path.name} is shorter than it was"
+                raise Damaged(msg)
+            file.truncate(start * dim * 4)  # what a killed writer left
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        if fresh:
+            sync_folder(self.folder)
+        db.execute("INSERT INTO appended VALUES (?, ?, ?)", (start, len(vectors), zlib.crc32(data)))
+        state(db, rows=start + len(vectors))
+        return start
+
+    def check(self, db: sqlite3.Connection) -> None:
+        """Compare the whole file with its checksums.
+
+        Raises
+        ------
+        Damaged
+            The file is not what was written.
+        """
+        matrix = self._mapped(db, int(fact(db, "generation")), int(fact(db, "rows")), _dim(db))
+        _check(matrix, db.execute("SELECT start, rows, crc FROM appended").fetchall())
+
+    def forget(self, db: sqlite3.Connection, stamp: int) -> None:
+        """No vectors any more: the next are written into the next generation's file."""
+        db.execute("UPDATE passages SET row = NULL, stamp = ? WHERE row IS NOT NULL", (stamp,))
+        self._turn_over(db, rows=0)
+
+    def compact(self, db: sqlite3.Connection) -> None:
+        """Move the living into a new file, when a quarter of the rows are dead."""
+        (dead,) = db.execute("SELECT count(*) FROM dead").fetchone()
+        rows = int(fact(db, "rows"))
+        if dead < _DEAD_FEWEST or dead * _DEAD_SHARE < rows:
+            return
+        view = self.view(db)
+        living = np.flatnonzero(view.abouts)
+        with disk(target := self.path(view.generation + 1)), target.open("wb") as file:
+            stretches = []
+            for block in _blocks(living):
+                data = view.matrix[block].astype(_LITTLE, copy=False).tobytes()
+                stretches.append((len(block), zlib.crc32(data)))
+                file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        sync_folder(self.folder)
+        self._turn_over(db, rows=len(living))
+        moved = zip(range(len(living)), view.passages[living].tolist(), strict=True)
+        db.executemany("UPDATE passages SET row = ? WHERE id = ?", moved)
+        starts = range(0, len(living), _BLOCK)
+        appended = [(start, *stretch) for start, stretch in zip(starts, stretches, strict=True)]
+        db.executemany("INSERT INTO appended VALUES (?, ?, ?)", appended)
+
+    def _turn_over(self, db: sqlite3.Connection, rows: int) -> None:
+        db.execute("DELETE FROM dead")
+        db.execute("DELETE FROM appended")
+        state(db, generation=int(fact(db, "generation")) + 1, rows=rows)
+
+    def set_aside(self, generation: int) -> Path:
+        """Rename a damaged file; its new name."""
+        aside = aside_of(self.path(generation))
+        with disk(self.path(generation), "set aside"), suppress(FileNotFoundError):
+            self.path(generation).rename(aside)
+        return aside
+
+    def sweep(self, generation: int) -> None:
+        """Delete the files of other generations (never while a commit is still open)."""
+        for found in self.folder.glob("vectors-*.f32"):
+            if found != self.path(generation):
+                with suppress(OSError):  # Windows: somebody still reads it
+                    found.unlink()
+
+
+def _dim(db: sqlite3.Connection) -> int:
+    return int(fact(db, "dim"))
+
+
+def _check(matrix: Rows, stretches: Sequence[tuple[int, int, int]]) -> None:
+    for start, rows, crc in stretches:
+        if zlib.crc32(matrix[start : start + rows].data) != crc:
+            msg = f"rows {start} to {start + rows} are not those that were written"
+            raise Damaged(msg)
+
+
+def _blocks(rows: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+    for start in range(0, len(rows), _BLOCK):
+        yield rows[start : start + _BLOCK]

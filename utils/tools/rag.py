@@ -1,0 +1,206 @@
+"""Toolset ``rag``: PubMed's records of a question kept up to date, and passages to quote.
+
+A host has one verb to bring a corpus up to date, so ``pubmed_sync_delta`` indexes as well: what
+there is no time for in one call goes on behind it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Annotated, Any
+
+from fastmcp.tools import FunctionTool, ToolResult
+from mcp.types import ResourceLink, ToolAnnotations
+from pydantic import Field
+
+from ..errors import PaperError
+from ..library import Library
+from . import rag_schemas as schemas
+from .answers import answer, shelf_link
+from .core import ADDS_FILES, READS_SHELF, READS_WEB, tool
+from .literature_schemas import Hundred
+from .rag_indexing import Indexing
+from .rag_rows import document_row, found_row, quoted_row, synced_row
+from .rag_schemas import Among, DocId, Key
+from .waiting import Waiting
+
+if TYPE_CHECKING:
+    from ..corpus.quotations import Quotation
+    from ..store.corpus_records import Synced
+
+# A call has twenty seconds (`..patience`): most of them for PubMed, some for the index.
+_SYNC_S, _CALL_S = 12.0, 17.0
+_TITLES = 20
+_SNIPPET = 200
+_DOTTED = {
+    "pubmed_sync_delta": "pubmed.sync_delta",
+    "rag_search": "rag.search",
+    "rag_get": "rag.get",
+    "corpus_checkpoint_get": "corpus.checkpoint.get",
+    "corpus_checkpoint_set": "corpus.checkpoint.set",
+    "verify_quote": "corpus.verify_quote",
+}
+_MOVES_BACK = ToolAnnotations(
+    read_only_hint=False, idempotent_hint=True, destructive_hint=True, open_world_hint=False
+)
+
+
+def tools(library: Library) -> list[FunctionTool]:
+    """Every tool of the set, working on *library*; named as ``MCP_TOOL_NAMES`` says."""
+    waiting = Waiting("the corpus")
+    made = [
+        _sync_tool(library),
+        _search_tool(library, waiting),
+        _get_tool(library),
+        *_checkpoint_tools(library),
+        _quote_tool(library, waiting),
+    ]
+    if library.settings.mcp_tool_names == "plain":
+        return made
+    return [one.model_copy(update={"name": _DOTTED[one.name]}) for one in made]
+
+
+def _sync_tool(library: Library) -> FunctionTool:
+    waiting = Waiting()
+    indexing = Indexing(library)
+
+    def pubmed_sync_delta(
+        query_key: Key, term: Key, overlap_days: Annotated[int, Field(ge=0)] = 5
+    ) -> ToolResult:
+        """Bring the corpus up to date with a PubMed query, from where query_key was left."""
+        begun = time.monotonic()
+        synced = waiting.result(
+            ("sync", query_key, term, overlap_days),
+            lambda: library.corpus.sync(
+                query_key, term, overlap_days=overlap_days, longest_s=_SYNC_S
+            ),
+        )
+        left = _CALL_S - (time.monotonic() - begun)
+        structure = synced_row(synced)
+        structure["warnings"] += _unfinished(synced) or indexing.said(left)
+        return answer(structure, _told(structure))
+
+    return tool(pubmed_sync_delta, ADDS_FILES, schemas.SYNCED)
+
+
+def _unfinished(synced: Synced) -> list[str]:
+    if not synced.unfinished:
+        return []
+    return ["Not finished: call again with the same arguments to go on."]
+
+
+def _told(row: dict[str, Any]) -> str:
+    head = (
+        f"{row['pmids_processed']} records: {row['inserted']} new, {row['updated']} updated, "
+        f"{row['skipped']} as they were."
+    )
+    return "\n".join((head, *row["warnings"]))
+
+
+def _search_tool(library: Library, waiting: Waiting) -> FunctionTool:
+    def rag_search(
+        query: Key,
+        top_k: Hundred = 20,
+        quality_bias: bool = True,
+        filters: Among | None = None,
+    ) -> ToolResult:
+        """Find passages of the corpus by words and meaning, each with its place, to quote."""
+        among = (filters or Among()).chosen()
+        options: dict[str, Any] = {"top_k": top_k, "quality_bias": quality_bias}
+        found = waiting.result(
+            ("search", query, among, *options.items()),
+            lambda: library.corpus.find(query, filters=among, pubmed_only=True, **options),
+        )
+        results = [found_row(one) for one in found.hits]
+        lines = [_line(row["doc_id"], row["title"]) for row in results[:_TITLES]]
+        text = "\n".join((f"{len(results)} passages.", *lines, *found.warnings))
+        links = _links(library, (row["doc_id"] for row in results if row["file"]))
+        structure = {"results": results, "warnings": list(found.warnings)}
+        return answer(structure, text, links=links)
+
+    # A provider of vectors on the web is sent the question.
+    asks_web = library.settings.embeddings_provider == "openai"
+    return tool(rag_search, READS_WEB if asks_web else READS_SHELF, schemas.FOUND)
+
+
+def _line(doc_id: str, words: str) -> str:
+    return f"{doc_id}: {words[:_SNIPPET]}"
+
+
+def _links(library: Library, doc_ids: Iterable[str]) -> list[ResourceLink]:
+    """Links to the files the passages stand in."""
+    links = []
+    for doc_id in dict.fromkeys(doc_ids):
+        with suppress(PaperError):
+            links.append(shelf_link(library.find(doc_id)))
+    return links
+
+
+def _get_tool(library: Library) -> FunctionTool:
+    def rag_get(doc_id: DocId) -> ToolResult:
+        """Get one record of the corpus, with its quality scores and version."""
+        row = document(library, doc_id)
+        text = _line(row["doc_id"], row["title"] or "")
+        return answer(row, text, links=_links(library, [row["doc_id"]]))
+
+    return tool(rag_get, READS_SHELF, schemas.DOCUMENT)
+
+
+def document(library: Library, doc_id: str) -> dict[str, Any]:
+    """What ``rag_get`` says of a paper."""
+    from ..corpus.quality import quality_of, today
+
+    record = library.corpus.record(doc_id)
+    return document_row(record, quality_of(record.paper, today()))
+
+
+def _checkpoint_tools(library: Library) -> list[FunctionTool]:
+    def corpus_checkpoint_get(query_key: Key) -> ToolResult:
+        """Say up to which Entrez date a query_key is synced."""
+        from ..store.corpus_records import timestamp
+
+        known = library.corpus.checkpoint(query_key)
+        last = timestamp(known.last_edat) if known else None
+        structure = {"query_key": query_key, "last_edat": last}
+        return answer(structure, last or "Never synced.", untrusted=False)
+
+    def corpus_checkpoint_set(
+        query_key: Key, last_edat: Annotated[str, Field(description="ISO 8601 UTC")]
+    ) -> ToolResult:
+        """Move the watermark of a query_key, also back, so that a sync asks again; audited."""
+        library.corpus.set_checkpoint(query_key, last_edat, by=_caller())
+        return answer({"ok": True}, "Moved.", untrusted=False)
+
+    return [
+        tool(corpus_checkpoint_get, READS_SHELF, schemas.CHECKPOINT),
+        tool(corpus_checkpoint_set, _MOVES_BACK, schemas.MOVED),
+    ]
+
+
+def _caller() -> str:
+    """Who moves a watermark, for the record: over HTTP the token says it."""
+    from fastmcp.server.dependencies import get_access_token
+
+    token = get_access_token()
+    return f"MCP, token {token.client_id} {token.subject}" if token else "MCP"
+
+
+def _quote_tool(library: Library, waiting: Waiting) -> FunctionTool:
+    def verify_quote(text: Key) -> ToolResult:
+        """Check whether a quotation stands in the corpus word for word, and where."""
+        found = waiting.result(("quote", text), lambda: library.corpus.verify_quote(text))
+        links = _links(library, [found.paper] if found.file else [])
+        return answer(quoted_row(found), _verdict(found), links=links)
+
+    return tool(verify_quote, READS_SHELF, schemas.QUOTED)
+
+
+def _verdict(found: Quotation) -> str:
+    if not found.found:
+        return "Not in the corpus, and nothing like it."
+    where = f"{_line(found.paper, found.title)}, characters {found.start} to {found.end}"
+    if found.verbatim:
+        return f"Verbatim in {where}."
+    return f"Not verbatim; nearest ({found.likeness:.2f}): {where}."
