@@ -145,7 +145,9 @@ class Settings(BaseSettings):
     vector_store: Literal["embedded", "weaviate"] = Field(
         "embedded", description="embedded (needs no service), weaviate"
     )
-    weaviate_url: str = Field("", description="for `VECTOR_STORE=weaviate`")
+    weaviate_url: str = Field(
+        "", description="for `VECTOR_STORE=weaviate`; `?grpc_port=` where it is not 50051"
+    )
     weaviate_api_key: SecretStr | None = Field(None, description="for `VECTOR_STORE=weaviate`")
     weaviate_class: str = Field(
         "PubMedChunk", pattern=r"^[A-Z][A-Za-z0-9_]*$", description="its collection"

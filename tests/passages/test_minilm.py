@@ -63,7 +63,7 @@ def test_what_means_the_same_is_nearest(embedder):
 
 def test_it_is_what_it_says(embedder):
     assert embedder.dim == 384
-    assert embedder.longest == 256
+    assert embedder.longest == 512
     assert embedder.pooling == "mean"
     assert embedder.model.startswith("all-MiniLM-L6-v2@")
     assert MiniLM(str(embedder.folder)).model == embedder.model

@@ -62,6 +62,15 @@ class MiniLM(ModelOnDisk):
         self._cache = cache or user_cache_path("papershelf") / "models"
 
     @cached_property
+    def longest(self) -> int:
+        """Word pieces that are read: all that the model has places for, not the 256 of its authors.
+
+        A passage of ours has 324 in the median. Of sentences in the last fifth of long passages,
+        0.73 are found with 512 (MRR@10, 110 passages) and 0.56 with 256; of early ones 0.72, 0.73.
+        """
+        return 512 if self._own is None else super().longest
+
+    @cached_property
     def folder(self) -> Path:
         """The folder of the settings, or the package's."""
         if self._own:

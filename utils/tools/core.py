@@ -39,8 +39,8 @@ Word = Annotated[str, BeforeValidator(_worded)]
 Day = Annotated[str, Field(description="YYYY[/MM[/DD]]; both or neither")]
 
 _SPELLED = {
-    "arxiv": "arXiv", "pubmed": "PubMed", "bibtex": "BibTeX", "mesh": "MeSH", "ids": "IDs",
-    "lr": "ligand–receptor", "semantic": "Semantic", "scholar": "Scholar",
+    "arxiv": "arXiv", "rag": "RAG", "pubmed": "PubMed", "bibtex": "BibTeX", "mesh": "MeSH",
+    "ids": "IDs",    "lr": "ligand–receptor", "semantic": "Semantic", "scholar": "Scholar",
 }  # fmt: skip
 
 READS_WEB = ToolAnnotations(
