@@ -288,3 +288,8 @@ def test_verbatim_in_a_macro_leaves_the_rest_as_it_is() -> None:
 )
 def test_verbatim_is_read_from_macros_and_out_of_them(body: str, preamble: str, right: str) -> None:
     assert right in body_of(body, preamble)
+
+
+def test_brackets_that_look_like_quantities_are_not_read_again_for_each() -> None:
+    lines = [lines_run(partial(body_of, r"$" + r"\qty{" * n)) for n in (2000, 4000)]
+    assert lines[1] < 3 * lines[0]

@@ -117,6 +117,7 @@ def _without_notes(tokens: list[str]) -> list[str]:
 
 def _abstract(walk: Walk) -> None:
     r"""``\abstract{…}``, in some journals several arguments long."""
+    end_front(walk)
     while walk.gullet.peek() == "{":
         with walk.apart(walk.gullet.argument(long=True)) as blocks:
             pass
