@@ -158,7 +158,7 @@ async def test_what_cannot_be_asked_is_refused_without_a_request(library, world,
 @pytest.mark.parametrize(
     ("tool", "arguments"),
     [
-        ("get_arxiv_paper", {"arxiv_id": "1999.99999"}),
+        ("get_arxiv_paper", {"arxiv_id": "1912.99999"}),
         ("get_semantic_scholar_paper", {"identifier": "10.9999/none"}),
     ],
 )

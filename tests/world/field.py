@@ -103,7 +103,9 @@ class Field(Sequence[Record]):
 
     def by_arxiv(self, name: str) -> Record | None:
         """The preprint with this arXiv identifier."""
-        return self._numbered(name.replace(".", ""), r"9(\d{8})", 0, "arxiv")
+        match = re.fullmatch(r"9(\d)(0[1-9]|1[0-2])\.(\d{5})", name)
+        number = (int(match[1]) * 12 + int(match[2]) - 1) * 100_000 + int(match[3]) if match else ""
+        return self._numbered(str(number), r"(\d+)", 0, "arxiv")
 
     def _numbered(self, name: str, pattern: str, first: int, kind: str) -> Record | None:
         match = re.fullmatch(pattern, name)
@@ -200,7 +202,8 @@ def _made(number: int) -> Record:
     journal = _journal(number)
     doi, arxiv = f"{journal.prefix}/field.{number:06d}", ""
     if branch == "arxiv":
-        arxiv = f"9{number:08d}"[:4] + "." + f"{number:08d}"[3:]
+        month, place = divmod(number, 100_000)
+        arxiv = f"9{month // 12}{month % 12 + 1:02d}.{place:05d}"
         doi = f"10.48550/arXiv.{arxiv}"
     first = number * 10 % 4000 + 1
     given: dict[str, Any] = {
