@@ -27,13 +27,18 @@ def texts(names: str) -> dict[str, Any]:
     return {"type": "object", "required": names.split(), "additionalProperties": TEXT}
 
 
+def worded(names: str, **more: dict[str, Any]) -> dict[str, Any]:
+    """An object whose members are texts under *names*, and *more*; all of them there."""
+    return record(**dict.fromkeys(names.split(), TEXT), **more)
+
+
 def rows(of: dict[str, Any]) -> dict[str, Any]:
     """A list of such values."""
     return {"type": "array", "items": of}
 
 
 def _papers(names: str, **more: dict[str, Any]) -> dict[str, Any]:
-    return rows(record(**dict.fromkeys(names.split(), TEXT), **more))
+    return rows(worded(names, **more))
 
 
 def _search(papers: dict[str, Any]) -> dict[str, Any]:
