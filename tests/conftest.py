@@ -129,3 +129,9 @@ def library(settings: dict[str, Any]) -> Iterator[Library]:
     library = Library(**settings)
     yield library
     library.shelf.close()
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    """What asynchronous tests run on: the loop that the server runs on, too."""
+    return "asyncio"

@@ -54,11 +54,6 @@ async def test_a_host_searches_downloads_and_reads_over_stdio(environment, world
         assert read.structured_content["text"].startswith("## Abstract")
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 def calling(number, tool, **arguments):
     params = {"name": tool, "arguments": arguments}
     return {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}

@@ -176,11 +176,6 @@ def world(patient_world):
 
 
 @pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
-@pytest.fixture
 def secrets():
     return {**PLANTED, "pubmed_email": EMAIL}
 

@@ -18,11 +18,6 @@ from utils.tools import build, http
 
 
 @pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
-@pytest.fixture
 def endpoint(settings):
     library = Library(**settings, mcp_auth_secret_key=SECRET, mcp_toolsets=("all",))
     with Endpoint(library) as endpoint:

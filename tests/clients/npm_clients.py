@@ -1,8 +1,9 @@
 """The clients from npm: two generations of the official TypeScript SDK, and the Inspector.
 
-They live in a folder outside the checkout: the one ``PAPERSHELF_NPM`` names, or one beside other
-temporary files, where ``PAPERSHELF_NPM=1`` lets npm install them. `typescript.mjs` is copied there,
-because node looks for packages from where a script lies.
+They live in a folder outside the checkout, where npm may install them: the one ``PAPERSHELF_NPM``
+names, or with ``PAPERSHELF_NPM=1`` one beside other temporary files. Unless it is set nobody looks
+for them: what somebody left there must not decide whether tests run. `typescript.mjs` is copied
+there, because node looks for packages from where a script lies.
 """
 
 from __future__ import annotations
@@ -36,13 +37,13 @@ def packages() -> tuple[Path | None, str]:
     if not (shutil.which("node") and shutil.which("npm")):
         return None, "node and npm are not here"
     named = os.environ.get("PAPERSHELF_NPM", "")
-    folder = Path(tempfile.gettempdir()) / "papershelf-npm" if named in ("", "1") else Path(named)
+    if not named:
+        return None, "PAPERSHELF_NPM=1 would let npm install the clients"
+    folder = Path(tempfile.gettempdir()) / "papershelf-npm" if named == "1" else Path(named)
     wanted = (HERE / "package.json").read_text()
     kept = folder / "package.json"
     if kept.exists() and kept.read_text() == wanted and (folder / "node_modules").exists():
         return folder, ""
-    if not named:
-        return None, "PAPERSHELF_NPM=1 would let npm install the clients"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "package.json").write_text(wanted)
     npm = ["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts"]

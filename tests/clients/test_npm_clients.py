@@ -17,11 +17,6 @@ pytestmark = pytest.mark.anyio
 EACH = [(client, mode) for client, modes in CLIENTS.items() for mode in modes]
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 @pytest.fixture(scope="module")
 def folder():
     folder, why = packages()

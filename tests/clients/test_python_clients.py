@@ -10,11 +10,6 @@ from utils import Library
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 @pytest.fixture(scope="module")
 def patient_world():
     with PatientWorld() as world:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,27 +23,7 @@ from utils.store import Shelf
 
 # PubMed does not know that this one is on arXiv, too.
 UNKNOWN_TO_PUBMED = {"arxiv_published"}
-
-
-@pytest.fixture(scope="module")
-def _field() -> Iterator[World]:
-    with World(field=200) as world:
-        yield world
-
-
-@pytest.fixture
-def field(_field: World) -> World:
-    """A world with two hundred papers more, calm and without memory."""
-    _field.reset()
-    return _field
-
-
-@pytest.fixture
-def far(field: World, tmp_path: Path) -> Iterator[Library]:
-    """A library with an empty shelf in that world."""
-    library = library_of(field, tmp_path)
-    yield library
-    library.shelf.close()
+FIELD = 200
 
 
 def test_every_paper_ends_as_it_should(library: Library, world: World) -> None:

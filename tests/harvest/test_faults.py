@@ -9,7 +9,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -26,27 +25,7 @@ from utils.ladder import Climb
 from utils.paper import Paper
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-@pytest.fixture(scope="module")
-def _field() -> Iterator[World]:
-    with World(field=600) as world:
-        yield world
-
-
-@pytest.fixture
-def field(_field: World) -> World:
-    """A world with six hundred papers more, calm and without memory."""
-    _field.reset()
-    return _field
-
-
-@pytest.fixture
-def far(field: World, tmp_path: Path) -> Iterator[Library]:
-    """A library with an empty shelf in that world."""
-    library = library_of(field, tmp_path)
-    yield library
-    library.shelf.close()
+FIELD = 600
 
 
 def some(field: World, *branches: str, most: int = 100) -> list[Record]:

@@ -32,11 +32,6 @@ WRITING = {
 
 
 @pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
-@pytest.fixture
 def endpoint(settings):
     library = Library(**settings, mcp_auth_secret_key=SECRET, mcp_toolsets=("all",))
     with Endpoint(library) as endpoint:

@@ -28,11 +28,6 @@ NAMES = {
 WRITING = {"download_paper", "harvest_papers"}
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 async def call(library, tool, arguments, mode="auto"):
     """One call; a success is held against the tool's own output schema."""
     async with Client(build(library), mode=mode) as client:

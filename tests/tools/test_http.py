@@ -29,11 +29,6 @@ SERVER = str(Path(__file__).resolve().parents[2] / "server.py")
 
 
 @pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
-@pytest.fixture
 def endpoint(settings):
     with Endpoint(Library(**settings, mcp_auth_secret_key=SECRET)) as endpoint:
         yield endpoint

@@ -12,6 +12,7 @@ from utils import Library
 from utils.tools import build
 
 pytestmark = pytest.mark.anyio
+TOOLSETS = ("literature",)
 ERAS = pytest.mark.parametrize("mode", ["auto", "legacy"])
 # Of the document, in snake_case.
 PREPRINT = {
@@ -23,18 +24,6 @@ SCHOLAR = {
     *("influential_citation_count", "url", "venue", "publication_date"),
 }
 ARXIV_ID = "2511.04014"
-
-
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
-@pytest.fixture
-def library(settings):
-    library = Library(**settings, mcp_toolsets=("literature",))
-    yield library
-    library.shelf.close()
 
 
 async def test_all_toolsets_together_stay_below_twelve_thousand_tokens():

@@ -25,11 +25,6 @@ FIELDS = {
 }  # fmt: skip
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 async def text(client, name, arguments):
     return (await client.get_prompt(name, arguments)).messages[0].content.text
 

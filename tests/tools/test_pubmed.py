@@ -17,24 +17,13 @@ from utils.tools import build
 from utils.tools.waiting import Waiting
 
 pytestmark = pytest.mark.anyio
+TOOLSETS = ("pubmed",)
 ERAS = pytest.mark.parametrize("mode", ["auto", "legacy"])
 NAMES = [
     *("search_pubmed_articles", "fetch_article_details", "get_article_relationships"),
     *("get_pubmed_paper", "pubmed_to_bibtex", "convert_ids", "match_citations"),
     *("spell_check", "lookup_mesh"),
 ]
-
-
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
-@pytest.fixture
-def library(settings):
-    library = Library(**settings, mcp_toolsets=("pubmed",))
-    yield library
-    library.shelf.close()
 
 
 def tokens(what):

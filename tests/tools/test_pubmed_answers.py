@@ -8,22 +8,10 @@ from fastmcp import Client
 
 from tests.answering import answering
 from tests.tools.calling import answer, call
-from utils import Library
 from utils.tools import build
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
-@pytest.fixture
-def library(settings):
-    library = Library(**settings, mcp_toolsets=("pubmed",))
-    yield library
-    library.shelf.close()
+TOOLSETS = ("pubmed",)
 
 
 STORMY = ("get_pubmed_paper", {"pmid": "41000001"})

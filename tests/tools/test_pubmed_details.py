@@ -7,7 +7,6 @@ import jsonschema
 import pytest
 
 from tests.tools.calling import answer, call, closed
-from utils import Library
 from utils.article_details import Details
 from utils.errors import BadContent
 from utils.formats.pubmed.articles import split_xml
@@ -16,18 +15,7 @@ from utils.tools.pubmed_rows import details_page
 
 ERAS = pytest.mark.parametrize("mode", ["auto", "legacy"])
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
-@pytest.fixture
-def library(settings):
-    library = Library(**settings, mcp_toolsets=("pubmed",))
-    yield library
-    library.shelf.close()
+TOOLSETS = ("pubmed",)
 
 
 @ERAS

@@ -36,11 +36,6 @@ TRIAL = ("Randomized Controlled Trial", "Journal Article")
 
 
 @pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
-@pytest.fixture
 def library(settings):
     library = Library(**settings, mcp_toolsets=("rag",))
     library.corpus.__dict__["embedder"] = LetterEmbedder()

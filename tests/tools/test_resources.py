@@ -17,11 +17,6 @@ pytestmark = pytest.mark.anyio
 ERAS = pytest.mark.parametrize("mode", ["auto", "legacy"])
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 async def read(library, uri, mode="auto"):
     async with Client(build(library), mode=mode) as client:
         [content] = await client.read_resource(uri)
