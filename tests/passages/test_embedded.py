@@ -19,6 +19,7 @@ from utils.errors import StoreFailed
 from utils.passage import Filters, Passage
 from utils.passages import Held, embedded, embedded_vectors
 from utils.passages.embedded import EmbeddedFinder
+from utils.passages.embedded_signs import signs_of
 
 ROOT = Path(__file__).resolve().parents[2]
 NUMBERS = range(1, 31)
@@ -29,12 +30,12 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "papers/.papershelf/corpus"
 
 
-@pytest.fixture(params=[10**6, 0], ids=["fts5", "tantivy"])
+@pytest.fixture(params=[(10**6, 10**6), (0, 10**6), (10**6, 0)], ids=["fts5", "tantivy", "signs"])
 def finder(request: pytest.FixtureRequest, folder: Path) -> Iterator[EmbeddedFinder]:
     """Thirty passages."""
-    if request.param == 0:
+    if request.param[0] == 0:
         pytest.importorskip("tantivy")
-    with closing(EmbeddedFinder(folder, request.param)) as made:
+    with closing(EmbeddedFinder(folder, *request.param)) as made:
         fill(made)
         yield made
 
@@ -53,6 +54,13 @@ def assert_finds(finder: EmbeddedFinder, kept: Passage) -> None:
     near = finder.search("", vector(kept), 1, Filters())
     assert near[0].paper == kept.paper
     assert near[0].sim == pytest.approx(1.0, abs=1e-5)
+
+
+def _same_signs(folder: Path, rows: int) -> bool:
+    """Whether the signs are those of the vectors; what a killed writer left may be behind them."""
+    (vectors,), (signs,) = folder.glob("vectors-*.f32"), folder.glob("signs-*.u64")
+    kept = np.fromfile(vectors, "<f4", rows * DIM).reshape(rows, DIM)
+    return signs.read_bytes().startswith(signs_of(kept).tobytes())
 
 
 def writing(folder: Path, scale: int, first: int) -> subprocess.Popen[str]:
@@ -85,6 +93,7 @@ def test_a_writer_killed_anywhere_loses_nothing_it_had_told(folder: Path, scale:
             assert finder.without_vectors([each.uuid for each in asked]) == set()
             held = finder.held()
             assert held.passages == held.vectors >= len(told)
+            assert _same_signs(folder, held.vectors)
             for number in chance.sample(sorted(told), 3):
                 hits = finder.search(f"word{number}", None, 5, Filters())
                 assert [hit.paper for hit in hits] == [f"pmid:{number}"]
@@ -214,6 +223,42 @@ def test_one_wrong_bit_is_noticed_by_who_indexes(folder: Path) -> None:
         assert list(folder.glob("vectors-*.damaged-*"))
         finder.prepare("seeded", DIM)
         assert finder.held() == Held(31, 0, "seeded", DIM)
+
+
+@pytest.mark.parametrize(
+    "damage", [_cut_short, Path.unlink, _one_bit], ids=["short", "gone", "bit"]
+)
+def test_signs_that_are_wrong_are_made_again_and_nobody_waits(folder: Path, damage: object) -> None:
+    with closing(EmbeddedFinder(folder, exact=0)) as first:
+        fill(first)
+    (file,) = folder.glob("signs-*.u64")
+    damage(file)  # type: ignore[operator]
+    with closing(EmbeddedFinder(folder, exact=0)) as finder:
+        assert_finds(finder, passage(7))
+        more = passage(99)
+        finder.upsert([more], vector(more)[None])
+        assert_finds(finder, more)
+        finder.prepare("seeded", DIM)
+        assert _same_signs(folder, 31)
+        assert_finds(finder, passage(7))
+
+
+def test_of_very_many_the_same_are_nearest() -> None:
+    noise = np.random.default_rng(3)
+    rows = noise.standard_normal((30_000, 100), np.float32)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    allowed = np.array([False, True, False])
+    abouts = noise.integers(0, 3, len(rows)).astype(np.int32)
+    numbers = np.arange(len(rows))
+    some, every = (
+        embedded_vectors.View(0, 0, rows, numbers, abouts, signs_of(rows), exact)
+        for exact in (1_000, 10**6)
+    )
+    for near in rows[abouts == 1][:20]:
+        asked = near + 0.3 * noise.standard_normal(100, np.float32) / 10
+        expected = every.nearest(asked, 5, allowed)
+        assert some.nearest(asked, 5, allowed)[0] == expected[0]
+        assert all(abouts[number] == 1 for number, _ in expected)
 
 
 @pytest.mark.parametrize("garbage", [b"", b"not a database" * 400])

@@ -29,7 +29,7 @@ from .embedded_schema import (
     state,
 )
 from .embedded_tantivy import Tantivy, installed
-from .embedded_vectors import Damaged, VectorFile
+from .embedded_vectors import EXACT, Damaged, VectorFile
 from .embedded_words import Entry, Fts5, WordIndex, every_entry
 from .fusion import Scored, depth_for, fused
 from .query_terms import terms_of
@@ -54,15 +54,17 @@ class EmbeddedFinder:
         Made at the first write.
     scale : int, optional
         Beyond so many passages words are kept by tantivy, where it is installed.
+    exact : int, optional
+        Beyond so many vectors only those most alike in their signs are compared.
     """
 
     name = "embedded"
 
-    def __init__(self, folder: Path, scale: int = SCALE) -> None:
+    def __init__(self, folder: Path, scale: int = SCALE, exact: int = EXACT) -> None:
         self.folder = folder
         self._scale = scale
         self._database = IndexDatabase(folder)
-        self._vectors = VectorFile(folder)
+        self._vectors = VectorFile(folder, exact)
         self._fts5 = Fts5()
         self._tantivy: Tantivy | None = None
 

@@ -7,7 +7,8 @@ between, it leaves a tail that does not count and is overwritten by the next. Ro
 changed; a passage with a new vector gets a new row, its old one is *dead*, and when too many are,
 the living move into the file of the next generation.
 
-Every vector is compared, which one memory's speed limits: 15 ms for 100,000 x 384 numbers.
+Every vector is compared, which one memory's speed limits: 15 ms for 100,000 x 384 numbers. Of
+more than 200,000, those whose signs are most alike (`.embedded_signs`).
 """
 
 from __future__ import annotations
@@ -26,11 +27,14 @@ from numpy.typing import NDArray
 from ..passage import Filters
 from ..safe_files import disk, sync_folder
 from .embedded_schema import aside_of, condition, fact, state
+from .embedded_signs import Signs, SignsFile, alike
 
+EXACT = 200_000
 Rows = NDArray[np.float32]
 _BLOCK = 65_536
 _DEAD_SHARE = 4  # one of four
 _DEAD_FEWEST = 1_000
+_ALIKE = 100  # compared exactly, for one that is wanted
 _LITTLE = np.dtype("<f4")
 
 
@@ -40,13 +44,18 @@ class Damaged(Exception):
 
 @dataclass(frozen=True)
 class View:
-    """One state of the rows: whose each is, and the number of its about (0: dead)."""
+    """One state of the rows: whose each is, and the number of its about (0: dead).
+
+    ``signs`` are there when more than ``exact`` rows need not all be compared.
+    """
 
     generation: int
     stamp: int
     matrix: Rows
     passages: NDArray[np.int64]
     abouts: NDArray[np.int32]
+    signs: Signs | None
+    exact: int
 
     def nearest(
         self, vector: Rows, limit: int, allowed: NDArray[np.bool_]
@@ -55,6 +64,8 @@ class View:
         rows = np.flatnonzero(allowed[self.abouts])
         if not len(rows):
             return []
+        if self.signs is not None and len(rows) > self.exact:
+            rows = alike(self.signs, vector, rows, _ALIKE * limit)
         # einsum keeps to this thread. BLAS's others spin for a while after each product, on the
         # cores that words and other readers need: its answers came later, and cost twice the CPU.
         if len(rows) * 8 < len(self.abouts):
@@ -70,8 +81,10 @@ class View:
 class VectorFile:
     """The file of vectors of one folder, and what this process knows of it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, exact: int = EXACT) -> None:
         self.folder = folder
+        self._exact = exact
+        self._signs = SignsFile(folder)
         self._view: View | None = None
         self._allowed: dict[Filters, NDArray[np.bool_]] = {}
 
@@ -122,7 +135,8 @@ class VectorFile:
             matrix = seen.matrix
         else:
             matrix = self._mapped(db, generation, rows, dim)
-        return View(generation, stamp, matrix, passages, abouts)
+        signs = self._signs.read(generation, rows, dim) if rows > self._exact else None
+        return View(generation, stamp, matrix, passages, abouts, signs, self._exact)
 
     def _mapped(self, db: sqlite3.Connection, generation: int, rows: int, dim: int) -> Rows:
         if not rows:
@@ -168,20 +182,23 @@ class VectorFile:
             os.fsync(file.fileno())
         if fresh:
             sync_folder(self.folder)
+        self._signs.append(int(fact(db, "generation")), start, vectors)
         db.execute("INSERT INTO appended VALUES (?, ?, ?)", (start, len(vectors), zlib.crc32(data)))
         state(db, rows=start + len(vectors))
         return start
 
     def check(self, db: sqlite3.Connection) -> None:
-        """Compare the whole file with its checksums.
+        """Compare the whole file with its checksums, and the signs with the file.
 
         Raises
         ------
         Damaged
             The file is not what was written.
         """
-        matrix = self._mapped(db, int(fact(db, "generation")), int(fact(db, "rows")), _dim(db))
+        generation = int(fact(db, "generation"))
+        matrix = self._mapped(db, generation, int(fact(db, "rows")), _dim(db))
         _check(matrix, db.execute("SELECT start, rows, crc FROM appended").fetchall())
+        self._signs.mend(generation, matrix)
 
     def forget(self, db: sqlite3.Connection, stamp: int) -> None:
         """No vectors any more: the next are written into the next generation's file."""
@@ -206,6 +223,9 @@ class VectorFile:
             os.fsync(file.fileno())
         sync_folder(self.folder)
         self._turn_over(db, rows=len(living))
+        self._signs.mend(
+            view.generation + 1, self._mapped(db, view.generation + 1, len(living), _dim(db))
+        )
         moved = zip(range(len(living)), view.passages[living].tolist(), strict=True)
         db.executemany("UPDATE passages SET row = ? WHERE id = ?", moved)
         starts = range(0, len(living), _BLOCK)
@@ -226,8 +246,9 @@ class VectorFile:
 
     def sweep(self, generation: int) -> None:
         """Delete the files of other generations (never while a commit is still open)."""
-        for found in self.folder.glob("vectors-*.f32"):
-            if found != self.path(generation):
+        kept = (self.path(generation), self._signs.path(generation))
+        for found in (*self.folder.glob("vectors-*.f32"), *self.folder.glob("signs-*.u64")):
+            if found not in kept:
                 with suppress(OSError):  # Windows: somebody still reads it
                     found.unlink()
 
