@@ -7,6 +7,7 @@
      ├── NotConfigured    VALIDATION   a key or e-mail address this call needs is missing
      ├── NotFound         NOT_FOUND    nobody knows this paper
      ├── StoreFailed      STORE        disk, database, checksum
+     ├── EntrezFailed     ENTREZ       an Entrez database answered with an error of its own
      └── Miss             UPSTREAM     one source could not give the text: try the next
           ├── NotOffered               it has no copy for us (paywall, embargo, not in the set)
           ├── Unreachable              down, slow, or it asked us to wait (then RATE_LIMIT)
@@ -28,8 +29,8 @@ class PaperError(Exception):
     ----------
     message : str
         What happened to which paper at which site.
-    hint : str, optional
-        What the reader can do next.
+    *hints : str
+        What the reader can do next, the likeliest first.
     details : dict, optional
         Facts a program may want: status, site, identifiers, attempts. Never a key or an address.
     """
@@ -39,18 +40,23 @@ class PaperError(Exception):
     outcome = "failed"
     usual_hint = "See the log of the server, and report it if it happens again."
 
-    def __init__(self, message: str, hint: str = "", **details: Any) -> None:
+    def __init__(self, message: str, *hints: str, **details: Any) -> None:
         super().__init__(message)
         self.message = message
-        self.hint = hint
+        self.hints = tuple(filter(None, hints))
         self.details = details
+
+    @property
+    def hint(self) -> str:
+        """What the reader can do next, in one text."""
+        return " ".join(self.hints)
 
     def __str__(self) -> str:
         return f"{self.message} {self.hint}".strip()
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Exceptions cross process borders (PDF readers); the default loses keyword arguments.
-        return _rebuild, (type(self), self.message, self.hint, self.details)
+        return _rebuild, (type(self), self.message, self.hints, self.details)
 
     def envelope(self) -> dict[str, Any]:
         """The error as every door shows it."""
@@ -59,7 +65,7 @@ class PaperError(Exception):
                 "code": self.code,
                 "message": self.message,
                 "details": self.details,
-                "suggestions": [self.hint or self.usual_hint],
+                "suggestions": list(self.hints) or [self.usual_hint],
             }
         }
 
@@ -106,6 +112,13 @@ class WeaviateFailed(PaperError):
 
     code = "WEAVIATE"
     usual_hint = "Look at WEAVIATE_URL, or leave VECTOR_STORE out."
+
+
+class EntrezFailed(PaperError):
+    """An Entrez database answered the question with an error of its own."""
+
+    code = "ENTREZ"
+    usual_hint = "Check the database's name and what it can be asked: entrez_capabilities."
 
 
 class InvariantFailed(PaperError):
@@ -171,6 +184,6 @@ class BadContent(Miss):
 
 
 def _rebuild(
-    kind: type[PaperError], message: str, hint: str, details: dict[str, Any]
+    kind: type[PaperError], message: str, hints: tuple[str, ...], details: dict[str, Any]
 ) -> PaperError:
-    return kind(message, hint, **details)
+    return kind(message, *hints, **details)
