@@ -127,6 +127,10 @@ class Settings(BaseSettings):
     semantic_scholar_base_url: str = _url(
         "https://api.semanticscholar.org/graph/v1", "Semantic Scholar"
     )
+    pubchem_base_url: str = _url("https://pubchem.ncbi.nlm.nih.gov/rest/pug", "PubChem PUG REST")
+    bioc_base_url: str = _url(
+        "https://www.ncbi.nlm.nih.gov/research/bionlp/RESTful/pmcoa.cgi", "PMC as BioC"
+    )
     openalex_base_url: str = _url("https://api.openalex.org", "OpenAlex")
     jina_reader_base_url: str = _url("https://r.jina.ai", "Jina Reader")
     jina_search_base_url: str = _url("https://s.jina.ai", "Jina search")
