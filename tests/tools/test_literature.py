@@ -81,6 +81,15 @@ async def test_a_scholars_record_has_the_fields_of_the_document(library, world, 
     assert found["papers"][0] == one
 
 
+async def test_a_search_in_bulk_takes_operators(library, world):
+    options = {"query": '"in" -drift', "bulk": True, "max_results": 2}
+    page = await answer(library, "search_semantic_scholar", **options)
+    assert world.requests[-1].params["query"] == '"in" -drift'
+    start, token = page["next_start"], page["token"]
+    more = await answer(library, "search_semantic_scholar", **options, start=start, token=token)
+    assert page["papers"] != more["papers"]
+
+
 async def test_citing_papers_come_by_the_page(library, world):
     record = world.paper("pmc_cloud")
     page = await answer(library, "get_paper_citations", paper_id=record.pmid, max_results=1)

@@ -140,6 +140,8 @@ def _scholar_list_tools(library: Library, waiting: Waiting) -> list[FunctionTool
             Sequence[Word], Field(description="such as Biology, Medicine")
         ] = (),
         start: Start = 0,
+        bulk: Annotated[bool, Field(description="all hits, operators, no relevance")] = False,
+        token: str = "",
     ) -> ToolResult:
         """Search Semantic Scholar in plain words; with citation counts."""
         options = {
@@ -148,6 +150,8 @@ def _scholar_list_tools(library: Library, waiting: Waiting) -> list[FunctionTool
             "end_year": end_year,
             "fields_of_study": tuple(fields_of_study),
             "start": start,
+            "bulk": bulk,
+            "token": token,
         }
         page = waiting.result(
             ("search", query, *options.items()),

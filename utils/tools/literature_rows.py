@@ -60,5 +60,6 @@ def scholar_rows(page: ScholarPage) -> dict[str, Any]:
         "total": page.total,
         "papers": [scholar_row(found) for found in page.papers],
         "next_start": page.next_start,
+        "token": page.token,
         "warnings": list(page.warnings),
     }

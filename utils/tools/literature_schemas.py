@@ -39,7 +39,7 @@ SCHOLAR = worded(
     reference_count=NEXT,
     influential_citation_count=NEXT,
 )
-SCHOLARS = record(total=NEXT, papers=rows(SCHOLAR), next_start=NEXT, warnings=_WORDS)
+SCHOLARS = record(total=NEXT, papers=rows(SCHOLAR), next_start=NEXT, token=TEXT, warnings=_WORDS)
 BIBTEX = worded("bibtex")
 GATHERED = record(
     query=TEXT,
