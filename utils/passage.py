@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import dataclass
+from functools import lru_cache
 
 from .paper import Kind
 
@@ -40,12 +41,22 @@ class Passage:
     @property
     def uuid(self) -> str:
         """The name of the passage in every index: ``uuid5(NAMESPACE, "<pmid>:<chunk_id>")``."""
-        return str(uuid.uuid5(NAMESPACE, f"{self.paper.removeprefix('pmid:')}:{self.chunk_id}"))
+        return _uuid(self.paper, self.chunk_id)
 
     @property
     def embedded(self) -> str:
         """What a model reads: the passage with the title and the section it stands in."""
-        return "\n".join(filter(None, (self.title, self.section, self.text)))
+        return embedded(self.title, self.section, self.text)
+
+
+@lru_cache(maxsize=8192)  # asked for several times on the way of a passage into the indexes
+def _uuid(paper: str, chunk_id: str) -> str:
+    return str(uuid.uuid5(NAMESPACE, f"{paper.removeprefix('pmid:')}:{chunk_id}"))
+
+
+def embedded(title: str, section: str, text: str) -> str:
+    """What a model reads of a passage."""
+    return "\n".join(filter(None, (title, section, text)))
 
 
 @dataclass(frozen=True, slots=True)

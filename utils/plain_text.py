@@ -50,7 +50,7 @@ def encodable(text: str) -> str:
     >>> encodable("J \ud800")
     'J \ufffd'
     """
-    return _SURROGATE.sub("\ufffd", text)
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
 def sendable(text: str, name: str, most: int) -> str:

@@ -12,7 +12,7 @@ Words come first and vectors afterwards: a model takes hours for what the words 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import EmbeddingsFailed, StoreFailed
@@ -105,14 +105,14 @@ class _Cut(NamedTuple):
 
 
 class _Run:
-    """One run; ``told`` is what it has come to."""
+    """One run; ``facts`` is what it has come to, by the names of `Indexed`."""
 
     def __init__(self, corpus: Corpus, everything: bool, longest_s: float | None) -> None:
         self.corpus = corpus
         self.database = corpus.database
         self.finder = corpus.finder
         self.everything = everything
-        self.told = Indexed()
+        self.facts = asdict(Indexed())
         self.clock = SteadyClock()
         self.end = None if longest_s is None else self.clock.now() + longest_s
         self.batch: list[_Cut] = []
@@ -126,12 +126,12 @@ class _Run:
         # Where every passage had its vector, only what is written now can lack one.
         whole = before.vectors == before.passages == counts.passages and not self.everything
         yield from self._words()
-        if not self.told.unfinished:
+        if not self.facts["unfinished"]:
             if embedder:
                 yield from self._vectors(embedder, whole)
             else:
                 yield from self._missing_words()
-        if not self.told.unfinished:
+        if not self.facts["unfinished"]:
             self._compare()
         yield self.told
 
@@ -142,7 +142,7 @@ class _Run:
             trouble = "EMBEDDINGS_PROVIDER=none."
         elif not (trouble := embedder.available()):
             try:
-                self._tell(model=embedder.model)
+                self.facts["model"] = embedder.model
             except EmbeddingsFailed as error:
                 trouble = str(error)
             else:
@@ -153,7 +153,7 @@ class _Run:
     def _prepared(self, embedder: Embedder | None) -> Held:
         """Have the index ready for the model; what it holds then."""
         before = self.finder.held()
-        model = self.told.model
+        model = self.facts["model"]
         if model and before.vectors and before.model != model:
             self._warn(
                 f"The model has changed from {before.model} to {model}: "
@@ -173,8 +173,9 @@ class _Run:
             if text is not None:
                 left.pop(text.key, None)
                 self._look(text, known.get(text.key))
-            self._tell(done=self.told.done + 1, total=texts.total)
-            if self._flushed() or self.told.done % _TOLD == 0:
+            self._count("done")
+            self.facts["total"] = texts.total
+            if self._flushed() or self.facts["done"] % _TOLD == 0:
                 yield self.told
                 if self._time_is_up():
                     return
@@ -205,7 +206,7 @@ class _Run:
         gone = sorted(old.keys() - {passage.uuid for passage in made})
         self.batch.append(_Cut(text.key, digest, made, fresh, gone, not (old and fresh)))
         self.gathered += 1 + len(made)
-        self._tell(cut=self.told.cut + 1)
+        self._count("cut")
 
     def _flushed(self, *, all_: bool = False) -> bool:
         """Write what has gathered, if that is enough (or all there will be); see the module."""
@@ -218,7 +219,7 @@ class _Run:
         if fresh := [passage for text in self.batch for passage in text.fresh]:
             self.finder.upsert(fresh, None)
             self.touched += [passage.uuid for passage in fresh]
-            self._tell(passages=self.told.passages + len(fresh))
+            self._count("passages", len(fresh))
         if late := [(t.key, t.digest, t.made) for t in self.batch if not t.settled]:
             self.database.replace_together(late)
         self.batch, self.gathered = [], 0
@@ -227,12 +228,12 @@ class _Run:
     def _drop(self, key: str) -> None:
         self._remove([passage.uuid for passage in self.database.passages_of(key)])
         self.database.drop_paper(key)
-        self._tell(dropped=self.told.dropped + 1)
+        self._count("dropped")
 
     def _remove(self, uuids: Sequence[str]) -> None:
         if uuids:
             self.finder.remove(uuids)
-            self._tell(removed=self.told.removed + len(uuids))
+            self._count("removed", len(uuids))
 
     def _missing_words(self) -> Iterator[Indexed]:
         """Without a model: what a killed run, or another finder, left out."""
@@ -244,7 +245,7 @@ class _Run:
             absent = [passage for passage in passages if passage.uuid in missing]
             if absent:
                 self.finder.upsert(absent, None)
-                self._tell(passages=self.told.passages + len(absent))
+                self._count("passages", len(absent))
             yield self.told
             if self._time_is_up():
                 return
@@ -255,7 +256,7 @@ class _Run:
         """Embed every passage that has no vector."""
         held = self.finder.held()
         few = whole and len(self.touched) <= _TOUCHED
-        self._tell(vectors_due=max(0, self.database.counts().passages - held.vectors))
+        self.facts["vectors_due"] = max(0, self.database.counts().passages - held.vectors)
         for passages in self._those_touched() if few else self._pages():
             missing = self.finder.without_vectors([passage.uuid for passage in passages])
             bare = [passage for passage in passages if passage.uuid in missing]
@@ -263,7 +264,7 @@ class _Run:
                 some = bare[start : start + _EMBEDDED]
                 vectors = embedder.embed([passage.embedded for passage in some])
                 self.finder.upsert(some, vectors)
-                self._tell(vectors=self.told.vectors + len(some))
+                self._count("vectors", len(some))
                 yield self.told
                 if self._time_is_up():
                     return
@@ -292,15 +293,20 @@ class _Run:
         if self.end is None or self.clock.now() < self.end:
             return False
         self._flushed(all_=True)
-        self._tell(unfinished=True)
+        self.facts["unfinished"] = True
         return True
 
-    def _tell(self, **changes: int | str) -> None:
-        self.told = replace(self.told, **changes)  # type: ignore[arg-type]
+    @property
+    def told(self) -> Indexed:
+        """How far it has come."""
+        return Indexed(**self.facts)
+
+    def _count(self, name: str, more: int = 1) -> None:
+        self.facts[name] += more
 
     def _warn(self, warning: str) -> None:
-        if len(self.told.warnings) < _WARNINGS:
-            self.told = replace(self.told, warnings=(*self.told.warnings, warning))
+        if len(self.facts["warnings"]) < _WARNINGS:
+            self.facts["warnings"] = (*self.facts["warnings"], warning)
 
 
 def _differs(passage: Passage, old: Passage | None) -> bool:

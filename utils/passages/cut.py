@@ -12,12 +12,11 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import accumulate
 from typing import Any, NamedTuple
 
 from ..paper import Kind
-from ..passage import Passage
+from ..passage import Passage, embedded
 from .blocks import Block, Section, body_start, items, sections
 from .sentences import pieces, sentences, tokens
 
@@ -55,6 +54,10 @@ class Stretch(NamedTuple):
     lead: str = ""
 
 
+Part = tuple[list[tuple[str, ...]], list[Atom]]
+"""Sections that go together, by their headings, and what stands in them."""
+
+
 def cut(
     text: str, *, paper: str, title: str, kind: Kind, file: str = "", **about: Any
 ) -> list[Passage]:
@@ -75,43 +78,48 @@ def cut(
         In reading order. Each is ``text[start:end]`` exactly, but for the later pieces of a long
         table: those begin with its caption and header, and ``text[start:end]`` are their rows.
     """
-    parts = _joined(sections(text, body_start(text)) if file else _record(text, title), text)
+    parts = _joined(sections(text, body_start(text)), text) if file else _record(text, title)
     numbers: Counter[str] = Counter()
     found: list[Passage] = []
     for paths, atoms in parts:
         slug = _slug(paths[0])
         for stretch in _stretches(atoms):
             numbers[slug] += 1
+            said, section = stretch.lead + text[stretch.start : stretch.end], _shown(paths)
             passage = Passage(
                 paper=paper,
                 chunk_id=f"{slug}-{numbers[slug]}",
-                section=_shown(paths),
+                section=section,
                 ordinal=len(found),
-                text=stretch.lead + text[stretch.start : stretch.end],
+                text=said,
                 start=stretch.start,
                 end=stretch.end,
                 kind=kind,
                 file=file,
+                digest=_digest(embedded(title, section, said)),
                 title=title,
                 **about,
             )
-            found.append(replace(passage, digest=_digest(passage.embedded)))
+            found.append(passage)
     return found
 
 
-def _record(text: str, title: str) -> list[Section]:
+def _record(text: str, title: str) -> Iterable[Part]:
     """A record is its abstract; where there is none, its title."""
     start = len(title) if text[len(title) :].strip() else 0
+    path = ("Abstract" if start else "Title",)
+    begin, end = start + len(text[start:]) - len(text[start:].lstrip()), len(text.rstrip())
+    size = tokens(text, begin, end)
+    if size <= MOST:  # as most do: no need to know its sentences
+        return [([path], [Atom(begin, end, size)])] if begin < end else []
     blocks = [
         Block("prose", start + match.start(), start + match.start() + len(match[0].rstrip()))
         for match in re.finditer(r"\S(?:[^\n]|\n(?!\s*\n))*", text[start:])
     ]
-    return [Section(("Abstract" if start else "Title",), "abstract", blocks)] if blocks else []
+    return _joined([Section(path, "abstract", blocks)], text)
 
 
-def _joined(
-    found: Sequence[Section], text: str
-) -> Iterator[tuple[list[tuple[str, ...]], list[Atom]]]:
+def _joined(found: Sequence[Section], text: str) -> Iterator[Part]:
     """The atoms of each section; a very short one goes with its neighbour of the same parent."""
     paths: list[tuple[str, ...]] = []
     atoms: list[Atom] = []

@@ -235,7 +235,10 @@ class EmbeddedFinder:
         """Write passages; their vectors are the rows from *first* on, in the same order."""
         known = _known(db, list(passages))
         texts = dict(_texts(db, listed([each.number for each in known.values()])))
-        gone, entries, dead = [], [], []
+        abouts = dict.fromkeys(map(About.of, passages.values()), 0)
+        abouts = {about: _numbered(db, about) for about in abouts}
+        last = _last_number(db)
+        rows, entries, dead = [], [], []
         for at, (uuid, passage) in enumerate(passages.items()):
             old = known.get(uuid)
             row = None if first is None else first + at
@@ -243,18 +246,15 @@ class EmbeddedFinder:
                 row = old.row
             elif old and old.row is not None:
                 dead.append((old.row, stamp))
-            entry = Entry(old.number if old else 0, Words.of(passage), About.of(passage))
-            about = _numbered(db, entry.about)
-            place = (passage.paper, passage.digest, about, stamp, row)
-            if old is None:
-                number = db.execute(_INSERT, (*place, uuid)).lastrowid or 0
-                entries.append(entry._replace(number=number))
-                continue
-            db.execute(_UPDATE, (*place, uuid))
+            number = old.number if old else (last := last + 1)
+            entry = Entry(number, Words.of(passage), About.of(passage))
+            about = abouts[entry.about]
+            rows.append((number, uuid, passage.paper, passage.digest, about, stamp, row))
             # Words come before vectors, which need not have them indexed a second time.
-            if about != old.about or entry.words != texts[old.number]:
-                gone.append((old.number, texts[old.number]))
+            if not old or about != old.about or entry.words != texts[number]:
                 entries.append(entry)
+        gone = [(entry.number, texts[entry.number]) for entry in entries if entry.number in texts]
+        db.executemany(_UPSERT, rows)
         db.executemany("INSERT INTO dead VALUES (?, ?)", dead)
         packed = [(entry.number, entry.words.packed()) for entry in entries]
         db.executemany("INSERT OR REPLACE INTO texts VALUES (?, ?)", packed)
@@ -286,8 +286,9 @@ class EmbeddedFinder:
         state(db, words=self._tantivy.name)
 
 
-_INSERT = "INSERT INTO passages (paper, digest, about, stamp, row, uuid) VALUES (?, ?, ?, ?, ?, ?)"
-_UPDATE = "UPDATE passages SET paper = ?, digest = ?, about = ?, stamp = ?, row = ? WHERE uuid = ?"
+_UPSERT = """INSERT INTO passages (id, uuid, paper, digest, about, stamp, row)
+    VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET paper = excluded.paper,
+    digest = excluded.digest, about = excluded.about, stamp = excluded.stamp, row = excluded.row"""
 _ABOUT = """SELECT id FROM abouts
     WHERE year = ? AND journal = ? AND types = ? AND kind = ? AND retracted = ?"""
 _NEW_ABOUT = """INSERT INTO abouts (year, journal, types, kind, retracted)
@@ -321,6 +322,12 @@ def _texts(db: sqlite3.Connection, numbers: str) -> list[tuple[int, Words]]:
 def _numbered(db: sqlite3.Connection, about: About) -> int:
     found = db.execute(_ABOUT, about).fetchone()
     return int(found[0] if found else db.execute(_NEW_ABOUT, about).lastrowid or 0)
+
+
+def _last_number(db: sqlite3.Connection) -> int:
+    """The highest number a passage ever had: none is given twice."""
+    found = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'passages'").fetchone()
+    return int(found[0]) if found else 0
 
 
 def _named(db: sqlite3.Connection, found: Sequence[tuple[int, float]]) -> list[Scored]:

