@@ -19,14 +19,23 @@ from typing import Any
 from urllib.parse import urlencode
 from weakref import WeakKeyDictionary
 
-from ...errors import BadContent, Miss, NotConfigured, NotOffered, PaperError, Unreachable
+from ...errors import (
+    BadContent,
+    EntrezFailed,
+    Miss,
+    NotConfigured,
+    NotOffered,
+    PaperError,
+    Unreachable,
+)
 from ...paper import now
+from ...plain_text import one_line, shortened
 from ...web import Answer, Rate, Web, redact
 
 # The limits are 3 and 10 a second; at exactly a third of a second NCBI still refuses now and then.
 RATE = Rate(
     bucket="ncbi",
-    services=("eutils", "idconv"),
+    services=("eutils", "idconv", "bioc"),
     every=0.4,
     every_with_key=0.11,
     key="ncbi_api_key",
@@ -38,6 +47,8 @@ _LONGEST_GET = 1000
 # By name; a list of values repeats the name, which for ELink is not the same as commas.
 Params = Mapping[str, Any]
 _ERROR = re.compile(rb"<ERROR>\s*(.*?)\s*</ERROR>", re.S)
+# What stays wrong however often it is asked; everything else may pass.
+_LASTING = re.compile(r"invalid db name|can not retrieve dbinfo|neither query_key nor id", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +107,8 @@ def ask(web: Web, tool: str, params: Params, read: Callable[[Answer], Any] | Non
         No e-mail address is set, or NCBI refuses the key.
     NotOffered
         NCBI will not answer this request.
+    EntrezFailed
+        There is no such database, or nothing that it could be asked for.
     Unreachable
         NCBI is down or busy.
     """
@@ -175,6 +188,9 @@ def _noted(web: Web) -> Iterator[None]:
     except (Miss, NotConfigured) as error:
         _note_miss(web, error)
         raise
+    except EntrezFailed:
+        _note(web, "nominal")  # it answered, if only that it cannot be asked this
+        raise
     _note(web, "nominal")
 
 
@@ -219,6 +235,8 @@ def _complain(answer: Answer) -> None:
     if "Unable to obtain query" in error:
         msg = "NCBI has forgotten the search."
         raise Unreachable(msg, "Search again.", lasting=True, expired=True)
+    if _LASTING.search(error):
+        raise EntrezFailed(f"Entrez refused the request: {shortened(one_line(error), 200)}.")
     if error and "ist is empty" not in error:
         msg = f"NCBI had trouble of its own: {error}"
         raise Unreachable(msg, "Try again in a minute.")

@@ -1,4 +1,4 @@
-"""EInfo: what an Entrez database holds: how many records, which search fields, which links.
+"""EInfo: which Entrez databases there are, and what one holds: records, search fields, links.
 
 https://www.ncbi.nlm.nih.gov/books/NBK25499/
 """
@@ -9,7 +9,7 @@ from typing import Any
 
 from ...errors import Unreachable
 from ...web import Answer, Web
-from ..loose_json import whole
+from ..loose_json import mapping, text, whole
 from . import ask, dicts, shown_url
 
 _REMEMBERED_DAYS = 0.25
@@ -29,6 +29,29 @@ def database(name: str, web: Web) -> tuple[dict[str, Any], str]:
         known = _described(ask(web, "einfo", params, read=_described))
         web.memory.keep("einfo", name, known, _REMEMBERED_DAYS)
     return known, shown_url(web, "einfo", params)
+
+
+def databases(web: Web) -> tuple[str, ...]:
+    """The names of all databases there are today.
+
+    Raises
+    ------
+    Unreachable
+        NCBI did not answer, or not with names.
+    """
+    known = web.memory.recall("einfo", "")
+    if not isinstance(known, list):
+        known = _names(ask(web, "einfo", {"retmode": "json"}, read=_names))
+        web.memory.keep("einfo", "", known, _REMEMBERED_DAYS)
+    return tuple(filter(None, map(text, known)))
+
+
+def _names(answer: Answer) -> list[str]:
+    names = mapping(mapping(answer.json()).get("einforesult")).get("dblist")
+    found = [text(name) for name in names if text(name)] if isinstance(names, list) else []
+    if not found:
+        raise Unreachable("NCBI sent no list of databases.", "Try again in a minute.")
+    return found
 
 
 def _described(answer: Answer) -> dict[str, Any]:

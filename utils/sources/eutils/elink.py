@@ -1,4 +1,4 @@
-"""ELink: which PubMed papers are linked to a paper, and how closely.
+"""ELink: which records are linked to a record, and how closely; of PubMed papers and all others.
 
 Scores come with ``cmd=neighbor_score`` only, which takes no ``linkname``; a paper without links has
 no ``linksetdbs`` at all; the paper itself leads its own list of neighbours.
@@ -7,16 +7,41 @@ https://www.ncbi.nlm.nih.gov/books/NBK25499/
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ...errors import Unreachable
+from ...errors import BadContent, Unreachable
+from ...formats.safe_xml import parse
 from ...plain_text import one_line
 from ...web import Answer, Web
-from ..loose_json import whole
+from ..loose_json import short_text, text, whole
 from . import ask, dicts, shown_url
 
 LinkName = Literal["pubmed_pubmed", "pubmed_pubmed_citedin", "pubmed_pubmed_refs"]
+
+
+@dataclass(frozen=True, slots=True)
+class LinkList:
+    """The records one kind of link leads to; ``scores`` beside them where they were asked for.
+
+    A list of names alone (``acheck``) has ``menu``, NCBI's words for the kind, and no records.
+    """
+
+    name: str
+    database: str
+    uids: tuple[str, ...] = ()
+    scores: tuple[int | None, ...] = ()
+    menu: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkSet:
+    """What is linked to the identifiers ``uids``; ``trouble`` is an error of this part alone."""
+
+    uids: tuple[str, ...]
+    lists: tuple[LinkList, ...]
+    trouble: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +80,72 @@ def links(pmid: str, name: LinkName, web: Web) -> tuple[list[Link], str]:
     return list({link.pmid: link for link in reversed(found)}.values())[::-1], shown_url(
         web, "elink", params
     )
+
+
+def linked_records(params: Mapping[str, Any], web: Web) -> list[LinkSet]:
+    """The links that *params* (``dbfrom``, ``db``, ``id``, ``cmd``, ``linkname``) ask for.
+
+    An ``id`` that is a list brings one set for each.
+
+    Raises
+    ------
+    Unreachable
+        NCBI did not answer, or with an error of its own.
+    """
+    reply = ask(web, "elink", {**params, "retmode": "json"}, read=_complain).json()
+    return [_set(row) for row in dicts(reply["linksets"])]
+
+
+def _set(row: Mapping[str, Any]) -> LinkSet:
+    uids = row.get("ids")
+    rows = dicts(row.get("linksetdbs"))
+    told = [row.get("ERROR"), *(one.get("error") or one.get("ERROR") for one in rows)]
+    return LinkSet(
+        uids=tuple(filter(None, map(text, uids if isinstance(uids, list) else ()))),
+        lists=tuple(_list(one) for one in rows if text(one.get("linkname"))),
+        trouble=" ".join(filter(None, map(short_text, told))),
+    )
+
+
+def _list(row: Mapping[str, Any]) -> LinkList:
+    rows = row.get("links")
+    found = {
+        text(one.pmid): one.score for one in map(_link, rows if isinstance(rows, list) else ())
+    }
+    kept = {uid: score for uid, score in found.items() if uid.isdecimal()}
+    name, database = short_text(row.get("linkname")), short_text(row.get("dbto"))
+    return LinkList(name, database, tuple(kept), tuple(kept.values()))
+
+
+def link_names(params: Mapping[str, Any], web: Web) -> list[LinkSet]:
+    """Which kinds of links each identifier has, without the records they lead to.
+
+    Raises
+    ------
+    Unreachable
+        NCBI did not answer, or with an error of its own.
+    """
+    answer = ask(web, "elink", {**params, "cmd": "acheck"}, read=_checked)
+    return [
+        LinkSet((_words(node, "Id"),), tuple(map(_kind, node.iterfind("LinkInfo"))))
+        for node in _checked(answer).iterfind("LinkSet/IdCheckList/IdLinkSet")
+    ]
+
+
+def _checked(answer: Answer) -> Any:
+    root = parse(answer.body)
+    if root.tag != "eLinkResult":
+        raise BadContent("What came is no answer of ELink.", verdict="error_page")
+    return root
+
+
+def _kind(node: Any) -> LinkList:
+    name, database, menu = (_words(node, tag) for tag in ("LinkName", "DbTo", "MenuTag"))
+    return LinkList(name, database, menu=menu)
+
+
+def _words(node: Any, tag: str) -> str:
+    return short_text(one_line(node.findtext(tag) or ""))
 
 
 def _link(row: Any) -> Link:

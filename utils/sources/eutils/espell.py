@@ -1,4 +1,4 @@
-"""ESpell: how PubMed would spell a query. XML only; no correction means that it has none.
+"""ESpell: how a database would spell a query. XML only; no correction means that it has none.
 
 https://www.ncbi.nlm.nih.gov/books/NBK25499/
 """
@@ -14,15 +14,15 @@ from ...web import Answer, Web
 from . import ask
 
 
-def spelled(query: str, web: Web) -> tuple[str, tuple[str, ...]]:
-    """The query as PubMed would spell it, and the words it put in; both empty without a suggestion.
+def spelled(query: str, web: Web, database: str = "pubmed") -> tuple[str, tuple[str, ...]]:
+    """The query as the database would spell it, and the words put in; both empty for no suggestion.
 
     Raises
     ------
     Unreachable
         NCBI did not answer.
     """
-    answer = ask(web, "espell", {"db": "pubmed", "term": query}, read=_root)
+    answer = ask(web, "espell", {"db": database, "term": query}, read=_root)
     root = _root(answer)
     replaced = tuple(one_line(node.text or "") for node in root.iterfind("SpelledQuery/Replaced"))
     return one_line(root.findtext("CorrectedQuery") or ""), tuple(filter(None, replaced))

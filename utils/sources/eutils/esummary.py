@@ -1,4 +1,4 @@
-"""ESummary: who, where and when of many PubMed papers, without abstracts.
+"""ESummary: the summaries of any database; of PubMed papers who, where and when.
 
 The JSON form holds at most 500 summaries. A PMID that PubMed does not know is there with an
 ``error`` of its own. https://www.ncbi.nlm.nih.gov/books/NBK25499/
@@ -15,9 +15,10 @@ from typing import Any
 from ...errors import Unreachable
 from ...formats.pubmed.fields import iso_date
 from ...plain_text import one_line
-from ...web import Answer, Web
+from ...web import Web
 from ..pubmed import Hits
 from . import ask, dicts, shown_url
+from .docsums import Summaries, read_summaries
 
 MOST = 500
 _INLINE = re.compile(r"</?(?:i|b|u|em|strong|sub|sup)>", re.I)
@@ -68,26 +69,18 @@ def _asked(
 
 def document_summaries(params: Mapping[str, Any], web: Web) -> dict[str, dict[str, Any]]:
     """What ESummary says, by identifier, of any database; the unknown ones are left out."""
-    reply = ask(web, "esummary", params, read=_complain).json()
-    rows = reply["result"]
-    known = {str(uid): rows.get(str(uid)) for uid in rows["uids"]}
-    return {uid: row for uid, row in known.items() if isinstance(row, dict) and "error" not in row}
+    return esummary(params, web).records
 
 
-def _complain(answer: Answer) -> None:
-    """Errors come with status 200, each in a form of its own."""
-    reply = answer.json()
-    result = reply.get("result") if isinstance(reply, dict) else None
-    if isinstance(result, dict) and isinstance(result.get("uids"), list):
-        return
-    told = ""
-    if isinstance(reply, dict):
-        told = str(reply.get("error") or reply.get("esummaryresult") or "")
-    if "Unable to obtain query" in told:
-        msg = "NCBI has forgotten the search."
-        raise Unreachable(msg, "Search again.", lasting=True, expired=True)
-    msg = f"NCBI sent no summaries: {one_line(told)[:200] or 'an answer without a result'}"
-    raise Unreachable(msg, "Try again in a minute.")
+def esummary(params: Mapping[str, Any], web: Web) -> Summaries:
+    """Summaries of any database, and which identifiers have none.
+
+    Raises
+    ------
+    Unreachable
+        NCBI did not answer, or has forgotten the search.
+    """
+    return read_summaries(ask(web, "esummary", params, read=read_summaries))
 
 
 def _summary(pmid: str, row: Mapping[str, Any]) -> Summary:

@@ -1,0 +1,1 @@
+"""Entrez: NCBI's databases behind one set of questions."""

@@ -1,0 +1,315 @@
+"""Every Entrez database: its name, what an identifier of it looks like, what EFetch gives of it.
+
+The names are EInfo's list. Forms and defaults: table 1 of chapter 4 of the E-utilities handbook
+(https://www.ncbi.nlm.nih.gov/books/NBK25499/), identifiers: table 1 of chapter 2 (NBK25497); for
+what came since (``clinvar`` VCV, ``snp`` JSON, ``sra`` runinfo), the help of NCBI's own EDirect.
+EInfo itself knows no forms, so a test holds the names, and only the names, against its answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from ..errors import BadRequest
+from ..plain_text import one_line, shortened
+
+if TYPE_CHECKING:
+    from ..datasets.page import Form as PageForm
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A form in which EFetch gives records.
+
+    ``page`` is how a dataset reads it, empty where it cannot be staged; ``also`` are parameters
+    that go with it.
+    """
+
+    rettype: str
+    retmode: str
+    gives: str
+    page: PageForm | None = None
+    also: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def name(self) -> str:
+        """How it is asked for, in words."""
+        return f"rettype={self.rettype or 'native'} retmode={self.retmode}"
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """An Entrez database.
+
+    ``uid`` is what its identifiers are called, ``example`` one of them; ``prefix`` may stand before
+    the number; ``accessions`` tells that accession.version will do. The first of ``forms`` is the
+    one to read; ``staged`` is the form a dataset is made of, ``None`` for ESummary. ``everywhere``:
+    a search in all databases counts its hits.
+    """
+
+    name: str
+    title: str
+    uid: str
+    example: str
+    forms: tuple[Form, ...] = ()
+    staged: Form | None = None
+    prefix: str = ""
+    accessions: bool = False
+    everywhere: bool = True
+
+
+_XML = Form("", "xml", "the whole record", "xml")
+_FASTA = Form("fasta", "text", "sequences in FASTA")
+_SEQUENCE = (
+    Form("fasta", "xml", "sequences as TinySeq XML", "xml"),
+    Form("acc", "text", "accession numbers"),
+    Form("seqid", "text", "SeqID strings"),
+    Form("ft", "text", "feature table"),
+    Form("", "text", "Seq-entry ASN.1"),
+    Form("", "xml", "Bioseq-set XML", "xml"),
+)
+_NUCLEOTIDE = (
+    Form("gb", "text", "GenBank flat file"),
+    Form("gb", "xml", "GBSet XML", "xml"),
+    Form("gbc", "xml", "INSDSet XML", "xml"),
+    Form("gbwithparts", "text", "GenBank flat file with all parts"),
+    _FASTA,
+    Form("fasta_cds_na", "text", "coding regions in FASTA"),
+    Form("fasta_cds_aa", "text", "translated coding regions in FASTA"),
+    *_SEQUENCE,
+)
+_IPG = (
+    Form("ipg", "text", "identical proteins, tab-separated"),
+    Form("ipg", "xml", "IPGReportSet XML", "xml"),
+)
+_PROTEIN = (
+    Form("gp", "text", "GenPept flat file"),
+    Form("gp", "xml", "GBSet XML", "xml"),
+    Form("gpc", "xml", "INSDSet XML", "xml"),
+    _FASTA,
+    *_IPG,
+    *_SEQUENCE,
+)
+_ARTICLES = Form("", "xml", "PubmedArticleSet XML", "pubmed_xml")
+_FULL_TEXT = Form("", "xml", "JATS XML (pmc-articleset)", "pmc_xml")
+_SAMPLES = Form("full", "xml", "BioSampleSet XML", "xml")
+_EXPERIMENTS = Form("full", "xml", "EXPERIMENT_PACKAGE_SET XML", "xml")
+_TAXA = Form("", "xml", "TaxaSet XML", "xml")
+_BY_VARIATION = (("is_variationid", "true"), ("from_esearch", "true"))
+
+_DATABASES = (
+    Database(
+        "pubmed", "PubMed", "PMID", "31452104",
+        (
+            Form("abstract", "text", "citations with abstracts"),
+            Form("medline", "text", "MEDLINE"),
+            _ARTICLES,
+        ),
+        staged=_ARTICLES,
+    ),
+    Database(
+        "pmc", "PubMed Central", "PMCID", "6776410",
+        (_FULL_TEXT, Form("medline", "text", "MEDLINE")), staged=_FULL_TEXT, prefix="PMC",
+    ),
+    Database(
+        "gene", "Gene", "Gene ID", "672",
+        (
+            Form("", "text", "a report of a few lines"),
+            Form("gene_table", "text", "exons and transcripts as a table"),
+            Form("full_report", "text", "a detailed report"),
+            Form("tabular", "text", "one line a gene, tab-separated"),
+            Form("", "xml", "Entrezgene-Set XML (about 1 MB a gene)", "xml"),
+            Form("", "asn.1", "Entrezgene ASN.1"),
+        ),
+    ),
+    Database(
+        "protein", "Protein", "GI or accession.version", "NP_009225.1", _PROTEIN, accessions=True
+    ),
+    Database(
+        "nuccore", "Nucleotide", "GI or accession.version", "NM_007294.4", _NUCLEOTIDE,
+        accessions=True,
+    ),
+    Database(
+        "nucleotide", "Nucleotide (another name of nuccore)", "GI or accession.version",
+        "NM_007294.4", _NUCLEOTIDE, accessions=True, everywhere=False,
+    ),
+    Database("ipg", "Identical Protein Groups", "IPG ID", "1024", _IPG, accessions=True),
+    Database(
+        "taxonomy", "Taxonomy", "TaxID", "9606",
+        (_TAXA, Form("", "text", "a list of names")), staged=_TAXA,
+    ),
+    Database(
+        "clinvar", "ClinVar", "Variation ID", "65533",
+        (
+            Form("vcv", "xml", "ClinVarResult-Set XML, by variation", "xml", _BY_VARIATION),
+            Form("clinvarset", "xml", "ClinVarSet XML, by RCV record", "xml"),
+        ),
+    ),
+    Database(
+        "snp", "dbSNP", "rs number", "268",
+        (Form("json", "text", "RefSNP reports, one JSON object a line"),), prefix="rs",
+    ),
+    Database("dbvar", "dbVar", "dbVar ID", "1272816"),
+    Database("assembly", "Assembly", "Assembly ID", "11968211"),
+    Database("genome", "Genome", "Genome ID", "51"),
+    Database(
+        "bioproject", "BioProject", "BioProject ID", "257197",
+        (Form("", "text", "a report"), Form("", "xml", "RecordSet XML", "xml")),
+    ),
+    Database(
+        "biosample", "BioSample", "BioSample ID", "2672871",
+        (Form("full", "text", "a report"), _SAMPLES), staged=_SAMPLES,
+    ),
+    Database(
+        "sra", "Sequence Read Archive", "SRA ID", "155791",
+        (
+            Form("runinfo", "text", "one line a run, comma-separated"),
+            _EXPERIMENTS,
+            Form("runinfo", "xml", "SraRunInfo XML", "xml"),
+        ),
+        staged=_EXPERIMENTS,
+    ),
+    Database("gds", "GEO DataSets", "GDS ID", "200000001", (Form("summary", "text", "a summary"),)),
+    Database("geoprofiles", "GEO Profiles", "GEO ID", "133950258"),
+    Database(
+        "mesh", "MeSH", "MeSH UID", "68009369",
+        (Form("full", "text", "the whole record"),),
+    ),
+    Database("medgen", "MedGen", "MedGen UID", "336030"),
+    Database("omim", "OMIM", "MIM number", "113705"),
+    Database("gtr", "Genetic Testing Registry", "GTR UID", "593"),
+    Database("gap", "dbGaP", "dbGaP ID", "2754"),
+    Database(
+        "structure", "Structure", "MMDB-ID", "58471",
+        (Form("mmdb", "text", "the structure in ASN.1"), Form("", "text", "a report")),
+    ),
+    Database("cdd", "Conserved Domains", "PSSM-ID", "274008"),
+    Database("protfam", "Protein Family Models", "ProtFam ID", "1000071"),
+    Database("proteinclusters", "Protein Clusters", "cluster ID", "2945638", everywhere=False),
+    Database("pccompound", "PubChem Compound", "CID", "2244"),
+    Database("pcsubstance", "PubChem Substance", "SID", "127317050"),
+    Database("pcassay", "PubChem BioAssay", "AID", "1000"),
+    Database("books", "Bookshelf", "Book ID", "1473112"),
+    Database(
+        "nlmcatalog", "NLM Catalog", "NLM Catalog ID", "101595451",
+        (Form("", "text", "the whole record"), Form("", "xml", "NLMCatalogRecordSet XML", "xml")),
+    ),
+    Database("biocollections", "BioCollections", "collection ID", "7370"),
+    Database("annotinfo", "Annotation runs", "annotation ID", "1", everywhere=False),
+    Database("blastdbinfo", "BLAST databases", "database ID", "1023212", everywhere=False),
+    Database("gapplus", "dbGaP, genotypes and phenotypes", "ID", "1", everywhere=False),
+    Database("grasp", "GRASP", "ID", "1", everywhere=False),
+    Database("orgtrack", "Organism tracking", "ID", "1", everywhere=False),
+    Database("seqannot", "Sequence annotations", "ID", "7910", everywhere=False),
+)  # fmt: skip
+DATABASES: Mapping[str, Database] = MappingProxyType({one.name: one for one in _DATABASES})
+"""By name, those of the literature and the most asked first."""
+
+# What people write, or what NCBI has given up, and where it is found today.
+_MEANT = {
+    "dbsnp": "snp", "dbgap": "gap", "geo": "gds", "medline": "pubmed", "pubmedcentral": "pmc",
+    "genbank": "nuccore", "refseq": "nuccore", "nucest": "nuccore", "nucgss": "nuccore",
+    "est": "nuccore", "gss": "nuccore", "popset": "nuccore", "proteins": "protein",
+    "genpept": "protein", "homologene": "gene", "unigene": "gene", "genes": "gene",
+    "genomeprj": "bioproject", "gcassembly": "assembly", "journals": "nlmcatalog",
+    "pubchem": "pccompound", "compound": "pccompound", "substance": "pcsubstance",
+    "bioassay": "pcassay", "mmdb": "structure", "pdb": "structure", "taxon": "taxonomy",
+    "organism": "taxonomy", "bookshelf": "books", "clinicalvariation": "clinvar",
+}  # fmt: skip
+
+
+def generic(name: str) -> Database:
+    """A database that NCBI has and this table does not: summaries only."""
+    return Database(name, name, "UID", "1", everywhere=False)
+
+
+def plain_name(name: str) -> str:
+    """A database's name as Entrez writes it.
+
+    >>> plain_name(" PubMed "), plain_name("Nucleotide")
+    ('pubmed', 'nucleotide')
+    """
+    return one_line(name).casefold()
+
+
+def no_such_database(name: str, others: Iterable[str] = ()) -> BadRequest:
+    """The error for a name no database bears, with the names that may be meant."""
+    plain = plain_name(name)
+    titles = {one.title.casefold(): one.name for one in DATABASES.values()}
+    names = {**dict.fromkeys([*DATABASES, *others]), **titles, **_MEANT}
+    near = get_close_matches(plain.replace(" ", ""), names, 3, 0.7) if plain else []
+    meant = list(dict.fromkeys(names[one] or one for one in near))
+    msg = f"Entrez has no database {shortened(one_line(name), 40)!r}." if plain else "No database."
+    hints = [f"Did you mean {one} ({title_of(one)})?" for one in meant[:3]]
+    often = "pubmed, pmc, gene, protein, nuccore, taxonomy, clinvar, snp, biosample, sra"
+    return BadRequest(msg, *hints, f"Often asked: {often}; info without a database lists all.")
+
+
+def title_of(name: str) -> str:
+    """The database's title, or its name where we know no title."""
+    return DATABASES[name].title if name in DATABASES else name
+
+
+def form_of(database: Database, rettype: str = "", retmode: str = "") -> Form:
+    """The form asked for; the database's first where nothing is.
+
+    ``native`` and ``xml`` will do as a rettype, as NCBI's own tools write them.
+
+    Raises
+    ------
+    BadRequest
+        EFetch gives nothing of this database, or not in that form.
+    """
+    wanted, mode = plain_name(rettype), plain_name(retmode)
+    if wanted in {"docsum", "summary"} and wanted not in {f.rettype for f in database.forms}:
+        msg = f"{wanted} is what the operation summary gives."
+        raise BadRequest(msg, f"Ask for the summary of {database.name}.")
+    if not database.forms:
+        msg = f"EFetch gives no records of {database.name}."
+        raise BadRequest(msg, f"Ask for the summary: it is all that {database.name} offers.")
+    if wanted == "xml":
+        wanted, mode = "native", mode or "xml"
+    for form in database.forms:
+        fits = not wanted or form.rettype == ("" if wanted in {"native", "null"} else wanted)
+        if fits and (not mode or form.retmode == mode):
+            return form
+    msg = f"{database.name} has no {_asked(wanted, mode)}."
+    near = get_close_matches(wanted, [form.rettype for form in database.forms], 1, 0.5)
+    hint = f"Did you mean rettype={near[0]}?" if near else ""
+    raise BadRequest(msg, hint, f"It has {offered(database.forms)}.")
+
+
+def staged_form(database: Database, rettype: str = "", retmode: str = "") -> Form | None:
+    """The form a dataset is made of; None for ESummary, which every database has.
+
+    Raises
+    ------
+    BadRequest
+        That form has no fields that could become columns.
+    """
+    wanted = plain_name(rettype)
+    if wanted in {"docsum", "esummary", "summary"} or not (wanted or retmode):
+        return None if wanted else database.staged
+    form = form_of(database, rettype, retmode)
+    if form.page is None and not retmode:
+        forms = [one for one in database.forms if one.rettype == form.rettype and one.page]
+        form = forms[0] if forms else form
+    if form.page is None:
+        msg = f"{form.name} of {database.name} ({form.gives}) cannot be staged: it is plain text."
+        able = offered([one for one in database.forms if one.page])
+        raise BadRequest(msg, f"Stage {able or 'its summaries'}, or fetch it as text.")
+    return form
+
+
+def offered(forms: Iterable[Form]) -> str:
+    """Forms as one line of text."""
+    return "; ".join(f"{form.name} ({form.gives})" for form in forms)
+
+
+def _asked(rettype: str, retmode: str) -> str:
+    named = (("rettype", rettype), ("retmode", retmode))
+    return " ".join(f"{name}={shortened(value, 30)}" for name, value in named if value)

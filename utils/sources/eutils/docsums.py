@@ -1,0 +1,127 @@
+"""Document summaries as they come, JSON or either version of XML: plain objects by identifier.
+
+Version 1 of the XML is ``DocSum`` with typed ``Item``; version 2 ``DocumentSummary`` with a tag a
+field. An identifier without a record is there with an ``error`` of its own.
+https://www.ncbi.nlm.nih.gov/books/NBK25499/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ...errors import BadContent, Unreachable
+from ...formats.safe_xml import parse
+from ...plain_text import one_line, shortened
+from ...web import Answer
+from ..loose_json import LONGEST_NAME, mapping, text
+
+_SILENT = "NCBI sent no summary of it"
+_DEEPEST = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Summaries:
+    """What ESummary said: records by identifier, in its order, and why the others are none."""
+
+    records: dict[str, dict[str, Any]]
+    refused: dict[str, str]
+    form: Literal["docsum_json", "docsum_xml"] = "docsum_json"
+    body: bytes = b""
+
+
+def read_summaries(answer: Answer) -> Summaries:
+    """The summaries in an answer, whichever form it has.
+
+    Raises
+    ------
+    Unreachable
+        NCBI answered with an error of its own, or has forgotten the search.
+    BadContent
+        It is no answer of ESummary.
+    """
+    if answer.body.lstrip()[:1] == b"<":
+        return _of_xml(answer.body)
+    reply = mapping(answer.json())
+    result = reply.get("result")
+    if isinstance(result, dict) and isinstance(result.get("uids"), list):
+        rows = {uid: result.get(uid) for uid in filter(None, map(text, result["uids"]))}
+        return _sorted_out(rows, "docsum_json", answer.body)
+    told = _told(reply)
+    if "Empty id list" in told:
+        return Summaries({}, {}, body=answer.body)
+    if "Unable to obtain query" in told:
+        msg = "NCBI has forgotten the search."
+        raise Unreachable(msg, "Search again.", lasting=True, expired=True)
+    msg = f"NCBI sent no summaries: {shortened(told, 200) or 'an answer without a result'}"
+    raise Unreachable(msg, "Try again in a minute.")
+
+
+def _told(reply: dict[str, Any]) -> str:
+    told = reply.get("esummaryresult") or reply.get("error")
+    return one_line(" ".join(map(text, told if isinstance(told, list) else [told])))
+
+
+def _sorted_out(
+    rows: dict[str, Any], form: Literal["docsum_json", "docsum_xml"], body: bytes
+) -> Summaries:
+    records, refused = {}, {}
+    for uid, row in rows.items():
+        if not isinstance(row, dict):
+            refused[uid] = _SILENT
+        elif "error" in row:
+            refused[uid] = text(row["error"])[:LONGEST_NAME] or _SILENT
+        else:
+            records[uid] = row
+    return Summaries(records, refused, form, body)
+
+
+def _of_xml(body: bytes) -> Summaries:
+    root = parse(body)
+    if root.tag != "eSummaryResult":
+        raise BadContent("What came is no answer of ESummary.", verdict="error_page")
+    rows: dict[str, Any] = dict(_first_version(root))
+    for node in root.iterfind(".//DocumentSummary"):
+        if uid := (node.get("uid") or "").strip():
+            rows[uid] = {"uid": uid, **mapping(_value(node, top=True))}
+    return _sorted_out(rows, "docsum_xml", body)
+
+
+def _first_version(root: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    for node in root.iterchildren("DocSum"):
+        if uid := (node.findtext("Id") or "").strip():
+            yield uid, {"uid": uid, **mapping(_item(node, "Structure"))}
+
+
+def _item(node: Any, kind: str, depth: int = 0) -> Any:
+    """An ``Item`` of version 1 by its own type."""
+    items = list(node.iterchildren("Item")) if depth < _DEEPEST else []
+    if kind == "List":
+        return [_item(one, one.get("Type", ""), depth + 1) for one in items]
+    if kind == "Structure":
+        return {
+            one.get("Name", "").lower(): _item(one, one.get("Type", ""), depth + 1) for one in items
+        }
+    words = (node.text or "").strip()
+    whole = kind == "Integer" and words.isascii() and words.isdecimal() and len(words) < 19
+    return int(words) if whole else words
+
+
+def _value(node: Any, depth: int = 0, *, top: bool = False) -> Any:
+    """An element of version 2: text, a list where its children are alike, else an object."""
+    children = list(node.iterchildren("*")) if depth < _DEEPEST else []
+    marks = {} if top else {name.lower(): told for name, told in node.attrib.items()}
+    if not children:
+        words = (node.text or "").strip()
+        return {**marks, "value": words} if marks else words
+    names = [child.tag.lower() for child in children]
+    told = [_value(child, depth + 1) for child in children]
+    alike = len(set(names)) == 1 and (len(names) > 1 or node.tag.lower().endswith(("list", "s")))
+    if alike and not top and not marks:
+        return told
+    found: dict[str, Any] = dict(marks)
+    for name, value in zip(names, told, strict=True):
+        several = names.count(name) > 1
+        found[name] = [*found.get(name, []), value] if several else value
+    return found

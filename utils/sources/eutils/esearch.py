@@ -1,0 +1,96 @@
+"""ESearch: what a question finds in any Entrez database; `..pubmed` has PubMed's own ways.
+
+Errors come with status 200 in a member ``ERROR``; phrases that were not found and fields that were
+ignored come beside the hits. PubMed hands out the first 9,999 hits of a search only.
+https://www.ncbi.nlm.nih.gov/books/NBK25499/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ...errors import EntrezFailed, Unreachable
+from ...plain_text import shortened
+from ...web import Answer, Web
+from ..loose_json import mapping, text, whole
+from . import ask
+
+_WARNINGS = {
+    "phrasesnotfound": "Not found: {}.",
+    "fieldsnotfound": "Field tag ignored, this database does not know it: [{}].",
+    "phrasesignored": "Ignored: {}.",
+    "quotedphrasesnotfound": "No such phrase, its words were searched one by one: {}.",
+    "outputmessages": "Entrez says: {}",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """What a search found: one page of identifiers, and how the database understood the question.
+
+    ``web_env`` and ``query_key`` point to the whole result on NCBI's history server, where it was
+    to be kept.
+    """
+
+    uids: tuple[str, ...]
+    total: int
+    translation: str = ""
+    warnings: tuple[str, ...] = ()
+    web_env: str = ""
+    query_key: str = ""
+
+
+def esearch(database: str, params: Mapping[str, Any], web: Web) -> Hits:
+    """Search *database*; *params* are ESearch's own, ``term`` among them.
+
+    Raises
+    ------
+    EntrezFailed
+        The database could not run the search: never shown as no hits.
+    Unreachable
+        NCBI did not answer, or not with hits.
+    """
+    asked = {"db": database, "retmode": "json", **params}
+    result = _result(database, ask(web, "esearch", asked, read=Answer.json))
+    uids = result.get("idlist")
+    return Hits(
+        uids=tuple(filter(None, map(text, uids if isinstance(uids, list) else ()))),
+        total=_count(result),
+        translation=text(result.get("querytranslation")),
+        warnings=tuple(dict.fromkeys(_warnings(result))),
+        web_env=text(result.get("webenv")),
+        query_key=text(result.get("querykey")),
+    )
+
+
+def count(database: str, term: str, web: Web) -> int:
+    """How many records of *database* a question finds; raises as `esearch` does."""
+    asked = {"db": database, "retmode": "json", "term": term, "rettype": "count"}
+    return _count(_result(database, ask(web, "esearch", asked, read=Answer.json)))
+
+
+def _result(database: str, answer: Answer) -> dict[str, Any]:
+    result = mapping(mapping(answer.json()).get("esearchresult"))
+    if told := text(result.get("ERROR")):
+        msg = f"{database} could not run the search: {shortened(told, 200)}."
+        hints = ("Check brackets, quotes and field tags.", "Try again in a minute.")
+        raise EntrezFailed(msg, *hints, database=database)
+    return result
+
+
+def _count(result: Mapping[str, Any]) -> int:
+    total = whole(result.get("count"))
+    if total is None:
+        raise Unreachable("NCBI sent no number of hits.", "Try again in a minute.")
+    return total
+
+
+def _warnings(result: Mapping[str, Any]) -> Iterator[str]:
+    lists = {**mapping(result.get("errorlist")), **mapping(result.get("warninglist"))}
+    for kind, sentence in _WARNINGS.items():
+        told = lists.get(kind)
+        for item in map(text, told if isinstance(told, list) else ()):
+            if item and item != "No items found.":
+                yield sentence.format(shortened(item, 200))
