@@ -38,8 +38,8 @@ ROOT = Path(__file__).resolve().parent.parent
 SECRETS = [
     name for name, field in Settings.model_fields.items() if "SecretStr" in str(field.annotation)
 ]
-# Those that no site of these runs is told: tokens are signed with the first, and the others are of
-# services of a corpus, which have tests of their own.
+# Those that no site of a session is told: tokens are signed with the first, and the others are of
+# services of a corpus, which has a run of its own.
 OWN = {"mcp_auth_secret_key", "database_url", "openai_api_key", "weaviate_api_key"}
 # What is not URL-safe, not JSON-safe, and not a word: so that every spelling is another.
 PLANTED = {name: f"pl4nted+{name}/0{turn}=&'\"~" for turn, name in enumerate(SECRETS)}
@@ -309,6 +309,31 @@ def test_no_key_leaves_through_the_shell(world, tmp_path, secrets):
     assert leaks(PLANTED, *said, *left) == []
     # Whoever asks for the settings is shown the address; keys are not.
     assert leaks({"pubmed_email": EMAIL}, *said[:3], *left) == []
+
+
+def test_no_key_leaves_a_corpus(world, tmp_path, secrets):
+    """A database's address that is none, a service that repeats the key, one that is not there."""
+    del secrets["ncbi_api_key"]
+    environ = told(world, tmp_path, secrets) | {"EMBEDDINGS_PROVIDER": "openai"}
+
+    def run(*arguments):
+        command = [sys.executable, hasty_server.__file__, *arguments]
+        done = subprocess.run(command, env=environ, capture_output=True, timeout=90, check=False)
+        return done.stdout + done.stderr
+
+    said = [run("stats"), run("sync", "corals", "coral")]
+    environ["DATABASE_URL"] = (
+        f"postgresql://me:{quote(PLANTED['database_url'], safe='')}@127.0.0.1:9/x"
+    )
+    said += [run("stats"), run("index")]
+    del environ["DATABASE_URL"]
+    said += [run("sync", "corals", "coral"), run("index"), run("find", "reef", "--json")]
+    environ |= {"VECTOR_STORE": "weaviate", "WEAVIATE_URL": "http://127.0.0.1:9"}
+    said += [run("index"), run("stats", "--json"), run("settings"), run("doctor")]
+    assert "openai_api_key" in sent(world)
+    assert any(b"did not accept OPENAI_API_KEY" in one for one in said)
+    left = kept(*(tmp_path / name for name in FOLDERS if (tmp_path / name).exists()))
+    assert leaks(PLANTED, *said, *left) == []
 
 
 def test_settings_do_not_show_a_key(secrets):
