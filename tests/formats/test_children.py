@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.formats.reading_children import DIES, reader
-from utils.formats.children import ChildCrashed, Children
+from utils.formats.children import ChildCrashed, ChildFailed, Children
 
 ECHO = reader("{'read': body.decode()}")
 
@@ -54,3 +54,20 @@ def test_what_crashes_every_child_is_given_up(children: Children) -> None:
     children.start = DIES
     with pytest.raises(ChildCrashed, match="crashed"):
         children.ask(b"one")
+
+
+def test_two_tries_share_one_deadline(children: Children, tmp_path: Path) -> None:
+    seen = tmp_path / "seen"
+    first = f"not os.path.exists({str(seen)!r}) and not os.mkdir({str(seen)!r})"
+    children.start = reader(f"time.sleep(0.3) or os._exit(9) if {first} else time.sleep(600)")
+    with pytest.raises(ChildFailed, match=r"no answer within 0\.[0-6]\d* s"):
+        children.ask(b"one", deadline=1.0)
+
+
+def test_a_bare_child_brings_no_packages() -> None:
+    children = Children("tests.formats.bare_reader", most=1, bare=True)
+    try:
+        loaded = children.ask(b"one")["loaded"]
+    finally:
+        children.dismiss()
+    assert loaded == ["utils", "utils.formats", "utils.formats.children"]

@@ -17,6 +17,7 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -27,6 +28,12 @@ DEADLINE = 60.0  # seconds; the longest theses read in five
 _MEMORY = 2 << 30  # bytes of address space
 _LENGTH = struct.Struct("!Q")
 _START = "import sys; sys.path.insert(0, sys.argv[1]); from {} import serve; serve()"
+# The packages on the way stand empty: running them would bring what the child does without.
+_BARE = """import sys, types
+for name in {}:
+    sys.modules[name] = package = types.ModuleType(name)
+    package.__path__ = [sys.argv[1] + "/" + name.replace(".", "/")]
+from {} import serve; serve()"""
 
 
 class ChildFailed(Exception):
@@ -110,10 +117,14 @@ class Child:
 
 
 class Children:
-    """Up to *most* children that run the ``serve`` of *module*, each started when needed."""
+    """Up to *most* children that run the ``serve`` of *module*, each started when needed.
 
-    def __init__(self, module: str, most: int) -> None:
-        self.start = _START.format(module)
+    A *bare* one imports its module without the packages around it, and so starts at once.
+    """
+
+    def __init__(self, module: str, most: int, *, bare: bool = False) -> None:
+        around = {*_packages(module), *_packages(__name__)}
+        self.start = _BARE.format(sorted(around), module) if bare else _START.format(module)
         self._free = threading.BoundedSemaphore(most)
         self._idle: list[Child] = []
         self._pid = os.getpid()
@@ -124,17 +135,19 @@ class Children:
         Raises
         ------
         ChildFailed
-            It crashed, and so did another; or it took longer than *deadline* seconds.
+            It crashed, and so did another; or both took longer than *deadline* seconds.
         RuntimeError
             No child can start, or it met with a mistake of ours.
         """
         if self._pid != os.getpid():  # after a fork: the children are our parent's
             self._idle, self._pid = [], os.getpid()
         with self._free:
+            begun = time.monotonic()
             try:
                 answer = self._ask(self._idle.pop() if self._idle else None, body, deadline)
             except ChildCrashed:
-                answer = self._ask(None, body, deadline)
+                left = deadline - (time.monotonic() - begun)
+                answer = self._ask(None, body, max(left, 0.0))
         if bug := answer.get("bug"):
             msg = f"The reader failed: {bug}"
             raise RuntimeError(msg)
@@ -159,14 +172,19 @@ class Children:
         return dismissed
 
 
-def serve_with(read: Callable[[bytes], dict[str, Any]]) -> None:
+def _packages(module: str) -> list[str]:
+    parts = module.split(".")
+    return [".".join(parts[:count]) for count in range(1, len(parts))]
+
+
+def serve_with(read: Callable[[bytes], dict[str, Any]], memory: int = _MEMORY) -> None:
     """Answer until the parent hangs up. Runs in the child."""
     jobs, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # nothing a library prints may be taken for an answer
     with suppress(ImportError, ValueError, OSError):
         import resource
 
-        resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _send(answers, b"ready")
     while True:
@@ -179,7 +197,8 @@ def serve_with(read: Callable[[bytes], dict[str, Any]]) -> None:
         except (MemoryError, RecursionError):
             answer = {"error": "broken"}
         except Exception as bug:  # noqa: BLE001 - told to the parent, who raises it
-            traceback.print_exc()
+            with suppress(OSError):  # a log that cannot be written
+                traceback.print_exc()
             answer = {"bug": repr(bug)}
         try:
             _send(answers, json.dumps(answer).encode())
