@@ -30,11 +30,15 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "papers/.papershelf/corpus"
 
 
-@pytest.fixture(params=[(10**6, 10**6), (0, 10**6), (10**6, 0)], ids=["fts5", "tantivy", "signs"])
+TANTIVY = pytest.mark.extras("tantivy")
+
+
+@pytest.fixture(
+    params=[(10**6, 10**6), pytest.param((0, 10**6), marks=TANTIVY), (10**6, 0)],
+    ids=["fts5", "tantivy", "signs"],
+)
 def finder(request: pytest.FixtureRequest, folder: Path) -> Iterator[EmbeddedFinder]:
     """Thirty passages."""
-    if request.param[0] == 0:
-        pytest.importorskip("tantivy")
     with closing(EmbeddedFinder(folder, *request.param)) as made:
         fill(made)
         yield made
@@ -72,10 +76,10 @@ def writing(folder: Path, scale: int, first: int) -> subprocess.Popen[str]:
 
 
 @pytest.mark.real_time
-@pytest.mark.parametrize("scale", [10**6, 25], ids=["fts5", "on the way to tantivy"])
+@pytest.mark.parametrize(
+    "scale", [10**6, pytest.param(25, marks=TANTIVY)], ids=["fts5", "on the way to tantivy"]
+)
 def test_a_writer_killed_anywhere_loses_nothing_it_had_told(folder: Path, scale: int) -> None:
-    if scale == 25:
-        pytest.importorskip("tantivy")
     chance = random.Random(11)
     told: dict[int, int] = {}
     for kill in range(4):
@@ -261,6 +265,18 @@ def test_of_very_many_the_same_are_nearest() -> None:
         assert all(abouts[number] == 1 for number, _ in expected)
 
 
+@pytest.mark.parametrize("there", [False, True])
+def test_among_many_passages_what_is_faster_is_recommended(
+    folder: Path, there: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedded, "installed", lambda: there)
+    with closing(EmbeddedFinder(folder, scale=50)) as finder:
+        fill(finder)
+        assert finder.held().advice == ""
+    with closing(EmbeddedFinder(folder, scale=20)) as finder:
+        assert ("--extra scale" in finder.held().advice) is not there
+
+
 @pytest.mark.parametrize("garbage", [b"", b"not a database" * 400])
 def test_a_database_that_is_none_is_set_aside_and_made_again(folder: Path, garbage: bytes) -> None:
     with closing(EmbeddedFinder(folder)) as first:
@@ -288,8 +304,8 @@ def test_who_had_it_open_follows_when_the_database_is_made_again(
     assert_finds(finder, passage(7, edition=1))
 
 
+@TANTIVY
 def test_an_index_of_tantivy_that_is_damaged_is_made_again(folder: Path) -> None:
-    pytest.importorskip("tantivy")
     with closing(EmbeddedFinder(folder, 0)) as first:
         fill(first)
     (home,) = folder.glob("tantivy-*")
@@ -305,10 +321,10 @@ def test_an_index_of_tantivy_that_is_damaged_is_made_again(folder: Path) -> None
 # -- size ---------------------------------------------------------------------------------------
 
 
+@TANTIVY
 def test_words_move_to_tantivy_by_size_and_back_where_it_is_missing(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip("tantivy")
     with closing(EmbeddedFinder(folder, 30)) as finder:
         fill(finder)
         assert not list(folder.glob("tantivy-*"))

@@ -282,8 +282,11 @@ class _Run:
     # -- what is told ----------------------------------------------------------------------------
 
     def _compare(self) -> None:
-        """Say where the finder and SQL still differ."""
-        more = self.finder.held().passages - self.database.counts().passages
+        """Say where the finder and SQL still differ, and what would make it faster."""
+        held = self.finder.held()
+        if held.advice:
+            self._warn(held.advice)
+        more = held.passages - self.database.counts().passages
         if more > 0:
             self._warn(
                 f"The index holds {more:,} passages the corpus does not know; they are never shown."

@@ -10,6 +10,7 @@ from ..errors import EmbeddingsFailed
 from .texts import Texts
 
 if TYPE_CHECKING:
+    from ..passages import Held
     from . import Corpus
 
 
@@ -80,7 +81,7 @@ def stats(corpus: Corpus) -> CorpusStats:
         without_vectors=max(0, counts.passages - vectors),
         retracted=retracted,
         synced={point.query_key: point.updated_at for point in corpus.database.checkpoints()},
-        warnings=tuple(_warnings(counts.passages, held.passages, trouble)),
+        warnings=tuple(_warnings(counts.passages, held, trouble)),
     )
 
 
@@ -96,10 +97,9 @@ def _model_wanted(corpus: Corpus) -> tuple[str, str]:
         return "", trouble or str(error)
 
 
-def _warnings(passages: int, held: int, trouble: str) -> list[str]:
+def _warnings(passages: int, held: Held, trouble: str) -> list[str]:
     warnings = [f"No vectors can be made: {trouble}"] if trouble else []
-    if passages != held:
-        warnings.append(
-            f"The corpus has {passages:,} passages and the index {held:,}: run server.py index."
-        )
-    return warnings
+    if passages != held.passages:
+        counts = f"The corpus has {passages:,} passages and the index {held.passages:,}"
+        warnings.append(f"{counts}: run server.py index.")
+    return [*warnings, held.advice] if held.advice else warnings

@@ -65,12 +65,16 @@ class Embedder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What a finder holds; ``model`` is empty where there are no vectors."""
+    """What a finder holds; ``model`` is empty where there are no vectors.
+
+    ``advice`` is what would make it find faster, where something would.
+    """
 
     passages: int
     vectors: int
     model: str = ""
     dim: int = 0
+    advice: str = ""
 
 
 class Finder(Protocol):
