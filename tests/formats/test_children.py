@@ -60,8 +60,8 @@ def test_two_tries_share_one_deadline(children: Children, tmp_path: Path) -> Non
     seen = tmp_path / "seen"
     first = f"not os.path.exists({str(seen)!r}) and not os.mkdir({str(seen)!r})"
     children.start = reader(f"time.sleep(0.3) or os._exit(9) if {first} else time.sleep(600)")
-    with pytest.raises(ChildFailed, match=r"no answer within 0\.[0-6]\d* s"):
-        children.ask(b"one", deadline=1.0)
+    with pytest.raises(ChildFailed, match=r"no answer within [01]\.\d+ s"):
+        children.ask(b"one", deadline=2.0)
 
 
 def test_a_bare_child_brings_no_packages() -> None:

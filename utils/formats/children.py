@@ -41,7 +41,11 @@ class ChildFailed(Exception):
 
 
 class ChildCrashed(ChildFailed):
-    """The child died of what it read, or somebody killed it."""
+    """The child died of what it read, or somebody killed it, *after* so many seconds."""
+
+    def __init__(self, message: str, after: float) -> None:
+        super().__init__(message)
+        self.after = after
 
 
 class Child:
@@ -72,6 +76,7 @@ class Child:
         assert self._process.stdout
         if not self._ready:
             self._await_start(self._process.stdout)
+        begun = time.monotonic()
         with self._ends_after(deadline) as expired:
             try:
                 _send(self._process.stdin, body)
@@ -81,7 +86,7 @@ class Child:
                     msg = f"no answer within {deadline:g} s"
                     raise ChildFailed(msg) from error
                 msg = "the reader crashed"
-                raise ChildCrashed(msg) from error
+                raise ChildCrashed(msg, time.monotonic() - begun) from error
         return answer
 
     def _await_start(self, answers: IO[bytes]) -> None:
@@ -135,19 +140,17 @@ class Children:
         Raises
         ------
         ChildFailed
-            It crashed, and so did another; or both took longer than *deadline* seconds.
+            It crashed, and so did another; or they took longer than *deadline* seconds.
         RuntimeError
             No child can start, or it met with a mistake of ours.
         """
         if self._pid != os.getpid():  # after a fork: the children are our parent's
             self._idle, self._pid = [], os.getpid()
         with self._free:
-            begun = time.monotonic()
             try:
                 answer = self._ask(self._idle.pop() if self._idle else None, body, deadline)
-            except ChildCrashed:
-                left = deadline - (time.monotonic() - begun)
-                answer = self._ask(None, body, max(left, 0.0))
+            except ChildCrashed as crash:
+                answer = self._ask(None, body, max(deadline - crash.after, 0.0))
         if bug := answer.get("bug"):
             msg = f"The reader failed: {bug}"
             raise RuntimeError(msg)
