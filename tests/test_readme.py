@@ -1,12 +1,16 @@
 """The README does what it says: its Python runs, its shell commands are commands."""
 
+import json
 import re
 import shlex
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from utils.cli import _parser
+from utils.health_check import client_snippets
+from utils.settings import load_settings
 
 README = (Path(__file__).resolve().parent.parent / "README.md").read_text()
 COMMANDS = [
@@ -19,7 +23,7 @@ COMMANDS = [
 
 
 def test_it_is_short():
-    assert len(README.splitlines()) <= 140
+    assert len(README.splitlines()) <= 170
 
 
 def test_its_python_runs(world, monkeypatch, tmp_path, capsys):
@@ -38,6 +42,18 @@ def test_its_commands_are_commands(command):
 
 def test_its_commands_are_found():
     assert len(COMMANDS) >= 5
+
+
+@pytest.mark.parametrize(("language", "read"), [("json", json.loads), ("toml", tomllib.loads)])
+def test_its_snippets_are_those_that_doctor_prints(language, read, tmp_path):
+    (tmp_path / "server.py").touch()
+    settings = load_settings(pubmed_email="you@your-university.edu")
+    printed = client_snippets(settings, tmp_path).values()
+    told = [text.replace(str(tmp_path), "/path/to/papershelf") for text in printed]
+    shown = re.findall(rf"```{language}\n(.*?)```", README, re.S)
+    assert shown
+    for block in shown:
+        assert read(block) in [read(text) for text in told if text[0] == block[0]]
 
 
 @pytest.mark.parametrize("name", re.findall(r"\]\(([A-Z_]+(?:\.md)?)\)", README))
