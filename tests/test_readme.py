@@ -47,9 +47,12 @@ def test_its_commands_are_found():
 @pytest.mark.parametrize(("language", "read"), [("json", json.loads), ("toml", tomllib.loads)])
 def test_its_snippets_are_those_that_doctor_prints(language, read, tmp_path):
     (tmp_path / "server.py").touch()
-    settings = load_settings(pubmed_email="you@your-university.edu")
+    settings = load_settings(pubmed_email="me@lab.edu")
     printed = client_snippets(settings, tmp_path).values()
-    told = [text.replace(str(tmp_path), "/path/to/papershelf") for text in printed]
+    told = [
+        text.replace(str(tmp_path), "/path/to/papershelf").replace("me@lab", "you@your-university")
+        for text in printed
+    ]
     shown = re.findall(rf"```{language}\n(.*?)```", README, re.S)
     assert shown
     for block in shown:
