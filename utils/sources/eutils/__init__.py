@@ -142,9 +142,11 @@ def posted(web: Web, params: Params) -> bool:
 
     That keeps the key out of every URL, and is what NCBI asks for beyond 200 identifiers.
     """
-    written = _written(params).values()
-    length = sum(len(v) if isinstance(v, str) else sum(map(len, v)) for v in written)
-    return bool(web.settings.key("ncbi_api_key")) or length > _LONGEST_GET
+    written = _written(params)
+    length = sum(len(v) if isinstance(v, str) else sum(map(len, v)) for v in written.values())
+    ids = written.get("id", "")
+    many = (ids.count(",") if isinstance(ids, str) else len(ids)) >= BATCH
+    return bool(web.settings.key("ncbi_api_key")) or many or length > _LONGEST_GET
 
 
 def shown_url(web: Web, tool: str, params: Params) -> str:

@@ -23,10 +23,14 @@ _DEEPEST = 40
 
 @dataclass(frozen=True, slots=True)
 class Summaries:
-    """What ESummary said: records by identifier, in its order, and why the others are none."""
+    """What ESummary said: records by identifier, and why the others are none.
+
+    ``uids`` are all of them in its order.
+    """
 
     records: dict[str, dict[str, Any]]
     refused: dict[str, str]
+    uids: tuple[str, ...] = ()
     form: Literal["docsum_json", "docsum_xml"] = "docsum_json"
     body: bytes = b""
 
@@ -74,7 +78,7 @@ def _sorted_out(
             refused[uid] = text(row["error"])[:LONGEST_NAME] or _SILENT
         else:
             records[uid] = row
-    return Summaries(records, refused, form, body)
+    return Summaries(records, refused, tuple(rows), form, body)
 
 
 def _of_xml(body: bytes) -> Summaries:

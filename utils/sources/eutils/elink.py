@@ -141,7 +141,7 @@ def _checked(answer: Answer) -> Any:
 
 def _kind(node: Any) -> LinkList:
     name, database, menu = (_words(node, tag) for tag in ("LinkName", "DbTo", "MenuTag"))
-    return LinkList(name, database, menu=menu)
+    return LinkList(name, database, menu=menu or name)
 
 
 def _words(node: Any, tag: str) -> str:

@@ -1,0 +1,142 @@
+"""Which databases Entrez has, and what one of them holds and can be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import Miss
+from ..sources.eutils.einfo import database as described
+from ..sources.eutils.einfo import databases
+from ..sources.loose_json import mappings, short_text, whole
+from ..web import Web
+from .asked import named
+from .databases import DATABASES, Database, Form, generic
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A search field: ``term[name]``; ``terms`` is how many different terms it holds."""
+
+    name: str
+    title: str
+    description: str
+    terms: int
+    is_date: bool
+    is_number: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LinkKind:
+    """A kind of link from this database to another."""
+
+    name: str
+    title: str
+    description: str
+    database: str
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseInfo:
+    """What a database holds and how it is asked.
+
+    ``records`` and ``last_update`` (NCBI's own words) are of today; ``fetch`` are the forms EFetch
+    gives, the first by default, none where summaries are all there is; ``staged_from`` what a
+    dataset of it is made of. Hidden search fields are left out.
+    """
+
+    name: str
+    title: str
+    description: str
+    records: int
+    last_update: str
+    uid: str
+    example: str
+    fetch: tuple[Form, ...]
+    staged_from: str
+    fields: tuple[Field, ...]
+    links: tuple[LinkKind, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseRow:
+    """A database in one line; ``fetch`` are the forms EFetch gives, in words."""
+
+    name: str
+    title: str
+    uid: str
+    example: str
+    fetch: tuple[str, ...]
+    staged_from: str
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseList:
+    """All databases of Entrez, those of the literature and the most asked first."""
+
+    databases: tuple[DatabaseRow, ...]
+    warnings: tuple[str, ...] = ()
+
+
+def every_database(web: Web) -> DatabaseList:
+    """The databases there are today; those we know of, with a warning, where NCBI does not say."""
+    try:
+        today = databases(web)
+    except Miss as error:
+        told = f"NCBI could not be asked which databases there are today: {error.message}"
+        return DatabaseList(tuple(map(_row, DATABASES.values())), (told,))
+    known = [one for one in DATABASES.values() if one.name in today]
+    new = [generic(name) for name in today if name not in DATABASES]
+    gone = [one.name for one in DATABASES.values() if one.name not in today]
+    warnings = (f"NCBI does not list {', '.join(gone)} any more.",) if gone else ()
+    return DatabaseList(tuple(map(_row, [*known, *new])), warnings)
+
+
+def one_database(name: str, web: Web) -> DatabaseInfo:
+    """What EInfo says of a database, and how it can be asked."""
+    known = named(name, web)
+    told, _ = described(known.name, web)
+    return DatabaseInfo(
+        name=known.name,
+        title=known.title if known.name in DATABASES else short_text(told.get("menuname")),
+        description=short_text(told.get("description")),
+        records=whole(told.get("count")) or 0,
+        last_update=short_text(told.get("lastupdate")),
+        uid=known.uid,
+        example=known.example,
+        fetch=known.forms,
+        staged_from=_staged_from(known),
+        fields=tuple(
+            _field(row)
+            for row in mappings(told.get("fieldlist"))
+            if short_text(row.get("ishidden")) != "Y"
+        ),
+        links=tuple(map(_link, mappings(told.get("linklist")))),
+    )
+
+
+def _row(database: Database) -> DatabaseRow:
+    forms = tuple(f"{form.name} ({form.gives})" for form in database.forms)
+    staged = _staged_from(database)
+    return DatabaseRow(database.name, database.title, database.uid, database.example, forms, staged)
+
+
+def _staged_from(database: Database) -> str:
+    return database.staged.name if database.staged else "summaries"
+
+
+def _field(row: Mapping[str, Any]) -> Field:
+    return Field(
+        name=short_text(row.get("name")),
+        title=short_text(row.get("fullname")),
+        description=short_text(row.get("description")),
+        terms=whole(row.get("termcount")) or 0,
+        is_date=short_text(row.get("isdate")) == "Y",
+        is_number=short_text(row.get("isnumerical")) == "Y",
+    )
+
+
+def _link(row: Mapping[str, Any]) -> LinkKind:
+    names = ("name", "menu", "description", "dbto")
+    return LinkKind(*(short_text(row.get(name)) for name in names))

@@ -1,0 +1,216 @@
+"""Searching any Entrez database, or all of them; how a term is spelled; what a database holds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import BadRequest, Miss, PaperError
+from ..plain_text import one_line, shortened
+from ..pubmed_search import checked
+from ..sources import Query
+from ..sources.eutils.esearch import Hits, count, esearch
+from ..sources.eutils.espell import spelled
+from ..web import Web
+from .asked import PUBMED_WALL, named, require_between
+from .databases import DATABASES, Database
+from .histories import History, remember
+
+MOST_HITS = 10_000
+_AT_ONCE = 4
+_SORT = re.compile(r"[\w ./+-]{0,40}", re.A)
+_DATE_TYPE = re.compile(r"[a-z]{2,8}", re.A)
+_PUBMED_SORTS = {"author": "Author", "journal": "JournalName", "journalname": "JournalName"}
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What a search found.
+
+    ``understood`` is the database's own reading of the term; ``ids`` one page, from ``start`` on;
+    ``next_start`` where the next begins, None at the end; ``history`` the whole result, where it
+    was to be kept; ``warnings`` what was ignored or not found.
+    """
+
+    database: str
+    term: str
+    understood: str
+    total: int
+    ids: tuple[str, ...]
+    start: int
+    next_start: int | None
+    history: History | None
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """How a database would spell a term; ``corrected`` is empty where it has no suggestion."""
+
+    database: str
+    term: str
+    corrected: str
+    replaced: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many records of a database a term finds."""
+
+    database: str
+    title: str
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Untold:
+    """A database of which it could not be told, and why."""
+
+    database: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class GlobalCounts:
+    """What a term finds everywhere, most hits first.
+
+    ``nothing_in`` are the databases that have none; ``could_not_tell`` those that did not answer:
+    there may be something in them.
+    """
+
+    term: str
+    counts: tuple[Count, ...]
+    nothing_in: tuple[str, ...]
+    could_not_tell: tuple[Untold, ...]
+
+
+def search(database: str, term: str, web: Web, **options: Any) -> Search:
+    """Search a database; options are those of `.Entrez.search`."""
+    return _Searched(named(database, web), web, **options).search(term)
+
+
+@dataclass(frozen=True, slots=True)
+class _Searched:
+    """How a search is to be done."""
+
+    database: Database
+    web: Web
+    start: int = 0
+    most: int = 20
+    sort: str = ""
+    history: bool = False
+    min_date: str = ""
+    max_date: str = ""
+    date_type: str = ""
+
+    def search(self, term: str) -> Search:
+        params = self.params(term)
+        size = params["retmax"]
+        hits = esearch(self.database.name, params, self.web)
+        uids, warnings = hits.uids[:size], hits.warnings
+        reachable = self._reachable(hits.total)
+        if len(uids) < (expected := max(0, min(size, reachable - self.start))):
+            warnings += (f"Entrez sent {len(uids)} of the {expected} identifiers of this page.",)
+        end = self.start + (len(uids) or size)
+        kept, more = self._kept(term, hits)
+        warnings += more + self._beyond(hits.total, reachable)
+        return Search(
+            self.database.name, params["term"], hits.translation, hits.total, uids, self.start,
+            end if size and end < reachable else None, kept, warnings,
+        )  # fmt: skip
+
+    def params(self, term: str) -> dict[str, Any]:
+        """What is sent to ESearch, once it is known to make sense."""
+        query = checked(Query(term, min_date=self.min_date, max_date=self.max_date))
+        hint = "Narrow the search, page with start, or keep the result with history=true."
+        require_between("most", self.most, 0, MOST_HITS, hint)
+        wall = self._reachable(10**9)
+        require_between("start", self.start, 0, wall - 1, "Narrow the search, for example by date.")
+        kind = (one_line(self.date_type).lower() or "pdat") if query.min_date else ""
+        if kind and not _DATE_TYPE.fullmatch(kind):
+            msg = f"date_type is {shortened(one_line(kind), 40)!r}."
+            raise BadRequest(msg, "pdat (published), mdat (changed) or, in PubMed, edat (entered).")
+        return {
+            "term": query.text.strip(),
+            "retstart": self.start,
+            "retmax": min(self.most, wall - self.start),
+            "sort": self._sort(),
+            "usehistory": "y" if self.history else "",
+            "datetype": kind,
+            "mindate": query.min_date,
+            "maxdate": query.max_date,
+        }
+
+    def _sort(self) -> str:
+        if not _SORT.fullmatch(order := self.sort.strip()):
+            msg = f"sort is {shortened(one_line(order), 40)!r}."
+            raise BadRequest(msg, "relevance, pub_date, or a sort that the database's page offers.")
+        return _PUBMED_SORTS.get(order.lower(), order) if self.database.name == "pubmed" else order
+
+    def _reachable(self, total: int) -> int:
+        return min(total, PUBMED_WALL) if self.database.name == "pubmed" else total
+
+    def _beyond(self, total: int, reachable: int) -> tuple[str, ...]:
+        if total == reachable:
+            return ()
+        told = f"PubMed hands out the first {reachable:,} of {total:,} hits only"
+        return (f"{told}: narrow the search by date, or stage it.",)
+
+    def _kept(self, term: str, hits: Hits) -> tuple[History | None, tuple[str, ...]]:
+        if not self.history:
+            return None, ()
+        if not hits.total:
+            return None, ("Nothing was found: there is no history of it.",)
+        if not (hits.web_env and hits.query_key):
+            return None, ("NCBI kept no history of this search.",)
+        there = (hits.web_env, hits.query_key)
+        place = remember(self.database.name, one_line(term), hits.total, there, self.web)
+        if place is None:
+            return None, ("The history could not be remembered: the disk keeps nothing.",)
+        return place.history, ()
+
+
+def spell(database: str, term: str, web: Web) -> Spelling:
+    """How a database would spell a term."""
+    asked = named(database, web)
+    words = " ".join(checked(Query(term)).text.split())
+    corrected, replaced = spelled(words, web, asked.name)
+    same = corrected.casefold() == words.casefold()
+    return Spelling(asked.name, words, "" if same else corrected, replaced)
+
+
+def global_query(term: str, databases: Iterable[str], web: Web) -> GlobalCounts:
+    """How many hits a term has in each database; one small request each, at the common pace."""
+    words = checked(Query(term)).text.strip()
+    chosen = [named(name, web) for name in dict.fromkeys(databases)]
+    wanted = chosen or [one for one in DATABASES.values() if one.everywhere]
+    web.settings.require_email("NCBI")
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        told = dict(zip(wanted, pool.map(lambda one: _count(one, words, web), wanted), strict=True))
+    if all(isinstance(answer, Miss) for answer in told.values()):
+        raise next(answer for answer in told.values() if isinstance(answer, Miss))
+    return _global(words, told)
+
+
+def _count(database: Database, term: str, web: Web) -> int | PaperError:
+    try:
+        return count(database.name, term, web)
+    except PaperError as error:
+        return error
+
+
+def _global(term: str, told: Mapping[Database, int | PaperError]) -> GlobalCounts:
+    found = [Count(one.name, one.title, n) for one, n in told.items() if isinstance(n, int) and n]
+    return GlobalCounts(
+        term=term,
+        counts=tuple(sorted(found, key=lambda one: -one.total)),
+        nothing_in=tuple(one.name for one, n in told.items() if n == 0),
+        could_not_tell=tuple(
+            Untold(one.name, error.message)
+            for one, error in told.items()
+            if isinstance(error, PaperError)
+        ),
+    )
