@@ -81,6 +81,15 @@ def read_records(source: BinaryIO | bytes) -> Iterator[Paper | Deleted]:
         An error that stays one (unusable ids), not PubMed's XML, or XML that is broken; whatever
         was complete before has been yielded, and ``details["after"]`` is the last PMID of it.
     """
+    for record, _ in read_with_elements(source):
+        yield record
+
+
+def read_with_elements(source: BinaryIO | bytes) -> Iterator[tuple[Paper | Deleted, _Element]]:
+    """`read_records` with the XML of each record, for what a `Paper` does not tell.
+
+    An element is emptied as soon as the next record is asked for.
+    """
     stream = io.BytesIO(source) if isinstance(source, bytes) else source
     parser, start, last = _parser(), b"", ""
     while True:
@@ -89,10 +98,10 @@ def read_records(source: BinaryIO | bytes) -> Iterator[Paper | Deleted]:
         for _, found in parser.read_events():
             element = cast("_Element", found)
             record = _record(element)
-            _forget(element)
             if isinstance(record, Paper):
                 last = record.ids.pmid
-            yield record
+            yield record, element
+            _forget(element)
         if broken:
             raise _refusal(start, last, broken)
         if not chunk:

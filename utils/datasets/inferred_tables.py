@@ -1,0 +1,223 @@
+"""The tables of any database: laid out over the shape of all its records, filled in a second pass.
+
+Objects become columns ``a_b``, lists become tables below the one they stand in, what fits nowhere
+becomes JSON: in a column of its own, or, beyond the columns a table may have, in ``other_fields``.
+Between the passes the records wait in a temporary database, which SQLite keeps on the disk and
+which is gone with the connection: a hundred thousand of them need no memory.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from itertools import count
+from typing import Any
+
+from ..plain_text import plain_json
+from .names import joined, plain, unique
+from .notes import Notes
+from .page import Page
+from .scalars import Scalar, Type, kind_of, type_of, written
+from .shapes import Shape, Shapes, is_nothing, items_of
+from .tables import POSITION, UID, Table, Tables
+from .trees import OWN, Tree, records
+
+MOST_TABLES = 40
+MOST_COLUMNS = 250
+REST = "other_fields"
+JSON = "JSON"  # the declared type; SQLite keeps it as text and has functions to read it
+
+
+class Place:
+    """Where a field's values go.
+
+    ``index`` is the column of its own scalars, or of its JSON, and ``kind`` their type (None for
+    JSON); ``members`` are the places within; ``below`` is the table of its items.
+    """
+
+    __slots__ = ("below", "index", "kind", "members")
+
+    def __init__(self) -> None:
+        self.index: int | None = None
+        self.kind: Type | None = None
+        self.members: dict[str, Place] = {}
+        self.below: Below | None = None
+
+
+class Below:
+    """A table, the shape its rows are of, and the place where each part of them goes."""
+
+    def __init__(self, table: Table, shape: Shape) -> None:
+        self.table, self.shape, self.place = table, shape, Place()
+        self.taken = {UID, POSITION, REST, table.key}
+        self.rest: int | None = None
+        self.ids = count(1)
+        if table.parent is not None:
+            self.taken.add(table.parent.key)
+
+    def column(self, path: list[str], kind: str) -> int:
+        """A new column; its place in the row, keys not counted."""
+        self.table.columns.append((unique(joined(path) or "value", self.taken), kind))
+        return len(self.table.columns) - 1
+
+
+class Layout:
+    """The tables for records of one shape; ``empty`` are fields no record fills."""
+
+    def __init__(self, shape: Shape, name: str, uid: str) -> None:
+        self._names = {UID, POSITION, REST}
+        main = Table(unique(plain(name), self._names), [], uid=uid)
+        self.empty: list[str] = []
+        self.all = [Below(main, shape)]
+        # It grows as it goes: the tables nearest to the record come first, and get the short names.
+        for below in self.all:
+            self._lay_out(below)
+
+    def _lay_out(self, below: Below) -> None:
+        shape, place = below.shape, below.place
+        self._own(below, shape, place, [])
+        for name, member in shape.members.items():
+            self._put(below, member, place, [name])
+        if shape.more or below.rest is not None:
+            below.table.columns.append((REST, JSON))
+            below.rest = len(below.table.columns) - 1
+
+    def _put(self, below: Below, shape: Shape, above: Place, path: list[str]) -> None:
+        """Find a place for a field, and for those in it."""
+        if not shape.seen:
+            self.empty.append(".".join([below.table.name, *path]))
+            return
+        if len(below.table.columns) >= MOST_COLUMNS:
+            below.rest = -1  # known when all columns are
+            return
+        place = above.members[path[-1]] = Place()
+        if shape.as_json or (shape.many and len(self.all) >= MOST_TABLES):
+            place.index = below.column(path, JSON)
+        elif shape.many:
+            place.below = self._below(below, shape, path)
+        else:
+            self._own(below, shape, place, path)
+            if shape.more:
+                below.rest = -1
+            for name, member in shape.members.items():
+                self._put(below, member, place, [*path, name])
+
+    def _own(self, below: Below, shape: Shape, place: Place, path: list[str]) -> None:
+        if shape.kinds:
+            place.kind = type_of(shape.kinds, joined(path))
+            place.index = below.column(path, "TEXT" if place.kind == "DATE" else place.kind)
+
+    def _below(self, above: Below, shape: Shape, path: list[str]) -> Below:
+        name = joined(_unwrapped(path, above.shape))
+        if name in self._names and above.table.parent is not None:
+            name = f"{above.table.name}_{name}"
+        above.table.keyed = above.table.parent is not None
+        table = Table(
+            unique(f"{name}_table" if name == UID else name, self._names), [], above.table
+        )
+        self.all.append(Below(table, shape))
+        return self.all[-1]
+
+
+def _unwrapped(path: list[str], shape: Shape) -> list[str]:
+    """A list's path without its own name where it is all that stands in its wrapper."""
+    for name in path[:-1]:
+        shape = shape.members[name]
+    alone = len(path) > 1 and len(shape.members) == 1 and not shape.kinds
+    return path[:-1] if alone else path
+
+
+class InferredTables:
+    """Pages of any database on their way into tables."""
+
+    def __init__(self, database: sqlite3.Connection, name: str, notes: Notes) -> None:
+        self._database, self._name, self._notes = database, name, notes
+        self._shapes = Shapes()
+        self._whole_uids = True
+        # Beside the dataset's own tables, in a database of its own that SQLite deletes.
+        database.execute(
+            "CREATE TEMP TABLE _waiting (number INTEGER PRIMARY KEY, uid TEXT UNIQUE, fields)"
+        )
+
+    def add(self, page: Page) -> None:
+        """Read a page; its records wait."""
+        for uid, fields in records(page):
+            if fields is None:
+                self._notes.not_found(uid or "")
+                continue
+            number = self._notes.next_number()
+            named = uid or f"record_{number}"
+            if fields.get(UID) == named:
+                fields.pop(UID)
+            self._shapes.learn(fields)
+            self._whole_uids &= kind_of(named) in {"whole", "year"}
+            known = "SELECT 1 FROM _waiting WHERE uid = ?"
+            if self._database.execute(known, (named,)).fetchone():
+                self._notes.repeated(named)
+            added = (number, named, json.dumps(fields))
+            self._database.execute("INSERT OR REPLACE INTO _waiting VALUES (?, ?, ?)", added)
+
+    def finish(self) -> dict[str, int]:
+        """Lay out the tables and fill them; rows by table."""
+        uid = "INTEGER" if self._whole_uids else "TEXT"
+        layout = Layout(self._shapes.root, self._name, uid)
+        self._notes.empty_fields = layout.empty
+        tables = Tables(self._database, [below.table for below in layout.all])
+        waiting = "SELECT uid, fields FROM _waiting ORDER BY number"
+        for named, fields in self._database.execute(waiting):
+            key = int(named) if self._whole_uids else named
+            for table, row in _rows(layout.all[0], json.loads(fields), [key], key):
+                tables.add(table, row)
+        self._database.execute("DROP TABLE _waiting")
+        return tables.finish()
+
+
+def _rows(
+    below: Below, item: Tree, keys: list[Any], uid: int | str
+) -> Iterator[tuple[Table, list[Any]]]:
+    """The row of an item, and those of the lists in it."""
+    row: list[Any] = [None] * len(below.table.columns)
+    lists: list[tuple[Below, list[Any]]] = []
+    rest: dict[str, Tree] = {}
+    _fill(row, below.place, item, lists, rest, [])
+    if rest and below.rest is not None:
+        row[below.rest] = plain_json(rest)
+    own = next(below.ids) if below.table.keyed else None
+    yield below.table, [*([] if own is None else [own]), *keys, *row]
+    for inner, items in lists:
+        link = [] if own is None else [own]
+        for position, part in enumerate(items, 1):
+            yield from _rows(inner, part, [*link, uid, position], uid)
+
+
+def _fill(
+    row: list[Any],
+    place: Place,
+    item: Tree,
+    lists: list[tuple[Below, list[Any]]],
+    rest: dict[str, Tree],
+    path: list[str],
+) -> None:
+    if not isinstance(item, dict):
+        _write(row, place, item)
+        return
+    for name, value in item.items():
+        if is_nothing(value):
+            continue
+        if name == OWN and not isinstance(value, dict | list):
+            _write(row, place, value)
+        elif (member := place.members.get(name)) is None:
+            rest[".".join([*path, name])] = value
+        elif member.below is not None:
+            lists.append((member.below, items_of(value)))
+        elif member.index is not None and member.kind is None:
+            row[member.index] = plain_json(value)
+        else:
+            for part in items_of(value):
+                _fill(row, member, part, lists, rest, [*path, name])
+
+
+def _write(row: list[Any], place: Place, value: Scalar) -> None:
+    if place.index is not None and place.kind is not None:
+        row[place.index] = written(value, place.kind)
