@@ -27,7 +27,7 @@ from .errors import BadRequest, NotConfigured
 
 _ROOT = Path(__file__).resolve().parent.parent
 _IN_CHECKOUT = (_ROOT / "server.py").exists()
-TOOLSETS = ("core", "pubmed", "literature", "rag")
+TOOLSETS = ("core", "pubmed", "literature", "rag", "entrez")
 FULL_TEXT_SOURCES = (
     "pmc", "europepmc", "arxiv", "unpaywall", "openalex", "publisher", "jina",
 )  # fmt: skip
@@ -128,6 +128,9 @@ class Settings(BaseSettings):
         "https://api.semanticscholar.org/graph/v1", "Semantic Scholar"
     )
     pubchem_base_url: str = _url("https://pubchem.ncbi.nlm.nih.gov/rest/pug", "PubChem PUG REST")
+    pubchem_autocomplete_base_url: str = _url(
+        "https://pubchem.ncbi.nlm.nih.gov/rest/autocomplete", "PubChem's list of names"
+    )
     bioc_base_url: str = _url(
         "https://www.ncbi.nlm.nih.gov/research/bionlp/RESTful/pmcoa.cgi", "PMC as BioC"
     )

@@ -154,6 +154,61 @@ def test_a_wait_asked_for_inside_a_good_status_holds_everybody(web: Web, mocked,
     assert len(mocked.calls) == 1
 
 
+def lights(headers) -> float:
+    return float(headers.get("X-Leave-Us-For") or 0)
+
+
+@pytest.fixture
+def heedful() -> Web:
+    """Of two sites the first says in good time when it has had enough."""
+    rates = [Rate("doi", ("doi",), 0.01, asked=lights), Rate("crossref", ("crossref",), 0.01)]
+    return Web(Settings(), rates)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"body": "good"},
+        {"status": 404},
+        {"status": 302, "headers": {"Location": "https://api.crossref.org/v1/x"}},
+        {"status": 302, "headers": {"Location": URL + "/../y"}},
+    ],
+    ids=["good", "refusal", "redirect", "redirect to itself"],
+)
+def test_what_any_answer_asks_for_in_good_time_is_heeded(
+    heedful: Web, mocked, clock, answer
+) -> None:
+    headers = {**answer.pop("headers", {}), "X-Leave-Us-For": "20"}
+    mocked.get(URL, headers=headers, **answer)
+    mocked.get("https://doi.org/y")
+    mocked.get("https://api.crossref.org/v1/x", headers={"X-Leave-Us-For": "20"})
+    begun = time.time()
+    heedful.get(URL, allow=(404,), follow="Location" in headers)
+    if headers.get("Location") != URL + "/../y":
+        assert time.time() - begun < 2  # it is for the next request to wait, and only there
+        heedful.get("https://api.crossref.org/v1/x")
+        heedful.get("https://api.crossref.org/v1/x")
+        assert time.time() - begun < 2
+        heedful.get("https://doi.org/y")
+    assert 19 <= time.time() - begun <= 22
+
+
+def test_a_refusal_is_repeated_when_what_it_asks_for_is_over(heedful: Web, mocked, clock) -> None:
+    mocked.get(URL, status=503, headers={"X-Leave-Us-For": "20", "Retry-After": "5"})
+    mocked.get(URL, body="here")
+    assert heedful.get(URL).body == b"here"
+    assert 20 <= sum(clock.naps) <= 26
+
+
+def test_whoever_asks_for_more_than_we_wait_is_left_alone_at_once(heedful: Web, mocked) -> None:
+    mocked.get(URL, status=503, headers={"X-Leave-Us-For": "300"})
+    for _ in range(2):
+        with pytest.raises(Unreachable) as caught:
+            heedful.get(URL)
+        assert 295 < caught.value.retry_after <= 300
+    assert len(mocked.calls) == 1
+
+
 @pytest.mark.parametrize("status", [403, 429])
 def test_a_site_that_never_names_a_time_gets_a_doubling_pause(mocked, clock, status) -> None:
     web = Web(Settings(), [Rate("arxiv", ("arxiv",), 3.0, alone=True, penalty=60.0)])

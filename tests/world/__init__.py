@@ -29,6 +29,7 @@ from .index import Entry, entry_of
 from .limits import Gate, refusal
 from .moods import MOODS, Mood
 from .openalex import DAILY
+from .pubchem import Bench
 from .records import Corpus, Record
 from .services import SERVICES, SITES
 from .wire import TEXT, Call, Listener, Reply, Request, dawdle, text
@@ -75,6 +76,7 @@ class World:
         self.latency = latency
         self.lock = threading.Lock()
         self.desk = _eutils.Desk()
+        self.pubchem = Bench()
         self.gate = Gate(strict=latency > 0)
         self.jina_networks_blocked = False
         self.openalex_credits = DAILY
@@ -146,6 +148,7 @@ class World:
             self._edited.clear()
             self.gate = Gate(strict=self.latency > 0)
             self.desk = _eutils.Desk()
+            self.pubchem = Bench()
             self.jina_networks_blocked = False
             self.openalex_credits = DAILY
 

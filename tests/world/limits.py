@@ -2,10 +2,10 @@
 
 Published limits (facts sheet): NCBI 3 a second and 10 with a key, the ID Converter on the same
 account; Crossref 5 (lists: 1) or, for who says who he is, 10 (3) a second and 1 or 3 at once;
-arXiv one in three seconds; Jina Reader 20 a minute; Semantic Scholar one a second; OpenAlex a
-hundred. Where only good manners are known: Europe PMC 5 a second, Unpaywall 10, PMC's bucket 16 at
-once, publishers and repositories one a second. NCBI and Jina count in windows of their own, see
-`eutils` and `jina`.
+arXiv one in three seconds; Jina Reader 20 a minute; Semantic Scholar one a second; PubChem 5;
+OpenAlex a hundred. Where only good manners are known: Europe PMC 5 a second, Unpaywall 10, PMC's
+bucket 16 at once, publishers and repositories one a second. NCBI (with BioC) and Jina count in
+windows of their own, see `eutils` and `jina`.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ LIMITS = {
     "unpaywall": Limit(10),
     "openalex": Limit(100),
     "semantic_scholar": Limit(1),
+    "pubchem": Limit(5),
     "pmc_cloud": Limit(1000, at_once=16),
     **dict.fromkeys(("meadow", "harbour", "summit", "repository"), Limit(1)),
 }

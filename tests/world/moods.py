@@ -72,6 +72,9 @@ def limited(call: Call, retry_after: str) -> Reply:
             "code": "429",
         }
         reply, wait = as_json(told, 429), {}
+    elif call.service == "pubchem":
+        busy = {"Code": "PUGREST.ServerBusy", "Message": "Too many requests or server too busy"}
+        reply = as_json({"Fault": busy}, 503)
     else:
         reply = text("Too many requests", TEXT, 429)
     reply.headers |= wait
@@ -204,6 +207,22 @@ def _errors_at_200(mood: Mood, call: Call, answer: Callable[[], Reply]) -> Reply
     return reply
 
 
+def _light(name: str) -> Make:
+    """PubChem's traffic light: yellow and red with a good answer, black instead of one."""
+
+    def make(mood: Mood, call: Call, answer: Callable[[], Reply]) -> Reply | None:
+        if not call.service.startswith("pubchem"):
+            return None
+        reply = limited(call, "") if name == "Black" else answer()
+        reply.headers.pop("Retry-After", None)
+        share = {"Yellow": "62%", "Red": "84%", "Black": "100%"}[name]
+        told = f"Request Count status: {name} ({share}), Request Time status: Green (3%), "
+        reply.headers["X-Throttling-Control"] = f"{told}Service status: Green (20%)"
+        return reply
+
+    return make
+
+
 def _md5_mismatch(mood: Mood, call: Call, answer: Callable[[], Reply]) -> Reply | None:
     """A file of the PMC Cloud Service, still readable, whose checksum is another's."""
     if not call.path.endswith((".xml", ".pdf", ".txt")):
@@ -244,4 +263,7 @@ MOODS: dict[str, Make] = {
     "not_acceptable": _not_acceptable,
     "errors_at_200": _errors_at_200,
     "md5_mismatch": _md5_mismatch,
+    "yellow": _light("Yellow"),
+    "red": _light("Red"),
+    "black": _light("Black"),
 }

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from . import publishers
 from .arxiv import arxiv, arxiv_oai
+from .bioc import bioc
 from .crossref import crossref
 from .doi import doi
 from .europepmc import europepmc
@@ -16,6 +17,7 @@ from .jina import reader, search
 from .openai import openai
 from .openalex import openalex
 from .pmc import cloud, idconv
+from .pubchem import autocomplete, pubchem
 from .semantic_scholar import semantic_scholar
 from .unpaywall import unpaywall
 from .wire import Call, Reply
@@ -39,6 +41,9 @@ SERVICES: dict[str, Service] = {
     "jina_reader": reader,
     "jina_search": search,
     "semantic_scholar": semantic_scholar,
+    "pubchem": pubchem,
+    "pubchem_autocomplete": autocomplete,
+    "bioc": bioc,
     "openai": openai,
 }
 SITES: dict[str, Service] = {

@@ -22,6 +22,8 @@ SOURCES: tuple[Source, ...] = tuple(
         "openalex",
         "publisher",
         "jina",
+        "pubchem",
+        "bioc",
     )
 )
 

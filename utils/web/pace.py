@@ -16,7 +16,7 @@ import random
 import sqlite3
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -67,6 +67,9 @@ class Rate:
         The settings field (milliseconds) with which a user chooses another pace.
     least : float, optional
         Seconds below which that choice is not followed; ``every`` when not given.
+    asked : callable, optional
+        Reads the headers of every answer, also a good one: the seconds for which the site wants
+        nobody to ask again, 0 mostly. For sites that say so before they refuse.
     """
 
     bucket: str
@@ -79,6 +82,7 @@ class Rate:
     hosts: tuple[str, ...] = ()
     delay: str = ""
     least: float | None = None
+    asked: Callable[[Mapping[str, str]], float] | None = None
 
 
 @dataclass(slots=True)
@@ -160,6 +164,14 @@ class Pace:
         with self._row(self._name(self._rate(url))) as (row, now):
             row.held = max(row.held, now + min(seconds, _DAY))
             row.free = max(row.free, row.held)
+
+    def heed(self, url: str, headers: Mapping[str, str]) -> float:
+        """Hold the site of *url* as long as the headers of its answer ask for; the seconds."""
+        asked = self._rate(url).asked
+        seconds = asked(headers) if asked else 0.0
+        if seconds > 0:
+            self.hold(url, seconds)
+        return seconds
 
     def penalise(self, url: str) -> float:
         """Stay away from a site that refused without naming a time; the seconds, 0 for most sites.

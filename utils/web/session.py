@@ -191,13 +191,14 @@ class Web:
 
     def _pause(self, url: str, answer: Answer) -> float:
         """Seconds the site wants to be left alone; told to everybody before the turn ends."""
+        heeded = self.pace.heed(url, answer.headers)
         if answer.status not in WORTH_RETRYING | {403}:
             return 0.0
         if pause := retry_after(answer.headers.get("Retry-After")):
             self.pace.hold(url, pause)
         elif answer.status in (403, 429):
             pause = self.pace.penalise(url)
-        return pause
+        return max(pause, heeded)
 
     def _judged(self, hop: Hop, answer: Answer, errand: _Errand, pause: float) -> Answer:
         """The answer, or what its status means."""

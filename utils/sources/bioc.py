@@ -1,0 +1,146 @@
+"""BioC: articles of PMC as passages, each with the section it stands in.
+
+NCBI's text miners made it for programs: the open-access subset and author manuscripts, without
+markup. What it does not have it says with status 200 and a line of HTML.
+
+https://www.ncbi.nlm.nih.gov/research/bionlp/APIs/BioC-PMC/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from itertools import islice
+from typing import Any
+
+from ..errors import BadContent, Unreachable
+from ..identifiers import Ids
+from ..plain_text import clean_text, one_line
+from ..web import Answer, Web
+from .eutils import RATE
+from .loose_json import mapping, mappings, text
+from .source import Source
+
+_MOST_BYTES = 32 * 1024 * 1024
+_MOST_PARAGRAPHS = 20_000
+_DAYS = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A stretch of text.
+
+    ``section`` in BioC's words (``INTRO``, ``METHODS``, …), ``kind`` what it is there
+    (``paragraph``, ``title_2``, ``fig_caption``, ``table``, …).
+    """
+
+    section: str
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Article:
+    """An article as BioC has it; the paragraphs are empty where it has none."""
+
+    ids: Ids = field(default_factory=Ids)
+    license: str = ""
+    paragraphs: tuple[Paragraph, ...] = ()
+
+
+def article(ids: Ids, web: Web) -> Article:
+    """The article with this PMCID, else with this PMID.
+
+    Raises
+    ------
+    Unreachable
+        BioC did not answer.
+    BadContent
+        It answered with another article.
+    """
+    name = ids.pmcid or ids.pmid
+    if (kept := mapping(web.memory.recall("bioc", name))) and kept.get("v") == 1:
+        return _remembered(kept)
+    url = f"{web.settings.bioc_base_url}/BioC_json/{name}/unicode"
+    answer = web.get(url, check=_complain, limit=_MOST_BYTES)
+    found = Article() if _absent(answer) else _article(answer.json())
+    if found.paragraphs and not _same(ids, found.ids):
+        msg = f"BioC was asked for {name} and sent {found.ids.pmcid or found.ids.pmid}."
+        raise BadContent(msg, "Report it if it happens again.", verdict="wrong_paper")
+    web.memory.keep("bioc", name, {**asdict(found), "v": 1}, _DAYS)
+    return found
+
+
+def _absent(answer: Answer) -> bool:
+    return answer.body.lstrip()[:7] == b"[Error]"
+
+
+def _complain(answer: Answer) -> None:
+    """Anything but an article or the plain word that there is none may pass."""
+    if not _absent(answer) and not _documents(answer.json()):
+        msg = "BioC answered with something that is no article."
+        raise Unreachable(msg, "Try again in a minute.", status=answer.status)
+
+
+def _documents(told: object) -> list[dict[str, Any]]:
+    collections = mappings(told if isinstance(told, list) else [told])
+    return [document for one in collections for document in mappings(one.get("documents"))]
+
+
+def _article(told: object) -> Article:
+    document = _documents(told)[0]
+    passages = mappings(document.get("passages"))
+    front = mapping(passages[0].get("infons")) if passages else {}
+    words = (mapping(document.get("infons")).get("license"), front.get("license"))
+    return Article(
+        Ids(
+            pmcid=_number("PMC", front.get("article-id_pmc") or document.get("id")),
+            pmid=_number("", front.get("article-id_pmid")),
+            doi=one_line(text(front.get("article-id_doi")))[:500],
+        ),
+        next((one_line(text(word))[:500] for word in words if text(word)), ""),
+        tuple(islice(_paragraphs(passages), _MOST_PARAGRAPHS)),
+    )
+
+
+def _paragraphs(passages: list[dict[str, Any]]) -> Iterator[Paragraph]:
+    for passage in passages:
+        infons = mapping(passage.get("infons"))
+        words = passage.get("text")
+        if isinstance(words, str) and (words := clean_text(words).strip()):
+            section = one_line(text(infons.get("section_type")))[:60].upper()
+            yield Paragraph(section or "OTHER", one_line(text(infons.get("type")))[:60], words)
+
+
+def _number(prefix: str, value: object) -> str:
+    """An identifier of digits; BioC writes PMCIDs with their prefix, and once wrote them without.
+
+    >>> _number("PMC", "PMC12"), _number("PMC", "12"), _number("PMC", "PMC12.1"), _number("", None)
+    ('PMC12', 'PMC12', '', '')
+    """
+    digits = text(value).upper().removeprefix(prefix)
+    return prefix + digits if digits.isascii() and digits.isdigit() else ""
+
+
+def _same(asked: Ids, got: Ids) -> bool:
+    """Whether the article says the number it was asked by; one that says none is believed."""
+    if asked.pmcid:
+        return got.pmcid in ("", asked.pmcid)
+    return got.pmid in ("", asked.pmid)
+
+
+def _remembered(kept: dict[str, Any]) -> Article:
+    rows = mappings(kept.get("paragraphs"))
+    return Article(
+        Ids(**{name: text(value) for name, value in mapping(kept.get("ids")).items()}),
+        text(kept.get("license")),
+        tuple(Paragraph(row["section"], row["kind"], row["text"]) for row in rows),
+    )
+
+
+SOURCE = Source(
+    name="bioc",
+    about="BioC: text of PMC's open articles, passage by passage",
+    service="bioc",
+    rates=(RATE,),
+)
