@@ -10,7 +10,7 @@ from collections.abc import Callable
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from . import jats
+from . import entrez_answers, jats
 from .eutils_words import mesh_hits
 from .index import Entry
 from .limits import refusal
@@ -107,6 +107,8 @@ def esearch(call: Call, world: World) -> Reply:
         told = {"count": str(len(uids)), "retmax": str(len(uids)), "retstart": "0"}
         page = uids[: _number(params.get("retmax"), 20)]
         return as_json({"header": {"type": "esearch"}, "esearchresult": told | {"idlist": page}})
+    if entrez_answers.is_other(params.get("db", "pubmed")):
+        return _search_elsewhere(params, world, json_wanted)
     if params.get("db", "pubmed") not in {"pubmed", "pmc"}:
         return _search_error(f"Invalid db name specified: {params['db']}", json_wanted)
     start = _number(params.get("retstart"), 0)
@@ -122,6 +124,32 @@ def esearch(call: Call, world: World) -> Reply:
     if json_wanted:
         return as_json({"header": {"type": "esearch", "version": "0.3"}, "esearchresult": answer})
     return text(_as_xml(answer), XML)
+
+
+def _search_elsewhere(params: dict[str, str], world: World, json_wanted: bool) -> Reply:
+    """Search a database beyond the literature."""
+    kept = world.desk.history.get(params.get("WebEnv", ""), [])
+    try:
+        ids, told = entrez_answers.search(
+            params, {f"#{at}": set(uids) for at, uids in enumerate(kept, start=1)}
+        )
+    except ValueError as error:
+        return _search_error(str(error), json_wanted)
+    start = _number(params.get("retstart"), 0)
+    page = ids[start : start + _number(params.get("retmax"), 20)]
+    answer: dict[str, Any] = {"count": str(len(ids))}
+    if params.get("rettype") != "count":
+        answer |= {"retmax": str(len(page)), "retstart": str(start), "idlist": page}
+        answer |= {"translationset": [], "querytranslation": params.get("term", "")}
+    if params.get("usehistory") == "y":
+        with world.lock:
+            name, key = world.desk.keep(params.get("WebEnv", ""), ids)
+        answer |= {"querykey": key, "webenv": name}
+    if any(told.values()):
+        answer["errorlist"] = told
+    if json_wanted:
+        return as_json({"header": {"type": "esearch", "version": "0.3"}, "esearchresult": answer})
+    return text(_as_xml({"retmax": "0", "retstart": "0", **answer}), XML)
 
 
 def _number(value: str | None, default: int) -> int:
@@ -277,7 +305,9 @@ def efetch(call: Call, world: World) -> Reply:
             return _fetch_error(_TOO_FAR.replace("\\n", "\n"), 400)
         ids = stored[start : min(start + _number(params.get("retmax"), 20), wall)]
     else:
-        ids = [name.strip() for name in params.get("id", "").split(",")]
+        ids = [name.strip() for name in params.get("id", "").split(",") if name.strip()]
+        if entrez_answers.is_other(params.get("db", "")) and ids:
+            return entrez_answers.fetch(params["db"], ids, params)
         ids = [
             name
             for name in ids
@@ -289,6 +319,8 @@ def efetch(call: Call, world: World) -> Reply:
         return _fetch_error(_EMPTY, 400)
     if params.get("db") == "pmc":
         return _articles(ids, world)
+    if entrez_answers.is_other(params.get("db", "")):
+        return entrez_answers.fetch(params["db"], ids, params)
     return _records(ids, params, world)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from . import kinship
+from . import entrez_answers, kinship
 from .eutils_words import mesh_summary
 from .pubmed_xml import MONTHS, initials
 from .records import Record
@@ -27,7 +27,10 @@ _FIELDS = (
 def _ids(call: Call, world: World) -> list[str] | None:
     if "WebEnv" in call.params:
         return world.desk.result(call.params)
-    return [name for name in call.params.get("id", "").split(",") if name.strip().isdigit()]
+    names = [name.strip() for name in call.params.get("id", "").split(",")]
+    if entrez_answers.is_other(call.params.get("db", "")):
+        return [name for name in names if name]
+    return [name for name in names if name.isdigit()]
 
 
 def esummary(call: Call, world: World) -> Reply:
@@ -46,6 +49,9 @@ def esummary(call: Call, world: World) -> Reply:
         return as_json({"header": header, "error": told})
     if call.params.get("db") == "mesh":
         rows = {name: mesh_summary(name) for name in ids}
+    elif entrez_answers.is_other(call.params.get("db", "")):
+        rows = dict(entrez_answers.summary(call.params["db"], name) for name in ids)
+        ids = list(rows)
     else:
         rows = {name: _summary(name, world.record(name)) for name in ids}
     if as_text:
@@ -95,8 +101,8 @@ def _summary(name: str, record: Record | None) -> dict[str, Any]:
 
 
 def _summary_xml(name: str, row: dict[str, Any]) -> str:
-    if "error" in row:
-        return f'<DocumentSummary uid="{name}"><error>{row["error"]}</error></DocumentSummary>'
+    if "error" in row or "authors" not in row:
+        return entrez_answers.summary_xml(name, row)
     authors = "".join(
         f"<Author><Name>{escape(who['name'])}</Name></Author>" for who in row["authors"]
     )
@@ -109,6 +115,10 @@ def _summary_xml(name: str, row: dict[str, Any]) -> str:
 def elink(call: Call, world: World) -> Reply:
     """Links within the corpus: neighbours share a topic; one linkset per ``id`` given."""
     params = call.params
+    if params.get("dbfrom") != "pubmed" or params.get("cmd") == "acheck" or (
+        entrez_answers.is_other(params.get("db", ""))
+    ):  # fmt: skip
+        return entrez_answers.elink(call, world)
     scored = params.get("cmd") == "neighbor_score"  # which takes no linkname
     wanted = [params["linkname"]] if "linkname" in params and not scored else list(_LINKS)
     sets = []
@@ -167,7 +177,7 @@ def _linkset_xml(row: dict[str, Any]) -> str:
 def epost(call: Call, world: World) -> Reply:
     """Put ids on the history server."""
     ids = [name for name in call.params.get("id", "").split(",") if name.strip().isdigit()]
-    if call.params.get("db") not in {"pubmed", "pmc"}:
+    if call.params.get("db") not in entrez_answers.NAMES:
         inner = f"<ERROR>Invalid db name specified: {escape(call.params.get('db', ''))}</ERROR>"
     elif not ids:
         inner = "<ERROR>Empty ID list; Nothing to store</ERROR>"
@@ -180,7 +190,10 @@ def epost(call: Call, world: World) -> Reply:
 
 def einfo(call: Call, world: World) -> Reply:
     """The databases, or one of them."""
-    databases, db = ["pubmed", "pmc"], call.params.get("db")
+    databases, db = list(entrez_answers.NAMES), call.params.get("db")
+    if db and (entrez_answers.is_other(db) or db in {"pmc", "mesh"}):
+        inner: dict[str, Any] = {"dbinfo": [entrez_answers.info(db)]}
+        return as_json({"header": {"type": "einfo", "version": "0.3"}, "einforesult": inner})
     if db and db not in databases:
         told = f"Can not retrieve DbInfo for db={escape(db)}"
         return text(f'<?xml version="1.0"?><eInfoResult><ERROR>{told}</ERROR></eInfoResult>', XML)
@@ -192,7 +205,7 @@ def einfo(call: Call, world: World) -> Reply:
     ]
     links = [
         {"name": name, "menu": name, "description": name, "dbto": name.split("_")[1]}
-        for name in _LINKS
+        for name in (*_LINKS, *entrez_answers.links_from("pubmed"))
     ]
     info = {
         "dbname": db,
@@ -202,7 +215,7 @@ def einfo(call: Call, world: World) -> Reply:
         "lastupdate": "2026/11/20 07:00",
     }
     if call.params.get("retmode") == "json":
-        inner: dict[str, Any] = {"dblist": databases}
+        inner = {"dblist": databases}
         if db:
             inner = {"dbinfo": [{**info, "fieldlist": fields, "linklist": links}]}
         return as_json({"header": {"type": "einfo", "version": "0.3"}, "einforesult": inner})
