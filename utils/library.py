@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .citation_matching import Match
     from .citations import Format
     from .corpus import Corpus
+    from .entrez import Entrez
     from .errors import PaperError
     from .harvest.corpus_lock import Rebuilt
     from .harvest.jobs import Harvest
@@ -98,6 +99,13 @@ class Library:
         from .corpus import Corpus
 
         return Corpus(self.settings, self.web, self.shelf)
+
+    @cached_property
+    def entrez(self) -> Entrez:
+        """Every database of NCBI's Entrez: search, summaries, records, links."""
+        from .entrez import Entrez
+
+        return Entrez(self.web)
 
     @cached_property
     def _ladder(self) -> Ladder:
