@@ -1,0 +1,301 @@
+"""The process in which other people's SQL runs: it can read one file, and nothing else.
+
+A statement written by a model, after it read text from the web, is hostile input. Nothing here
+looks at its words. SQLite itself is told what it may do: the file is opened read-only and
+immutable, an authorizer knows the few actions and functions a question needs, limits bound its
+length, depth and memory, and the system lets this process write no file at all. What takes too
+long is interrupted; what cannot be interrupted (a single slow function) the parent kills, and an
+alarm of the kernel, should the parent be gone. See https://www.sqlite.org/security.html.
+
+It starts without our packages (`Children`, bare), since a killed one must be replaced at once:
+standard library only.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import signal
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from itertools import chain, islice
+from typing import Any
+
+from ..formats.children import serve_with
+
+MEMORY = 512 << 20  # bytes of address space, Python included
+_HEAP = 192 << 20  # bytes of SQLite's own memory; sorting does not go to the disk
+_STEPS = 2_000  # virtual instructions between two looks at the clock: about 50 µs
+_GRACE = 1.0  # seconds the kernel waits longer than the parent
+_UNREADABLE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CANTOPEN}
+_LIMITS = {
+    sqlite3.SQLITE_LIMIT_LENGTH: 32 << 20,  # bytes of one value, and of one row
+    sqlite3.SQLITE_LIMIT_SQL_LENGTH: 100_000,
+    sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 200,
+    sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: 50,
+    sqlite3.SQLITE_LIMIT_VDBE_OP: 250_000,
+    sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 500,
+    sqlite3.SQLITE_LIMIT_ATTACHED: 0,
+    sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER: 1,
+    sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH: 0,
+    sqlite3.SQLITE_LIMIT_WORKER_THREADS: 0,
+}
+_ACTIONS = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE}
+# Pragmas that describe tables. They are looked at once before the judge sits: to meet such a table
+# function for the first time SQLite declares it, which is a write to the schema in memory.
+_LOOKS = {"table_info", "table_xinfo", "table_list", "foreign_key_list", "index_list", "index_info"}
+_TABLE_FUNCTIONS = {"json_each", "json_tree", *(f"pragma_{look}" for look in _LOOKS)}
+_OWN_TABLES = {"sqlite_master", "sqlite_schema", *_TABLE_FUNCTIONS}
+# What SQLite brings that computes and touches nothing: no extensions, no tokenizers, no log, and
+# no blobs out of thin air.
+_COMPUTING = """
+    -> ->> abs acos acosh asin asinh atan atan2 atanh avg ceil ceiling char coalesce concat
+    concat_ws cos cosh count cume_dist current_date current_time current_timestamp date datetime
+    degrees dense_rank exp first_value floor format glob group_concat hex ifnull iif instr json
+    json_array json_array_length json_error_position json_extract json_group_array
+    json_group_object json_insert json_object json_patch json_quote json_remove json_replace
+    json_set json_type json_valid julianday lag last_value lead length like likelihood likely ln
+    log log10 log2 lower ltrim max min mod nth_value ntile nullif octet_length percent_rank pi pow
+    power printf quote radians random rank replace round row_number rtrim sign sin sinh soundex
+    sqlite_version sqrt strftime string_agg substr substring sum tan tanh time timediff total trim
+    trunc typeof unicode unixepoch unlikely upper
+"""
+FUNCTIONS = frozenset(_COMPUTING.split())
+# Texts, quoted names and comments, in which nothing else begins; also what is left open.
+_QUOTED = re.compile(
+    r"""'[^']*(?:'|\Z) | "(?:[^"]|"")*" | `[^`]*(?:`|\Z) | \[[^]]*(?:]|\Z)
+    | --[^\n]* | /\*.*?(?:\*/|\Z)""",
+    re.DOTALL | re.VERBOSE,
+)
+
+
+class Question:
+    """One statement under way, page by page.
+
+    Parameters
+    ----------
+    file : str
+        The dataset's ``file:`` URI.
+    sql : str
+        The statement, as it was written.
+    """
+
+    def __init__(self, file: str, sql: str) -> None:
+        self.until = math.inf
+        self.denied: tuple[int, str] | None = None
+        self.database = _opened(file)
+        self._tables = {*_OWN_TABLES, *_names(self.database)}
+        self.database.set_progress_handler(self._late, _STEPS)
+        self.database.set_authorizer(self._judge)
+        self._sql = _strict(sql)
+        self.rows: Iterator[tuple[Any, ...]] = iter(())
+
+    def begin(self, start: int) -> list[str]:
+        """Run it as far as row *start*; the names of its columns."""
+        cursor = self.database.execute(self._sql)
+        self.rows = islice(cursor, start, None)
+        return [column[0] for column in cursor.description or ()]
+
+    def page(self, max_rows: int, max_chars: int, *, whole: bool) -> dict[str, Any]:
+        """The next rows, as many as fit; ``more`` says whether there are others.
+
+        A row that is too long by itself has its cells cut, unless *whole*.
+        """
+        rows: list[list[Any]] = []
+        cut, spent = False, 2
+        for row in self.rows:
+            cells = [_cell(value) for value in row]
+            length = _length(cells) + 1
+            if len(rows) == max_rows or (rows and spent + length > max_chars):
+                self.rows = chain([row], self.rows)
+                return {"rows": rows, "more": True, "cut": cut}
+            if spent + length > max_chars and not whole:
+                cells, cut = _shortened(cells, max_chars), True
+            rows.append(cells)
+            spent += length
+        return {"rows": rows, "more": False, "cut": cut}
+
+    def known(self) -> dict[str, list[str]]:
+        """Every table with its columns, for whoever misspelt one."""
+        self.database.set_authorizer(None)
+        known: dict[str, list[str]] = {}
+        listed = "SELECT m.name, c.name FROM sqlite_schema m, pragma_table_info(m.name) c"
+        for table, column in self.database.execute(f"{listed} WHERE m.type IN ('table', 'view')"):
+            known.setdefault(table, []).append(column)
+        return known
+
+    def _late(self) -> bool:
+        return time.monotonic() > self.until
+
+    def _judge(
+        self, action: int, first: str | None, second: str | None, schema: str | None, _: str | None
+    ) -> int:
+        function = (second or "").lower() if action == sqlite3.SQLITE_FUNCTION else ""
+        if (
+            action in _ACTIONS
+            or function in FUNCTIONS
+            or (action == sqlite3.SQLITE_PRAGMA and first in _LOOKS)
+            or (action == sqlite3.SQLITE_READ and schema == "main" and first in self._tables)
+            # Rows that are counted and not read, also of what a statement itself calls a table.
+            or (action == sqlite3.SQLITE_READ and not second)
+        ):
+            return sqlite3.SQLITE_OK
+        self.denied = self.denied or (action, function or first or "")
+        return sqlite3.SQLITE_DENY
+
+
+def serve() -> None:
+    """What the child runs."""
+    with suppress(ImportError, ValueError, OSError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    serve_with(answer, MEMORY)
+
+
+def answer(body: bytes) -> dict[str, Any]:
+    """One page of an answer, or why there is none; see `.asking` for the parent's side.
+
+    ``keep`` leaves the question open, and a body without ``sql`` goes on with it; its rows are
+    whole, however long.
+    """
+    job = json.loads(body)
+    with _alarm(job["seconds"] + _GRACE):
+        return _answered(job)
+
+
+_open: list[Question] = []  # at most one: an export's, which is asked page by page
+
+
+def _answered(job: dict[str, Any]) -> dict[str, Any]:
+    began = time.monotonic()
+    question = None
+    try:
+        if going_on := "sql" not in job:
+            question = _open.pop()
+        else:
+            _close(*_open)
+            question = Question(job["file"], job["sql"])
+        question.until = began + 0.9 * job["seconds"]  # the rest is for telling
+        told: dict[str, Any] = {} if going_on else {"columns": question.begin(job["start"])}
+        told |= question.page(job["max_rows"], job["max_chars"], whole="keep" in job)
+        told["seconds"] = time.monotonic() - began
+        if told["more"] and "keep" in job:
+            _open.append(question)
+    except (sqlite3.Error, sqlite3.Warning, ValueError, OverflowError) as error:
+        return _mistake(error, question)
+    finally:
+        if question and question not in _open:
+            _close(question)
+    return told
+
+
+def _strict(sql: str) -> str:
+    """*sql* with every "name" as `name`.
+
+    The two mean the same, but to SQLite the first is also a text, in silence, where there is no
+    such column: a misspelt one would give a wrong answer instead of an error.
+    """
+    return _QUOTED.sub(_backticked, sql)
+
+
+def _backticked(found: re.Match[str]) -> str:
+    token = found[0]
+    if token[0] != '"':
+        return token
+    name = token[1:-1].replace('""', '"')
+    return f"`{name.replace('`', '``')}`"
+
+
+def _mistake(error: Exception, question: Question | None) -> dict[str, Any]:
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code in _UNREADABLE or question is None:
+        return {"unreadable": str(error)}
+    if code == sqlite3.SQLITE_INTERRUPT:
+        return {"late": True}
+    if code in {sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}:
+        return {"error": "broken"}  # like a MemoryError: it swelled
+    told: dict[str, Any] = {"mistake": str(error), "denied": question.denied, "known": {}}
+    with suppress(sqlite3.Error):  # the clock runs on
+        told["known"] = question.known()
+    return told
+
+
+def _opened(file: str) -> sqlite3.Connection:
+    database = sqlite3.connect(file, uri=True, isolation_level=None, cached_statements=0)
+    database.text_factory = _text
+    for pragma in (
+        f"hard_heap_limit={_HEAP}",
+        "temp_store=MEMORY",
+        "query_only=ON",
+        "trusted_schema=OFF",
+        "cell_size_check=ON",
+    ):
+        database.execute(f"PRAGMA {pragma}")
+    for function in _TABLE_FUNCTIONS:
+        database.execute(f"SELECT * FROM {function}(NULL)")  # noqa: S608 - names of our own
+    for limit, most in _LIMITS.items():
+        database.setlimit(limit, most)
+    return database
+
+
+def _names(database: sqlite3.Connection) -> list[str]:
+    return [name for (name,) in database.execute("SELECT name FROM sqlite_schema")]
+
+
+def _close(*questions: Question) -> None:
+    for question in questions:
+        question.rows = iter(())
+        question.database.close()
+        with suppress(ValueError):
+            _open.remove(question)
+
+
+def _text(stored: bytes) -> str:
+    return stored.decode("utf-8", "replace")
+
+
+def _cell(value: Any) -> Any:
+    """*value* as JSON has it."""
+    if isinstance(value, bytes):
+        return f"x'{value.hex()}'"
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value
+
+
+def _length(cells: list[Any]) -> int:
+    return len(json.dumps(cells, ensure_ascii=False, separators=(",", ":")))
+
+
+def _shortened(cells: list[Any], max_chars: int) -> list[Any]:
+    """*cells* with long texts cut, so that a row of its own fits where it can."""
+    most = max_chars // max(1, len(cells))
+    while most > 20:
+        short = [_cut(cell, most) for cell in cells]
+        if _length(short) <= max_chars:
+            return short
+        most //= 2
+    return [_cut(cell, 20) for cell in cells]
+
+
+def _cut(cell: Any, most: int) -> Any:
+    if not isinstance(cell, str) or len(cell) <= most:
+        return cell
+    return f"{cell[:most]}… [cut: {len(cell):,} characters]"
+
+
+@contextmanager
+def _alarm(seconds: float) -> Iterator[None]:
+    """End this process after *seconds* whatever it does, even when nobody is left to kill it."""
+    if not hasattr(signal, "setitimer"):  # Windows
+        yield
+        return
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
