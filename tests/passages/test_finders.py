@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.databases import postgresql
+from tests.databases import POSTGRESQL, postgresql
 from utils.errors import InvariantFailed, NotConfigured, StoreFailed, WeaviateFailed
 from utils.passage import Filters, Passage
 from utils.passages import Finder, Held
@@ -34,7 +34,14 @@ DIM = 8
 EVERYTHING = Filters(retracted=True)
 
 
-_KINDS = ["fts5", "tantivy", "pgvector", "weaviate", *(["weaviate_real"] if _REAL_WEAVIATE else [])]
+WEAVIATE = pytest.mark.extras("weaviate")
+_KINDS = [
+    "fts5",
+    pytest.param("tantivy", marks=pytest.mark.extras("tantivy")),
+    pytest.param("pgvector", marks=POSTGRESQL),
+    pytest.param("weaviate", marks=WEAVIATE),
+    *([pytest.param("weaviate_real", marks=WEAVIATE)] if _REAL_WEAVIATE else []),
+]
 
 
 @pytest.fixture(params=_KINDS)
@@ -52,7 +59,6 @@ def fts5(tmp_path: Path) -> Finder:
 
 @pytest.fixture
 def tantivy(tmp_path: Path) -> Finder:
-    pytest.importorskip("tantivy")
     return EmbeddedFinder(tmp_path / "corpus", scale=0)
 
 
@@ -89,7 +95,6 @@ def engine(_database: Any) -> Any:
 
 @pytest.fixture(scope="session")
 def _running_stand_in() -> Iterator[Any]:
-    pytest.importorskip("weaviate")
     from tests.passages.weaviate_stand_in import StandIn
 
     with StandIn(key="not-for-your-eyes") as running:
@@ -413,13 +418,13 @@ def test_many_passages_at_once(finder: Finder) -> None:
 # -- which one it is ----------------------------------------------------------------------------
 
 
+@pytest.mark.extras("psycopg")
 def test_settings_choose_and_choosing_touches_nothing(tmp_path: Path) -> None:
     import sqlalchemy
 
     engine = sqlalchemy.create_engine("sqlite://")
     assert finder_of(load_settings(), engine, tmp_path / "papers").name == "embedded"
     assert not (tmp_path / "papers").exists()
-    pytest.importorskip("psycopg")
     server = sqlalchemy.create_engine("postgresql+psycopg://nobody@127.0.0.1:1/none")
     assert finder_of(load_settings(), server, tmp_path / "papers").name == "pgvector"
     asked = load_settings(vector_store="weaviate", weaviate_url="http://127.0.0.1:1")
@@ -434,6 +439,7 @@ def test_weaviate_without_an_address_says_what_to_set(tmp_path: Path) -> None:
 # -- PostgreSQL alone ---------------------------------------------------------------------------
 
 
+@POSTGRESQL
 @pytest.mark.parametrize("dim", [2_001, 3_072, 4_001])
 def test_wide_vectors_are_kept_in_postgresql_too(pgvector: Finder, dim: int) -> None:
     pgvector.prepare("wide", dim)
@@ -442,6 +448,7 @@ def test_wide_vectors_are_kept_in_postgresql_too(pgvector: Finder, dim: int) -> 
     assert pgvector.search("", rows[2], 1, Filters())[0].paper == "pmid:3"
 
 
+@POSTGRESQL
 def test_a_database_without_pgvector_says_what_to_run(engine: Any) -> None:
     from utils.passages.pgvector import _hint
 
@@ -453,8 +460,8 @@ def test_a_database_without_pgvector_says_what_to_run(engine: Any) -> None:
         assert "CREATE EXTENSION vector" in _hint(told)
 
 
+@pytest.mark.extras("psycopg")
 def test_a_server_that_is_down_is_a_store_that_failed() -> None:
-    pytest.importorskip("psycopg")
     import sqlalchemy
 
     from utils.passages.pgvector import PgvectorFinder
@@ -469,6 +476,7 @@ def test_a_server_that_is_down_is_a_store_that_failed() -> None:
 # -- Weaviate alone -----------------------------------------------------------------------------
 
 
+@WEAVIATE
 def test_the_class_has_the_properties_of_the_contract(weaviate: Finder, stand_in: Any) -> None:
     filled(weaviate).prepare("model-1", DIM)
     made = stand_in.classes["PubMedChunk"]
@@ -493,6 +501,7 @@ def test_the_class_has_the_properties_of_the_contract(weaviate: Finder, stand_in
     assert made["vectorConfig"]["default"]["vectorizer"] == {"none": {}}
 
 
+@WEAVIATE
 def test_a_class_of_older_days_gets_what_it_lacks(weaviate: Finder, stand_in: Any) -> None:
     weaviate.prepare("model-1", DIM)
     made = stand_in.classes["PubMedChunk"]
@@ -502,6 +511,7 @@ def test_a_class_of_older_days_gets_what_it_lacks(weaviate: Finder, stand_in: An
     assert "digest" in names
 
 
+@WEAVIATE
 def test_errors_of_weaviate_name_its_host_and_never_the_key(stand_in: Any) -> None:
     from utils.passages.weaviate_finder import WeaviateFinder
 
@@ -525,6 +535,7 @@ def test_errors_of_weaviate_name_its_host_and_never_the_key(stand_in: Any) -> No
         assert stand_in.key not in told
 
 
+@WEAVIATE
 def test_a_passage_weaviate_refuses_is_an_error(weaviate: Finder, stand_in: Any) -> None:
     filled(weaviate)
     for kept in stand_in.objects["PubMedChunk"].values():

