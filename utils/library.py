@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 
     from .article_details import Details, Level
     from .article_search import Found
+    from .article_text import ArticleText
     from .citation_matching import Match
     from .citations import Format
+    from .compounds import Compounds, Listed
     from .corpus import Corpus
     from .entrez import Entrez
     from .errors import PaperError
@@ -295,6 +297,36 @@ class Library:
         from .scholar_search import citing_papers
 
         return citing_papers(paper, self.web, **options)
+
+    def find_compounds(self, query: str, **options: Any) -> Compounds:
+        """Compounds by name, CID, structure or formula; see `.compounds.find_compounds`."""
+        from .compounds import find_compounds
+
+        return find_compounds(query, self.web, **options)
+
+    def related_compounds(self, query: str, relation: str, **options: Any) -> Compounds:
+        """Compounds like one, or around it; options as in `.compounds.related_compounds`."""
+        from .compounds import related_compounds
+
+        return related_compounds(query, relation, self.web, **options)
+
+    def compound_names(self, query: str, **options: Any) -> Listed:
+        """What a compound is called; options as in `.compounds.compound_names`."""
+        from .compounds import compound_names
+
+        return compound_names(query, self.web, **options)
+
+    def compound_papers(self, query: str, **options: Any) -> Listed:
+        """PMIDs of papers about a compound; options as in `.compounds.compound_papers`."""
+        from .compounds import compound_papers
+
+        return compound_papers(query, self.web, **options)
+
+    def article_text(self, paper: str, **options: Any) -> ArticleText:
+        """A stretch of an open article, without downloading; see `.article_text.article_text`."""
+        from .article_text import article_text
+
+        return article_text(paper, self.web, **options)
 
     def convert_ids(self, ids: Iterable[str | int]) -> list[Converted]:
         """The other names of many papers; see `.identifier_crosswalk.convert`."""

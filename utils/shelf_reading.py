@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from .errors import BadRequest, NotFound
-from .formats.sections import part_of
+from .formats.sections import part_of, stretch_end
 from .identifiers import Ids
 from .paper import Kind, StoredPaper
 from .store import Shelf
@@ -82,7 +82,7 @@ def read(
     if section:
         chosen = _section(section, sections)
         text = text[chosen.start : chosen.end]
-    end = _stop(text, start, max_chars)
+    end = stretch_end(text, start, max_chars)
     return Reading(
         title=stored.paper.title,
         kind=stored.kind,
@@ -166,15 +166,3 @@ def _section(wanted: str, sections: list[Section]) -> Section:
 def _bare(heading: str) -> str:
     unmarked = re.sub(r"</?\w+>|[*_`]", "", heading)
     return re.sub(r"^[\dIVX]+(\.\d+)*\.?\s+", "", unmarked).strip().casefold()
-
-
-def _stop(text: str, start: int, most: int) -> int:
-    """Where to stop: after a paragraph if one ends in the last third, else a line, else exactly."""
-    end = start + most
-    if end >= len(text):
-        return len(text)
-    for boundary in ("\n\n", "\n", " "):
-        cut = text.rfind(boundary, start + 2 * most // 3, end)
-        if cut > start:
-            return cut + len(boundary)
-    return end

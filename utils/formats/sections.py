@@ -143,3 +143,18 @@ def measure(markdown: str) -> Measure:
 def _is_title(depth: int, part: Part, named: Part) -> bool:
     """Whether a heading is the paper's title: the first ``#``, with nothing before it."""
     return depth == 1 and part == "lead" and named == "body"
+
+
+def stretch_end(text: str, start: int, most: int) -> int:
+    """Where a stretch of *most* characters from *start* may end without tearing what is read.
+
+    After a paragraph if one ends in its last third, else a line, else a word, else exactly there.
+    """
+    end = start + most
+    if end >= len(text):
+        return len(text)
+    for boundary in ("\n\n", "\n", " "):
+        cut = text.rfind(boundary, start + 2 * most // 3, end)
+        if cut > start:
+            return cut + len(boundary)
+    return end
