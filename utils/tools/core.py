@@ -41,6 +41,7 @@ Day = Annotated[str, Field(description="YYYY[/MM[/DD]]; both or neither")]
 _SPELLED = {
     "arxiv": "arXiv", "rag": "RAG", "pubmed": "PubMed", "bibtex": "BibTeX", "mesh": "MeSH",
     "ids": "IDs", "lr": "ligand–receptor", "semantic": "Semantic", "scholar": "Scholar",
+    "api": "API",
 }  # fmt: skip
 
 READS_WEB = ToolAnnotations(

@@ -19,12 +19,21 @@ _MODULES = {
     "pubmed": ("pubmed",),
     "literature": ("literature",),
     "rag": ("rag",),
+    "entrez": ("entrez", "entrez_data", "entrez_external", "entrez_capabilities"),
 }
 
 
 def tools(library: Library) -> list[FunctionTool]:
     """The tools of the toolsets in *library*'s settings, in one order whatever the setting's."""
-    named = library.settings.mcp_toolsets
-    chosen = [name for name in _MODULES if name in named or "all" in named]
-    modules = [import_module(f".{module}", __package__) for n in chosen for module in _MODULES[n]]
+    return [tool for name in _MODULES if is_on(name, library) for tool in of(name, library)]
+
+
+def is_on(toolset: str, library: Library) -> bool:
+    """Whether the settings name a toolset."""
+    return bool({toolset, "all"} & {*library.settings.mcp_toolsets})
+
+
+def of(toolset: str, library: Library) -> list[FunctionTool]:
+    """The tools of one toolset, whether or not it is on."""
+    modules = [import_module(f".{module}", __package__) for module in _MODULES[toolset]]
     return [tool for module in modules for tool in module.tools(library)]

@@ -1,0 +1,145 @@
+"""Toolset ``entrez`` as a host meets it: over the protocol, in both of its eras."""
+
+import json
+
+import pytest
+from fastmcp import Client
+
+from tests.tools.calling import answer, call
+from utils import Library
+from utils.tools import build
+from utils.tools.entrez import OPERATIONS
+
+pytestmark = pytest.mark.anyio
+TOOLSETS = ("entrez",)
+ERAS = pytest.mark.parametrize("mode", ["auto", "legacy"])
+
+
+async def refusal(library, tool, **arguments):
+    result = await call(library, tool, arguments)
+    assert result.is_error
+    return json.loads(result.content[0].text)["error"]
+
+
+async def test_the_set_costs_less_than_1750_tokens():
+    async with Client(build(Library(mcp_toolsets=TOOLSETS))) as client:
+        listed = await client.list_tools()
+    assert len(listed) == 6
+    wire = [one.model_dump(mode="json", by_alias=True, exclude_none=True) for one in listed]
+    assert len(json.dumps(wire, separators=(",", ":"), ensure_ascii=False)) / 4 < 1_750
+
+
+@ERAS
+async def test_a_search_is_kept_and_fetched_by_its_name(library, mode):
+    found = await answer(
+        library, "entrez_query", mode, operation="search", term="coral", keep=True, max_results=2
+    )
+    assert len(found["ids"]) == 2 < found["total"]
+    history = found["history"]
+    assert history["id"].startswith("h_")
+    assert history["expires"].endswith("Z")
+    fetched = await answer(
+        library, "entrez_query", mode, operation="fetch", history=history["id"],
+        rettype="medline", max_results=1,
+    )  # fmt: skip
+    assert fetched["text"].lstrip().startswith("PMID- ")
+    assert fetched["next_start"] == 1
+    assert "WebEnv" not in json.dumps([found, fetched])
+
+
+async def test_a_gene_is_summed_up_and_linked(library):
+    found = await answer(library, "entrez_query", operation="search", database="gene", term="BRCA1")
+    brief = await answer(
+        library, "entrez_query", operation="summary", database="gene", ids=found["ids"][:1]
+    )
+    assert brief["records"][0]["name"] == "BRCA1"
+    linked = await answer(
+        library, "entrez_query", operation="link", database="gene", ids=found["ids"][:1],
+        to_database="pubmed",
+    )  # fmt: skip
+    assert linked["records"][0]["links"][0]["ids"]
+
+
+async def test_databases_describe_themselves(library):
+    every = await answer(library, "entrez_query", operation="info")
+    assert {"pubmed", "gene", "clinvar"} <= {one["name"] for one in every["databases"]}
+    one = await answer(library, "entrez_query", operation="info", database="pubmed")
+    assert one["fields"]
+    assert any("medline" in form for form in one["fetch"])
+
+
+async def test_a_term_is_spelled_and_counted_everywhere(library):
+    spelled = await answer(library, "entrez_query", operation="spell", term="corral bleeching")
+    assert "corrected" in spelled
+    counted = await answer(library, "entrez_query", operation="global_query", term="coral")
+    assert counted["counts"][0]["database"] in ("pubmed", "pmc")
+    assert {"nothing_in", "could_not_tell"} & counted.keys()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ({"operation": "search"}, "search needs term"),
+        ({"operation": "post", "ids": ["1"], "term": "coral"}, "post takes no term"),
+        ({"operation": "fetch"}, "fetch needs one of ids, history"),
+        ({"operation": "fetch", "ids": ["1"], "history": "h_1"}, "needs one of"),
+        ({"operation": "search", "database": "genes", "term": "x"}, "no database 'genes'"),
+        ({"operation": "fetch", "database": "gene", "ids": ["1"], "rettype": "fasta"}, "gene has"),
+        ({"operation": "summary", "history": "h_0123456789abcdef"}, "h_0123456789abcdef"),
+    ],
+)
+async def test_mistakes_are_told_with_what_to_do(library, arguments, told):
+    error = await refusal(library, "entrez_query", **arguments)
+    assert told in error["message"]
+    assert error["suggestions"]
+
+
+async def test_a_silent_ncbi_is_no_empty_answer(library, world):
+    world.mood("down", "eutils")
+    error = await refusal(library, "entrez_query", operation="search", database="gene", term="x")
+    assert error["code"] not in ("VALIDATION", "NOT_FOUND")
+
+
+@ERAS
+async def test_a_compound_its_names_and_its_papers(library, mode):
+    found = await answer(library, "entrez_external", mode, operation="compounds", query="aspirin")
+    [compound] = found["compounds"]
+    assert compound["cid"] == "2244"
+    names = await answer(library, "entrez_external", mode, operation="names", query="2244")
+    assert "aspirin" in [name.lower() for name in names["rows"]]
+    papers = await answer(library, "entrez_external", mode, operation="papers", query="aspirin")
+    assert all(pmid.isdigit() for pmid in papers["rows"])
+
+
+async def test_papers_of_pmc_by_their_identifiers(library, world):
+    record = world.paper("pmc_cloud")
+    found = await answer(library, "entrez_external", operation="ids", ids=[record.pmid])
+    assert found["records"][0]["pmcid"] == record.pmcid
+    text = await answer(library, "entrez_external", operation="text", ids=[record.pmcid])
+    assert text["text"]
+    assert text["sections"]
+
+
+async def test_what_is_off_says_how_to_switch_it_on(library):
+    told = await answer(library, "entrez_capabilities")
+    sets = {one["name"]: one for one in told["toolsets"]}
+    assert sets["entrez"]["on"]
+    assert sets["rag"]["switch_on"] == "Set MCP_TOOLSETS=entrez,rag and start the server again."
+    assert all(cost > 0 for cost in sets["core"]["tools"].values())
+    assert {one["name"] for one in told["keys"]} >= {"NCBI_API_KEY"}
+
+
+async def test_every_operation_is_explained(library):
+    told = await answer(library, "entrez_tool_info", tool_name="entrez_query")
+    assert set(told["operations"]) == set(OPERATIONS)
+    error = await refusal(library, "entrez_tool_info", tool_name="entrez_qery")
+    assert "Did you mean entrez_query?" in error["suggestions"]
+
+
+@pytest.mark.parametrize("key", ["", "a-key-of-mine-0123456789"])
+async def test_the_key_is_told_of_and_never_told(settings, key):
+    library = Library(**settings | {"ncbi_api_key": key}, mcp_toolsets=TOOLSETS)
+    told = await answer(library, "system_api_key_status")
+    assert told["has_key"] is bool(key)
+    assert told["rate_limit"] == ("10" if key else "3") + " requests/second"
+    assert not key or key not in json.dumps(told)

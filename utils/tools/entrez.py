@@ -1,0 +1,135 @@
+"""Toolset ``entrez``, its first tool: any database of NCBI's Entrez, in eight operations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+from fastmcp.tools import FunctionTool, ToolResult
+from pydantic import Field
+
+from ..library import Library
+from . import entrez_schemas as schemas
+from .answers import answer
+from .core import READS_WEB, Start, Word, tool
+from .entrez_rows import in_short, plain
+from .operations import Given, Operation
+from .waiting import Waiting
+
+Name = Literal["search", "summary", "fetch", "link", "info", "post", "spell", "global_query"]
+_PAGE = "start max_results"
+
+
+def _search(library: Library, given: Given) -> Any:
+    return library.entrez.search(
+        given["database"] or "pubmed", given["term"], start=given["start"],
+        most=given["max_results"] or 20, sort=given["sort"], history=given["keep"],
+    )  # fmt: skip
+
+
+def _summary(library: Library, given: Given) -> Any:
+    return library.entrez.summary(
+        given["database"] or "pubmed", given["ids"], history=given["history"],
+        start=given["start"], most=given["max_results"] or 20,
+    )  # fmt: skip
+
+
+def _fetch(library: Library, given: Given) -> Any:
+    return library.entrez.fetch(
+        given["database"] or "pubmed", given["ids"], history=given["history"],
+        rettype=given["rettype"], retmode=given["retmode"], start=given["start"],
+        offset=given["offset"], most=given["max_results"] or 20,
+    )  # fmt: skip
+
+
+def _link(library: Library, given: Given) -> Any:
+    return library.entrez.link(
+        given["database"] or "pubmed", given["ids"], given["to_database"], given["link_name"],
+        start=given["start"], most=given["max_results"] or 100,
+    )  # fmt: skip
+
+
+def _info(library: Library, given: Given) -> Any:
+    return library.entrez.info(given["database"])
+
+
+def _post(library: Library, given: Given) -> Any:
+    return library.entrez.post(given["database"] or "pubmed", given["ids"])
+
+
+def _spell(library: Library, given: Given) -> Any:
+    return library.entrez.spell(given["database"] or "pubmed", given["term"])
+
+
+def _global_query(library: Library, given: Given) -> Any:
+    return library.entrez.global_query(given["term"])
+
+
+OPERATIONS: Mapping[str, Operation] = {
+    "search": Operation(
+        "identifiers by a query in the database's own language; keep makes a history of all hits",
+        _search, needs="term", takes=f"database sort keep {_PAGE}",
+        costs="about 5 an identifier",
+    ),
+    "summary": Operation(
+        "records in brief, as fields; at most 500 at once",
+        _summary, one_of="ids history", takes=f"database {_PAGE}",
+        costs="at most about 6,000",
+    ),
+    "fetch": Operation(
+        "records as text in a form the database has (info lists them); at most 200 at once",
+        _fetch, one_of="ids history", takes=f"database rettype retmode offset {_PAGE}",
+        costs="at most about 6,000",
+    ),
+    "link": Operation(
+        "linked records in to_database or by link_name; the kinds there are without either",
+        _link, needs="ids", takes=f"database to_database link_name {_PAGE}",
+        costs="about 5 an identifier",
+    ),
+    "info": Operation(
+        "a database's size, search fields, links and forms; all databases without one",
+        _info, takes="database", costs="1,000 to 4,000",
+    ),
+    "post": Operation(
+        "a history of at most 10,000 identifiers, to ask for by one short name",
+        _post, needs="ids", takes="database", costs="about 60",
+    ),
+    "spell": Operation("another spelling of a term", _spell, needs="term", takes="database"),
+    "global_query": Operation("hits of a term in every database", _global_query, needs="term"),
+}  # fmt: skip
+
+
+def tools(library: Library) -> list[FunctionTool]:
+    """The tool, working on *library*."""
+    waiting = Waiting()
+
+    def entrez_query(  # noqa: PLR0913, PLR0917 - what eight operations take
+        operation: Name,
+        database: Annotated[Word, Field(description="such as gene; pubmed if empty")] = "",
+        term: str = "",
+        ids: Sequence[Word] = (),
+        history: Annotated[Word, Field(description="h_… of a kept search or post")] = "",
+        to_database: Word = "",
+        link_name: Word = "",
+        rettype: Word = "",
+        retmode: Word = "",
+        sort: Word = "",
+        keep: Annotated[bool, Field(description="search: all hits as a history")] = False,
+        start: Start = 0,
+        offset: Start = 0,
+        max_results: Start = 0,
+    ) -> ToolResult:
+        """Ask any NCBI Entrez database (E-utilities)."""
+        given = {
+            "database": database, "term": term, "ids": tuple(ids), "history": history,
+            "to_database": to_database, "link_name": link_name, "rettype": rettype,
+            "retmode": retmode, "sort": sort, "keep": keep, "start": start, "offset": offset,
+            "max_results": max_results,
+        }  # fmt: skip
+        found = waiting.result(
+            (operation, *given.items()),
+            lambda: OPERATIONS[operation].done(operation, library, given),
+        )
+        return answer(row := plain(found), in_short(operation, row))
+
+    return [tool(entrez_query, READS_WEB, schemas.QUERIED)]

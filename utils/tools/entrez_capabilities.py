@@ -1,0 +1,138 @@
+"""Toolset ``entrez``: what is here, what is switched off, what it costs, and NCBI's key."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from importlib.util import find_spec
+from typing import Any
+
+from fastmcp.tools import FunctionTool, ToolResult
+
+from ..errors import BadRequest
+from ..library import Library
+from ..plain_text import one_line, shortened
+from ..settings import TOOLSETS
+from . import entrez, entrez_data, entrez_external, toolsets
+from . import entrez_schemas as schemas
+from .answers import answer
+from .core import READS_SHELF, Word, tool
+from .operations import Operation
+from .pubmed_rows import in_lines
+
+_OPERATIONS: Mapping[str, Mapping[str, Operation]] = {
+    "entrez_query": entrez.OPERATIONS,
+    "entrez_data": entrez_data.OPERATIONS,
+    "entrez_external": entrez_external.OPERATIONS,
+}
+# A module each extra brings, and what it is for.
+_EXTRAS = {
+    "embed": ("onnxruntime", "passages found by meaning, with a model on this machine"),
+    "scale": ("tantivy", "words found fast among more than 20,000 passages"),
+    "postgres": ("psycopg", "the corpus in PostgreSQL"),
+    "weaviate": ("weaviate", "passages in Weaviate"),
+    "parquet": ("pyarrow", "datasets exported as Parquet"),
+}
+_KEYS = {
+    "ncbi_api_key": "10 requests a second at NCBI instead of 3",
+    "semantic_scholar_api_key": "Semantic Scholar at a pace of one's own",
+    "openalex_api_key": "OpenAlex",
+    "jina_api_key": "Jina Reader at its higher limit",
+}
+
+
+def tools(library: Library) -> list[FunctionTool]:
+    """The three tools, working on *library*."""
+
+    def entrez_capabilities() -> ToolResult:
+        """Tell which tools are here, which are off, how to switch them on, and their cost."""
+        sets = [_toolset(name, library) for name in TOOLSETS]
+        extras = [_extra(name, *about) for name, about in _EXTRAS.items()]
+        keys = [_key(name, gives, library) for name, gives in _KEYS.items()]
+        row = {"toolsets": sets, "extras": extras, "keys": keys}
+        off = [one["switch_on"] for part in row.values() for one in part if not one["on"]]
+        return answer(row, in_lines(f"Off: {len(off)}.", off), untrusted=False)
+
+    def entrez_tool_info(tool_name: Word) -> ToolResult:
+        """Describe one tool: its operations, what each takes and costs."""
+        row = _described(tool_name, library)
+        lines = [f"{name}: {told['does']}" for name, told in row["operations"].items()]
+        return answer(row, in_lines(row["description"], lines), untrusted=False)
+
+    def system_api_key_status() -> ToolResult:
+        """Tell whether an NCBI API key is set and works; never the key."""
+        row = _key_status(library)
+        return answer(row, row["message"], untrusted=False)
+
+    return [
+        tool(entrez_capabilities, READS_SHELF, schemas.CAPABILITIES),
+        tool(entrez_tool_info, READS_SHELF, schemas.DESCRIBED),
+        tool(system_api_key_status, READS_SHELF, schemas.KEY_STATUS),
+    ]
+
+
+def _toolset(name: str, library: Library) -> dict[str, Any]:
+    on = toolsets.is_on(name, library)
+    chosen = ",".join([*(one for one in TOOLSETS if toolsets.is_on(one, library)), name])
+    return {
+        "name": name,
+        "on": on,
+        "tools": {one.name: _cost(one) for one in toolsets.of(name, library)},
+        **({} if on else {"switch_on": f"Set MCP_TOOLSETS={chosen} and start the server again."}),
+    }
+
+
+def _cost(one: FunctionTool) -> int:
+    """About how many tokens the definition takes in every conversation."""
+    definition = one.to_mcp_tool().model_dump(by_alias=True, exclude_none=True, mode="json")
+    return len(json.dumps(definition, separators=(",", ":"), ensure_ascii=False)) // 4
+
+
+def _extra(name: str, module: str, gives: str) -> dict[str, Any]:
+    on = find_spec(module) is not None
+    switch_on = {} if on else {"switch_on": f"Install {name}: uv sync --extra {name}."}
+    return {"name": name, "on": on, "gives": gives, **switch_on}
+
+
+def _key(name: str, gives: str, library: Library) -> dict[str, Any]:
+    on = bool(library.settings.key(name))
+    switch_on = {} if on else {"switch_on": f"Set {name.upper()} and start the server again."}
+    return {"name": name.upper(), "on": on, "gives": gives, **switch_on}
+
+
+def _described(name: str, library: Library) -> dict[str, Any]:
+    known = {one.name: one for part in TOOLSETS for one in toolsets.of(part, library)}
+    if name not in known:
+        near = get_close_matches(name, known, 3, 0.5)
+        msg = f"There is no tool {shortened(one_line(name), 60)!r}."
+        raise BadRequest(msg, *(f"Did you mean {one}?" for one in near))
+    return {
+        "name": name,
+        "description": known[name].description or "",
+        "tokens": _cost(known[name]),
+        "takes": sorted(known[name].parameters["properties"]),
+        "operations": dict(_operations(_OPERATIONS.get(name, {}))),
+    }
+
+
+def _operations(known: Mapping[str, Operation]) -> Iterator[tuple[str, dict[str, str]]]:
+    for name, one in known.items():
+        told = {"does": one.does, "needs": one.needs, "needs_one_of": one.one_of}
+        told |= {"takes": one.takes, "costs": one.costs}
+        yield name, {member: text for member, text in told.items() if text}
+
+
+def _key_status(library: Library) -> dict[str, Any]:
+    from ..sources.eutils import contact
+
+    has_key, known = bool(library.settings.ncbi_api_key), contact(library.web)
+    rate = "10 requests/second" if has_key else "3 requests/second"
+    message = "An NCBI API key is set." if has_key else "No NCBI API key: set NCBI_API_KEY."
+    trouble = f" NCBI: {known.trouble}" if known.trouble else ""
+    return {
+        "has_key": has_key,
+        "rate_limit": rate,
+        "message": message + trouble,
+        "ncbi": known.status,
+    }

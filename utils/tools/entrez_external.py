@@ -1,0 +1,128 @@
+"""Toolset ``entrez``: what stands beside Entrez, PubChem's compounds and PMC's services."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+from fastmcp.tools import FunctionTool, ToolResult
+from pydantic import Field
+
+from ..errors import BadRequest
+from ..library import Library
+from . import entrez_schemas as schemas
+from .answers import answer
+from .core import READS_WEB, Start, Word, tool
+from .entrez_rows import plain
+from .operations import Given, Operation
+from .pubmed_rows import converted_row, in_lines
+from .waiting import Waiting
+
+Name = Literal[
+    "compounds", "names", "papers", "similar", "substructure", "superstructure", "ids", "text"
+]
+_PAGE = "kind start max_results"
+
+
+def _page(given: Given, most: int) -> dict[str, Any]:
+    page = {"start": given["start"], "max_results": given["max_results"] or most}
+    return {"kind": given["kind"], **page}
+
+
+def _compounds(library: Library, given: Given) -> Any:
+    return plain(library.find_compounds(given["query"], **_page(given, 10)))
+
+
+def _names(library: Library, given: Given) -> Any:
+    return plain(library.compound_names(given["query"], **_page(given, 50)))
+
+
+def _papers(library: Library, given: Given) -> Any:
+    return plain(library.compound_papers(given["query"], **_page(given, 50)))
+
+
+def _related(relation: str) -> Any:
+    def related(library: Library, given: Given) -> Any:
+        return plain(library.related_compounds(given["query"], relation, **_page(given, 10)))
+
+    return related
+
+
+def _ids(library: Library, given: Given) -> Any:
+    records = [converted_row(one) for one in library.convert_ids(given["ids"])]
+    return {"records": records, "total": len(records)}
+
+
+def _text(library: Library, given: Given) -> Any:
+    if len(given["ids"]) != 1:
+        raise BadRequest("text is read of one paper at a time.", "Give one PMCID or PMID as ids.")
+    options = {"section": given["section"], "start": given["start"]}
+    found = plain(library.article_text(given["ids"][0], **options))
+    return {**found, "total": found["total_chars"]}
+
+
+OPERATIONS: Mapping[str, Operation] = {
+    "compounds": Operation(
+        "PubChem compounds by name, CID(s), SMILES, InChI, InChIKey or formula, with properties",
+        _compounds, needs="query", takes=_PAGE,
+    ),
+    "names": Operation("what one compound is called", _names, needs="query", takes=_PAGE),
+    "papers": Operation("PMIDs of papers about one compound", _papers, needs="query", takes=_PAGE),
+    "similar": Operation(
+        "compounds of 95 % 2-D similarity", _related("similar"), needs="query", takes=_PAGE
+    ),
+    "substructure": Operation(
+        "compounds that hold a structure", _related("substructure"), needs="query", takes=_PAGE
+    ),
+    "superstructure": Operation(
+        "compounds that a structure holds", _related("superstructure"), needs="query", takes=_PAGE
+    ),
+    "ids": Operation("PMID, PMCID and DOI of up to 200 papers by any of these", _ids, needs="ids"),
+    "text": Operation(
+        "text of one open article of PMC by its PMCID or PMID, section by section; keeps nothing",
+        _text, needs="ids", takes="section start",
+    ),
+}  # fmt: skip
+
+
+def tools(library: Library) -> list[FunctionTool]:
+    """The tool, working on *library*."""
+    waiting = Waiting("The site")
+
+    def entrez_external(
+        operation: Name,
+        query: Annotated[
+            str, Field(description="compound: name, CID, SMILES, InChIKey, formula")
+        ] = "",
+        ids: Annotated[Sequence[Word], Field(description="of papers")] = (),
+        kind: Annotated[Word, Field(description="if query could be read otherwise")] = "",
+        section: Word = "",
+        start: Start = 0,
+        max_results: Start = 0,
+    ) -> ToolResult:
+        """Ask PubChem about compounds, and PMC for ids and text of open articles."""
+        given = {
+            "query": query, "ids": tuple(ids), "kind": kind, "section": section, "start": start,
+            "max_results": max_results,
+        }  # fmt: skip
+        row = waiting.result(
+            (operation, *given.items()),
+            lambda: OPERATIONS[operation].done(operation, library, given),
+        )
+        return answer(row, _in_short(row))
+
+    return [tool(entrez_external, READS_WEB, schemas.EXTERNAL)]
+
+
+def _in_short(row: Mapping[str, Any]) -> str:
+    """The text beside an answer."""
+    warnings = row.get("warnings", ())
+    if "compounds" in row:
+        lines = [f"CID {one['cid']}: {one.get('title', '')}" for one in row["compounds"]]
+        return in_lines(f"{row['total']:,} compounds.", lines, warnings)
+    if "compound" in row:
+        head = f"{row['total']:,} of CID {row['compound']['cid']}."
+        return in_lines(head, row["rows"], warnings)
+    if "records" in row:
+        return in_lines(f"{row['total']:,} papers.")
+    return in_lines(f"{row['total']:,} characters of {row.get('section') or 'the article'}.")

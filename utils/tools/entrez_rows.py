@@ -1,0 +1,117 @@
+"""What toolset ``entrez`` answers: from our nouns to plain JSON, without what says nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..plain_text import one_line, shortened
+from .pubmed_rows import in_lines
+
+if TYPE_CHECKING:
+    from ..entrez import DatabaseInfo, DatabaseList, Summary
+
+_ALWAYS = {"total", "next_start", "ids", "records", "corrected", "counts", "rows"}
+_LONGEST_LINE = 160
+_MOST_SHOWN = 20
+
+
+def plain(found: Any) -> Any:
+    """An answer as JSON has it: dataclasses as objects, without empty members.
+
+    A member that is empty because there is nothing (no hits, no next page) stays.
+    """
+    if is_dataclass(found):
+        if (made := _SPECIAL.get(type(found).__name__)) is not None:
+            return made(found)
+        members = {one.name: plain(getattr(found, one.name)) for one in fields(found)}
+        return {name: value for name, value in members.items() if _told(name, value)}
+    if isinstance(found, Mapping):
+        return {str(name): plain(value) for name, value in found.items()}
+    if isinstance(found, list | tuple):
+        return [plain(one) for one in found]
+    return found
+
+
+def _told(name: str, value: Any) -> bool:
+    return name in _ALWAYS or value not in ("", [], None, {})
+
+
+def _summary(found: Summary) -> dict[str, Any]:
+    """The database's own fields beside ours: theirs may not pass for ours."""
+    left_out = {"left_out": list(found.left_out)} if found.left_out else {}
+    asked = {"asked": found.asked} if found.asked else {}
+    return {**plain(found.fields), "uid": found.uid, **asked, **left_out}
+
+
+def _database(found: DatabaseInfo) -> dict[str, Any]:
+    return {
+        "name": found.name,
+        "title": found.title,
+        "description": found.description,
+        "total": found.records,
+        "last_update": found.last_update,
+        "uid": f"{found.uid}, such as {found.example}",
+        "fetch": [f"{form.name}: {form.gives}" for form in found.fetch],
+        "staged_from": found.staged_from,
+        "fields": {one.name: shortened(one.description or one.title, 120) for one in found.fields},
+        "links": {one.name: shortened(one.title or one.description, 80) for one in found.links},
+    }
+
+
+def _databases(found: DatabaseList) -> dict[str, Any]:
+    rows = [
+        {"name": one.name, "title": one.title, "uid": f"{one.uid}, such as {one.example}"}
+        for one in found.databases
+    ]
+    return {"databases": rows, "warnings": list(found.warnings)}
+
+
+_SPECIAL: Mapping[str, Any] = {
+    "Summary": _summary,
+    "DatabaseInfo": _database,
+    "DatabaseList": _databases,
+}
+
+
+def in_short(operation: str, row: Mapping[str, Any]) -> str:
+    """The text beside an answer: what came, without its long parts."""
+    head = _HEADS[operation](row)
+    more = [f"Next: start={row['next_start']}."] if row.get("next_start") is not None else []
+    return in_lines(head, map(str, row.get("warnings", ())), more)
+
+
+def _of_hits(row: Mapping[str, Any]) -> str:
+    return f"{row['total']:,} hits in {row['database']}: {' '.join(row['ids'][:_MOST_SHOWN])}"
+
+
+def _of_records(row: Mapping[str, Any]) -> str:
+    there = row["records"] if isinstance(row["records"], int) else len(row["records"])
+    return f"{there} of {row['total']:,} records of {row['database']}."
+
+
+def _of_history(row: Mapping[str, Any]) -> str:
+    return f"{row['total']:,} records of {row['database']}, kept as {row['id']}."
+
+
+def _of_info(row: Mapping[str, Any]) -> str:
+    if "databases" in row:
+        return f"{len(row['databases'])} databases."
+    return f"{row['name']} ({row['title']}): {row['total']:,} records."
+
+
+_HEADS: Mapping[str, Any] = {
+    "search": lambda row: (
+        f"{row['total']:,} hits in {row['database']}: {' '.join(row['ids'][:20])}"
+    ),
+    "summary": _of_records,
+    "fetch": lambda row: f"{_of_records(row)} {row['gives']}.",
+    "link": lambda row: f"Links of {len(row['records'])} records of {row['database_from']}.",
+    "info": _of_info,
+    "post": _of_history,
+    "spell": lambda row: one_line(row["corrected"] or "No other spelling.")[:_LONGEST_LINE],
+    "global_query": lambda row: ", ".join(
+        f"{one['database']} {one['total']:,}" for one in row["counts"][:_MOST_SHOWN]
+    ),
+}
