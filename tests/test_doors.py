@@ -59,7 +59,7 @@ def calling(number, tool, **arguments):
     return {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
 
 
-def served(environment, *calls):
+def served(environment, *calls, command=(SERVER,)):
     """A server that has been greeted and asked, its answers not yet read."""
     about = {"capabilities": {}, "clientInfo": {"name": "t", "version": "0"}}
     greeting = {
@@ -69,7 +69,7 @@ def served(environment, *calls):
         "params": {"protocolVersion": "2025-06-18", **about},
     }
     server = subprocess.Popen(
-        [sys.executable, SERVER],
+        [sys.executable, *command],
         env=environment,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -217,12 +217,18 @@ def test_ctrl_c_ends_a_long_download_at_once_and_the_same_command_goes_on(enviro
 
 def test_the_server_ends_when_the_host_hangs_up_in_the_middle_of_a_call(environment, world):
     world.mood("drip", "eutils")
-    with served(environment, calling(2, "search_pubmed", query="coral")) as server:
+    brief = (
+        f"import runpy, sys; sys.path.insert(0, {str(Path(SERVER).parent)!r})\n"
+        "import utils.patience; utils.patience.LONGEST_ANSWER_S = 3\n"
+        f"runpy.run_path({SERVER!r}, run_name='__main__')"
+    )
+    call = calling(2, "search_pubmed", query="coral")
+    with served(environment, call, command=("-c", brief)) as server:
         server.stdout.readline()
         patience = time.monotonic() + 30
         while not world.requests and time.monotonic() < patience:
             time.sleep(0.05)
         assert world.requests
         server.stdin.close()
-        # A call answers within 20 s, and nobody is kept after that.
-        assert server.wait(40) is not None
+        # A call answers within 3 s here (else 20), and nobody is kept after that.
+        assert server.wait(20) is not None

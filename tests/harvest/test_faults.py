@@ -26,6 +26,9 @@ from utils.paper import Paper
 
 ROOT = Path(__file__).resolve().parents[2]
 FIELD = 600
+# Who has changed how harvests are kept lets more die: HARVEST_DEATHS=200 takes a minute.
+DEATHS = int(os.environ.get("HARVEST_DEATHS", "60"))
+DRIVERS = (1, 2)  # seeds
 
 
 def some(field: World, *branches: str, most: int = 100) -> list[Record]:
@@ -43,28 +46,29 @@ def harvest_of(library: Library, records: list[Record]) -> Harvest:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs fork")
 @pytest.mark.real_time
-def test_two_hundred_deaths_lose_double_and_tear_nothing(tmp_path: Path) -> None:
+def test_many_deaths_lose_double_and_tear_nothing(tmp_path: Path) -> None:
     """See `tests.killed` for what is examined after each."""
+    each = max(1, DEATHS // len(DRIVERS))
     drivers = [
         subprocess.Popen(
-            [sys.executable, "-m", "tests.killed", str(tmp_path / str(seed)), str(seed), "100"],
+            [sys.executable, "-m", "tests.killed", str(tmp_path / str(seed)), str(seed), str(each)],
             cwd=ROOT,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
         )
-        for seed in (1, 2)
+        for seed in DRIVERS
     ]
     try:
-        told = [driver.communicate(timeout=400) for driver in drivers]
+        told = [driver.communicate(timeout=100 + 2 * DEATHS) for driver in drivers]
     finally:
         for driver in drivers:
             driver.kill()
             driver.wait()
-    assert [driver.returncode for driver in drivers] == [0, 0], told
+    assert [driver.returncode for driver in drivers] == [0] * len(drivers), told
     deaths = [json.loads(out)["deaths"] for out, _ in told]
-    assert sum(sum(found.values()) for found in deaths) == 200
-    assert sum(found["at a step"] for found in deaths) > 100
+    assert sum(sum(found.values()) for found in deaths) == each * len(drivers)
+    assert sum(found["at a step"] for found in deaths) > each * len(drivers) / 2
 
 
 # -- sites that are out ----------------------------------------------------------------------
