@@ -38,6 +38,7 @@ def test_it_says_what_there_is_and_whose_it_is(library, world, pmcid):
     [
         ("METHODS", "METHODS"),
         ("materials and methods", "METHODS"),
+        ("method", "METHODS"),
         ("Introduction", "INTRO"),
         ("discussion", "DISCUSS"),
         ("conclusions", "CONCL"),
