@@ -189,6 +189,9 @@ def _accounted_for(which: Asked, part: Part, came: Came, web: Web) -> Came:
         words = f"Could not tell whether all identifiers have a record: {error.message}"
         return replace(came, not_found=missing, warnings=(words,))
     unsure = records.counted and lack > len(unknown)
+    if unsure and not records.pieces:
+        msg = f"NCBI sent no records of {which.database.name}, though it has summaries of them."
+        raise Unreachable(msg, "Try again in a minute, or ask for another rettype.")
     words = f"{lack - len(unknown):,} records did not come, though NCBI has summaries of them."
     return replace(came, not_found=missing + unknown, warnings=(words,) if unsure else ())
 

@@ -28,7 +28,7 @@ _STARTS = {
 _ASN1 = re.compile(r"^[A-Z][\w-]* ::=", re.M)
 _LINE = re.compile(r"^(?=.)", re.M)
 # Reports number their records; one that counts its own paragraphs is not taken apart.
-_NUMBERED = re.compile(r"(?:\A|(?<=\n\n))\n*(\d{1,6})[.:] ", re.M)
+_NUMBERED = re.compile(r"(?:\A|(?<=\n\n))(\d{1,6})[.:] ", re.M)
 # One record may be several lines of these, or none.
 _LOOSE = frozenset({"runinfo", "ipg", "gene_table", "fasta_cds_na", "fasta_cds_aa"})
 _NO_RECORDS = re.compile(r"\s*(?:<!doctype html|<html|\{\s*\"error\")", re.I)
@@ -60,7 +60,7 @@ def split_records(answer: Answer, form: Form) -> Records:
     """
     if form.retmode == "xml":
         return _of_xml(answer.body, counted=form.rettype not in _LOOSE)
-    text = _ABSENT.sub("", clean_text(answer.text()))
+    text = _ABSENT.sub("", clean_text(answer.text())).lstrip("\n")
     if _NO_RECORDS.match(text):
         raise BadContent("What came is a web page, or an error.", verdict="error_page")
     if "\ufffd" in text[:2000] or "\x00" in text:
@@ -70,7 +70,7 @@ def split_records(answer: Answer, form: Form) -> Records:
     starts = _starts(text, form)
     ends = [*starts[1:], len(text)]
     pieces = [text[at:end] for at, end in zip(starts, ends, strict=True)]
-    pieces[0] = text[: starts[0]].lstrip("\n") + pieces[0]
+    pieces[0] = text[: starts[0]] + pieces[0]
     return Records(tuple(pieces), counted=form.rettype not in _LOOSE)
 
 
