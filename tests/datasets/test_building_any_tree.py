@@ -1,6 +1,9 @@
 """Whatever a site sends: a sound dataset with all its records, or an error that says why not."""
 
 import json
+import re
+from contextlib import suppress
+from itertools import chain, count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from xml.sax.saxutils import escape, quoteattr
@@ -8,45 +11,27 @@ from xml.sax.saxutils import escape, quoteattr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.datasets.sane import check, rows, tables
+from tests.datasets.sane import check, columns, rows, tables
 from utils.datasets.building import build
 from utils.datasets.page import Page
 from utils.errors import PaperError
 
-SLOW = settings(max_examples=60, deadline=None)
+SLOW = settings(max_examples=40, deadline=None)
 NAMES = st.one_of(
     st.sampled_from(
         ["uid", "id", "position", "order", "a", "A", "a_b", "", "other_fields", "gene", "values"]
     ),
     st.text(max_size=6),
 )
+TELLING = """7 007 1.50 -3.5e-7 2012/11/22 1/01/01 22-NOV-2012 <a>b</a> <i>x</i> 1e400 &lt;r/&gt;
+    <r/><r/> \ud800 a\0b <!DOCTYPE x&y; 99999999999999999999999999 \u202e 2012-11-22T10:00:00Z"""
 SCALARS = st.one_of(
     st.none(),
     st.booleans(),
     st.integers(-(10**25), 10**25),
     st.floats(),
     st.text(max_size=12),
-    st.sampled_from(
-        [
-            "7",
-            "007",
-            "1.50",
-            "2012/11/22 00:00",
-            "1/01/01 00:00",
-            "1968 Aug",
-            "<a>b</a>",
-            "<i>x</i>",
-        ]
-        + [
-            "&lt;r a='1'&gt;b&lt;/r&gt;",
-            "\ud800",
-            "1e400",
-            "9" * 30,
-            "a\0b",
-            "<!DOCTYPE x>",
-            "x&y;",
-        ]
-    ),
+    st.sampled_from([*TELLING.split(), "1968 Aug", "2012/11/22 00:00", "1/01/01 00:00"]),
 )
 TREES = st.recursive(
     SCALARS,
@@ -59,11 +44,11 @@ RECORDS = st.lists(st.dictionaries(NAMES, TREES, max_size=6), max_size=6)
 @SLOW
 @given(RECORDS)
 def test_rows_of_any_shape(records):
-    body = json.dumps([{"uid": str(n), **row, "CID": n} for n, row in enumerate(records)]).encode()
+    body = json.dumps([{**row, "uid": str(n)} for n, row in enumerate(records)]).encode()
     with TemporaryDirectory() as folder:
         built = build([Page("gene", "rows", body)], Path(folder) / "x.db", {})
         check(built)
-        assert built.records + len(json.loads("[]")) <= len(records)
+        assert built.records == len(records)
 
 
 @SLOW
@@ -79,6 +64,39 @@ def test_summaries_of_any_shape(records):
             assert rows(
                 built.file, f"SELECT count(*) FROM {tables(built.file)[0]} WHERE uid = ?", uid
             )
+
+
+def numbered(tree, numbers):
+    """The tree with a word of its own at every leaf."""
+    if isinstance(tree, dict):
+        return {name: numbered(inner, numbers) for name, inner in tree.items()}
+    if isinstance(tree, list):
+        return [numbered(inner, numbers) for inner in tree]
+    return f"m{next(numbers)}."
+
+
+MARKED = st.recursive(
+    st.none(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(NAMES, inner, max_size=5),
+    max_leaves=25,
+)
+
+
+@SLOW
+@given(st.lists(st.dictionaries(NAMES, MARKED, max_size=6), max_size=5))
+def test_no_value_is_lost(records):
+    numbers = count()
+    body = json.dumps(numbered(records, numbers)).encode()
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "x.db"
+        build([Page("gene", "rows", body)], file, {})
+        main, *below = tables(file)
+        cells = [cell for (cell,) in rows(file, f"SELECT uid FROM {main}")]
+        for table in (main, *below):
+            own = [column for column in columns(file, table) if column != "uid"] or ["1"]
+            cells += chain(*rows(file, f"SELECT {', '.join(own)} FROM {table}"))
+        found = set(re.findall(r"m\d+\.", " ".join(map(str, cells))))
+        assert found == {f"m{number}." for number in range(next(numbers))}
 
 
 XML_NAMES = st.sampled_from(
@@ -115,7 +133,8 @@ def test_document_summaries_of_any_shape(records):
         f"<DocumentSummary uid='{number}'><Title/>{record}</DocumentSummary>"
         for number, record in enumerate(records)
     ]
-    body = f"<eSummaryResult><DocumentSummarySet>{''.join(named)}</DocumentSummarySet></eSummaryResult>"
+    listed = f"<DocumentSummarySet>{''.join(named)}</DocumentSummarySet>"
+    body = f"<eSummaryResult>{listed}</eSummaryResult>"
     with TemporaryDirectory() as folder:
         built = build([Page("gene", "docsum_xml", body.encode())], Path(folder) / "x.db", {})
         check(built)
@@ -132,8 +151,6 @@ def test_document_summaries_of_any_shape(records):
 def test_what_is_in_no_form(form, body):
     with TemporaryDirectory() as folder:
         file = Path(folder) / "x.db"
-        try:
+        with suppress(PaperError):  # anything else is a crash
             check(build([Page("gene", form, body)], file, {}))
-        except PaperError as error:
-            assert error.envelope()["error"]["suggestions"]
-            assert list(Path(folder).iterdir()) == []
+        assert {path.name for path in Path(folder).iterdir()} <= {file.name}

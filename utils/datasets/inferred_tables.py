@@ -15,7 +15,7 @@ from itertools import count
 from typing import Any
 
 from ..plain_text import plain_json
-from .names import joined, plain, unique
+from .names import KEYWORDS, joined, plain, unique
 from .notes import Notes
 from .page import Page
 from .scalars import Scalar, Type, kind_of, type_of, written
@@ -110,7 +110,7 @@ class Layout:
 
     def _below(self, above: Below, shape: Shape, path: list[str]) -> Below:
         name = joined(_unwrapped(path, above.shape))
-        if name in self._names and above.table.parent is not None:
+        if name in self._names or name in KEYWORDS:
             name = f"{above.table.name}_{name}"
         above.table.keyed = above.table.parent is not None
         table = Table(

@@ -14,20 +14,18 @@ _ODD = re.compile(
 )
 _BORDER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _OTHER = re.compile(r"[^a-z0-9]+")
-# https://www.sqlite.org/lang_keywords.html, and what other databases of SQL keep for themselves.
+# https://www.sqlite.org/lang_keywords.html, but those that are good names and never misread (key).
 _RESERVED = """
-    abort action add after all alter always analyze and as asc attach autoincrement before begin
-    between by cascade case cast check collate column commit conflict constraint create cross
-    current current_date current_time current_timestamp database default deferrable deferred delete
-    desc detach distinct do drop each else end escape except exclude exclusive exists explain fail
-    filter first following for foreign from full generated glob group groups having if ignore
-    immediate in index indexed initially inner insert instead intersect into is isnull join key
-    last left like limit match materialized natural no not nothing notnull null nulls of offset on
-    or order others outer over partition plan pragma preceding primary query raise range recursive
-    references regexp reindex release rename replace restrict returning right rollback row rows
+    add all alter always analyze and as asc attach autoincrement begin between by cascade case
+    cast check collate commit conflict constraint create cross current_date current_time
+    current_timestamp default deferrable deferred delete desc detach distinct do drop each else
+    end escape except exclude exclusive exists explain fail filter for foreign from full
+    generated glob group having if ignore immediate in index indexed initially inner insert
+    instead intersect into is isnull join left like limit match materialized natural no not
+    nothing notnull null nulls of offset on or order others outer over partition pragma primary
+    raise recursive references regexp reindex rename replace restrict returning right rollback
     savepoint select set table temp temporary then ties to transaction trigger unbounded union
-    unique update using vacuum values view virtual when where window with without
-    rowid oid user grant
+    unique update using vacuum values virtual when where window with without rowid oid
 """
 KEYWORDS = frozenset(_RESERVED.split())
 

@@ -124,4 +124,4 @@ def iso(text: str) -> str:
     time = (parts.get("time") or "") + (parts.get("rest") or "")
     if not parts["day"]:
         return day[:7]
-    return day if time.strip("0:") == "" else f"{day} {time}"
+    return day if time.strip("0:.TZ") == "" else f"{day} {time}"

@@ -20,7 +20,7 @@ from ..safe_files import disk, part_of, sync_folder
 
 Row: TypeAlias = "Sequence[Any]"
 UID, POSITION = "uid", "position"
-_BATCH = 2000  # rows
+_BATCH = 200  # rows that wait; a text may have megabytes
 _CACHE = 64_000  # KiB
 
 

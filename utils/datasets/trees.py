@@ -211,7 +211,7 @@ def _items(element: _Element, depth: int = 0) -> dict[str, Tree]:
             nested = len(child) and depth < _DEEPEST
             value = _items(child, depth + 1) if nested else readable_text(child)
             fields.setdefault(child.get("Name") or "Item", []).append(value)
-    container = element.get("Name", "")
+    container = element.get("Name", "") if len(fields) == 1 else ""
     return {name: _one_or_many(values, container, name) for name, values in fields.items()}
 
 
@@ -222,7 +222,7 @@ def _elements(page: Page) -> Iterator[Record]:
     while len(children) == 1 and _local(children[0]).startswith(f"{_local(root)}_"):
         root, children = children[0], _named(children[0])
     for element in children:
-        fields = _value(element, _local(root), 0)
+        fields = _value(element, "", 0)
         if not isinstance(fields, dict):
             fields = {OWN: fields}
         yield Record(uid_of(fields), fields)
@@ -243,29 +243,34 @@ def _value(element: _Element, name: str, depth: int) -> Tree:
 
 def _members(element: _Element, depth: int, name: str = "") -> Tree:
     """The attributes and children of an element by name; what comes several times is a list."""
-    fields: dict[str, list[Tree]] = {}
-    for key, value in element.attrib.items():
-        if not str(key).startswith(_XSI):
-            fields.setdefault(str(key).rpartition("}")[2], []).append(value)
-    own = _local(element)
-    children = _named(element)
+    own, children = _local(element), _named(element)
+    inner: dict[str, list[Tree]] = {}
     for child in children:
         key = _local(child).removeprefix(f"{own}_") or _local(child)
-        fields.setdefault(key, []).append(_value(child, key, depth + 1))
-    if text := _own_text(element) if children else readable_text(element):
-        fields.setdefault(OWN, []).append(_read_text(text, name, depth) if "<" in text else text)
-    if _is_typed(element, children, fields):
-        return _one_or_many(next(iter(fields.values())), name, _local(children[0]))
-    return {key: _one_or_many(values, name or own, key) for key, values in fields.items()}
+        inner.setdefault(key, []).append(_value(child, key, depth + 1))
+    text = _own_text(element) if children else readable_text(element)
+    if len(inner) == 1 and not text and _is_typed(element, children[0]):
+        return _one_or_many(next(iter(inner.values())), name, _local(children[0]))
+    container = name if len(inner) == 1 else ""
+    fields: dict[str, Tree] = {}
+    if text:
+        fields[OWN] = _read_text(text, name, depth) if "<" in text else text
+    for attribute, value in element.attrib.items():
+        if not str(attribute).startswith(_XSI):
+            fields[str(attribute).rpartition("}")[2]] = value
+    for key, values in inner.items():
+        both = [fields[key], *values] if key in fields else values
+        fields[key] = _one_or_many(both, container, key)
+    return fields
 
 
-def _is_typed(element: _Element, children: list[_Element], fields: dict[str, list[Tree]]) -> bool:
+def _is_typed(element: _Element, child: _Element) -> bool:
     """Whether the element is a member in ASN.1, in which stands nothing but values of its type."""
     parent = element.getparent()
-    if parent is None or len(fields) != 1 or not children:
+    if parent is None or element.attrib:
         return False
-    own, inner = _local(element), _local(children[0])
-    return own.startswith(f"{_local(parent)}_") and not inner.startswith(f"{own}_")
+    own = _local(element)
+    return own.startswith(f"{_local(parent)}_") and not _local(child).startswith(f"{own}_")
 
 
 def _one_or_many(values: list[Tree], container: str, name: str) -> Tree:
@@ -283,7 +288,7 @@ def _is_wrapper(container: str, name: str) -> bool:
     if not container or not name:
         return False
     wrapper, inner = container.lower(), name.lower()
-    if wrapper.endswith(("list", "set")) or name in {"string", "int", "flag"}:
+    if wrapper.endswith(("list", "set")) or name in {"string", "int", "flag", "E"}:
         return True
     if inner.endswith(("data", "type")) and inner[:-4] and wrapper.endswith(inner[:-4]):
         return True
