@@ -77,7 +77,8 @@ def _answer(call: Call, world: World) -> Reply:
         return fault("BadRequest", "Invalid output format", 400)
     for name, pattern in _ROUTES:
         if match := re.fullmatch(pattern, path.removesuffix("/JSON")):
-            return _ANSWERS[name](call, world, *match.groups())
+            reply: Reply = _ANSWERS[name](call, world, *match.groups())
+            return reply
     return fault("BadRequest", "Invalid operation", 400)
 
 
@@ -212,16 +213,15 @@ _ANSWERS: dict[str, Any] = {
 def autocomplete(call: Call, world: World) -> Reply:
     """``/compound/{part of a name}/json?limit=``: names that hold it, the usual ones first."""
     match = re.fullmatch(r"/compound/(.+)/json", call.path, re.I)
-    if match is None:
-        return text("<html><h1>404 Not Found</h1></html>", HTML, 404, **_spelled(lights()))
+    reply = text("<html><h1>404 Not Found</h1></html>", HTML, 404)
+    if match:
+        reply = as_json(_names_with(match[1].lower(), int(call.params.get("limit", "10"))))
+    reply.headers |= lights()
+    return reply
+
+
+def _names_with(part: str, most: int) -> dict[str, Any]:
     names = [name for one in COMPOUNDS.values() for name in one.names]
-    part, most = match[1].lower(), int(call.params.get("limit", "10"))
     found = [name for name in names if part in name.lower()][:most]
     told: dict[str, Any] = {"status": {"code": 0}, "total": len(found)}
-    if found:
-        told["dictionary_terms"] = {"compound": found}
-    return as_json(told, **_spelled(lights()))
-
-
-def _spelled(headers: dict[str, str]) -> dict[str, str]:
-    return {name.replace("-", "_"): value for name, value in headers.items()}
+    return told | ({"dictionary_terms": {"compound": found}} if found else {})
