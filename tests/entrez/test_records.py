@@ -243,6 +243,39 @@ def test_a_mistake_is_answered_with_what_would_do(entrez, world, options, word):
     assert not world.requests
 
 
+def test_the_second_half_of_a_history_is_asked_for_as_such(entrez, monkeypatch):
+    from utils.errors import BadContent
+    from utils.web import Web
+
+    kept = entrez.post("taxonomy", range(9606, 9613))
+    get = Web.get
+
+    def limited(self, url, params=None, **options):
+        if "efetch" in url and int(params["retmax"]) > 4:
+            raise BadContent("eutils sent more than 64 MB.", verdict="not_a_paper")
+        return get(self, url, params, **options)
+
+    monkeypatch.setattr(Web, "get", limited)
+    got = entrez.fetch("taxonomy", history=kept.id)
+    assert [node.findtext("TaxId") for node in etree.fromstring(got.text)] == [
+        str(n) for n in range(9606, 9613)
+    ]
+
+
+def test_a_refusal_that_is_nobodys_fault_is_the_databases(entrez, world, monkeypatch):
+    world.mood("not_acceptable", path="efetch")
+    with pytest.raises(EntrezFailed, match="gene refused rettype=native") as refused:
+        entrez.fetch("gene", "672")
+    assert "406" in str(refused.value)
+
+
+def test_records_of_a_history_that_did_not_come_are_told(entrez):
+    kept = entrez.post("taxonomy", "9606 5 9607")
+    got = entrez.fetch("taxonomy", history=kept.id)
+    assert got.records == 2
+    assert "1 of 3 records did not come" in got.warnings[0]
+
+
 def test_an_offset_beyond_the_answer_is_refused(entrez):
     with pytest.raises(BadRequest, match="next_offset"):
         entrez.fetch("taxonomy", "9606", offset=10**6)
@@ -304,6 +337,7 @@ def test_a_long_list_is_paged_through(entrez, world):
         ({"database_to": "snp", "link_name": "gene_protein"}, "leads to protein"),
         ({"database_to": "snp", "most": 0}, "most"),
         ({"database_to": "snp", "ids": range(1, 300)}, "200"),
+        ({"database_to": "snp", "ids": range(1, 200), "most": 101}, "most for 199"),
     ],
 )  # fmt: skip
 def test_links_that_cannot_be_are_refused_with_those_that_can(entrez, world, options, word):

@@ -13,6 +13,7 @@ from utils.errors import (
     NotConfigured,
     NotFound,
     PaperError,
+    StoreFailed,
     Unreachable,
 )
 
@@ -181,6 +182,31 @@ def test_more_than_200_identifiers_go_by_post_however_short(entrez, world):
     assert world.requests[-1].method == "POST"
     entrez.summary("gene", range(1, 21))
     assert world.requests[-1].method == "GET"
+
+
+@pytest.fixture
+def forgetful(settings):
+    """Entrez over a shelf whose memory cannot be opened."""
+    from utils import Library
+
+    settings["papers_dir"].mkdir()
+    (settings["papers_dir"] / ".papershelf").write_text("in the way")
+    return Library(**settings).entrez
+
+
+def test_a_history_that_cannot_be_remembered_is_not_promised(forgetful):
+    found = forgetful.search("gene", "human", history=True)
+    assert found.ids
+    assert found.history is None
+    assert any("could not be remembered" in warning for warning in found.warnings)
+    with pytest.raises(StoreFailed):
+        forgetful.post("gene", "672")
+
+
+def test_without_a_history_a_search_is_paged_through(forgetful):
+    pages = forgetful.pages("snp", term="all[filter]")
+    assert sum(len(page.body) > 0 for page in pages) == 3
+    assert not pages.not_found
 
 
 # --- spelling, all databases, what one holds -------------------------------

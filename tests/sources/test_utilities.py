@@ -6,7 +6,7 @@ import time
 import pytest
 
 from tests.answering import HOSTILE, answering
-from utils.errors import NotConfigured, PaperError, Unreachable
+from utils.errors import EntrezFailed, NotConfigured, PaperError, Unreachable
 from utils.sources import Query
 from utils.sources.europepmc.links import linked
 from utils.sources.eutils import ask, contact, posted, shown_url
@@ -97,6 +97,13 @@ def test_the_last_contact_is_what_happened(library, world):
     assert "503" in then.trouble
     world.calm()
     esearch(Query("coral"), library.web)
+    assert contact(library.web).status == "nominal"
+
+
+def test_a_question_that_ncbi_refuses_is_contact_all_the_same(library, world):
+    with pytest.raises(EntrezFailed, match="fleegle"):
+        ask(library.web, "epost", {"db": "fleegle", "id": "1"})
+    assert len(world.requests) == 1
     assert contact(library.web).status == "nominal"
 
 

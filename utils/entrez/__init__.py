@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from ..errors import BadRequest
 from ..web import Web
-from .asked import Missing, asked, named
+from .asked import Missing, asked, is_given, named
 from .databases import form_of, staged_form
 from .fetching import Fetch, fetch
 from .histories import History, remember
@@ -169,7 +169,7 @@ class Entrez:
         scores : bool
             With NCBI's scores, where the database has any (similar papers).
         start, most : int
-            Which of each list, at most 10,000.
+            Which of each list: at most 10,000 identifiers, and 20,000 for all that are asked about.
         """
         return link(
             database_from, ids, database_to, link_name, self._web,
@@ -229,7 +229,7 @@ class Entrez:
         home = named(database, self._web)
         form = staged_form(home, rettype, retmode)
         if term:
-            if history or (ids != () and ids != ""):
+            if history or is_given(ids):
                 raise BadRequest("A term is given beside ids or a history.", "Give one of them.")
             return pages_of_search(home, term, form, self._web, most=most, told=told)
         return pages_of(asked(home, ids, history, self._web), form, self._web, most=most, told=told)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sized
 from dataclasses import dataclass
 from typing import Any
 
@@ -105,12 +105,16 @@ def asked(
     NotFound
         The history is not known any more.
     """
-    given = bool(ids) if isinstance(ids, str) else ids != ()
-    if given and history:
+    if history and is_given(ids):
         raise BadRequest("ids and history are both given.", "Give one of them.")
     if history:
         return Asked(database, place=recall(history, database.name, web))
     return Asked(database, tuple(read_ids(database, ids)))
+
+
+def is_given(ids: str | int | Iterable[str | int]) -> bool:
+    """Whether there are identifiers at all; of what can be gone through once only, that it is."""
+    return len(ids) > 0 if isinstance(ids, Sized) else True
 
 
 def require_between(name: str, value: int, least: int, most: int, hint: str) -> None:

@@ -76,7 +76,7 @@ def fetch(
     size = sum(map(len, came.records.pieces))
     require_between("offset", offset, 0, size, "Use next_offset as it was given.")
     shown = stretch(came.records, offset, max_chars)
-    if more := shown.end < size:
+    if (more := shown.end < size) and not came.warnings:
         _remember(which, part, form, came, web)
     end = start + part.size
     return Fetch(
@@ -226,14 +226,13 @@ def _key(which: Asked, part: Part, form: Form) -> str:
 
 
 def _remember(which: Asked, part: Part, form: Form, came: Came, web: Web) -> None:
-    """Keep an answer of which more will be asked for."""
+    """Keep an answer of which more will be asked for, unless something in it could not be told."""
     if sum(map(len, came.records.pieces)) > _LARGEST_KEPT:
         return
     kept = {
         "pieces": list(came.records.pieces),
         "ends": [came.records.head, came.records.tail],
         "missing": [[one.id, one.reason] for one in came.not_found],
-        "warnings": list(came.warnings),
     }
     web.memory.keep("efetch", _key(which, part, form), kept, _REMEMBERED_DAYS)
 
@@ -244,6 +243,6 @@ def _remembered(which: Asked, part: Part, form: Form, web: Web) -> Came | None:
         head, tail = map(str, kept["ends"])
         records = Records(tuple(map(str, kept["pieces"])), head, tail)
         missing = tuple(Missing(str(uid), str(reason)) for uid, reason in kept["missing"])
-        return Came((), records, missing, tuple(map(str, kept["warnings"])))
+        return Came((), records, missing)
     except (LookupError, TypeError, ValueError):  # nothing, or what another version kept
         return None

@@ -18,6 +18,7 @@ from .identifiers import read_ids
 
 MOST_LINKED = 200
 MOST_LINKS = 10_000
+_MOST_IN_ALL = 20_000
 _SCORED = "neighbor_score"
 
 
@@ -78,6 +79,7 @@ def link(
     require_between("start", start, 0, 10**7, "start counts from 0.")
     uids = read_ids(home, ids)
     require_between("The number of identifiers", len(uids), 1, MOST_LINKED, "Give them in parts.")
+    require_between(f"most for {len(uids)} identifiers", most, 1, _MOST_IN_ALL // len(uids), hint)
     _require_kind(home, target, name, web)
     target_name = target.name if target else _target_of(name)
     asked = {"dbfrom": home.name, "db": target_name, "id": uids}
