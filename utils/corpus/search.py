@@ -4,10 +4,10 @@ An index only proposes: what a passage says, where it stands and whether its pap
 since is read from SQL, and what is no longer there is left out. How the order comes about:
 
 1. The finder fuses what words and vectors found into one score.
-2. With ``quality_bias`` the score is multiplied by ``1 + 0.2 * total / 9`` (`.quality`). Ranks are
-   close together (1/61, 1/62, … since they are fused by rank), so that the best record climbs about
-   a dozen places over the worst, and never over a passage that both ways have among their forty
-   best.
+2. With ``quality_bias`` the score is multiplied by ``1 + 0.2 * total / 9`` (`.quality`). Scores are
+   those of ranks (1/13, 1/14, …), so that the best record climbs two places over the worst at the
+   top and four at the tenth, and found in one way alone never over a passage that both ways have
+   among their nine best. (Weaviate fuses by itself, closer together: a dozen places.)
 3. One paper has at most three passages among the answers while other papers have any.
 
 *Could not look* is never shown as *nothing found*: an empty index and a store that is down are
