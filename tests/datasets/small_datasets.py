@@ -70,7 +70,7 @@ def written(
     told = {"created": "2026-11-01T10:00:00Z", "warnings": "[]", **told}
     database = sqlite3.connect(file)
     with database:
-        database.executescript(tables)
+        database.executescript(f"BEGIN; {tables}; COMMIT;")
         for table, cells in rows.items():
             for row in cells:
                 database.execute(f"INSERT INTO {table} VALUES ({','.join('?' * len(row))})", row)

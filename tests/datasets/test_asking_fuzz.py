@@ -7,13 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlglot import exp
 
 from tests.datasets.test_sql_safety import attempted
 from utils.datasets.asking import Asked
-
-pytest.importorskip("sqlglot")
-
-from sqlglot import exp
 
 _COLUMNS = {
     "gene": ("uid", "name", "description", "chromosome", "weight", "score", "updated", "extra"),

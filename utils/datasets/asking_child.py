@@ -123,7 +123,9 @@ class Question:
         self.database.set_authorizer(None)
         known: dict[str, list[str]] = {}
         listed = "SELECT m.name, c.name FROM sqlite_schema m, pragma_table_info(m.name) c"
-        for table, column in self.database.execute(f"{listed} WHERE m.type IN ('table', 'view')"):
+        for table, column in self.database.execute(
+            f"{listed} WHERE m.type = 'table' AND m.name NOT GLOB 'sqlite_*'"
+        ):
             known.setdefault(table, []).append(column)
         return known
 
