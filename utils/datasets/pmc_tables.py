@@ -173,9 +173,11 @@ def _authors(article: _Element) -> Iterator[Cells]:
 
 
 def _address(aff: _Element) -> str:
-    """An affiliation without the label that points to it."""
-    label = readable_text(first(aff, "label")) or readable_text(first(aff, "sup"))
-    return readable_text(aff).removeprefix(label).strip()
+    """An affiliation without the label that points to it, which some print as a raised sign."""
+    words = [aff.text or ""]
+    for child in children_of(aff):
+        words += ["" if child.tag in {"label", "sup"} else readable_text(child), child.tail or ""]
+    return " ".join(" ".join(words).split()).replace(" ,", ",")
 
 
 def _sections(markdown: str) -> Iterator[Cells]:
