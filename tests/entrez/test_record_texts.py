@@ -66,6 +66,10 @@ def test_what_the_answer_says_of_missing_articles_is_no_record():
 def test_a_line_about_a_missing_record_is_no_record():
     body = "1: id: 9 Error occurred: The following PMID is not available: 9\n"
     assert split(body, "pubmed", "abstract").pieces == ()
+    spaced = "F a i l e d  t o  u n d e r s t a n d  i d :  X"
+    body = f">a\nAC\nError: {spaced}\n>b\nGT\n"
+    assert split(body, "nuccore", "fasta", "text").pieces == (">a\nAC\n", ">b\nGT\n")
+    assert split(f"Error: {spaced} \n\n", "nuccore", "gb", "xml").pieces == ()
 
 
 @pytest.mark.parametrize(

@@ -176,7 +176,7 @@ def test_records_come_from_a_history(entrez):
 
 @pytest.mark.parametrize(("ids", "missing"), [
     ("NM_009000.1 NM_999999.9", ["NM_999999.9"]), ("XX_1 YY_2", ["XX_1", "YY_2"]),
-    ("237757283 5", ["5"]),
+    ("237757283 5", ["5"]), ("NM_009000.1 X_1 NM_009001.2", ["X_1"]),
 ])  # fmt: skip
 def test_one_unknown_identifier_costs_nobody_else_a_record(entrez, ids, missing):
     got = entrez.fetch("nuccore", ids, rettype="fasta")
@@ -205,6 +205,12 @@ def test_records_that_are_known_and_did_not_come_are_told(entrez, monkeypatch):
     assert "1 records did not come" in got.warnings[0]
 
 
+def test_another_form_than_was_asked_for_is_told(entrez, monkeypatch):
+    answering(monkeypatch, "<GBSet><GBSeq/></GBSet>")
+    got = entrez.fetch("ipg", "1024", rettype="ipg", retmode="xml")
+    assert "NCBI sent <GBSet> in place of IPGReportSet XML." in got.warnings
+
+
 def test_an_answer_too_large_is_asked_for_in_halves(entrez, monkeypatch, world):
     from utils.errors import BadContent
     from utils.web import Web
@@ -230,7 +236,10 @@ def test_an_answer_too_large_is_asked_for_in_halves(entrez, monkeypatch, world):
 @pytest.mark.parametrize(
     ("options", "word"),
     [
-        ({"rettype": "fasta"}, "gene has no rettype=fasta"), ({"most": 201}, "most"),
+        ({"rettype": "fasta"}, "gene has no rettype=fasta"),
+        ({"rettype": "fasta"}, "is a form of protein, nuccore"),
+        ({"database": "protein", "ids": "1", "rettype": "ipg"}, "is a form of ipg"),
+        ({"most": 201}, "most"),
         ({"rettype": "docsum"}, "summary"), ({"database": "medgen", "ids": "1"}, "summary"),
         ({"max_chars": 199}, "max_chars"), ({"start": 1}, "start"), ({"ids": "BRCA1"}, "Search"),
         ({"database": "pubmed", "ids": "PMC6776410"}, "PMCID"), ({"ids": ()}, "672"),

@@ -94,16 +94,26 @@ def _tag(name: str, value: object) -> str:
 
 
 def fetch(database: str, names: list[str], params: dict[str, str]) -> Reply:
-    """Records in the form asked for; of an accession that is none the whole list is refused."""
+    """Records in the form asked for; of an accession nobody has the whole list is refused."""
     uids = [uid_of(database, name) for name in names]
+    errors = ""
     for name, uid in zip(names, uids, strict=True):
-        if not uid and database in {"protein", "nuccore", "nucleotide"}:
-            spaced = " ".join("Failed to understand id")
-            return text(f"Error: {spaced}: {name}\n", TEXT, 400)
+        if uid or database not in {"protein", "nuccore", "nucleotide"}:
+            continue
+        if re.fullmatch(r"[A-Z]{2}_\d{6,9}(\.\d+)?", name):
+            spaced = _spaced(f"Failed to retrieve sequence: {name}")
+            told = f"Error: CEFetchPApplication::proxy_stream(): Error: {spaced} \n\n\n"
+            return text(told, TEXT, 400)
+        errors += f"Error: {_spaced(f'Failed to understand id: {name}')} \n\n\n"
     unique = [uid for uid in dict.fromkeys(uids) if uid in rows(database)]
     mode = params.get("retmode") or "text"
     body, xml = as_text(database, unique, params.get("rettype", ""), mode)
-    return text(body, XML if xml else TEXT)
+    return text(body + errors, XML if xml else TEXT)
+
+
+def _spaced(words: str) -> str:
+    """As NCBI really writes it."""
+    return "  ".join(" ".join(word) for word in words.split())
 
 
 def links(database: str, uid: str, world: World) -> dict[str, list[str]]:

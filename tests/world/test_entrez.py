@@ -47,11 +47,15 @@ def test_records_can_be_searched_summed_up_and_fetched(world: World, database: s
     assert told(world, f"/efetch.fcgi?db={database}&id={uids[0]}&retmode=xml")
 
 
-def test_an_accession_that_is_none_spoils_the_whole_list(world: World) -> None:
-    path = "/efetch.fcgi?db=nuccore&rettype=fasta&retmode=text&id=NM_009000.1,X_1"
-    status, _, body = get(f"{world.url('eutils')}{path}")
-    assert status == 400
-    assert body.startswith(b"Error: F a i l e d")
+def test_an_accession_that_nobody_has_spoils_the_list_and_one_that_is_none_does_not(
+    world: World,
+) -> None:
+    path = "/efetch.fcgi?db=nuccore&rettype=fasta&retmode=text&id=NM_009000.1,"
+    status, _, body = get(f"{world.url('eutils')}{path}NM_999999.9")
+    assert (status, b"r e t r i e v e" in body) == (400, True)
+    status, _, body = get(f"{world.url('eutils')}{path}X_1")
+    assert (status, body[:12]) == (200, b">NM_009000.1")
+    assert b"Error: F a i l e d  t o  u n d e r s t a n d  i d" in body
 
 
 def test_a_database_that_is_none_is_an_error_at_200(world: World) -> None:

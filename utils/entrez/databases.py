@@ -65,7 +65,7 @@ class Database:
 _XML = Form("", "xml", "the whole record", "xml")
 _FASTA = Form("fasta", "text", "sequences in FASTA")
 _SEQUENCE = (
-    Form("fasta", "xml", "sequences as TinySeq XML", "xml"),
+    Form("fasta", "xml", "sequences as TinySeq XML (TSeqSet)", "xml"),
     Form("acc", "text", "accession numbers"),
     Form("seqid", "text", "SeqID strings"),
     Form("ft", "text", "feature table"),
@@ -82,17 +82,17 @@ _NUCLEOTIDE = (
     Form("fasta_cds_aa", "text", "translated coding regions in FASTA"),
     *_SEQUENCE,
 )
-_IPG = (
-    Form("ipg", "text", "identical proteins, tab-separated"),
-    Form("ipg", "xml", "IPGReportSet XML", "xml"),
-)
 _PROTEIN = (
     Form("gp", "text", "GenPept flat file"),
     Form("gp", "xml", "GBSet XML", "xml"),
     Form("gpc", "xml", "INSDSet XML", "xml"),
     _FASTA,
-    *_IPG,
     *_SEQUENCE,
+)
+# Since October 2022 of its own database only; protein sends GBSet XML in its place.
+_IPG = (
+    Form("ipg", "text", "identical proteins, tab-separated"),
+    Form("ipg", "xml", "IPGReportSet XML", "xml"),
 )
 _ARTICLES = Form("", "xml", "PubmedArticleSet XML", "pubmed_xml")
 _FULL_TEXT = Form("", "xml", "JATS XML (pmc-articleset)", "pmc_xml")
@@ -146,7 +146,7 @@ _DATABASES = (
         "clinvar", "ClinVar", "Variation ID", "65533",
         (
             Form("vcv", "xml", "ClinVarResult-Set XML, by variation", "xml", _BY_VARIATION),
-            Form("clinvarset", "xml", "ClinVarSet XML, by RCV record", "xml"),
+            Form("clinvarset", "xml", "ClinVarResult-Set XML, by RCV record", "xml"),
         ),
     ),
     Database(
@@ -279,8 +279,18 @@ def form_of(database: Database, rettype: str = "", retmode: str = "") -> Form:
             return form
     msg = f"{database.name} has no {_asked(wanted, mode)}."
     near = get_close_matches(wanted, [form.rettype for form in database.forms], 1, 0.5)
-    hint = f"Did you mean rettype={near[0]}?" if near else ""
+    hint = f"Did you mean rettype={near[0]}?" if near else _elsewhere(wanted)
     raise BadRequest(msg, hint, f"It has {offered(database.forms)}.")
+
+
+def _elsewhere(rettype: str) -> str:
+    """Which databases have such a form."""
+    have = [
+        one.name
+        for one in DATABASES.values()
+        if rettype and any(form.rettype == rettype for form in one.forms)
+    ]
+    return f"rettype={rettype} is a form of {', '.join(have)}." if have else ""
 
 
 def staged_form(database: Database, rettype: str = "", retmode: str = "") -> Form | None:

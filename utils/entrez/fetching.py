@@ -155,7 +155,15 @@ def _in_one(which: Asked, part: Part, form: Form, web: Web) -> Came:
         return _without_unknown(which, part, form, web, refused)
     if answer is None:
         return Came((), Records(()), tuple(Missing(uid, _UNKNOWN) for uid in part.uids))
-    return _accounted_for(which, part, Came((answer.body,), found[0]), web)
+    came = _accounted_for(which, part, Came((answer.body,), found[0]), web)
+    return replace(came, warnings=came.warnings + _another_form(found[0], form))
+
+
+def _another_form(records: Records, form: Form) -> tuple[str, ...]:
+    """A word on records that came in another form: NCBI falls back in silence."""
+    if not records.root or records.root in form.gives:
+        return ()
+    return (f"NCBI sent <{records.root}> in place of {form.gives}.",)
 
 
 def _without_unknown(which: Asked, part: Part, form: Form, web: Web, refused: NotOffered) -> Came:

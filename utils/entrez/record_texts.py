@@ -32,7 +32,13 @@ _NUMBERED = re.compile(r"(?:\A|(?<=\n\n))(\d{1,6})[.:] ", re.M)
 # One record may be several lines of these, or none.
 _LOOSE = frozenset({"runinfo", "ipg", "gene_table", "fasta_cds_na", "fasta_cds_aa"})
 _NO_RECORDS = re.compile(r"\s*(?:<!doctype html|<html|\{\s*\"error\")", re.I)
-_ABSENT = re.compile(r"^(?:\d+: )?id: \S+ Error occurred: .*\n?", re.M)
+# Lines about an identifier that has no record; NCBI spaces some of them out, letter by letter.
+_ABSENT = re.compile(
+    r"^(?:(?:\d+: )?id: \S+ Error occurred: |Error: .*F a i l e d +t o +).*\n?", re.M
+)
+
+
+_ABSENT_BYTES = re.compile(_ABSENT.pattern.encode(), re.M)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +46,8 @@ class Records:
     """Records as text; ``head`` and ``tail`` belong around any of them (the root of XML).
 
     ``counted``: each piece is one record, so that their number tells whether some are missing;
-    ``refused``: what the answer itself says of identifiers without a record.
+    ``refused``: what the answer itself says of identifiers without a record; ``root`` is the name
+    of the set.
     """
 
     pieces: tuple[str, ...]
@@ -48,6 +55,7 @@ class Records:
     tail: str = ""
     counted: bool = True
     refused: Mapping[str, str] = field(default_factory=dict)
+    root: str = ""
 
 
 def split_records(answer: Answer, form: Form) -> Records:
@@ -98,6 +106,7 @@ def _numbered(text: str) -> list[int]:
 def _of_xml(body: bytes, *, counted: bool) -> Records:
     from lxml import etree
 
+    body = _ABSENT_BYTES.sub(b"", body)
     if not body.strip():
         return Records(())
     root = parse(body)
@@ -111,7 +120,7 @@ def _of_xml(body: bytes, *, counted: bool) -> Records:
     # A set within the set is no record of its own.
     counted = counted and root.tag != "Bioseq-set"
     refused = {row.get("Id", ""): one_line(row.get("error", "")) for row in root.iter("Reply")}
-    return Records(pieces, head, tail, counted, refused)
+    return Records(pieces, head, tail, counted, refused, str(root.tag))
 
 
 def records_of(root: Any) -> list[Any]:

@@ -1,4 +1,8 @@
-"""Searching any Entrez database, or all of them; how a term is spelled; what a database holds."""
+"""Searching any Entrez database, or all of them; how a term is spelled.
+
+All are asked one by one: EGQuery, made for that, leads to a host inside NCBI's own network since
+2024 (https://github.com/ropensci/rentrez/issues/217, September 2026).
+"""
 
 from __future__ import annotations
 

@@ -48,7 +48,10 @@ _LONGEST_GET = 1000
 Params = Mapping[str, Any]
 _ERROR = re.compile(rb"<ERROR>\s*(.*?)\s*</ERROR>", re.S)
 # What stays wrong however often it is asked; everything else may pass.
-_LASTING = re.compile(r"invalid db name|can not retrieve dbinfo|neither query_key nor id", re.I)
+_LASTING = re.compile(
+    r"invalid db name|not retrieve dbinfo|neither query_key nor id|ids (?:have|contain) invalid",
+    re.I,
+)
 
 
 @dataclass(frozen=True, slots=True)

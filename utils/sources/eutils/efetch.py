@@ -1,7 +1,8 @@
 """EFetch: the records of any Entrez database, as they are, in any form it has.
 
-Unknown identifiers are left out without a word, and the order is nobody's promise. Of identifiers
-that are none at all the answer is status 400, in some databases for the whole list.
+Unknown identifiers are left out without a word, and the order is nobody's promise. In the sequence
+databases an accession that nobody has costs the whole list (status 400), and one that is none
+leaves a line ``Error: F a i l e d …`` among the records.
 https://www.ncbi.nlm.nih.gov/books/NBK25499/
 """
 
