@@ -15,6 +15,7 @@ import chromadb  # type: ignore[import-not-found, unused-ignore]
 import numpy as np
 
 BATCH = 1_000
+ASKED = 100  # at once: its database takes no more names than so many answers have
 
 
 def main(folder: Path, limit: int) -> None:
@@ -28,8 +29,8 @@ def main(folder: Path, limit: int) -> None:
             rows = vectors[start : start + BATCH]
             kept.add(ids=[str(start + at) for at in range(len(rows))], embeddings=rows)
         found: list[list[str]] = []
-        for start in range(0, len(asked), BATCH):
-            found += kept.query(asked[start : start + BATCH], n_results=limit)["ids"]
+        for start in range(0, len(asked), ASKED):
+            found += kept.query(asked[start : start + ASKED], n_results=limit)["ids"]
     print(json.dumps([[int(name) for name in names] for names in found]))
 
 
