@@ -31,6 +31,11 @@ _SETTINGS = {
 }
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """Three for two cores: many tests wait for a disk, a socket or another process."""
+    return (os.cpu_count() or 1) * 3 // 2
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     absent = pytest.mark.skip(reason="needs ../shared/data, which is not beside this checkout")
     for item in items:

@@ -605,7 +605,6 @@ def cost(work: Callable[[], None], with_memory: bool) -> dict[str, int]:
         nonlocal count
         count += event in ("call", "c_call")
 
-    gc.collect()
     gc.disable()
     if with_memory:
         tracemalloc.start()
