@@ -177,6 +177,14 @@ def test_many_identifiers_are_posted(entrez, world):
     ]  # fmt: skip
 
 
+def test_accessions_are_posted_as_what_they_stand_for(entrez, world):
+    kept = entrez.post("protein", "NP_009000.1 6552299 6552300")
+    assert kept.total == 2
+    assert world.requests[-1].params["id"] == "6552299,6552300"
+    with pytest.raises(BadRequest, match=r"no record of NP_999999\.1"):
+        entrez.post("protein", "NP_009000.1 NP_999999.1")
+
+
 def test_more_than_200_identifiers_go_by_post_however_short(entrez, world):
     entrez.summary("gene", range(1, 202), most=201)
     assert world.requests[-1].method == "POST"

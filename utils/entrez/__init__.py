@@ -14,11 +14,12 @@ from ..web import Web
 from .asked import Missing, asked, is_given, named
 from .databases import form_of, staged_form
 from .fetching import Fetch, fetch
-from .histories import History, remember
+from .histories import History
 from .identifiers import read_ids
 from .information import DatabaseInfo, DatabaseList, every_database, one_database
 from .linking import Linked, Links, LinksOfOne, link
 from .paging import Pages, Told, pages_of, pages_of_search
+from .posting import post
 from .searching import Count, GlobalCounts, Search, Spelling, Untold, global_query, search, spell
 from .summing import Summary, SummaryPage, summary
 
@@ -181,25 +182,17 @@ class Entrez:
         return one_database(database, self._web) if database else every_database(self._web)
 
     def post(self, database: str, ids: Identifiers) -> History:
-        """Put at most 10,000 identifiers on NCBI's history server; whether they exist is not asked.
+        """Put at most 10,000 identifiers on NCBI's history server.
+
+        Whether numbers are of any record is not asked; accessions are looked up.
 
         Raises
         ------
         StoreFailed
             The name of the history could not be kept on the disk.
         """
-        from ..errors import StoreFailed
-        from ..sources.eutils.epost import posted_ids
-
         home = named(database, self._web)
-        uids = read_ids(home, ids)
-        there = posted_ids(home.name, uids, self._web)
-        words = f"{len(uids):,} identifiers posted"
-        place = remember(home.name, words, len(uids), there, self._web)
-        if place is None:
-            msg = "The name of the history could not be kept on the disk."
-            raise StoreFailed(msg, "Give the identifiers themselves, or free some space.")
-        return place.history
+        return post(home, read_ids(home, ids), self._web)
 
     def spell(self, database: str, term: str) -> Spelling:
         """How a database would spell a term."""

@@ -144,10 +144,7 @@ _DATABASES = (
     ),
     Database(
         "clinvar", "ClinVar", "Variation ID", "65533",
-        (
-            Form("vcv", "xml", "ClinVarResult-Set XML, by variation", "xml", _BY_VARIATION),
-            Form("clinvarset", "xml", "ClinVarResult-Set XML, by RCV record", "xml"),
-        ),
+        (Form("vcv", "xml", "ClinVarResult-Set XML, by variation", "xml", _BY_VARIATION),),
     ),
     Database(
         "snp", "dbSNP", "rs number", "268",

@@ -161,7 +161,7 @@ def _in_one(which: Asked, part: Part, form: Form, web: Web) -> Came:
 
 def _another_form(records: Records, form: Form) -> tuple[str, ...]:
     """A word on records that came in another form: NCBI falls back in silence."""
-    if not records.root or records.root in form.gives:
+    if not records.pieces or not records.root or records.root in form.gives:
         return ()
     return (f"NCBI sent <{records.root}> in place of {form.gives}.",)
 
@@ -206,16 +206,26 @@ def _accounted_for(which: Asked, part: Part, came: Came, web: Web) -> Came:
 
 def unknown_ids(which: Asked, uids: Sequence[str], web: Web) -> tuple[Missing, ...]:
     """Those of the identifiers that ESummary does not know either."""
+    return looked_up(which.database.name, uids, web)[1]
+
+
+def looked_up(
+    database: str, names: Sequence[str], web: Web
+) -> tuple[dict[str, str], tuple[Missing, ...]]:
+    """The UID behind each identifier, as ESummary knows it, and those it does not know."""
+    uids: dict[str, str] = {}
     unknown: list[Missing] = []
-    for at in range(0, len(uids), _MOST_SUMMARIES):
-        batch = uids[at : at + _MOST_SUMMARIES]
-        asked = {"db": which.database.name, "retmode": "json", "id": ",".join(batch)}
-        found = esummary(asked, web)
-        names = known_names(found.records)
+    for at in range(0, len(names), _MOST_SUMMARIES):
+        batch = names[at : at + _MOST_SUMMARIES]
+        found = esummary({"db": database, "retmode": "json", "id": ",".join(batch)}, web)
+        known = known_names(found.records)
+        uids |= {name: known[name] for name in batch if name in known}
         unknown += [
-            Missing(uid, found.refused.get(uid) or _UNKNOWN) for uid in batch if uid not in names
+            Missing(name, found.refused.get(name) or _UNKNOWN)
+            for name in batch
+            if name not in known
         ]
-    return tuple(unknown)
+    return uids, tuple(unknown)
 
 
 def known_names(records: dict[str, dict[str, object]]) -> dict[str, str]:

@@ -162,7 +162,8 @@ def pages_of_search(
         msg = f"{database.name} finds nothing for {shortened(one_line(term), 100)!r}."
         raise BadRequest(msg, *found.warnings, "Look at the spelling, or at the search fields.")
     sliced = database.name == "pubmed" and min(found.total, most) > PUBMED_WALL
-    if sliced or found.history is None:
+    # What goes with a form may be about identifiers (ClinVar's is), so they are given themselves.
+    if sliced or found.history is None or (form and form.also):
         pages = _of_many(database, term, found.total, form, web, most, told)
     else:
         from .asked import asked
