@@ -1,12 +1,15 @@
 """All records of a search, a history or a list, answer by answer, on their way into a dataset.
 
-By POST or from the history server, one request after the other at NCBI's pace. An answer that is
-missing is raised, not skipped: a dataset is whole, or says what it lacks.
+By POST or from the history server, at NCBI's pace, a few requests under way at a time. An answer
+that is missing is raised, not skipped: a dataset is whole, or says what it lacks.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from itertools import chain
 
 from ..datasets.page import Page
@@ -19,13 +22,22 @@ from .asked import PUBMED_WALL, Asked, Missing, Part, require_between
 from .databases import Database, Form
 from .fetching import brought, halved, known_names
 from .searching import search
-from .summing import summed
+from .summing import SILENT, summed
 
 Told = Callable[[int, int], object]
 MOST_PAGED = 100_000
 # Records in one request: articles and whole samples are long, summaries are short.
 _BATCH = {"docsum_json": 500, "pubmed_xml": 200, "pmc_xml": 25, "xml": 100}
-_SILENT = "NCBI sent no summary of it"
+_AT_ONCE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What one request came to."""
+
+    pages: tuple[Page, ...]
+    not_found: tuple[Missing, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 class Pages:
@@ -79,11 +91,28 @@ class Pages:
 
     def __iter__(self) -> Iterator[Page]:
         done = 0
-        for part in self._parts():
-            yield from self._asked(part)
+        for part, answer in self._answers():
+            self.not_found += answer.not_found
+            self.warnings += [words for words in answer.warnings if words not in self.warnings]
+            yield from answer.pages
             done += part.size
             if self._told:
                 self._told(done, self.wanted)
+
+    def _answers(self) -> Iterator[tuple[Part, _Answer]]:
+        """The answers in order; the next ones are under way while one is looked at."""
+        pool = ThreadPoolExecutor(_AT_ONCE, "entrez-pages")
+        ahead: deque[tuple[Part, Future[_Answer]]] = deque()
+        try:
+            for part in self._parts():
+                ahead.append((part, pool.submit(self._asked, part)))
+                if len(ahead) == _AT_ONCE:
+                    asked, answer = ahead.popleft()
+                    yield asked, answer.result()
+            for asked, answer in ahead:
+                yield asked, answer.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
 
     def _parts(self) -> Iterator[Part]:
         size = _BATCH[self.form]
@@ -100,37 +129,36 @@ class Pages:
                 left -= len(taken)
                 yield Part({"id": ",".join(taken)}, taken, len(taken))
 
-    def _asked(self, part: Part) -> Iterator[Page]:
+    def _asked(self, part: Part) -> _Answer:
         if self._as is None:
-            yield from self._summaries(part)
-            return
+            return self._summaries(part)
         came = brought(self._which, part, self._as, self._web)
-        self.not_found += came.not_found
-        self._warn(came.warnings)
-        for body in came.bodies:
-            yield Page(self.database, self.form, body)
+        pages = tuple(Page(self.database, self.form, body) for body in came.bodies)
+        return _Answer(pages, came.not_found, came.warnings)
 
-    def _summaries(self, part: Part) -> Iterator[Page]:
+    def _summaries(self, part: Part) -> _Answer:
         try:
             found = summed(self._which, part, self._web)
         except BadContent as error:
             if part.size == 1:
                 msg = f"A summary of {self.database} is too large: {error.message}"
                 raise EntrezFailed(msg, "Leave it out.") from None
-            for half in halved(part):
-                yield from self._summaries(half)
-            return
+            first, second = (self._summaries(half) for half in halved(part))
+            return _Answer(
+                first.pages + second.pages,
+                first.not_found + second.not_found,
+                first.warnings + second.warnings,
+            )
         names = known_names(found.records)
-        for uid in part.uids or found.uids:
-            if uid.upper() not in names:
-                self.not_found.append(Missing(uid, found.refused.get(uid) or _SILENT))
-        if not part.uids and (lack := part.size - len(found.uids)) > 0:
-            self._warn((f"{lack:,} summaries did not come; the history does not tell which.",))
-        if found.records:
-            yield Page(self.database, found.form, found.body)
-
-    def _warn(self, words: Iterable[str]) -> None:
-        self.warnings += [one for one in words if one not in self.warnings]
+        missing = tuple(
+            Missing(uid, found.refused.get(uid) or SILENT)
+            for uid in part.uids or found.uids
+            if uid.upper() not in names
+        )
+        lack = 0 if part.uids else part.size - len(found.uids)
+        told = f"{lack:,} summaries did not come; the history does not tell which."
+        page = Page(self.database, found.form, found.body)
+        return _Answer((page,) * bool(found.records), missing, (told,) if lack > 0 else ())
 
 
 def pages_of(

@@ -16,7 +16,7 @@ from .fetching import MOST_CHARS, known_names
 from .histories import forgotten, is_forgotten
 
 MOST_SUMMARIES = 500
-_SILENT = "NCBI sent no summary of it"
+SILENT = "NCBI sent no summary of it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def summary(which: Asked, web: Web, *, start: int, most: int, max_chars: int) ->
             room -= len(plain_json(one.fields))
             shown.append(one)
         else:
-            missing.append(Missing(name, found.refused.get(name) or _SILENT))
+            missing.append(Missing(name, found.refused.get(name) or SILENT))
         taken += 1
     end = start + (taken if taken < len(uids) else part.size)
     return SummaryPage(
