@@ -135,6 +135,19 @@ SAMPLES = _xml(
 </Description><Attributes><Attribute attribute_name="sex">male</Attribute></Attributes></BioSample>
 </BioSampleSet>""",
 )
+EXPERIMENTS = _xml(
+    "sra",
+    """<?xml version="1.0" ?><EXPERIMENT_PACKAGE_SET><EXPERIMENT_PACKAGE>
+<EXPERIMENT accession="SRX1" alias="e1"><IDENTIFIERS><PRIMARY_ID>SRX1</PRIMARY_ID></IDENTIFIERS>
+<DESIGN><LIBRARY_DESCRIPTOR><LIBRARY_STRATEGY>RNA-Seq</LIBRARY_STRATEGY><LIBRARY_LAYOUT>
+<PAIRED NOMINAL_LENGTH="300"/></LIBRARY_LAYOUT></LIBRARY_DESCRIPTOR></DESIGN></EXPERIMENT>
+<SAMPLE accession="SRS1"><SAMPLE_NAME><TAXON_ID>9606</TAXON_ID></SAMPLE_NAME><SAMPLE_ATTRIBUTES>
+<SAMPLE_ATTRIBUTE><TAG>sex</TAG><VALUE>male</VALUE></SAMPLE_ATTRIBUTE></SAMPLE_ATTRIBUTES></SAMPLE>
+<RUN_SET runs="1" bases="900">
+<RUN accession="SRR1" total_spots="10" published="2014-03-06 10:11:12">
+<Statistics nreads="2"><Read index="0" count="10"/><Read index="1" count="10"/></Statistics></RUN>
+</RUN_SET></EXPERIMENT_PACKAGE></EXPERIMENT_PACKAGE_SET>""",
+)
 COMPOUNDS = Page(
     "pccompound",
     "rows",

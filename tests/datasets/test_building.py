@@ -24,7 +24,17 @@ def file(tmp_path):
 
 @pytest.mark.parametrize(
     "name",
-    ["GENES", "RUNS", "VARIANTS", "TAXA", "ENTREZGENE", "SEQUENCES", "SAMPLES", "COMPOUNDS"],
+    [
+        "GENES",
+        "RUNS",
+        "VARIANTS",
+        "TAXA",
+        "ENTREZGENE",
+        "SEQUENCES",
+        "SAMPLES",
+        "EXPERIMENTS",
+        "COMPOUNDS",
+    ],
 )
 def test_every_form_makes_a_sound_dataset(file, name):
     built = build([getattr(pages, name)], file, ABOUT)
@@ -91,6 +101,11 @@ def test_wrappers_and_types_of_xml_leave_no_trace(file):
     build([pages.SAMPLES], file, ABOUT)
     sex = "SELECT value FROM attributes WHERE attribute_name = 'sex' ORDER BY uid"
     assert rows(file, sex) == [("female",), ("male",)]
+    build([pages.EXPERIMENTS], file, ABOUT)
+    assert rows(file, "SELECT tag, value FROM sample_attributes") == [("sex", "male")]
+    assert rows(file, "SELECT sample_name_taxon_id FROM sra") == [(9606,)]
+    spots = "SELECT uid, total_spots, published FROM run_set_run"
+    assert rows(file, spots) == [("SRX1", 10, "2014-03-06 10:11:12")]
 
 
 def rows_page(*records):

@@ -118,6 +118,7 @@ def test_numbers_beyond_all_bounds(file):
     built = build([page(body, article(huge))], file, {})
     check(built)
     assert rows(file, "SELECT uid, year FROM articles") == [(1, None)]
+    assert built.warnings == ("Records without an identifier were left out: 1.",)
 
 
 def test_a_broken_page_after_a_whole_one_leaves_nothing(file):

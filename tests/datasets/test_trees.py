@@ -88,6 +88,9 @@ def test_records_that_are_not_there():
       <error>cannot get document summary</error></DocumentSummary></DocumentSummarySet>
       </eSummaryResult>"""
     assert read("docsum_xml", gone) == [("1", None)]
+    first = """<eSummaryResult><ERROR>Invalid uid 4 at position=0</ERROR><DocSum><Id>5</Id>
+      <Item Name="a" Type="String">b</Item></DocSum></eSummaryResult>"""
+    assert read("docsum_xml", first) == [("4", None), ("5", {"a": "b"})]
     error = {"uid": "1", "error": "cannot get document summary"}
     told = json.dumps(
         {"result": {"uids": ["1", "2"], "1": error, "2": {"error": "none", "a": 1, "b": 2}}}

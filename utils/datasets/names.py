@@ -65,6 +65,8 @@ def unique(name: str, taken: set[str]) -> str:
     >>> unique("uid", taken), unique("order", taken), unique("3_utr", taken), unique("", taken)
     ('uid_2', 'order_', 'n_3_utr', 'field')
     """
+    while len(name) > _LONGEST and "_" in name:
+        name = name.partition("_")[2]  # the last words tell most
     made = name[:_LONGEST].strip("_") or "field"
     if made[0].isdigit():
         made = f"n_{made}"

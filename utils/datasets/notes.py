@@ -10,12 +10,14 @@ _NAMED = 10
 class Notes:
     """What happened while the pages were read.
 
-    ``empty_fields`` are those the database has and no record fills: they are no columns.
+    ``empty_fields`` are those the database has and no record fills: they are no columns;
+    ``nameless`` counts records that were left out, since nothing tells them apart.
     """
 
     def __init__(self) -> None:
         self.missing: dict[str, None] = {}
         self.empty_fields: list[str] = []
+        self.nameless = 0
         self._again: dict[str, int] = {}
         self._numbers = 0
 
@@ -42,6 +44,8 @@ class Notes:
                 f"{len(self._again):,} {records} came more than once, the last one counts: "
                 f"{named}{more}."
             )
+        if self.nameless:
+            yield f"Records without an identifier were left out: {self.nameless:,}."
         if self.missing:
             named = ", ".join(list(self.missing)[:_NAMED])
             more = ", …" if len(self.missing) > _NAMED else ""

@@ -87,6 +87,8 @@ class PubmedTables:
                     self._notes.not_found(pmid)
             elif uid := whole(record.ids.pmid):
                 self._put(uid, record, element)
+            else:
+                self._notes.nameless += 1
 
     def _put(self, uid: int, paper: Paper, element: _Element) -> None:
         if uid in self._seen:

@@ -43,6 +43,7 @@ _INLINE = frozenset(_MARKUP_NAMES.split())
 _MARKUP = re.compile(r"</?(?:i|b|u|em|strong|sub|sup|p|br)\s*/?>", re.I)
 _REFERENCE = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _DECLARATION = re.compile(r"\s*<\?xml[^>]*\?>")
+_INVALID_UID = re.compile(r"uid\s+(\w{1,30})", re.I | re.A)
 _PLAIN = re.compile(r"[^a-z0-9]+")
 # What names a record, the surest first; spelled without case and signs.
 _UID_NAMES = (
@@ -179,20 +180,19 @@ def _root(page: Page) -> _Element:
         root: _Element = parse(page.body.lstrip())
     except BadContent as error:
         raise _unreadable(page, error.message) from None
-    errors = [_said(element) for element in (root, *root) if _local(element) == "ERROR"]
+    errors = [element for element in (root, *root) if _local(element).upper() == "ERROR"]
     if errors and not any(_local(child) in {"DocSum", "DocumentSummarySet"} for child in root):
-        raise _failed(page, errors[0])
+        raise _failed(page, readable_text(errors[0]) or "no reason given")
     return root
-
-
-def _said(element: _Element) -> str:
-    return readable_text(element) or "no reason given"
 
 
 def _docsums(page: Page) -> Iterator[Record]:
     root = _root(page)
     if "summary" not in _local(root).lower():
         raise _unreadable(page, f"its root is <{_local(root)}>")
+    for error in root.iterchildren("ERROR"):  # of one record; others are there
+        if named := _INVALID_UID.search(readable_text(error)):
+            yield Record(named[1], None)
     for element in root.iter("DocSum", "DocumentSummary"):
         if element.tag == "DocSum":
             uid, fields = element.findtext("Id") or "", _items(element)
@@ -269,8 +269,9 @@ def _is_typed(element: _Element, child: _Element) -> bool:
     parent = element.getparent()
     if parent is None or element.attrib:
         return False
-    own = _local(element)
-    return own.startswith(f"{_local(parent)}_") and not _local(child).startswith(f"{own}_")
+    own, outer = _local(element), _local(parent)
+    is_member = own.startswith(f"{outer}_") and not outer.isupper()  # SAMPLE_NAME is no member
+    return is_member and not _local(child).startswith(f"{own}_")
 
 
 def _one_or_many(values: list[Tree], container: str, name: str) -> Tree:
