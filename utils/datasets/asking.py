@@ -9,7 +9,7 @@ again, so it should be put in order: without ORDER BY, SQLite promises none.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -100,7 +100,9 @@ def ask(
     return Asked(tuple(told["columns"]), rows, next_start, told["cut"], told["seconds"])
 
 
-def all_rows(file: Path, sql: str, seconds: float) -> Iterator[tuple[list[str], list[list[Any]]]]:
+def all_rows(
+    file: Path, sql: str, seconds: float
+) -> Generator[tuple[list[str], list[list[Any]]], None, None]:
     """Every row of one statement, which runs once: pages of (columns, rows), at least one.
 
     No cell is cut. A page may take *seconds*; to stop earlier, close the iterator.

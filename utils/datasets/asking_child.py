@@ -269,8 +269,11 @@ def _cell(value: Any) -> Any:
     return value
 
 
+_encoded = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
 def _length(cells: list[Any]) -> int:
-    return len(json.dumps(cells, ensure_ascii=False, separators=(",", ":")))
+    return len(_encoded(cells))
 
 
 def _shortened(cells: list[Any], max_chars: int) -> list[Any]:
