@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import Miss
+from ..plain_text import one_line
 from ..sources.eutils.einfo import database as described
 from ..sources.eutils.einfo import databases
 from ..sources.loose_json import mappings, short_text, whole
@@ -99,10 +100,10 @@ def one_database(name: str, web: Web) -> DatabaseInfo:
     told, _ = described(known.name, web)
     return DatabaseInfo(
         name=known.name,
-        title=known.title if known.name in DATABASES else short_text(told.get("menuname")),
-        description=short_text(told.get("description")),
+        title=known.title if known.name in DATABASES else _line(told.get("menuname")),
+        description=_line(told.get("description")),
         records=whole(told.get("count")) or 0,
-        last_update=short_text(told.get("lastupdate")),
+        last_update=_line(told.get("lastupdate")),
         uid=known.uid,
         example=known.example,
         fetch=known.forms,
@@ -110,7 +111,7 @@ def one_database(name: str, web: Web) -> DatabaseInfo:
         fields=tuple(
             _field(row)
             for row in mappings(told.get("fieldlist"))
-            if short_text(row.get("ishidden")) != "Y"
+            if _line(row.get("ishidden")) != "Y"
         ),
         links=tuple(map(_link, mappings(told.get("linklist")))),
     )
@@ -128,15 +129,19 @@ def _staged_from(database: Database) -> str:
 
 def _field(row: Mapping[str, Any]) -> Field:
     return Field(
-        name=short_text(row.get("name")),
-        title=short_text(row.get("fullname")),
-        description=short_text(row.get("description")),
+        name=_line(row.get("name")),
+        title=_line(row.get("fullname")),
+        description=_line(row.get("description")),
         terms=whole(row.get("termcount")) or 0,
-        is_date=short_text(row.get("isdate")) == "Y",
-        is_number=short_text(row.get("isnumerical")) == "Y",
+        is_date=_line(row.get("isdate")) == "Y",
+        is_number=_line(row.get("isnumerical")) == "Y",
     )
 
 
 def _link(row: Mapping[str, Any]) -> LinkKind:
     names = ("name", "menu", "description", "dbto")
-    return LinkKind(*(short_text(row.get(name)) for name in names))
+    return LinkKind(*(_line(row.get(name)) for name in names))
+
+
+def _line(value: object) -> str:
+    return one_line(short_text(value))

@@ -50,7 +50,8 @@ def read_summaries(answer: Answer) -> Summaries:
     reply = mapping(answer.json())
     result = reply.get("result")
     if isinstance(result, dict) and isinstance(result.get("uids"), list):
-        rows = {uid: result.get(uid) for uid in filter(None, map(text, result["uids"]))}
+        uids = (one_line(text(uid)) for uid in result["uids"])
+        rows = {uid: result.get(uid) for uid in uids if uid}
         return _sorted_out(rows, "docsum_json", answer.body)
     told = _told(reply)
     if "Empty id list" in told:
@@ -75,7 +76,7 @@ def _sorted_out(
         if not isinstance(row, dict):
             refused[uid] = _SILENT
         elif "error" in row:
-            refused[uid] = text(row["error"])[:LONGEST_NAME] or _SILENT
+            refused[uid] = one_line(text(row["error"]))[:LONGEST_NAME] or _SILENT
         else:
             records[uid] = row
     return Summaries(records, refused, tuple(rows), form, body)

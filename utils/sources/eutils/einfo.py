@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...errors import Unreachable
+from ...plain_text import one_line
 from ...web import Answer, Web
 from ..loose_json import mapping, text, whole
 from . import ask, dicts, shown_url
@@ -43,7 +44,7 @@ def databases(web: Web) -> tuple[str, ...]:
     if not isinstance(known, list):
         known = _names(ask(web, "einfo", {"retmode": "json"}, read=_names))
         web.memory.keep("einfo", "", known, _REMEMBERED_DAYS)
-    return tuple(filter(None, map(text, known)))
+    return tuple(filter(None, (one_line(text(name)) for name in known)))
 
 
 def _names(answer: Answer) -> list[str]:

@@ -101,9 +101,9 @@ def _set(row: Mapping[str, Any]) -> LinkSet:
     rows = dicts(row.get("linksetdbs"))
     told = [row.get("ERROR"), *(one.get("error") or one.get("ERROR") for one in rows)]
     return LinkSet(
-        uids=tuple(filter(None, map(text, uids if isinstance(uids, list) else ()))),
+        uids=tuple(filter(None, map(_line, uids if isinstance(uids, list) else ()))),
         lists=tuple(_list(one) for one in rows if text(one.get("linkname"))),
-        trouble=" ".join(filter(None, map(short_text, told))),
+        trouble=" ".join(filter(None, map(_line, told))),
     )
 
 
@@ -113,8 +113,12 @@ def _list(row: Mapping[str, Any]) -> LinkList:
         text(one.pmid): one.score for one in map(_link, rows if isinstance(rows, list) else ())
     }
     kept = {uid: score for uid, score in found.items() if uid.isdecimal()}
-    name, database = short_text(row.get("linkname")), short_text(row.get("dbto"))
+    name, database = _line(row.get("linkname")), _line(row.get("dbto"))
     return LinkList(name, database, tuple(kept), tuple(kept.values()))
+
+
+def _line(value: object) -> str:
+    return one_line(short_text(value))
 
 
 def link_names(params: Mapping[str, Any], web: Web) -> list[LinkSet]:

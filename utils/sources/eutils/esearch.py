@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...errors import EntrezFailed, Unreachable
-from ...plain_text import shortened
+from ...plain_text import one_line, shortened
 from ...web import Answer, Web
 from ..loose_json import mapping, text, whole
 from . import ask
@@ -56,9 +56,9 @@ def esearch(database: str, params: Mapping[str, Any], web: Web) -> Hits:
     result = _result(database, ask(web, "esearch", asked, read=Answer.json))
     uids = result.get("idlist")
     return Hits(
-        uids=tuple(filter(None, map(text, uids if isinstance(uids, list) else ()))),
+        uids=tuple(filter(None, map(_line, uids if isinstance(uids, list) else ()))),
         total=_count(result),
-        translation=text(result.get("querytranslation")),
+        translation=_line(result.get("querytranslation")),
         warnings=tuple(dict.fromkeys(_warnings(result))),
         web_env=text(result.get("webenv")),
         query_key=text(result.get("querykey")),
@@ -73,7 +73,7 @@ def count(database: str, term: str, web: Web) -> int:
 
 def _result(database: str, answer: Answer) -> dict[str, Any]:
     result = mapping(mapping(answer.json()).get("esearchresult"))
-    if told := text(result.get("ERROR")):
+    if told := _line(result.get("ERROR")):
         msg = f"{database} could not run the search: {shortened(told, 200)}."
         hints = ("Check brackets, quotes and field tags.", "Try again in a minute.")
         raise EntrezFailed(msg, *hints, database=database)
@@ -91,6 +91,10 @@ def _warnings(result: Mapping[str, Any]) -> Iterator[str]:
     lists = {**mapping(result.get("errorlist")), **mapping(result.get("warninglist"))}
     for kind, sentence in _WARNINGS.items():
         told = lists.get(kind)
-        for item in map(text, told if isinstance(told, list) else ()):
+        for item in map(_line, told if isinstance(told, list) else ()):
             if item and item != "No items found.":
                 yield sentence.format(shortened(item, 200))
+
+
+def _line(value: object) -> str:
+    return one_line(text(value))
