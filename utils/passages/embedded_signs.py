@@ -3,8 +3,8 @@
 Comparing a million vectors of 384 numbers moves 1.5 GB through memory. Two that point the same
 way agree in the signs of most of their numbers, so that of many rows those whose signs differ
 least from the question's are compared exactly, and the others not at all. With a hundred times
-as many as wanted, 99 of a hundred of the best fifty of a million are the same, and what comes in
-place of the others is as near to a thousandth (`benchmarks/corpus_retrieval.py`).
+as many as wanted, 99 of a hundred of the best fifty of a million are the same, and all but a
+thousandth of the cosine is kept (`benchmarks/corpus_retrieval.py`).
 
 ``signs-<generation>.u64`` holds a row for each of the vectors' file, 64 signs a number, and is
 made from that file alone: who indexes checks it and makes it again where it is wrong; a reader
