@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .citations import Format
     from .compounds import Compounds, Listed
     from .corpus import Corpus
+    from .datasets import Datasets
     from .entrez import Entrez
     from .errors import PaperError
     from .harvest.corpus_lock import Rebuilt
@@ -108,6 +109,14 @@ class Library:
         from .entrez import Entrez
 
         return Entrez(self.web)
+
+    @cached_property
+    def datasets(self) -> Datasets:
+        """Results of Entrez as tables that are asked in SQL."""
+        from .datasets import Datasets
+
+        folder = self.settings.papers_dir
+        return Datasets(folder / ".papershelf" / "datasets", folder / "exports")
 
     @cached_property
     def _ladder(self) -> Ladder:

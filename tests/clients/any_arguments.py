@@ -55,6 +55,7 @@ ENVELOPE = {
 
 LAST_JOB = "the job of the last harvest"
 LAST_FILE = "the file of the last paper"
+LAST_DATASET = "the last dataset"
 # Those that cost no real time; between two of them the world is calm.
 MOODS = (
     *("down", "storm", "garbage", "reset", "empty", "truncate", "mislabel", "captcha", "paywall"),
@@ -63,6 +64,11 @@ MOODS = (
 )
 NOWHERE = "http://127.0.0.1:9/latest/meta-data/"  # where nobody listens
 WORDS = ("coral", "CXCL12", "CXCR4", "neoplasms", "cells", "crowd[ti] AND 2020[dp]", "Review")
+DATABASES = ("pubmed", "gene", "clinvar", "taxonomy", "Gene ", "nosuch")
+STATEMENTS = (
+    *("SELECT * FROM _dataset", "SELECT name FROM sqlite_schema", "SELECT count(*) FROM gene"),
+    *("DROP TABLE gene", "SELECT 1; SELECT 2", "SELECT nmae FROM gene", "ATTACH 'x' AS y"),
+)
 DATES = ("2020", "2024/05", "2025/01/31", "2020/02/30", "3000", "1799/1/1")
 JUNK = (
     *(
@@ -127,6 +133,10 @@ class Calls:
             "id": anything,
             "paper": [*anything, *[LAST_FILE] * len(anything)],
             "job": [LAST_JOB],
+            "database": DATABASES,
+            "to_database": DATABASES,
+            "dataset": [LAST_DATASET],
+            "sql": STATEMENTS,
             "year": ["2024", "2025", "20", ""],
             "min_date": DATES,
             "max_date": DATES,
@@ -249,7 +259,7 @@ class Caller:
         for schema in self._schemas.values():
             Draft202012Validator.check_schema(schema)
         self._call, self._heard = call, heard
-        self._last = {LAST_JOB: "", LAST_FILE: ""}
+        self._last = {LAST_JOB: "", LAST_FILE: "", LAST_DATASET: ""}
 
     def __call__(self, tool: str, arguments: dict[str, Any], mood: str = "") -> None:
         """Make one call and write down what came of it."""
@@ -275,6 +285,7 @@ class Caller:
 
     def _remember(self, structure: Mapping[str, Any]) -> None:
         self._last[LAST_JOB] = structure.get("job_id") or self._last[LAST_JOB]
+        self._last[LAST_DATASET] = structure.get("dataset") or self._last[LAST_DATASET]
         path = structure.get("file_path") or ""
         self._last[LAST_FILE] = path.rpartition("/")[2] or self._last[LAST_FILE]
 

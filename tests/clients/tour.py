@@ -1,7 +1,7 @@
 """One call of everything a server offers, the same for every client, and who judges the answers.
 
 The steps are JSON, so that clients in other languages take the same tour. ``$job`` stands for the
-job of the harvest before.
+harvest and ``$dataset`` for the dataset that a call before has made.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import Any, Protocol
 from tests.clients.any_arguments import fault_of_refusal, fault_of_result
 from tests.world import World
 
-JOB = "$job"
+JOB, DATASET = "$job", "$dataset"
 # Tools whose arguments are all optional, but not all at once.
 CHOSEN = {"download_paper": ("pmid",), "harvest_papers": ("ids",)}
-# Those after need what these leave; the job is that of the last.
+# Those after need what these leave.
 FIRST = ("pubmed_sync_delta", "download_paper", "harvest_papers")
 REFUSED = {"kind": "refusal", "name": "search_pubmed", "arguments": {"query": ""}}
 
@@ -46,12 +46,44 @@ def examples(world: World) -> dict[str, Any]:
         "query_key": "tour",
         "last_edat": "2025-01-01",
         "text": paper.plain_title,
+        "tool_name": "search_pubmed",
     }
     one |= dict.fromkeys(
         ("pmid", "source_pmid", "paper", "identifier", "paper_id", "key"), paper.pmid
     )
     one |= {name: [paper.pmid] for name in ("pmids", "ids", "papers")}
     return one | dict.fromkeys(("query", "query_term", "term", "question", "topic"), "coral")
+
+
+def operations(world: World) -> dict[str, list[dict[str, Any]]]:
+    """A call of every operation, of the tools that have several."""
+    paper = world.paper("pmc_cloud")
+    ids, coral, aspirin = {"ids": [paper.pmid]}, {"term": "coral"}, {"query": "aspirin"}
+    asked = {"dataset": DATASET, "sql": "SELECT * FROM _dataset"}
+    taken = {
+        "entrez_query": {
+            **dict.fromkeys(("search", "spell", "global_query"), coral),
+            **dict.fromkeys(("summary", "fetch", "link", "post"), ids),
+            "info": {},
+        },
+        "entrez_data": {
+            "fetch_and_stage": ids,
+            "schema": {"dataset": DATASET},
+            "query": asked,
+            "export": {**asked, "file": "tour.csv"},
+            "list_datasets": {},
+        },
+        "entrez_external": {
+            **dict.fromkeys(("compounds", "names", "papers", "similar"), aspirin),
+            **dict.fromkeys(("substructure", "superstructure"), aspirin),
+            "ids": ids,
+            "text": {"ids": [paper.pmcid]},
+        },
+    }
+    return {
+        tool: [{"operation": name, **arguments} for name, arguments in each.items()]
+        for tool, each in taken.items()
+    }
 
 
 def steps(listed: dict[str, list[dict[str, Any]]], world: World) -> list[dict[str, Any]]:
@@ -62,14 +94,14 @@ def steps(listed: dict[str, list[dict[str, Any]]], world: World) -> list[dict[st
     KeyError
         Something must be given that `examples` has no value for.
     """
-    known = examples(world)
+    known, severally = examples(world), operations(world)
     order = {name: place for place, name in enumerate(FIRST)}
     tools = sorted(listed["tools"], key=lambda tool: order.get(tool["name"], len(FIRST)))
     tour: list[dict[str, Any]] = []
     for tool in tools:
         names = CHOSEN.get(tool["name"]) or tool["inputSchema"].get("required", ())
-        arguments = {name: known[name] for name in names}
-        tour.append({"kind": "tool", "name": tool["name"], "arguments": arguments})
+        calls = severally.get(tool["name"]) or [{name: known[name] for name in names}]
+        tour += [{"kind": "tool", "name": tool["name"], "arguments": each} for each in calls]
         if tool["name"] == "harvest_papers":
             done = {"job_id": JOB, "wait_s": 20}
             tour.append({"kind": "tool", "name": "harvest_status", "arguments": done})
@@ -116,15 +148,16 @@ async def visit(session: Session, world: World, client: str, transport: str) -> 
     seen = Visit(client, transport, session.protocol_version)
     listed = await session.listing()
     schemas = {tool["name"]: tool["outputSchema"] for tool in listed["tools"]}
-    job = ""
+    job = dataset = ""
     for step in steps(listed, world):
-        taken = json.loads(json.dumps(step).replace(JOB, job))
+        taken = json.loads(json.dumps(step).replace(JOB, job).replace(DATASET, dataset))
         answer = await session.take(taken)
         if fault := fault_of(step, answer, schemas):
             seen.faults.append(f"{step.get('name') or step.get('uri') or step['ref']}: {fault}")
         seen.seen[step["kind"]] += 1
         if step["kind"] == "tool" and not answer.get("isError"):
-            job = answer["structuredContent"].get("job_id", job)
+            made = answer["structuredContent"]
+            job, dataset = made.get("job_id", job), made.get("dataset", dataset)
     return seen
 
 

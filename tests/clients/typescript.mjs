@@ -119,14 +119,17 @@ const schemas = Object.fromEntries(listed.tools.map((tool) => [tool.name, tool.o
 const seen = {};
 const faults = [];
 let job = "";
+let dataset = "";
 for (const step of steps) {
   const ask = session.asks[step.kind];
   if (!ask) continue; // the Inspector completes nothing
   try {
-    const answer = await ask(JSON.parse(JSON.stringify(step).replaceAll("$job", job)));
+    const filled = JSON.stringify(step).replaceAll("$job", job).replaceAll("$dataset", dataset);
+    const answer = await ask(JSON.parse(filled));
     const fault = faultOf(step, answer, schemas);
     if (fault) faults.push(`${step.name ?? step.uri ?? step.argument.name}: ${fault}`);
     job = answer.structuredContent?.job_id ?? job;
+    dataset = answer.structuredContent?.dataset ?? dataset;
   } catch (error) {
     faults.push(`${step.name ?? step.uri ?? step.argument.name}: ${String(error).slice(0, 300)}`);
   }

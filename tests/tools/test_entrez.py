@@ -1,6 +1,8 @@
 """Toolset ``entrez`` as a host meets it: over the protocol, in both of its eras."""
 
+import csv
 import json
+from pathlib import Path
 
 import pytest
 from fastmcp import Client
@@ -101,6 +103,66 @@ async def test_a_silent_ncbi_is_no_empty_answer(library, world):
 
 
 @ERAS
+async def test_a_result_is_staged_described_and_asked(library, mode):
+    staged = await answer(library, "entrez_data", mode, operation="fetch_and_stage", term="coral")
+    dataset = {"dataset": staged["dataset"]}
+    assert staged["records"] == staged["tables"]["articles"] == 3
+    told = await answer(library, "entrez_data", mode, operation="schema", **dataset)
+    assert told["tables"]["authors"]["columns"].startswith("uid integer -> articles.uid")
+    assert len(told["examples"]) == 3
+    for one in told["examples"]:
+        found = await answer(
+            library, "entrez_data", mode, operation="query", sql=one["sql"], **dataset
+        )
+        assert found["rows"], one
+    listed = await answer(library, "entrez_data", mode, operation="list_datasets")
+    assert [one["id"] for one in listed["datasets"]] == [staged["dataset"]]
+
+
+async def test_a_small_result_comes_along(library):
+    found = await answer(library, "entrez_query", operation="search", database="gene", term="BRCA1")
+    staged = await answer(
+        library, "entrez_data", operation="fetch_and_stage", database="gene",
+        ids=[*found["ids"][:1], "99999999"],
+    )  # fmt: skip
+    assert staged["contents"]["gene"][0]["name"] == "BRCA1"
+    assert staged["not_found"] == ["99999999"]
+
+
+async def test_rows_become_a_file(library):
+    staged = await answer(library, "entrez_data", operation="fetch_and_stage", term="coral")
+    ask = {"dataset": staged["dataset"], "sql": "SELECT pmid, title FROM articles"}
+    made = await answer(library, "entrez_data", operation="export", file="coral.csv", **ask)
+    rows = list(csv.DictReader(Path(made["file"]).read_text().splitlines()))
+    assert len(rows) == made["written"] == 3
+    for name in ("coral.csv", "../coral.csv", "coral.exe", ".csv", "a/b.csv"):
+        error = await refusal(library, "entrez_data", operation="export", file=name, **ask)
+        assert error["suggestions"]
+
+
+@pytest.mark.parametrize(
+    ("sql", "suggestion"),
+    [
+        ("SELECT titel FROM articles", "title"),
+        ("SELECT * FROM article", "articles"),
+        ("DELETE FROM articles", "SELECT"),
+        ("SELECT 1; SELECT 2", "one"),
+    ],
+)
+async def test_bad_sql_is_told_with_what_is_meant(library, sql, suggestion):
+    staged = await answer(library, "entrez_data", operation="fetch_and_stage", term="coral")
+    dataset = staged["dataset"]
+    error = await refusal(library, "entrez_data", operation="query", dataset=dataset, sql=sql)
+    assert suggestion in " ".join((error["message"], *error["suggestions"]))
+
+
+async def test_a_dataset_that_is_gone_says_so(library):
+    error = await refusal(library, "entrez_data", operation="schema", dataset="gene_00000000")
+    assert error["code"] == "NOT_FOUND"
+    assert "stage" in " ".join(error["suggestions"])
+
+
+@ERAS
 async def test_a_compound_its_names_and_its_papers(library, mode):
     found = await answer(library, "entrez_external", mode, operation="compounds", query="aspirin")
     [compound] = found["compounds"]
@@ -124,7 +186,7 @@ async def test_what_is_off_says_how_to_switch_it_on(library):
     told = await answer(library, "entrez_capabilities")
     sets = {one["name"]: one for one in told["toolsets"]}
     assert sets["entrez"]["on"]
-    assert sets["rag"]["switch_on"] == "Set MCP_TOOLSETS=entrez,rag and start the server again."
+    assert sets["rag"]["switch_on"] == "Set MCP_TOOLSETS=rag,entrez and start the server again."
     assert all(cost > 0 for cost in sets["core"]["tools"].values())
     assert {one["name"] for one in told["keys"]} >= {"NCBI_API_KEY"}
 

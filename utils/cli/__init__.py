@@ -16,7 +16,7 @@ from typing import NoReturn
 from ..errors import BadRequest, PaperError
 from ..library import Library
 from ..settings import version
-from . import citing, corpus, harvests, papers, searching, upkeep
+from . import citing, corpus, datasets, harvests, papers, searching, upkeep
 from .speaking import INTERRUPTED, NO_FULL_TEXT, Verb, complain, leave, stoppable
 
 
@@ -69,5 +69,6 @@ def _parser() -> argparse.ArgumentParser:
     citing.add(commands)
     harvests.add(commands)
     corpus.add(commands)
+    datasets.add(commands)
     upkeep.add(commands)
     return parser

@@ -1,1 +1,210 @@
 """Datasets: large results staged into tables that are asked in SQL instead of being read."""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from ..errors import BadRequest
+from ..plain_text import one_line, shortened
+
+if TYPE_CHECKING:
+    from .asking import Asked
+    from .export import Exported
+    from .listing import Dataset
+    from .notes import Notes
+    from .page import Form, Page
+    from .schema import Schema
+
+DIRECT_CHARS = 4000
+"""Characters of JSON up to which a result is told whole, beside being staged."""
+
+_DIRECT_ROWS = 200
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\.(csv|parquet)")
+
+
+class Answers(Protocol):
+    """Pages on their way, and what their sender says of them; see `..entrez.paging.Pages`.
+
+    ``not_found`` and ``warnings`` are complete when the last page has come.
+    """
+
+    database: str
+    form: Form
+    made_by: str
+    not_found: Any  # of objects with an ``id``
+    warnings: list[str]
+
+    def __iter__(self) -> Iterator[Page]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """What became of a result.
+
+    ``tables`` counts rows, the table of the records first. ``contents`` are all rows of all tables,
+    where they take no more than `DIRECT_CHARS`; None where they take more. ``not_found`` names
+    identifiers without a record; ``expires`` is when it goes, if it is not used before.
+    """
+
+    dataset: str
+    database: str
+    title: str
+    records: int
+    tables: Mapping[str, int]
+    contents: Mapping[str, list[dict[str, Any]]] | None
+    not_found: tuple[str, ...]
+    warnings: tuple[str, ...]
+    size: int
+    expires: str
+
+
+class Datasets:
+    """The datasets of a shelf.
+
+    Parameters
+    ----------
+    folder : Path
+        Where their files lie; made at the first stage.
+    exports : Path
+        Where exports go that are asked for by a bare name.
+    """
+
+    def __init__(self, folder: Path, exports: Path) -> None:
+        self.folder = folder
+        self.exports = exports
+
+    def stage(self, pages: Answers) -> Staged:
+        """Make a dataset of *pages*; what has not been used for long goes.
+
+        Raises
+        ------
+        EntrezFailed, Unreachable, BadContent
+            An answer is missing or broken: no dataset is made.
+        StoreFailed
+            The disk refuses.
+        """
+        from ..safe_files import make_folder
+        from ..settings import version
+        from .building import build
+        from .listing import DAYS, moment, sweep
+        from .notes import Notes
+
+        make_folder(self.folder)
+        sweep(self.folder)
+        name = f"{pages.database}_{secrets.token_hex(4)}"
+        now = time.time()
+        about = {
+            "id": name,
+            "database": pages.database,
+            "title": pages.made_by,
+            "form": pages.form,
+            "created": moment(now),
+            "expires": (expires := moment(now + DAYS * 86_400)),
+            "papershelf": version(),
+        }
+        notes = Notes()
+        built = build(_noted(pages, notes), self.folder / f"{name}.db", about, notes)
+        return Staged(
+            name, pages.database, pages.made_by, built.records, built.tables,
+            _contents(built.file, built.tables), built.not_found, built.warnings, built.size,
+            expires,
+        )  # fmt: skip
+
+    def schema(self, dataset: str) -> Schema:
+        """Tables, columns, relations, and statements to begin with; see `.schema.schema`."""
+        from .schema import schema
+
+        return schema(self._file(dataset))
+
+    def query(self, dataset: str, sql: str, **options: Any) -> Asked:
+        """One page of the answer to a reading statement; options as in `.asking.ask`."""
+        from .asking import ask
+
+        return ask(self._file(dataset), sql, **options)
+
+    def list(self) -> list[Dataset]:
+        """Every dataset, the last used first."""
+        from .listing import datasets
+
+        return datasets(self.folder)
+
+    def export(self, dataset: str, sql: str, target: str | Path) -> Exported:
+        """All rows of a statement as a file, CSV or Parquet by its ending; see `.export.export`.
+
+        A *target* that is text is a bare name: a new file among the exports.
+
+        Raises
+        ------
+        BadRequest
+            The name is none, or taken; or the statement is wrong.
+        NotConfigured
+            Parquet needs what is not installed.
+        """
+        from .export import export
+
+        path = self._new(target) if isinstance(target, str) else target
+        return export(self._file(dataset), sql, path, _form_of(path))
+
+    def forget(self, dataset: str) -> int:
+        """Delete a dataset; how many bytes that frees."""
+        from .listing import forget
+
+        return forget(self.folder, dataset)
+
+    def _file(self, dataset: str) -> Path:
+        from .listing import find
+
+        return find(self.folder, dataset)
+
+    def _new(self, name: str) -> Path:
+        if not _NAME.fullmatch(name):
+            msg = f"{shortened(one_line(name), 60)!r} is no name for an export."
+            raise BadRequest(msg, "Give a name without folders, such as genes.csv.")
+        if (path := self.exports / name).exists():
+            raise BadRequest(f"{name} is there already.", "Choose another name.")
+        return path
+
+
+def _form_of(path: Path) -> Literal["csv", "parquet"]:
+    ending = path.suffix.lower()
+    if ending not in (".csv", ".parquet"):
+        msg = f"{shortened(path.name, 60)!r} does not say what it is to be."
+        raise BadRequest(msg, "End its name in .csv or .parquet.")
+    return "csv" if ending == ".csv" else "parquet"
+
+
+def _noted(pages: Answers, notes: Notes) -> Iterator[Page]:
+    """The pages, and then what their sender could not send."""
+    yield from pages
+    for one in pages.not_found:
+        notes.not_found(one.id)
+    for words in pages.warnings:
+        notes.warn(words)
+
+
+def _contents(file: Path, tables: Mapping[str, int]) -> dict[str, list[dict[str, Any]]] | None:
+    """All rows, where that is little to read."""
+    from .asking import ask
+    from .schema import quoted
+
+    if sum(tables.values()) > _DIRECT_ROWS:
+        return None
+    contents, room = {}, DIRECT_CHARS
+    for table in tables:
+        asked = ask(file, f"SELECT * FROM {quoted(table)}", max_rows=_DIRECT_ROWS)  # noqa: S608
+        rows = [
+            {name: cell for name, cell in zip(asked.columns, row, strict=True) if cell is not None}
+            for row in asked.rows
+        ]
+        contents[table] = rows
+        room -= len(json.dumps(rows, ensure_ascii=False))
+        if room < 0 or asked.cut or asked.next_start is not None:
+            return None
+    return contents

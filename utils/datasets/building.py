@@ -47,7 +47,9 @@ class _Reading(Protocol):
     def finish(self) -> dict[str, int]: ...
 
 
-def build(pages: Iterable[Page], file: Path, about: Mapping[str, str]) -> Built:
+def build(
+    pages: Iterable[Page], file: Path, about: Mapping[str, str], notes: Notes | None = None
+) -> Built:
     """Read *pages* into tables in a new SQLite *file*.
 
     Parameters
@@ -60,6 +62,8 @@ def build(pages: Iterable[Page], file: Path, about: Mapping[str, str]) -> Built:
         What the table ``_dataset`` is to say: ``id``, ``database``, ``title``, ``form``,
         ``created``, ``expires``, ``papershelf``; the numbers are added here. ``database`` and
         ``form`` are what a dataset without pages goes by.
+    notes : Notes, optional
+        Where *pages* themselves leave a word, until the last of them has come.
 
     Raises
     ------
@@ -70,7 +74,7 @@ def build(pages: Iterable[Page], file: Path, about: Mapping[str, str]) -> Built:
     StoreFailed
         The disk refuses.
     """
-    notes = Notes()
+    notes = notes or Notes()
     with whole_database(file) as database:
         reading: _Reading | None = None
         kind: tuple[str, Form] | None = None

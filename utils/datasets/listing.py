@@ -204,9 +204,9 @@ def _described(file: _File) -> Dataset:
         title=one_line(told.get("title", "")),
         records=int(records) if records.isdecimal() and len(records) < 16 else None,
         size=file.size,
-        created=told.get("created") or _moment(file.used),
-        used=_moment(file.used),
-        expires=_moment(file.used + DAYS * _DAY),
+        created=told.get("created") or moment(file.used),
+        used=moment(file.used),
+        expires=moment(file.used + DAYS * _DAY),
         broken=broken,
     )
 
@@ -219,5 +219,6 @@ def _told(file: Path) -> tuple[dict[str, str], str]:
     return told, "" if told else f"{file.stem} does not say what it is."
 
 
-def _moment(seconds: float) -> str:
+def moment(seconds: float) -> str:
+    """Seconds since 1970 as ISO 8601 in UTC."""
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

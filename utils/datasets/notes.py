@@ -19,6 +19,7 @@ class Notes:
         self.empty_fields: list[str] = []
         self.nameless = 0
         self._again: dict[str, int] = {}
+        self._words: list[str] = []
         self._numbers = 0
 
     def next_number(self) -> int:
@@ -34,8 +35,13 @@ class Notes:
         """A record came again; the last one counts."""
         self._again[str(uid)] = self._again.get(str(uid), 0) + 1
 
+    def warn(self, words: str) -> None:
+        """Something else, in a sentence."""
+        self._words.append(words)
+
     def warnings(self) -> Iterator[str]:
         """In sentences."""
+        yield from self._words
         if self._again:
             named = ", ".join(list(self._again)[:_NAMED])
             more = ", …" if len(self._again) > _NAMED else ""

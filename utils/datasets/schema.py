@@ -57,6 +57,12 @@ class Table:
         keys = [column.name for column in self.columns if column.key]
         return keys[0] if keys else self.columns[0].name
 
+    def told(self) -> str:
+        """Its columns in a line; those without a type are text."""
+        shown = ", ".join(_described(self.columns[:_SHOWN]))
+        more = len(self.columns) - _SHOWN
+        return f"{shown}, and {more} more" if more > 0 else shown
+
 
 @dataclass(frozen=True, slots=True)
 class Example:
@@ -92,7 +98,7 @@ class Schema:
         title = one_line(self.about.get("title", ""))
         lines = [title] if title else []
         lines.append("Columns without a type are text.")
-        lines += [f"{table.name} ({table.rows:,} rows): {_listed(table)}" for table in self.tables]
+        lines += [f"{table.name} ({table.rows:,} rows): {table.told()}" for table in self.tables]
         lines += [f"-- {one.question}\n{one.sql}" for one in self.examples]
         return "\n".join(lines)
 
@@ -179,12 +185,6 @@ def _all_rows(file: Path, sql: str) -> Iterator[tuple[Any, ...]]:
         )
         yield from asked.rows
         start = asked.next_start
-
-
-def _listed(table: Table) -> str:
-    shown = ", ".join(_described(table.columns[:_SHOWN]))
-    more = len(table.columns) - _SHOWN
-    return f"{shown}, and {more} more" if more > 0 else shown
 
 
 def _described(columns: Iterable[Column]) -> Iterator[str]:

@@ -40,6 +40,14 @@ _KEYS = {
     "openalex_api_key": "OpenAlex",
     "jina_api_key": "Jina Reader at its higher limit",
 }
+_KEY_WORDS = {
+    True: "An NCBI API key is set.",
+    False: "No NCBI API key is set: get one in your NCBI account, and set NCBI_API_KEY.",
+}
+_NCBI_WORDS = {
+    "unknown": "NCBI was not asked yet.",
+    "nominal": "NCBI answered the last request.",
+}
 
 
 def tools(library: Library) -> list[FunctionTool]:
@@ -74,7 +82,7 @@ def tools(library: Library) -> list[FunctionTool]:
 
 def _toolset(name: str, library: Library) -> dict[str, Any]:
     on = toolsets.is_on(name, library)
-    chosen = ",".join([*(one for one in TOOLSETS if toolsets.is_on(one, library)), name])
+    chosen = ",".join(one for one in TOOLSETS if one == name or toolsets.is_on(one, library))
     return {
         "name": name,
         "on": on,
@@ -106,7 +114,8 @@ def _described(name: str, library: Library) -> dict[str, Any]:
     if name not in known:
         near = get_close_matches(name, known, 3, 0.5)
         msg = f"There is no tool {shortened(one_line(name), 60)!r}."
-        raise BadRequest(msg, *(f"Did you mean {one}?" for one in near))
+        all_tools = "entrez_capabilities lists every tool."
+        raise BadRequest(msg, *(f"Did you mean {one}?" for one in near), all_tools)
     return {
         "name": name,
         "description": known[name].description or "",
@@ -127,12 +136,10 @@ def _key_status(library: Library) -> dict[str, Any]:
     from ..sources.eutils import contact
 
     has_key, known = bool(library.settings.ncbi_api_key), contact(library.web)
-    rate = "10 requests/second" if has_key else "3 requests/second"
-    message = "An NCBI API key is set." if has_key else "No NCBI API key: set NCBI_API_KEY."
-    trouble = f" NCBI: {known.trouble}" if known.trouble else ""
+    words = [_KEY_WORDS[has_key], _NCBI_WORDS.get(known.status, ""), known.trouble]
     return {
         "has_key": has_key,
-        "rate_limit": rate,
-        "message": message + trouble,
+        "rate_limit": f"{10 if has_key else 3} requests/second",
+        "message": " ".join(filter(None, words)),
         "ncbi": known.status,
     }

@@ -30,7 +30,14 @@ def _stage(library: Library, given: Given) -> Any:
 
 
 def _schema(library: Library, given: Given) -> Any:
-    return plain(library.datasets.schema(given["dataset"]))
+    found = library.datasets.schema(given["dataset"])
+    return {
+        "dataset": found.about.get("id", given["dataset"]),
+        "title": found.about.get("title", ""),
+        "tables": {one.name: {"rows": one.rows, "columns": one.told()} for one in found.tables},
+        "relations": list(found.relations),
+        "examples": plain(found.examples),
+    }
 
 
 def _query(library: Library, given: Given) -> Any:
@@ -39,11 +46,12 @@ def _query(library: Library, given: Given) -> Any:
 
 
 def _listed(library: Library, given: Given) -> Any:
-    return plain(library.datasets.list())
+    return {"datasets": plain(library.datasets.list())}
 
 
 def _export(library: Library, given: Given) -> Any:
-    return plain(library.datasets.export(given["dataset"], given["sql"], given["file"]))
+    made = library.datasets.export(given["dataset"], given["sql"], given["file"])
+    return {"file": str(made.file), "written": made.rows, "columns": list(made.columns)}
 
 
 OPERATIONS: Mapping[str, Operation] = {
@@ -108,8 +116,8 @@ def _of_stage(row: Mapping[str, Any]) -> str:
 
 
 def _of_list(row: Mapping[str, Any]) -> str:
-    lines = (f"{one['id']}: {one['records']:,} records, {one['title']}" for one in row["datasets"])
-    return in_lines(f"{len(row['datasets'])} datasets.", lines, row.get("warnings", ()))
+    lines = (f"{one['id']}: {one.get('title', '')}" for one in row["datasets"])
+    return in_lines(f"{len(row['datasets'])} datasets.", lines)
 
 
 _HEADS: Mapping[str, Any] = {
@@ -117,5 +125,5 @@ _HEADS: Mapping[str, Any] = {
     "schema": lambda row: in_lines(f"{len(row['tables'])} tables."),
     "query": lambda row: in_lines(f"{len(row['rows'])} rows of {', '.join(row['columns'])}."),
     "list_datasets": _of_list,
-    "export": lambda row: in_lines(f"{row['rows']:,} rows in {row['file']}."),
+    "export": lambda row: in_lines(f"{row['written']:,} rows in {row['file']}."),
 }

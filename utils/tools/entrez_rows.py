@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..plain_text import one_line, shortened
@@ -31,7 +32,7 @@ def plain(found: Any) -> Any:
         return {str(name): plain(value) for name, value in found.items()}
     if isinstance(found, list | tuple):
         return [plain(one) for one in found]
-    return found
+    return str(found) if isinstance(found, Path) else found
 
 
 def _told(name: str, value: Any) -> bool:

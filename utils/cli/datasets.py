@@ -1,0 +1,121 @@
+"""Entrez results as tables, in the shell: stage them, ask them in SQL, take them elsewhere."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..plain_text import clean_text, one_line
+from .speaking import command, counted, counter, note, say
+
+if TYPE_CHECKING:
+    from ..library import Library
+
+_MEGABYTE = 1e6
+
+
+def add(commands: Any) -> None:
+    """Register the commands."""
+    stage = command(commands, "stage", _stage, "make tables of the records of an Entrez query")
+    stage.add_argument("database", help="pubmed, gene, clinvar, …")
+    stage.add_argument("term", nargs="*", help="a query in the database's own language")
+    stage.add_argument("--ids", default="", help="identifiers by commas, instead of a query")
+    stage.add_argument("--rettype", default="", help="the form to make them of; docsum: summaries")
+    stage.add_argument("--max-records", type=int, default=10_000, help="at most (10,000)")
+    command(commands, "datasets", _list, "the datasets there are").add_argument(
+        "dataset", nargs="?", default="", help="show the tables of one, and how to ask them"
+    )
+    sql = command(commands, "sql", _sql, "ask a dataset one reading SQL statement")
+    sql.add_argument("dataset")
+    sql.add_argument("statement", help="- is stdin")
+    sql.add_argument("--start", type=int, default=0, help="leave out so many rows")
+    sql.add_argument("--max-rows", type=int, default=100, help="at most (100)")
+    sql.add_argument("--out", type=Path, help="all rows into a new file, .csv or .parquet")
+
+
+def _stage(args: argparse.Namespace, library: Library) -> int:
+    pages = library.entrez.pages(
+        args.database, args.ids, term=" ".join(args.term), rettype=args.rettype,
+        most=args.max_records, told=counter,
+    )  # fmt: skip
+    staged = library.datasets.stage(pages)
+    if args.json:
+        say(asdict(staged), as_json=True)
+        return 0
+    say(f"{staged.dataset}: {counted(staged.records, 'record')}, until {staged.expires}")
+    for table, rows in staged.tables.items():
+        say(f"  {table:<32} {rows:>10,}")
+    _warn(staged.warnings)
+    note(f"To ask it: server.py datasets {staged.dataset}")
+    return 0
+
+
+def _list(args: argparse.Namespace, library: Library) -> int:
+    if args.dataset:
+        return _show(args, library)
+    known = library.datasets.list()
+    for one in known:
+        size = f"{one.size / _MEGABYTE:.1f} MB"
+        about = one.broken or f"{one.records or 0:>9,} {size:>10}  until {one.expires[:10]}"
+        line = f"{one.id:<24} {about}  {one.title}"
+        say(asdict(one) if args.json else line, args.json)
+    if not known:
+        note("No datasets. Make one: server.py stage gene BRCA1")
+    return 0
+
+
+def _show(args: argparse.Namespace, library: Library) -> int:
+    schema = library.datasets.schema(args.dataset)
+    say(asdict(schema) if args.json else schema.text(), args.json)
+    return 0
+
+
+def _sql(args: argparse.Namespace, library: Library) -> int:
+    statement = sys.stdin.read() if args.statement == "-" else args.statement
+    if args.out:
+        written = library.datasets.export(args.dataset, statement, args.out)
+        told = f"{counted(written.rows, 'row')} in {written.file}"
+        say({**asdict(written), "file": str(written.file)} if args.json else told, args.json)
+        return 0
+    options = {"start": args.start, "max_rows": args.max_rows}
+    found = library.datasets.query(args.dataset, statement, **options)
+    if args.json:
+        for row in found.rows:
+            say(dict(zip(found.columns, row, strict=True)), as_json=True)
+    else:
+        _print(found.columns, found.rows)
+    if found.next_start is not None:
+        note(f"There are more rows: --start {found.next_start}, or all of them with --out FILE.")
+    return 0
+
+
+def _print(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """A table on a terminal, tab-separated lines in a pipe."""
+    if not sys.stdout.isatty():
+        for row in (columns, *rows):
+            say("\t".join(_shown(cell) for cell in row))
+        return
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(*map(_shown, columns), box=box.SIMPLE_HEAD)
+    for row in rows:
+        numbers = (isinstance(cell, int | float) for cell in row)
+        cells = zip(row, numbers, strict=True)
+        table.add_row(*(Text(_shown(c), justify="right" if n else "left") for c, n in cells))
+    Console(highlight=False).print(table)
+
+
+def _shown(cell: object) -> str:
+    return "" if cell is None else clean_text(one_line(str(cell)))
+
+
+def _warn(warnings: Sequence[str]) -> None:
+    for warning in warnings:
+        note(f"warning: {warning}")
