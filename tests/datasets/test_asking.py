@@ -172,6 +172,12 @@ def test_a_statement_that_takes_too_long_is_stopped_and_told_why(genes: Path) ->
     assert ask(genes, "SELECT 1").rows == ((1,),)
 
 
+def test_a_function_that_cannot_be_interrupted_is_killed(genes: Path) -> None:
+    alike = "SELECT instr(printf('%.*c', 20000000, 'a'), printf('%.*c', 9000000, 'a') || 'b')"
+    assert "longer than 0.5 s" in told(genes, alike, seconds=0.5).message
+    assert ask(genes, "SELECT 1").rows == ((1,),)
+
+
 def test_a_statement_that_swells_is_stopped(genes: Path) -> None:
     swelling = (
         "WITH RECURSIVE n(i, t) AS (VALUES(1, printf('%.*c', 8000000, 'a')) UNION ALL "

@@ -169,7 +169,7 @@ class Writer:
                 return exp.Command(this=self._random.choice(words))
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(6))
 def test_random_statements_are_answered_or_refused(genes: Path, seed: int) -> None:
     writer = Writer(seed)
     told = [attempted(genes, writer.statement()) for _ in range(100)]
@@ -177,10 +177,10 @@ def test_random_statements_are_answered_or_refused(genes: Path, seed: int) -> No
     assert 20 < answered < 95  # both ways are gone
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(6))
 def test_mangled_statements_are_answered_or_refused(genes: Path, seed: int) -> None:
     writer = Writer(1000 + seed)
-    for _ in range(100):
+    for _ in range(60):
         attempted(genes, writer.mangled())
 
 

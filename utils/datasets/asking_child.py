@@ -54,14 +54,14 @@ _OWN_TABLES = {"sqlite_master", "sqlite_schema", *_TABLE_FUNCTIONS}
 _COMPUTING = """
     -> ->> abs acos acosh asin asinh atan atan2 atanh avg ceil ceiling char coalesce concat
     concat_ws cos cosh count cume_dist current_date current_time current_timestamp date datetime
-    degrees dense_rank exp first_value floor format glob group_concat hex ifnull iif instr json
+    degrees dense_rank exp first_value floor format glob group_concat hex if ifnull iif instr json
     json_array json_array_length json_error_position json_extract json_group_array
     json_group_object json_insert json_object json_patch json_quote json_remove json_replace
     json_set json_type json_valid julianday lag last_value lead length like likelihood likely ln
     log log10 log2 lower ltrim max min mod nth_value ntile nullif octet_length percent_rank pi pow
     power printf quote radians random rank replace round row_number rtrim sign sin sinh soundex
     sqlite_version sqrt strftime string_agg substr substring sum tan tanh time timediff total trim
-    trunc typeof unicode unixepoch unlikely upper
+    trunc typeof unicode unistr unixepoch unlikely upper
 """
 FUNCTIONS = frozenset(_COMPUTING.split())
 # Texts, quoted names and comments, in which nothing else begins; also what is left open.
