@@ -11,10 +11,11 @@ under new PMIDs, 200 a page, as EFetch sends them. The ways take turns, and proc
   (articles, authors, mesh, publication_types, keywords, cited_works), no keys, no indexes;
 - ``summaries``: `build` on ESummary's JSON of genes, laid out by inference.
 
-For the saving, five questions are asked of all records as they are. The answer of the SQL is held
-against one counted from the XML by other means. Tokens are characters of compact JSON / 4, for the
-staged way those of the schema, the statement and its answer, each time; for the other way those of
-the records it is about, as a search of ours gives them or as PubMed's XML.
+For the saving, five questions are asked of all records as they are, in the process that questions
+are asked in. The answer of the SQL is held against one counted from the XML by other means. Tokens
+are characters of compact JSON / 4: for the staged way those of the schema, the statement and its
+answer, each time; for the other way those of the records it is about, as a search of ours gives
+them or as PubMed's XML.
 """
 
 from __future__ import annotations
@@ -37,8 +38,10 @@ from lxml import etree
 
 from benchmarks.corpus_ingest import DEFAULT, batches
 from tests.datasets.pages import PLACE, gene, summaries
+from utils.datasets.asking import ask, dismiss
 from utils.datasets.building import build
 from utils.datasets.page import Page
+from utils.datasets.schema import schema
 from utils.formats.pubmed.records import read_records
 from utils.paper import Paper
 
@@ -219,16 +222,17 @@ def saving(data: Path, folder: Path) -> None:
     given = tokens([paper.row() for paper in papers])
     raw = sum(len(body.decode()) for body in bodies) / 4
     print(f"\n{built.records:,} records are {given:,.0f} tokens as rows, {raw:,.0f} as XML")
-    with closing(sqlite3.connect(file)) as database:
-        schema = [sql for (sql,) in database.execute("SELECT sql FROM sqlite_schema") if sql]
-        for (question, sql), truth in zip(QUESTIONS.items(), truths(bodies), strict=True):
-            answer = database.execute(sql).fetchall()
-            spent = tokens(schema) + tokens(sql) + tokens(answer)
-            verdict = "right" if answer == truth else f"WRONG: {answer} is {truth}"
-            print(
-                f"{question:46}{spent:7,.0f} tokens, {1 - spent / given:.2%} less than rows,"
-                f" {1 - spent / raw:.2%} less than XML; {verdict}"
-            )
+    described = tokens(schema(file).text())
+    for (question, sql), truth in zip(QUESTIONS.items(), truths(bodies), strict=True):
+        answer = ask(file, sql)
+        rows = [tuple(row) for row in answer.rows]
+        spent = described + tokens(sql) + tokens({"columns": answer.columns, "rows": rows})
+        verdict = "right" if rows == truth else f"WRONG: {rows} is {truth}"
+        print(
+            f"{question:46}{spent:7,.0f} tokens, {1 - spent / given:.2%} less than rows,"
+            f" {1 - spent / raw:.2%} less than XML; {verdict}"
+        )
+    dismiss()
 
 
 def main() -> None:

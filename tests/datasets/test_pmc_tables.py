@@ -69,7 +69,7 @@ def test_every_cell(file):
     ]
     cited = "SELECT label, cited_pmid, title, source, year, citation FROM cited_works"
     assert rows(file, cited) == [
-        ("1", 12, "Old reefs", "Sea", 2001, "Doe J. Old reefs. Sea 2001. 12"),
+        ("1", 12, "Old reefs", "Sea", 2001, "Doe J. Old reefs. Sea 2001."),
         (None, None, None, "Sky", 1845, "Poe Sky 1845"),
     ]
     assert rows(file, "SELECT keyword FROM keywords") == [("reef",), ("coral",)]

@@ -230,12 +230,15 @@ def _cited(article: _Element) -> Iterator[Cells]:
 
 
 def _printed(citation: _Element) -> str:
-    """A citation as it is printed; one that is only data has blanks between its parts."""
+    """A citation as it is printed, without identifiers; where it is only data, between blanks."""
     children = children_of(citation)
-    texts = [citation.text, *(child.tail for child in children)]
-    if any(text and not text.isspace() for text in texts):
-        return readable_text(citation)
-    return " ".join(" ".join(str(text) for text in citation.itertext()).split())
+    tails = [citation.text, *(child.tail for child in children)]
+    between = "" if any(text and not text.isspace() for text in tails) else " "
+    words = [citation.text or ""]
+    for child in children:
+        said = between.join(map(str, child.itertext())) if between else readable_text(child)
+        words += ["" if child.tag == "pub-id" else said, child.tail or ""]
+    return " ".join(between.join(words).split())
 
 
 def _grants(article: _Element) -> Iterator[Cells]:
