@@ -93,6 +93,18 @@ def test_a_row_longer_than_a_page_is_cut_and_says_so(genes: Path) -> None:
     assert len(long) < 1_000
 
 
+@pytest.mark.parametrize(
+    ("cell", "columns", "max_chars"),
+    [("printf('%.*c', 1000, 'a')", 1500, 20_000), ("1234567890123", 1900, 20_000), ("'a'", 1, 1)],
+)
+def test_a_row_that_cannot_fit_is_refused(
+    genes: Path, cell: str, columns: int, max_chars: int
+) -> None:
+    error = told(genes, "SELECT " + ", ".join([cell] * columns), max_chars=max_chars)
+    assert f"A row of {columns:,} columns has more characters than max_chars." == error.message
+    assert ask(genes, f"SELECT {cell}").rows
+
+
 def test_values_json_has_no_word_for_are_texts(genes: Path) -> None:
     sql = "SELECT 9e999, -9e999, x'00ff', CAST(x'ff' AS TEXT), 9223372036854775807"
     assert ask(genes, sql).rows == (("inf", "-inf", "x'00ff'", "�", 2**63 - 1),)

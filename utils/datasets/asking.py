@@ -178,6 +178,8 @@ def _require_rows(told: dict[str, Any], file: Path, sql: str, seconds: float) ->
         raise mistakes.explained(sql, told["mistake"], told["denied"], told["known"])
     if not told.get("columns", True):
         raise mistakes.nothing_asked()
+    if "wide" in told:
+        raise mistakes.too_wide(len(told["columns"]))
 
 
 def _given_up(sql: str, seconds: float, failure: ChildFailed) -> BadRequest:

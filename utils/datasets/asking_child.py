@@ -64,6 +64,7 @@ _COMPUTING = """
     trunc typeof unicode unistr unixepoch unlikely upper
 """
 FUNCTIONS = frozenset(_COMPUTING.split())
+_encoded = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 # Texts, quoted names and comments, in which nothing else begins; also what is left open.
 _QUOTED = re.compile(
     r"""'[^']*(?:'|\Z) | "(?:[^"]|"")*" | `[^`]*(?:`|\Z) | \[[^]]*(?:]|\Z)
@@ -102,7 +103,7 @@ class Question:
     def page(self, max_rows: int, max_chars: int, *, whole: bool) -> dict[str, Any]:
         """The next rows, as many as fit; ``more`` says whether there are others.
 
-        A row that is too long by itself has its cells cut, unless *whole*.
+        A row that is too long by itself has its long texts cut, unless *whole*.
         """
         rows: list[list[Any]] = []
         cut, spent = False, 2
@@ -113,7 +114,9 @@ class Question:
                 self.rows = chain([row], self.rows)
                 return {"rows": rows, "more": True, "cut": cut}
             if spent + length > max_chars and not whole:
-                cells, cut = _shortened(cells, max_chars), True
+                cells, cut = _shortened(cells, max_chars - spent - 1), True
+                if spent + _length(cells) + 1 > max_chars:
+                    return {"wide": True}
             rows.append(cells)
             spent += length
         return {"rows": rows, "more": False, "cut": cut}
@@ -185,7 +188,7 @@ def _answered(job: dict[str, Any]) -> dict[str, Any]:
         told: dict[str, Any] = {} if going_on else {"columns": question.begin(job["start"])}
         told |= question.page(job["max_rows"], job["max_chars"], whole="keep" in job)
         told["seconds"] = time.monotonic() - began
-        if told["more"] and "keep" in job:
+        if told.get("more") and "keep" in job:
             _open.append(question)
     except (sqlite3.Error, sqlite3.Warning, ValueError, OverflowError) as error:
         return _mistake(error, question)
@@ -267,9 +270,6 @@ def _cell(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     return value
-
-
-_encoded = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def _length(cells: list[Any]) -> int:

@@ -131,6 +131,12 @@ def too_large() -> BadRequest:
     )
 
 
+def too_wide(columns: int) -> BadRequest:
+    """The error for a row that does not fit, even with its texts cut."""
+    msg = f"A row of {columns:,} columns has more characters than max_chars."
+    return BadRequest(msg, "Name the columns you need in place of *.", "Raise max_chars.")
+
+
 def _column(told: _Told) -> Iterable[str]:
     qualifier, _, column = told.name.rpartition(".")
     table = _table_of(qualifier.rpartition(".")[2], told)
