@@ -28,6 +28,7 @@ WRITING = {
     "harvest_papers": {"query": "coral"},
     "pubmed_sync_delta": {"query_key": "reef", "term": "coral"},
     "corpus_checkpoint_set": {"query_key": "reef", "last_edat": "2025-01-01"},
+    "entrez_data": {"operation": "fetch_and_stage", "term": "coral"},
 }
 
 

@@ -7,7 +7,7 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..plain_text import one_line, shortened
+from ..plain_text import clean_text, one_line, shortened
 from .pubmed_rows import in_lines
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _MOST_SHOWN = 20
 def plain(found: Any) -> Any:
     """An answer as JSON has it: dataclasses as objects, without empty members.
 
-    A member that is empty because there is nothing (no hits, no next page) stays.
+    Texts lose characters that deceive: NCBI's summaries come as they were deposited. A member that is empty because there is nothing (no hits, no next page) stays.
     """
     if is_dataclass(found):
         if (made := _SPECIAL.get(type(found).__name__)) is not None:
@@ -32,7 +32,7 @@ def plain(found: Any) -> Any:
         return {str(name): plain(value) for name, value in found.items()}
     if isinstance(found, list | tuple):
         return [plain(one) for one in found]
-    return str(found) if isinstance(found, Path) else found
+    return clean_text(str(found)) if isinstance(found, str | Path) else found
 
 
 def _told(name: str, value: Any) -> bool:
@@ -79,8 +79,14 @@ _SPECIAL: Mapping[str, Any] = {
 def in_short(operation: str, row: Mapping[str, Any]) -> str:
     """The text beside an answer: what came, without its long parts."""
     head = _HEADS[operation](row)
-    more = [f"Next: start={row['next_start']}."] if row.get("next_start") is not None else []
-    return in_lines(head, map(str, row.get("warnings", ())), more)
+    return in_lines(head, map(str, row.get("warnings", ())), _onward(row))
+
+
+def _onward(row: Mapping[str, Any]) -> list[str]:
+    if row.get("next_start") is None:
+        return []
+    offset = f", offset={row['next_offset']}" if row.get("next_offset") else ""
+    return [f"Next: start={row['next_start']}{offset}."]
 
 
 def _of_hits(row: Mapping[str, Any]) -> str:
