@@ -21,7 +21,8 @@ _MOST_SHOWN = 20
 def plain(found: Any) -> Any:
     """An answer as JSON has it: dataclasses as objects, without empty members.
 
-    Texts lose characters that deceive: NCBI's summaries come as they were deposited. A member that is empty because there is nothing (no hits, no next page) stays.
+    Texts lose characters that deceive: NCBI's summaries come as they were deposited. A member that
+    is empty because there is nothing (no hits, no next page) stays.
     """
     if is_dataclass(found):
         if (made := _SPECIAL.get(type(found).__name__)) is not None:
