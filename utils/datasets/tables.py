@@ -170,7 +170,7 @@ def whole_database(file: Path) -> Iterator[sqlite3.Connection]:
 
 def _opened(part: Path) -> sqlite3.Connection:
     with disk(part):
-        part.touch(mode=0o600, exist_ok=False)
+        part.touch(exist_ok=False)
     database = sqlite3.connect(part)
     # Nobody else knows the file yet, and when anything fails it is deleted: no journal is needed.
     for pragma in ("journal_mode=OFF", "synchronous=OFF", "locking_mode=EXCLUSIVE"):

@@ -116,7 +116,7 @@ def _summaries(page: Page) -> Iterator[Record]:
             told = reply.get("error") or reply.get("esummaryresult") or ""
         raise _failed(page, str(told)) if told else _unreadable(page, "it has no result")
     for listed in map(str, result["uids"]):
-        row, uid = result.get(listed), shortened(one_line(listed), 60)
+        row, uid = result.get(listed), _shown(listed)
         if not isinstance(row, dict):
             raise _unreadable(page, f"it lists {uid} and does not show it")
         yield Record(uid, None if "error" in row and len(row) <= 2 else _tidy(row))
@@ -200,7 +200,7 @@ def _docsums(page: Page) -> Iterator[Record]:
             uid, fields = element.get("uid", ""), _members(element, 0)
             fields.pop("uid", None)
         failed = "error" in fields and len(fields) <= 2
-        yield Record(uid.strip() or uid_of(fields), None if failed else fields)
+        yield Record(_shown(uid) or uid_of(fields), None if failed else fields)
 
 
 def _items(element: _Element, depth: int = 0) -> dict[str, Tree]:
@@ -331,6 +331,10 @@ def uid_of(fields: dict[str, Tree]) -> str | None:
         if text := _short(inner):
             return text
     return next((named[name] for name in _UID_NAMES if name in named), None)
+
+
+def _shown(uid: str) -> str:
+    return shortened(one_line(uid), 100)
 
 
 def _short(value: Tree) -> str:
