@@ -189,24 +189,21 @@ def serve_with(read: Callable[[bytes], dict[str, Any]], memory: int = _MEMORY) -
 
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    _send(answers, b"ready")
-    while True:
-        try:
-            body = _receive(jobs)
-        except EOFError:
-            return
-        try:
-            answer = read(body)
-        except (MemoryError, RecursionError):
-            answer = {"error": "broken"}
-        except Exception as bug:  # noqa: BLE001 - told to the parent, who raises it
-            with suppress(OSError):  # a log that cannot be written
-                traceback.print_exc()
-            answer = {"bug": repr(bug)}
-        try:
-            _send(answers, json.dumps(answer).encode())
-        except BrokenPipeError:  # our parent was killed while we read
-            return
+    with suppress(EOFError, BrokenPipeError):  # our parent is gone
+        _send(answers, b"ready")
+        while True:
+            _send(answers, json.dumps(_answer(read, _receive(jobs))).encode())
+
+
+def _answer(read: Callable[[bytes], dict[str, Any]], body: bytes) -> dict[str, Any]:
+    try:
+        return read(body)
+    except (MemoryError, RecursionError):
+        return {"error": "broken"}
+    except Exception as bug:  # noqa: BLE001 - told to the parent, who raises it
+        with suppress(OSError):  # a log that cannot be written
+            traceback.print_exc()
+        return {"bug": repr(bug)}
 
 
 def _send(pipe: IO[bytes], body: bytes) -> None:
