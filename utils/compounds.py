@@ -61,101 +61,105 @@ class Listed:
     warnings: tuple[str, ...] = ()
 
 
-def find_compounds(
-    query: str, web: Web, *, kind: str = "", max_results: int = 10, start: int = 0
-) -> Compounds:
-    """The compounds somebody means, with their properties, the best first.
+class PubChem:
+    """PubChem's compounds: which one is meant, what it is, its names, its papers, its likes."""
 
-    Parameters
-    ----------
-    query
-        A name, CAS number, SMILES, InChI, InChIKey, molecular formula, or up to 100 CIDs by commas.
-    kind
-        One of `.compound_query.KINDS`; what it looks like when empty.
-    max_results, start
-        From 1 to 100, and from 0.
+    def __init__(self, web: Web) -> None:
+        self._web = web
 
-    Raises
-    ------
-    BadRequest
-        It cannot be read.
-    NotFound
-        PubChem has no such compound; the hints name what is spelled alike.
-    Unreachable
-        PubChem did not answer, or is still searching.
-    """
-    _require_page(max_results, start, MOST_COMPOUNDS)
-    asked = compound_query(query, kind)
-    found = _cids(asked, web)
-    page = _page(asked, found, max_results, start, web, _capped(found))
-    if asked.kind == "cid" and page.warnings and not page.compounds:
-        raise _unknown(asked, web)
-    return page
+    def find(
+        self, query: str, *, kind: str = "", max_results: int = 10, start: int = 0
+    ) -> Compounds:
+        """The compounds somebody means, with their properties, the best first.
 
+        Parameters
+        ----------
+        query
+            A name, CAS number, SMILES, InChI, InChIKey, molecular formula, or up to 100 CIDs by
+            commas.
+        kind
+            One of `.compound_query.KINDS`; what it looks like when empty.
+        max_results, start
+            From 1 to 100, and from 0.
 
-def related_compounds(
-    query: str, relation: str, web: Web, *, kind: str = "", max_results: int = 10, start: int = 0
-) -> Compounds:
-    """Compounds like one, or that hold it (``substructure``), or that it holds.
+        Raises
+        ------
+        BadRequest
+            It cannot be read.
+        NotFound
+            PubChem has no such compound; the hints name what is spelled alike.
+        Unreachable
+            PubChem did not answer, or is still searching.
+        """
+        _require_page(max_results, start, MOST_COMPOUNDS)
+        asked = compound_query(query, kind)
+        found = _cids(asked, self._web)
+        page = _page(asked, found, max_results, start, self._web, _capped(found))
+        if asked.kind == "cid" and page.warnings and not page.compounds:
+            raise _unknown(asked, self._web)
+        return page
 
-    Parameters
-    ----------
-    query, kind
-        One compound or structure, as in `find_compounds`; a structure nobody deposited will do.
-    relation
-        ``similar`` (2-D similarity of 95 % or more), ``substructure`` or ``superstructure``.
-    max_results, start
-        From 1 to 100, and from 0.
+    def related(
+        self, query: str, relation: str, *, kind: str = "", max_results: int = 10, start: int = 0
+    ) -> Compounds:
+        """Compounds like one, or that hold it (``substructure``), or that it holds.
 
-    Raises
-    ------
-    BadRequest
-        It is no single compound, or cannot be read.
-    NotFound
-        PubChem has no such compound.
-    Unreachable
-        PubChem did not answer, or is still searching: asked again it goes on.
-    """
-    _require_page(max_results, start, MOST_COMPOUNDS)
-    chosen = next((one for one in RELATIONS if one == relation), None)
-    if chosen is None:
-        near = get_close_matches(relation.lower(), RELATIONS, n=1)
-        also = f"Did you mean {near[0]}?" if near else ""
-        msg = f"There is no relation {relation[:40]!r}."
-        raise BadRequest(msg, also, f"Relations: {', '.join(RELATIONS)}.")
-    asked = compound_query(query, kind)
-    if asked.kind in ("smiles", "inchi"):
-        with _readable(asked):
-            found = related(chosen, asked.kind, asked.text, web)
-        return _page(asked, found, max_results, start, web, _capped(found))
-    itself, warnings = _one(asked, web)
-    found = related(chosen, "cid", itself.cid, web)
-    others = tuple(cid for cid in found if cid != itself.cid)
-    return _page(asked, others, max_results, start, web, (*warnings, *_capped(found)))
+        Parameters
+        ----------
+        query, kind
+            One compound or structure, as in `find`; a structure nobody deposited will do.
+        relation
+            ``similar`` (2-D similarity of 95 % or more), ``substructure`` or ``superstructure``.
+        max_results, start
+            From 1 to 100, and from 0.
 
+        Raises
+        ------
+        BadRequest
+            It is no single compound, or cannot be read.
+        NotFound
+            PubChem has no such compound.
+        Unreachable
+            PubChem did not answer, or is still searching: asked again it goes on.
+        """
+        _require_page(max_results, start, MOST_COMPOUNDS)
+        chosen = next((one for one in RELATIONS if one == relation), None)
+        if chosen is None:
+            near = get_close_matches(relation.lower(), RELATIONS, n=1)
+            also = f"Did you mean {near[0]}?" if near else ""
+            msg = f"There is no relation {relation[:40]!r}."
+            raise BadRequest(msg, also, f"Relations: {', '.join(RELATIONS)}.")
+        asked = compound_query(query, kind)
+        if asked.kind in ("smiles", "inchi"):
+            with _readable(asked):
+                found = related(chosen, asked.kind, asked.text, self._web)
+            return _page(asked, found, max_results, start, self._web, _capped(found))
+        itself, warnings = _one(asked, self._web)
+        found = related(chosen, "cid", itself.cid, self._web)
+        others = tuple(cid for cid in found if cid != itself.cid)
+        return _page(asked, others, max_results, start, self._web, (*warnings, *_capped(found)))
 
-def compound_names(
-    query: str, web: Web, *, kind: str = "", max_results: int = 50, start: int = 0
-) -> Listed:
-    """What one compound is called, the usual names first.
+    def names(self, query: str, *, kind: str = "", max_results: int = 50, start: int = 0) -> Listed:
+        """What one compound is called, the usual names first.
 
-    Arguments and errors as in `related_compounds`; *max_results* is 1 to 1,000.
-    """
-    _require_page(max_results, start, MOST_LISTED)
-    compound, warnings = _one(compound_query(query, kind), web)
-    return _listed(compound, synonyms(compound.cid, web), max_results, start, warnings)
+        Arguments and errors as in `related`; *max_results* is 1 to 1,000.
+        """
+        _require_page(max_results, start, MOST_LISTED)
+        compound, warnings = _one(compound_query(query, kind), self._web)
+        return _listed(compound, synonyms(compound.cid, self._web), max_results, start, warnings)
 
+    def papers(
+        self, query: str, *, kind: str = "", max_results: int = 50, start: int = 0
+    ) -> Listed:
+        """The PMIDs of papers about one compound, the newest first.
 
-def compound_papers(
-    query: str, web: Web, *, kind: str = "", max_results: int = 50, start: int = 0
-) -> Listed:
-    """The PMIDs of papers about one compound, the newest first.
-
-    Arguments and errors as in `related_compounds`; *max_results* is 1 to 1,000.
-    """
-    _require_page(max_results, start, MOST_LISTED)
-    compound, warnings = _one(compound_query(query, kind), web)
-    return _listed(compound, papers_about(compound.cid, web), max_results, start, warnings)
+        Arguments and errors as in `related`; *max_results* is 1 to 1,000.
+        """
+        _require_page(max_results, start, MOST_LISTED)
+        compound, warnings = _one(compound_query(query, kind), self._web)
+        return _listed(
+            compound, papers_about(compound.cid, self._web), max_results, start, warnings
+        )
 
 
 def _require_page(max_results: int, start: int, most: int) -> None:

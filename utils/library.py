@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .article_text import ArticleText
     from .citation_matching import Match
     from .citations import Format
-    from .compounds import Compounds, Listed
+    from .compounds import PubChem
     from .corpus import Corpus
     from .datasets import Datasets
     from .entrez import Entrez
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from .reports import Lock
     from .shelf_reading import Reading
     from .sources import Query
-    from .sources.eutils import Contact
     from .sources.semantic_scholar import ScholarPage, ScholarPaper
     from .store import RebuildReport, Shelf
     from .text_renewal import Renewal
@@ -109,6 +108,13 @@ class Library:
         from .entrez import Entrez
 
         return Entrez(self.web)
+
+    @cached_property
+    def pubchem(self) -> PubChem:
+        """Chemical compounds, by name or structure."""
+        from .compounds import PubChem
+
+        return PubChem(self.web)
 
     @cached_property
     def datasets(self) -> Datasets:
@@ -307,30 +313,6 @@ class Library:
 
         return citing_papers(paper, self.web, **options)
 
-    def find_compounds(self, query: str, **options: Any) -> Compounds:
-        """Compounds by name, CID, structure or formula; see `.compounds.find_compounds`."""
-        from .compounds import find_compounds
-
-        return find_compounds(query, self.web, **options)
-
-    def related_compounds(self, query: str, relation: str, **options: Any) -> Compounds:
-        """Compounds like one, or around it; options as in `.compounds.related_compounds`."""
-        from .compounds import related_compounds
-
-        return related_compounds(query, relation, self.web, **options)
-
-    def compound_names(self, query: str, **options: Any) -> Listed:
-        """What a compound is called; options as in `.compounds.compound_names`."""
-        from .compounds import compound_names
-
-        return compound_names(query, self.web, **options)
-
-    def compound_papers(self, query: str, **options: Any) -> Listed:
-        """PMIDs of papers about a compound; options as in `.compounds.compound_papers`."""
-        from .compounds import compound_papers
-
-        return compound_papers(query, self.web, **options)
-
     def article_text(self, paper: str, **options: Any) -> ArticleText:
         """A stretch of an open article, without downloading; see `.article_text.article_text`."""
         from .article_text import article_text
@@ -361,18 +343,6 @@ class Library:
         from .vocabulary import look_up_mesh
 
         return look_up_mesh(text, most, self.web)
-
-    def database(self, name: str = "pubmed") -> tuple[dict[str, Any], str]:
-        """What an Entrez database holds, in EInfo's words; see `.sources.einfo.database`."""
-        from .sources.eutils.einfo import database
-
-        return database(name, self.web)
-
-    def contact(self) -> Contact:
-        """How the last requests to NCBI went; asks nobody. See `.sources.eutils.contact`."""
-        from .sources.eutils import contact
-
-        return contact(self.web)
 
     def read(self, paper: str, **options: Any) -> Reading:
         """A stretch of a paper on the shelf; options as in `.shelf_reading.read`."""

@@ -273,17 +273,17 @@ def test_a_database_is_described_with_what_it_can_be_asked(entrez):
 
 
 def test_every_database_is_listed(entrez, world):
-    told = entrez.info()
+    told = entrez.databases()
     assert [row.name for row in told.databases][:3] == ["pubmed", "pmc", "gene"]
     assert len(told.databases) == 39
     assert not told.warnings
-    entrez.info()
+    entrez.databases()
     assert len(world.requests) == 1
 
 
 def test_without_ncbi_the_list_is_ours_and_says_so(entrez, world):
     world.mood("down")
-    told = entrez.info()
+    told = entrez.databases()
     assert len(told.databases) == 39
     assert "could not be asked" in told.warnings[0]
 
@@ -291,7 +291,7 @@ def test_without_ncbi_the_list_is_ours_and_says_so(entrez, world):
 def test_a_new_database_can_be_asked_and_one_that_is_gone_is_told(entrez, monkeypatch):
     answering(monkeypatch, {"einforesult": {"dblist": ["pubmed", "brandnew"]}},
               {"esearchresult": {"count": "1", "idlist": ["5"]}})  # fmt: skip
-    told = entrez.info()
+    told = entrez.databases()
     assert [row.name for row in told.databases] == ["pubmed", "brandnew"]
     assert "gene" in told.warnings[0]
     assert entrez.search("BrandNew", "a").ids == ("5",)

@@ -8,6 +8,7 @@ from mcp import MCPError
 from mcp.types import PromptReference, ResourceTemplateReference
 
 from utils import Library
+from utils.entrez import Entrez
 from utils.errors import NotConfigured, Unreachable
 from utils.sources import eutils
 from utils.tools import build
@@ -118,7 +119,7 @@ async def test_each_answered_try_counts_and_the_last_one_stands(library, world, 
 
     def noted(web, status="", *words, **more):
         note(web, status, *words, **more)
-        seen.append(library.contact().status)
+        seen.append(library.entrez.contact().status)
 
     monkeypatch.setattr(eutils, "_note", noted)
     world.mood("empty", "eutils", times=1)
@@ -133,7 +134,7 @@ async def test_who_waits_is_counted_in_this_process_and_says_so(library, world, 
     monkeypatch.setattr(
         library.web,
         "get",
-        lambda *a, **o: counted.append(library.contact().waiting) or get(*a, **o),
+        lambda *a, **o: counted.append(library.entrez.contact().waiting) or get(*a, **o),
     )
     library.search("coral")
     assert set(counted) == {1}
@@ -271,7 +272,7 @@ async def test_a_site_in_trouble_is_no_missing_resource(library, world, caplog, 
 
 
 async def test_a_bug_is_masked(library, world, monkeypatch):
-    monkeypatch.setattr(Library, "database", lambda *_: 1 / 0)
+    monkeypatch.setattr(Entrez, "info", lambda *_: 1 / 0)
     async with Client(build(library)) as client:
         with pytest.raises(MCPError) as refused:
             await client.read_resource("pubmed-connect://stats/pubmed")

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..errors import BadRequest
+from ..sources.eutils import Contact, contact
 from ..web import Web
 from .asked import Missing, asked, is_given, named
 from .databases import form_of, staged_form
@@ -177,9 +178,17 @@ class Entrez:
             scores=scores, start=start, most=most,
         )  # fmt: skip
 
-    def info(self, database: str = "") -> DatabaseInfo | DatabaseList:
-        """What a database holds: records, search fields, links, forms; all databases when empty."""
-        return one_database(database, self._web) if database else every_database(self._web)
+    def info(self, database: str) -> DatabaseInfo:
+        """What a database holds: records, search fields, links, forms."""
+        return one_database(database, self._web)
+
+    def databases(self) -> DatabaseList:
+        """All databases there are, in brief."""
+        return every_database(self._web)
+
+    def contact(self) -> Contact:
+        """How the last requests to NCBI went; asks nobody."""
+        return contact(self._web)
 
     def post(self, database: str, ids: Identifiers) -> History:
         """Put at most 10,000 identifiers on NCBI's history server.

@@ -44,7 +44,7 @@ class DatabaseInfo:
 
     ``records`` and ``last_update`` (NCBI's own words) are of today; ``fetch`` are the forms EFetch
     gives, the first by default, none where summaries are all there is; ``staged_from`` what a
-    dataset of it is made of. Hidden search fields are left out.
+    dataset of it is made of; ``url`` what EInfo was asked. Hidden search fields are left out.
     """
 
     name: str
@@ -58,6 +58,7 @@ class DatabaseInfo:
     staged_from: str
     fields: tuple[Field, ...]
     links: tuple[LinkKind, ...]
+    url: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +98,7 @@ def every_database(web: Web) -> DatabaseList:
 def one_database(name: str, web: Web) -> DatabaseInfo:
     """What EInfo says of a database, and how it can be asked."""
     known = named(name, web)
-    told, _ = described(known.name, web)
+    told, url = described(known.name, web)
     return DatabaseInfo(
         name=known.name,
         title=known.title if known.name in DATABASES else _line(told.get("menuname")),
@@ -114,6 +115,7 @@ def one_database(name: str, web: Web) -> DatabaseInfo:
             if _line(row.get("ishidden")) != "Y"
         ),
         links=tuple(map(_link, mappings(told.get("linklist")))),
+        url=url,
     )
 
 

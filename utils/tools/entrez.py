@@ -50,7 +50,8 @@ def _link(library: Library, given: Given) -> Any:
 
 
 def _info(library: Library, given: Given) -> Any:
-    return library.entrez.info(given["database"])
+    entrez = library.entrez
+    return entrez.info(given["database"]) if given["database"] else entrez.databases()
 
 
 def _post(library: Library, given: Given) -> Any:

@@ -133,9 +133,7 @@ def _operations(known: Mapping[str, Operation]) -> Iterator[tuple[str, dict[str,
 
 
 def _key_status(library: Library) -> dict[str, Any]:
-    from ..sources.eutils import contact
-
-    has_key, known = bool(library.settings.ncbi_api_key), contact(library.web)
+    has_key, known = bool(library.settings.ncbi_api_key), library.entrez.contact()
     words = [_KEY_WORDS[has_key], _NCBI_WORDS.get(known.status, ""), known.trouble]
     return {
         "has_key": has_key,

@@ -30,20 +30,20 @@ def _page(given: Given, most: int) -> dict[str, Any]:
 
 
 def _compounds(library: Library, given: Given) -> Any:
-    return plain(library.find_compounds(given["query"], **_page(given, 10)))
+    return plain(library.pubchem.find(given["query"], **_page(given, 10)))
 
 
 def _names(library: Library, given: Given) -> Any:
-    return plain(library.compound_names(given["query"], **_page(given, 50)))
+    return plain(library.pubchem.names(given["query"], **_page(given, 50)))
 
 
 def _papers(library: Library, given: Given) -> Any:
-    return plain(library.compound_papers(given["query"], **_page(given, 50)))
+    return plain(library.pubchem.papers(given["query"], **_page(given, 50)))
 
 
 def _related(relation: str) -> Any:
     def related(library: Library, given: Given) -> Any:
-        return plain(library.related_compounds(given["query"], relation, **_page(given, 10)))
+        return plain(library.pubchem.related(given["query"], relation, **_page(given, 10)))
 
     return related
 

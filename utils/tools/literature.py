@@ -34,7 +34,8 @@ def tools(library: Library) -> list[FunctionTool]:
         _merged_search_tool(library, everybody),
         _arxiv_search_tool(library, arxiv),
         *_preprint_tools(library, arxiv),
-        *_scholar_list_tools(library, scholar),
+        _scholar_search_tool(library, scholar),
+        _citations_tool(library, scholar),
         *_scholar_paper_tools(library, scholar),
     ]
 
@@ -130,7 +131,7 @@ def _preprint_tools(library: Library, waiting: Waiting) -> list[FunctionTool]:
     ]
 
 
-def _scholar_list_tools(library: Library, waiting: Waiting) -> list[FunctionTool]:
+def _scholar_search_tool(library: Library, waiting: Waiting) -> FunctionTool:
     def search_semantic_scholar(
         query: str,
         max_results: Hundred = 10,
@@ -159,6 +160,10 @@ def _scholar_list_tools(library: Library, waiting: Waiting) -> list[FunctionTool
         )
         return _page(page, "papers at Semantic Scholar")
 
+    return tool(search_semantic_scholar, READS_WEB, schemas.SCHOLARS)
+
+
+def _citations_tool(library: Library, waiting: Waiting) -> FunctionTool:
     def get_paper_citations(
         paper_id: Annotated[Word, _ANY_ID], max_results: Hundred = 10, start: Start = 0
     ) -> ToolResult:
@@ -169,10 +174,7 @@ def _scholar_list_tools(library: Library, waiting: Waiting) -> list[FunctionTool
         )
         return _page(page, "citing papers")
 
-    return [
-        tool(search_semantic_scholar, READS_WEB, schemas.SCHOLARS),
-        tool(get_paper_citations, READS_WEB, schemas.SCHOLARS),
-    ]
+    return tool(get_paper_citations, READS_WEB, schemas.SCHOLARS)
 
 
 def _scholar_paper_tools(library: Library, waiting: Waiting) -> list[FunctionTool]:

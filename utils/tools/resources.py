@@ -150,7 +150,7 @@ def _as_json(value: object) -> str:
 
 
 def _info(library: Library) -> dict[str, Any]:
-    settings, contact = library.settings, library.contact()
+    settings, contact = library.settings, library.entrez.contact()
     key = bool(settings.key("ncbi_api_key"))
     return {
         "server_name": "papershelf",
@@ -183,35 +183,30 @@ def _info(library: Library) -> dict[str, Any]:
 
 
 def _stats(library: Library) -> dict[str, Any]:
-    told, url = library.database("pubmed")
+    told = library.entrez.info("pubmed")
     return {
-        "database_name": told.get("dbname", ""),
-        "menu_name": told.get("menuname", ""),
-        "description": told.get("description", ""),
-        "total_record_count": int(told["count"]),
+        "database_name": told.name,
+        "menu_name": told.title,
+        "description": told.description,
+        "total_record_count": told.records,
         # As NCBI says it: it does not say in which time zone.
-        "last_update": str(told.get("lastupdate", "")).replace("/", "-").replace(" ", "T"),
+        "last_update": told.last_update.replace("/", "-").replace(" ", "T"),
         "available_search_fields": [
             {
-                "name": field.get("name", ""),
-                "full_name": field.get("fullname", ""),
-                "description": field.get("description", ""),
-                "is_date": field.get("isdate") == "Y",
-                "is_numerical": field.get("isnumerical") == "Y",
-                "term_count": field.get("termcount", ""),
+                "name": field.name,
+                "full_name": field.title,
+                "description": field.description,
+                "is_date": field.is_date,
+                "is_numerical": field.is_number,
+                "term_count": str(field.terms),
             }
-            for field in told["fieldlist"]
-            if field.get("ishidden") != "Y"
+            for field in told.fields
         ],
         "available_link_names": [
-            {
-                "name": link.get("name", ""),
-                "description": link.get("description", ""),
-                "db_to": link.get("dbto", ""),
-            }
-            for link in told["linklist"]
+            {"name": link.name, "description": link.description, "db_to": link.database}
+            for link in told.links
         ],
-        "e_info_url": url,
+        "e_info_url": told.url,
     }
 
 
