@@ -98,8 +98,29 @@ def timed(ask: Callable[[str, np.ndarray], object], folder: Path) -> str:
     )
 
 
+def _passage(number: int, title: str, text: str) -> object:
+    from utils.passage import Passage
+
+    paper, place = divmod(number, 40)
+    return Passage(
+        paper=f"pmid:{paper}",
+        chunk_id=f"results:{place}",
+        section="Results",
+        ordinal=place,
+        text=text,
+        title=title,
+        start=0,
+        end=len(text),
+        kind="full_text",
+        digest=f"{number:064}",
+        year=1990 + paper % 36,
+        journal=f"Journal {paper % 500}",
+        publication_types=("Journal Article",),
+    )
+
+
 def ours(way: str, folder: Path) -> None:
-    from utils.passage import Filters, Passage
+    from utils.passage import Filters
     from utils.passages.embedded import EmbeddedFinder
 
     home = folder / "ours"
@@ -108,24 +129,7 @@ def ours(way: str, folder: Path) -> None:
     begun = time.perf_counter()
     finder.prepare("invented", DIM)
     for start, texts, vectors in batches(folder):
-        passages = [
-            Passage(
-                paper=f"pmid:{(start + at) // 40}",
-                chunk_id=f"results:{(start + at) % 40}",
-                section="Results",
-                ordinal=at,
-                text=text,
-                title=title,
-                start=0,
-                end=len(text),
-                kind="full_text",
-                digest=f"{start + at:064}",
-                year=1990 + (start + at) // 40 % 36,
-                journal=f"Journal {(start + at) // 40 % 500}",
-                publication_types=("Journal Article",),
-            )
-            for at, (title, text) in enumerate(texts)
-        ]
+        passages = [_passage(start + at, *words) for at, words in enumerate(texts)]
         finder.upsert(passages, vectors)
     built = time.perf_counter() - begun
     recent = Filters(year_from=2016)
