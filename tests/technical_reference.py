@@ -11,6 +11,10 @@ import json
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from utils.entrez.databases import Database
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -123,12 +127,30 @@ def verdicts() -> str:
     return _table(("verdict", "what came", "what to do"), rows)
 
 
+def databases() -> str:
+    from utils.entrez.databases import DATABASES
+
+    def forms(one: Database) -> str:
+        by_rettype: dict[str, list[str]] = {}
+        for form in one.forms:
+            by_rettype.setdefault(form.rettype or "native", []).append(form.retmode)
+        return ", ".join(f"`{name}` ({'/'.join(modes)})" for name, modes in by_rettype.items())
+
+    def row(one: Database) -> tuple[str, ...]:
+        staged = one.staged.rettype or one.staged.retmode if one.staged else "summaries"
+        return f"`{one.name}`", one.title, f"{one.uid}, such as {one.example}", forms(one), staged
+
+    head = ("database", "title", "identifier", "EFetch gives: `rettype` (`retmode`)", "dataset of")
+    return _table(head, map(row, DATABASES.values()))
+
+
 TABLES = {
     "settings": settings,
     "tools": tools,
     "sources": sources,
     "rates": rates,
     "verdicts": verdicts,
+    "databases": databases,
 }
 
 
