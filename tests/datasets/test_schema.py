@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -128,14 +130,24 @@ def test_what_is_staged_has_examples(tmp_path: Path, name: str) -> None:
     assert {table.name: table.rows for table in told.tables} == dict(built.tables)
 
 
+def recorded_pages(folder: Path) -> Iterator[Page]:
+    """Every recorded answer that holds records: of PubMed, of PMC, and summaries of the others."""
+    for file in sorted((folder / "eutils" / "esummary").glob("*.xml")):
+        database = file.name.split(".")[1] if file.name.startswith("klortho_") else "entrez"
+        yield Page(database, "docsum_xml", file.read_bytes())
+    for file in sorted((folder / "pubmed" / "bulk").glob("*.xml.gz")):
+        yield Page("pubmed", "pubmed_xml", gzip.decompress(file.read_bytes()))
+    for file in sorted((folder / "pmc" / "efetch").glob("*.xml")):
+        yield Page("pmc", "pmc_xml", file.read_bytes())
+
+
 @pytest.mark.shared
-def test_recorded_summaries_of_every_database_have_examples(tmp_path: Path, shared: Path) -> None:
-    recorded = sorted((shared / "eutils" / "esummary").glob("klortho_*.xml"))
-    for file in recorded:
-        database = file.name.split(".")[1]
-        page = Page(database, "docsum_xml", file.read_bytes())
-        about = {"database": database, "form": page.form}
-        built = build([page], tmp_path / f"{database}_00000001.db", about)
+def test_what_was_recorded_is_staged_described_and_asked(tmp_path: Path, shared: Path) -> None:
+    databases = set()
+    for number, page in enumerate(recorded_pages(shared)):
+        about = {"database": page.database, "form": page.form}
+        built = build([page], tmp_path / f"{page.database}_{number:08}.db", about)
         told = examined(built.file)
         assert {table.name: table.rows for table in told.tables} == dict(built.tables)
-    assert len(recorded) > 10
+        databases.add(page.database)
+    assert len(databases) > 12
