@@ -80,6 +80,7 @@ def test_an_empty_shelf_gets_a_friendly_word_and_no_error(opened, settings):
     assert seen["counts"].value.loc["papers"].item() == "0"
     assert sum(cell.figures for cell in seen.values()) == 0
     assert "no full text" in seen["sections"].printed
+    assert "no datasets" in seen["datasets"].printed
     assert not settings["papers_dir"].exists()
 
 
@@ -128,6 +129,14 @@ def test_one_paper_is_shown_by_its_sections(opened, filled):
     text = opened()["text"].printed
     assert text.startswith("#")
     assert len(text.split()) > 30
+
+
+def test_datasets_are_opened_as_the_files_they_are(opened, filled):
+    staged = filled.datasets.stage(filled.entrez.pages("pubmed", term="coral"))
+    seen = opened()
+    assert list(seen["datasets"].value["dataset"]) == [staged.dataset]
+    assert "articles" in seen["tables"].printed
+    assert len(seen["tables"].value) == staged.records
 
 
 def test_a_title_from_the_web_stays_text(opened, filled):

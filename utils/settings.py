@@ -161,7 +161,8 @@ class Settings(BaseSettings):
     )
 
     mcp_toolsets: Names = Field(
-        ("core",), description="comma list of `core`, `pubmed`, `literature`, `rag`; or `all`"
+        ("core",),
+        description="comma list of `core`, `pubmed`, `literature`, `rag`, `entrez`; or `all`",
     )
     mcp_tool_names: Literal["plain", "dotted"] = Field(
         "plain", description="dotted: `rag.search` and its kin, for hosts that know those names"
