@@ -8,10 +8,11 @@ called, and what was not as promised. Clients from npm take part where they are 
 from __future__ import annotations
 
 import argparse
+import secrets
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -27,13 +28,16 @@ from utils import Library
 
 
 @contextmanager
-def places(world: PatientWorld, folder: Path) -> Iterator[list[Place]]:
+def places(world: PatientWorld, folder: Path) -> Iterator[list[Callable[[], Place]]]:
     """A server over HTTP, and how to start one for stdio; each with a shelf of its own."""
     told = environment(world, folder / "http")
     own = {name.lower(): value for name, value in told.items() if name not in ("PATH", "HOME")}
     with Endpoint(Library(**own, mcp_auth_secret_key=SECRET)) as endpoint:
-        http = Place(url=endpoint.url, token=endpoint.token())
-        yield [http, Place(environment(world, folder / "stdio"))]
+        yield [
+            # A caller each: together they would call more often than one may.
+            lambda: Place(url=endpoint.url, token=endpoint.token(subject=secrets.token_hex(4))),
+            lambda: Place(environment(world, folder / "stdio")),
+        ]
 
 
 async def tour(world: PatientWorld, place: Place) -> list[dict[str, Any]]:
@@ -53,16 +57,17 @@ async def visits(only: str) -> list[Visit]:
         PatientWorld() as world,
         places(world, Path(papers)) as known,
     ):
-        for place in known:
+        for new_place in known:
             for name, enter in python_clients.CLIENTS.items():
                 for mode in MODES if only in name else ():
+                    place = new_place()
                     async with enter(place, mode) as session:
                         seen.append(await visit(session, world, name, place.transport))
                     _show(seen[-1])
-            told = await tour(world, place) if folder else []
+            told = await tour(world, new_place()) if folder else []
             for name, modes in npm_clients.CLIENTS.items() if folder else ():
                 for mode in modes if only in name else ():
-                    seen.append(await npm_clients.npm_visit(folder, name, mode, place, told))
+                    seen.append(await npm_clients.npm_visit(folder, name, mode, new_place(), told))
                     _show(seen[-1])
     return seen
 

@@ -19,13 +19,15 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
 from tests.world import World
-from utils.errors import BadRequest, NotFound, StoreFailed, Unreachable
+from utils.errors import BadRequest, EntrezFailed, NotFound, StoreFailed, Unreachable
+from utils.tools.entrez_capabilities import OPERATIONS
+from utils.tools.operations import Operation
 
 ROUND = 20  # calls in one mood of the world
 
 CODES = sorted(
     {
-        *(kind("").code for kind in (BadRequest, NotFound, StoreFailed, Unreachable)),
+        *(kind("").code for kind in (BadRequest, EntrezFailed, NotFound, StoreFailed, Unreachable)),
         Unreachable("", status=429).code,
     }
 )
@@ -137,6 +139,9 @@ class Calls:
             "to_database": DATABASES,
             "dataset": [LAST_DATASET],
             "sql": STATEMENTS,
+            "history": ["h_0123456789abcdef"],
+            "tool_name": [*OPERATIONS, "search_pubmed", "entrez_qery"],
+            "file": ["found.csv", "found.parquet", "../found.csv"],
             "year": ["2024", "2025", "20", ""],
             "min_date": DATES,
             "max_date": DATES,
@@ -145,7 +150,8 @@ class Calls:
     def __iter__(self) -> Iterator[tuple[str, dict[str, Any]]]:
         for tool in self._turns:
             schema = tool["inputSchema"]
-            arguments = self._object(schema)
+            ways = OPERATIONS.get(tool["name"])
+            arguments = self._operation(schema, ways) if ways else self._object(schema)
             if self._random.random() < 0.2:
                 arguments |= self._strange(schema)
             yield tool["name"], arguments
@@ -159,6 +165,19 @@ class Calls:
             rest, min(len(rest), self._random.choice((0, 1, 1, 1, 2, 3, 99)))
         )
         return {name: self._value(named[name], name) for name in (*required, *more)}
+
+    def _operation(
+        self, schema: Mapping[str, Any], ways: Mapping[str, Operation]
+    ) -> dict[str, Any]:
+        """One of several operations, mostly with what it takes."""
+        if self._random.random() < 0.2:
+            return self._object(schema)
+        name, way = self._random.choice([*ways.items()])
+        rest = way.takes.split()
+        names = [*way.needs.split(), *self._random.sample(rest, min(len(rest), 2))]
+        names += [self._random.choice(way.one_of.split())] if way.one_of else []
+        values = {each: self._value(schema["properties"][each], each) for each in names}
+        return {"operation": name, **values}
 
     def _strange(self, schema: Mapping[str, Any]) -> dict[str, Any]:
         """A value of any kind, under a name that *schema* knows or does not."""

@@ -70,7 +70,7 @@ def operations(world: World) -> dict[str, list[dict[str, Any]]]:
             "fetch_and_stage": ids,
             "schema": {"dataset": DATASET},
             "query": asked,
-            "export": {**asked, "file": "tour.csv"},
+            "export": {**asked, "sql": "SELECT name FROM _dataset", "file": "tour.csv"},
             "list_datasets": {},
         },
         "entrez_external": {

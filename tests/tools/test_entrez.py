@@ -135,6 +135,9 @@ async def test_rows_become_a_file(library):
     made = await answer(library, "entrez_data", operation="export", file="coral.csv", **ask)
     rows = list(csv.DictReader(Path(made["file"]).read_text().splitlines()))
     assert len(rows) == made["written"] == 3
+    again = await answer(library, "entrez_data", operation="export", file="coral.csv", **ask)
+    assert again["file"] == made["file"]
+    ask["sql"] = "SELECT title FROM articles"
     for name in ("coral.csv", "../coral.csv", "coral.exe", ".csv", "a/b.csv"):
         error = await refusal(library, "entrez_data", operation="export", file=name, **ask)
         assert error["suggestions"]

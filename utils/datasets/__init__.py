@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import filecmp
 import json
 import re
 import secrets
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -138,19 +139,27 @@ class Datasets:
     def export(self, dataset: str, sql: str, target: str | Path) -> Exported:
         """All rows of a statement as a file, CSV or Parquet by its ending; see `.export.export`.
 
-        A *target* that is text is a bare name: a new file among the exports.
+        A *target* that is text is a bare name among the exports, where nothing is replaced.
 
         Raises
         ------
         BadRequest
-            The name is none, or taken; or the statement is wrong.
+            The name is none, or taken by something else; or the statement is wrong.
         NotConfigured
             Parquet needs what is not installed.
         """
         from .export import export
 
-        path = self._new(target) if isinstance(target, str) else target
-        return export(self._file(dataset), sql, path, _form_of(path))
+        if isinstance(target, Path):
+            return export(self._file(dataset), sql, target, _form_of(target))
+        path = self._named(target)
+        draft = path.with_name(f".{secrets.token_hex(4)}.{target}")
+        try:
+            made = export(self._file(dataset), sql, draft, _form_of(path))
+            _settle(draft, path)
+        finally:
+            draft.unlink(missing_ok=True)
+        return replace(made, file=path)
 
     def forget(self, dataset: str) -> int:
         """Delete a dataset; how many bytes that frees."""
@@ -163,13 +172,20 @@ class Datasets:
 
         return find(self.folder, dataset)
 
-    def _new(self, name: str) -> Path:
+    def _named(self, name: str) -> Path:
         if not _NAME.fullmatch(name):
             msg = f"{shortened(one_line(name), 60)!r} is no name for an export."
             raise BadRequest(msg, "Give a name without folders, such as genes.csv.")
-        if (path := self.exports / name).exists():
-            raise BadRequest(f"{name} is there already.", "Choose another name.")
-        return path
+        return self.exports / name
+
+
+def _settle(draft: Path, path: Path) -> None:
+    """Give the draft its name; the same export twice is one."""
+    if not path.exists():
+        draft.replace(path)
+    elif not filecmp.cmp(draft, path, shallow=False):
+        msg = f"{path.name} is there already and holds something else."
+        raise BadRequest(msg, "Choose another name.")
 
 
 def _form_of(path: Path) -> Literal["csv", "parquet"]:

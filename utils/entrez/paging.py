@@ -188,8 +188,8 @@ def pages_of_search(
     found = search(database.name, term, web, most=0, history=True)
     if not found.total:
         msg = f"{database.name} finds nothing for {shortened(one_line(term), 100)!r}."
-        told = [words for words in found.warnings if "history" not in words]
-        raise BadRequest(msg, *told, "Look at the spelling, or at the search fields.")
+        hints = [words for words in found.warnings if "history" not in words]
+        raise BadRequest(msg, *hints, "Look at the spelling, or at the search fields.")
     sliced = database.name == "pubmed" and min(found.total, most) > PUBMED_WALL
     # What goes with a form may be about identifiers (ClinVar's is), so they are given themselves.
     if sliced or found.history is None or (form and form.also):

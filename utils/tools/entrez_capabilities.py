@@ -21,7 +21,7 @@ from .core import READS_SHELF, Word, tool
 from .operations import Operation
 from .pubmed_rows import in_lines
 
-_OPERATIONS: Mapping[str, Mapping[str, Operation]] = {
+OPERATIONS: Mapping[str, Mapping[str, Operation]] = {
     "entrez_query": entrez.OPERATIONS,
     "entrez_data": entrez_data.OPERATIONS,
     "entrez_external": entrez_external.OPERATIONS,
@@ -121,7 +121,7 @@ def _described(name: str, library: Library) -> dict[str, Any]:
         "description": known[name].description or "",
         "tokens": _cost(known[name]),
         "takes": sorted(known[name].parameters["properties"]),
-        "operations": dict(_operations(_OPERATIONS.get(name, {}))),
+        "operations": dict(_operations(OPERATIONS.get(name, {}))),
     }
 
 

@@ -99,6 +99,13 @@ def _of_records(row: Mapping[str, Any]) -> str:
     return f"{there} of {row['total']:,} records of {row['database']}."
 
 
+def _of_counts(row: Mapping[str, Any]) -> str:
+    counts = (f"{one['database']} {one['total']:,}" for one in row["counts"][:_MOST_SHOWN])
+    silent = row.get("could_not_tell", ())
+    told = f" Could not tell: {', '.join(one['database'] for one in silent)}." if silent else ""
+    return f"Hits: {', '.join(counts) or 'none'}.{told}"
+
+
 def _of_history(row: Mapping[str, Any]) -> str:
     return f"{row['total']:,} records of {row['database']}, kept as {row['id']}."
 
@@ -119,7 +126,5 @@ _HEADS: Mapping[str, Any] = {
     "info": _of_info,
     "post": _of_history,
     "spell": lambda row: one_line(row["corrected"] or "No other spelling.")[:_LONGEST_LINE],
-    "global_query": lambda row: ", ".join(
-        f"{one['database']} {one['total']:,}" for one in row["counts"][:_MOST_SHOWN]
-    ),
+    "global_query": _of_counts,
 }
