@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from .. import safe_files
 from ..errors import BadRequest
 from ..plain_text import one_line, shortened
 
@@ -91,13 +92,12 @@ class Datasets:
         StoreFailed
             The disk refuses.
         """
-        from ..safe_files import make_folder
         from ..settings import version
         from .building import build
         from .listing import DAYS, moment, sweep
         from .notes import Notes
 
-        make_folder(self.folder)
+        safe_files.make_folder(self.folder)
         sweep(self.folder)
         name = f"{pages.database}_{secrets.token_hex(4)}"
         now = time.time()
@@ -153,12 +153,10 @@ class Datasets:
         if isinstance(target, Path):
             return export(self._file(dataset), sql, target, _form_of(target))
         path = self._named(target)
-        draft = path.with_name(f".{secrets.token_hex(4)}.{target}")
-        try:
-            made = export(self._file(dataset), sql, draft, _form_of(path))
-            _settle(draft, path)
-        finally:
-            draft.unlink(missing_ok=True)
+        safe_files.sweep(self.exports)
+        draft = safe_files.part_of(path)
+        made = export(self._file(dataset), sql, draft, _form_of(path))
+        _settle(draft, path)
         return replace(made, file=path)
 
     def forget(self, dataset: str) -> int:
@@ -181,9 +179,13 @@ class Datasets:
 
 def _settle(draft: Path, path: Path) -> None:
     """Give the draft its name; the same export twice is one."""
-    if not path.exists():
-        draft.replace(path)
-    elif not filecmp.cmp(draft, path, shallow=False):
+    with safe_files.disk(path):
+        if not path.exists():
+            draft.replace(path)
+            return
+        same = filecmp.cmp(draft, path, shallow=False)
+        draft.unlink()
+    if not same:
         msg = f"{path.name} is there already and holds something else."
         raise BadRequest(msg, "Choose another name.")
 
