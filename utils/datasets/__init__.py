@@ -210,7 +210,7 @@ def _noted(pages: Answers, notes: Notes) -> Iterator[Page]:
 def _contents(file: Path, tables: Mapping[str, int]) -> dict[str, list[dict[str, Any]]] | None:
     """All rows, where that is little to read."""
     from .asking import ask
-    from .schema import quoted
+    from .names import quoted
 
     if sum(tables.values()) > _DIRECT_ROWS:
         return None

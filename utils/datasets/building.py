@@ -16,6 +16,7 @@ from typing import Protocol
 
 from ..errors import BadRequest
 from .inferred_tables import InferredTables
+from .names import ABOUT
 from .notes import Notes
 from .page import Form, Page
 from .pmc_tables import PmcTables
@@ -115,5 +116,5 @@ def _describe(
         "warnings": json.dumps(list(notes.warnings())),
         "empty_fields": json.dumps(notes.empty_fields[:_MOST_NAMED]),
     }
-    connection.execute("CREATE TABLE _dataset (name TEXT PRIMARY KEY NOT NULL, value TEXT)")
-    connection.executemany("INSERT INTO _dataset VALUES (?, ?)", told.items())
+    connection.execute(f"CREATE TABLE {ABOUT} (name TEXT PRIMARY KEY NOT NULL, value TEXT)")
+    connection.executemany(f"INSERT INTO {ABOUT} VALUES (?, ?)", told.items())  # noqa: S608

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from ..errors import BadRequest
 from .asking import ask
-from .schema import ABOUT, Column, Example, Table, main_table, quoted
+from .columns import Column, Table, main_table
+from .names import ABOUT, quoted
 
 COUNT = 3
 _SAMPLE = 1000  # rows
@@ -21,6 +22,14 @@ _LABELS = ("title", "name", "symbol", "description", "label", "definition", "ter
 _TERMS = (*_LABELS, "heading", "descriptor", "keyword", "alias", "type", "value", "organism")
 _DAY = "[12][0-9][0-9][0-9]*"
 _SHORT, _READABLE = 60, 200  # characters on average
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A statement that answers *question* on this dataset; it has been run, and gave rows."""
+
+    question: str
+    sql: str
 
 
 @dataclass(frozen=True, slots=True)

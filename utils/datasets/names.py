@@ -6,7 +6,11 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
+ABOUT = "_dataset"
+"""The table in which a dataset says what it is."""
+
 _LONGEST = 60
+_PLAIN = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 # Words people write with capitals inside.
 _ODD = re.compile(
     r"InChI|HomoloGene|EPub|XLogP|MeSH|PubMed|PubChem|ClinVar|GenBank|RefSeq|BioSample|BioProject|dbSNP|dbVar"
@@ -78,3 +82,14 @@ def unique(name: str, taken: set[str]) -> str:
         made = f"{base.rstrip('_')}_{number}"
     taken.add(made)
     return made
+
+
+def quoted(name: str) -> str:
+    """*name* as a statement can hold it: in quotation marks only where it needs them.
+
+    >>> quoted("uid"), quoted("order"), quoted('a"b')
+    ('uid', '"order"', '"a""b"')
+    """
+    if _PLAIN.fullmatch(name) and name.lower() not in KEYWORDS:
+        return name
+    return '"' + name.replace('"', '""') + '"'

@@ -6,22 +6,20 @@ harms nobody.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..errors import BadRequest
-from ..plain_text import one_line, shortened
+from ..plain_text import one_line
 from .asking import MOST_CHARS, MOST_ROWS, ask
-from .names import KEYWORDS
+from .columns import Column, Table
+from .examples import Example, examples
+from .names import ABOUT, quoted
 
 SECONDS = 20.0  # for all rows of a table to be counted
-ABOUT = "_dataset"
-_SHOWN = 40  # columns of one table in the text
 _COUNTED = 100  # tables in one statement
-_PLAIN = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _OURS = f"m.type = 'table' AND m.name NOT LIKE 'sqlite~_%' ESCAPE '~' AND m.name <> '{ABOUT}'"
 _COLUMNS = f"""
     SELECT m.name, c.name, c.type, c.pk FROM sqlite_schema AS m JOIN pragma_table_info(m.name) AS c
@@ -31,45 +29,6 @@ _LINKS = f"""
     SELECT m.name, f."from", f."table", f."to"
     FROM sqlite_schema AS m JOIN pragma_foreign_key_list(m.name) AS f WHERE {_OURS}
 """  # noqa: S608
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column; ``key`` if it is part of the table's key, ``refers_to`` as ``table.column``."""
-
-    name: str
-    type: str
-    key: bool = False
-    refers_to: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A table and the number of its rows."""
-
-    name: str
-    rows: int
-    columns: tuple[Column, ...]
-
-    @property
-    def key(self) -> str:
-        """The first column of its key, or its first column."""
-        keys = [column.name for column in self.columns if column.key]
-        return keys[0] if keys else self.columns[0].name
-
-    def told(self) -> str:
-        """Its columns in a line; those without a type are text."""
-        shown = ", ".join(_described(self.columns[:_SHOWN]))
-        more = len(self.columns) - _SHOWN
-        return f"{shown}, and {more} more" if more > 0 else shown
-
-
-@dataclass(frozen=True, slots=True)
-class Example:
-    """A statement that answers *question* on this dataset; it has been run, and gave rows."""
-
-    question: str
-    sql: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +72,6 @@ def schema(file: Path) -> Schema:
     BadRequest
         It is so large that counting its rows takes more than 20 s.
     """
-    from .examples import examples
-
     tables = tuple(_tables(file))
     relations = tuple(
         f"{table.name}.{column.name} -> {column.refers_to}"
@@ -138,25 +95,6 @@ def about(file: Path) -> dict[str, str]:
     except BadRequest:
         return {}
     return {str(name): str(value) for name, value in told.rows}
-
-
-def quoted(name: str) -> str:
-    """*name* as a statement can hold it: in quotation marks only where it needs them.
-
-    >>> quoted("uid"), quoted("order"), quoted('a"b')
-    ('uid', '"order"', '"a""b"')
-    """
-    if _PLAIN.fullmatch(name) and name.lower() not in KEYWORDS:
-        return name
-    return '"' + name.replace('"', '""') + '"'
-
-
-def main_table(tables: Sequence[Table]) -> Table | None:
-    """The table of the records: the first that refers to no other."""
-    for table in tables:
-        if not any(column.refers_to for column in table.columns):
-            return table
-    return tables[0] if tables else None
 
 
 def _tables(file: Path) -> Iterator[Table]:
@@ -185,14 +123,3 @@ def _all_rows(file: Path, sql: str) -> Iterator[tuple[Any, ...]]:
         )
         yield from asked.rows
         start = asked.next_start
-
-
-def _described(columns: Iterable[Column]) -> Iterator[str]:
-    for column in columns:
-        kind = column.type.lower()
-        words = [shortened(quoted(column.name), 60), "" if kind == "text" else kind]
-        if column.refers_to:
-            words.append(f"-> {column.refers_to}")
-        elif column.key:
-            words.append("key")
-        yield " ".join(filter(None, words))
