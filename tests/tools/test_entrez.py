@@ -119,6 +119,21 @@ async def test_a_result_is_staged_described_and_asked(library, mode):
     assert [one["id"] for one in listed["datasets"]] == [staged["dataset"]]
 
 
+@pytest.mark.real_time
+async def test_how_far_a_result_has_come_is_told(library, monkeypatch):
+    monkeypatch.setattr("utils.tools.waiting._STEP_S", 0.02)
+    told = []
+
+    async def heard(progress, total, message):
+        told.append(message)
+
+    ask = {"operation": "fetch_and_stage", "database": "snp", "term": "all[filter]"}
+    async with Client(build(library)) as client:
+        made = await client.call_tool("entrez_data", ask, progress_handler=heard)
+    assert made.structured_content["records"] == 1_000
+    assert {"500 of 1,000 records have come", "1,000 of 1,000 records have come"} & {*told}
+
+
 async def test_a_small_result_comes_along(library):
     found = await answer(library, "entrez_query", operation="search", database="gene", term="BRCA1")
     staged = await answer(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from fastmcp.tools import FunctionTool, ToolResult
@@ -25,6 +25,7 @@ def _stage(library: Library, given: Given) -> Any:
     pages = library.entrez.pages(
         given["database"] or "pubmed", given["ids"], history=given["history"],
         term=given["term"], rettype=given["rettype"], most=given["max_records"] or _RECORDS,
+        told=given["told"],
     )  # fmt: skip
     return plain(library.datasets.stage(pages))
 
@@ -79,6 +80,7 @@ OPERATIONS: Mapping[str, Operation] = {
 def tools(library: Library) -> list[FunctionTool]:
     """The tool, working on *library*."""
     waiting = Waiting()
+    progress: dict[Hashable, str] = {}  # of results on their way, whichever call began them
 
     def entrez_data(  # noqa: PLR0913, PLR0917 - what five operations take
         operation: Name,
@@ -100,10 +102,17 @@ def tools(library: Library) -> list[FunctionTool]:
             "rettype": rettype, "max_records": max_records, "dataset": dataset, "sql": sql,
             "file": file, "start": start, "max_rows": max_rows,
         }  # fmt: skip
+        asked = (operation, *given.items())
+
+        def told(done: int, total: int) -> None:
+            progress[asked] = f"{done:,} of {total:,} records have come"
+
         row = waiting.result(
-            (operation, *given.items()),
-            lambda: OPERATIONS[operation].done(operation, library, given),
+            asked,
+            lambda: OPERATIONS[operation].done(operation, library, given, told),
+            lambda: progress.get(asked, ""),
         )
+        progress.pop(asked, None)
         return answer(row, _HEADS[operation](row))
 
     return [tool(entrez_data, ADDS_FILES, schemas.DATA)]

@@ -14,6 +14,7 @@ from ..errors import BadRequest
 from ..library import Library
 
 Given = Mapping[str, Any]
+Told = Callable[[int, int], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +33,8 @@ class Operation:
     takes: str = ""
     costs: str = ""
 
-    def done(self, name: str, library: Library, given: Given) -> Any:
-        """Do it.
+    def done(self, name: str, library: Library, given: Given, told: Told | None = None) -> Any:
+        """Do it; *told* hears how far it is (done, of how many) from those that take long.
 
         Raises
         ------
@@ -49,7 +50,7 @@ class Operation:
             raise BadRequest(f"{name} needs {' and '.join(missing)}.", also)
         if self.one_of and len(here & {*self.one_of.split()}) != 1:
             raise BadRequest(f"{name} needs one of {', '.join(self.one_of.split())}.", also)
-        return self.call(library, given)
+        return self.call(library, {**given, "told": told})
 
 
 _NOTHING: tuple[Any, ...] = ("", (), 0, False)

@@ -28,10 +28,13 @@ class Waiting:
         # Each is kept by the work it is about, for as long as that is under way.
         self._holds: WeakValueDictionary[Hashable, Hold] = WeakValueDictionary()
 
-    def wait(self, asked: Hashable, work: Callable[[], Result]) -> Result | None:
+    def wait(
+        self, asked: Hashable, work: Callable[[], Result], how_far: Callable[[], str] = str
+    ) -> Result | None:
         """What *work* returns, or None when it is not there in time and goes on.
 
-        *asked* tells which calls are the same: the next such one picks it up.
+        *asked* tells which calls are the same: the next such one picks it up. *how_far* says how
+        far the work is, in a sentence; where it is silent, the site is blamed.
         """
         work = partial(self._hold(asked).during, work)
         steps = int(LONGEST_ANSWER_S / _STEP_S)
@@ -39,10 +42,12 @@ class Waiting:
             result: Result | None = self._patience.wait(asked, work)
             if result is not None:
                 return result
-            tell(step, steps, f"{self._site} keeps us waiting")
+            tell(step, steps, how_far() or f"{self._site} keeps us waiting")
         return None
 
-    def result(self, asked: Hashable, work: Callable[[], Result]) -> Result:
+    def result(
+        self, asked: Hashable, work: Callable[[], Result], how_far: Callable[[], str] = str
+    ) -> Result:
         """What *work* returns; see `wait`.
 
         Raises
@@ -51,17 +56,18 @@ class Waiting:
             It is not there in time; with ``retry_after`` when the site asked us to wait.
         """
         hold = self._hold(asked)
-        result = self.wait(asked, work)
+        result = self.wait(asked, work, how_far)
         if result is None:
-            raise self._given_up(math.ceil(hold.left()))
+            raise self._given_up(math.ceil(hold.left()), how_far())
         return result
 
     def _hold(self, asked: Hashable) -> Hold:
         return self._holds.setdefault(asked, Hold())
 
-    def _given_up(self, seconds: int) -> Unreachable:
+    def _given_up(self, seconds: int, how_far: str) -> Unreachable:
         if not seconds:
-            msg = f"{self._site} keeps this request waiting; it goes on."
+            msg = how_far or f"{self._site} keeps this request waiting"
+            msg = f"{msg}; it goes on."
             return Unreachable(msg, "Call again with the same arguments in a minute.")
         msg = f"{self._site} asked us to wait; this request goes on after that."
         hint = f"Call again in {seconds} s with the same arguments."
