@@ -54,12 +54,18 @@ LISTS = st.fixed_dictionaries(
     {"data": ANYTHING | st.lists(ROWS | ENDS | ANYTHING, max_size=3)},
     optional={"total": ANYTHING, "next": ANYTHING, "token": ANYTHING, "error": ANYTHING},
 )
+
+
+def linked(kind, start, web):
+    return [found.paper for found in linked_papers("PMID:1", kind, 5, start, web).papers]
+
+
 VERBS = {
     "relevance": lambda web: search(Query("x", sort_by="relevance"), web).papers,
     "newest": lambda web: search(Query("x"), web).papers,
     "paper": lambda web: [paper_called("PMID:1", web).paper],
-    "citations": lambda web: linked_papers("PMID:1", "citations", 5, 0, web).papers,
-    "references": lambda web: linked_papers("PMID:1", "references", 5, 7, web).papers,
+    "citations": lambda web: linked("citations", 0, web),
+    "references": lambda web: linked("references", 7, web),
     "related": lambda web: related_to(Ids(pmid="1"), "citations", 5, web)[1],
     "batch": lambda web: list(look_up([Ids(s2="0" * 40)], web).values()),
     "doctor": lambda web: [hits_now(web)] * 0,
