@@ -17,12 +17,13 @@ from ..errors import BadContent, BadRequest, EntrezFailed
 from ..plain_text import one_line, shortened
 from ..pubmed_search import checked, every_pmid
 from ..sources import Query
+from ..sources.eutils.docsums import SILENT
 from ..web import Web
 from .asked import PUBMED_WALL, Asked, Missing, Part, require_between
 from .databases import Database, Form
 from .fetching import brought, halved, known_names
-from .searching import search
-from .summing import SILENT, summed
+from .searching import NO_HISTORY, beyond_the_wall, search
+from .summing import summed
 
 Told = Callable[[int, int], object]
 MOST_PAGED = 100_000
@@ -188,7 +189,7 @@ def pages_of_search(
     found = search(database.name, term, web, most=0, history=True)
     if not found.total:
         msg = f"{database.name} finds nothing for {shortened(one_line(term), 100)!r}."
-        hints = [words for words in found.warnings if "history" not in words]
+        hints = [words for words in found.warnings if words != NO_HISTORY]
         raise BadRequest(msg, *hints, "Look at the spelling, or at the search fields.")
     sliced = database.name == "pubmed" and min(found.total, most) > PUBMED_WALL
     # What goes with a form may be about identifiers (ClinVar's is), so they are given themselves.
@@ -200,7 +201,8 @@ def pages_of_search(
         pages = pages_of(
             asked(database, (), found.history.id, web), form, web, most=most, told=told
         )
-    pages.warnings[:0] = [words for words in found.warnings if "hands out" not in words]
+    narrow = beyond_the_wall(database, found.total)  # advice for who pages, not for who stages
+    pages.warnings[:0] = [words for words in found.warnings if words not in narrow]
     return pages
 
 

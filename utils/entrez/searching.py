@@ -24,6 +24,7 @@ from .databases import DATABASES, Database
 from .histories import History, remember
 
 MOST_HITS = 10_000
+NO_HISTORY = "Nothing was found: there is no history of it."
 _AT_ONCE = 4
 _SORT = re.compile(r"[\w ./+-]{0,40}", re.A)
 _DATE_TYPE = re.compile(r"[a-z]{2,8}", re.A)
@@ -115,12 +116,12 @@ class _Searched:
         size = params["retmax"]
         hits = esearch(self.database.name, params, self.web)
         uids, warnings = hits.uids[:size], hits.warnings
-        reachable = self._reachable(hits.total)
+        reachable = _reachable(self.database, hits.total)
         if len(uids) < (expected := max(0, min(size, reachable - self.start))):
             warnings += (f"Entrez sent {len(uids)} of the {expected} identifiers of this page.",)
         end = self.start + (len(uids) or size)
         kept, more = self._kept(term, hits)
-        warnings += more + self._beyond(hits.total, reachable)
+        warnings += more + beyond_the_wall(self.database, hits.total)
         return Search(
             self.database.name, params["term"], hits.translation, hits.total, uids, self.start,
             end if size and end < reachable else None, kept, warnings,
@@ -131,7 +132,7 @@ class _Searched:
         query = checked(Query(term, min_date=self.min_date, max_date=self.max_date))
         hint = "Narrow the search, page with start, or keep the result with history=true."
         require_between("most", self.most, 0, MOST_HITS, hint)
-        wall = self._reachable(10**9)
+        wall = _reachable(self.database, 10**9)
         require_between("start", self.start, 0, wall - 1, "Narrow the search, for example by date.")
         kind = (one_line(self.date_type).lower() or "pdat") if query.min_date else ""
         if kind and not _DATE_TYPE.fullmatch(kind):
@@ -154,20 +155,11 @@ class _Searched:
             raise BadRequest(msg, "relevance, pub_date, or a sort that the database's page offers.")
         return _PUBMED_SORTS.get(order.lower(), order) if self.database.name == "pubmed" else order
 
-    def _reachable(self, total: int) -> int:
-        return min(total, PUBMED_WALL) if self.database.name == "pubmed" else total
-
-    def _beyond(self, total: int, reachable: int) -> tuple[str, ...]:
-        if total == reachable:
-            return ()
-        told = f"PubMed hands out the first {reachable:,} of {total:,} hits only"
-        return (f"{told}: narrow the search by date, or stage it.",)
-
     def _kept(self, term: str, hits: Hits) -> tuple[History | None, tuple[str, ...]]:
         if not self.history:
             return None, ()
         if not hits.total:
-            return None, ("Nothing was found: there is no history of it.",)
+            return None, (NO_HISTORY,)
         if not (hits.web_env and hits.query_key):
             return None, ("NCBI kept no history of this search.",)
         there = (hits.web_env, hits.query_key)
@@ -175,6 +167,19 @@ class _Searched:
         if place is None:
             return None, ("The history could not be remembered: the disk keeps nothing.",)
         return place.history, ()
+
+
+def beyond_the_wall(database: Database, total: int) -> tuple[str, ...]:
+    """A word on the hits of a search that PubMed does not hand out."""
+    reachable = _reachable(database, total)
+    if total == reachable:
+        return ()
+    told = f"PubMed hands out the first {reachable:,} of {total:,} hits only"
+    return (f"{told}: narrow the search by date, or stage it.",)
+
+
+def _reachable(database: Database, total: int) -> int:
+    return min(total, PUBMED_WALL) if database.name == "pubmed" else total
 
 
 def spell(database: str, term: str, web: Web) -> Spelling:

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..errors import Unreachable
 from ..plain_text import plain_json
-from ..sources.eutils.docsums import Summaries
+from ..sources.eutils.docsums import SILENT, Summaries
 from ..sources.eutils.esummary import esummary
 from ..web import Web
 from .asked import Asked, Missing, Part, require_between
@@ -16,7 +16,6 @@ from .fetching import MOST_CHARS, known_names
 from .histories import forgotten, is_forgotten
 
 MOST_SUMMARIES = 500
-SILENT = "NCBI sent no summary of it"
 
 
 @dataclass(frozen=True, slots=True)

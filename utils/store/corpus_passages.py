@@ -17,7 +17,6 @@ from .corpus_schema import passages as _passages
 from .corpus_schema import sources as _sources
 
 _NAMES = tuple(field.name for field in fields(Passage))
-_TEXTS = tuple(field.name for field in fields(Passage) if field.type in ("str", "Kind"))
 
 
 class PassageTables(Connections):
@@ -165,8 +164,8 @@ def _storable(passage: Passage) -> Passage:
     """With text as both databases hold it; one character for one, so that spans stay true."""
     made = {
         name: kept
-        for name in _TEXTS
-        if (kept := _text(given := getattr(passage, name))) is not given
+        for name in _NAMES
+        if isinstance(given := getattr(passage, name), str) and (kept := _text(given)) is not given
     }
     types = tuple(map(_text, passage.publication_types))
     if not made and types == passage.publication_types:

@@ -107,12 +107,13 @@ def tools(library: Library) -> list[FunctionTool]:
         def told(done: int, total: int) -> None:
             progress[asked] = f"{done:,} of {total:,} records have come"
 
-        row = waiting.result(
-            asked,
-            lambda: OPERATIONS[operation].done(operation, library, given, told),
-            lambda: progress.get(asked, ""),
-        )
-        progress.pop(asked, None)
+        def work() -> Any:
+            try:
+                return OPERATIONS[operation].done(operation, library, given, told)
+            finally:
+                progress.pop(asked, None)
+
+        row = waiting.result(asked, work, lambda: progress.get(asked, ""))
         return answer(row, _HEADS[operation](row))
 
     return [tool(entrez_data, ADDS_FILES, schemas.DATA)]

@@ -17,7 +17,7 @@ from ...plain_text import one_line, shortened
 from ...web import Answer
 from ..loose_json import LONGEST_NAME, mapping, text
 
-_SILENT = "NCBI sent no summary of it"
+SILENT = "NCBI sent no summary of it"
 _DEEPEST = 40
 
 
@@ -74,9 +74,9 @@ def _sorted_out(
     records, refused = {}, {}
     for uid, row in rows.items():
         if not isinstance(row, dict):
-            refused[uid] = _SILENT
+            refused[uid] = SILENT
         elif "error" in row:
-            refused[uid] = one_line(text(row["error"]))[:LONGEST_NAME] or _SILENT
+            refused[uid] = one_line(text(row["error"]))[:LONGEST_NAME] or SILENT
         else:
             records[uid] = row
     return Summaries(records, refused, tuple(rows), form, body)

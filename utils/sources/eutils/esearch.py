@@ -57,9 +57,9 @@ def esearch(database: str, params: Mapping[str, Any], web: Web) -> Hits:
     uids = result.get("idlist")
     return Hits(
         uids=tuple(filter(None, map(_line, uids if isinstance(uids, list) else ()))),
-        total=_count(result),
+        total=total_of(result),
         translation=_line(result.get("querytranslation")),
-        warnings=tuple(dict.fromkeys(_warnings(result))),
+        warnings=warnings_of(result, _WARNINGS),
         web_env=text(result.get("webenv")),
         query_key=text(result.get("querykey")),
     )
@@ -68,7 +68,7 @@ def esearch(database: str, params: Mapping[str, Any], web: Web) -> Hits:
 def count(database: str, term: str, web: Web) -> int:
     """How many records of *database* a question finds; raises as `esearch` does."""
     asked = {"db": database, "retmode": "json", "term": term, "rettype": "count"}
-    return _count(_result(database, ask(web, "esearch", asked, read=Answer.json)))
+    return total_of(_result(database, ask(web, "esearch", asked, read=Answer.json)))
 
 
 def _result(database: str, answer: Answer) -> dict[str, Any]:
@@ -80,16 +80,22 @@ def _result(database: str, answer: Answer) -> dict[str, Any]:
     return result
 
 
-def _count(result: Mapping[str, Any]) -> int:
+def total_of(result: Mapping[str, Any]) -> int:
+    """The number of hits; anything else in its place is no answer."""
     total = whole(result.get("count"))
     if total is None:
         raise Unreachable("NCBI sent no number of hits.", "Try again in a minute.")
     return total
 
 
-def _warnings(result: Mapping[str, Any]) -> Iterator[str]:
+def warnings_of(result: Mapping[str, Any], sentences: Mapping[str, str]) -> tuple[str, ...]:
+    """What was not found or ignored, each once; *sentences* say it, by NCBI's name for the kind."""
+    return tuple(dict.fromkeys(_warnings(result, sentences)))
+
+
+def _warnings(result: Mapping[str, Any], sentences: Mapping[str, str]) -> Iterator[str]:
     lists = {**mapping(result.get("errorlist")), **mapping(result.get("warninglist"))}
-    for kind, sentence in _WARNINGS.items():
+    for kind, sentence in sentences.items():
         told = lists.get(kind)
         for item in map(_line, told if isinstance(told, list) else ()):
             if item and item != "No items found.":

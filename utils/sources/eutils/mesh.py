@@ -15,8 +15,9 @@ from typing import Any
 
 from ...plain_text import one_line
 from ...web import Answer, Web
-from ..pubmed import count_of, result_of
+from ..pubmed import result_of
 from . import ask, dicts
+from .esearch import total_of
 from .esummary import document_summaries
 
 _SUMMARIES = 200
@@ -51,7 +52,7 @@ def find_terms(text: str, most: int, web: Web) -> tuple[int, list[MeshTerm]]:
     result = result_of(ask(web, "esearch", params, read=Answer.json).json())
     uids = [str(uid) for uid in result["idlist"]][:most]
     terms = terms_of(uids, web) if uids else {}
-    return count_of(result), [terms[uid] for uid in uids if uid in terms]
+    return total_of(result), [terms[uid] for uid in uids if uid in terms]
 
 
 def terms_of(uids: Sequence[str], web: Web) -> dict[str, MeshTerm]:

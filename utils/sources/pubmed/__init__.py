@@ -7,7 +7,7 @@ https://www.ncbi.nlm.nih.gov/books/NBK25499/
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ from ...identifiers import Ids
 from ...paper import Paper, SearchResult
 from ...web import Answer, Web
 from ..eutils import BATCH, RATE, ask, shown_url
-from ..loose_json import mapping, text, whole
+from ..eutils.esearch import total_of, warnings_of
 from ..source import Lookup, Query, Source, remembered
 
 # PubMed serves the first 9,999 hits of a search only; retstart may be at most 9,998.
@@ -103,8 +103,8 @@ def esearch(query: Query, web: Web, *, kept: bool = False) -> Hits:
         raise BadRequest(msg, "Narrow the search, for example by date.")
     params = _page(query, kept=kept)
     result = result_of(ask(web, "esearch", params, read=Answer.json).json())
-    pmids, total = tuple(map(str, result["idlist"])), count_of(result)
-    warnings = _understood(result)
+    pmids, total = tuple(map(str, result["idlist"])), total_of(result)
+    warnings = warnings_of(result, _WARNINGS)
     expected = max(0, min(params["retmax"], total - query.start))
     if len(pmids) < expected:
         warnings += (f"PubMed sent {len(pmids)} of the {expected} hits of this page.",)
@@ -149,7 +149,7 @@ def first_hits(query: Query, web: Web, among: str = "") -> Hits:
             if among:
                 raise
             return  # PubMed cannot run the search at all: said below, and not asked again
-        count, sent = count_of(result), {str(pmid) for pmid in result["idlist"]}
+        count, sent = total_of(result), {str(pmid) for pmid in result["idlist"]}
         if len(sent) != min(count, LAST_HIT) or not all(map(_PMID.fullmatch, sent)):
             raise BadContent(f"PubMed counted {count:,} hits and sent {len(sent):,}.")
 
@@ -159,9 +159,9 @@ def first_hits(query: Query, web: Web, among: str = "") -> Hits:
     return Hits(
         pmids=tuple(map(str, result["idlist"])),
         start=0,
-        total=count_of(result),
+        total=total_of(result),
         effective_query=result.get("querytranslation") or "",
-        warnings=_understood(result),
+        warnings=warnings_of(result, _WARNINGS),
     )
 
 
@@ -174,7 +174,7 @@ def count_hits(query: Query, web: Web, among: str = "") -> int:
         PubMed did not answer, or not with a number.
     """
     answer = ask(web, "esearch", {**_asked(query, among), "rettype": "count"}, read=Answer.json)
-    return count_of(result_of(answer.json(), needs="count"))
+    return total_of(result_of(answer.json(), needs="count"))
 
 
 def fetch(
@@ -298,14 +298,6 @@ def term(query: Query) -> str:
     return " AND ".join([f"({query.text})"] * bool(query.text.strip()) + parts)
 
 
-def count_of(result: Mapping[str, Any]) -> int:
-    """The number of hits; anything else in its place is no answer."""
-    count = whole(result.get("count"))
-    if count is None:
-        raise Unreachable("PubMed sent no number of hits.", "Try again in a minute.")
-    return count
-
-
 def result_of(reply: Any, needs: str = "idlist") -> dict[str, Any]:
     """The members of ``esearchresult``; an error of the search's own counts as unreachable."""
     result = reply.get("esearchresult") if isinstance(reply, dict) else None
@@ -315,19 +307,6 @@ def result_of(reply: Any, needs: str = "idlist") -> dict[str, Any]:
         msg = f"PubMed could not run the search: {error}"
         raise Unreachable(msg, "Check brackets and quotes in the query, or try again in a minute.")
     return result
-
-
-def _understood(result: dict[str, Any]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(_warnings(result)))
-
-
-def _warnings(result: dict[str, Any]) -> Iterator[str]:
-    lists = {**mapping(result.get("errorlist")), **mapping(result.get("warninglist"))}
-    for kind, sentence in _WARNINGS.items():
-        told = lists.get(kind)
-        for item in map(text, told if isinstance(told, list) else ()):
-            if item and item != "No items found.":
-                yield sentence.format(item)
 
 
 SOURCE = Source(
