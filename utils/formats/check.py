@@ -24,8 +24,9 @@ from .likeness import (
     telling_words,
     title_likeness,
 )
+from .evidence import Evidence, gather
 from .sections import blocks
-from .wholeness import filled_headings, missing
+from .wholeness import missing
 from .words import count_words, folded, shingles
 
 # Words of text beyond the abstract.
@@ -33,8 +34,12 @@ LONG = 1000  # no wall, landing page or preview shows as much: signals beside it
 WALLED = 300  # a page behind a wall explains itself in less
 RESEARCH = 300  # the shortest research letters; landing pages leave fewer after the small print
 SECTIONED = 180  # enough when it stands under two headings of its own or more
-BARE = 500  # a paper with an abstract, but no heading and no reference: a preview until this long
-PREVIEW = 250  # closed articles without an abstract show their first lines instead
+OVERLONG = 600  # words; no abstract is that long
+LETTER = 150  # a letter that cites something
+BARE = 350  # an editorial without a citation; less may be the abstract
+PREVIEW = 600  # closed articles show their first lines
+CITES = 3  # citations, figures mentioned: fewer are chance
+ON_TOPIC = 0.15  # of the telling words of title and abstract; papers use half of them
 ABSTRACT = 40  # an abstract with less is a citation, a teaser or a remark
 EMPTY = 10  # of any kind: a title and a button
 NOTE = 25  # an erratum may be two sentences; less is a caption
@@ -115,13 +120,17 @@ def completeness(document: Document, paper: Paper) -> Finding:
         return _structured(document)
     if document.pages and count_words(document.markdown) < SCANNED * document.pages:
         return Finding("scanned", f"{document.pages} pages with hardly a word")
-    words = _own_words(document, paper)
-    if words < LONG and (stopped := _behind_a_wall(document, paper, words)):
+    abstract = _abstract(document, paper)
+    found = gather(document, paper, abstract)
+    if stopped := _behind_a_wall(document, paper, found):
         return stopped
-    if missing := _cut_short(document, paper, words):
-        return missing
-    counted = f"{words} words, {document.headings} headings, {document.references} references"
-    return Finding("full_text", counted)
+    stopped = _without_a_body(document, found) if abstract else _too_short(document, paper, found)
+    if stopped:
+        return stopped
+    doubt = 2 if "paywall" in document.walls else 0
+    if lost := missing(document, found, _page_count(paper.pages), doubt):
+        return Finding("partial", lost)
+    return Finding("full_text", _described(found))
 
 
 def identity(document: Document, paper: Paper) -> Finding:
@@ -228,38 +237,32 @@ def _structured(document: Document) -> Finding:
     return Finding("full_text", f"{words} words in the body, {document.headings} headings")
 
 
-def _own_words(document: Document, paper: Paper) -> int:
-    """Words of the text that are not the abstract over again."""
-    abstract = _abstract(document, paper)
-    if not abstract or document.body_words >= 2 * LONG:
-        return document.body_words
-    body = "\n".join(
-        text for part, _, text in blocks(document.markdown) if part in ("lead", "body")
-    )
-    repeated = contained(abstract, shingles(folded(body)))
-    return max(0, document.body_words - round(repeated * count_words(abstract)))
-
-
 def _abstract(document: Document, paper: Paper) -> str:
-    """The abstract, if there is one: *[This corrects the article …]* is none."""
-    abstract = max(paper.abstract, document.abstract, key=len)
-    return abstract if count_words(abstract) >= ABSTRACT else ""
+    """The abstract, if there is one: *[This corrects the article …]* is none.
+
+    What the text calls so counts where the record has none and it is as short as one.
+    """
+    if paper.abstract:
+        return paper.abstract if count_words(paper.abstract) >= ABSTRACT else ""
+    return document.abstract if ABSTRACT <= count_words(document.abstract) <= OVERLONG else ""
 
 
-def _behind_a_wall(document: Document, paper: Paper, words: int) -> Finding | None:
-    """The wall a short page consists of, if it does.
+def _behind_a_wall(document: Document, paper: Paper, found: Evidence) -> Finding | None:
+    """The wall a page consists of, if it does.
 
     A page that names the paper and has an abstract or text is no captcha or login page, whatever
     forms it carries, unless a heading says so; it may still sell the paper, and the first words of
     a closed article are a preview.
     """
     walls = [name for name in _ORDER if name in document.walls]
+    words = found.prose
+    if not walls or words >= LONG:
+        return None
     if _names(document, paper):
-        known = bool(_abstract(document, paper))
-        if "paywall" in walls and words < (LONG if known else PREVIEW):
+        if "paywall" in walls and len(_marks(found)) < 2 and words < LONG:
             return Finding("paywall", f"an offer of access and {words} words beyond the abstract")
         if words >= NOTE or count_words(document.abstract) >= ABSTRACT:
-            said = _challenges(document) if walls else set()
+            said = _challenges(document)
             walls = [name for name in walls if name == "error_page" or name in said]
     if not walls or words >= WALLED:
         return None
@@ -279,26 +282,54 @@ def _names(document: Document, paper: Paper) -> bool:
     )
 
 
-def _cut_short(document: Document, paper: Paper, words: int) -> Finding | None:
-    """Why the text is not all of the paper, if it is not."""
-    abstract = _abstract(document, paper)
-    if words < BARE and (stopped := _too_little(document, paper, words, bool(abstract))):
-        return stopped
-    said = missing(document, words, _page_count(paper.pages), bool(abstract))
-    return Finding("partial", said) if said else None
+def _marks(found: Evidence) -> list[str]:
+    """What marks running text as that of a paper, in words."""
+    marks = []
+    if found.filled >= 2:
+        marks.append(f"{found.filled} sections")
+    cited = max(len(found.cited) if len(found.cited) * 3 >= found.listed else 0, found.named)
+    if cited >= CITES:
+        marks.append(f"{cited} citations of {found.listed} references")
+    if shown := len(found.mentioned & found.captions):
+        marks.append(f"{shown} figures and tables mentioned and there")
+    elif len(found.mentioned) >= CITES:
+        marks.append(f"{len(found.mentioned)} figures and tables mentioned")
+    return marks
 
 
-def _too_little(document: Document, paper: Paper, words: int, abstract: bool) -> Finding | None:
-    """What so few words amount to, when no paper has so few."""
-    if not abstract:
+def _described(found: Evidence) -> str:
+    words = f"{found.prose} words of its own in {found.stretches} stretches"
+    return ", ".join([words, *_marks(found)])
+
+
+def _without_a_body(document: Document, found: Evidence) -> Finding | None:
+    """What the text of a paper that has an abstract amounts to, when it has no body."""
+    words, marks = found.prose, _marks(found)
+    said = ", ".join([f"{words} words beyond the abstract", *marks])
+    if words < SECTIONED:
+        if found.repeated or document.abstract:
+            return Finding("abstract_only", said)
+        return Finding(_nothing(document), f"{words} words, and not even the abstract")
+    if found.on_topic < ON_TOPIC:
+        return Finding("not_a_paper", f"{said}, hardly one about {found.on_topic:.0%} of its subject")
+    if words < RESEARCH:
+        return None if len(marks) >= 2 else Finding("abstract_only", said)
+    if len(marks) >= (1 if words >= LONG else 2) or words >= 2 * LONG:
+        return None
+    return Finding("partial", f"{said}: too few marks of a paper")
+
+
+def _too_short(document: Document, paper: Paper, found: Evidence) -> Finding | None:
+    """What a text without an abstract amounts to, when it is too little even for a letter."""
+    words = found.prose
+    if is_notice(paper.title) or is_notice(document.title):
+        words += found.repeated
         return None if words >= NOTE else Finding(_nothing(document), f"{words} words")
-    if words >= RESEARCH or (words >= SECTIONED and filled_headings(document.markdown) >= 2):
-        if document.headings or document.references:
-            return None
-        return Finding("partial", f"{words} words without heading or reference")
-    if document.abstract or contained(paper.abstract, shingles(folded(document.markdown))) > 0.5:
-        return Finding("abstract_only", f"{words} words beyond the abstract")
-    return Finding(_nothing(document), f"{words} words, and not even the abstract")
+    cites = max(len(found.cited) if found.by_marks else 0, found.named)
+    least = PREVIEW if "paywall" in document.walls else LETTER if cites >= CITES else BARE
+    if words < least:
+        return Finding(_nothing(document), f"{words} words of running text")
+    return None
 
 
 def _nothing(document: Document) -> Verdict:

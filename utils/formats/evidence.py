@@ -1,0 +1,302 @@
+"""What speaks for a text being a paper: prose of its own, and the marks that a paper carries.
+
+Gathered once, from the markdown that every reader ends in and from the record, and weighed by
+`.check` and `.wholeness`. Nothing here decides.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Final
+
+from ..paper import Document, Paper
+from .block_kinds import Kind, Stretch, stretches
+from .sections import Part, blocks
+
+_REPEATED: Final = 0.5  # of a stretch's four-word runs; prose of its own shares a run or two
+_FILLED: Final = 25  # words of prose under a heading; a line or two is what is left of a section
+_TELLING: Final = 24  # words of title and abstract that say most what the paper is about
+_LONG: Final = 6  # letters of a telling word
+_IN_A_ROW: Final = 3  # stretches of prose; no reference is so long
+_OPENING: Final = 12  # words by which a stretch is known again
+_SMALL_PRINT: Final = 250  # words; a longer declaration is the body, under a heading mistaken for one
+_RANGE: Final = 50  # references at most in one "3-7"
+_LABEL: Final = 40  # characters in which a caption says what it belongs to
+_TERSE: Final = 3  # words of the shortest references
+_ENTRY: Final = 40  # words of a long reference, where a PDF runs them together
+_NUMBERS = r"\s*\d{1,3}(?:\s?[,;\u2013\u2212-]\s?\d{1,3}){0,40}\s*"
+# How papers number citations, a group each: [1], (1), raised, raised as a PDF tells it, and bare.
+_MARKS: Final = re.compile(
+    rf"\[({_NUMBERS})\]|\(({_NUMBERS})\)|<sup>({_NUMBERS})</sup>"
+    r"|(?<=[a-z)]{2}[.,;])(\d{1,3}(?:[,\u2013-]\d{1,3}){0,40})(?=\s)"
+    r"|(?<=[a-z)]{2} )(\d{1,3}(?:, ?\d{1,3}){0,40})(?=[.,;](?:\s|$))"
+)
+_BARE_WAYS: Final = 3  # the first without a mark
+_SKIPPED: Final = 2  # numbers of a list that may have been misread
+_DOUBTFUL: Final = (1, 4)  # of these ways: with no list to compare, they may number anything
+_LINKED: Final = re.compile(r"\]\([^()\[\]\s]{0,2000}(?:\s\"[^\"\[]{0,300}\")?\)")
+_NUMBER: Final = re.compile(r"(\d{1,3})(?:\s?[\u2013\u2212-]\s?(\d{1,3}))?")
+# (Doe et al., 2006; Roe 2010a), Doe (2006): a name and a year.
+_NAMED: Final = re.compile(
+    r"[^\W\d_]\.?(?:,|[\u2019']s)?\s?[(\[]?\b(?:19|20)\d\d[a-z]?\b(?=\s?[^\w\s]{0,2}\s?[);,\]])"
+)
+_ORDINAL: Final = re.compile(r"(?:^|(?<=\s))\W{0,3}(\d{1,3})\\?[.)\]](?=\s|[^\W\d])", re.M)
+_MENTION: Final = re.compile(
+    r"\b(fig|table|abb|tab)(?:s|ures?|ura|ur|ildung|elle|leau|la|\.)*s?\.?\s{0,2}(\d{1,2})(?!\d)",
+    re.I,
+)
+_SUPPLEMENT: Final = re.compile(
+    r"\b(?:fig(?:ure)?s?|tables?|text|data|notes?|methods?|movies?|videos?)\.?\s{0,2}S\d{1,2}\b"
+    r"|\bsupplement(?:ary|al) (?:fig|tab|note|method|material|text|data|information)",
+    re.I,
+)
+_TORN: Final = re.compile(r"(?:\.\.\.|\u2026)\W{0,3}$")
+
+
+@dataclass(slots=True)
+class Section:
+    """A heading, and the words under it: of ``prose``, and of anything."""
+
+    name: str
+    part: Part
+    prose: int = 0
+    total: int = 0
+
+
+@dataclass(slots=True)
+class Evidence:
+    """Counts and marks of a text; words unless said otherwise.
+
+    Attributes
+    ----------
+    prose : int
+        Running text of the body that is neither the abstract nor said before.
+    stretches : int
+        In how many pieces it comes; ``torn`` of them end in three dots.
+    repeated, small_print : int
+        Prose that is the abstract again, or stands under a heading of the small print.
+    kinds : Counter
+        All words by what they are.
+    sections : list
+        Every heading in order.
+    abstract : bool
+        Whether the paper has one.
+    on_topic : float
+        Share of the telling words of title and abstract that the prose uses.
+    cited : set
+        Numbers of references that the text cites; ``named`` counts those by name and year.
+    by_marks : bool
+        Whether the numbers stand in brackets or are marked up; a PDF only raises them.
+    listed : int
+        References; ``numbered`` is the last of their printed numbers, ``references`` their text.
+    mentioned, captions : set
+        Figures and tables that the text mentions, and those that have a caption.
+    supplementary : int
+        How often it mentions figures, tables or methods of a supplement.
+    ends_in : str
+        The part it ends in; ``last`` is the last prose of the body.
+    """
+
+    prose: int = 0
+    stretches: int = 0
+    torn: int = 0
+    repeated: int = 0
+    small_print: int = 0
+    kinds: Counter[Kind] = field(default_factory=Counter)
+    sections: list[Section] = field(default_factory=list)
+    abstract: bool = False
+    on_topic: float = 0.0
+    cited: set[int] = field(default_factory=set)
+    named: int = 0
+    listed: int = 0
+    numbered: int = 0
+    by_marks: bool = False
+    references: str = ""
+    mentioned: set[tuple[str, int]] = field(default_factory=set)
+    captions: set[tuple[str, int]] = field(default_factory=set)
+    supplementary: int = 0
+    ends_in: Part = "lead"
+    last: str = ""
+    text: str = ""
+
+    @property
+    def body(self) -> list[Section]:
+        """The sections of the body."""
+        return [section for section in self.sections if section.part == "body"]
+
+    @property
+    def filled(self) -> int:
+        """How many of them have text under them."""
+        return sum(section.prose >= _FILLED for section in self.body)
+
+
+def gather(document: Document, paper: Paper, abstract: str) -> Evidence:
+    """Gather the evidence of a text that was asked for as *paper*; *abstract* is the paper's."""
+    reading = _Reading(abstract, paper if abstract else None)
+    for part, is_heading, text in blocks(document.markdown):
+        if is_heading:
+            reading.heading(part, text)
+        else:
+            reading.block(part, text)
+    found = reading.evidence(document.references)
+    found.on_topic = _on_topic(reading.used, f"{paper.title or document.title} {abstract}")
+    return found
+
+
+class _Reading:
+    """One pass over a text."""
+
+    def __init__(self, abstract: str, paper: Paper | None) -> None:
+        self.found = Evidence(abstract=bool(abstract))
+        self.used: set[str] = set()
+        self._seen: set[tuple[str, ...]] = set()
+        self._told: list[str] = []
+        self._references: list[str] = []
+        self._loose = 0
+        self._waiting: list[Stretch] = []
+        self._words_of_list = 0
+        self._small_print = 0  # of the section we are in
+        self._known: set[tuple[str, ...]] = set()
+        others = [text for _, text in paper.other_abstracts] if paper else []
+        for text in (abstract, paper.abstract if paper else "", *others):
+            words = (word for part in stretches(text) for word in part.words)
+            self._known |= _runs(tuple(words))
+
+    def heading(self, part: Part, text: str) -> None:
+        self.found.ends_in = part
+        self.found.sections.append(Section(text, part))
+        self._small_print = 0
+
+    def block(self, part: Part, text: str) -> None:
+        self.found.ends_in = part
+        if part == "references":
+            self._references.append(text)
+        else:
+            self._waiting.clear()
+        for stretch in stretches(text):
+            self.found.kinds[stretch.kind] += stretch.length
+            if self.found.sections:
+                self.found.sections[-1].total += stretch.length
+            if part == "references" and stretch.kind != "link":
+                self._words_of_list += stretch.length
+            if stretch.kind == "float":
+                self._float(stretch)
+            elif stretch.kind == "reference" and part != "references":
+                self._loose += 1
+                self._references.append(stretch.text)
+            elif stretch.kind == "prose":
+                self._prose(part, stretch)
+            if stretch.kind != "prose":
+                self._waiting.clear()
+
+    def _float(self, stretch: Stretch) -> None:
+        for name, number in _MENTION.findall(stretch.text[:_LABEL]):
+            self.found.captions.add((name[:3].lower(), int(number)))
+        self._told.append(stretch.text)
+
+    def _prose(self, part: Part, stretch: Stretch) -> None:
+        found, opening = self.found, stretch.words[:_OPENING]
+        if opening in self._seen or self._is_abstract(stretch):
+            found.repeated += stretch.length
+            return
+        if part == "references":
+            self._among_references(stretch)
+            return
+        self._seen.add(opening)
+        self._told.append(stretch.text)
+        if part == "back" and self._small_print < _SMALL_PRINT:
+            self._small_print += stretch.length
+            found.small_print += stretch.length
+            return
+        self._own(stretch)
+
+    def _among_references(self, stretch: Stretch) -> None:
+        """Prose where references stand: a wordy one, or text that a PDF has in another order."""
+        self._waiting.append(stretch)
+        if len(self._waiting) < _IN_A_ROW:
+            return
+        for waiting in self._waiting if len(self._waiting) == _IN_A_ROW else [stretch]:
+            self._seen.add(waiting.words[:_OPENING])
+            self._told.append(waiting.text)
+            self._own(waiting)
+
+    def _own(self, stretch: Stretch) -> None:
+        found = self.found
+        found.prose += stretch.length
+        found.stretches += 1
+        found.torn += _TORN.search(stretch.text) is not None
+        found.last = stretch.text
+        self.used.update(stretch.words)
+        if found.sections:
+            found.sections[-1].prose += stretch.length
+
+    def _is_abstract(self, stretch: Stretch) -> bool:
+        if not self._known:
+            return False
+        runs = _runs(stretch.words)
+        return len(runs & self._known) > _REPEATED * len(runs)
+
+    def evidence(self, listed: int) -> Evidence:
+        """All that was found, the list having so many references by the reader's count."""
+        found = self.found
+        listed = min(listed, self._words_of_list // _TERSE)  # links may follow it
+        found.listed = max(listed, self._loose, found.kinds["reference"] // _ENTRY)
+        found.references = "\n".join(self._references)
+        found.numbered = _numbered(found.references)
+        text = "\n".join(self._told).replace("\\", "").replace("*", "")
+        text = _LINKED.sub("]", text).replace("[[", "[").replace("]]", "]")
+        found.text = text
+        found.cited, found.by_marks = _cited(text, bool(found.listed))
+        found.named = len(_NAMED.findall(text))
+        found.mentioned = {(name[:3].lower(), int(no)) for name, no in _MENTION.findall(text)}
+        found.supplementary = len(_SUPPLEMENT.findall(text))
+        return found
+
+
+def _runs(words: tuple[str, ...]) -> set[tuple[str, ...]]:
+    return set(zip(words, words[1:], words[2:], words[3:], strict=False))
+
+
+def _numbered(references: str) -> int:
+    """The last number of a list that counts from 1, wherever its entries begin; 0 if it does not.
+
+    >>> _numbered("1. Doe. 2010. 2. Roe. 12. 3. Poe.")
+    3
+    """
+    last = 0
+    for number in map(int, _ORDINAL.findall(references)):
+        if last < number <= last + _SKIPPED:
+            last = number
+    return last
+
+
+def _cited(text: str, listed: bool) -> tuple[set[int], bool]:
+    """Numbers cited, in the way that the text cites most of them, and whether that is a mark."""
+    ways: tuple[set[int], ...] = (set(), set(), set(), set(), set())
+    for mark in _MARKS.finditer(text):
+        way = ways[(mark.lastindex or 1) - 1]
+        for first, last in _NUMBER.findall(mark[0]):
+            begin, end = int(first), int(last or first)
+            way.update(range(begin, min(end, begin + _RANGE) + 1))
+    if not listed:
+        for way in _DOUBTFUL:
+            ways[way].clear()
+    cited = [_consecutive(way) for way in ways]
+    most = max(range(len(ways)), key=lambda way: len(cited[way]))
+    return cited[most], most < _BARE_WAYS
+
+
+def _consecutive(numbers: set[int]) -> set[int]:
+    """Numbers without those far beyond the others: a year's last digits, a count of patients."""
+    row = sorted(numbers - {0})
+    while row[2:] and (row[-3] < row[-1] - 4 or 2 * len(row) < row[-1]):
+        row.pop()
+    return set(row)
+
+
+def _on_topic(used: set[str], about: str) -> float:
+    words = {word for part in stretches(about) for word in part.words if len(word) >= _LONG}
+    telling = sorted(words, key=lambda word: (-len(word), word))[:_TELLING]
+    return sum(word in used for word in telling) / len(telling) if telling else 1.0
