@@ -17,8 +17,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 
+from tests import processes
 from tests.world import World
 from utils import Library
 from utils.settings import Settings
@@ -29,6 +31,28 @@ _SETTINGS = {
     for name, field in Settings.model_fields.items()
     for choice in (getattr(field.validation_alias, "choices", None) or [name])
 }
+
+
+# No property fails by its clock: how long an example takes is the machine's affair.
+hypothesis.settings.register_profile(
+    "patient", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("patient")
+
+
+def pytest_configure() -> None:
+    processes.begin_run()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        processes.end_of_run()
+
+
+@pytest.fixture(autouse=True)
+def _no_process_outlives_its_test() -> Iterator[None]:
+    yield
+    processes.end_of_test()
 
 
 def pytest_xdist_auto_num_workers() -> int:

@@ -12,6 +12,8 @@ import pytest
 from fastmcp import Client
 from fastmcp.client.transports import StdioTransport
 
+from tests.processes import Process, run
+
 pytestmark = pytest.mark.real_time
 SERVER = str(Path(__file__).resolve().parent.parent / "server.py")
 
@@ -24,14 +26,10 @@ def environment(settings):
 
 
 def shell(environment, *arguments, stdin=""):
-    return subprocess.run(
+    return run(
         [sys.executable, SERVER, *arguments],
         env=environment,
         input=stdin,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
     )
 
 
@@ -68,7 +66,7 @@ def served(environment, *calls, command=(SERVER,)):
         "method": "initialize",
         "params": {"protocolVersion": "2025-06-18", **about},
     }
-    server = subprocess.Popen(
+    server = Process(
         [sys.executable, *command],
         env=environment,
         stdin=subprocess.PIPE,
@@ -187,9 +185,8 @@ def test_a_notebook_without_a_main_guard_downloads_a_pdf(environment, world, tmp
         f"done = Library().download({pmid!r})\n"
         "print(done.stored.kind, done.stored.via)\n"
     )
-    done = subprocess.run(
-        [sys.executable, str(script)], env=environment, capture_output=True, text=True, timeout=60,
-        check=False,
+    done = run(
+        [sys.executable, str(script)], env=environment,
     )  # fmt: skip
     assert done.stdout == "full_text publisher\n", done.stderr
 
@@ -197,7 +194,7 @@ def test_a_notebook_without_a_main_guard_downloads_a_pdf(environment, world, tmp
 def test_ctrl_c_ends_a_long_download_at_once_and_the_same_command_goes_on(environment, world):
     wanted = [record.pmid for record in world.papers if record.pmid]
     command = [sys.executable, SERVER, "download", "--json", *wanted]
-    running = subprocess.Popen(
+    running = Process(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     with running:

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.harvests import assert_complete, done, ids_of, library_of, repeated, torn
+from tests.processes import Process
 from tests.world import Record, World
 from tests.world.wire import Call, Reply
 from utils import Library
@@ -50,7 +51,7 @@ def test_many_deaths_lose_double_and_tear_nothing(tmp_path: Path) -> None:
     """See `tests.killed` for what is examined after each."""
     each = max(1, DEATHS // len(DRIVERS))
     drivers = [
-        subprocess.Popen(
+        Process(
             [sys.executable, "-m", "tests.killed", str(tmp_path / str(seed)), str(seed), str(each)],
             cwd=ROOT,
             stdout=subprocess.PIPE,

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.harvests import assert_complete, done, ids_of, library_of, repeated
+from tests.processes import Process
 from tests.world import Record, World
 from tests.world.wire import Call, Reply
 
@@ -30,19 +31,19 @@ def strict() -> Iterator[World]:
         yield world
 
 
-Shell = Callable[..., subprocess.Popen[str]]
+Shell = Callable[..., Process]
 
 
 @pytest.fixture
 def shell(strict: World, tmp_path: Path) -> Iterator[Shell]:
     """Start `server.py` with these arguments."""
     strict.reset()
-    started: list[subprocess.Popen[str]] = []
+    started: list[Process] = []
     folders = {"PAPERS_DIR": str(tmp_path / "papers"), "PAPERS_PACE_DIR": str(tmp_path / "pace")}
 
-    def start(*arguments: str) -> subprocess.Popen[str]:
+    def start(*arguments: str) -> Process:
         started.append(
-            subprocess.Popen(
+            Process(
                 [sys.executable, str(ROOT / "server.py"), *arguments],
                 env={**os.environ, **strict.environment(), **folders},
                 stdout=subprocess.PIPE,

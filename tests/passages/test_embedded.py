@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from tests.passages.finder_writer import DIM, SIZE, passage, vector
+from tests.processes import Process
 from utils.errors import StoreFailed
 from utils.passage import Filters, Passage
 from utils.passages import Held, embedded, embedded_vectors
@@ -67,9 +68,9 @@ def _same_signs(folder: Path, rows: int) -> bool:
     return signs.read_bytes().startswith(signs_of(kept).tobytes())
 
 
-def writing(folder: Path, scale: int, first: int) -> subprocess.Popen[str]:
+def writing(folder: Path, scale: int, first: int) -> Process:
     command = [sys.executable, "-m", "tests.passages.finder_writer", str(folder), str(scale)]
-    return subprocess.Popen([*command, str(first)], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    return Process([*command, str(first)], cwd=ROOT, stdout=subprocess.PIPE, text=True)
 
 
 # -- kills --------------------------------------------------------------------------------------

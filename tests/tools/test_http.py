@@ -17,6 +17,7 @@ import pytest
 from fastmcp import Client, FastMCP
 from fastmcp.client.transports import StreamableHttpTransport
 
+from tests import processes
 from tests.endpoint import SECRET, Endpoint
 from utils import Library
 from utils.errors import BadRequest, NotConfigured
@@ -317,7 +318,7 @@ class Process:
     def __init__(self, settings, **more):
         kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
         known = {name.upper(): str(value) for name, value in {**settings, **more}.items()}
-        self._process = subprocess.Popen(
+        self._process = processes.Process(
             [sys.executable, SERVER, "--transport", "http", "--port", "0"],
             env={**kept, **known},
             stdout=subprocess.PIPE,
@@ -386,13 +387,9 @@ def test_a_signal_ends_it_while_a_call_is_under_way(settings, world):
 def test_without_a_key_it_does_not_start_and_says_what_to_set(settings):
     kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
     known = {name.upper(): str(value) for name, value in settings.items()}
-    done = subprocess.run(
+    done = processes.run(
         [sys.executable, SERVER],
         env={**kept, **known, "MCP_TRANSPORT_TYPE": "http"},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
     )
     assert done.returncode == 2
     assert done.stdout == ""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import threading
 import time
 from pathlib import Path
 
 import pytest
+
+from tests.processes import Process
 
 from .conftest import Site, Visit
 
@@ -66,7 +67,7 @@ def test_four_processes_with_two_threads_each_never_exceed_the_limit_in_any_seco
 
     site.on("/efetch.fcgi", note)
     children = [
-        subprocess.Popen(
+        Process(
             [sys.executable, "-c", CHILD, site.url, shelf, tmp_path / "pace", key, str(times)],
             cwd=ROOT,
         )
