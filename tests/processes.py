@@ -13,6 +13,7 @@ import signal
 import subprocess
 import threading
 import uuid
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,15 @@ LAST_RESORT_S = 200.0
 _MARK = "PAPERSHELF_TEST_RUN"
 _numbers = itertools.count()
 _started: list[Process] = []
+
+
+def eventually(true: Callable[[], object]) -> bool:
+    """Whether it comes true; asked again and again, for real also under a stage clock."""
+    for _ in range(int(LAST_RESORT_S * 50)):
+        if true():
+            return True
+        threading.Event().wait(0.02)
+    return False
 
 
 class Process(subprocess.Popen[Any]):
@@ -51,7 +61,7 @@ class Process(subprocess.Popen[Any]):
 
     def nothing_left(self) -> bool:
         """Whether all of that has ended, or does soon."""
-        return any(not self.survivors() or _pause() for _ in range(int(LAST_RESORT_S * 100)))
+        return eventually(lambda: not self.survivors())
 
     def end(self) -> None:
         """Kill it with all it started, at once."""
@@ -111,17 +121,14 @@ def _run_id() -> str:
 
 
 def _kill_marked(mark: str) -> None:
-    for _ in range(1000):
-        if not (left := _marked(mark)):
-            return
+    def gone() -> bool:
+        left = _marked(mark)
         for pid in left:
             with suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
-        _pause()
+        return not left
 
-
-def _pause() -> None:
-    threading.Event().wait(0.01)  # for real, also under a stage clock
+    eventually(gone)
 
 
 def _marked(mark: str) -> list[int]:

@@ -178,7 +178,6 @@ def test_counts_are_shown(shell, reef):
     assert json.loads(shell("stats", "--json")[1])["records"] == 3
 
 
-@pytest.mark.real_time
 def test_matched_words_stand_out_on_a_terminal(settings, reef):
     shown = on_a_terminal(settings, "find", "bleaching", "corals")
     plain = re.sub(r"\x1b\[[0-9;]*m", "", shown)

@@ -418,7 +418,6 @@ def test_without_a_terminal_progress_is_plain_lines_beside_the_answer(shell, wor
     assert "\x1b" not in err
 
 
-@pytest.mark.real_time
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_terminal_is_left_as_it_was(settings, world, how):
     """The bar on a real terminal, and every signal: status 130, the cursor back."""

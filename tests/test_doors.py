@@ -5,16 +5,14 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from fastmcp import Client
 from fastmcp.client.transports import StdioTransport
 
-from tests.processes import Process, run
+from tests.processes import Process, eventually, run
 
-pytestmark = pytest.mark.real_time
 SERVER = str(Path(__file__).resolve().parent.parent / "server.py")
 
 
@@ -199,13 +197,11 @@ def test_ctrl_c_ends_a_long_download_at_once_and_the_same_command_goes_on(enviro
     )
     with running:
         running.stdout.readline()
-        began = time.monotonic()
+        world.mood("drip")  # what is under way now would take for ever
         running.send_signal(signal.SIGINT)
-        _, said = running.communicate(timeout=30)
-        took = time.monotonic() - began
+        _, said = running.communicate()
     assert running.returncode == 130
     assert "same command" in said
-    assert took < 10  # the rest would take most of a minute
     shelf = Path(environment["PAPERS_DIR"])
     assert 0 < len(list(shelf.glob("*.txt"))) < len(wanted)
     # A file under way stays behind hidden, and is swept later; what has a name is whole.
@@ -222,10 +218,7 @@ def test_the_server_ends_when_the_host_hangs_up_in_the_middle_of_a_call(environm
     call = calling(2, "search_pubmed", query="coral")
     with served(environment, call, command=("-c", brief)) as server:
         server.stdout.readline()
-        patience = time.monotonic() + 30
-        while not world.requests and time.monotonic() < patience:
-            time.sleep(0.05)
-        assert world.requests
+        assert eventually(lambda: world.requests)
         server.stdin.close()
         # A call answers within 3 s here (else 20), and nobody is kept after that.
-        assert server.wait(20) is not None
+        assert server.wait(60) is not None

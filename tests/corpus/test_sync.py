@@ -335,7 +335,6 @@ def test_a_term_that_finds_nothing_is_an_answer(database, web, crowd):
 # -- killed ------------------------------------------------------------------------------------
 
 
-@pytest.mark.real_time
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 def test_a_sync_may_be_killed_at_any_step(tmp_path, database):
     root = Path(__file__).resolve().parents[2]

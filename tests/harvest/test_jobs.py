@@ -271,7 +271,6 @@ print(peak() - before)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="peak memory is counted in other units")
-@pytest.mark.real_time
 def test_twenty_thousand_papers_take_less_than_their_share_of_300_mb(tmp_path: Path) -> None:
     command = [sys.executable, "-c", _MEASURE, str(tmp_path / "papers")]
     grown = run(command, cwd=ROOT, check=True).stdout

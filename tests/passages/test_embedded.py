@@ -76,7 +76,6 @@ def writing(folder: Path, scale: int, first: int) -> Process:
 # -- kills --------------------------------------------------------------------------------------
 
 
-@pytest.mark.real_time
 @pytest.mark.parametrize(
     "scale", [10**6, pytest.param(25, marks=TANTIVY)], ids=["fts5", "on the way to tantivy"]
 )
@@ -138,7 +137,6 @@ def test_an_upsert_that_fails_leaves_all_as_it_was(
 # -- neighbours ---------------------------------------------------------------------------------
 
 
-@pytest.mark.real_time
 def test_readers_see_what_another_process_keeps_while_it_does(folder: Path) -> None:
     with writing(folder, 10**6, 1) as child, closing(EmbeddedFinder(folder)) as reader:
         assert child.stdout is not None

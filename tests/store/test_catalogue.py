@@ -95,7 +95,6 @@ def test_a_shelf_that_cannot_be_written_is_still_read(
     assert sorted(shelf.folder.rglob("*")) == [path for path in before if path != legacy]
 
 
-@pytest.mark.real_time
 def test_two_processes_may_heal_at_once(shelf: Shelf) -> None:
     for number in range(1, 21):
         save(shelf, paper(pmid=str(number)))

@@ -323,7 +323,7 @@ def test_the_world_runs_by_hand_and_prints_its_environment(tmp_path: Path) -> No
         assert get(f"{environment['EUTILS_BASE_URL']}/einfo.fcgi")[0] == 200
         assert get(environment["IDCONV_BASE_URL"])[0] == 503
         process.send_signal(signal.SIGINT)
-        assert process.wait(10) == 0
+        assert process.wait() == 0
     rows = [json.loads(line) for line in record.read_text().splitlines()]
     assert [row["status"] for row in rows] == [200, 503]
 
