@@ -51,8 +51,10 @@ _EXTRAS = re.compile(
     r"|(figure|table)ViewerArticleInfo|dropDownAlt|html-oa-logo|callout"
     r"|elife-reflinks-sort\S*|elife-reflink-details-cited"
 )
-_NOISE_LINKS = re.compile(
-    r"\[?(view (article|full (size|text)|large( image| figure)?|in article|all references)"
+NOISE_LINKS = re.compile(
+    r"\[?((view|full|display|open|load) (article|full|full size|large|larger|high res(olution)?)?"
+    r" ?(text|size|image|figure|table|version|asset|slide|inline|popup|all references|this \w+:?)?"
+    r"|(view|open) (in|on|as) (an? )?(new )?(article|tab|window|viewer|figure viewer|scopus|\w+ site)"
     r"|pub ?med([ /](central|abstract|ncbi))?( full text)?"
     r"|cross ?ref|google scholar|cas|isi|web of science( ®)?|scopus|full text( pdf)?"
     r"|publisher full text|medline|ads|open url|download( as)?( \w+){0,2}|pdf|powerpoint( slide)?"
@@ -87,7 +89,7 @@ def prune(soup: BeautifulSoup) -> None:
         if tag.name != "math" and tag.find(["table", "math"]) is None
     )
     remove(_furniture(soup))
-    noise = [link for link in soup.find_all("a") if _NOISE_LINKS.fullmatch(_shown(link))]
+    noise = [link for link in soup.find_all("a") if NOISE_LINKS.fullmatch(_shown(link))]
     replace(_without_signs(noise))
     remove(noise)
 

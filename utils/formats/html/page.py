@@ -20,7 +20,9 @@ from .latexml import is_broken, is_latexml, latexml_claims, make_ordinary, witho
 from .leftovers import without_leftovers
 from .lists import make_lists
 from .markdown import tidy, to_markdown
+from .openings import head_openings
 from .parts import HEADINGS, Part, name_of, name_parts, order_headings, parts_beside
+from .references import tidy_references
 from .tree import remove
 from .walls import find_walls
 
@@ -134,15 +136,18 @@ def _markdown(soup: BeautifulSoup, claims: Claims, title: str, url: str) -> str:
     """The article alone: title, abstract, text, references."""
     prune(soup)
     make_lists(soup)
+    tidy_references(soup)
     root = article_root(soup)
     before, after = parts_beside(soup, root)
     name_parts(root)
+    told = [part.box.get_text(" ") for part in before if part.name == "Abstract"]
+    head_openings(root, " ".join([claims.abstract, *told]))
     order_headings(root, title)
     text = to_markdown(root, url)
-    told = any(part.name == "Abstract" for part in before + after) or measure(text).abstract
+    is_told = any(part.name == "Abstract" for part in before + after) or measure(text).abstract
     pieces = [
         f"# {title}" if title else "",
-        f"## Abstract\n\n{claims.abstract}" if claims.abstract and not told else "",
+        f"## Abstract\n\n{claims.abstract}" if claims.abstract and not is_told else "",
         *(_under_heading(part, url) for part in before),
         text,
         *(_under_heading(part, url) for part in after),

@@ -31,8 +31,12 @@ _OWN = re.compile(
 _ABOUT = re.compile(
     r"authors? (and|&) article information|article (and|&) author information", re.I
 )
-_KEYWORDS = re.compile(r"key ?words?\W*", re.I)
-_CAPTION = re.compile(r"\W*(table|fig(ure)?|scheme|box|video|movie)\.? ?[A-Z]?\d+\b.*", re.I | re.S)
+KEYWORDS = re.compile(
+    r"(author )?(key ?words?( and phrases)?|index terms|mesh( terms)?|mots[- ]cl[ée]s|palabras clave"
+    r"|palavras[- ]chave|schl(ü|ue)sselw(ö|oe)rter|parole chiave)\W*",
+    re.I,
+)
+_CAPTION = re.compile(r"\W*(table|fig(ure)?|scheme|box|video|movie)\.?\s?[A-Z]?\d+\b.*", re.I | re.S)
 _TEXT_CHARS = 120  # about twenty words: less is a label, not an abstract or a list
 _LABEL_CHARS = 20  # beside a heading; less is no text under it
 _HEAD_SHARE = 0.25  # of the article: more above its abstract is no page head
@@ -116,7 +120,7 @@ def name_parts(root: Tag) -> None:
         following = box.find_next(HEADINGS)
         _head(box, "Article information", following.name if following is not None else "h2")
     for label in root.find_all(["p", "div"]):
-        if 0 < weights[id(label)] <= _LABEL_CHARS and _KEYWORDS.fullmatch(label.get_text().strip()):
+        if 0 < weights[id(label)] <= _LABEL_CHARS and KEYWORDS.fullmatch(label.get_text().strip()):
             label.name = "h2"
             label.string = "Keywords"
 
@@ -154,7 +158,7 @@ def order_headings(root: Tag, title: str) -> None:
     headings = root.find_all(HEADINGS)
     for heading in headings:
         heading.name = "h2" if heading.name == "h1" else heading.name
-    abstract = next((tag for tag in headings if part_of(tag.get_text(" ")) == "abstract"), None)
+    abstract = next((tag for tag in headings if name_of(tag) == "Abstract"), None)
     if abstract is not None:
         ahead = headings[: headings.index(abstract)]
         if all(_ABOUT.fullmatch(name := name_of(tag)) or part_of(name) == "back" for tag in ahead):
@@ -194,7 +198,7 @@ def _free_from_abstract(abstract: Tag, root: Tag, weights: Weights) -> None:
         return
     top = min(int(tag.name[1]) for tag in rest)
     for tag in headings:
-        if id(tag) in within and not _KEYWORDS.fullmatch(tag.get_text().strip()):
+        if id(tag) in within and not KEYWORDS.fullmatch(tag.get_text().strip()):
             tag.name = f"h{min(6, max(int(tag.name[1]), top + 1))}"
         elif id(tag) in within or tag is abstract:
             tag.name = f"h{top}"
