@@ -100,11 +100,12 @@ def _texts(el: etree._Element) -> Iterator[str]:
 def _reference(ref: etree._Element) -> tuple[str, str]:
     doi = next((el.text or "" for el in ref.iter("pub-id") if el.get("pub-id-type") == "doi"), "")
     cited = ref.find("mixed-citation")
-    if cited is not None and (cited.text or "").strip() or (cited is not None and not len(cited)):
+    if (cited is not None and (cited.text or "").strip()) or (cited is not None and not len(cited)):
         return inline(cited, _SILENT_IN_REFERENCES), doi
     cited = next((el for el in ref if el.tag.endswith("citation")), ref)
     names = [
-        " ".join(_texts(el)) for el in cited.iter("name", "collab", "string-name", "person-group")
+        " ".join(_texts(el))
+        for el in cited.iter("name", "collab", "string-name", "person-group")
         if el.tag != "person-group"
     ]
     rest = [

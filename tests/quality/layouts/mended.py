@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - markup is easier to compare with a page unbroken
 """Layouts that were looked at while the reader was mended."""
 
 from __future__ import annotations
@@ -168,7 +169,9 @@ class ScienceDirect(Layout):
 
     def section(self, title: str, depth: int, inner: str) -> str:
         level = min(depth + 1, 6)
-        return f"<section id='sec{depth}'><h{level} class='u-h4'>{title}</h{level}>{inner}</section>"
+        return (
+            f"<section id='sec{depth}'><h{level} class='u-h4'>{title}</h{level}>{inner}</section>"
+        )
 
     def figure(self, label: str, caption: str) -> str:
         links = "".join(
@@ -208,7 +211,9 @@ class ScienceDirect(Layout):
 
     def page(self) -> str:
         paper = self.paper
-        words = "".join(f"<div class='keyword'><span>{word}</span></div>" for word in paper.keywords)
+        words = "".join(
+            f"<div class='keyword'><span>{word}</span></div>" for word in paper.keywords
+        )
         return (
             "<div class='toc-container'><div class='TableOfContents'><div class='Outline'><h2>"
             "Outline</h2><ol><li><a href='#a'>Abstract</a></li><li><a href='#k'>Keywords</a></li>"
@@ -327,7 +332,9 @@ class Silverchair(Layout):
     name = "silverchair"
 
     def abstract_box(self, inner: str, number: int) -> str:
-        return f"<h2 class='abstract-title'>Abstract</h2><section class='abstract'>{inner}</section>"
+        return (
+            f"<h2 class='abstract-title'>Abstract</h2><section class='abstract'>{inner}</section>"
+        )
 
     def section(self, title: str, depth: int, inner: str) -> str:
         return f"<h{depth + 1} class='section-title jumplink-heading'>{title}</h{depth + 1}>{inner}"
@@ -490,7 +497,9 @@ class HighWire(Layout):
         return f"<div class='{kind}' id='sec-{depth}'><h{depth + 1}>{title}</h{depth + 1}>{inner}</div>"
 
     def abstract_box(self, inner: str, number: int) -> str:
-        return f"<div class='section abstract' id='abstract-{number}'><h2>Abstract</h2>{inner}</div>"
+        return (
+            f"<div class='section abstract' id='abstract-{number}'><h2>Abstract</h2>{inner}</div>"
+        )
 
     def cite(self, shown: str, number: int) -> str:
         return f"<a id='xref-ref-{number}' class='xref-bibr' href='#ref-{number}'>{shown}</a>"

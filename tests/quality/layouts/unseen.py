@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - markup is easier to compare with a page unbroken
 """Layouts kept for testing only: nobody looked at their results while the reader was mended."""
 
 from __future__ import annotations
@@ -301,8 +302,12 @@ class Lens(Layout):
                 + "".join(f"<li><h4>{name}</h4></li>" for name in paper.authors)
                 + "</ol>",
             )
-            + self.section("Metrics", 1, f"<ul>{f.metrics()}</ul><p>Views, downloads and citations "
-                           "are aggregated across all versions of this paper.</p>")
+            + self.section(
+                "Metrics",
+                1,
+                f"<ul>{f.metrics()}</ul><p>Views, downloads and citations "
+                "are aggregated across all versions of this paper.</p>",
+            )
             + "</div><section class='article-section'><h2>Categories and tags</h2><ul><li><a>"
             "Ecology</a></li></ul></section></main><section class='listing-read-more'><h3>Further "
             f"reading</h3>{f.related(4, '<div>{}</div>', teasers=True)}</section><footer>"
@@ -316,7 +321,9 @@ class Journal2(Layout):
     name = "jmir"
 
     def section(self, title: str, depth: int, inner: str) -> str:
-        return f"<h{depth + 2} class='navigation-heading h{depth}-small'>{title}</h{depth + 2}>{inner}"
+        return (
+            f"<h{depth + 2} class='navigation-heading h{depth}-small'>{title}</h{depth + 2}>{inner}"
+        )
 
     def paragraph(self, inner: str) -> str:
         return f"<p class='abstract-paragraph'>{inner}</p>"

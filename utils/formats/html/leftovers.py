@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from ..sections import part_of
 from ..words import count_words, folded
+from .openings import MAIN_TEXT
 
 _HEADING = re.compile(r"(#{1,6}) (.*)")
 _CAPTION = re.compile(r"\W*(table|fig(ure)?|scheme|box|video|movie|chart)\b", re.I)
@@ -25,7 +26,8 @@ _SITE = re.compile(
     r"|categories( and tags)?|tags|subject areas?|(related|similar|associated|recommended|more)"
     r" (articles?|content|links?|papers|research|reading|information|in this journal)( in.*)?"
     r"|similar content being viewed.*|recommend(ed|ations).*|(people|users|readers) also .*"
-    r"|(you )?may (also )?(like|be interested).*|of interest|(most )?(read|viewed|cited)( articles)?"
+    r"|(you )?may (also )?(like|be interested).*|of interest"
+    r"|(most )?(read|viewed|cited)( articles)?"
     r"|publication (dates?|history)|how to cite.*|cite (this|as).*|(email |content )?alerts?"
     r"|sign up.*|stay up to date|advertisement|view options|access options|author biograph.*"
     r"|(notes on|about the) (contributors?|authors?)|more on this topic|article tools|quick links",
@@ -42,7 +44,8 @@ _TALK = re.compile(
 _OWN = re.compile(
     r"append(ix|ices).*|supplement.*|supporting.*|acknowledg.*|funding.*|author.? contrib.*"
     r"|(competing|conflicts?|declarations?).*|data avail.*|abbreviations?|(foot)?notes?"
-    r"|figures?( .*)?|tables?( .*)?|(online )?methods.*|extended data.*|decision letter|author resp.*"
+    r"|figures?( .*)?|tables?( .*)?|(online )?methods.*|extended data.*"
+    r"|decision letter|author resp.*"
     r"|ethic.*|references.*|additional (files?|information)|(electronic )?suppl.*",
     re.I,
 )
@@ -122,30 +125,30 @@ def _is_site(section: _Section, name: str) -> bool:
 
 
 def _without_copies(sections: Iterator[_Section]) -> Iterator[_Section]:
-    """Leave out sections and longer paragraphs that were there before, the abstract above all."""
+    """Leave out sections that were there before, and the abstract said again before the text."""
     seen: set[tuple[str, tuple[str, ...]]] = set()
-    said: set[str] = set()
     abstract, within = "", 0  # its words; the level of its heading while it goes on
     for section in sections:
-        within = 0 if section.level <= within else within
-        if part_of(section.name) == "abstract" and section.level:
-            within = within or section.level
-        if section.blocks and (key := (section.name, section.blocks)) in seen:
+        if section.blocks and section.name and (section.name, section.blocks) in seen:
             continue
-        seen.add(key) if section.blocks else None
-        blocks: list[str] = []
-        for block in section.blocks:
-            words = folded(block) if not block.startswith("|") else []
-            text = " ".join(words)
-            is_long = len(words) >= _COPIED_WORDS
-            if is_long and (text in said or (not within and text in abstract)):
-                continue
-            said.add(text) if is_long else None
-            blocks.append(block)
-            if within and len(abstract) < _ABSTRACT_CHARS:
-                abstract += f" {text}"
-        if blocks or not section.blocks:
-            yield section._replace(blocks=tuple(blocks))
+        seen.add((section.name, section.blocks))
+        within = 0 if section.level <= within else within
+        is_abstract = part_of(section.name) == "abstract"
+        if is_abstract and not abstract:
+            within = within or section.level
+        if within and len(abstract) < _ABSTRACT_CHARS:
+            abstract += " ".join([" ", *folded(" ".join(section.blocks))])
+        elif is_abstract or section.name in ("", MAIN_TEXT):
+            kept = tuple(block for block in section.blocks if not _says(block, abstract))
+            if kept or not section.blocks:
+                yield section._replace(blocks=kept)
+            continue
+        yield section
+
+
+def _says(block: str, abstract: str) -> bool:
+    words = folded(block)
+    return len(words) >= _COPIED_WORDS and " ".join(words) in abstract
 
 
 def _is_void(section: _Section, following: _Section) -> bool:

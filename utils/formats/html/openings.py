@@ -13,7 +13,7 @@ from bs4.element import Tag
 from ..sections import part_of
 from ..words import count_words, folded
 from .parts import HEADINGS, KEYWORDS, name_of
-from .tree import Weights, weigh
+from .tree import Weights, every, tags, weigh
 
 MAIN_TEXT = "Main text"  # the name that the JATS reader gives it, too
 _PROSE_WORDS = 25  # of a paragraph that is running text, not a date or an address
@@ -42,7 +42,7 @@ def head_openings(root: Tag, abstract: str) -> None:
     """
     _head_capitals(root)
     weights = weigh(root)
-    headings = [tag for tag in root.find_all(HEADINGS) if not KEYWORDS.fullmatch(_said(tag))]
+    headings = [tag for tag in tags(root, HEADINGS) if not KEYWORDS.fullmatch(_said(tag))]
     before = _last_of_front(root, headings, weights)
     if before is None and not abstract:
         return
@@ -67,7 +67,7 @@ def _last_of_front(root: Tag, headings: list[Tag], weights: Weights) -> Tag | No
     """The abstract with its heading, else the heading of keywords or title, if it is in *root*."""
     heading = next((tag for tag in headings if name_of(tag) == "Abstract"), None)
     if heading is None:
-        fronts = [tag for tag in root.find_all(HEADINGS) if KEYWORDS.fullmatch(_said(tag))]
+        fronts = [tag for tag in tags(root, HEADINGS) if KEYWORDS.fullmatch(_said(tag))]
         return (fronts or root.find_all("h1", limit=1) or [None])[0]
     box: Tag = heading
     while box.parent is not None and box is not root and weights[id(box)] <= 6 * _LABEL_CHARS:
@@ -77,8 +77,8 @@ def _last_of_front(root: Tag, headings: list[Tag], weights: Weights) -> Tag | No
 
 def _prose_until_heading(before: Tag | None, headings: set[int], root: Tag) -> list[Tag]:
     """Paragraphs of running text in *root* after *before*, up to the next heading."""
-    within = {id(tag) for tag in (before, *before.find_all(True))} if before is not None else set()
-    tags = root.find_all(True)
+    within = {id(tag) for tag in (before, *every(before))} if before is not None else set()
+    tags = every(root)
     if before is not None:
         place = next((at for at, tag in enumerate(tags) if tag is before), 0)
         tags = tags[place + len(within) :]
@@ -116,7 +116,7 @@ def _outermost(first: Tag, before: Tag | None, root: Tag) -> Tag:
 def _head_capitals(root: Tag) -> None:
     """Make ``INTRODUCTION`` in a paragraph of its own a heading, and the others like it."""
     labels: list[Tag] = []
-    for tag in root.find_all(["p", "div"]):
+    for tag in tags(root, ("p", "div")):
         text = tag.get_text()
         if (
             len(text) <= 4 * _LABEL_CHARS
@@ -130,7 +130,7 @@ def _head_capitals(root: Tag) -> None:
     start = next((at for at, name in enumerate(names) if "INTRODUCTION" in name), None)
     if start is None or len(set(names)) < len(names):
         return
-    level = min((int(tag.name[1]) for tag in root.find_all(HEADINGS)), default=2)
+    level = min((int(tag.name[1]) for tag in tags(root, HEADINGS)), default=2)
     for tag in labels[start:]:
         tag.name = f"h{level}"
         tag.string = _said(tag).capitalize()

@@ -110,13 +110,15 @@ def _parse(fetched: Fetched) -> BeautifulSoup:
 
 def _decode(fetched: Fetched) -> str:
     """The page as text: byte order mark, then HTTP header, then what the page declares."""
-    from bs4.dammit import UnicodeDammit
+    from bs4.dammit import EncodingDetector, UnicodeDammit
 
     body = fetched.body[:_MOST]
     for mark, charset in _BOMS:
         if body.startswith(mark):
             return body[len(mark) :].decode(charset, "replace").replace("\x00", "")
-    known = [fetched.charset] if fetched.charset else []
+    # UTF-8 before what a guesser thinks, where one happens to be installed.
+    declared = EncodingDetector.find_declared_encoding(body, is_html=True)
+    known = [name for name in (fetched.charset, declared, "utf-8") if name]
     text = UnicodeDammit(body, known_definite_encodings=known, is_html=True).unicode_markup
     return (text or body.decode("utf-8", "replace")).replace("\x00", "")
 

@@ -17,7 +17,7 @@ from ..words import folded
 from .article import NOISE_LINKS, REFERENCES, named
 from .lists import BLOCKS, itemize
 from .parts import HEADINGS, name_of
-from .tree import Weights, remove, weigh
+from .tree import Weights, every, remove, tags, weigh
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
@@ -27,6 +27,7 @@ _SHARE = 0.1  # of the entries that must have a button's text for it to be one
 _BUTTON_WORDS, _KEY_WORDS = 6, 8
 _ENTRY_CHARS = 1500  # longer on average, they are no references
 _COPY_CHARS = (40, 3000)  # of an entry repeated beside its citation
+_COPIERS = ("span", "div", "aside", "small")
 _UNHEADED = 8  # entries that a list without a name or heading must have
 _SIGNS = re.compile(r"[\s,;|·•\[\]()/:\u2013\u2014-]*")
 _TAIL = re.compile(r"[\s,;|·•\[(]+$")
@@ -46,14 +47,14 @@ def tidy_references(soup: BeautifulSoup) -> None:
             _flatten(item)
         _drop_buttons(items)
         _drop_places(listed, items)
-    if lists and not any(name_of(tag) == "References" for tag in soup.find_all(HEADINGS)):
+    if lists and not any(name_of(tag) == "References" for tag in tags(soup, HEADINGS)):
         _head(max(lists, key=lambda listed: weights[id(listed)]), soup)
     remove(_copies(soup, lists, weights))
 
 
 def _itemize_headed(soup: BeautifulSoup, weights: Weights) -> None:
     """Make a row of boxes under the heading of the references a list."""
-    for heading in soup.find_all(HEADINGS):
+    for heading in tags(soup, HEADINGS):
         if name_of(heading) != "References":
             continue
         place = heading
@@ -87,7 +88,7 @@ def _lists(soup: BeautifulSoup) -> Iterator[Tag]:
     plain: list[Tag] = []
     found = False
     headed = False  # by the references' heading
-    for tag in soup.find_all(True):
+    for tag in every(soup):
         if tag.name in HEADINGS:
             headed = name_of(tag) == "References"
         if id(tag.parent) in within or named(tag, REFERENCES):
@@ -122,14 +123,14 @@ def _cites(listed: Tag) -> bool:
 def _flatten(item: Tag) -> None:
     """One entry is one line: lists of names and boxes for titles lose their edges."""
     if item.find(["table", "figure"]) is None:
-        for block in item.find_all(BLOCKS):
+        for block in tags(item, BLOCKS):
             block.name = "span"
             block.insert(0, " ")
 
 
 def _drop_buttons(items: list[Tag]) -> None:
     shared = Counter(
-        name for item in items for name in {_button(link) for link in item.find_all("a")} if name
+        name for item in items for name in {_button(link) for link in tags(item, ("a",))} if name
     )
     least = max(_FEWEST, _SHARE * len(items))
     buttons = {name for name, count in shared.items() if count >= least}
@@ -176,7 +177,7 @@ def _drop_places(listed: Tag, items: list[Tag]) -> None:
 
 
 def _head(listed: Tag, soup: BeautifulSoup) -> None:
-    levels = [int(tag.name[1]) for tag in soup.find_all(HEADINGS) if tag.name != "h1"]
+    levels = [int(tag.name[1]) for tag in tags(soup, HEADINGS) if tag.name != "h1"]
     heading = Tag(name=f"h{min(levels, default=2)}")
     heading.string = "References"
     listed.insert_before(heading)
@@ -185,10 +186,10 @@ def _head(listed: Tag, soup: BeautifulSoup) -> None:
 def _copies(soup: BeautifulSoup, lists: list[Tag], weights: Weights) -> Iterator[Tag]:
     """Boxes beside citations that say a whole entry again."""
     keys = {key for listed in lists for item in listed.find_all("li") if (key := _key(item))}
-    own = {id(tag) for listed in lists for tag in (*listed.find_all(True), *listed.parents)}
+    own = {id(tag) for listed in lists for tag in (*every(listed), *listed.parents)}
     taken: set[int] = set()
     least, most = _COPY_CHARS
-    for tag in soup.find_all(["span", "div", "aside", "small"]) if keys else []:
+    for tag in tags(soup, _COPIERS) if keys else []:
         if id(tag.parent) in taken:
             taken.add(id(tag))
         elif id(tag) not in own and least <= weights[id(tag)] <= most and _key(tag) in keys:
