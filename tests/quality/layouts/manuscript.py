@@ -94,7 +94,7 @@ class Manuscript:
 
 def _texts(el: etree._Element) -> Iterator[str]:
     for text in el.itertext():
-        yield from html.escape(text, quote=False).split()
+        yield from html.escape(str(text), quote=False).split()
 
 
 def _reference(ref: etree._Element) -> tuple[str, str]:
@@ -112,7 +112,7 @@ def _reference(ref: etree._Element) -> tuple[str, str]:
         inline(el)
         for el in cited
         if el.tag not in {"person-group", "name", "collab", "string-name", *_SILENT_IN_REFERENCES}
-        and "".join(el.itertext()).strip()
+        and "".join(map(str, el.itertext())).strip()
     ]
     pieces = [", ".join(names), *rest]
     return ". ".join(piece for piece in pieces if piece), doi

@@ -30,7 +30,7 @@ _COPY_CHARS = (40, 3000)  # of an entry repeated beside its citation
 _COPIERS = ("span", "div", "aside", "small")
 _UNHEADED = 8  # entries that a list without a name or heading must have
 _SIGNS = re.compile(r"[\s,;|·•\[\]()/:\u2013\u2014-]*")
-_TAIL = re.compile(r"[\s,;|·•\[(]+$")
+_TAIL = " \t\r\n\xa0,;|·•[("
 _PLACE = re.compile(r"\s*\[?(\d{1,4})[\].)]+\s+(?=\S)")
 _CITED = re.compile(r"\b(1[5-9]|20)\d\d[a-z]?\b")  # a year
 _ABBREVIATED = re.compile(r"\b[A-Z]\.|\b[A-Z]{1,3}\b|\bet al\b|\d+\s?[:(,]\s?[a-z]?\d+")
@@ -156,7 +156,7 @@ def _tail(item: Tag, buttons: set[str]) -> list[NavigableString]:
         if is_button or _SIGNS.fullmatch(text) or NOISE_LINKS.fullmatch(" ".join(text.split())):
             doomed.append(text)
         else:
-            if doomed and (kept := _TAIL.sub("", text)) != text:
+            if doomed and (kept := text.rstrip(_TAIL)) != text:
                 text.replace_with(NavigableString(kept))
             return doomed
     return []
