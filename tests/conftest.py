@@ -9,16 +9,22 @@ real one.
 from __future__ import annotations
 
 import os
+import shutil
 import socket
+import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 
+from tests import processes
+from tests.alone import Floor
 from tests.world import World
 from utils import Library
 from utils.settings import Settings
@@ -31,12 +37,59 @@ _SETTINGS = {
 }
 
 
+# No property fails by its clock: how long an example takes is the machine's affair.
+hypothesis.settings.register_profile(
+    "patient", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("patient")
+
+
+# Else every worker, and every process that a test starts, would compile all of it again.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
+def pytest_configure() -> None:
+    processes.begin_run()
+    # What we file is flushed to the disk; where there is one in memory, that takes no time.
+    if Path("/dev/shm").is_dir() and shutil.disk_usage("/dev/shm").free > 2_000_000_000:
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", "/dev/shm")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        processes.end_of_run()
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(
+    item: pytest.Item, nextitem: pytest.Item | None
+) -> Generator[None, Any, Any]:
+    """Real-time tests come first, one after the other, while all other workers wait."""
+    and_then = nextitem is not None and "real_time" in nextitem.keywords
+    with _floor(item.config).turn(alone="real_time" in item.keywords, and_then=and_then):
+        return (yield)
+
+
+@cache
+def _floor(config: pytest.Config) -> Floor:
+    base: Path = config._tmp_path_factory.getbasetemp()
+    return Floor(base.parent if hasattr(config, "workerinput") else base)
+
+
+@pytest.fixture(autouse=True)
+def _no_process_outlives_its_test() -> Iterator[None]:
+    yield
+    processes.end_of_test()
+
+
 def pytest_xdist_auto_num_workers() -> int:
     """Three for two cores: many tests wait for a disk, a socket or another process."""
     return (os.cpu_count() or 1) * 3 // 2
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: "real_time" not in item.keywords)
     absent = pytest.mark.skip(reason="needs ../shared/data, which is not beside this checkout")
     for item in items:
         if "shared" in item.keywords and not SHARED.exists():
@@ -70,10 +123,20 @@ class Clock:
             self._ahead += max(0.0, seconds)
 
 
+@pytest.fixture
+def by_itself() -> Callable[[], float]:
+    """How the stage clock moves while nobody sleeps: with the real one, for other processes."""
+    return time.time
+
+
 @pytest.fixture(autouse=True)
-def clock(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Clock:
+def clock(
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+    by_itself: Callable[[], float],
+) -> Clock:
     """The stage clock; ``clock.naps`` are the waits asked for."""
-    stage = Clock(time.time)
+    stage = Clock(by_itself)
     if "real_time" not in request.keywords:
         monkeypatch.setattr(time, "sleep", stage.sleep)
         monkeypatch.setattr(time, "time", stage.time)

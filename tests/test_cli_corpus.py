@@ -5,7 +5,6 @@ import json
 import os
 import pty
 import re
-import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -13,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.corpus.small_corpus import corpus_in, fill, paper, passage
+from tests.processes import Process
 from utils import cli
 from utils.cli.corpus import snippet
 
@@ -178,7 +178,6 @@ def test_counts_are_shown(shell, reef):
     assert json.loads(shell("stats", "--json")[1])["records"] == 3
 
 
-@pytest.mark.real_time
 def test_matched_words_stand_out_on_a_terminal(settings, reef):
     shown = on_a_terminal(settings, "find", "bleaching", "corals")
     plain = re.sub(r"\x1b\[[0-9;]*m", "", shown)
@@ -195,7 +194,7 @@ def on_a_terminal(settings, *words):
     environment.pop("NO_COLOR", None)
     server = str(Path(__file__).parents[1] / "server.py")
     ours, theirs = pty.openpty()
-    with subprocess.Popen([sys.executable, server, *words], stdout=theirs, env=environment):
+    with Process([sys.executable, server, *words], stdout=theirs, env=environment):
         os.close(theirs)
         parts = []
         with suppress(OSError):  # how Linux says that the other end is closed

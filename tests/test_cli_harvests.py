@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.processes import Process
 from utils import cli
 from utils.cli import harvest_screen, harvests
 from utils.cli.asked_for import asked_by
@@ -417,7 +418,6 @@ def test_without_a_terminal_progress_is_plain_lines_beside_the_answer(shell, wor
     assert "\x1b" not in err
 
 
-@pytest.mark.real_time
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_terminal_is_left_as_it_was(settings, world, how):
     """The bar on a real terminal, and every signal: status 130, the cursor back."""
@@ -425,7 +425,7 @@ def test_a_terminal_is_left_as_it_was(settings, world, how):
     ours, theirs = pty.openpty()
     told = False
     world.mood("down", "eutils")  # the paper cannot end: there is a harvest to interrupt
-    process = subprocess.Popen(
+    process = Process(
         [sys.executable, ROOT / "server.py", "harvest", world.paper("pmc_cloud").pmid],
         env={**os.environ, **environment, "TERM": "xterm", "COLUMNS": "70"},
         stdin=subprocess.DEVNULL,
@@ -440,7 +440,7 @@ def test_a_terminal_is_left_as_it_was(settings, world, how):
             if b"0 of 1" in seen and not told:
                 told = True
                 process.send_signal(how)
-        status = process.wait(10)
+        status = process.wait()
     finally:
         process.kill()
         process.wait()

@@ -7,12 +7,12 @@ import os
 import signal
 import subprocess
 import sys
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from tests.harvests import ids_of
+from tests.processes import Process
 from tests.world.field import Field
 from utils import cli, demo
 from utils.cli import harvest_screen, harvests
@@ -114,26 +114,28 @@ def test_a_world_that_does_not_start_is_no_mystery(worlds, monkeypatch, tmp_path
     assert [world.poll() is not None for world in worlds] == [True]
 
 
-@pytest.mark.real_time
-def test_ctrl_c_on_a_terminal_ends_all_of_it(tmp_path):
-    process = subprocess.Popen(
+@pytest.mark.parametrize(
+    ("number", "when"),
+    [
+        (signal.SIGINT, "Setting up"),
+        (signal.SIGINT, "It takes"),
+        (signal.SIGTERM, "Harvesting"),
+        (signal.SIGKILL, "It takes"),
+    ],
+)
+def test_a_signal_ends_all_of_it(tmp_path, number, when):
+    """Also while the stand-in is not up yet, and though nothing can be done about ``kill -9``."""
+    with Process(
         [sys.executable, ROOT / "server.py", "demo"],
         env={**os.environ, "TMPDIR": str(tmp_path)},
         cwd=tmp_path,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
-    )
-    try:
-        assert process.stderr
-        while "Harvesting" not in (line := process.stderr.readline()):
+    ) as process:
+        while when not in (line := process.stderr.readline()):
             assert line, "the demo ended by itself"
-        process.send_signal(signal.SIGINT)
-        assert process.wait(10) == 130
-    finally:
-        process.kill()
-        process.communicate()
-    [folder] = tmp_path.glob("papershelf-demo-*")
-    for command in Path("/proc").glob("[0-9]*/cmdline"):
-        with suppress(OSError):  # it has ended meanwhile
-            assert str(folder).encode() not in command.read_bytes()
+        process.send_signal(number)
+        assert process.wait() == (-number if number == signal.SIGKILL else 130)
+        assert process.nothing_left()
+        assert "Traceback" not in process.stderr.read()

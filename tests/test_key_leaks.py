@@ -14,7 +14,6 @@ import json
 import lzma
 import signal
 import sqlite3
-import subprocess
 import sys
 import zipfile
 import zlib
@@ -25,6 +24,7 @@ from urllib.parse import quote, quote_plus
 import pytest
 from pydantic import SecretStr
 
+from tests import processes
 from tests.clients import hasty_server
 from tests.clients.any_arguments import NOWHERE
 from tests.clients.python_clients import PatientWorld, Place, environment, fastmcp_client
@@ -296,7 +296,7 @@ def test_no_key_leaves_through_the_shell(world, tmp_path, secrets):
 
     def run(*arguments):
         command = [sys.executable, hasty_server.__file__, *arguments]
-        done = subprocess.run(command, env=environ, capture_output=True, timeout=90, check=False)
+        done = processes.run(command, env=environ, text=False)
         return done.stdout + done.stderr
 
     pmid = world.paper("pmc_cloud").pmid
@@ -318,7 +318,7 @@ def test_no_key_leaves_a_corpus(world, tmp_path, secrets):
 
     def run(*arguments):
         command = [sys.executable, hasty_server.__file__, *arguments]
-        done = subprocess.run(command, env=environ, capture_output=True, timeout=90, check=False)
+        done = processes.run(command, env=environ, text=False)
         return done.stdout + done.stderr
 
     said = [run("stats"), run("sync", "corals", "coral")]

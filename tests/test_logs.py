@@ -4,7 +4,6 @@ import json
 import logging
 import os
 import stat
-import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -14,6 +13,7 @@ from urllib.parse import quote
 
 import pytest
 
+from tests.processes import Process
 from utils import logs
 from utils.errors import BadRequest
 from utils.logs import (
@@ -218,10 +218,10 @@ def test_processes_that_share_a_file_lose_no_line(tmp_path):
     )
     path = tmp_path / "x.log"
     running = [
-        subprocess.Popen([sys.executable, "-c", script, str(path), name], cwd=ROOT)
+        Process([sys.executable, "-c", script, str(path), name], cwd=ROOT)
         for name in ("one", "two")
     ]
-    assert [process.wait(60) for process in running] == [0, 0]
+    assert [process.wait() for process in running] == [0, 0]
     found = [line for each in tmp_path.glob("x.log*") for line in each.read_text().splitlines()]
     assert sorted(found) == sorted(f"{name} {n}" for name in ("one", "two") for n in range(300))
 

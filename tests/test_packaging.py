@@ -4,13 +4,13 @@ import importlib.util
 import json
 import os
 import re
-import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
 import pytest
 
+from tests.processes import run
 from utils import Library
 from utils.settings import Settings, load_settings
 from utils.tools import toolsets
@@ -106,7 +106,6 @@ def test_nothing_of_ours_that_is_private_is_in_it(bundle):
     assert not [name for name in names if ".env" in name or ".." in name or "__pycache__" in name]
 
 
-@pytest.mark.real_time
 def test_what_is_in_it_is_enough_to_run(bundle, tmp_path):
     """Unpacked elsewhere, with nothing of the checkout in sight."""
     home = tmp_path / "extension"
@@ -124,15 +123,11 @@ def test_what_is_in_it_is_enough_to_run(bundle, tmp_path):
             "clientInfo": {"name": "t", "version": "0"},
         },
     }
-    done = subprocess.run(
+    done = run(
         [sys.executable, manifest["server"]["entry_point"]],
         cwd=home,
         env={**kept, **manifest["server"]["mcp_config"]["env"]},
         input=json.dumps(greeting) + "\n",
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
     )
     served = json.loads(done.stdout.splitlines()[0])["result"]["serverInfo"]
     assert (served["name"], served["version"]) == ("papershelf", manifest["version"])

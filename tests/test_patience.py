@@ -1,12 +1,12 @@
 """Work that takes longer than a call: joined, kept while others are awaited, never told twice."""
 
-import subprocess
 import sys
 import threading
 from pathlib import Path
 
 import pytest
 
+from tests.processes import run
 from utils.errors import Unreachable
 from utils.patience import Patience
 
@@ -63,7 +63,5 @@ def test_a_process_that_has_its_answer_does_not_stay_for_the_rest():
         "p.Patience().together({'x': threading.Event().wait}, 0.05)\nprint('left')"
     )
     root = Path(__file__).resolve().parents[1]
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=root, capture_output=True, timeout=60, check=True
-    )
-    assert done.stdout.split() == [b"left"]
+    done = run([sys.executable, "-c", program], cwd=root, check=True)
+    assert done.stdout.split() == ["left"]

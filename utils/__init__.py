@@ -4,10 +4,30 @@
 >>> Library().download("31452104").file_path  # doctest: +SKIP
 """
 
-from .errors import PaperError
-from .identifiers import Ids
-from .library import Library
-from .paper import Paper, StoredPaper
-from .settings import Settings
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .errors import PaperError
+    from .identifiers import Ids
+    from .library import Library
+    from .paper import Paper, StoredPaper
+    from .settings import Settings
 
 __all__ = ["Ids", "Library", "Paper", "PaperError", "Settings", "StoredPaper"]
+_HOMES = {
+    "Ids": "identifiers",
+    "Library": "library",
+    "Paper": "paper",
+    "PaperError": "errors",
+    "Settings": "settings",
+    "StoredPaper": "paper",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is asked for: the command has signals to answer before that."""
+    if name not in _HOMES:
+        msg = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(msg)
+    return getattr(import_module(f".{_HOMES[name]}", __name__), name)

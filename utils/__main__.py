@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import sys
 
+from .signals import end_at_once_on_signals
+
 _SERVER_OPTIONS = ("--transport", "--host", "--port")
 
 
 def main() -> int:
     """Open the door the arguments ask for; the exit status is the shell's."""
+    end_at_once_on_signals()  # before the imports that take most of a second
     arguments = sys.argv[1:]
     if not arguments or arguments[0].partition("=")[0] in _SERVER_OPTIONS:
         from .tools import serve

@@ -49,11 +49,12 @@ def stage() -> Iterator[tuple[Library, str]]:
 
 def _world(addresses: Path) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "tests.world", "--field", str(_PAPERS)]
-    # A group of its own: Ctrl-C is ours to answer, and the world's end is ours.
+    # A group of its own: Ctrl-C is ours to answer. It ends when the pipe to it does, so that not
+    # even our being killed leaves it running.
     return subprocess.Popen(  # noqa: S603 - our own
-        [*command, "--env", str(addresses)],
+        [*command, "--env", str(addresses), "--until-eof"],
         cwd=_ROOT,
-        stdin=subprocess.DEVNULL,
+        stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         process_group=0,
     )

@@ -232,8 +232,11 @@ def confined(folder: Path, wanted: str) -> Path:
     home = folder.resolve()
     try:
         target = (home / given).resolve()
-    except (OSError, RuntimeError) as error:  # RuntimeError: links that lead in circles
+        circular = any(part.is_symlink() for part in (target, *target.parents))  # from 3.13 on
+    except (OSError, RuntimeError) as error:  # RuntimeError: so until 3.12
         raise BadRequest(f"{wanted!r} cannot be resolved: {error}.", hint) from None
+    if circular:
+        raise BadRequest(f"{wanted!r} holds a link that leads in circles.", hint)
     if not target.is_relative_to(home) or target == home:
         raise BadRequest(f"{wanted!r} is outside the papers folder.", hint)
     if any(part.startswith(".") for part in target.relative_to(home).parts):

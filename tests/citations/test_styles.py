@@ -1,6 +1,5 @@
 """The styles are the official ones, read late and once, and safe to share."""
 
-import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -9,6 +8,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 import utils
+from tests.processes import run
 from utils.citations import citations
 from utils.identifiers import Ids
 from utils.paper import Author, Paper
@@ -29,10 +29,9 @@ def test_each_style_names_its_authors_and_its_licence(path):
 
 def test_nothing_heavy_is_imported_before_a_style_is_asked_for():
     told = "import sys, utils.citations; print(*sys.modules)"
-    done = subprocess.run(
+    done = run(
         [sys.executable, "-c", told],
         cwd=STYLES.parents[2],
-        capture_output=True,
         text=True,
         check=True,
     )

@@ -31,6 +31,7 @@ from fastmcp import Client
 from tests.clients.any_arguments import Caller, Calls, Tally, make_calls
 from tests.clients.python_clients import PatientWorld
 from tests.conftest import Clock
+from tests.processes import Process
 from tests.world import World
 from tests.world.eutils import KEY
 from utils import Library
@@ -113,7 +114,7 @@ class OverStdio:
 
     def __enter__(self) -> OverStdio:
         self._log = self._path.open("w+b")
-        self._process = subprocess.Popen(
+        self._process = Process(
             [sys.executable, "-m", "tests.clients.hasty_server"],
             cwd=ROOT,
             env=self._environment,

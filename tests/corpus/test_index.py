@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests import processes
 from tests.corpus.small_corpus import LetterEmbedder, corpus_in, paper
 from tests.databases import POSTGRESQL
 from tests.store.papers import save
@@ -441,10 +441,9 @@ def test_a_corpus_in_postgresql_is_indexed_alike(tmp_path: Path, database_url: s
     corpus.database.close()
 
 
-@pytest.mark.real_time
 def test_a_run_may_be_killed_at_any_step(tmp_path: Path) -> None:
     root = Path(__file__).resolve().parents[2]
     command = [sys.executable, "-m", "tests.corpus.killed_indexing", str(tmp_path), "7", "15"]
-    ran = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=240)  # noqa: PLW1510
+    ran = processes.run(command, cwd=root)
     assert ran.returncode == 0, ran.stderr
     assert json.loads(ran.stdout)["deaths"] == 15

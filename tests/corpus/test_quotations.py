@@ -217,7 +217,9 @@ def test_every_place_of_a_folded_text_is_a_place_of_the_text(a: str, b: str, c: 
 
 
 @settings(
-    deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    deadline=None,
+    max_examples=40,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(st.integers(0, len(TEXT)), st.integers(30, 200))
 def test_whatever_stands_there_is_verbatim(corpus: Corpus, start: int, length: int) -> None:

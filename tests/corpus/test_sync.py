@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 import sys
 import threading
 import time
@@ -13,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.processes import run
 from tests.world import World
 from utils import Library
 from utils.corpus.sync import sync
@@ -335,11 +335,10 @@ def test_a_term_that_finds_nothing_is_an_answer(database, web, crowd):
 # -- killed ------------------------------------------------------------------------------------
 
 
-@pytest.mark.real_time
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 def test_a_sync_may_be_killed_at_any_step(tmp_path, database):
     root = Path(__file__).resolve().parents[2]
     command = [sys.executable, "-m", "tests.corpus.killed_syncs", str(tmp_path), "7", "25"]
-    ran = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=240)  # noqa: PLW1510
+    ran = run(command, cwd=root)
     assert ran.returncode == 0, ran.stderr
     assert json.loads(ran.stdout)["deaths"] == 25

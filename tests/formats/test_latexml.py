@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
@@ -14,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.processes import run
 from utils.formats import html
 from utils.formats.html.latexml import without_mathml
 from utils.formats.words import folded
@@ -193,7 +193,7 @@ def test_source_and_page_of_a_paper_agree(name: str, tmp_path: Path) -> None:
         (tmp_path / file).parent.mkdir(exist_ok=True)
         (tmp_path / file).write_text(text)
     command = ["latexmlc", "--quiet", "--format=html5", "--dest=main.html", "main.tex"]
-    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=120)
+    run(command, cwd=tmp_path, check=True)
     body = (tmp_path / "main.html").read_bytes()
     of_page, of_source = html.read(Fetched(body, "html", "", "", "")), read(article.packed())
     assert _words(of_page) == _words(of_source)

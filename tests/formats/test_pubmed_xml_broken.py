@@ -5,13 +5,13 @@ from __future__ import annotations
 import gzip
 import io
 import re
-import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
+from tests.processes import run
 from utils.errors import BadContent, PaperError, Unreachable
 from utils.formats.pubmed.records import Deleted, read_records
 from utils.paper import Paper
@@ -157,8 +157,6 @@ def test_memory_does_not_grow_with_the_file() -> None:
     pytest.importorskip("resource")
     here = Path(__file__).resolve().parents[2]
     # A process of its own: the peak of this one was set by other tests.
-    ran = subprocess.run(
-        [sys.executable, "-c", ENDLESS], cwd=here, capture_output=True, text=True, check=True
-    )
+    ran = run([sys.executable, "-c", ENDLESS], cwd=here, check=True)
     grown, size = map(int, ran.stdout.split())
     assert grown < size / 10

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.harvests import assert_complete, done, ids_of, library_of, repeated, torn
+from tests.processes import Process
 from tests.world import Record, World
 from tests.world.wire import Call, Reply
 from utils import Library
@@ -45,12 +46,11 @@ def harvest_of(library: Library, records: list[Record]) -> Harvest:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs fork")
-@pytest.mark.real_time
 def test_many_deaths_lose_double_and_tear_nothing(tmp_path: Path) -> None:
     """See `tests.killed` for what is examined after each."""
     each = max(1, DEATHS // len(DRIVERS))
     drivers = [
-        subprocess.Popen(
+        Process(
             [sys.executable, "-m", "tests.killed", str(tmp_path / str(seed)), str(seed), str(each)],
             cwd=ROOT,
             stdout=subprocess.PIPE,
@@ -60,7 +60,7 @@ def test_many_deaths_lose_double_and_tear_nothing(tmp_path: Path) -> None:
         for seed in DRIVERS
     ]
     try:
-        told = [driver.communicate(timeout=100 + 2 * DEATHS) for driver in drivers]
+        told = [driver.communicate(timeout=100 + 5 * DEATHS) for driver in drivers]
     finally:
         for driver in drivers:
             driver.kill()

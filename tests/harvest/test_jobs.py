@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.harvests import done, ids_of, library_of
+from tests.processes import run
 from tests.world import World
 from utils import Library
 from utils.errors import BadRequest, NotFound
@@ -271,8 +271,7 @@ print(peak() - before)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="peak memory is counted in other units")
-@pytest.mark.real_time
 def test_twenty_thousand_papers_take_less_than_their_share_of_300_mb(tmp_path: Path) -> None:
     command = [sys.executable, "-c", _MEASURE, str(tmp_path / "papers")]
-    grown = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    grown = run(command, cwd=ROOT, check=True).stdout
     assert float(grown) < 300 / 5

@@ -15,12 +15,11 @@ from pathlib import Path
 import pytest
 
 from tests.harvests import assert_complete, done, ids_of, library_of, repeated
+from tests.processes import Process, eventually
 from tests.world import Record, World
 from tests.world.wire import Call, Reply
 
 ROOT = Path(__file__).resolve().parents[2]
-pytestmark = pytest.mark.real_time
-_PAUSE = threading.Event()
 
 
 @pytest.fixture(scope="module")
@@ -30,19 +29,19 @@ def strict() -> Iterator[World]:
         yield world
 
 
-Shell = Callable[..., subprocess.Popen[str]]
+Shell = Callable[..., Process]
 
 
 @pytest.fixture
 def shell(strict: World, tmp_path: Path) -> Iterator[Shell]:
     """Start `server.py` with these arguments."""
     strict.reset()
-    started: list[subprocess.Popen[str]] = []
+    started: list[Process] = []
     folders = {"PAPERS_DIR": str(tmp_path / "papers"), "PAPERS_PACE_DIR": str(tmp_path / "pace")}
 
-    def start(*arguments: str) -> subprocess.Popen[str]:
+    def start(*arguments: str) -> Process:
         started.append(
-            subprocess.Popen(
+            Process(
                 [sys.executable, str(ROOT / "server.py"), *arguments],
                 env={**os.environ, **strict.environment(), **folders},
                 stdout=subprocess.PIPE,
@@ -54,9 +53,7 @@ def shell(strict: World, tmp_path: Path) -> Iterator[Shell]:
 
     yield start
     for process in started:
-        if process.poll() is None:
-            process.kill()
-        process.communicate()
+        process.end()
 
 
 def in_cloud(world: World, start: int, stop: int) -> list[Record]:
@@ -76,10 +73,6 @@ def ended(folder: Path) -> int:
     return 0
 
 
-def eventually(true: Callable[[], bool]) -> bool:
-    return any(true() or _PAUSE.wait(0.02) for _ in range(3000))
-
-
 def test_two_harvests_and_a_download_share_folder_and_pace(
     strict: World, shell: Shell, tmp_path: Path
 ) -> None:
@@ -89,7 +82,7 @@ def test_two_harvests_and_a_download_share_folder_and_pace(
         shell("harvest", "--json", *names(second)),
         shell("download", "--json", *names(third)),
     ]
-    told = [process.communicate(timeout=200) for process in processes]
+    told = [process.communicate() for process in processes]
     assert [process.returncode for process in processes] == [0, 0, 0], told
     assert not strict.refused
     papers = {record.pmid: record for record in first + second + third}
@@ -109,13 +102,13 @@ def test_the_same_harvest_twice_at_once_is_refused(
     first = shell("harvest", "--json", *names(records))
     assert eventually(lambda: ended(tmp_path) > 0)
     second = shell("harvest", "--json", *names(records))
-    out, err = second.communicate(timeout=100)
+    out, err = second.communicate()
     assert second.returncode == 2
     assert "running in another process" in out + err
     status = shell("status")
-    assert "10 papers" in status.communicate(timeout=100)[0]
+    assert "10 papers" in status.communicate()[0]
     release.set()
-    told = first.communicate(timeout=100)
+    told = first.communicate()
     assert first.returncode == 0, told
 
 
@@ -129,7 +122,7 @@ def test_an_interrupted_harvest_ends_at_once_says_how_to_go_on_and_goes_on(
     assert eventually(lambda: ended(tmp_path) > 0)
     first.send_signal(signal.SIGINT)
     try:
-        _, err = first.communicate(timeout=20)
+        _, err = first.communicate()
     finally:
         release.set()
     assert first.returncode == 130
@@ -139,7 +132,7 @@ def test_an_interrupted_harvest_ends_at_once_says_how_to_go_on_and_goes_on(
     asked = len(strict.requests)
     job = err.split("--job", 1)[1].split()[0]
     second = shell("harvest", "--job", job)
-    told = second.communicate(timeout=100)
+    told = second.communicate()
     assert second.returncode == 0, told
     for part in (tmp_path / "papers").rglob("*.part"):  # swept after an hour
         part.unlink()
@@ -162,7 +155,7 @@ def hold(world: World, monkeypatch: pytest.MonkeyPatch, after: int) -> threading
                 left[0] -= 1
                 wait = left[0] < 0
             if wait:
-                release.wait(120)
+                release.wait()
         return real(call)
 
     monkeypatch.setattr(world._main, "answer", answer)

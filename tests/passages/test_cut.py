@@ -286,7 +286,6 @@ def test_the_digest_is_of_what_a_model_reads() -> None:
     assert one.digest == other.digest != third.digest
 
 
-@pytest.mark.real_time
 @pytest.mark.parametrize(
     "hostile",
     [

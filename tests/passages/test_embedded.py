@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from tests.passages.finder_writer import DIM, SIZE, passage, vector
+from tests.processes import Process
 from utils.errors import StoreFailed
 from utils.passage import Filters, Passage
 from utils.passages import Held, embedded, embedded_vectors
@@ -67,15 +68,14 @@ def _same_signs(folder: Path, rows: int) -> bool:
     return signs.read_bytes().startswith(signs_of(kept).tobytes())
 
 
-def writing(folder: Path, scale: int, first: int) -> subprocess.Popen[str]:
+def writing(folder: Path, scale: int, first: int) -> Process:
     command = [sys.executable, "-m", "tests.passages.finder_writer", str(folder), str(scale)]
-    return subprocess.Popen([*command, str(first)], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    return Process([*command, str(first)], cwd=ROOT, stdout=subprocess.PIPE, text=True)
 
 
 # -- kills --------------------------------------------------------------------------------------
 
 
-@pytest.mark.real_time
 @pytest.mark.parametrize(
     "scale", [10**6, pytest.param(25, marks=TANTIVY)], ids=["fts5", "on the way to tantivy"]
 )
@@ -137,7 +137,6 @@ def test_an_upsert_that_fails_leaves_all_as_it_was(
 # -- neighbours ---------------------------------------------------------------------------------
 
 
-@pytest.mark.real_time
 def test_readers_see_what_another_process_keeps_while_it_does(folder: Path) -> None:
     with writing(folder, 10**6, 1) as child, closing(EmbeddedFinder(folder)) as reader:
         assert child.stdout is not None

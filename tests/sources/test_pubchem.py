@@ -289,9 +289,10 @@ def test_a_light_holds_everybody_though_the_answer_was_good(
 ):
     world.mood(light, "pubchem", 1)
     assert compounds_called("name", "aspirin", library.web) == (ASPIRIN,)
-    before = time.time()
+    before, naps = time.time(), len(clock.naps)
     assert spelled_like("asprin", library.web) == ("Aspirin",)  # beside it, and in the same pace
-    assert least - 0.1 <= time.time() - before <= most
+    assert least - 0.1 <= time.time() - before
+    assert sum(clock.naps[naps:]) <= most
 
 
 def test_whoever_is_blocked_stays_away(library, world):

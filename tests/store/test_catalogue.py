@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
-import subprocess
 import sys
 import threading
 from pathlib import Path
 
 import pytest
 
+from tests.processes import Process, run
 from tests.store.papers import assert_consistent, paper, save
 from utils.errors import StoreFailed
 from utils.identifiers import Ids
@@ -95,7 +95,6 @@ def test_a_shelf_that_cannot_be_written_is_still_read(
     assert sorted(shelf.folder.rglob("*")) == [path for path in before if path != legacy]
 
 
-@pytest.mark.real_time
 def test_two_processes_may_heal_at_once(shelf: Shelf) -> None:
     for number in range(1, 21):
         save(shelf, paper(pmid=str(number)))
@@ -110,7 +109,7 @@ def test_two_processes_may_heal_at_once(shelf: Shelf) -> None:
     )
     command = [sys.executable, "-c", script, str(shelf.folder)]
     root = Path(__file__).resolve().parents[2]
-    healers = [subprocess.Popen(command, cwd=root) for _ in range(3)]
+    healers = [Process(command, cwd=root) for _ in range(3)]
     assert [healer.wait() for healer in healers] == [0, 0, 0]
     assert shelf.counts()["papers"] == 20
     assert_consistent(shelf)
@@ -124,7 +123,7 @@ def test_importing_the_store_is_quick() -> None:
         "sys.exit(str(heavy) if heavy else 0)\n"
     )
     root = Path(__file__).resolve().parents[2]
-    subprocess.run([sys.executable, "-c", script], cwd=root, check=True)
+    run([sys.executable, "-c", script], cwd=root, check=True)
 
 
 def test_threads_that_have_ended_leave_no_connection_open(shelf: Shelf) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.processes import Process
 from tests.store.papers import assert_consistent, dump, fetched, index, paper, save, texts
 from tests.store.writer import body
 from utils.identifiers import Ids
@@ -25,9 +26,9 @@ from utils.store.paper_file import NO_FULL_TEXT
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def start(folder: Path, seed: int, *more: str) -> subprocess.Popen[str]:
+def start(folder: Path, seed: int, *more: str) -> Process:
     command = [sys.executable, "-m", "tests.store.writer", str(folder), str(seed), *more]
-    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    return Process(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
 
 
 def assert_whole(folder: Path) -> None:
@@ -41,7 +42,6 @@ def assert_whole(folder: Path) -> None:
         assert body_of(text) == body(int(number), int(turn))
 
 
-@pytest.mark.real_time
 def test_killed_at_any_instant_nothing_is_torn(tmp_path: Path) -> None:
     folder = tmp_path / "shelf"
     chance = random.Random(7)
@@ -138,12 +138,11 @@ def test_killed_at_each_step_in_turn(
     pytest.fail("never came to the end")
 
 
-@pytest.mark.real_time
 def test_two_processes_may_save_the_same_papers(tmp_path: Path) -> None:
     folder = tmp_path / "shelf"
     writers = [start(folder, seed, "--count", "25") for seed in (0, 0, 10)]
     for writer in writers:
-        writer.communicate(timeout=120)
+        writer.communicate()
         assert writer.returncode == 0
     assert_whole(folder)
     with Shelf(folder) as shelf:
@@ -219,7 +218,7 @@ def test_an_unfinished_change_of_a_dead_process_is_finished(shelf: Shelf) -> Non
     other = Shelf(shelf.folder.with_name("other"))
     made = save(other, paper(doi="10.1000/x", pmid="7"))
     save(shelf, paper(pmid="1"))
-    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended = Process([sys.executable, "-c", ""])
     ended.wait()
     shelf._catalogue.begin("10.1000_x.txt", "register", 0.0)
     for part in ("10.1000_x.txt", ".papershelf/records/10.1000_x.json"):

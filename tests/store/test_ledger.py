@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.processes import Process
 from tests.store.papers import paper
 from utils.errors import BadRequest, NotFound, StoreFailed
 from utils.identifiers import Ids
@@ -292,9 +293,7 @@ def test_another_process_is_noticed_and_its_death_too(ledger: Ledger, path: Path
         "    print('here', flush=True); sys.stdin.read()"
     )
     command = [sys.executable, "-c", script, str(path)]
-    with subprocess.Popen(
-        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as holder:
+    with Process(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
         assert holder.stdout
         assert holder.stdout.readline() == b"here\n"
         assert ledger.running()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -86,6 +87,13 @@ class Site(ThreadingHTTPServer):
 
     def handle_error(self, *_: Any) -> None:
         pass  # clients that hang up are the point of some tests
+
+
+@pytest.fixture
+def by_itself() -> Callable[[], float]:
+    """Not at all: here everything happens in this process, and waits are counted exactly."""
+    now = time.time()
+    return lambda: now
 
 
 @pytest.fixture

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests.processes import run
 from utils.errors import Unreachable
 from utils.web import Answer, redact
 
@@ -56,5 +56,5 @@ def test_importing_the_room_loads_no_http_library() -> None:
         "import sys; from utils.web import Answer, Rate, Web;"
         "print({'requests', 'urllib3', 'backoff', 'diskcache'} & set(sys.modules))"
     )
-    done = subprocess.check_output([sys.executable, "-c", code], cwd=ROOT, text=True)
+    done = run([sys.executable, "-c", code], cwd=ROOT, check=True).stdout
     assert done.strip() == "set()"

@@ -34,6 +34,7 @@ def main() -> None:
     parser.add_argument("--crowd", type=int, default=0, help="so many PubMed records more")
     parser.add_argument("--field", type=int, default=0, help="so many whole papers more")
     parser.add_argument("--latency", type=float, default=0, help="seconds every answer takes")
+    parser.add_argument("--until-eof", action="store_true", help="end when standard input does")
     options = parser.parse_args()
     for stop in (signal.SIGINT, signal.SIGTERM):  # a shell's background job would ignore the first
         signal.signal(stop, signal.default_int_handler)
@@ -48,7 +49,10 @@ def main() -> None:
         if options.env:
             options.env.write_text(lines + "\n")
         with contextlib.suppress(KeyboardInterrupt):
-            threading.Event().wait()
+            if options.until_eof:
+                sys.stdin.buffer.read()  # whoever started us holds the other end
+            else:
+                threading.Event().wait()
         if options.record:
             rows = (json.dumps(asdict(request), ensure_ascii=False) for request in world.requests)
             options.record.write_text("".join(f"{row}\n" for row in rows))

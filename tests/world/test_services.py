@@ -13,6 +13,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from tests.processes import Process
 from tests.world import World, jats
 from tests.world.eutils import KEY
 from tests.world.visits import efetch, esearch, get
@@ -315,14 +316,14 @@ def test_the_world_runs_by_hand_and_prints_its_environment(tmp_path: Path) -> No
         "--record",
         str(record),
     ]
-    with subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, text=True) as process:
+    with Process(command, cwd=root, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
         lines = [process.stdout.readline().strip() for _ in range(12)]
         environment = dict(line.split("=", 1) for line in lines)
         assert get(f"{environment['EUTILS_BASE_URL']}/einfo.fcgi")[0] == 200
         assert get(environment["IDCONV_BASE_URL"])[0] == 503
         process.send_signal(signal.SIGINT)
-        assert process.wait(10) == 0
+        assert process.wait() == 0
     rows = [json.loads(line) for line in record.read_text().splitlines()]
     assert [row["status"] for row in rows] == [200, 503]
 

@@ -16,8 +16,9 @@ from typing import NoReturn
 from ..errors import BadRequest, PaperError
 from ..library import Library
 from ..settings import version
+from ..signals import INTERRUPTED, interruptible
 from . import citing, corpus, datasets, harvests, papers, searching, upkeep
-from .speaking import INTERRUPTED, NO_FULL_TEXT, Verb, complain, leave, stoppable
+from .speaking import NO_FULL_TEXT, Verb, complain, leave
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -32,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         args = _parser().parse_args(given)
         verb: Verb = args.verb
         overrides = {"papers_dir": args.papers_dir} if args.papers_dir else {}
-        with stoppable():
+        with interruptible():
             return verb(args, Library(**overrides))
     except PaperError as error:
         return complain(error, as_json)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import BadRequest, NotFound
 from ..plain_text import one_line
-from .speaking import INTERRUPTED, NO_FULL_TEXT, UNREACHABLE, command, counted, leave, note, say
+from ..signals import INTERRUPTED
+from .speaking import NO_FULL_TEXT, UNREACHABLE, command, counted, leave, note, say
 
 if TYPE_CHECKING:
     from ..harvest.jobs import Harvest

@@ -5,10 +5,8 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
-import signal
 import sys
-import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..errors import PaperError
@@ -17,7 +15,7 @@ from ..plain_text import clean_text, plain_json
 if TYPE_CHECKING:
     from ..library import Library
 
-NO_FULL_TEXT, BAD_REQUEST, UNREACHABLE, INTERRUPTED = 1, 2, 3, 130
+NO_FULL_TEXT, BAD_REQUEST, UNREACHABLE = 1, 2, 3
 Verb = Callable[[argparse.Namespace, "Library"], int]
 
 
@@ -28,23 +26,6 @@ def command(commands: Any, name: str, verb: Verb, about: str) -> argparse.Argume
     parser.add_argument("--papers-dir", default="", help="the shelf (else PAPERS_DIR)")
     parser.set_defaults(verb=verb)
     return parser
-
-
-@contextlib.contextmanager
-def stoppable() -> Iterator[None]:
-    """Take the wish that we end (cron, ``timeout``, a terminal that was closed) for Ctrl-C."""
-    if threading.current_thread() is not threading.main_thread():
-        yield  # only the main thread may say what a signal does
-        return
-    ends = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    usual = [end for end in ends if signal.getsignal(end) is signal.SIG_DFL]  # not below nohup
-    for end in usual:
-        signal.signal(end, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        for end in usual:
-            signal.signal(end, signal.SIG_DFL)
 
 
 def leave(status: int) -> NoReturn:

@@ -192,7 +192,33 @@ def serve_with(read: Callable[[bytes], dict[str, Any]], memory: int = _MEMORY) -
     with suppress(EOFError, BrokenPipeError):  # our parent is gone
         _send(answers, b"ready")
         while True:
-            _send(answers, json.dumps(_answer(read, _receive(jobs))).encode())
+            job = _receive(jobs)
+            with _ended_with_parent(jobs):
+                answer = _answer(read, job)
+            _send(answers, json.dumps(answer).encode())
+
+
+@contextmanager
+def _ended_with_parent(jobs: IO[bytes]) -> Iterator[None]:
+    """While we read, nothing comes but the parent's end, and with that the system ends us.
+
+    Whatever we do then: a thread that watched for it would never get its turn in a long regex.
+    """
+    if not sys.platform.startswith("linux"):  # elsewhere pipes send no signals
+        yield
+        return
+    import fcntl
+    import select
+
+    quiet = fcntl.fcntl(jobs, fcntl.F_GETFL)
+    fcntl.fcntl(jobs, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(jobs, fcntl.F_SETFL, quiet | os.O_ASYNC)  # SIGIO, which ends who does not heed it
+    try:
+        if select.select([jobs], [], [], 0)[0]:
+            raise EOFError  # it was gone before
+        yield
+    finally:
+        fcntl.fcntl(jobs, fcntl.F_SETFL, quiet)
 
 
 def _answer(read: Callable[[bytes], dict[str, Any]], body: bytes) -> dict[str, Any]:

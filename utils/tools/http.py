@@ -83,9 +83,9 @@ def listen(settings: Settings) -> NoReturn:
     port = taken.getsockname()[1]
     own = address(settings.model_copy(update={"mcp_http_port": port}))
     log.info("Listening on %s", own, extra={"address": own})
-    # uvicorn ends in good order, then raises the signal again: by then there is nothing left to do.
+    # uvicorn ends in good order, then raises the signal again. One may come before it is up.
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: None)
+        signal.signal(number, lambda *_: _leave())
     Server(door(Library(settings), own)).run(sockets=[taken])
     _leave()
 

@@ -16,16 +16,18 @@ from typing import TYPE_CHECKING
 
 from bs4.element import NavigableString, PageElement, Tag
 
-from .tree import Weights, remove, replace, summed, weigh
+from .tree import Weights, every, remove, replace, summed, tags, weigh
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
 
-_MACHINERY = [
-    *("script", "style", "noscript", "template", "svg", "iframe", "object", "embed", "applet"),
-    *("canvas", "audio", "video", "source", "link", "meta", "button", "input", "select"),
-    *("textarea", "dialog", "nav", "map"),
-]
+_MACHINERY = frozenset(
+    (
+        *("script", "style", "noscript", "template", "svg", "iframe", "object", "embed", "applet"),
+        *("canvas", "audio", "video", "source", "link", "meta", "button", "input", "select"),
+        *("textarea", "dialog", "nav", "map"),
+    )
+)
 # Site furniture by a part of its class, id or role. Never removed when it holds much of the page.
 _FURNITURE = re.compile(
     r"nav|navbar|navigation|breadcrumbs?|cookies?|consent|onetrust|gdpr|shar(e|ing)|addthis|social"
@@ -51,8 +53,11 @@ _EXTRAS = re.compile(
     r"|(figure|table)ViewerArticleInfo|dropDownAlt|html-oa-logo|callout"
     r"|elife-reflinks-sort\S*|elife-reflink-details-cited"
 )
-_NOISE_LINKS = re.compile(
-    r"\[?(view (article|full (size|text)|large( image| figure)?|in article|all references)"
+NOISE_LINKS = re.compile(
+    r"\[?((view|full|display|open|load) (article|full|full size|large|larger|high res(olution)?)?"
+    r" ?(text|size|image|figure|table|version|asset|slide|inline|popup|all references|this \w+:?)?"
+    r"|(view|open) (in|on|as) (an? )?(new )?"
+    r"(article|tab|window|viewer|figure viewer|scopus|\w+ site)"
     r"|pub ?med([ /](central|abstract|ncbi))?( full text)?"
     r"|cross ?ref|google scholar|cas|isi|web of science( ®)?|scopus|full text( pdf)?"
     r"|publisher full text|medline|ads|open url|download( as)?( \w+){0,2}|pdf|powerpoint( slide)?"
@@ -80,14 +85,14 @@ def prune(soup: BeautifulSoup) -> None:
         (script, f"${' '.join(script.get_text().split())}$")
         for script in soup.find_all("script", type=re.compile(r"^math/tex", re.I))
     )
-    remove(soup.find_all(_MACHINERY))
+    remove(tags(soup, _MACHINERY))
     remove(
         tag
-        for tag in soup.find_all(_is_extra)
+        for tag in filter(_is_extra, every(soup))
         if tag.name != "math" and tag.find(["table", "math"]) is None
     )
     remove(_furniture(soup))
-    noise = [link for link in soup.find_all("a") if _NOISE_LINKS.fullmatch(_shown(link))]
+    noise = [link for link in tags(soup, ("a",)) if NOISE_LINKS.fullmatch(_shown(link))]
     replace(_without_signs(noise))
     remove(noise)
 
@@ -96,13 +101,13 @@ def _furniture(soup: BeautifulSoup) -> Iterator[Tag]:
     weights = weigh(soup)
     # A link is no menu of one: each counts for the boxes around it.
     links: Weights = Counter()
-    for link in soup.find_all("a"):
+    for link in tags(soup, ("a",)):
         links[id(link.parent)] += weights[id(link)]
     summed(soup, links)
-    titles = summed(soup, Counter({id(tag): 1 for tag in soup.find_all("h1")}))
-    shown = summed(soup, Counter({id(tag): 1 for tag in soup.find_all(["img", "table", "math"])}))
+    titles = summed(soup, Counter({id(tag): 1 for tag in tags(soup, ("h1",))}))
+    shown = summed(soup, Counter({id(tag): 1 for tag in tags(soup, ("img", "table", "math"))}))
     references: set[int] = set()
-    for tag in soup.find_all(True):
+    for tag in every(soup):
         if id(tag.parent) in references or named(tag, REFERENCES):
             references.add(id(tag))
             continue
@@ -164,7 +169,7 @@ def article_root(soup: BeautifulSoup) -> Tag:
     """The element of a pruned page that is the article."""
     weights = weigh(soup)
     page: Tag = soup.body or soup
-    declared = soup.find_all(_is_declared)
+    declared = [tag for tag in every(soup) if _is_declared(tag)]
     most = max((weights[id(tag)] for tag in declared), default=0)
     root = page
     if most and most >= _DECLARED_SHARE * weights[id(page)]:

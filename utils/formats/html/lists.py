@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _FEWEST = 3  # boxes in a row that are a list
 _MOST_OF = 0.8  # of a reference list's characters are in its entries
-_BLOCKS = ["div", "p", "section", "article", "cite", "ul", "ol", "li", "h3", "h4", "h5", "h6"]
+BLOCKS = ["div", "p", "section", "article", "cite", "ul", "ol", "li", "h3", "h4", "h5", "h6"]
 _NUMBER = re.compile(r"\s*\[?(\d{1,4})[\].)]*\s*")
 
 
@@ -34,12 +34,13 @@ def make_lists(soup: BeautifulSoup) -> None:
         elif named(box, REFERENCES):
             within.add(id(box))
             if box.find("li") is None:
-                _itemize(box, weights)
+                itemize(box, weights)
     for listed in soup.find_all(["ol", "ul"]):
         _drop_numbers(listed)
 
 
-def _itemize(box: Tag, weights: Weights) -> None:
+def itemize(box: Tag, weights: Weights) -> None:
+    """Make a row of like boxes that holds nearly all of *box* a list."""
     for parent in [box, *box.find_all(["div", "section"])]:
         children = parent.find_all(True, recursive=False)
         kind, count = Counter(map(_kind, children)).most_common(1)[0] if children else ("", 0)
@@ -49,7 +50,7 @@ def _itemize(box: Tag, weights: Weights) -> None:
             parent.name = "ul"
             for entry in entries:
                 entry.name = "li"
-                for block in entry.find_all(_BLOCKS):
+                for block in entry.find_all(BLOCKS):
                     block.name = "span"
                     block.insert(0, " ")
             return

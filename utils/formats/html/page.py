@@ -20,7 +20,9 @@ from .latexml import is_broken, is_latexml, latexml_claims, make_ordinary, witho
 from .leftovers import without_leftovers
 from .lists import make_lists
 from .markdown import tidy, to_markdown
+from .openings import head_openings
 from .parts import HEADINGS, Part, name_of, name_parts, order_headings, parts_beside
+from .references import tidy_references
 from .tree import remove
 from .walls import find_walls
 
@@ -108,13 +110,15 @@ def _parse(fetched: Fetched) -> BeautifulSoup:
 
 def _decode(fetched: Fetched) -> str:
     """The page as text: byte order mark, then HTTP header, then what the page declares."""
-    from bs4.dammit import UnicodeDammit
+    from bs4.dammit import EncodingDetector, UnicodeDammit
 
     body = fetched.body[:_MOST]
     for mark, charset in _BOMS:
         if body.startswith(mark):
             return body[len(mark) :].decode(charset, "replace").replace("\x00", "")
-    known = [fetched.charset] if fetched.charset else []
+    # UTF-8 before what a guesser thinks, where one happens to be installed.
+    declared = EncodingDetector.find_declared_encoding(body, is_html=True)
+    known = [name for name in (fetched.charset, declared, "utf-8") if name]
     text = UnicodeDammit(body, known_definite_encodings=known, is_html=True).unicode_markup
     return (text or body.decode("utf-8", "replace")).replace("\x00", "")
 
@@ -134,15 +138,18 @@ def _markdown(soup: BeautifulSoup, claims: Claims, title: str, url: str) -> str:
     """The article alone: title, abstract, text, references."""
     prune(soup)
     make_lists(soup)
+    tidy_references(soup)
     root = article_root(soup)
     before, after = parts_beside(soup, root)
     name_parts(root)
+    told = [part.box.get_text(" ") for part in before if part.name == "Abstract"]
+    head_openings(root, " ".join([claims.abstract, *told]))
     order_headings(root, title)
     text = to_markdown(root, url)
-    told = any(part.name == "Abstract" for part in before + after) or measure(text).abstract
+    is_told = any(part.name == "Abstract" for part in before + after) or measure(text).abstract
     pieces = [
         f"# {title}" if title else "",
-        f"## Abstract\n\n{claims.abstract}" if claims.abstract and not told else "",
+        f"## Abstract\n\n{claims.abstract}" if claims.abstract and not is_told else "",
         *(_under_heading(part, url) for part in before),
         text,
         *(_under_heading(part, url) for part in after),

@@ -14,7 +14,7 @@ from bs4.element import PageElement, Tag
 from ..sections import part_of
 from ..words import folded
 from .article import REFERENCES, named
-from .tree import Weights, remove, weigh
+from .tree import Weights, every, remove, tags, weigh
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
@@ -31,8 +31,15 @@ _OWN = re.compile(
 _ABOUT = re.compile(
     r"authors? (and|&) article information|article (and|&) author information", re.I
 )
-_KEYWORDS = re.compile(r"key ?words?\W*", re.I)
-_CAPTION = re.compile(r"\W*(table|fig(ure)?|scheme|box|video|movie)\.? ?[A-Z]?\d+\b.*", re.I | re.S)
+KEYWORDS = re.compile(
+    r"(author )?(key ?words?( and phrases)?|index terms|mesh( terms)?"
+    r"|mots[- ]cl[ée]s|palabras clave"
+    r"|palavras[- ]chave|schl(ü|ue)sselw(ö|oe)rter|parole chiave)\W*",
+    re.I,
+)
+_CAPTION = re.compile(
+    r"\W*(table|fig(ure)?|scheme|box|video|movie)\.?\s?[A-Z]?\d+\b.*", re.I | re.S
+)
 _TEXT_CHARS = 120  # about twenty words: less is a label, not an abstract or a list
 _LABEL_CHARS = 20  # beside a heading; less is no text under it
 _HEAD_SHARE = 0.25  # of the article: more above its abstract is no page head
@@ -48,14 +55,14 @@ class Part(NamedTuple):
 def parts_beside(soup: BeautifulSoup, root: Tag) -> tuple[list[Part], list[Part]]:
     """The paper's parts outside *root*, those before it and those after it, in page order."""
     weights = weigh(soup)
-    inside = {id(tag) for tag in root.find_all(True)} | {id(root)}
+    inside = {id(tag) for tag in every(root)} | {id(root)}
     names = _boxes(soup, root, weights, inside)
     above = {id(tag) for tag in root.parents}
     before: list[Part] = []
     after: list[Part] = []
     taken: set[int] = set()
     place = before
-    for tag in soup.find_all(True):
+    for tag in every(soup):
         if tag is root:
             place = after
         elif id(tag) not in inside and id(tag) not in above:
@@ -69,16 +76,16 @@ def parts_beside(soup: BeautifulSoup, root: Tag) -> tuple[list[Part], list[Part]
 
 def _boxes(soup: BeautifulSoup, root: Tag, weights: Weights, inside: set[int]) -> dict[int, str]:
     """The name of the part each box outside *root* is, by the box's ``id()``."""
-    have = {name_of(heading) for heading in root.find_all(HEADINGS)}
+    have = {name_of(heading) for heading in tags(root, HEADINGS)}
     names: dict[int, str] = {}
-    for tag in soup.find_all(["section", "div", "ol", "ul"]):
+    for tag in tags(soup, ("section", "div", "ol", "ul")):
         for name, pattern in (("Abstract", _ABSTRACT), ("References", REFERENCES)):
             if weights[id(tag)] > _TEXT_CHARS and named(tag, pattern):
                 if id(tag) in inside:
                     have.add(name)
                 else:
                     names.setdefault(id(tag), name)
-    for heading in soup.find_all(HEADINGS):
+    for heading in tags(soup, HEADINGS):
         name = name_of(heading)
         if id(heading) not in inside and (
             name in ("Abstract", "References") or _OWN.fullmatch(name)
@@ -115,8 +122,8 @@ def name_parts(root: Tag) -> None:
     for box in root.find_all("div", class_="articleinfo"):
         following = box.find_next(HEADINGS)
         _head(box, "Article information", following.name if following is not None else "h2")
-    for label in root.find_all(["p", "div"]):
-        if 0 < weights[id(label)] <= _LABEL_CHARS and _KEYWORDS.fullmatch(label.get_text().strip()):
+    for label in tags(root, ("p", "div")):
+        if 0 < weights[id(label)] <= _LABEL_CHARS and KEYWORDS.fullmatch(label.get_text().strip()):
             label.name = "h2"
             label.string = "Keywords"
 
@@ -141,7 +148,7 @@ def order_headings(root: Tag, title: str) -> None:
     weights = weigh(root)
     spelled = "".join(folded(title))
     titles = []
-    for heading in root.find_all(HEADINGS):
+    for heading in tags(root, HEADINGS):
         if spelled and "".join(folded(heading.get_text())) == spelled:
             titles.append(heading)
         elif _CAPTION.fullmatch(heading.get_text()) or heading.find_parent(
@@ -151,17 +158,17 @@ def order_headings(root: Tag, title: str) -> None:
     if titles:
         _drop_head(titles[0], root, weights, _TEXT_CHARS)
     remove(titles)
-    headings = root.find_all(HEADINGS)
+    headings = tags(root, HEADINGS)
     for heading in headings:
         heading.name = "h2" if heading.name == "h1" else heading.name
-    abstract = next((tag for tag in headings if part_of(tag.get_text(" ")) == "abstract"), None)
+    abstract = next((tag for tag in headings if name_of(tag) == "Abstract"), None)
     if abstract is not None:
         ahead = headings[: headings.index(abstract)]
         if all(_ABOUT.fullmatch(name := name_of(tag)) or part_of(name) == "back" for tag in ahead):
             _drop_head(abstract, root, weights, round(_HEAD_SHARE * weights[id(root)]))
         _free_from_abstract(abstract, root, weights)
-    levels = [int(heading.name[1]) for heading in root.find_all(HEADINGS)]
-    for heading in root.find_all(HEADINGS):
+    levels = [int(heading.name[1]) for heading in tags(root, HEADINGS)]
+    for heading in tags(root, HEADINGS):
         heading.name = f"h{int(heading.name[1]) - min(levels) + 2}"
 
 
@@ -187,14 +194,14 @@ def _free_from_abstract(abstract: Tag, root: Tag, weights: Weights) -> None:
     box = abstract
     while box.parent is not None and box is not root and weights[id(box)] <= _TEXT_CHARS:
         box = box.parent
-    headings = root.find_all(HEADINGS)
-    within = {id(tag) for tag in box.find_all(HEADINGS)} - {id(abstract)}
+    headings = tags(root, HEADINGS)
+    within = {id(tag) for tag in tags(box, HEADINGS)} - {id(abstract)}
     rest = [tag for tag in headings if id(tag) not in within and tag is not abstract]
     if box is root or not rest:
         return
     top = min(int(tag.name[1]) for tag in rest)
     for tag in headings:
-        if id(tag) in within and not _KEYWORDS.fullmatch(tag.get_text().strip()):
+        if id(tag) in within and not KEYWORDS.fullmatch(tag.get_text().strip()):
             tag.name = f"h{min(6, max(int(tag.name[1]), top + 1))}"
         elif id(tag) in within or tag is abstract:
             tag.name = f"h{top}"

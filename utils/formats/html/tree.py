@@ -9,7 +9,7 @@ a number no honest page has; their text stays.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from typing import Any
 
 from bs4 import BeautifulSoup
@@ -48,12 +48,22 @@ class ShallowSoup(BeautifulSoup):
             super().handle_endtag(name, nsprefix)
 
 
+def every(root: Tag) -> list[Tag]:
+    """All elements below *root*, in page order: ``find_all(True)`` at a quarter of its time."""
+    return [node for node in root.descendants if isinstance(node, Tag)]
+
+
+def tags(root: Tag, names: Container[str]) -> list[Tag]:
+    """The elements below *root* with one of these *names*, in page order."""
+    return [tag for tag in every(root) if tag.name in names]
+
+
 Weights = Counter[int]  # a number for each element, by its id()
 
 
 def summed(root: Tag, own: Weights) -> Weights:
     """Each element's own number plus those of all elements in it, in one walk, in place."""
-    for tag in reversed(root.find_all(True)):
+    for tag in reversed(every(root)):
         own[id(tag.parent)] += own[id(tag)]
     return own
 
@@ -61,8 +71,8 @@ def summed(root: Tag, own: Weights) -> Weights:
 def weigh(root: Tag) -> Weights:
     """Characters of text in every element below *root*: script-neutral, unlike words."""
     own: Weights = Counter()
-    for text in root.find_all(string=True):
-        if not isinstance(text, PreformattedString):  # a comment
+    for text in root.descendants:
+        if isinstance(text, NavigableString) and not isinstance(text, PreformattedString):
             own[id(text.parent)] += len("".join(text.split()))
     return summed(root, own)
 

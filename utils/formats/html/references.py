@@ -1,0 +1,205 @@
+"""Reference lists without what a page hangs on them: buttons, boxes, copies beside the citations.
+
+What is a button is seen from the list itself: link texts that come back in entry after entry, and
+the signs between them, at an entry's end. No name of a service has to be known for that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from bs4.element import NavigableString, Tag
+
+from ..words import folded
+from .article import NOISE_LINKS, REFERENCES, named
+from .lists import BLOCKS, itemize
+from .parts import HEADINGS, name_of
+from .tree import Weights, every, remove, tags, weigh
+
+if TYPE_CHECKING:
+    from bs4 import BeautifulSoup
+
+_FEWEST = 3  # entries that are a list, and that share a button's text
+_SHARE = 0.1  # of the entries that must have a button's text for it to be one
+_BUTTON_WORDS, _KEY_WORDS = 6, 8
+_ENTRY_CHARS = 1500  # longer on average, they are no references
+_COPY_CHARS = (40, 3000)  # of an entry repeated beside its citation
+_COPIERS = ("span", "div", "aside", "small")
+_UNHEADED = 8  # entries that a list without a name or heading must have
+_SIGNS = re.compile(r"[\s,;|·•\[\]()/:\u2013\u2014-]*")
+_TAIL = " \t\r\n\xa0,;|·•[("
+_PLACE = re.compile(r"\s*\[?(\d{1,4})[\].)]+\s+(?=\S)")
+_CITED = re.compile(r"\b(1[5-9]|20)\d\d[a-z]?\b")  # a year
+_ABBREVIATED = re.compile(r"\b[A-Z]\.|\b[A-Z]{1,3}\b|\bet al\b|\d+\s?[:(,]\s?[a-z]?\d+")
+
+
+def tidy_references(soup: BeautifulSoup) -> None:
+    """Reduce every reference list of *soup* to its entries, and head one that has no heading."""
+    weights = weigh(soup)
+    _itemize_headed(soup, weights)
+    lists = list(_lists(soup))
+    for listed in lists:
+        items = listed.find_all("li", recursive=False)
+        for item in items:
+            _flatten(item)
+        _drop_buttons(items)
+        _drop_places(listed, items)
+    if lists and not any(name_of(tag) == "References" for tag in tags(soup, HEADINGS)):
+        _head(max(lists, key=lambda listed: weights[id(listed)]), soup)
+    remove(_copies(soup, lists, weights))
+
+
+def _itemize_headed(soup: BeautifulSoup, weights: Weights) -> None:
+    """Make a row of boxes under the heading of the references a list."""
+    for heading in tags(soup, HEADINGS):
+        if name_of(heading) != "References":
+            continue
+        place = heading
+        while place.parent is not None and not any(_boxes_after(place)):
+            if place.name in ("article", "main", "body") or place.find_previous_sibling(True):
+                break
+            place = place.parent
+        row = list(_boxes_after(place))
+        if len(row) == 1 and row[0].find("li") is None:
+            itemize(row[0], weights)
+        elif len(row) >= _FEWEST and all(tag.find("li") is None for tag in row):
+            listed = Tag(name="div")
+            row[0].insert_before(listed)
+            for tag in row:
+                listed.append(tag.extract())
+            weights[id(listed)] = sum(weights[id(tag)] for tag in row)
+            itemize(listed, weights)
+
+
+def _boxes_after(heading: Tag) -> Iterator[Tag]:
+    for tag in heading.find_next_siblings(True):
+        if tag.name in HEADINGS or tag.find(HEADINGS) is not None:
+            return
+        yield tag
+
+
+def _lists(soup: BeautifulSoup) -> Iterator[Tag]:
+    """Reference lists: by name, by the heading above them, else the longest that looks like one."""
+    within: set[int] = set()
+    seen: set[int] = set()
+    plain: list[Tag] = []
+    found = False
+    headed = False  # by the references' heading
+    for tag in every(soup):
+        if tag.name in HEADINGS:
+            headed = name_of(tag) == "References"
+        if id(tag.parent) in within or named(tag, REFERENCES):
+            within.add(id(tag))
+        if id(tag.parent) in seen:
+            seen.add(id(tag))
+        elif tag.name in ("ol", "ul"):
+            if headed or id(tag) in within:
+                seen.add(id(tag))
+                if _may_be_references(tag, _FEWEST):
+                    found = True
+                    yield tag
+            elif not found:
+                plain.append(tag)
+    if not found:
+        looking = [tag for tag in plain if _may_be_references(tag, _UNHEADED) and _cites(tag)]
+        yield from looking[-1:]
+
+
+def _may_be_references(listed: Tag, fewest: int) -> bool:
+    items = listed.find_all("li", recursive=False)
+    size = len(listed.get_text())
+    return len(items) >= fewest and size <= _ENTRY_CHARS * len(items)
+
+
+def _cites(listed: Tag) -> bool:
+    texts = [item.get_text(" ") for item in listed.find_all("li", recursive=False)]
+    signs = [bool(_CITED.search(text) and _ABBREVIATED.search(text)) for text in texts]
+    return 4 * sum(signs) >= 3 * len(signs)
+
+
+def _flatten(item: Tag) -> None:
+    """One entry is one line: lists of names and boxes for titles lose their edges."""
+    if item.find(["table", "figure"]) is None:
+        for block in tags(item, BLOCKS):
+            block.name = "span"
+            block.insert(0, " ")
+
+
+def _drop_buttons(items: list[Tag]) -> None:
+    shared = Counter(
+        name for item in items for name in {_button(link) for link in tags(item, ("a",))} if name
+    )
+    least = max(_FEWEST, _SHARE * len(items))
+    buttons = {name for name, count in shared.items() if count >= least}
+    doomed: list[NavigableString] = []
+    for item in items:
+        doomed += _tail(item, buttons)
+    remove(doomed)
+
+
+def _button(link: Tag) -> str:
+    """What *link* says without its numbers; empty if it is too long for a button."""
+    said = [word for word in folded(link.get_text(" ")) if not word.isdecimal()]
+    return " ".join(said) if len(said) <= _BUTTON_WORDS else ""
+
+
+def _tail(item: Tag, buttons: set[str]) -> list[NavigableString]:
+    """The texts at the end of *item* that are buttons or the signs between them."""
+    doomed: list[NavigableString] = []
+    for text in reversed(item.find_all(string=True)):
+        link = text.find_parent(["a", "li"])
+        said = link if isinstance(link, Tag) and link.name == "a" else None
+        is_button = said is not None and _button(said) in buttons
+        if is_button or _SIGNS.fullmatch(text) or NOISE_LINKS.fullmatch(" ".join(text.split())):
+            doomed.append(text)
+        else:
+            if doomed and (kept := text.rstrip(_TAIL)) != text:
+                text.replace_with(NavigableString(kept))
+            return doomed
+    return []
+
+
+def _drop_places(listed: Tag, items: list[Tag]) -> None:
+    """Drop the numbers that entries begin with, where each is the entry's place."""
+    firsts: list[tuple[NavigableString, str]] = []
+    for place, item in enumerate(items, 1):
+        text = next((node for node in item.find_all(string=True) if node.strip()), None)
+        number = _PLACE.match(text) if text is not None else None
+        if text is None or number is None or int(number[1]) != place:
+            return
+        firsts.append((text, text[number.end() :]))
+    for text, rest in firsts:
+        text.replace_with(NavigableString(rest))
+    listed.name = "ol"
+
+
+def _head(listed: Tag, soup: BeautifulSoup) -> None:
+    levels = [int(tag.name[1]) for tag in tags(soup, HEADINGS) if tag.name != "h1"]
+    heading = Tag(name=f"h{min(levels, default=2)}")
+    heading.string = "References"
+    listed.insert_before(heading)
+
+
+def _copies(soup: BeautifulSoup, lists: list[Tag], weights: Weights) -> Iterator[Tag]:
+    """Boxes beside citations that say a whole entry again."""
+    keys = {key for listed in lists for item in listed.find_all("li") if (key := _key(item))}
+    own = {id(tag) for listed in lists for tag in (*every(listed), *listed.parents)}
+    taken: set[int] = set()
+    least, most = _COPY_CHARS
+    for tag in tags(soup, _COPIERS) if keys else []:
+        if id(tag.parent) in taken:
+            taken.add(id(tag))
+        elif id(tag) not in own and least <= weights[id(tag)] <= most and _key(tag) in keys:
+            taken.add(id(tag))
+            yield tag
+
+
+def _key(tag: Tag) -> str:
+    """How an entry begins, without its number."""
+    said = folded(tag.get_text(" ")[:400])
+    while said and said[0].isdecimal():
+        said = said[1:]
+    return " ".join(said[:_KEY_WORDS]) if len(said) >= _KEY_WORDS else ""
