@@ -1,0 +1,60 @@
+"""The confusion table of the judge over fakes and whole papers, kind by kind."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+from . import table
+from .kinds import KINDS
+from .sources import manuscripts
+
+
+def main() -> int:
+    asked = _arguments()
+    kinds = [k for k in KINDS.values() if asked.kinds in {"all", k.half}]
+    if asked.only:
+        kinds = [k for k in kinds if asked.only.lower() in k.name.lower()]
+    sealed = {k.name for k in kinds if k.half == "held_out"} if not asked.unseal else set()
+    start = time.monotonic()
+    if asked.save:
+        Path(asked.save).mkdir(parents=True, exist_ok=True)
+    manuscripts(asked.shared)  # before the workers fork
+    tasks = table.planned(kinds, shared=asked.shared, share=asked.sample)
+    found = list(table.outcomes(tasks, asked.workers, asked.save))
+    counted = table.rows(found)
+    sys.stdout.write("\n".join(table.shown(counted)) + "\n")
+    sys.stdout.write(f"{len(found)} documents in {time.monotonic() - start:.0f} s\n")
+    if asked.misses:
+        missed = [one for one in found if one.missed and one.kind not in sealed]
+        Path(asked.misses).write_text("".join(table.told(one) + "\n" for one in missed), "utf-8")
+    return 0
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.quality.lab", description=__doc__)
+    add = parser.add_argument
+    add("--shared", action="store_true", help="of the recorded articles, not only of our own")
+    add("--kinds", choices=("tuning", "held_out", "all"), default="all")
+    add("--only", metavar="WORDS", default="", help="kinds whose name has these words")
+    add("--sample", type=float, default=1.0, metavar="SHARE", help="of the usual numbers (1.0)")
+    add("--workers", type=int, default=2)
+    add("--misses", metavar="FILE", help="write what the judge got wrong, a JSON object a line")
+    add("--save", metavar="DIR", default="", help="write the documents of the misses there")
+    add(
+        "--unseal",
+        action="store_true",
+        help="show misses of held-out kinds too (then they are spent)",
+    )
+    asked = parser.parse_args()
+    if asked.save and asked.kinds != "tuning" and not asked.unseal:
+        parser.error(
+            "held-out documents are not shown: add --kinds tuning, or --unseal to spend them"
+        )
+    return asked
+
+
+if __name__ == "__main__":
+    sys.exit(main())
