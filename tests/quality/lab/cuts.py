@@ -5,17 +5,16 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable
 from copy import deepcopy
-from io import BytesIO
 
 from lxml import etree
 
 from tests.quality.cases import read
 
-from .dress import abstract, drawn, head, reference_list
+from .dress import abstract, composed, drawn, head, reference_list
 from .kinds import ALL, HELD_OUT, TUNING, Made, Scene, kind
-from .manuscript import Block, Manuscript
+from .manuscript import Block, Manuscript, numbered
 from .page import SITE
-from .sheets import printed
+from .sheets import page_count, pages_of, printed
 from .sources import LEAST_WORDS
 
 _PARSER = etree.XMLParser(resolve_entities=False, load_dtd=False)
@@ -59,7 +58,7 @@ def _lost(scene: Scene, share: float) -> Made:
     body = kept(paper.body, share)
     if scene.dice.random() < 0.5:
         body = _stopped(body, scene.dice)
-    return [*head(paper, scene.dice), *abstract(paper, scene.dice), *body]
+    return [*head(paper, scene.dice), *abstract(paper, scene.dice), *body], in_pages(scene)
 
 
 def _hollow(scene: Scene, share: float) -> Made:
@@ -68,7 +67,7 @@ def _hollow(scene: Scene, share: float) -> Made:
     if not long_enough(paper) or len(paper.references) < 10:
         return None
     blocks = [*head(paper, scene.dice), *abstract(paper, scene.dice), *kept(paper.body, share)]
-    return [*blocks, *reference_list(paper, scene.dice)]
+    return [*blocks, *reference_list(paper, scene.dice)], in_pages(scene)
 
 
 @kind("cut to 75 %", HELD_OUT, ALL)
@@ -111,6 +110,15 @@ def hollow_10(scene: Scene) -> Made:
     return _hollow(scene, 0.1)
 
 
+def in_pages(scene: Scene) -> Manuscript:
+    """The paper; for print with the pages that the whole of it would fill."""
+    if scene.medium != "pdf" or "-" not in scene.paper.paper.pages:
+        return scene.paper
+    dice = random.Random(scene.paper.name)
+    whole = printed(composed(scene.paper, dice), scene.paper, drawn(dice, **scene.settled), dice)
+    return numbered(scene.paper, page_count(whole))
+
+
 def _own(scene: Scene, share: float) -> Made:
     """Our own markdown, cut in its body, as a reader service would hand it over."""
     paper = scene.paper
@@ -127,7 +135,7 @@ def _own(scene: Scene, share: float) -> Made:
 
 
 def _place(text: str, paragraph: str) -> int:
-    return text.find(" ".join(paragraph.split()[:6]))
+    return text.rfind(" ".join(paragraph.split()[:6]))
 
 
 @kind("own markdown cut to 75 %", TUNING, ("markdown",))
@@ -247,7 +255,7 @@ def dropped(scene: Scene) -> Made:
     gone = scene.dice.choice(big)
     body = [block for section in sections if section is not gone for block in section]
     blocks = [*head(paper, scene.dice), *abstract(paper, scene.dice), *body, *paper.back]
-    return [*blocks, *reference_list(paper, scene.dice)]
+    return [*blocks, *reference_list(paper, scene.dice)], in_pages(scene)
 
 
 def parts(paper: Manuscript) -> list[list[Block]]:
@@ -258,28 +266,6 @@ def parts(paper: Manuscript) -> list[list[Block]]:
             out.append([])
         out[-1].append(block)
     return [part for part in out if part]
-
-
-def pages_of(pdf: bytes, places: Iterable[int]) -> bytes:
-    """A PDF of some pages of another."""
-    import pypdfium2
-
-    whole, some, out = pypdfium2.PdfDocument(pdf), pypdfium2.PdfDocument.new(), BytesIO()
-    some.import_pages(whole, list(places))
-    some.save(out)
-    some.close()
-    whole.close()
-    return out.getvalue()
-
-
-def page_count(pdf: bytes) -> int:
-    """How many pages there are."""
-    import pypdfium2
-
-    whole = pypdfium2.PdfDocument(pdf)
-    number = len(whole)
-    whole.close()
-    return number
 
 
 def _sheets(scene: Scene) -> tuple[bytes, int, int] | None:
@@ -302,8 +288,9 @@ def first_pages(scene: Scene) -> Made:
     made = _sheets(scene)
     if not made:
         return None
-    pdf, _, body = made
-    return pages_of(pdf, range(scene.dice.randint(1, max(1, body // 2))))
+    pdf, number, body = made
+    shown = pages_of(pdf, range(scene.dice.randint(1, max(1, body // 2))))
+    return shown, numbered(scene.paper, number)
 
 
 @kind("a PDF whose middle pages are missing", HELD_OUT, ("pdf",))
@@ -313,7 +300,8 @@ def middle_pages(scene: Scene) -> Made:
         return None
     pdf, number, body = made
     gone = range(scene.dice.randint(1, max(1, body // 3)), max(2, body * 2 // 3) + 1)
-    return pages_of(pdf, (page for page in range(number) if page not in gone))
+    shown = pages_of(pdf, (page for page in range(number) if page not in gone))
+    return shown, numbered(scene.paper, number)
 
 
 @kind("a PDF whose last pages are missing", HELD_OUT, ("pdf",))
@@ -321,11 +309,14 @@ def last_pages(scene: Scene) -> Made:
     made = _sheets(scene)
     if not made:
         return None
-    pdf, _, body = made
-    return pages_of(pdf, range(max(2, int(body * scene.dice.uniform(0.5, 0.8)))))
+    pdf, number, body = made
+    shown = pages_of(pdf, range(max(2, int(body * scene.dice.uniform(0.5, 0.8)))))
+    return shown, numbered(scene.paper, number)
 
 
 @kind("preview of two pages", TUNING, ("pdf",))
 def preview(scene: Scene) -> Made:
     made = _sheets(scene)
-    return pages_of(made[0], range(2)) if made and made[2] > 3 else None
+    if not made or made[2] < 4:
+        return None
+    return pages_of(made[0], range(2)), numbered(scene.paper, made[1])

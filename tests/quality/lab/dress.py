@@ -21,12 +21,12 @@ class Style:
     columns: int = 1
     line_numbers: bool = False
     running_heads: bool = False
-    hanging_numbers: bool = False  # reference numbers where a line of the text could begin
     references: Literal["list", "table", "paragraphs", "none"] = "list"
     linked: bool = True
     tagged: bool = True  # citation_* tags in the head
     layout: int = 0
     furniture: int = 12  # links around the text
+    hyphens: bool = False  # words broken where a line of print ends
     noise: float = 0.0  # share of letters a scanner misreads
 
 

@@ -10,12 +10,15 @@ from typing import Literal
 from utils.paper import Media, Paper
 
 from .dress import Style, drawn
-from .manuscript import Block, Manuscript
+from .manuscript import Block, Manuscript, numbered
+from .sheets import page_count
 
 Half = Literal["tuning", "held_out"]
 TUNING: Half = "tuning"
 HELD_OUT: Half = "held_out"
 SCREEN: tuple[Media, ...] = ("html", "markdown")
+# Shorter ones are letters and notices, which are kinds of their own.
+SHORT = 400
 ALL: tuple[Media, ...] = ("html", "markdown", "pdf")
 
 
@@ -72,6 +75,14 @@ class Kind:
     whole: bool
     settled: dict[str, object]
     weight: float  # how many, in proportion to the others
+    recorded: bool = False  # made of a file that was recorded in that medium
+    short: bool = False  # made of letters and notices
+
+    def fits(self, paper: Manuscript, medium: Media) -> bool:
+        """Whether it can be made of this paper at all."""
+        if self.recorded:
+            return any(kind == medium for kind, _ in paper.files)
+        return self.name == "as recorded" or (paper.body_words < SHORT) == self.short
 
 
 KINDS: dict[str, Kind] = {}
@@ -84,6 +95,8 @@ def kind(
     *,
     whole: bool = False,
     weight: float = 1.0,
+    recorded: bool = False,
+    short: bool = False,
     **settled: object,
 ) -> Callable[[Callable[[Scene], Made]], Callable[[Scene], Made]]:
     """Register a way to make documents; *settled* fixes parts of their style."""
@@ -91,7 +104,7 @@ def kind(
     def registered(make: Callable[[Scene], Made]) -> Callable[[Scene], Made]:
         if name in KINDS:
             raise ValueError(f"two kinds are called {name!r}")
-        KINDS[name] = Kind(name, half, media, make, whole, settled, weight)
+        KINDS[name] = Kind(name, half, media, make, whole, settled, weight, recorded, short)
         return make
 
     return registered
@@ -104,12 +117,14 @@ def made(
     dice = random.Random(f"{kind_.name}/{medium}/{paper.name}")
     scene = Scene(paper, dice, pool, medium, dict(kind_.settled))
     content = kind_.make(scene)
-    if content is None:
+    if not content:
         return None
     if isinstance(content, tuple):
         content, paper = content
     if isinstance(content, list):
         content = rendered(content, paper, medium, dice, scene.settled)
+        if kind_.whole and medium == "pdf":
+            paper = numbered(paper, page_count(content))
     return Document(content, medium, paper.paper)
 
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Literal
 
 from lxml import etree
 
 from utils.identifiers import Ids
-from utils.paper import Author, Paper
+from utils.paper import Author, Media, Paper
 
 Kind = Literal[
     "heading", "para", "list", "links", "refs", "figure", "table", "formula", "button", "form"
@@ -83,6 +84,7 @@ class Manuscript:
     language: str = "en"
     article_type: str = "research-article"
     jats: bytes = field(default=b"", repr=False)
+    files: tuple[tuple[Media, Path], ...] = ()  # recorded beside the XML
 
     @property
     def body_words(self) -> int:
@@ -95,10 +97,30 @@ class Manuscript:
         told = " ".join(block.text for block in self.abstract if block.kind == "para")
         return uncited(told) or self.paper.abstract
 
+    def file(self, media: Media) -> bytes:
+        """What was recorded of it in another medium, empty if nothing was."""
+        return next((path.read_bytes() for kind, path in self.files if kind == media), b"")
+
     def prose(self, least: int = 12) -> list[str]:
         """Paragraphs of the body with *least* words, without their citations."""
         kept = (uncited(block.text) for block in self.body if block.kind == "para")
         return [text for text in kept if len(text.split()) >= least]
+
+
+def numbered(paper: Manuscript, pages: int) -> Manuscript:
+    """The paper with a range in its record no longer than the *pages* it fills here.
+
+    What is printed here has no pictures and small tables: the range of the original does not fit.
+    """
+    found = re.fullmatch(r"(\d+)-(\d+)", paper.paper.pages.strip())
+    if not found:
+        return paper
+    first, last = found.groups()
+    last = first[: len(first) - len(last)] + last  # 1231-41
+    if int(last) - int(first) < pages:
+        return paper
+    told = f"{first}-{int(first) + pages - 1}"
+    return replace(paper, paper=replace(paper.paper, pages=told))
 
 
 def uncited(text: str) -> str:
@@ -111,7 +133,12 @@ def sentences(text: str) -> list[str]:
     return [part for part in re.split(r"(?<=[.!?])\s+(?=[A-Z])", text) if part.strip()]
 
 
-def of_jats(name: str, jats: bytes, paper: Paper | None = None) -> Manuscript:
+def of_jats(
+    name: str,
+    jats: bytes,
+    paper: Paper | None = None,
+    files: tuple[tuple[Media, Path], ...] = (),
+) -> Manuscript:
     """Take a paper apart; without *paper* its record is what its own front matter says."""
     tree = etree.fromstring(jats, _PARSER)
     for el in tree.iter():
@@ -145,6 +172,7 @@ def of_jats(name: str, jats: bytes, paper: Paper | None = None) -> Manuscript:
         language=article.get("{http://www.w3.org/XML/1998/namespace}lang", "en")[:2].lower(),
         article_type=article.get("article-type", "research-article"),
         jats=jats,
+        files=files,
     )
 
 
@@ -299,6 +327,8 @@ def _people(meta: etree._Element) -> Iterator[tuple[str, str]]:
 
 
 def _address(el: etree._Element) -> str:
+    for part in el.findall(".//institution-id"):
+        part.text = ""
     label = _plain(el.find("label"))
     return _plain(el).removeprefix(label).strip()
 

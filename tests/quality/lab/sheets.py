@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from io import BytesIO
@@ -20,6 +20,7 @@ WIDTH, HEIGHT, GAP = 595, 842, 22
 _GREEK = dict(
     zip("αβγδεζηθικλμνξοπρσςτυφχψω", ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu", "xi", "omicron", "pi", "rho", "sigma", "sigma", "tau", "upsilon", "phi", "chi", "psi", "omega"], strict=True)
 )  # fmt: skip
+_RAISED = re.compile("\ue010([^\ue011]*)\ue011")
 _MARKS = str.maketrans({"≥": ">=", "≤": "<=", "−": "-", "≈": "~", "→": "->", "′": "'", "∗": "*"})
 
 
@@ -122,32 +123,43 @@ class _Press:
         """Lines that fill the column; a raised mark keeps to its word."""
         font, size = font or self.font, size or self.size
         told = cited(_plain_with_marks(text), self.paper, self.style, ("\ue010", "\ue011"))
-        told = self.misread(told)
-        blank = _width(" ", font, size)
-        row: list[str] = []
-        at, raised, first = 0.0, [], True
-        for word in told.split():
-            bare = re.sub("\ue010[^\ue011]*\ue011", "", word)
-            long = _width(bare, font, size) + sum(
-                _width(mark, font, size * 0.65) for mark in re.findall("\ue010([^\ue011]*)", word)
-            )
-            if row and at + long > self.column - indent:
-                yield _Line(
-                    " ".join(row), font, size, indent, before if first else 0, tuple(raised)
-                )
-                row, at, raised, first = [], 0.0, [], False
-            raised += self.marks(word, at, font, size)
-            row.append(bare)
-            at += long + blank
-        if row:
-            yield _Line(" ".join(row), font, size, indent, before if first else 0, tuple(raised))
+        for row in self.rows(self.misread(told).split(), font, size, self.column - indent):
+            raised = self.raised(row, font, size)
+            bare = " ".join(_RAISED.sub("", word) for word in row)
+            yield _Line(bare, font, size, indent, before, tuple(raised))
+            before = 0
 
-    def marks(self, word: str, at: float, font: str, size: float) -> list[tuple[float, str]]:
-        found = []
-        for mark in re.finditer("\ue010([^\ue011]*)\ue011", word):
-            before = re.sub("\ue010[^\ue011]*\ue011", "", word[: mark.start()])
-            found.append((at + _width(before, font, size), mark.group(1)))
-        return found
+    def rows(self, words: list[str], font: str, size: float, room: float) -> Iterator[list[str]]:
+        """Words by line; a long word may be broken where a line ends."""
+        left, row, at = words[::-1], [], 0.0
+        while left:
+            word = left.pop()
+            long = self.length(word, font, size)
+            if at + long > room and self.style.hyphens and word.isalpha() and len(word) > 7:
+                row.append(f"{word[: len(word) // 2]}-")
+                word = word[len(word) // 2 :]
+                long = self.length(word, font, size)
+            if row and (at + long > room or (row[-1].endswith("-") and self.style.hyphens)):
+                yield row
+                row, at = [], 0.0
+            row.append(word)
+            at += long + _width(" ", font, size)
+        if row:
+            yield row
+
+    def length(self, word: str, font: str, size: float) -> float:
+        """How wide it prints."""
+        marks = sum(_width(mark, font, size * 0.65) for mark in _RAISED.findall(word))
+        return _width(_RAISED.sub("", word), font, size) + marks
+
+    def raised(self, row: list[str], font: str, size: float) -> Iterator[tuple[float, str]]:
+        """Where in a line marks are raised."""
+        at = 0.0
+        for word in row:
+            for mark in _RAISED.finditer(word):
+                before = _RAISED.sub("", word[: mark.start()])
+                yield at + _width(before, font, size), mark.group(1)
+            at += _width(_RAISED.sub("", word), font, size) + _width(" ", font, size)
 
     def misread(self, text: str) -> str:
         """What a scanner makes of the letters."""
@@ -215,3 +227,25 @@ def _plain_with_marks(text: str) -> str:
     """Letters a plain font has; the marks of citations stay."""
     parts = re.split("(\ue000[0-9,]+\ue001)", text)
     return "".join(part if part.startswith("\ue000") else _plain(part) for part in parts)
+
+
+def pages_of(pdf: bytes, places: Iterable[int]) -> bytes:
+    """A PDF of some pages of another."""
+    import pypdfium2
+
+    whole, some, out = pypdfium2.PdfDocument(pdf), pypdfium2.PdfDocument.new(), BytesIO()
+    some.import_pages(whole, list(places))
+    some.save(out)
+    some.close()
+    whole.close()
+    return out.getvalue()
+
+
+def page_count(pdf: bytes) -> int:
+    """How many pages there are."""
+    import pypdfium2
+
+    whole = pypdfium2.PdfDocument(pdf)
+    number = len(whole)
+    whole.close()
+    return number

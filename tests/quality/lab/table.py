@@ -17,9 +17,10 @@ from utils import formats
 from utils.errors import BadContent
 from utils.paper import Media, Paper
 
-from . import cuts, landing, whole  # noqa: F401  (they register their kinds)
+from . import about, cuts, hard, landing, parts, served, short, whole  # noqa: F401  (they register)
 from .kinds import KINDS, Kind, made
-from .sources import SHORT, manuscripts
+from .manuscript import Manuscript
+from .sources import manuscripts
 
 # Documents of a kind in a medium, at weight 1.
 USUAL: dict[Media, int] = {"html": 75, "markdown": 75, "jats": 75, "pdf": 34, "latex": 40}
@@ -66,18 +67,19 @@ Task = tuple[str, list[tuple[str, Media]], bool, str]
 
 def planned(kinds: Iterable[Kind], *, shared: bool, share: float = 1.0) -> list[Task]:
     """Which documents are made: by article, small ones oftener than huge ones."""
-    pool = tuple(one for one in manuscripts(shared) if one.body_words >= SHORT)
+    pool = manuscripts(shared)
     wanted: dict[str, list[tuple[str, Media]]] = defaultdict(list)
     for kind in kinds:
         for medium in kind.media:
             number = max(1, round(USUAL[medium] * kind.weight * share))
             # Some papers do not lend themselves to a kind: more are asked than are wanted.
-            for name in _picked(f"{kind.name}/{medium}", pool, round(number * 1.15)):
+            fitting = [one for one in pool if kind.fits(one, medium)]
+            for name in _picked(f"{kind.name}/{medium}", fitting, round(number * 1.15)):
                 wanted[name].append((kind.name, medium))
     return [(name, jobs, shared, "") for name, jobs in sorted(wanted.items())]
 
 
-def _picked(seed: str, pool: tuple, number: int) -> list[str]:  # type: ignore[type-arg]
+def _picked(seed: str, pool: list[Manuscript], number: int) -> list[str]:
     dice = random.Random(zlib.crc32(seed.encode()))
     # Weighted without replacement: each draws its own key.
     keyed = sorted(
