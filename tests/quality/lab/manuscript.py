@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
@@ -86,7 +87,7 @@ class Manuscript:
     jats: bytes = field(default=b"", repr=False)
     files: tuple[tuple[Media, Path], ...] = ()  # recorded beside the XML
 
-    @property
+    @cached_property
     def body_words(self) -> int:
         """How long its body is."""
         return sum(block.words for block in self.body)
