@@ -23,7 +23,9 @@ from .manuscript import Manuscript
 from .sources import manuscripts
 
 # Documents of a kind in a medium, at weight 1.
-USUAL: dict[Media, int] = {"html": 75, "markdown": 75, "jats": 75, "pdf": 34, "latex": 40}
+USUAL: dict[Media, int] = {"html": 60, "markdown": 60, "jats": 70, "pdf": 26, "latex": 40}
+# Whole papers take longer to read, and there are more of them in a kind that is not rendered.
+WHOLE = 0.42
 _SUFFIX = {"jats": "xml", "html": "html", "markdown": "md", "pdf": "pdf", "latex": "tar.gz"}
 
 
@@ -71,7 +73,8 @@ def planned(kinds: Iterable[Kind], *, shared: bool, share: float = 1.0) -> list[
     wanted: dict[str, list[tuple[str, Media]]] = defaultdict(list)
     for kind in kinds:
         for medium in kind.media:
-            number = max(1, round(USUAL[medium] * kind.weight * share))
+            usual = USUAL[medium] * kind.weight * (WHOLE if kind.whole else 1)
+            number = max(1, round(usual * share))
             # Some papers do not lend themselves to a kind: more are asked than are wanted.
             fitting = [one for one in pool if kind.fits(one, medium)]
             for name in _picked(f"{kind.name}/{medium}", fitting, round(number * 1.15)):
