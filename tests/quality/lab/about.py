@@ -59,8 +59,11 @@ def answers(scene: Scene) -> Made:
 def press(scene: Scene) -> Made:
     names = ("Press release", "News", "Media information", "Pressemitteilung", "From the lab")
     story = _told(scene, NEWS, 14, 45)
-    source = Block("para", f"{scene.paper.title}. {scene.paper.journal}, {scene.paper.year}. "
-                   f"doi:{scene.paper.paper.ids.doi}")  # fmt: skip
+    source = Block(
+        "para",
+        f"{scene.paper.title}. {scene.paper.journal}, {scene.paper.year}. "
+        f"doi:{scene.paper.paper.ids.doi}",
+    )
     return [_titled(scene, names), *story, source, Block("para", scene.dice.choice(LETTERS))]
 
 
@@ -88,8 +91,21 @@ def points(scene: Scene) -> Made:
     said = sentences(scene.paper.abstract_text)
     if len(said) < 4:
         return None
-    titles = scene.some(("Key points", "TL;DR", "Main findings", "Why it matters", "Limitations",
-                         "AI summary", "At a glance", "Study design", "Takeaways"), 3, 6)  # fmt: skip
+    titles = scene.some(
+        (
+            "Key points",
+            "TL;DR",
+            "Main findings",
+            "Why it matters",
+            "Limitations",
+            "AI summary",
+            "At a glance",
+            "Study design",
+            "Takeaways",
+        ),
+        3,
+        6,
+    )
     blocks = [Block("heading", scene.paper.title, 1)]
     for title in titles:
         items = scene.dice.sample(said, min(len(said), scene.dice.randint(2, 6)))
@@ -140,8 +156,18 @@ def patent(scene: Scene) -> Made:
     ]
     blocks += [Block("para", ", ".join(name for name, _ in paper.people[:4]))]
     blocks += [Block("heading", "Abstract"), Block("para", paper.abstract_text[:600])]
-    for title in scene.some(("Description", "Field of the invention", "Background", "Claims",
-                             "Detailed description", "Examples"), 3, 5):  # fmt: skip
+    for title in scene.some(
+        (
+            "Description",
+            "Field of the invention",
+            "Background",
+            "Claims",
+            "Detailed description",
+            "Examples",
+        ),
+        3,
+        5,
+    ):
         blocks += [Block("heading", title), *_told(scene, CLAIMS, 10, 30)]
     return blocks
 
@@ -153,16 +179,33 @@ def thesis(scene: Scene) -> Made:
     lines = tuple(
         f"{text} {'.' * dice.randint(4, 40)} {at * 7 + 1}" for at, text in enumerate(titles)
     )
-    thanks = _told(scene, ("I thank my supervisors for their patience with {a}.",
-                           "My friends kept asking about {a} even when I could not hear of it any more.",
-                           "Without the help of the workshop, {b} would never have run.",
-                           "My parents have always wanted to know what {a} is good for."), 4, 14)  # fmt: skip
+    thanks = _told(
+        scene,
+        (
+            "I thank my supervisors for their patience with {a}.",
+            "My friends kept asking about {a} even when I could not hear of it any more.",
+            "Without the help of the workshop, {b} would never have run.",
+            "My parents have always wanted to know what {a} is good for.",
+        ),
+        4,
+        14,
+    )
     front = [
         Block("heading", paper.title, 1),
         Block("para", paper.people[0][0] if paper.people else ""),
     ]
-    front += [Block("para", dice.choice(("A thesis submitted for the degree of Doctor of Philosophy",
-                                         "Inaugural-Dissertation", "Thèse de doctorat")))]  # fmt: skip
+    front += [
+        Block(
+            "para",
+            dice.choice(
+                (
+                    "A thesis submitted for the degree of Doctor of Philosophy",
+                    "Inaugural-Dissertation",
+                    "Thèse de doctorat",
+                )
+            ),
+        )
+    ]
     return [*front, *thanks, *abstract(paper, dice), Block("list", items=lines)]
 
 

@@ -214,8 +214,13 @@ def biographies(scene: Scene) -> Made:
     blocks = composed(scene.paper, scene.dice)
     for name, place in scene.paper.people[:6]:
         year = scene.dice.randint(1980, 2015)
-        blocks.append(Block("para", f"{name} received a doctorate in {year} and works at {place}. "
-                            "Her interests are in methods and their history, and in teaching."))  # fmt: skip
+        blocks.append(
+            Block(
+                "para",
+                f"{name} received a doctorate in {year} and works at {place}. "
+                "Her interests are in methods and their history, and in teaching.",
+            )
+        )
     return blocks
 
 

@@ -54,8 +54,12 @@ class Scene:
     def titles(self, number: int) -> tuple[str, ...]:
         """Titles of other works, of those cited if the pool has too few."""
         told = [one.title for one in self.pool if one.name != self.paper.name]
-        told += [r.text.split(". ")[1] for one in self.pool[:60] for r in one.references
-                 if r.text.count(". ") > 1]  # fmt: skip
+        told += [
+            r.text.split(". ")[1]
+            for one in self.pool[:60]
+            for r in one.references
+            if r.text.count(". ") > 1
+        ]
         return tuple(self.dice.sample(told, min(number, len(told))))
 
 

@@ -25,7 +25,7 @@ from .words import (
 )
 
 
-def _has(scene: Scene, references: int = 20) -> bool:
+def _has(scene: Scene, references: int = 8) -> bool:
     """Whether there is an abstract and a list to fill a landing page with."""
     words = len(scene.paper.abstract_text.split())
     return words > 60 and len(scene.paper.references) >= references
@@ -110,8 +110,21 @@ def teasers(scene: Scene) -> Made:
 def repeated(scene: Scene) -> Made:
     if not _has(scene, 0):
         return None
-    titles = scene.some(("Abstract", "Summary", "Main text", "Description", "Overview", "Article",
-                         "Full abstract", "About this article", "Preview"), 4, 8)  # fmt: skip
+    titles = scene.some(
+        (
+            "Abstract",
+            "Summary",
+            "Main text",
+            "Description",
+            "Overview",
+            "Article",
+            "Full abstract",
+            "About this article",
+            "Preview",
+        ),
+        4,
+        8,
+    )
     blocks = head(scene.paper, scene.dice)
     for title in titles:
         blocks += [

@@ -53,9 +53,13 @@ def _numbers(scene: Scene, rows: int, columns: int) -> tuple[tuple[str, ...], ..
     names = [" ".join(b.text.split()[:2]) for b in scene.paper.body if b.text][:40] or ["sample"]
     dice = scene.dice
     first = ("Sample", *(f"V{n}" for n in range(columns)))
-    return (first, *(
-        (dice.choice(names), *(f"{dice.gauss(5, 3):.3f}" for _ in range(columns))) for _ in range(rows)
-    ))  # fmt: skip
+    return (
+        first,
+        *(
+            (dice.choice(names), *(f"{dice.gauss(5, 3):.3f}" for _ in range(columns)))
+            for _ in range(rows)
+        ),
+    )
 
 
 @kind("supplement only", TUNING, ALL)
@@ -73,11 +77,10 @@ def supplement(scene: Scene) -> Made:
         blocks.append(
             Block("table", f"Table S{n + 1}. {dice.choice(paper.prose())[:90]}", rows=rows)
         )
-    for n in range(dice.randint(1, 5)):
-        blocks.append(
-            Block("figure", f"Figure S{n + 1}. {sentences(dice.choice(paper.prose()))[0]}")
-        )
-    return blocks
+    return blocks + [
+        Block("figure", f"Figure S{n + 1}. {sentences(dice.choice(paper.prose()))[0]}")
+        for n in range(dice.randint(1, 5))
+    ]
 
 
 @kind("supplementary table", HELD_OUT, ALL)
@@ -238,9 +241,19 @@ def _with_body(jats: bytes, make: Callable[[etree._Element, etree._Element], Non
 
 @kind("XML that says where the text is", TUNING, ("jats",))
 def xml_elsewhere(scene: Scene) -> Made:
-    said = scene.some(("The full text is available as a PDF.", "See PDF.", "Please see attachment.",
-                       "Full text is at the publisher's site.", "Only the scanned pages are available.",
-                       "Der Volltext liegt als PDF vor.", "Texte intégral en PDF."), 1, 2)  # fmt: skip
+    said = scene.some(
+        (
+            "The full text is available as a PDF.",
+            "See PDF.",
+            "Please see attachment.",
+            "Full text is at the publisher's site.",
+            "Only the scanned pages are available.",
+            "Der Volltext liegt als PDF vor.",
+            "Texte intégral en PDF.",
+        ),
+        1,
+        2,
+    )
 
     def make(body: etree._Element, was: etree._Element) -> None:
         for text in said:
@@ -335,8 +348,11 @@ def _thinned(scene: Scene, share: float) -> Made:
         return None
     tree = html.fromstring(page, parser=html.HTMLParser(encoding="utf-8"))
     known = {" ".join(text.split()[:5]) for text in scene.paper.prose()}
-    told = [el for el in tree.iter("p", "div")
-            if " ".join(el.text_content().split()[:5]) in known and len(el.findall(".//p")) < 2]  # fmt: skip
+    told = [
+        el
+        for el in tree.iter("p", "div")
+        if " ".join(el.text_content().split()[:5]) in known and len(el.findall(".//p")) < 2
+    ]
     for el in told[int(share * len(told)) :]:
         if el.getparent() is not None:
             el.drop_tree()

@@ -1,4 +1,4 @@
-"""Prose about a paper that is not the paper: remarks, praise, questions, each with its own terms."""
+"""Prose about a paper that is not the paper: remarks, praise, questions, in its own terms."""
 
 from __future__ import annotations
 
@@ -8,20 +8,26 @@ from collections import Counter
 
 from .manuscript import Manuscript
 
-_COMMON = frozenset(
-    ["about", "above", "after", "also", "among", "because", "been", "before", "being", "between", "both", "cannot", "could", "during", "each", "either", "from", "further", "have", "having", "here", "however", "into", "its", "itself", "many", "more", "most", "much", "only", "other", "over", "same", "several", "should", "since", "some", "such", "than", "that", "their", "them", "then", "there", "these", "they", "this", "those", "through", "under", "until", "using", "very", "were", "what", "when", "where", "whether", "which", "while", "with", "within", "without", "would", "results", "study", "studies", "methods", "conclusions", "background", "different", "significantly", "used", "based", "present", "showed", "shown", "found"]
-)  # fmt: skip
+_COMMON_WORDS = """
+    about above after also among because been before being between both cannot could during each
+    either from further have having here however into its itself many more most much only other
+    over same several should since some such than that their them then there these they this
+    those through under until using very were what when where whether which while with within
+    without would results study studies methods conclusions background different significantly
+    used based present showed shown found
+"""
+_COMMON = frozenset(_COMMON_WORDS.split())
 
 REVIEWS = (
     "The authors should explain why {a} was not compared with {b}.",
-    "I was not convinced that {a} follows from the data on {b}; an additional control is needed.",
+    "I am not convinced that {a} follows from the data on {b}; a further control is needed.",
     "Please state how many samples entered the analysis of {a} and how many were left out.",
     "The statistics behind the statement on {a} are not described well enough to be repeated.",
     "Could the effect on {a} be explained by {b} alone? The text does not discuss this.",
     "The introduction is long and would gain from being cut by a third, in particular on {a}.",
     "The quality of the figure showing {a} is poor, and its axes lack units.",
     "It would help to see the raw values for {a} in a supplementary file.",
-    "I appreciate the effort that went into {a}, but the conclusions reach further than they carry.",
+    "I appreciate the work that went into {a}, but the conclusions reach too far.",
     "The language needs attention: there are several unclear sentences on {a} and {b}.",
     "A recent work on {b} reported the opposite and should be cited and discussed.",
     "Minor: the abbreviation for {a} is used before it is defined.",
@@ -55,7 +61,7 @@ NEWS = (
     "Next, the group plans to look at {b} in larger numbers and over a longer time.",
     "Funding came from national agencies and a private foundation.",
     "For further information, please contact the press office of the university.",
-    "Why should we care about {a}? Because it tells us something about {b}, and so about ourselves.",
+    "Why should we care about {a}? Because it tells something about {b}, and so about us.",
     "The idea was born over coffee, when two of the team were arguing about {a}.",
     "Critics note that {a} alone does not prove anything, and that {b} must be looked at too.",
     "Imagine a library in which all books on {a} stood in the wrong place: that is roughly it.",
@@ -84,7 +90,7 @@ CLAIMS = (
     "It is to be understood that the invention is not limited to {a} as described.",
     "The kit of claim {n}, wherein said {b} is lyophilised.",
     "A system for determining {a}, comprising a processor and a memory that holds instructions.",
-    "In a further aspect, the disclosure relates to the use of {b} for the treatment of a disorder.",
+    "In a further aspect, the disclosure relates to the use of {b} for treating a disorder.",
 )
 OPINIONS = (
     "In this issue, the authors return to an old question: how are {a} and {b} related?",

@@ -17,9 +17,11 @@ from .dress import Style, cited, sorted_references
 from .manuscript import Block, Manuscript
 
 WIDTH, HEIGHT, GAP = 595, 842, 22
-_GREEK = dict(
-    zip("αβγδεζηθικλμνξοπρσςτυφχψω", ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu", "xi", "omicron", "pi", "rho", "sigma", "sigma", "tau", "upsilon", "phi", "chi", "psi", "omega"], strict=True)
-)  # fmt: skip
+_NAMES = """
+    alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma
+    sigma tau upsilon phi chi psi omega
+"""
+_GREEK = dict(zip("αβγδεζηθικλμνξοπρσςτυφχψω", _NAMES.split(), strict=True))
 _RAISED = re.compile("\ue010([^\ue011]*)\ue011")
 _MARKS = str.maketrans({"≥": ">=", "≤": "<=", "−": "-", "≈": "~", "→": "->", "′": "'", "∗": "*"})
 
@@ -63,7 +65,7 @@ class _Press:
         room = WIDTH - 2 * self.margin
         self.column = (room - GAP * (style.columns - 1)) / style.columns
         self.out = BytesIO()
-        self.canvas = Canvas(self.out, pagesize=(WIDTH, HEIGHT), pageCompression=1)
+        self.canvas = Canvas(self.out, pagesize=(WIDTH, HEIGHT), pageCompression=1, invariant=1)
         self.page, self.counted = int(dice.randrange(1, 900)), 0
 
     def run(self, blocks: list[Block]) -> bytes:

@@ -7,8 +7,8 @@ from dataclasses import replace
 from .dress import composed, head
 from .kinds import ALL, HELD_OUT, TUNING, Made, Scene, kind
 from .manuscript import Block, Manuscript
+from .others import NOTICES, RETRACTIONS, notice_text
 from .remarks import OPINIONS, about, paragraphs
-from .served import _NOTICES, _RETRACTIONS, notice_text
 
 
 def notice(scene: Scene, title: str, types: tuple[str, ...], pages: str) -> Manuscript:
@@ -37,7 +37,7 @@ def retraction(scene: Scene) -> Made:
     word = scene.dice.choice(("Retraction: ", "Retraction Note to: ", "Retraction notice to "))
     types = ("Retraction of Publication",)
     paper = notice(scene, word + scene.paper.title, types, _page(scene))
-    return _sent(paper, scene, notice_text(scene, _RETRACTIONS))
+    return _sent(paper, scene, notice_text(scene, RETRACTIONS))
 
 
 @kind("correction", HELD_OUT, ALL, whole=True)
@@ -46,7 +46,7 @@ def correction(scene: Scene) -> Made:
         ("Correction to: ", "Erratum: ", "Author Correction: ", "Corrigendum: ")
     )
     paper = notice(scene, word + scene.paper.title, ("Published Erratum",), _page(scene))
-    return _sent(paper, scene, notice_text(scene, _NOTICES))
+    return _sent(paper, scene, notice_text(scene, NOTICES))
 
 
 @kind("editorial", TUNING, ALL, whole=True)

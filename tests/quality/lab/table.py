@@ -17,7 +17,7 @@ from utils import formats
 from utils.errors import BadContent
 from utils.paper import Media, Paper
 
-from . import about, cuts, hard, landing, parts, served, short, whole  # noqa: F401  (they register)
+from . import about, cuts, hard, landing, others, parts, served, short, whole  # noqa: F401
 from .kinds import KINDS, Kind, made
 from .manuscript import Manuscript
 from .sources import manuscripts
