@@ -62,7 +62,7 @@ def fifties(scene: Scene) -> Made:
             marks += [int(part) for part in found.group(1).split(",")]
         text = block.text
         if marks and block.kind == "para":
-            text = GROUP.sub("", text) if len(marks) > 6 else _starred(text)
+            text = uncited(text) if len(marks) > 6 else _starred(text)
         out.append(replace(block, text=text))
         for at in list(dict.fromkeys(marks))[:6] if block.kind == "para" else []:
             if at < len(paper.references):

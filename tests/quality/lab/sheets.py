@@ -134,20 +134,28 @@ class _Press:
     def rows(self, words: list[str], font: str, size: float, room: float) -> Iterator[list[str]]:
         """Words by line; a long word may be broken where a line ends."""
         left, row, at = words[::-1], [], 0.0
+        blank = _width(" ", font, size)
         while left:
             word = left.pop()
             long = self.length(word, font, size)
-            if at + long > room and self.style.hyphens and word.isalpha() and len(word) > 7:
-                row.append(f"{word[: len(word) // 2]}-")
-                word = word[len(word) // 2 :]
-                long = self.length(word, font, size)
-            if row and (at + long > room or (row[-1].endswith("-") and self.style.hyphens)):
+            half = f"{word[: len(word) // 2]}-"
+            splits = at + long > room and (long > room or self.breaks(word))
+            if splits and (at + self.length(half, font, size) <= room or not row):
+                row.append(half)
+                left.append(word[len(word) // 2 :])
+                word = ""
+            if row and (not word or at + long > room):
                 yield row
                 row, at = [], 0.0
-            row.append(word)
-            at += long + _width(" ", font, size)
+            if word:
+                row.append(word)
+                at += long + blank
         if row:
             yield row
+
+    def breaks(self, word: str) -> bool:
+        """Whether it may be broken where a line ends."""
+        return self.style.hyphens and word.isalpha() and len(word) > 7
 
     def length(self, word: str, font: str, size: float) -> float:
         """How wide it prints."""

@@ -29,7 +29,9 @@ def submitted(blocks: list[Block], paper: Manuscript, style: Style, dice: random
             lines.append(r"\begin{abstract}")
             in_abstract = True
             continue
-        if in_abstract and (block.kind == "heading" or block.kind not in {"para", "heading"}):
+        if in_abstract and block.kind == "heading" and block.level > 2:
+            block = Block("para", block.text)  # noqa: PLW2901
+        if in_abstract and block.kind != "para":
             lines.append(r"\end{abstract}")
             in_abstract = False
         lines.append(_block(block, paper, style))
