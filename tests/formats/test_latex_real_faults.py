@@ -124,8 +124,8 @@ See Table~\ref{t}."""
         (r"\begin{minipage}[t]{0.5\textwidth} a\end{minipage}", "a"),
         (r"\begin{multicols}{2} b\end{multicols}", "b"),
         (r"$\begin{tabular}[c]{@{}c@{}}a\\b\end{tabular}$", r"$\begin{array}{c}a\\b\end{array}$"),
-        (r"\begin{equation} a=\begin{tikzpicture}[x=1] \draw (0,0);\end{tikzpicture}\label{e}"
-         r"\end{equation}\ref{e}",
+        ((r"\begin{equation} a=\begin{tikzpicture}[x=1] \draw (0,0);\end{tikzpicture}\label{e}"
+         r"\end{equation}\ref{e}"),
          "$$a=\\text{[diagram]} \\tag{1}$$\n\n1"),
         ("$a\\ $", "$a$"),
     ],
