@@ -11,6 +11,7 @@ import itertools
 import os
 import signal
 import subprocess
+import sys
 import threading
 import uuid
 from collections.abc import Callable
@@ -23,6 +24,7 @@ LAST_RESORT_S = 200.0
 _MARK = "PAPERSHELF_TEST_RUN"
 _numbers = itertools.count()
 _started: list[Process] = []
+_watchers: list[subprocess.Popen[bytes]] = []
 
 
 def eventually(true: Callable[[], object]) -> bool:
@@ -94,26 +96,44 @@ def run(
 
 
 def begin_run() -> None:
-    """Mark this run of the tests, its workers inherit it; and undo what a background job ignores.
+    """Mark this run, its workers inherit it, and have somebody watch over it from outside.
 
-    Else the processes of tests would be deaf to the signals that are to end them.
+    Also undo what a background job ignores: else the processes of tests would be deaf to the
+    signals that are to end them.
     """
-    os.environ.setdefault(_MARK, uuid.uuid4().hex)
     for name in ("SIGINT", "SIGHUP"):
         number = getattr(signal, name, None)
         if number and signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, lambda *_: None)  # unlike SIG_IGN, this is not inherited
+    if _MARK not in os.environ:
+        unmarked = dict(os.environ)
+        os.environ[_MARK] = uuid.uuid4().hex
+        _watchers.append(_watcher(unmarked))
+
+
+def end_of_run() -> None:
+    """Have the watcher end what a worker that was killed could not end any more."""
+    while _watchers:
+        watcher = _watchers.pop()
+        watcher.communicate()
+
+
+def _watcher(environment: dict[str, str]) -> subprocess.Popen[bytes]:
+    """A process that ends what this run left, when we hang up: also by ``kill -9``."""
+    return subprocess.Popen(
+        [sys.executable, __file__, _run_id()],
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
 
 
 def end_of_test() -> None:
     """End what the test started."""
     while _started:
         _started.pop().end()
-
-
-def end_of_run() -> None:
-    """End what a worker that was killed could not end any more."""
-    _kill_marked(f"{_MARK}={_run_id()}")
 
 
 def _run_id() -> str:
@@ -141,3 +161,8 @@ def _marked(mark: str) -> list[int]:
             if (exact in around or longer in around) and int(place.parent.name) != os.getpid():
                 found.append(int(place.parent.name))
     return found
+
+
+if __name__ == "__main__":
+    sys.stdin.buffer.read()
+    _kill_marked(f"{_MARK}={sys.argv[1]}")

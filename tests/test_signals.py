@@ -20,7 +20,7 @@ from tests.processes import Process, run
 
 ROOT = Path(__file__).resolve().parents[1]
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_INSTANTS = 6
+_INSTANTS = 4
 # As ``python server.py``, but a signal comes at the n-th import; it ends by saying how many were.
 _DOOMED = """
 import os, sys

@@ -390,3 +390,17 @@ def test_labels_that_refer_to_themselves_come_to_an_end() -> None:
     loop = '<xref ref-type="bibr" rid="r1"/>'
     back = f'<ref-list><ref id="r1"><label>{loop} a {loop} b</label></ref></ref-list>'
     assert read(article(f"<p>See {loop}.</p>", back=back)).markdown.startswith("# A title")
+
+
+def test_letters_that_print_nothing_are_blanks_unless_they_are_korean() -> None:
+    listed = "<list><list-item><p>\u115f</p><p>\u115fFirst</p></list-item></list>"
+    assert body_of(f"<p>\u3164</p>{listed}<p>&#x115F;a&#4447;b\u2800\u115f\u1161</p>") == (
+        "- First\n\na b \u115f\u1161"
+    )
+
+
+def test_notes_to_the_title_stand_behind_the_text() -> None:
+    note = "<fn><p>From the Lake Institute, Perch University.</p></fn>"
+    meta = f"<title-group><article-title>A title</article-title>{note}</title-group>"
+    made = read(article("<p>Text.</p>", meta=meta)).markdown
+    assert made == "# A title\n\nText.\n\nFrom the Lake Institute, Perch University.\n"

@@ -94,3 +94,32 @@ def test_a_relic_before_the_dollars_leaves_no_dollars() -> None:
     tex = r"\begin{document} }{}$\bigcirc$\end{document}"
     xml = f"<p><inline-formula><tex-math>{tex}</tex-math></inline-formula></p>"
     assert body_of(xml) == r"$\bigcirc$"
+
+
+@pytest.mark.parametrize(
+    ("mathml", "latex"),
+    [
+        (f"<mml:msub>{I('x')}<mml:mrow>{I('i')}<mml:mspace/></mml:mrow></mml:msub>", "x_i"),
+        (f"<mml:mfrac><mml:mrow>{I('a')}<mml:mtext> </mml:mtext></mml:mrow>{I('b')}</mml:mfrac>",
+         r"\frac{a}{b}"),
+        (f"<mml:mrow>{I('a')}<mml:mspace/></mml:mrow>", "a"),
+        (f"<mml:mrow>{I('a')}<mml:mspace/>{I('b')}</mml:mrow>", r"a\ b"),
+    ],
+)  # fmt: skip
+def test_a_blank_at_the_end_of_a_group_leaves_no_backslash(mathml: str, latex: str) -> None:
+    assert in_line(mathml) == f"${latex}$"
+
+
+@pytest.mark.parametrize(
+    ("tex", "latex"),
+    [
+        ("x\\ ", "x"),
+        (r"(\text{%}) = 100\%", r"(\text{\%}) = 100\%"),
+        ("a = % a remark would follow\nb", r"a = \% a remark would follow b"),
+        ("a = %\n  b\n% a remark", "a = b"),
+        (r"a \\ ", r"a \\"),
+    ],
+)
+def test_blanks_and_percent_signs_break_no_formula(tex: str, latex: str) -> None:
+    xml = f"<p><inline-formula><tex-math>{tex}</tex-math></inline-formula></p>"
+    assert body_of(xml) == f"${latex}$"

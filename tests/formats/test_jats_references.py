@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.formats.jats_snippets import back_of, body_of
+from tests.formats.jats_snippets import article, back_of, body_of, read
 
 NAMES = (
     '<person-group person-group-type="author"><name><surname>Doe</surname><given-names>J'
@@ -87,7 +87,7 @@ def test_notes_and_several_citations_in_one_reference() -> None:
         "<mixed-citation>First.</mixed-citation><mixed-citation>Second.</mixed-citation>"
         "<note><p>A remark.</p></note>"
     )
-    assert made.endswith("1. First. Second. A remark.")
+    assert made.endswith("1. (a) First.<br>(b) Second. A remark.")
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_full_stops_are_not_doubled_and_colons_not_stopped() -> None:
         "<element-citation><source><italic>X.</italic></source><comment>Available from:</comment>"
         "<ext-link>there</ext-link></element-citation>"
     )
-    assert made.endswith("1. <i>X.</i> Available from: there.")
+    assert made.endswith("1. *X.* Available from: there.")
 
 
 @pytest.mark.parametrize(
@@ -151,3 +151,34 @@ def test_a_doi_in_a_sentence_stands_as_printed() -> None:
     doi = '<pub-id pub-id-type="doi">10.1/a</pub-id>'
     xml = f"<p>See <mixed-citation>Article 5{doi}</mixed-citation>.</p>"
     assert body_of(xml) == "See Article 5 10.1/a."
+
+
+def test_several_citations_under_one_number_are_told_apart() -> None:
+    both = (
+        "<mixed-citation>Roe. <italic>A</italic>.</mixed-citation>"
+        "<mixed-citation>Poe. B.</mixed-citation>"
+    )
+    labelled = (
+        "<mixed-citation><label>(a)</label>Roe. A.</mixed-citation>"
+        "<mixed-citation><label>(b)</label>Poe. B.</mixed-citation>"
+    )
+    made = back_of(
+        f"<ref-list><ref id='r1'><label>1</label>{both}</ref><ref id='r2'><label>2</label>"
+        f"{labelled}</ref><ref id='r3'><label>3</label><mixed-citation>Doe.</mixed-citation></ref>"
+        "</ref-list>"
+    )
+    assert made == (
+        "## References\n\n1. (a) Roe. *A*.<br>(b) Poe. B.\n2. (a) Roe. A.<br>(b) Poe. B.\n3. Doe."
+    )
+
+
+def test_a_number_with_several_citations_counts_once_as_the_text_cites_it() -> None:
+    cited = "".join(
+        f"<p>So it is <xref ref-type='bibr' rid='c{n}b'>{n}</xref>.</p>" for n in (1, 2)
+    )
+    refs = "".join(
+        f"<ref id='r{n}'><label>{n}</label><mixed-citation id='c{n}a'>A.</mixed-citation>"
+        f"<mixed-citation id='c{n}b'>B.</mixed-citation></ref>"
+        for n in (1, 2)
+    )
+    assert read(article(cited, back=f"<ref-list>{refs}</ref-list>")).references == 2

@@ -57,7 +57,7 @@ def test_pipes_lines_lists_and_formulas_fit_into_a_cell() -> None:
     ) == rows(
         r"| a\|b | c |",
         "| --- | --- |",
-        "| 1<br>2 | p<br>- i<br>- j |",
+        "| 1<br>2 | p<br>• i<br>• j |",
         r"| # x y | $\vert x$ |",
     )
 
@@ -145,3 +145,26 @@ def test_a_cell_of_a_crowded_table_is_placed_without_looking_at_all_that_hangs()
 def test_what_is_wider_than_any_table_is_kept_in_its_last_column() -> None:
     made = body_of(f"<table><tr>{''.join(f'<td>c{n}</td>' for n in range(450))}</tr></table>")
     assert all(f"c{n} " in made for n in range(450))
+
+
+def test_alternatives_that_are_different_tables_are_all_kept() -> None:
+    def grid(word: str) -> str:
+        return f"<table><tr><td>{word}</td><td>1</td></tr></table>"
+
+    picture = '<graphic xlink:href="t1.jpg"/>'
+    two = f"<alternatives>{picture}{grid('gull')}{grid('tern')}{grid(' gull ')}</alternatives>"
+    made = body_of(f"<table-wrap><label>Table 1</label>{two}</table-wrap>")
+    assert (made.count("| gull | 1 |"), made.count("| tern | 1 |")) == (1, 1)
+    assert made.index("gull") < made.index("tern")
+    assert "t1.jpg" not in made
+
+
+def test_lists_in_cells_are_lines_with_the_marks_of_print() -> None:
+    def listed(kind: str, *items: str) -> str:
+        items_ = "".join(f"<list-item><p>{item}</p></list-item>" for item in items)
+        return f'<list list-type="{kind}">{items_}</list>'
+
+    nested = f"b</p>{listed('bullet', 'c', 'd')}<p>e"
+    cells = (listed("simple", "x", "y"), listed("bullet", "a", nested), listed("order", "f", "g"))
+    made = body_of(f"<table><tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr></table>")
+    assert "| x<br>y | • a<br>• b<br>• c<br>• d<br>e | 1. f<br>2. g |" in made

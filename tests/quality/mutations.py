@@ -29,6 +29,7 @@ BOT_MARKDOWN = (
     b"Markdown Content:\n"
 )
 Mutation = tuple[str, bytes, Media, frozenset[str]]
+_A_FEW = 30  # words
 _PARSER = etree.XMLParser(resolve_entities=False, load_dtd=False, remove_blank_text=False)
 
 
@@ -78,7 +79,7 @@ def of_markdown(markdown: str, paper: Paper) -> Iterator[Mutation]:
     head = f"Title: {paper.title}\n\nURL Source: https://site.test/a\n\nMarkdown Content:\n"
     tenth = "\n\n".join(blocks[: max(3, len(blocks) // 10)])
     yield "markdown", (head + markdown).encode(), "markdown", frozenset({"full_text"})
-    if len(tenth.split()) < 600:
+    if _A_FEW < len(tenth.split()) < 600:  # a title by itself is no paper cut short
         yield "markdown cut to 10 %", (head + tenth).encode(), "markdown", SHORTENED
     abstract = f"{head}# {paper.title}\n\n## Abstract\n\n{paper.abstract}"
     yield "markdown of the abstract", abstract.encode(), "markdown", frozenset({"abstract_only"})

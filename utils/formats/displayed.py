@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 
 _AMPERSAND = re.compile(r"(?<!\\)&")
 _BAR = re.compile(r"(\\)?\|")
+_BLANK = re.compile(r"\\\\|\\\s|.", re.S)
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 
 
@@ -20,7 +21,25 @@ def plain_tex(tex: str) -> str:
     >>> plain_tex("a<b\n+ c")
     'a\\lt b + c'
     """
-    return _TAG.sub(r"\\lt ", " ".join(tex.split()))
+    return _TAG.sub(r"\\lt ", trimmed(" ".join(tex.split())))
+
+
+def trimmed(tex: str) -> str:
+    r"""A formula without blanks at its ends, nor half of the command that sets one.
+
+    Of ``\ `` a backslash would be left, which takes its meaning from the brace or dollar behind it.
+
+    >>> trimmed(r" a\ \  "), trimmed(r"a \\ ")
+    ('a', 'a \\\\')
+    """
+    tex = tex.strip()
+    if not tex.endswith("\\"):
+        return tex
+    core = tex.rstrip("\\ \t\n")
+    tail = _BLANK.findall(tex, len(core))
+    while tail and tail[-1] != "\\\\":
+        tail.pop()
+    return core + "".join(tail)
 
 
 def without_bars(tex: str) -> str:

@@ -33,7 +33,7 @@ from .formulas import MATH_BLOCK, MATH_INLINE
 from .inline import INLINE, PLAIN
 from .references import REFERENCE_BLOCK, REFERENCE_INLINE, reference_list
 from .tables import TABLE_BLOCK
-from .text import tidy, unchanged
+from .text import one_line, tidy, unchanged
 from .walk import LANG, Element, Walk, text_of
 from .wholeness import missing
 
@@ -45,7 +45,21 @@ _FLOATS: Final = ("floats-group", "floats-wrap")
 _SUB_ARTICLES: Final = ("sub-article", "response")
 _NAMED_ENTITY: Final = re.compile(rb"<!\[CDATA\[.*?(?:\]\]>|\Z)|&([A-Za-z]\w*);", re.S)
 _HALF_PAIR: Final = re.compile(
-    rb"&#(?:x0*d[89a-f][0-9a-f]{2}|0*(?:5529[6-9]|55[3-9]\d\d|5[67]\d{3}));", re.I
+    rb"&#(?:x0*d[89a-f][0-9a-f]{2}|0*(?:5529[6-9]|55[3-9]\d\d|5[67]\d{3})"
+    rb"|x?0*[1-4]);",  # and what no XML may hold, with which `.emphasis` marks
+    re.I,
+)
+# Letters that print nothing, by which some typesetters indent; before a vowel they are Korean.
+_FILLERS: Final = (
+    b"\xe1\x85\x9f",
+    b"\xe1\x85\xa0",
+    b"\xe3\x85\xa4",
+    b"\xef\xbe\xa0",
+    b"\xe2\xa0\x80",
+)
+_FILLER: Final = re.compile(b"(?:%b)(?!\xe1(?:\x85[\xa1-\xbf]|[\x86\x87]))" % b"|".join(_FILLERS))
+_FILLER_REFERENCE: Final = re.compile(
+    rb"&#(?:x0*(?:115f|1160|3164|ffa0|2800)|0*(?:4447|4448|12644|65440|10240));", re.I
 )
 _FOREIGN_ENTITY: Final = re.compile(rb"&(?!amp;|lt;|gt;|quot;|apos;|#)")
 _XML_ENTITIES: Final = frozenset({b"amp", b"lt", b"gt", b"quot", b"apos"})
@@ -80,7 +94,9 @@ def parse(body: bytes) -> Parsed:
         remove_pis=True,
     )
     # A reference to half a character pair passes the parser and breaks whoever reads the text.
-    body = _HALF_PAIR.sub(b"&#xFFFD;", body.lstrip())
+    body = _FILLER_REFERENCE.sub(b" ", _HALF_PAIR.sub(b"&#xFFFD;", body.lstrip()))
+    if any(map(body.__contains__, _FILLERS)):
+        body = _FILLER.sub(b" ", body)
     if _FOREIGN_ENTITY.search(body):
         body = _NAMED_ENTITY.sub(_numeric, body)
     try:
@@ -261,8 +277,6 @@ def _write_title(article: Element, meta: Element, walk: Walk) -> None:
     for group in groups:
         for el in group.iter("trans-title"):
             walk.paragraph(f"Translated title: {walk.line(el, skip)}")
-        for el in group.iter("fn"):
-            walk.paragraph(walk.line(el))
 
 
 def _byline(meta: Element, walk: Walk) -> str:
@@ -279,7 +293,7 @@ def _byline(meta: Element, walk: Walk) -> str:
 def _spoken(name: Element, walk: Walk) -> str:
     """``Jane Q. Roe``, as people sign."""
     parts = [walk.line(first(name, tag)) for tag in ("given-names", "surname", "suffix")]
-    return " ".join(filter(None, parts)) or tidy(walk.one(name))
+    return " ".join(filter(None, parts)) or one_line(walk.one(name))
 
 
 def _write_abstracts(meta: Element, walk: Walk) -> None:
@@ -333,6 +347,8 @@ def _write_front_notes(article: Element, meta: Element, walk: Walk) -> None:
     for el in front if front is not None else ():
         if el.tag in {"notes", "fn-group"}:
             walk.write(el)
+    for el in meta.iterfind("title-group//fn"):
+        walk.paragraph(walk.line(el))
     for el in meta.findall("author-notes"):
         footnotes(el, walk, "Author notes")
     _write_funding(meta, walk)

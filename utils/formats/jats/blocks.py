@@ -7,7 +7,7 @@ a list keeps the letters it was printed with, definitions are bullets with the t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from ..xml_tree import children_of, first
@@ -78,6 +78,7 @@ def _nothing(_el: Element, _walk: Walk) -> None:
 def _list(el: Element, walk: Walk) -> None:
     walk.paragraph(_bold(walk.line(first(el, "title"))))
     kind = el.get("list-type") or ""
+    kind = "plain" if walk.in_cell and kind in {"simple", "none"} else kind
     prefix = el.get("prefix-word") or ""
     walk.paragraph(walk.escape(el.text or ""))
     items: list[list[str]] = []
@@ -105,7 +106,7 @@ def _marker(item: Element, walk: Walk, kind: str, number: int) -> tuple[str, str
         return "-", f"{letter.upper() if kind.endswith('upper') else letter}) "
     if kind.startswith("roman"):
         return "-", f"{_roman(number).upper() if kind.endswith('upper') else _roman(number)}) "
-    return "-", ""
+    return "" if kind == "plain" else "-", ""
 
 
 def _roman(number: int) -> str:
@@ -125,7 +126,7 @@ def _item(marker: str, lead: str, walk: Walk, el: Element) -> list[str]:
 def _indented(marker: str, blocks: list[str]) -> list[str]:
     blank = " " * (len(marker) + 1)
     inner = [block.replace("\n", f"\n{blank}") for block in blocks]
-    return [f"{marker} {inner[0]}".rstrip(), *(blank + block for block in inner[1:])]
+    return [f"{marker} {inner[0]}".strip(), *(blank + block for block in inner[1:])]
 
 
 def _put_list(items: list[list[str]], walk: Walk) -> None:
@@ -308,8 +309,21 @@ def _rights(el: Element, walk: Walk) -> None:
 
 def _best_alternative(el: Element, walk: Walk) -> None:
     best = _best(el)
-    if best is not None:
+    if best is not None and best.tag == "table":
+        for table in _different(el.iterchildren("table")):
+            walk.write(table)
+    elif best is not None:
         walk.write(best)
+
+
+def _different(tables: Iterable[Element]) -> Iterator[Element]:
+    """Tables that are not the same again: some archives put two into one place."""
+    seen = set()
+    for table in tables:
+        words = "".join(text_of(table).split())
+        if words not in seen:
+            seen.add(words)
+            yield table
 
 
 def _best_in_line(el: Element, walk: Walk) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from ..displayed import trimmed
 from ..xml_tree import children_of, first
 from .mathml import latex
 from .text import tidy
@@ -20,7 +21,9 @@ _DOCUMENT = re.compile(r"\\begin\{document\}(.*?)(?:\\end\{document\}|$)", re.S)
 _PREAMBLE = re.compile(
     r"\\(?:documentclass|usepackage|setlength|DeclareMathOperator)(?:\[[^\]]*\])?(?:\{[^{}]*\})*"
 )
-_COMMENT = re.compile(r"(?<!\\)%.*")
+# Elsewhere a percent sign is one: what is cut off there would leave braces open.
+_COMMENT = re.compile(r"^[ \t]*%.*|(?<!\\)%[ \t]*$", re.M)
+_PERCENT = re.compile(r"(?<!\\)%")
 _DELIMITED = re.compile(r"\$\$(.*)\$\$|\$(.*)\$|\\\[(.*)\\\]|\\\((.*)\\\)", re.S)
 _DISPLAY_ONLY = re.compile(r"\\(begin|end)\{(?:align|eqnarray|gather|multline|flalign)\*?\}")
 _EQUATION = re.compile(r"\\(?:begin|end)\{(?:equation|displaymath|math)\*?\}|\\label\{[^}]*\}")
@@ -35,11 +38,13 @@ def tex(source: str) -> str:
     if match := _DOCUMENT.search(source):
         source = match[1]
     source = _COMMENT.sub("", _PREAMBLE.sub("", source)).strip()
-    source = source.removeprefix("}{}")  # a relic of one publisher's typesetting
+    source = _PERCENT.sub(r"\%", source).removeprefix(
+        "}{}"
+    )  # a relic of one publisher's typesetting
     if match := _DELIMITED.fullmatch(source):
         source = next(part for part in match.groups() if part is not None)
     source = _DISPLAY_ONLY.sub(r"\\\1{aligned}", _EQUATION.sub("", source))
-    return re.sub(r"<(?=[A-Za-z/!?])", r"\\lt ", tidy(source))
+    return re.sub(r"<(?=[A-Za-z/!?])", r"\\lt ", trimmed(tidy(source)))
 
 
 def _formula(el: Element) -> str:

@@ -1,9 +1,9 @@
 """Running text of an article: emphasis, links, cross-references, footnotes in the line.
 
 Conventions: ``*italic*``, ``**bold**``, ``<sub>``, ``<sup>`` and ``<u>`` as the HTML tags markdown
-keeps, `` `monospace` ``, ``$…$`` for formulas. Where ``*`` would not be read as emphasis (between a
-letter and a bracket, say), ``<i>`` and ``<b>`` stand in. A citation number printed raised although
-its tag does not say so (``IL-6`` + ``12``) is written raised, so that it cannot be read as text.
+keeps, `` `monospace` ``, ``$…$`` for formulas. Where ``*`` would not be read as emphasis there is
+none (`.emphasis`). A citation number printed raised although its tag does not say so (``IL-6`` +
+``12``) is written raised, so that it cannot be read as text.
 """
 
 from __future__ import annotations
@@ -12,26 +12,10 @@ import re
 from collections.abc import Callable
 
 from ..xml_tree import first
+from .emphasis import BOLD, ITALIC
 from .text import link, tidy
 from .walk import HREF, Element, Inline, Walk, text_of
 
-_EMPHASIS = {"italic": ("*", "i"), "bold": ("**", "b")}
-# Citations put blanks between elements that touch.
-_CITATIONS = frozenset({"mixed-citation", "element-citation", "citation", "nlm-citation"})
-_LINES = _CITATIONS | {
-    "",
-    "p",
-    "td",
-    "th",
-    "title",
-    "article-title",
-    "label",
-    "term",
-    "kwd",
-    "corresp",
-    "funding-statement",
-}
-_BLANKS = frozenset({"break", "hr"})
 _LONGEST_NUMBER = 40  # characters of "1, 2-5"; keeps the pattern below from running wild
 _LONGEST_LABEL, _MOST_TARGETS = 100, 100  # of a cross-reference without words of its own
 _NUMBERS = re.compile(r"[\d\s,;–-]*\d[\d\s,;–-]*")
@@ -61,46 +45,19 @@ def _before(el: Element) -> str:
     return (parent.text or "") if parent is not None else ""
 
 
-def _emphasis(el: Element, walk: Walk) -> str:
-    inner = walk.inline(el)
-    core = inner.strip()
-    around = _tag_around(el)
-    if not core or around == el.tag:
-        return inner
-    mark, tag = _EMPHASIS[el.tag]
-    if _needs_tag(el, around, inner, core, walk):
-        return inner.replace(core, f"<{tag}>{core}</{tag}>", 1)
-    return inner.replace(core, f"{mark}{core}{mark}", 1)
+def _emphasis(begin: str, end: str) -> Inline:
+    """Mark what `.emphasis` will write when the line is whole."""
+
+    def render(el: Element, walk: Walk) -> str:
+        inner = walk.inline(el)
+        return f"{begin}{inner}{end}" if inner else ""
+
+    return render
 
 
 def _tag_around(el: Element) -> str:
     parent = el.getparent()
     return "" if parent is None else parent.tag
-
-
-def _needs_tag(el: Element, around: str, inner: str, core: str, walk: Walk) -> bool:
-    """Whether a markdown reader would fail to see ``*`` as emphasis here.
-
-    It fails where a mark stands between a letter and a sign (``a*(b)*``) and where two marks meet.
-    What another element will print is not known yet; it counts as a letter.
-    """
-    tail, goes_on = el.tail, around not in _LINES  # outside the parent
-    following = None if tail or around in _CITATIONS else el.getnext()
-    if following is not None and (following.tag in _BLANKS or following.tag in walk.block_of):
-        following = None
-    if following is not None and next(following.iter(*_EMPHASIS), None) is not None:
-        return True
-    if not core[-1].isalnum() and inner[-1] == core[-1]:
-        touched = tail[0].isalnum() if tail else following is not None or goes_on
-        if touched:
-            return True
-    previous = el.getprevious()
-    if previous is not None and previous.tag == el.tag and not previous.tail:
-        return True
-    if core[0].isalnum() or inner[0] != core[0]:
-        return False
-    before = _before(el)
-    return before[-1].isalnum() if before else previous is not None or goes_on
 
 
 def _tagged(tag: str) -> Inline:
@@ -203,7 +160,7 @@ def _pointer(el: Element, walk: Walk) -> str:
 def _ext_link(el: Element, walk: Walk) -> str:
     inner = walk.inline(el)
     core = inner.strip()
-    href = el.get(HREF) or (core.replace("\\", "") if el.tag == "uri" else "")
+    href = el.get(HREF) or (text_of(el).strip() if el.tag == "uri" else "")
     made = link(core, href, el.get("ext-link-type") or "")
     return inner.replace(core, made, 1) if core else made
 
@@ -242,8 +199,8 @@ def _ruby(el: Element, walk: Walk) -> str:
 
 
 INLINE: dict[str, Inline] = {
-    "italic": _emphasis,
-    "bold": _emphasis,
+    "italic": _emphasis(*ITALIC),
+    "bold": _emphasis(*BOLD),
     "sub": _tagged("sub"),
     "sup": _tagged("sup"),
     "underline": _tagged("u"),

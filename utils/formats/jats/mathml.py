@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
+from ..displayed import trimmed
 from ..xml_tree import children_of
 from .symbols import FUNCTIONS, SYMBOLS
 from .text import tidy
@@ -66,7 +67,7 @@ Converter: TypeAlias = "Callable[[Element, int], str]"
 
 def latex(el: Element) -> str:
     """The formula as LaTeX, without delimiters; empty when there is nothing in it."""
-    return tidy(_children(el, 0)).strip()
+    return trimmed(tidy(_children(el, 0)))
 
 
 def _name(el: Element) -> str:
@@ -156,12 +157,12 @@ def _text(el: Element, _depth: int) -> str:
 
 
 def _base(made: str) -> str:
-    made = made.strip()
+    made = trimmed(made)
     return made if _ATOM.fullmatch(made) else f"{{{made}}}"
 
 
 def _script(sign: str, made: str) -> str:
-    made = made.strip()
+    made = trimmed(made)
     if not made:
         return ""
     if sign == "^" and made in {r"\prime", r"\prime\prime"}:
@@ -185,7 +186,7 @@ def _subsup(el: Element, depth: int) -> str:
 
 
 def _over(el: Element, depth: int) -> str:
-    base, high = (part.strip() for part in _arguments(el, depth, 2))
+    base, high = (trimmed(part) for part in _arguments(el, depth, 2))
     sign = _words(el[1]) if len(el) > 1 else ""
     if (accent := _ACCENTS.get(sign)) is not None:
         wide = accent if _ATOM.fullmatch(base) else _WIDE.get(accent, accent)
@@ -196,7 +197,7 @@ def _over(el: Element, depth: int) -> str:
 
 
 def _under(el: Element, depth: int) -> str:
-    base, low = (part.strip() for part in _arguments(el, depth, 2))
+    base, low = (trimmed(part) for part in _arguments(el, depth, 2))
     sign = _words(el[1]) if len(el) > 1 else ""
     if (accent := _UNDER.get(sign)) is not None:
         return f"\\{accent}{{{base}}}"
@@ -206,25 +207,25 @@ def _under(el: Element, depth: int) -> str:
 
 
 def _underover(el: Element, depth: int) -> str:
-    base, low, high = (part.strip() for part in _arguments(el, depth, 3))
+    base, low, high = (trimmed(part) for part in _arguments(el, depth, 3))
     if _LIMITS.match(base):
         return base + _script("_", low) + _script("^", high)
     return f"\\overset{{{high}}}{{\\underset{{{low}}}{{{base}}}}}"
 
 
 def _fraction(el: Element, depth: int) -> str:
-    top, bottom = (part.strip() for part in _arguments(el, depth, 2))
+    top, bottom = (trimmed(part) for part in _arguments(el, depth, 2))
     if (el.get("linethickness") or "1").strip().rstrip("ptxem") in {"0", "0.0"}:
         return f"\\genfrac{{}}{{}}{{0pt}}{{}}{{{top}}}{{{bottom}}}"
     return f"\\frac{{{top}}}{{{bottom}}}"
 
 
 def _square_root(el: Element, depth: int) -> str:
-    return f"\\sqrt{{{_children(el, depth).strip()}}}"
+    return f"\\sqrt{{{trimmed(_children(el, depth))}}}"
 
 
 def _root(el: Element, depth: int) -> str:
-    inside, degree = (part.strip() for part in _arguments(el, depth, 2))
+    inside, degree = (trimmed(part) for part in _arguments(el, depth, 2))
     return f"\\sqrt[{degree}]{{{inside}}}"
 
 
@@ -239,7 +240,7 @@ def _fenced(el: Element, depth: int) -> str:
     for index, child in enumerate(el):
         if index and marks:
             made += _symbols(marks[min(index - 1, len(marks) - 1)]) + " "
-        made += _convert(child, depth).strip()
+        made += trimmed(_convert(child, depth))
     if not opening.strip() and not closing.strip():
         return made
     return f"\\left{_fence(opening.strip())} {made} \\right{_fence(closing.strip())}"
@@ -256,8 +257,8 @@ def _table(el: Element, depth: int) -> str:
 
 def _row(el: Element, depth: int) -> list[str]:
     if _name(el) not in {"mtr", "mlabeledtr"}:
-        return [_convert(el, depth).strip()]
-    return [_children(cell, depth + 1).strip() for cell in children_of(el)]
+        return [trimmed(_convert(el, depth))]
+    return [trimmed(_children(cell, depth + 1)) for cell in children_of(el)]
 
 
 def _prescripts(el: Element, depth: int) -> str:
@@ -275,7 +276,7 @@ def _prescripts(el: Element, depth: int) -> str:
 
 
 def _enclosed(el: Element, depth: int) -> str:
-    inside = _children(el, depth).strip()
+    inside = trimmed(_children(el, depth))
     notation = el.get("notation") or ""
     if "strike" in notation:
         return f"\\cancel{{{inside}}}"

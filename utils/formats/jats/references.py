@@ -13,6 +13,7 @@ import re
 from typing import Final
 
 from ..xml_tree import children_of, first
+from .emphasis import MARKS
 from .text import one_line, tidy
 from .walk import Block, Element, Inline, Walk
 
@@ -23,6 +24,8 @@ _SYNONYMS: Final = re.compile(
 )
 _NUMBER: Final = re.compile(r"[\[(]?(\d{1,6})[\])]?[.:]?")
 _CITATIONS: Final = ("mixed-citation", "element-citation", "citation", "nlm-citation")
+_CITED: Final = frozenset((*_CITATIONS, "citation-alternatives"))
+_LETTER: Final = re.compile(r"\(?[a-z][).]")
 _ID_NAMES: Final = {"doi": "doi:", "pmid": "PMID ", "pmcid": "PMCID ", "arxiv": "arXiv:"}
 # Adjacent in print, though nothing stands between them.
 _TOUCHING: Final = frozenset({"sub", "sup", "xref", "fn", "break", "x"})
@@ -32,7 +35,8 @@ _COMPOSED: Final = frozenset(
 )
 _NAME_ORDER: Final = {"prefix": 0, "surname": 1, "given-names": 2, "suffix": 3}
 _USUAL_NAME: Final = ["surname", "given-names"]
-_SLANTED: Final = re.compile(r"\*|<i>")
+# Of one run in italics cut in two.
+_FACES: Final = frozenset({"italic", "bold"})
 _PEOPLE: Final = frozenset({"person-group", "name", "string-name", "collab", "etal"})
 
 
@@ -60,6 +64,8 @@ def reference_list(el: Element, walk: Walk, default: str = "") -> None:
 def _reference(el: Element, walk: Walk, number: int) -> str:
     """One line of the list; its label is the number, or stands in brackets when it is none."""
     parts = []
+    several = sum(child.tag in _CITED for child in children_of(el)) > 1
+    letters = iter("abcdefghijklmnopqrstuvwxyz") if several else iter(())
     for child in children_of(el):
         if child.tag == "label":
             label = walk.line(child)
@@ -68,10 +74,19 @@ def _reference(el: Element, walk: Walk, number: int) -> str:
             elif label:
                 parts.append(label if label.startswith("[") else f"[{label}]")
         else:
-            parts.append(tidy(walk.one(child)))
+            made = one_line(walk.one(child))
+            if child.tag in _CITED and (letter := next(letters, "")):
+                made = f"{'<br>' if letter > 'a' else ''}{_lettered(made, letter)}"
+            parts.append(made)
         if (tail := child.tail) and not tail.isspace():
             parts.append(walk.escape(tidy(tail)))
-    return f"{number}. {' '.join([part for part in parts if part])}".rstrip()
+    made = " ".join([part for part in parts if part])
+    return f"{number}. {made.replace(' <br>', '<br>') if several else made}".rstrip()
+
+
+def _lettered(citation: str, letter: str) -> str:
+    """One of several citations under a number, by the letter it has or gets."""
+    return citation if _LETTER.match(citation) else f"({letter}) {citation}"
 
 
 def _citation(el: Element, walk: Walk) -> str:
@@ -113,7 +128,7 @@ def _printed(el: Element, children: list[Element], walk: Walk) -> str:
             parts.append("–" if tag == "lpage" else " ")
         parts.append(piece)
         if tail := child.tail:
-            twice = tail[0] == "." != tail[1:2] and piece.rstrip("*").endswith(".")
+            twice = tail[0] == "." != tail[1:2] and piece.rstrip(MARKS).endswith(".")
             parts.append(walk.escape(tail[1:] if twice else tail))
         neighbour = None if tail else child
     return one_line("".join(parts))
@@ -127,6 +142,8 @@ def _is_in_paragraph(el: Element) -> bool:
 def _sticks(before: str, neighbour: Element, el: Element) -> bool:
     """Whether two elements would run together, though not even print has them touch."""
     if el.tag in _TOUCHING or neighbour.tag in _TOUCHING:
+        return False
+    if el.tag == neighbour.tag and el.tag in _FACES:
         return False
     return bool(before) and not before[-1].isspace() and before[-1] not in "([/–-“‘"
 
@@ -160,15 +177,15 @@ def _composed(children: list[Element], walk: Walk) -> str:
         elif tag == "person-group":
             people.append(_group(child, walk))
         elif tag in _PEOPLE:
-            people.append(walk.one(child))
+            people.append(one_line(walk.one(child)))
         elif tag == "pub-id":
             ids.append(_identifier(child, walk))
         elif tag != "label":
-            rest.append(_edition(child, walk) if tag == "edition" else tidy(walk.one(child)))
+            rest.append(_edition(child, walk) if tag == "edition" else one_line(walk.one(child)))
     titles = [text for tag in _TITLES if tag in fields for text in fields[tag]]
     sentences = [", ".join(filter(None, people)), *titles, _published(fields), *rest]
     made = " ".join([_ended(text) for text in sentences if text])
-    return tidy(f"{made} {'. '.join(filter(None, ids))}")
+    return one_line(f"{made} {'. '.join(filter(None, ids))}")
 
 
 def _edition(el: Element, walk: Walk) -> str:
@@ -193,12 +210,12 @@ def _published(fields: dict[str, list[str]]) -> str:
     pages = ", ".join(filter(None, [pages or known("page-range"), known("elocation-id")]))
     place = ":".join(filter(None, [numbers, pages]))
     made = ";".join(filter(None, [known("year"), place]))
-    named = f"*{source}*" if source and not _SLANTED.search(source) else source
+    named = f"*{source}*" if source and "*" not in source else source
     return " ".join(filter(None, [named, made]))
 
 
 def _ended(sentence: str) -> str:
-    printed = sentence.removesuffix("</i>").rstrip("*_”\"')")
+    printed = sentence.rstrip("*_”\"')")
     return sentence if printed.endswith((".", "?", "!", ":")) else f"{sentence}."
 
 
@@ -206,8 +223,8 @@ def _people(el: Element, walk: Walk) -> str:
     """The names of a group, with commas where print has none."""
     people = children_of(el)
     if _has_words(el, people):
-        return tidy(walk.inline(el))
-    names = [_name(one, walk) if one.tag == "name" else tidy(walk.one(one)) for one in people]
+        return one_line(walk.inline(el))
+    names = [_name(one, walk) if one.tag == "name" else one_line(walk.one(one)) for one in people]
     return ", ".join([name for name in names if name])
 
 
@@ -225,7 +242,7 @@ def _name(el: Element, walk: Walk) -> str:
 
 
 def _etal(el: Element, walk: Walk) -> str:
-    return tidy(walk.inline(el)) or "et al."
+    return one_line(walk.inline(el)) or "et al."
 
 
 def _alternatives(el: Element, walk: Walk) -> str:

@@ -9,6 +9,7 @@ JATS uses it.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Final
 
@@ -21,6 +22,7 @@ _LONGEST: Final = 5000  # rows a rowspan may reach
 _REPEATED: Final = 500  # characters of a spanning cell that are worth repeating
 _ADDED_IN_ALL: Final = 100_000  # cells that spans may add to a table
 _REPEATED_IN_ALL = 200_000  # characters of a table; more is a bomb
+_ITEM: Final = re.compile(r"^(> )?- ")
 _SECTIONS: Final = ("thead", "tbody", "tfoot")
 
 
@@ -87,7 +89,10 @@ def _span(el: Element, name: str, most: int) -> int:
 
 def _cell_text(el: Element, walk: Walk) -> str:
     if len(el) and not walk.block_of.keys().isdisjoint([child.tag for child in children_of(el)]):
-        text = "<br>".join(walk.collect(el)).replace("$$", "$")
+        inside, walk.in_cell = walk.in_cell, True
+        lines = "\n".join(walk.collect(el)).replace("$$", "$").split("\n")
+        walk.in_cell = inside
+        text = "<br>".join([_ITEM.sub(r"\1• ", line.strip()) for line in lines if line.strip()])
     else:
         text = one_line(walk.inline(el))
         if text and walk.counting:

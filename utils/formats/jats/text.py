@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from urllib.parse import quote
 
+from .emphasis import settled
+
 _SPECIAL = re.compile(
     r"""
     [\\`*_<$&\]~]                     # first the sign, which is found fast; then whether it counts
@@ -35,8 +37,6 @@ _LAYOUT = re.compile(r"(?<=[(\[“‘])\n|\n(?=[)\],;:”’]|\.(?![\d.]))")
 _RAISED_LIST = re.compile(
     r"<sup>\[</sup>\n?((?:<sup>[^<>]{1,20}</sup>[\n ,–-]{0,3}){1,50})<sup>\]</sup>"
 )
-# Not raised and lowered ones: 10² and its footnote 3 are not 10²³.
-_MEETING = re.compile(r"</(i|b|u)><\1>")
 _BARE_DOI = re.compile(r"10\.\d{4,9}/\S+")
 
 
@@ -79,19 +79,17 @@ def one_line(text: str) -> str:
     r"""Markdown on one tidy line, as print would set it.
 
     Line breaks that only lay out the XML leave no blank inside brackets or before a comma, and
-    marks of the same kind that meet become one.
+    emphasis is written where its neighbours are known.
 
     >>> one_line("a (\n*b*\n) x<sup>[</sup>\n<sup>1</sup>\n,\n<sup>2</sup><sup>]</sup>")
     'a (*b*) x<sup>[1, 2]</sup>'
     """
+    text = settled(text)
     if "\n" in text:
         lines = [" ".join(words) for line in text.split("\n") if (words := line.split())]
         text = _LAYOUT.sub("", "\n".join(lines))
-        text = _RAISED_LIST.sub(_raised_once, text).replace("\n", " ")
-    else:
-        text = tidy(text)
-    # Between backticks the marks are somebody's code.
-    return _MEETING.sub("", text) if "><" in text and "`" not in text else text
+        return _RAISED_LIST.sub(_raised_once, text).replace("\n", " ")
+    return tidy(text)
 
 
 def _raised_once(match: re.Match[str]) -> str:

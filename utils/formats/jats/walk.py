@@ -49,6 +49,8 @@ class Walk:
         Whether what is written now is main text; then ``words`` and ``headings`` grow.
     lead : str
         Markdown waiting to open the next paragraph (a label, a speaker, a list letter).
+    in_cell : bool
+        Whether what is written goes into a cell of a table, where markdown knows no lists.
     footnotes : list of str
         Footnotes met inside a line, written after the outermost block they stand in.
     """
@@ -74,6 +76,7 @@ class Walk:
         self.headings = 0
         self.references = 0
         self.raised: Element | None = None
+        self.in_cell = False
         self._depth = 0
         self._nested = 0
 

@@ -8,15 +8,32 @@ from typing import Final
 from ..jats.text import link
 from . import environments, formulas
 from .algorithms import STEPS
+from .deluxe import DELUXE
 from .front import FRONT
 from .numbers import SECTIONS
+from .packages import learn
 from .quantities import QUANTITIES, in_text, quantity
-from .references import cite, read_list
-from .signs import HIGH, ITEM, ROW, RULE, SPANS, WIDE
+from .references import add_source, cite, cite_silently, read_list
+from .signs import DINGBATS, HIGH, ITEM, LINE, ROW, RULE, SPANS, WIDE
 from .tokens import joined
 from .walk import Command, Walk
 
 _LEVELS: Final = {"part": 0, "chapter": 1, "section": 2, "subsection": 3, "subsubsection": 4}
+_PICTURES: Final = (
+    "_tex",
+    "_t",
+    ".tikz",
+    ".pgf",
+    ".eepic",
+    ".epic",
+    ".png",
+    ".jpg",
+    ".eps",
+    ".ps",
+    ".pdf",
+    ".tkz",
+)
+_LONGEST_NAME: Final = 100  # characters of a file's
 _RUN_IN: Final = ("paragraph", "subparagraph")
 _REFERENCES: Final = {
     "ref": "r",
@@ -58,6 +75,10 @@ def _section(name: str) -> Command:
         walk.gullet.option()
         said = walk.line(walk.gullet.argument(long=True))
         walk.end_paragraph()
+        if walk.in_abstract:  # where it heads a line, and counts nothing
+            walk.lead = f"**{said.strip('* ').rstrip(':.')}.** " if said else ""
+            return
+        walk.front.opens = False
         number = "" if starred else walk.numbers.step(name)
         if number and walk.in_appendix and name in ("section", "chapter"):
             number = f"Appendix {number}"
@@ -172,6 +193,11 @@ def _verb(walk: Walk) -> None:
 
 
 def _input(walk: Walk) -> None:
+    name = walk.gullet.file_name()
+    _read_in(walk, name, walk.submission.find(name, walk.folder))
+
+
+def _input_if_there(walk: Walk) -> None:
     if file := walk.submission.find(joined(walk.gullet.argument()), walk.folder):
         walk.insert(file)
 
@@ -179,8 +205,20 @@ def _input(walk: Walk) -> None:
 def _import(walk: Walk) -> None:
     walk.gullet.star()
     folder, name = joined(walk.gullet.argument()), joined(walk.gullet.argument())
-    if file := walk.submission.find(name, folder.strip()):
+    _read_in(walk, name, walk.submission.find(name, folder.strip()))
+
+
+def _read_in(walk: Walk, name: str, file: str) -> None:
+    """Read a file in; one of the text's own that did not come leaves the paper incomplete.
+
+    Before the text files of TeX itself are read, and pictures have no words.
+    """
+    if file.endswith((".sty", ".cls")):
+        learn(walk, file)
+    elif file:
         walk.insert(file)
+    elif walk.in_document and name.strip() and not name.strip().lower().endswith(_PICTURES):
+        walk.absent = walk.absent or name.strip()[:_LONGEST_NAME]
 
 
 def _setcounter(add: bool) -> Command:
@@ -190,6 +228,10 @@ def _setcounter(add: bool) -> Command:
             walk.numbers.set(name, int(value), add=add)
 
     return set_counter
+
+
+def _stepcounter(walk: Walk) -> None:
+    walk.numbers.step(joined(walk.gullet.argument()).strip())
 
 
 def _within(written: bool) -> Command:
@@ -218,7 +260,8 @@ def _line_break(walk: Walk) -> None:
     walk.gullet.star()
     walk.gullet.option()
     is_row = bool(walk.scopes) and walk.scopes[-1].kind == "tabular"
-    walk.write(ROW if is_row else " ")
+    opens = walk.in_document and walk.front.opens
+    walk.write(ROW if is_row else f"{LINE} " if opens else " ")
 
 
 def _paragraph(walk: Walk) -> None:
@@ -295,6 +338,10 @@ def _bibitem(walk: Walk) -> None:
     walk.blocks.append(f"{ITEM}{key}")
 
 
+def _ding(walk: Walk) -> None:
+    walk.write(DINGBATS.get(joined(walk.gullet.argument()).strip(), ""))
+
+
 def _quantity(name: str) -> Command:
     def put_quantity(walk: Walk) -> None:
         walk.write(in_text(quantity(walk.gullet, name) or []))
@@ -324,7 +371,8 @@ COMMANDS: Final[dict[str, Command]] = {
     **dict.fromkeys(("hhline", "Xhline", "specialrule"), _rule("m")),
     **dict.fromkeys(("cmidrule", "cline"), _cmidrule),
     **FRONT,
-    **dict.fromkeys(("input", "include", "subfile", "InputIfFileExists"), _input),
+    **dict.fromkeys(("input", "include", "subfile", "@input", "@@input"), _input),
+    "InputIfFileExists": _input_if_there,
     **dict.fromkeys(("import", "subimport", "includefrom", "subincludefrom"), _import),
     **dict.fromkeys(("footnote", "footnotetext", "endnote", "tablefootnote"), _footnote),
     **dict.fromkeys(("acknowledgments", "acknowledgements"), _heading_only("Acknowledgments")),
@@ -332,6 +380,11 @@ COMMANDS: Final[dict[str, Command]] = {
     **dict.fromkeys(("verb", "lstinline"), _verb),
     **dict.fromkeys(("subfloat", "subfigure"), _subfloat),
     **dict.fromkeys(_DIMENSIONS, _dimension),
+    **dict.fromkeys(("addbibresource", "addglobalbib", "addsectionbib"), add_source),
+    **dict.fromkeys(("stepcounter", "refstepcounter"), _stepcounter),
+    **DELUXE,
+    "nocite": cite_silently,
+    "ding": _ding,
     "begin": environments.begin,
     "end": environments.end,
     "item": environments.item,

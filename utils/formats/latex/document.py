@@ -20,6 +20,7 @@ from .commands import COMMANDS
 from .environments import ENVIRONMENTS, THEOREMS
 from .references import complete_list, filled
 from .submission import unpack
+from .titlepage import read_title_page
 from .walk import Walk
 
 _MARKS: Final = re.compile(r"<su[pb]>.*?</su[pb]>|\$[^$]*\$|[*\\]|\[[^\]]*\]")
@@ -42,6 +43,7 @@ def read(fetched: Fetched) -> Document:
     walk.run()
     walk.end_document()
     complete_list(walk)
+    read_title_page(walk)
     markdown = without_long_blanks(filled(walk, "\n\n".join(_parts(walk)))).strip()
     if not markdown:
         msg = f"The source from {fetched.source} has no text."
@@ -49,6 +51,8 @@ def read(fetched: Fetched) -> Document:
     title = without_markup(filled(walk, walk.front.title)).replace("*", "")
     found = measure(markdown)
     lost = "the source ends in the middle" if submission.cut_off else ""
+    if walk.absent:
+        lost = f"the text reads in {walk.absent!r}, which is not among the source's files"
     if walk.incomplete or walk.gullet.left <= 0:
         lost = "its files or macros call each other without end"
     return Document(

@@ -19,18 +19,17 @@ _VERBATIM: Final = {
     "lstlisting": "o",
     "minted": "om",
 }
-_UNSEEN: Final = frozenset(
-    (
-        *("comment", "filecontents", "CCSXML", "tikzpicture", "pspicture", "picture"),
-        *("pgfpicture", "feynmandiagram", "fmffile", "asy", "overpic", "circuitikz", "forest"),
-        *("tikzcd", "axis"),
-    )
-)
+_UNSEEN: Final = frozenset(("comment", "filecontents", "CCSXML")) | formulas.DRAWN
 _TABULAR: Final = {
-    **dict.fromkeys(("tabular", "longtable", "array", "supertabular", "deluxetable"), "om"),
+    **dict.fromkeys(("tabular", "longtable", "array", "supertabular"), "om"),
     **dict.fromkeys(("tabularx", "tabulary"), "mom"),
     "tabu": "m",
     "tblr": "om",
+}
+_FRAMED: Final = {
+    "minipage": "ooom",
+    **dict.fromkeys(("adjustwidth", "changemargin", "addmargin"), "mm"),
+    **dict.fromkeys(("multicols", "spacing", "adjustbox", "varwidth", "column", "sideways"), "m"),
 }
 _FLOATS: Final = {
     **dict.fromkeys(("figure", "wrapfigure", "SCfigure", "sidewaysfigure"), "figure"),
@@ -168,6 +167,21 @@ def _put_float(walk: Walk, blocks: list[str]) -> None:
         walk.add(block)
 
 
+def _framed(spec: str) -> Environment:
+    """Text that is set in another place or width."""
+
+    def begin_framed(walk: Walk, name: str) -> None:
+        walk.skip(spec, known=False)
+        walk.open(Scope(name))
+
+    return begin_framed
+
+
+def _deluxetable(walk: Walk, name: str) -> None:
+    walk.skip("omo", known=False)
+    walk.open(Scope(name, "table", lambda blocks: _put_float(walk, blocks)))
+
+
 def _tabular(spec: str) -> Environment:
     def begin_tabular(walk: Walk, name: str) -> None:
         walk.skip("m" + spec if name.endswith("*") else spec, known=False)
@@ -233,8 +247,10 @@ def _quote(walk: Walk, name: str) -> None:
 def _abstract(walk: Walk, name: str) -> None:
     end_front(walk)
     walk.gullet.option()
+    walk.in_abstract = True
 
     def put(blocks: list[str]) -> None:
+        walk.in_abstract = False
         walk.front.abstract = walk.front.abstract or blocks
 
     walk.open(Scope(name, "abstract", put))
@@ -317,6 +333,9 @@ ENVIRONMENTS: Final[dict[str, Environment]] = {
     **dict.fromkeys(("keyword", "keywords", "IEEEkeywords"), _keywords),
     **{name: _headed(said) for name, said in _HEADED.items()},
     **dict.fromkeys(("algorithmic", "algorithmicx"), algorithmic),
+    **{name: _framed(spec) for name, spec in _FRAMED.items()},
+    **dict.fromkeys(("deluxetable", "longdeluxetable", "splitdeluxetable"), _deluxetable),
+    "startdata": _tabular(""),
     "thebibliography": _bibliography,
     "references": _bibliography,
     "subequations": _subequations,

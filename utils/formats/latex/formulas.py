@@ -2,11 +2,12 @@ r"""Mathematics: kept as TeX, with the authors' own commands spelled out and equ
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final, Literal
 
 from ..displayed import displayed, plain_tex
 from .quantities import QUANTITIES, in_formula, quantity
-from .signs import BETWEEN, REFERRED, REFERS
+from .signs import BETWEEN, DINGBATS, REFERRED, REFERS
 from .tokens import PARAGRAPH, joined
 
 if TYPE_CHECKING:
@@ -22,6 +23,14 @@ ENVIRONMENTS: Final[dict[str, tuple[Counts, int]]] = {
 }
 _DROPPED: Final = frozenset(("\\nonumber", "\\notag", "\\displaystyle", "\\allowdisplaybreaks"))
 _REFERENCES: Final = {"\\ref": "r", "\\eqref": "e", "\\cref": "c", "\\Cref": "C", "\\autoref": "C"}
+DRAWN: Final = frozenset(
+    (
+        *("tikzpicture", "pspicture", "picture", "pgfpicture", "feynmandiagram", "fmffile", "asy"),
+        *("overpic", "circuitikz", "forest", "tikzcd", "axis"),
+    )
+)
+_COUNTER: Final = re.compile(r"\\the([A-Za-z]{1,40})")
+_BETWEEN_COLUMNS: Final = re.compile(r"[@!<>]\s{0,9}\{[^{}]{0,99}\}|\{[^{}]{0,99}\}")
 _BREAKS: Final = ("\\\\", "\\cr", "\\tabularnewline")
 
 
@@ -49,7 +58,10 @@ class _Reader:
                     self.gullet.put_back([lexeme])
                     break
                 continue
-            depth += (lexeme in ("{", "\\begin")) - (lexeme in ("}", "\\end"))
+            if lexeme in ("\\begin", "\\end"):
+                depth += self._environment(lexeme)
+                continue
+            depth += (lexeme == "{") - (lexeme == "}")
             if lexeme in _BREAKS and not depth:
                 self.gullet.star()
                 self.gullet.option()
@@ -71,29 +83,64 @@ class _Reader:
             self.gullet.put_back(["{", *name, "}"])
         return lexeme == self.end
 
+    def _environment(self, lexeme: str) -> int:
+        """An environment's beginning or end inside, and by how much it nests; drawings go."""
+        name = joined(self.gullet.argument()).strip()
+        if lexeme == "\\begin" and name.rstrip("*") in DRAWN:
+            self.gullet.raw(f"\\end{{{name}}}")
+            self.tex.append(r"\text{[diagram]}")
+            return 0
+        if name == "tabular":  # which mathematics has not
+            name = "array"
+            if lexeme == "\\begin":
+                self.gullet.option()
+                columns = re.findall(
+                    r"[lcr]", _BETWEEN_COLUMNS.sub("", joined(self.gullet.argument()))
+                )
+                name = f"array}}{{{''.join(columns) or 'c'}"
+        self.tex += [lexeme, "{", name, "}"]
+        return 1 if lexeme == "\\begin" else -1
+
     def _is_told(self, lexeme: str) -> bool:
         """Whether a command says something about the formula; it is taken."""
         if lexeme == "\\label":
-            self.labels.append(joined(self.gullet.argument()).strip())
+            self.labels.append(self._key())
         elif lexeme == "\\tag":
             self.gullet.star()
-            self.tag = joined(self.gullet.argument()).strip("$ ")
+            self.tag = self._counted(joined(self.gullet.argument()).strip("$ "))
+        elif lexeme in ("\\stepcounter", "\\refstepcounter"):
+            self.walk.numbers.step(self._key())
         elif lexeme in ("\\eqno", "\\leqno"):
-            number = []
-            while (lexeme := self.gullet.expanded()) not in ("", "$", PARAGRAPH):
-                number.append(lexeme)
-            self.gullet.put_back([lexeme] if lexeme else [])
-            self.tag = joined(number).strip(" ()")
+            self._number_at_the_end()
         elif lexeme in _DROPPED:
             self.bare = self.bare or lexeme in ("\\nonumber", "\\notag")
         elif lexeme in _REFERENCES:
-            key = joined(self.gullet.argument()).strip()
-            self.tex.append(f"{REFERS}{_REFERENCES[lexeme]}{BETWEEN}{key}{REFERRED}")
+            self.tex.append(f"{REFERS}{_REFERENCES[lexeme]}{BETWEEN}{self._key()}{REFERRED}")
         elif lexeme == "\\ensuremath":
             self.gullet.put_back(["{", *self.gullet.argument(long=True), "}"])
+        elif lexeme == "\\ding":
+            self.tex.append(f"\\text{{{DINGBATS.get(self._key(), '')}}}")
         else:
             return self._is_quantity(lexeme)
         return True
+
+    def _key(self) -> str:
+        return joined(self.gullet.argument()).strip()
+
+    def _number_at_the_end(self) -> None:
+        r"""``\eqno``: the rest of the formula is its number, but for a label."""
+        number = []
+        while (lexeme := self.gullet.expanded()) not in ("", "$", PARAGRAPH):
+            if lexeme == "\\label":
+                self.labels.append(self._key())
+            else:
+                number.append(lexeme)
+        self.gullet.put_back([lexeme] if lexeme else [])
+        self.tag = self._counted(joined(number).strip(" ()"))
+
+    def _counted(self, tag: str) -> str:
+        """A number in which counters stand by name."""
+        return _COUNTER.sub(lambda counter: self.walk.numbers.number(counter[1]), tag)
 
     def _is_quantity(self, lexeme: str) -> bool:
         """Whether a command of siunitx stands here; it is taken, as renderers do not know it."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from .packages import learn
+from .signs import LARGE
 from .tokens import joined
 from .walk import Command, Walk
 
@@ -78,10 +80,19 @@ def _title(walk: Walk) -> None:
     walk.gullet.option()
     tokens = walk.gullet.argument(long=True)
     walk.front.title = walk.front.title or walk.line(_without_notes(tokens))
+    walk.front.opens = not walk.front.title
+
+
+def _large(walk: Walk) -> None:
+    """Mark what may be the title of a page set by hand."""
+    if walk.in_document and walk.front.opens and walk.scopes:
+        walk.write(LARGE[0])
+        walk.scopes[-1].mark = LARGE[1] + walk.scopes[-1].mark
 
 
 def _author(walk: Walk) -> None:
     _begin_front(walk)
+    walk.gullet.star()
     walk.gullet.option()
     told: list[str] = []
     for lexeme in _without_notes(walk.gullet.argument(long=True)):
@@ -118,10 +129,12 @@ def _without_notes(tokens: list[str]) -> list[str]:
 def _abstract(walk: Walk) -> None:
     r"""``\abstract{…}``, in some journals several arguments long."""
     end_front(walk)
+    outer, walk.in_abstract = walk.in_abstract, True
     while walk.gullet.peek() == "{":
         with walk.apart(walk.gullet.argument(long=True)) as blocks:
             pass
         walk.front.abstract += blocks
+    walk.in_abstract = outer
 
 
 def _keywords(walk: Walk) -> None:
@@ -145,7 +158,7 @@ def _usepackage(walk: Walk) -> None:
     for name in joined(walk.gullet.argument()).split(","):
         walk.bibliography.follow(name.strip(), options)
         if file := walk.submission.find(name, walk.folder, ".sty"):
-            walk.insert(file)
+            learn(walk, file)
 
 
 def _newtheorem(walk: Walk) -> None:
@@ -164,8 +177,11 @@ def _newtheorem(walk: Walk) -> None:
 
 
 FRONT: Final[dict[str, Command]] = {
-    **dict.fromkeys(("title", "icmltitle", "Title"), _title),
-    **dict.fromkeys(("author", "Author", "IEEEauthorblockN", "icmlauthor"), _author),
+    **dict.fromkeys(("title", "icmltitle", "mlsystitle", "aistatstitle", "Title"), _title),
+    **dict.fromkeys(
+        ("author", "Author", "IEEEauthorblockN", "icmlauthor", "mlsysauthor", "coltauthor"), _author
+    ),
+    **dict.fromkeys(("Large", "LARGE", "huge", "Huge"), _large),
     **dict.fromkeys(("keywords", "keyword"), _keywords),
     **dict.fromkeys(("usepackage", "RequirePackage"), _usepackage),
     **dict.fromkeys(("documentclass", "documentstyle"), _document_class),

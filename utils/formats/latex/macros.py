@@ -10,7 +10,8 @@ more than a long paper.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Final, NamedTuple
 
 from .tokens import PARAGRAPH, Tokens, joined
@@ -37,8 +38,28 @@ _NOTHING: Final = frozenset(
     )
 )
 _INTERNAL: Final = re.compile(r"\\(?:@(?:ifnextchar|ifstar|ifundefined|for|tempcnta)|futurelet)")
+# What a package's command does beyond setting words.
+_MACHINERY: Final = frozenset(
+    rf"\{name}"
+    for name in (
+        *("hbox", "vbox", "vskip", "hskip", "hrule", "vrule", "advance", "dimen", "special", "box"),
+        *("setbox", "setlength", "addtolength", "begingroup", "futurelet", "newpage", "kern"),
+        *("vspace", "hspace", "thispagestyle", "write", "openin", "read", "relax", "penalty"),
+    )
+)
 _DOCUMENT: Final = ["\\begin", "{", "document", "}"]
 _DIGITS: Final = "123456789"
+
+
+def _is_machinery(body: list[str]) -> bool:
+    return any(lexeme in _MACHINERY or (lexeme[0] == "\\" and "@" in lexeme) for lexeme in body)
+
+
+def _label_in(body: list[str]) -> list[str]:
+    """The label that a definition sets, among things only TeX understands."""
+    at = body.index("\\label")
+    end = next((n for n in range(at, len(body)) if body[n] == "}"), at)
+    return body[at : end + 1]
 
 
 class Macro(NamedTuple):
@@ -48,6 +69,7 @@ class Macro(NamedTuple):
     default: list[str] | None
     body: list[str]
     size: int
+    sized: bool = False  # a star or an option before its arguments says how large its brackets are
 
     @classmethod
     def of(cls, arity: int, default: list[str] | None, body: list[str]) -> Macro:
@@ -75,6 +97,7 @@ class Gullet(Tokens):
         self.left = _SPARE + _GROWTH * size
         self.in_math = False
         self._conditionals_end = True
+        self._learning = 0
         self._known = known
 
     def expanded(self) -> str:
@@ -96,9 +119,19 @@ class Gullet(Tokens):
             elif lexeme == "\\xspace":
                 if self._wants_blank():
                     return " "
-            elif lexeme not in _NOTHING and not self._defines(lexeme):
+            elif lexeme not in _NOTHING and not self.defines(lexeme):
                 return lexeme
         return ""
+
+    @contextmanager
+    def learning(self, text: str) -> Iterator[None]:
+        """Read a package meanwhile, whose definitions count only where they are no machinery."""
+        self._learning += 1
+        try:
+            with self.apart(text):
+                yield
+        finally:
+            self._learning -= 1
 
     def _wants_blank(self) -> bool:
         r"""Whether ``\xspace`` sets one: TeX itself drops the blank behind a command."""
@@ -126,6 +159,9 @@ class Gullet(Tokens):
         if not macro.arity:
             return macro.body
         arguments: list[list[str]] = []
+        if macro.sized:
+            self.star()
+            self.option()
         if macro.default is not None:
             given = self.option()
             arguments.append(macro.default if given is None else given)
@@ -185,7 +221,7 @@ class Gullet(Tokens):
 
     # --- definitions ----------------------------------------------------------------------------
 
-    def _defines(self, lexeme: str) -> bool:
+    def defines(self, lexeme: str) -> bool:
         """Whether *lexeme* begins a definition, which is taken and kept."""
         if lexeme in _DEFINERS:
             self._newcommand()
@@ -199,10 +235,8 @@ class Gullet(Tokens):
             name, spec, body = self._name(), joined(self.argument()), self.argument(long=True)
             default: list[str] | None = [] if spec.lstrip().startswith(("o", "O")) else None
             self._keep(name, Macro.of(len(re.findall("[moO]", spec)), default, body))
-        elif lexeme == "\\DeclarePairedDelimiter":
-            name, left, right = self._name(), self.argument(), self.argument()
-            body = ["\\left", *left, "#", "1", "\\right", *right]
-            self._keep(name, Macro.of(1, None, body))
+        elif lexeme.startswith("\\DeclarePairedDelimiter"):
+            self._delimiters(lexeme)
         elif lexeme == "\\DeclareSIUnit":
             self.option()
             self._keep(self._name(), Macro.of(0, None, self.argument()))
@@ -215,6 +249,19 @@ class Gullet(Tokens):
         else:
             return False
         return True
+
+    def _delimiters(self, lexeme: str) -> None:
+        r"""``\DeclarePairedDelimiter`` of mathtools, ``X`` and ``XPP`` with bodies of their own."""
+        extended = lexeme.endswith("XPP")
+        name = self._name()
+        arity = self._signature()[0] or 1
+        before = self.argument(long=True) if extended else []
+        left, right = self.argument(), self.argument()
+        after = self.argument(long=True) if extended else []
+        inner = self.argument(long=True) if "X" in lexeme else ["#", "1"]
+        inner = [lexeme for lexeme in inner if lexeme != "\\delimsize"]
+        body = [*before, "\\left", *left, *inner, "\\right", *right, *after]
+        self._keep(name, Macro.of(arity, None, body)._replace(sized=True))
 
     def _newcommand(self) -> None:
         self.star()
@@ -230,6 +277,8 @@ class Gullet(Tokens):
         self.star()
         name, (count, default) = joined(self.argument()).strip(), self._signature()
         begin, end = self.argument(long=True), self.argument(long=True)
+        if self._learning and _is_machinery([*begin, *end]):
+            return
         self.environments[name] = (Macro.of(count, default, begin), end)
 
     def _def(self) -> None:
@@ -265,10 +314,14 @@ class Gullet(Tokens):
     def _keep(self, name: str, macro: Macro) -> None:
         """Keep a definition, unless it would hide a part of the paper or needs TeX's inside."""
         cites = len(macro.body) == 1 and macro.body[0].startswith("\\cite")
-        if name[:1] != "\\" or (self._known(name) and not cites):
+        refers = name != "\\ref" and name.endswith("ref") and "\\ref" in macro.body
+        if name[:1] != "\\" or (self._known(name) and not cites and not refers):
             return
         # What calls itself never ends here, where tests count as failed.
-        if any(map(_INTERNAL.match, macro.body)) or name in macro.body:
+        internal = any(map(_INTERNAL.match, macro.body)) or name in macro.body
+        if internal and "\\label" in macro.body and name not in macro.body:
+            macro = macro._replace(body=_label_in(macro.body))
+        elif internal or (self._learning and _is_machinery(macro.body)):
             self.macros.pop(name, None)
             return
         self.macros[name] = macro

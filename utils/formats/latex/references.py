@@ -10,24 +10,18 @@ from __future__ import annotations
 import posixpath
 import re
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from .bibtex import bib_entries, biblatex_entries, composed, named
+from .numbers import Label
 from .signs import BETWEEN, REFERRED, REFERS
 from .tokens import joined
-
-if TYPE_CHECKING:
-    from .numbers import Label
-    from .walk import Command, Walk
+from .walk import Command, Walk
 
 _PLACE: Final = re.compile(f"{REFERS}([^{REFERS}{REFERRED}]*){REFERRED}")
 _MARK: Final = re.compile("[\ue000-\uf8ff\x1f]")
+_MOST_CITED: Final = 20_000
 _NESTED: Final = 3  # citations in a citation's note
-_LABEL: Final = re.compile(r"(.{1,200}?)\s*\(\s*((?:\d{4}|in press|in prep)[^()\s]{0,9})\s*\)")
-_NUMERIC: Final = re.compile(
-    r"\bnumbers\b|\bsuper\b|style=(?:numeric|phys|nature|science|ieee)|\bnumerical\b"
-)
-_NAMES: Final = re.compile(r"authoryear|author-year|style=(?:apa|chicago|mla|authortitle)")
 _SHOWN: Final = {
     "section": "Section",
     "subsection": "Section",
@@ -43,75 +37,6 @@ _SHOWN: Final = {
 }
 
 
-class Bibliography:
-    """The list of references, and how the text cites it."""
-
-    def __init__(self) -> None:
-        self.entries: dict[str, str] = {}
-        self.files: dict[str, None] = {}
-        self._labels: dict[str, tuple[str, str]] = {}
-        self._by_names: bool | None = None
-        self._natbib = False
-        self._numbers: dict[str, str] = {}
-        self.composed = False  # of data files, whose labels are ours
-        self.is_read = False  # the list that came made, which is one for the whole paper
-
-    def follow(self, package: str, options: str) -> None:
-        """Cite as a class or package does."""
-        self._natbib = self._natbib or package == "natbib"
-        if package.startswith("revtex") and not _NAMES.search(options):
-            self._by_names = False
-        elif package in ("natbib", "biblatex", "cite") or package.startswith("elsarticle"):
-            if _NUMERIC.search(options) or package == "cite":
-                self._by_names = False
-            elif _NAMES.search(options):
-                self._by_names = True
-            elif package == "biblatex":
-                self._by_names = False
-
-    def add(self, key: str, text: str) -> None:
-        """Add an entry, unless it is there."""
-        self.entries.setdefault(key, text)
-
-    def label(self, key: str, text: str) -> None:
-        """Keep what natbib's label says: ``Roe et al.(2024)Roe, Doe, and Poe``."""
-        if match := _LABEL.match(text):
-            self._labels.setdefault(key, (match[1].strip(), match[2]))
-
-    def by_names(self) -> bool:
-        """Whether the text cites by names and years."""
-        if self.composed and not self._natbib and self._by_names is None:
-            return False
-        if self._by_names is not None:
-            return self._by_names and bool(self._labels)
-        return bool(self._labels) and 2 * len(self._labels) >= len(self.entries)
-
-    def citation(self, kind: str, keys: str, before: str, after: str) -> str:
-        """A citation as the text shows it."""
-        known = list(dict.fromkeys(key for part in keys.split(",") if (key := part.strip())))
-        if self.by_names() or kind in ("a", "y"):
-            return self._by_name(kind, known, before, after)
-        if len(self._numbers) != len(self.entries):
-            self._numbers = {key: str(number) for number, key in enumerate(self.entries, 1)}
-        marks = ", ".join(self._numbers.get(key, "?") for key in known)
-        inner = " ".join(filter(None, (before, ", ".join(filter(None, (marks, after))))))
-        names = self._labels.get(known[0], ("", ""))[0] if kind == "t" and len(known) == 1 else ""
-        return f"{names} [{inner}]".strip()
-
-    def _by_name(self, kind: str, keys: list[str], before: str, after: str) -> str:
-        told = [self._labels.get(key, (key, "")) for key in keys]
-        if kind == "a":
-            return "; ".join(names for names, _ in told)
-        if kind == "y":
-            return ", ".join(year or names for names, year in told)
-        if kind in ("t", "c"):
-            more = f", {after}" if after else ""
-            return "; ".join(f"{names} ({year}{more})" if year else names for names, year in told)
-        cited = "; ".join(", ".join(filter(None, pair)) for pair in told)
-        inner = " ".join(filter(None, (before, ", ".join(filter(None, (cited, after))))))
-        return inner if kind == "n" else f"({inner})"
-
-
 def cite(kind: str) -> Command:
     """The command that cites in one of the ways."""
 
@@ -120,12 +45,25 @@ def cite(kind: str) -> Command:
         options = [walk.gullet.option(), walk.gullet.option()]
         notes = [walk.line(option) for option in options if option is not None]
         keys = joined(walk.gullet.argument())
-        if len(walk.cited) < 20_000:
+        if len(walk.cited) < _MOST_CITED:
             walk.cited |= dict.fromkeys(key.strip() for key in keys.split(","))
         before, after = notes if len(notes) == 2 else ("", *notes, "")[:2]
         walk.refer("cite", kind, keys, before, after)
 
     return write_citation
+
+
+def cite_silently(walk: Walk) -> None:
+    r"""``\nocite``: the list has it, the text does not; ``*`` is all of them."""
+    keys = joined(walk.gullet.argument()).split(",")
+    if len(walk.cited) < _MOST_CITED:
+        walk.cited |= dict.fromkeys(key.strip() for key in keys)
+
+
+def add_source(walk: Walk) -> None:
+    r"""``\addbibresource``: a data file for the list."""
+    walk.gullet.option()
+    walk.bibliography.files[walk.gullet.file_name().strip()] = None
 
 
 def read_list(walk: Walk) -> None:
@@ -155,9 +93,10 @@ def complete_list(walk: Walk) -> None:
     find = partial(walk.submission.find, folder=walk.folder, ending=".bib")
     found: dict[str, dict[str, str]] = {}
     for file in filter(None, dict.fromkeys(map(find, walk.bibliography.files))):
-        missing = walk.cited.keys() - found.keys()
+        missing = _Everything() if "*" in walk.cited else walk.cited.keys() - found.keys()
         found |= bib_entries(walk.submission.files[file], missing)
-    for key in walk.cited:
+    keys = [*walk.cited, *found] if "*" in walk.cited else walk.cited
+    for key in keys:
         if key in found:
             _add(walk, key, found[key])
 
@@ -170,6 +109,11 @@ def _add(walk: Walk, key: str, fields: dict[str, str]) -> None:
         walk.bibliography.composed = True
         walk.bibliography.add(key, text)
         walk.bibliography.label(key, walk.line(named(fields)))
+
+
+class _Everything:
+    def __contains__(self, key: object) -> bool:
+        return True
 
 
 def filled(walk: Walk, text: str) -> str:

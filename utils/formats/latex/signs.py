@@ -9,6 +9,9 @@ from typing import Final
 # The reader's own marks, in the private use area, which is taken out of every source.
 ITALIC, BOLD, MONO = ("\ue001", "\ue002"), ("\ue003", "\ue004"), ("\ue005", "\ue006")
 CELL, ROW, RULE, ITEM = "\ue010", "\ue011", "\ue012", "\ue013"
+# On a title page set by hand: the ends of lines, and what is set large.
+LINE: Final = "\ue030"
+LARGE: Final = ("\ue031", "\ue032")
 WIDE, HIGH, SPANS = "\ue014", "\ue015", "\ue016"
 REFERS, BETWEEN, REFERRED = "\ue020", "\ue021", "\ue022"
 
@@ -159,7 +162,7 @@ LAYOUT: Final = {
     for spec, names in {
         "": "noindent indent centering raggedright raggedleft tableofcontents newpage "
         "clearpage cleardoublepage pagebreak nopagebreak smallskip medskip bigskip vfill vfil "
-        "tiny scriptsize footnotesize small normalsize large Large LARGE huge Huge onecolumn "
+        "tiny scriptsize footnotesize small normalsize large onecolumn "
         "twocolumn rm normalfont rmfamily sffamily sf upshape mdseries sc scshape boldmath "
         "unboldmath singlespacing doublespacing onehalfspacing frenchspacing nonfrenchspacing "
         "sloppy fussy balance flushbottom raggedbottom listoffigures listoftables printindex "
@@ -170,9 +173,9 @@ LAYOUT: Final = {
         "m": "vspace hspace bibliographystyle pagestyle thispagestyle pagenumbering hyphenation "
         "graphicspath usetikzlibrary index glsresetall vphantom phantom hphantom "
         "color pagecolor rowcolor selectlanguage urlstyle special linespread "
-        "geometry hypersetup sisetup pgfplotsset tikzset lstset theoremstyle "
-        "stepcounter enlargethispage preprint date "
-        "BibitemShut nocite citestyle "
+        "hypersetup sisetup pgfplotsset tikzset lstset theoremstyle "
+        "enlargethispage preprint date "
+        "BibitemShut citestyle savegeometry loadgeometry newgeometry "
         " extracolsep thanksref corref "
         "fnref inst altaffilmark orcid orcidlink orcidID received revised accepted "
         "printead authorrunning titlerunning "
@@ -188,7 +191,7 @@ LAYOUT: Final = {
         "om": "affiliation affil address institute altaffiliation curraddr thanks "
         "IEEEauthorblockA subjclass dedicatory icmlaffiliation icmlcorrespondingauthor pacs PACS "
         "collaboration affaddr includegraphics captionsetup setlist ccsdesc lstinputlisting "
-        " cellcolor includepdf "
+        " cellcolor includepdf geometry "
         "setcitestyle includesvg ead equalcont alsoaffiliation correspondingauthor orgdiv "
         "cortext fntext tnotetext nonumnote phone fax authornote",
         "omm": "rule titleformat acmConference",
@@ -237,6 +240,17 @@ DRESSES: Final = {
     "uline": ("<u>", "</u>"),
     "underline": ("<u>", "</u>"),
     "enquote": ("“", "”"),
+}
+# Behind pifont's numbers stand the dingbats of Unicode in their order, but for these.
+DINGBATS: Final = {
+    **{str(number): chr(0x2701 + number - 33) for number in range(33, 127)},
+    **{str(number): chr(0x2761 + number - 161) for number in range(161, 168)},
+    **{str(number): chr(0x2460 + number - 172) for number in range(172, 182)},
+    **{str(number): chr(0x2776 + number - 182) for number in range(182, 213)},
+    **{str(number): chr(0x2798 + number - 216) for number in (*range(216, 240), *range(241, 255))},
+    **dict(zip(("37", "42", "43", "72", "108"), "☎☛☞★●", strict=True)),
+    **dict(zip(("110", "115", "116", "117", "119"), "■▲▼◆◗", strict=True)),
+    **dict(zip(("168", "169", "170", "171", "213", "214", "215"), "♣♦♥♠→↔↕", strict=True)),
 }
 _LIGATURES: Final = (("``", "“"), ("''", "”"), ("---", "—"), ("--", "–"), ("`", "‘"), ("'", "’"))
 _DRESSED: Final = tuple(

@@ -214,6 +214,19 @@ class Tokens:
         frame.at = match.end()
         return _LINE_END.sub("", match[1])
 
+    def file_name(self) -> str:
+        r"""A file's name, in braces or, as plain TeX has it, up to the next blank."""
+        if self.peek() == "{":
+            return joined(self.argument())
+        parts: list[str] = []
+        while (lexeme := self.take()) and lexeme not in (" ", PARAGRAPH, "{", "}"):
+            if lexeme[0] == "\\":
+                break
+            parts.append(lexeme)
+        if lexeme:
+            self.put_back([lexeme])
+        return "".join(parts)
+
     def raw_sign(self) -> str:
         """The next character, uncut."""
         frame = self._frames[-1] if len(self._frames) > self._floor else _Frame("")

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from ..jats.text import escape, guard_start, tidy
+from .bibliography import Bibliography
 from .macros import Gullet
 from .numbers import Label, Numbers
 from .quantities import QUANTITIES
-from .references import Bibliography
 from .signs import (
     ACCENTS,
     BETWEEN,
@@ -55,7 +55,8 @@ class Scope:
 
     ``then`` gets its blocks when it ends; without, they are the outer one's. ``mark`` is written
     at its end. ``kind`` tells commands inside where they are; ``held``, whether its blocks are kept
-    apart, as they are not in the depth that only attacks reach.
+    apart, as they are not in the depth that only attacks reach; ``number``, what the paper itself
+    calls a table.
     """
 
     ends: str
@@ -64,6 +65,7 @@ class Scope:
     mark: str = ""
     blocks: list[str] = field(default_factory=list)
     held: bool = False
+    number: str = ""
     current: Label = field(default_factory=lambda: Label("", ""))
 
 
@@ -78,6 +80,7 @@ class Front:
     doi: str = ""
     begun: tuple[list[str], int] | None = None  # blocks, and where in them authors are told first
     references: list[str] = field(default_factory=list)
+    opens: bool = True  # until there is a title or a heading, a title page may be set by hand
 
 
 class Walk:
@@ -120,6 +123,11 @@ class Walk:
         self.cited: dict[str, None] = {}
         self.folder = submission.main.rpartition("/")[0]
         self.has_chapters = self.in_document = self.in_appendix = False
+        self.absent = ""  # the first file the text reads in that did not come
+        self.in_abstract = False
+        self.learnt: set[str] = set()  # packages begun, and how many are read to their end
+        self.learned = 0
+        self.deluxe_head: list[str] = []  # of the table begun
         self.incomplete = False  # files read each other in beyond all bounds
         self._depth = self._held = 0
         self._floor = 0  # scopes below it are out of reach for what is read apart
