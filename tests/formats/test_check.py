@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.own_words import prose
 from utils.errors import BadContent
 from utils.formats import html, jats
 from utils.formats.check import completeness, identity, judge
@@ -43,18 +44,24 @@ HEAD = (
 )
 
 
+def paragraphs(times: int, start: int = 0) -> str:
+    """So many paragraphs of 60 words, all different."""
+    return "".join(f"<p>{prose(60, start + 10 * number)}</p>" for number in range(times))
+
+
 def page(body: str, head: str = "", url: str = "https://publisher.test/a") -> Document:
     sent = f"<html><head>{head}</head><body>{body}</body></html>".encode()
     return html.read(Fetched(body=sent, media="html", url=url, source="publisher", via="publisher"))
 
 
 def article(paper: Paper = PAPER, times: int = 8, extra: str = "") -> Document:
-    """A page with abstract, two sections of *times* paragraphs in all, and two references."""
-    half = f"<p>{BODY}</p>" * (times // 2)
+    """A page with abstract, two sections of *times* paragraphs in all, and three references."""
+    cited = "<p>Such colours were seen before [1], as was rain [2], and both later [3].</p>"
     return page(
         f"<article><h1>{paper.title}</h1><h2>Abstract</h2><p>{paper.abstract}</p>"
-        f"<h2>Introduction</h2>{half}<h2>Results</h2>{half}"
-        f"<h2>References</h2><ol><li>Roe 2001</li><li>Poe 2002</li></ol></article>{extra}",
+        f"<h2>Introduction</h2>{paragraphs(times // 2)}{cited}"
+        f"<h2>Results and discussion</h2>{paragraphs(times // 2, start=500)}"
+        f"<h2>References</h2><ol><li>Roe 2001</li><li>Poe 2002</li><li>Doe 2003</li></ol></article>{extra}",
         HEAD.format(paper),
     )
 
@@ -109,7 +116,7 @@ def test_an_article_passes_with_evidence() -> None:
         (LANDING + SMALL_PRINT, "", "", "abstract_only"),
         (LANDING + "<form><input type='password'></form>", "", "", "abstract_only"),
         (LANDING + f"<h2>Preview</h2><p>{ABSTRACT}</p>", "", "", "abstract_only"),
-        (LANDING + f"<h2>Section snippets</h2><p>{BODY * 12}</p>", "", "", "partial"),
+        (LANDING + f"<h2>Section snippets</h2>{paragraphs(12)}", "", "", "partial"),
         ("", "", "", "empty"),
     ],
 )
@@ -119,12 +126,12 @@ def test_what_is_no_whole_paper_is_named(body: str, head: str, url: str, named: 
 
 def test_headings_with_hardly_a_word_under_them_are_no_paper() -> None:
     sections = "".join(f"<h2>Section {name}</h2><p>Some words.</p>" for name in "ABCDEF")
-    emptied = page(f"{LANDING}<h2>Introduction</h2><p>{BODY * 5}</p>{sections}", HEAD.format(PAPER))
+    emptied = page(f"{LANDING}<h2>Introduction</h2>{paragraphs(5)}{sections}", HEAD.format(PAPER))
     assert verdict(emptied) == "partial"
 
 
 def test_the_first_page_of_a_pdf_cites_what_it_does_not_list() -> None:
-    text = "Bees learn colours [1]. They forget them in rain [2,3], as was seen before [4-7]. " * 30
+    text = f"{prose(900)} Bees learn colours [1]. They forget them in rain [2,3], as others saw [4-7]."
     first = Document(
         f"# {PAPER.title}\n\n## Abstract\n\n{ABSTRACT}\n\n## Introduction\n\n{text}",
         title=PAPER.title,
@@ -134,7 +141,9 @@ def test_the_first_page_of_a_pdf_cites_what_it_does_not_list() -> None:
         pages=1,
     )
     assert verdict(first) == "partial"
-    assert verdict(replace(first, references=7)) == "full_text"
+    listed = "".join(f"{number}. Roe A. Bees of 19{number}0. Hive 19{number}1.\n" for number in range(1, 8))
+    whole = replace(first, markdown=f"{first.markdown}\n\n## References\n\n{listed}", references=7)
+    assert verdict(whole) == "full_text"
 
 
 def test_a_login_page_that_names_the_paper_is_a_login_page() -> None:
@@ -178,8 +187,8 @@ def test_an_article_about_captchas_and_paywalls_passes() -> None:
 def test_an_editorial_of_four_hundred_words_passes() -> None:
     paper = replace(PAPER, title="Why bees matter to all of us", abstract="")
     extra = "<form action='/login'><input type='password'></form>"
-    document = page(f"<h1>{paper.title}</h1>{f'<p>{BODY}</p>' * 7}{extra}", HEAD.format(paper))
-    assert 380 < document.body_words < 450
+    document = page(f"<h1>{paper.title}</h1>{paragraphs(6)}{extra}", HEAD.format(paper))
+    assert 380 < document.body_words < 470
     assert verdict(document, paper) == "full_text"
 
 
@@ -208,7 +217,10 @@ def test_papers_in_other_scripts_pass() -> None:
     abstract = (
         "蜜蜂は学習した花の色に戻る。二百匹の採餌蜂を訓練し、九日間すべての訪問を記録した。" * 4
     )
-    body = "巣箱は南斜面に置かれ、正午に開かれた。観察者は着地を数え、風を記した。" * 20
+    body = "".join(
+        f"巣箱は南斜面に置かれ、{n}日目の正午に開かれた。学習した花の色に戻る採餌蜂を観察者が{n}回数えた[{n}]。"
+        for n in range(1, 30)
+    )
     paper = replace(
         PAPER,
         title="[Memory of colour in bees].",
@@ -217,6 +229,7 @@ def test_papers_in_other_scripts_pass() -> None:
     )
     document = page(
         f"<h1>採餌蜂における色の記憶</h1><h2>要旨</h2><p>{abstract}</p><h2>方法</h2><p>{body}</p>"
+        f"<h2>文献</h2><ol>{'<li>佐藤. 採餌蜂. 2001.</li>' * 29}</ol>"
     )
     assert verdict(document, paper) == "full_text"
     closed = page(f"<h1>採餌蜂における色の記憶</h1><h2>要旨</h2><p>{abstract}</p>")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pytest
 
 from utils.formats import jats
@@ -22,7 +24,7 @@ def article(body: str, refs: int = 0, meta: str = "") -> Document:
     return jats.read(Fetched(xml.encode(), "jats", "https://pmc.test/a", "pmc", "pmc_cloud"))
 
 
-def section(title: str, times: int, cites: range = range(0)) -> str:
+def section(title: str, times: int, cites: Iterable[int] = ()) -> str:
     cited = "".join(f'<xref ref-type="bibr" rid="r{n}">{n}</xref>' for n in cites)
     return f"<sec><title>{title}</title><p>{SENTENCE * times} {cited}</p></sec>"
 
@@ -35,27 +37,59 @@ PAGES = "<fpage>11</fpage><lpage>{}</lpage>"
 COUNTS = '<counts><fig-count count="{}"/></counts>'
 INTRODUCTION = section("1. Introduction", 10, range(12))
 PARTS = {
-    "cites few": (section("Colours", 20, range(3)), 20, "", "261 words cite 3 of 20 references"),
-    "lists many": (section("Colours", 10), 40, "", "130 words for 40 references"),
-    "many pages": (section("Colours", 20), 0, PAGES.format(30), "260 words for 20 pages"),
+    "cites few": (section("Comment", 20, range(3)), 20, "", "261 words cite 3 of 20 references"),
+    "lists many": (section("Comment", 10), 40, "", "130 words for 40 references"),
+    "leaves out a row": (
+        section("Comment", 40, [*range(8), *range(12, 20)]),
+        20,
+        "",
+        "521 words cite 16 of 20 references, and none of 4 in a row",
+    ),
+    "leaves out the last": (
+        section("Comment", 40, range(17)),
+        20,
+        "",
+        "521 words cite 17 of 20 references, and none of the last 3",
+    ),
+    "many pages": (section("Comment", 20), 0, PAGES.format(30), "260 words for 20 pages"),
     "no results": (
         INTRODUCTION + section("Methods", 10),
         12,
         "",
-        "261 words that end before the results",
+        "no section after 'Methods' concludes, no results among the sections",
+    ),
+    "a lost link": (
+        section("Comment", 30, range(9)) + pointing("fig", "f1"),
+        9,
+        "",
+        "figure f1 is referred to, but not there",
     ),
     "no figures": (
-        section("Colours", 30, range(9)) + pointing("fig", "f1", "f2"),
+        section("Comment", 30, range(9)) + pointing("fig", "f1", "f2"),
         9,
         "",
         "figure f1 and 1 more are referred to, but not there",
     ),
-    "figures stated": (section("Colours", 30), 0, COUNTS.format(4), "0 of 4 figures stated"),
+    "figures stated": (section("Comment", 30), 0, COUNTS.format(4), "0 of 4 figures stated"),
+    "a figure left out": (
+        section("Comment", 30)
+        + "".join(f"<fig><label>Figure {number}</label></fig>" for number in (1, 3)),
+        0,
+        "",
+        "figure 2 is missing before figure 3",
+    ),
+    "a section left out": (
+        section("1. Colours", 30) + section("3. Summary", 30),
+        0,
+        "",
+        "section 2 is missing before section 3",
+    ),
     "two weak signs": (
         section("Introduction", 60, range(20)) + section("Results", 60) + pointing("table", "t1"),
         20,
         "",
-        "table t1 is referred to, but not there, no section after 'Results' concludes",
+        "table t1 is referred to, but not there, no section after 'Results' concludes, "
+        "no methods among the sections",
     ),
 }
 
@@ -76,13 +110,24 @@ WHOLES = {
     "a letter": (section("Colours", 10, range(4)), 4, ""),
     "a note without references": (section("Introduction", 10), 0, ""),
     "references nobody links to": (section("Colours", 30), 20, ""),
-    "a long text with a bibliography": (section("Colours", 400, range(3)), 40, ""),
-    "one that cites all": (INTRODUCTION + section("Results", 40), 12, ""),
+    "a long text with a bibliography": (
+        section("Discussion", 400, range(0, 40, 3)),
+        40,
+        "",
+    ),
+    "one that cites all": (
+        INTRODUCTION + section("Results", 40) + section("Discussion", 9),
+        12,
+        "",
+    ),
     "one that cites a range": (section("Colours", 30) + ranged(0, 19), 20, ""),
-    "one that leaves a few uncited": (section("Colours", 30, range(16)), 20, ""),
-    "a single lost link": (section("Colours", 30, range(9)) + pointing("fig", "f1"), 9, ""),
-    "a figure miscounted": (section("Colours", 30), 0, COUNTS.format(1)),
-    "few words for its pages": (section("Colours", 30), 0, PAGES.format(15)),
+    "one that leaves a few uncited": (
+        section("Comment", 30, [*range(9), *range(10, 15), *range(16, 20)]),
+        20,
+        "",
+    ),
+    "a figure miscounted": (section("Comment", 30), 0, COUNTS.format(1)),
+    "few words for its pages": (section("Comment", 30), 0, PAGES.format(15)),
     "pages that are no numbers": (section("Colours", 9), 0, "<fpage>e1</fpage><lpage>e40</lpage>"),
 }
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from tests.own_words import prose, sentences
+from utils.formats.evidence import gather
 from utils.formats.sections import measure
 from utils.formats.wholeness import missing
-from utils.paper import Document
+from utils.identifiers import Ids
+from utils.paper import Document, Paper
 
-SENTENCE = "Observers counted landings on each disc and noted the wind of that day. "  # 13 words
+ABSTRACT = "Bees that had learned a colour came back to it for six days, and forgot it in rain. " * 5
 
 
 def text(**sections: str) -> str:
@@ -21,18 +24,17 @@ def text(**sections: str) -> str:
 
 def found(markdown: str, pages: int = 0, stated: int = 0, abstract: bool = True) -> str:
     counted = measure(markdown)
-    document = Document(
-        markdown,
-        body_words=counted.body_words,
-        headings=counted.headings,
-        references=counted.references,
-        pages=pages,
-    )
-    return missing(document, counted.body_words, stated, abstract)
+    document = Document(markdown, references=counted.references, pages=pages)
+    known = ABSTRACT if abstract else ""
+    return missing(document, gather(document, Paper(Ids(), abstract=known), known), stated)
 
 
 def cites(*numbers: int, form: str = "[{}]") -> str:
-    return "".join(f"{SENTENCE.rstrip('. ')} {form.format(number)}. " for number in numbers)
+    said = sentences(len(numbers), start=700)
+    return " ".join(
+        f"{text.rstrip('.')} {form.format(number)}."
+        for text, number in zip(said, numbers, strict=True)
+    )
 
 
 def listed(count: int) -> str:
@@ -40,11 +42,15 @@ def listed(count: int) -> str:
 
 
 NAMES = "\n".join(f"- Roe{chr(97 + n)} A. Bees. Hive. {1980 + n}." for n in range(20))
-NAMED = "".join(f"{SENTENCE[:-2]} (Roe{chr(97 + n)} et al., {1980 + n}). " for n in range(10))
-LONG = SENTENCE * 90
+NAMED = " ".join(
+    f"{text[:-1]} (Roe{chr(97 + n)} et al., {1980 + n})."
+    for n, text in enumerate(sentences(10, start=600))
+)
+LONG, MORE = f"{prose(1200)} ", prose(1200, start=200)
+SHORT, BRIEF = prose(260, start=400), prose(70, start=500)
 CUT = {
     "citations stop": (
-        text(introduction=LONG + cites(*range(1, 11)), discussion=LONG, references=listed(20)),
+        text(introduction=LONG + cites(*range(1, 11)), discussion=MORE, references=listed(20)),
         {},
         "cites 10 of 20 references and none after 10",
     ),
@@ -55,6 +61,22 @@ CUT = {
         ),
         {},
         "cites 10 of 20 references and none after 10",
+    ),
+    "a page that ends without its list": (
+        text(colours=LONG + cites(1, 2, 3, 4)),
+        {},
+        "cites 4 references and lists none",
+    ),
+    "a row of references left out": (
+        text(introduction=LONG + cites(*range(1, 8), *range(13, 21)), references=listed(20)),
+        {},
+        "cites 15 of 20 references and none of 5 in a row, no section after 'Introduction' concludes",
+    ),
+    "a section left out": (
+        "# Bees\n\n## 1. Colours\n\n" + LONG + "\n\n## 2. Scents\n\n" + MORE
+        + "\n\n## 4. Tables 1 and 3\n\nSee Fig. 1 and Fig. 4. " + SHORT,
+        {},
+        "section 3 is missing before section 4, figure 2 is missing before 4",
     ),
     "a PDF that cites no list": (
         text(colours=LONG + cites(1, 2, 3, 4)),
@@ -67,9 +89,9 @@ CUT = {
         "cites 10 references and lists none",
     ),
     "the first page of a PDF": (
-        text(introduction=SENTENCE * 20, methods=SENTENCE * 5),
+        text(introduction=SHORT, methods=BRIEF),
         {"pages": 1},
-        "325 words that end before the results, and no references",
+        "340 words that end before the results, and no references",
     ),
     "few of the pages": (text(colours=LONG), {"pages": 3, "stated": 12}, "3 of 12 pages"),
     "half of the pages, in mid-sentence": (
@@ -78,17 +100,17 @@ CUT = {
         "6 of 12 pages, ends in mid-sentence ('had learned the')",
     ),
     "headings without text": (
-        text(introduction=LONG, methods=LONG, results="", discussion="", conclusion=""),
+        text(introduction=LONG, methods=MORE, results="", discussion="", conclusion=""),
         {},
         "no text under the last 3 of 5 headings",
     ),
     "few words for the list": (
-        text(colours=SENTENCE * 8, references=listed(20)),
+        text(colours=BRIEF, references=listed(20)),
         {},
-        "104 words for 20 references",
+        "76 words for 20 references",
     ),
     "half of the names, nothing concluded": (
-        text(introduction=LONG + NAMED, results=LONG, references=NAMES),
+        text(introduction=LONG + NAMED, results=MORE, references=NAMES),
         {},
         "names 10 of 20 references, no section after 'Results' concludes",
     ),
@@ -108,7 +130,7 @@ WHOLE = {
         {},
     ),
     "cites all but the last few": (
-        text(colours=LONG + cites(*range(1, 17)), discussion=SENTENCE, references=listed(20)),
+        text(colours=LONG + cites(*range(1, 17)), discussion=BRIEF, references=listed(20)),
         {},
     ),
     "numbers in brackets that cite nothing": (
@@ -116,19 +138,22 @@ WHOLE = {
         {},
     ),
     "half of the names, concluded": (
-        text(introduction=LONG + NAMED, discussion=LONG, references=NAMES),
+        text(introduction=LONG + NAMED, discussion=MORE, references=NAMES),
         {},
     ),
     "a preprint of half the pages": (text(colours=LONG), {"pages": 6, "stated": 12}),
-    "a letter of a page": (text(colours=SENTENCE * 20), {"pages": 1}),
+    "a letter of a page": (text(colours=SHORT), {"pages": 1}),
     "a PDF with a list under no heading": (
         text(colours=LONG + cites(1, 2, 3, 4) + "\n\n" + listed(20).replace("\n", "\n\n")),
         {"pages": 3},
     ),
-    "a page that loads its list later": (text(colours=LONG + cites(1, 2, 3, 4)), {}),
-    "a heading over a figure": (text(introduction=LONG, discussion=LONG, figure_one=""), {}),
+    "a page that loads its list later": (
+        text(colours=LONG + cites(1, 2, 3, 4), references="Loading"),
+        {},
+    ),
+    "a heading over a figure": (text(introduction=LONG, discussion=MORE, figure_one=""), {}),
     "an introduction alone, of a letter": (
-        text(introduction=SENTENCE * 20),
+        text(introduction=SHORT),
         {"pages": 1, "abstract": False},
     ),
 }

@@ -45,6 +45,7 @@ _INITIAL: Final = re.compile(
 _UNICAMERAL: Final = re.compile(
     r"[\u0590-\u08ff\u0900-\u109f\u1100-\u11ff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
 )
+_OTHER: Final = re.compile(r"[\u0370-\u058f\u10a0-\u10ff]{3}[^\u0041-\u024f]{9}")  # Greek, Cyrillic …
 _STOP: Final = re.compile(r"[.!?\u061f\u06d4\u0964\u3002\uff01\uff1f]")
 _CAPTION: Final = re.compile(
     r"\W{0,6}(?:(?:supplement\w{0,9}|extended data|appendix|online)\W{1,3})?"
@@ -146,7 +147,11 @@ def _with_capitals(plain: str, words: tuple[str, ...], capitals: int) -> Kind:
             return "reference"
     if capitals >= _CAPITALS * total and small < 0.3 * total:
         return "name"
-    return "prose" if total >= _SENTENCE and small >= _SMALL * total else "label"
+    if total < _SENTENCE:
+        return "label"
+    # Of other alphabets we know the small words of one language; their sentences look the same.
+    is_sentence = small >= _SMALL * total or (_OTHER.search(plain) and _STOP.search(plain))
+    return "prose" if is_sentence else "label"
 
 
 def _without_capitals(plain: str, length: int) -> Kind:

@@ -26,7 +26,7 @@ from .likeness import (
 )
 from .evidence import Evidence, gather
 from .sections import blocks
-from .wholeness import missing
+from .wholeness import missing, reports_research
 from .words import count_words, folded, shingles
 
 # Words of text beyond the abstract.
@@ -36,7 +36,10 @@ RESEARCH = 300  # the shortest research letters; landing pages leave fewer after
 SECTIONED = 180  # enough when it stands under two headings of its own or more
 OVERLONG = 600  # words; no abstract is that long
 LETTER = 150  # a letter that cites something
-BARE = 350  # an editorial without a citation; less may be the abstract
+BARE = 240  # an editorial without a citation
+PURE = 0.6  # of all words: an editorial is hardly anything but its text
+MANY = 10  # citations or references
+ON_TITLE = 0.1  # of the telling words of the title alone
 PREVIEW = 600  # closed articles show their first lines
 CITES = 3  # citations, figures mentioned: fewer are chance
 ON_TOPIC = 0.15  # of the telling words of title and abstract; papers use half of them
@@ -120,7 +123,7 @@ def completeness(document: Document, paper: Paper) -> Finding:
         return _structured(document)
     if document.pages and count_words(document.markdown) < SCANNED * document.pages:
         return Finding("scanned", f"{document.pages} pages with hardly a word")
-    abstract = _abstract(document, paper)
+    abstract = "" if _is_notice(document, paper) else _abstract(document, paper)
     found = gather(document, paper, abstract)
     if stopped := _behind_a_wall(document, paper, found):
         return stopped
@@ -282,13 +285,19 @@ def _names(document: Document, paper: Paper) -> bool:
     )
 
 
+def _citations(found: Evidence) -> int:
+    """How many works the prose cites, if there is a list that they can be of."""
+    by_number = len(found.cited) if 3 * len(found.cited) >= found.listed else 0
+    cited = max(by_number if found.by_marks or found.listed else 0, found.named)
+    return cited if cited >= CITES and (found.listed >= CITES or cited >= MANY) else 0
+
+
 def _marks(found: Evidence) -> list[str]:
     """What marks running text as that of a paper, in words."""
     marks = []
     if found.filled >= 2:
         marks.append(f"{found.filled} sections")
-    cited = max(len(found.cited) if len(found.cited) * 3 >= found.listed else 0, found.named)
-    if cited >= CITES:
+    if cited := _citations(found):
         marks.append(f"{cited} citations of {found.listed} references")
     if shown := len(found.mentioned & found.captions):
         marks.append(f"{shown} figures and tables mentioned and there")
@@ -297,38 +306,55 @@ def _marks(found: Evidence) -> list[str]:
     return marks
 
 
+def _marks_beside_sections(found: Evidence) -> bool:
+    return bool(_citations(found) or found.listed >= CITES or found.mentioned & found.captions)
+
+
 def _described(found: Evidence) -> str:
     words = f"{found.prose} words of its own in {found.stretches} stretches"
     return ", ".join([words, *_marks(found)])
 
 
 def _without_a_body(document: Document, found: Evidence) -> Finding | None:
-    """What the text of a paper that has an abstract amounts to, when it has no body."""
+    """What the text of a paper that has an abstract amounts to, when it has no body.
+
+    Such a paper cites others, or lists them at least, in sections or beside figures: texts about
+    it (a press release, a review of it, a protocol, the abstracts of a meeting) do neither.
+    """
     words, marks = found.prose, _marks(found)
     said = ", ".join([f"{words} words beyond the abstract", *marks])
     if words < SECTIONED:
         if found.repeated or document.abstract:
             return Finding("abstract_only", said)
         return Finding(_nothing(document), f"{words} words, and not even the abstract")
-    if found.on_topic < ON_TOPIC:
-        return Finding("not_a_paper", f"{said}, hardly one about {found.on_topic:.0%} of its subject")
-    if words < RESEARCH:
-        return None if len(marks) >= 2 else Finding("abstract_only", said)
-    if len(marks) >= (1 if words >= LONG else 2) or words >= 2 * LONG:
+    if found.on_topic < ON_TOPIC and not _citations(found):
+        return Finding("not_a_paper", f"{said}, {found.on_topic:.0%} of its telling words")
+    if _citations(found) or (found.listed >= CITES and marks and words >= RESEARCH):
         return None
-    return Finding("partial", f"{said}: too few marks of a paper")
+    if words >= LONG and (found.listed >= MANY or reports_research(found)):
+        return None
+    verdict: Verdict = "partial" if words >= RESEARCH else "abstract_only"
+    return Finding(verdict, f"{said}, and none that cites or lists other works")
+
+
+def _is_notice(document: Document, paper: Paper) -> bool:
+    return is_notice(paper.title) or is_notice(document.title)
 
 
 def _too_short(document: Document, paper: Paper, found: Evidence) -> Finding | None:
     """What a text without an abstract amounts to, when it is too little even for a letter."""
     words = found.prose
-    if is_notice(paper.title) or is_notice(document.title):
-        words += found.repeated
+    if _is_notice(document, paper):
         return None if words >= NOTE else Finding(_nothing(document), f"{words} words")
-    cites = max(len(found.cited) if found.by_marks else 0, found.named)
-    least = PREVIEW if "paywall" in document.walls else LETTER if cites >= CITES else BARE
-    if words < least:
+    least = PREVIEW if "paywall" in document.walls else LETTER if _citations(found) else BARE
+    if words < least or found.repeated >= words:
         return Finding(_nothing(document), f"{words} words of running text")
+    if not _citations(found) and words < LONG and words < PURE * sum(found.kinds.values()):
+        return Finding(_nothing(document), f"{words} words of running text among other things")
+    if not _marks_beside_sections(found) and found.filled > 2 and words >= PREVIEW:
+        return Finding("not_a_paper", f"{words} words in {found.filled} sections that cite nothing")
+    if telling_words(paper.title) >= TELLING and found.on_topic < ON_TITLE:
+        return Finding("not_a_paper", f"{words} words of running text about something else")
     return None
 
 

@@ -24,7 +24,7 @@ _OPENING: Final = 12  # words by which a stretch is known again
 _SMALL_PRINT: Final = 250  # words; a longer declaration is the body, under a heading mistaken for one
 _RANGE: Final = 50  # references at most in one "3-7"
 _LABEL: Final = 40  # characters in which a caption says what it belongs to
-_TERSE: Final = 3  # words of the shortest references
+_TERSE: Final = 6  # words of the shortest references
 _ENTRY: Final = 40  # words of a long reference, where a PDF runs them together
 _NUMBERS = r"\s*\d{1,3}(?:\s?[,;\u2013\u2212-]\s?\d{1,3}){0,40}\s*"
 # How papers number citations, a group each: [1], (1), raised, raised as a PDF tells it, and bare.
@@ -175,6 +175,7 @@ class _Reading:
             self._references.append(text)
         else:
             self._waiting.clear()
+        before = self.found.prose
         for stretch in stretches(text):
             self.found.kinds[stretch.kind] += stretch.length
             if self.found.sections:
@@ -190,6 +191,8 @@ class _Reading:
                 self._prose(part, stretch)
             if stretch.kind != "prose":
                 self._waiting.clear()
+        if self.found.prose > before:
+            self.found.last = text
 
     def _float(self, stretch: Stretch) -> None:
         for name, number in _MENTION.findall(stretch.text[:_LABEL]):
@@ -227,7 +230,6 @@ class _Reading:
         found.prose += stretch.length
         found.stretches += 1
         found.torn += _TORN.search(stretch.text) is not None
-        found.last = stretch.text
         self.used.update(stretch.words)
         if found.sections:
             found.sections[-1].prose += stretch.length
@@ -241,10 +243,11 @@ class _Reading:
     def evidence(self, listed: int) -> Evidence:
         """All that was found, the list having so many references by the reader's count."""
         found = self.found
-        listed = min(listed, self._words_of_list // _TERSE)  # links may follow it
-        found.listed = max(listed, self._loose, found.kinds["reference"] // _ENTRY)
         found.references = "\n".join(self._references)
         found.numbered = _numbered(found.references)
+        # Links may follow the list.
+        listed = min(listed, max(self._words_of_list // _TERSE, found.numbered))
+        found.listed = max(listed, self._loose, found.kinds["reference"] // _ENTRY)
         text = "\n".join(self._told).replace("\\", "").replace("*", "")
         text = _LINKED.sub("]", text).replace("[[", "[").replace("]]", "]")
         found.text = text
@@ -299,4 +302,4 @@ def _consecutive(numbers: set[int]) -> set[int]:
 def _on_topic(used: set[str], about: str) -> float:
     words = {word for part in stretches(about) for word in part.words if len(word) >= _LONG}
     telling = sorted(words, key=lambda word: (-len(word), word))[:_TELLING]
-    return sum(word in used for word in telling) / len(telling) if telling else 1.0
+    return sum(word in used for word in telling) / len(telling) if len(telling) > 2 else 1.0

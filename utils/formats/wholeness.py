@@ -27,7 +27,7 @@ _MANY: Final = 15
 _SCANT: Final = 10  # words for each reference; whole papers have 25 at least
 _AMPLE: Final = 120
 _REACHED: Final = (0.65, 0.8)  # of the list; whole papers cite up to 0.85 of it at least
-_LATE: Final = (0.12, 0.2)  # of the list, at its end; whole papers leave out a tenth at most
+_LATE: Final = (0.12, 0.45)  # of the list, at its end; whole papers leave out a tenth at most
 _ROW: Final = 4  # references in a row that nobody cites
 _KNOWN: Final = 0.3  # of the list; with fewer names found, the text does not cite by names
 _NEAR: Final = 8  # words between a name and its year
@@ -35,6 +35,7 @@ _GAPLESS: Final = 0.7  # of the numbers up to the last cited; less is no numberi
 _STRICT: Final = 0.85
 _LISTED: Final = 0.15  # of the citations; one work is cited a few times
 _NUMBERED: Final = 10  # entries that count on from 1
+_PART: Final = 100  # words of prose
 _CITED: Final = 3  # references at least before a list is missed
 _PAGES_SHARE: Final = (0.34, 0.6)  # a preprint's layout may be half as long
 _PER_PAGE: Final = (60, 130)  # words for each page that the record names
@@ -96,6 +97,13 @@ def missing(document: Document, found: Evidence, stated: int, doubt: int = 0) ->
     signs = list(_signs(document, found, stated))
     enough = sum(sign.weight for sign in signs) + (doubt if signs else 0) >= ENOUGH
     return ", ".join(sign.said for sign in signs if sign.weight) if enough else ""
+
+
+def reports_research(found: Evidence) -> bool:
+    """Whether three of introduction, methods, results and discussion have text of their own."""
+    names = [section.name for section in found.body if section.prose >= _PART]
+    parts = (OPENS.fullmatch, PREPARES.fullmatch, REPORTS.search, CONCLUDES.search)
+    return sum(any(map(part, names)) for part in parts) >= 3 and len(set(names)) == len(names)
 
 
 def _signs(document: Document, found: Evidence, stated: int) -> Iterator[Sign]:
@@ -162,16 +170,18 @@ def _uncited(found: Evidence, pages: int) -> Iterator[Sign]:
 
 def _length(found: Evidence) -> int:
     """How long the list is: by its own numbers where it has them, for links may follow it."""
-    return found.numbered if found.numbered >= _NUMBERED else found.listed
+    last = max(found.cited, default=_NUMBERED)
+    return found.numbered if found.numbered >= min(last, _NUMBERED) else found.listed
 
 
 def _cut_list(cited: list[int], listed: int, found: Evidence) -> Iterator[Sign]:
     said = f"cites {len(cited)} of {listed} references"
     tail, row = listed - cited[-1], _longest_gap(cited)
     if tail >= _ROW and tail > _LATE[0] * listed:
+        # Works for further reading may follow; so few cited ones do not carry a longer list.
         weight = ENOUGH if tail > _LATE[1] * listed else 3
         yield Sign(weight, f"{said} and none after {cited[-1]}")
-    elif row >= _ROW and len(cited) >= _STRICT * cited[-1]:
+    elif row >= _ROW and len(cited) + row >= _STRICT * cited[-1]:
         yield Sign(3, f"{said} and none of {row} in a row")
     elif len(cited) < _REACHED[0] * listed and found.prose < _AMPLE * listed:
         yield Sign(2, said)
@@ -247,7 +257,7 @@ def _unfinished(body: list[Section], found: Evidence) -> Iterator[Sign]:
         else:
             yield Sign(2, f"no section after {names[-1][:60]!r} concludes")
     top = [name for name in names if TYPICAL.fullmatch(name)]
-    if len(top) == len(names) >= 2:
+    if len(top) == len(names) >= 3:
         if not any(map(REPORTS.search, names)):
             yield Sign(2, "no results among the sections")
         elif not any(map(PREPARES.fullmatch, names)):
