@@ -12,7 +12,6 @@ import os
 import shutil
 import socket
 import sys
-import threading
 import time
 from collections.abc import Callable, Generator, Iterator
 from functools import cache
@@ -25,6 +24,7 @@ import pytest
 
 from tests import processes
 from tests.alone import Floor
+from tests.clock import Clock
 from tests.world import World
 from utils import Library
 from utils.settings import Settings
@@ -103,24 +103,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def shared() -> Path:
     """The folder of recorded upstream answers."""
     return SHARED
-
-
-class Clock:
-    """A clock that only moves when somebody sleeps (and a little by itself)."""
-
-    def __init__(self, real: Callable[[], float]) -> None:
-        self._real = real
-        self._ahead = 0.0
-        self._lock = threading.Lock()
-        self.naps: list[float] = []
-
-    def time(self) -> float:
-        return self._real() + self._ahead
-
-    def sleep(self, seconds: float) -> None:
-        with self._lock:
-            self.naps.append(seconds)
-            self._ahead += max(0.0, seconds)
 
 
 @pytest.fixture

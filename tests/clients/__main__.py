@@ -22,7 +22,7 @@ import anyio
 from tests.clients import npm_clients, python_clients
 from tests.clients.python_clients import MODES, PatientWorld, Place, environment
 from tests.clients.tour import HEAD, Visit, steps, visit
-from tests.conftest import Clock
+from tests.clock import Clock
 from tests.endpoint import SECRET, Endpoint
 from utils import Library
 

@@ -30,7 +30,7 @@ from fastmcp import Client
 
 from tests.clients.any_arguments import Caller, Calls, Tally, make_calls
 from tests.clients.python_clients import PatientWorld
-from tests.conftest import Clock
+from tests.clock import Clock
 from tests.processes import Process
 from tests.world import World
 from tests.world.eutils import KEY

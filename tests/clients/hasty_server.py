@@ -7,7 +7,7 @@ import signal
 import sys
 import time
 
-from tests.conftest import Clock
+from tests.clock import Clock
 from utils.__main__ import main
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import Clock
+from tests.clock import Clock
 from tests.datasets.small_datasets import dataset
 from utils.datasets.asking import ask
 from utils.datasets.listing import DAYS, MOST_BYTES, Swept, datasets, find, forget, sweep

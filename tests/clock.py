@@ -1,0 +1,24 @@
+"""The clock of the tests: it moves when somebody sleeps."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+
+class Clock:
+    """A clock that only moves when somebody sleeps (and a little by itself)."""
+
+    def __init__(self, real: Callable[[], float]) -> None:
+        self._real = real
+        self._ahead = 0.0
+        self._lock = threading.Lock()
+        self.naps: list[float] = []
+
+    def time(self) -> float:
+        return self._real() + self._ahead
+
+    def sleep(self, seconds: float) -> None:
+        with self._lock:
+            self.naps.append(seconds)
+            self._ahead += max(0.0, seconds)
