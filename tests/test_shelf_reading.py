@@ -3,7 +3,7 @@
 import pytest
 
 from utils.errors import BadRequest, NotFound
-from utils.shelf_reading import outline
+from utils.outline import outline
 
 TEXT = """# Title
 
@@ -32,7 +32,7 @@ More.
 
 
 def test_an_outline_knows_levels_and_passes_over_code():
-    found = [(section.heading, section.level) for section in outline(TEXT)]
+    found = [(section.title, section.level) for section in outline(TEXT)]
     assert found == [
         ("Title", 1),
         ("Abstract", 2),
