@@ -140,7 +140,7 @@ def _by_number(headings: Sequence[_Heading]) -> None:
 def _out_of_introductions(headings: Sequence[_Heading]) -> None:
     """Raise what follows an introduction to its level: no introduction holds the discussion."""
     level = 0
-    for heading in headings:
+    for heading in headings[_titles(headings) :]:
         if level and heading.level <= level:
             level = 0
         if level and len(heading.number) < 2 and _BODY & set(heading.said):
@@ -167,7 +167,7 @@ def _roles(
     found: list[tuple[Role, ...]] = []
     above: list[tuple[int, tuple[Role, ...]]] = []
     seen: set[Role] = set()
-    titles = 1 if _has_title(headings) else 0
+    titles = _titles(headings)
     later = _last_of_body(headings)
     for number, (heading, kind) in enumerate(zip(headings, kinds, strict=True)):
         while above and above[-1][0] >= heading.level:
@@ -198,9 +198,9 @@ def _own(heading: _Heading, kind: str, seen: set[Role], body_follows: bool) -> t
     return heading.said or (declared(kind) if kind else ())
 
 
-def _has_title(headings: Sequence[_Heading]) -> bool:
-    """Whether the first heading is the paper's title: the only one of its level."""
-    return bool(headings) and all(other.level > headings[0].level for other in headings[1:])
+def _titles(headings: Sequence[_Heading]) -> int:
+    """1 where the first heading is the paper's title, the only one of its level; else 0."""
+    return int(bool(headings) and all(h.level > headings[0].level for h in headings[1:]))
 
 
 def _last_of_body(headings: Sequence[_Heading]) -> int:

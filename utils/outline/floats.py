@@ -64,10 +64,9 @@ _CAPTION = re.compile(
     rf"{_LABEL}{_NUMBER}[A-Za-z]?(?:[*_]{{0,3}}\s{{0,2}}(?:[.:|)\]]|\Z|(?=\n)|\s\s)|[*_]{{2}})",
     re.I,
 )
-_OPENING = re.compile(r"[>\s]{0,4}(?:#{1,6}\s)?[\[*_(<]{0,6}(?:[A-Za-z]{1,13}\s){0,2}", re.I)
-_EXTRA = re.compile(
-    r"(?:(extended data)|supplement\w*|supporting|additional|online|appendix)\s\Z", re.I
-)
+_WORDS = r"(?:(extended data)|supplement\w{0,6}|supporting|additional|online|appendix)\s"
+_OPENING = re.compile(rf"[>\s]{{0,4}}(?:#{{1,6}}\s)?[\[*_(<]{{0,6}}(?:{_WORDS})?", re.I)
+_EXTRA = re.compile(rf"{_WORDS}\Z", re.I)
 _MORE = re.compile(r"([-\u2013]?)\s?(S?)(\d{1,3})", re.I)
 _GOES_ON = re.compile(r"\[(?:Image|File|Table)|\W{0,4}\(\W{0,3}[A-Za-z]\W{0,3}\)")
 _NOTE = re.compile(
@@ -127,8 +126,8 @@ def _blocks(text: str) -> Iterator[_Block]:
         if start < gap.start():
             yield _Block(start, gap.start(), _caption(text, start, gap.start()))
         start = gap.end()
-    if start < len(text):
-        yield _Block(start, len(text), _caption(text, start, len(text)))
+    if start < (end := len(text.rstrip())):
+        yield _Block(start, end, _caption(text, start, end))
 
 
 def _caption(text: str, start: int, end: int) -> str:
