@@ -33,7 +33,7 @@ __all__ = [
 
 MOST_HEADINGS = 2000
 """More is no paper; what stands behind them belongs to the last."""
-_HEADING = re.compile(r"(?m)^ {0,3}(?:(#{1,6})[ \t]+(\S.*)|(```|~~~))")
+_HEADING = re.compile(r"(#{1,6})[ \t]+(\S.*)|(```|~~~)")
 _LONGEST = 500  # characters; more is a paragraph that begins with a sign
 _NUMBERED = re.compile(r"[\W_]{0,4}(\d{1,2}(?:\.\s?\d{1,2}){0,4})[.):]?\s+\S")
 # What stands in one of these is a part of it, whatever its title: the Methods of an abstract.
@@ -109,7 +109,7 @@ def outermost(sections: Iterable[Section], role: Role) -> list[Section]:
 
 def _headings(text: str) -> Iterator[_Heading]:
     """The headings, those in a fence of code left out; a fence that nothing closes is none."""
-    lines = list(_HEADING.finditer(text))
+    lines = [match for at in _line_starts(text) if (match := _HEADING.match(text, at))]
     last = {match[3]: match.start() for match in lines if match[3]}
     fence = ""
     for match in lines:
@@ -122,6 +122,17 @@ def _headings(text: str) -> Iterator[_Heading]:
             number = _NUMBERED.match(title)
             parts = tuple(map(int, number[1].split("."))) if number else ()
             yield _Heading(match.start(), len(match[1]), title, parts, roles_of(title))
+
+
+def _line_starts(text: str) -> list[int]:
+    """Where lines begin with the sign of a heading or a fence; most lines need no pattern."""
+    found = [0]
+    for sign in ("\n#", "\n```", "\n~~~"):
+        at = text.find(sign)
+        while at >= 0:
+            found.append(at + 1)
+            at = text.find(sign, at + 1)
+    return sorted(found)
 
 
 def _by_number(headings: Sequence[_Heading]) -> None:
