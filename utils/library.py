@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from .ladder import Ladder
     from .lists.pasted import Entry
     from .literature.search import Gathered
-    from .paper import Paper, SearchResult, StoredPaper
+    from .paper import Paper, SearchResult, Section, StoredPaper
     from .paper_download import Download
     from .recheck import Change
     from .relationships import Relations, Relationship
@@ -349,6 +349,12 @@ class Library:
         from .shelf_reading import read
 
         return read(paper, self.shelf, **options)
+
+    def sections(self, paper: str) -> list[Section]:
+        """What a paper on the shelf consists of, by role; see `.shelf_reading.sections`."""
+        from .shelf_reading import sections
+
+        return sections(paper, self.shelf)
 
     def find(self, paper: str) -> StoredPaper:
         """The paper on the shelf with this identifier or file name; asks nobody."""

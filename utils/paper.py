@@ -10,6 +10,29 @@ from .identifiers import Ids
 
 Media = Literal["jats", "html", "pdf", "markdown", "latex"]
 Kind = Literal["full_text", "abstract"]
+Role = Literal[
+    "abstract",
+    "highlights",
+    "introduction",
+    "methods",
+    "results",
+    "discussion",
+    "conclusion",
+    "case report",
+    "limitations",
+    "figures",
+    "funding",
+    "data availability",
+    "conflicts",
+    "ethics",
+    "author contributions",
+    "acknowledgements",
+    "abbreviations",
+    "supplementary",
+    "appendix",
+    "peer review",
+    "references",
+]
 Verdict = Literal[
     "full_text",
     "partial",
@@ -194,7 +217,8 @@ class Document:
     the text's own claims; empty where it makes none. ``body_words`` counts the main text only: no
     abstract, no references, no navigation. ``pages`` is 0 for anything but a PDF. ``walls`` are
     the doorkeepers seen in the page's structure (``captcha``, ``password``, ``paywall`` …).
-    ``extractor`` names the reader that made the markdown, and its version.
+    ``extractor`` names the reader that made the markdown, and its version; ``declared`` pairs the
+    titles of sections with the publisher's own word for them (``sec-type`` of JATS).
     """
 
     markdown: str
@@ -213,6 +237,7 @@ class Document:
     verdict: Verdict = "full_text"
     evidence: str = ""
     extractor: str = ""
+    declared: tuple[tuple[str, str], ...] = ()
 
 
 def now() -> str:
@@ -237,6 +262,25 @@ class Attempt:
     at: str = field(default_factory=now)
 
 
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of a text: its heading, and what it is by role (see `.outline`).
+
+    ``text[start:end]`` holds it with its subsections, counted in the file on the shelf. ``roles``
+    are its own and those it has from the section it stands in; ``floats`` the figures and tables
+    that the text mentions first there, such as ``Figure 2``; ``declared`` is the publisher's own
+    word for it (``sec-type`` of JATS).
+    """
+
+    title: str
+    level: int
+    start: int
+    end: int
+    roles: tuple[Role, ...] = ()
+    floats: tuple[str, ...] = ()
+    declared: str = ""
+
+
 _PREPRINTS_ONLY = {"arxiv", "europepmc_preprint"}
 
 
@@ -258,6 +302,7 @@ class StoredPaper:
     verdict: Verdict = "full_text"
     attempts: tuple[Attempt, ...] = ()
     saved_at: str = field(default_factory=now)
+    sections: tuple[Section, ...] = ()
 
     @property
     def of_preprint(self) -> bool:

@@ -42,8 +42,8 @@ def _add_download(commands: Any) -> None:
 def _add_read(commands: Any) -> None:
     read = command(commands, "read", _read, "read a paper on the shelf")
     read.add_argument("paper", help="any identifier, or a file name on the shelf")
-    read.add_argument("--section", default="")
-    read.add_argument("--outline", action="store_true", help="only the headings")
+    read.add_argument("--section", default="", help="methods, results … or a heading")
+    read.add_argument("--outline", action="store_true", help="only the headings and their roles")
     read.add_argument("--no-references", dest="references", action="store_false")
     read.add_argument("--start", type=int, default=0)
     read.add_argument("--max-chars", type=int, default=8000)
@@ -80,13 +80,13 @@ def _download(args: argparse.Namespace, library: Library) -> int:
 def _read(args: argparse.Namespace, library: Library) -> int:
     names = ("section", "start", "max_chars", "references")
     read = library.read(args.paper, **{name: getattr(args, name) for name in names})
-    outline = [{"heading": heading, "chars": chars} for heading, chars in read.outline]
     if args.json:
-        row = {"title": read.title, "kind": read.kind, "outline": outline}
+        row = {"title": read.title, "kind": read.kind, "outline": read.rows()}
         say({**row, "text": read.text, "next_start": read.next_start}, as_json=True)
     elif args.outline:
-        for part in outline:
-            say(f"{part['chars']:>8,}  {one_line(str(part['heading']))}")
+        for part in read.rows():
+            role = f"  ({part['roles']})" if "roles" in part else ""
+            say(f"{part['chars']:>8,}  {one_line(part['heading'])}{role}")
     else:
         say(read.text)
         if read.next_start is not None:

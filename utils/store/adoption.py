@@ -8,6 +8,7 @@ that it is another paper than its name suggests (two DOIs may share a sanitised 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from ..identifiers import Ids
 from ..paper import Author, Kind, Paper, StoredPaper, Verdict
 from ..plain_text import clean_text, one_line
 from . import file_names, paper_file
-from .records import ADOPTED, Record, sha256
+from .records import ADOPTED, Record, sections_of, sha256
 
 _LABEL = re.compile(
     r"^[#>*\t -]*(Title|Authors?|Journal|Year|Published|PMID|DOI|PMCID|PMC ID)\**[ \t]*:\**"
@@ -168,6 +169,7 @@ def _returned(path: Path, data: bytes, ours: paper_file.PaperFile) -> Record:
         saved_at=_modified(path),
     )
     stored = ours.filled_into(plain)
+    stored = replace(stored, sections=sections_of(data.decode("utf-8", "replace"), stored))
     return Record(stored, order=path.stat().st_mtime_ns, words=len(ours.body.split()))
 
 
@@ -196,6 +198,7 @@ def _taken(path: Path, data: bytes, text: str, kind: Kind, ids: Ids) -> Record:
         verdict=VERDICT[kind],
         saved_at=_modified(path),
     )
+    stored = replace(stored, sections=sections_of(text, stored))
     return Record(stored, order=path.stat().st_mtime_ns, words=len(text.split()))
 
 

@@ -22,7 +22,7 @@ from ..identifiers import Ids
 from ..paper import Fetched, Media, Paper
 from . import adoption, file_names, index_files, paper_file
 from .catalogue import Catalogue, Entry, NewEntry
-from .records import ADOPTED, Kept, Record, joined, sha256, writable
+from .records import ADOPTED, Kept, Record, joined, sections_of, sha256, writable
 
 log = logging.getLogger(__name__)
 
@@ -358,8 +358,9 @@ class Filing:
 
 
 def vouched(record: Record, data: bytes) -> Record:
-    """The record with the checksum of its file."""
-    return replace(record, stored=replace(record.stored, sha256=sha256(data)))
+    """The record with the checksum of its file, and what the text in it consists of."""
+    parts = sections_of(data.decode("utf-8", "replace"), record.stored)
+    return replace(record, stored=replace(record.stored, sha256=sha256(data), sections=parts))
 
 
 def _united(paper: Paper, same: Same, fresh: bool) -> Paper:

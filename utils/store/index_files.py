@@ -49,6 +49,7 @@ def line(record: Record) -> str:
         "file": record.file,
         "sha256": stored.sha256,
         "saved_at": stored.saved_at,
+        "sections": list(dict.fromkeys(role for part in stored.sections for role in part.roles)),
     }
     return json.dumps(row, ensure_ascii=False) + "\n"
 

@@ -9,12 +9,24 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
+from dataclasses import asdict, astuple, dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from ..identifiers import Ids
-from ..paper import Attempt, Document, Fetched, Notice, Paper, StoredPaper, now, paper_from
+from ..outline import outline, told
+from ..paper import (
+    Attempt,
+    Document,
+    Fetched,
+    Notice,
+    Paper,
+    Role,
+    Section,
+    StoredPaper,
+    now,
+    paper_from,
+)
 from ..plain_text import encodable
 
 T = TypeVar("T")
@@ -22,6 +34,10 @@ T = TypeVar("T")
 ADOPTED = "adopted"
 """``via`` of a file that somebody else put on the shelf."""
 _RETRACTED = "Retracted Publication"
+_MOST_SECTIONS = 300
+_LONGEST_TITLE = 200
+_LONGEST_WORD = 60
+"""What a record keeps of a text's sections; whoever reads the text itself sees them all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +88,10 @@ class Record:
 
     def to_json(self) -> str:
         """The record as one line of JSON, without the folder (which may move)."""
-        row = asdict(self)
+        row = asdict(replace(self, stored=replace(self.stored, sections=())))
         row["stored"]["path"] = self.file
+        # Lists, without what they end in when that is empty: they are half of a record.
+        row["stored"]["sections"] = [_listed(section) for section in self.stored.sections]
         return json.dumps(row, ensure_ascii=True, separators=(",", ":"))
 
     @classmethod
@@ -96,6 +114,7 @@ class Record:
         stored = row["stored"]
         stored["paper"] = paper_from(stored["paper"])
         stored["attempts"] = tuple(Attempt(**attempt) for attempt in stored["attempts"])
+        stored["sections"] = tuple(_section(*parts) for parts in stored.get("sections", ()))
         # Only the last part: a record is a file too, and must not point out of the shelf.
         stored["path"] = str(folder / Path(stored["path"]).name)
         row["stored"] = StoredPaper(**stored)
@@ -179,6 +198,7 @@ def of_full_text(
         verdict=document.verdict,
         attempts=tuple(attempts),
         saved_at=now(),
+        sections=_declared(document),
     )
     record = Record(
         stored,
@@ -199,10 +219,47 @@ def of_renewed(record: Record, document: Document) -> Record:
     if document.retracted:
         paper = with_retraction(paper, stored.source)
     license_ = stored.license or document.license
-    renewed = replace(stored, paper=paper, license=license_, verdict=document.verdict)
+    renewed = replace(
+        stored,
+        paper=paper,
+        license=license_,
+        verdict=document.verdict,
+        sections=_declared(document),
+    )
     return writable(
         replace(record, stored=renewed, words=_words(document), extractor=document.extractor)
     )
+
+
+def sections_of(text: str, stored: StoredPaper) -> tuple[Section, ...]:
+    """What a stored file's text consists of, as its record keeps it."""
+    parts = outline(text, told(stored.sections))[:_MOST_SECTIONS]
+    return tuple(replace(part, title=part.title[:_LONGEST_TITLE]) for part in parts)
+
+
+def _declared(document: Document) -> tuple[Section, ...]:
+    """The publisher's words for sections, until the text has its place in a file."""
+    some = document.declared[:_MOST_SECTIONS]
+    return tuple(Section(title, 0, 0, 0, declared=word[:_LONGEST_WORD]) for title, word in some)
+
+
+def _listed(section: Section) -> list[Any]:
+    parts = list(astuple(section))
+    while parts and not parts[-1]:
+        parts.pop()
+    return parts
+
+
+def _section(  # its places, then what `_listed` left out where it was empty
+    title: str,
+    level: int,
+    start: int,
+    end: int,
+    roles: Sequence[Role] = (),
+    floats: Sequence[str] = (),
+    declared: str = "",
+) -> Section:
+    return Section(title, level, start, end, tuple(roles), tuple(floats), declared)
 
 
 def _words(document: Document) -> int:

@@ -19,7 +19,7 @@ from ..paper import now
 from . import adoption, file_names, paper_file
 from .catalogue import Entry
 from .filing import MEDIA, Filing
-from .records import ADOPTED, RebuildReport, Record, sha256
+from .records import ADOPTED, RebuildReport, Record, sections_of, sha256
 
 log = logging.getLogger(__name__)
 
@@ -222,9 +222,12 @@ def _compared(record: Record, path: Path) -> Record | None:
     """A record held against its file, which may have been edited by hand or replaced."""
     data = path.read_bytes()
     digest = sha256(data)
-    if digest == record.stored.sha256:
-        return record
     text = data.decode("utf-8", "replace")
+    if digest == record.stored.sha256:
+        if record.stored.sections:
+            return record
+        stored = replace(record.stored, sections=sections_of(text, record.stored))
+        return replace(record, stored=stored)
     if (ours := paper_file.parse(text)) is not None:
         if not ours.body.strip() or ours.ids.clash(record.ids):
             return None
@@ -235,7 +238,8 @@ def _compared(record: Record, path: Path) -> Record | None:
             return None
         stored = replace(record.stored, kind=kind, verdict=adoption.VERDICT[kind], via=ADOPTED)
         words = len(text.split())
-    return replace(record, stored=replace(stored, sha256=digest), words=words)
+    stored = replace(stored, sha256=digest, sections=sections_of(text, stored))
+    return replace(record, stored=stored, words=words)
 
 
 def _running(pid: int) -> bool:

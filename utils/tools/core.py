@@ -180,7 +180,9 @@ def _download_tool(library: Library) -> FunctionTool:
 def _read_tool(library: Library) -> FunctionTool:
     def read_paper(
         paper: Annotated[Word, Field(description="any identifier, or a file name on the shelf")],
-        section: Annotated[str, Field(description="a heading of the outline")] = "",
+        section: Annotated[
+            str, Field(description="a heading, or a role: methods, results, …")
+        ] = "",
         start: Start = 0,
         max_chars: Annotated[int, Field(ge=1, le=50_000)] = 8000,
         references: bool = True,
@@ -196,7 +198,7 @@ def _read_tool(library: Library) -> FunctionTool:
             {
                 "title": read.title,
                 "kind": read.kind,
-                "outline": [{"heading": name, "chars": size} for name, size in read.outline],
+                "outline": read.rows(),
                 "text": read.text,
                 "next_start": read.next_start,
             },

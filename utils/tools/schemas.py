@@ -74,7 +74,7 @@ DOWNLOAD = record(
 READ = record(
     title=TEXT,
     kind=TEXT,
-    outline=rows(record(heading=TEXT, chars=NUMBER)),
+    outline=rows(some(heading=TEXT, chars=NUMBER, roles=TEXT)),
     text=TEXT,
     next_start=NEXT,
 )

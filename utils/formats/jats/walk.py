@@ -73,6 +73,7 @@ class Walk:
         self.words = 0
         self.headings = 0
         self.references = 0
+        self.declared: dict[str, str] = {}
         self.raised: Element | None = None
         self._depth = 0
         self._nested = 0
