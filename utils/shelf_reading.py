@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from .errors import BadRequest, NotFound
 from .formats.sections import part_of, stretch_end
 from .identifiers import Ids
-from .paper import Kind, StoredPaper
+from .paper import Kind, StoredPaper, Version
 from .store import Shelf
 
 MOST_CHARACTERS = 50_000
@@ -40,6 +40,11 @@ class Reading:
     text: str
     next_start: int | None
     stored: StoredPaper
+
+    @property
+    def version(self) -> Version:
+        """Which version of the paper this is."""
+        return self.stored.version
 
 
 def read(

@@ -37,6 +37,7 @@ log = logging.getLogger(__name__)
 _SLUG = 40
 _ENDS = {
     *("failed", "abstract", *get_args(Verdict), "unreachable", "not_offered", "embargo"),
+    *("preprint", "accepted"),
     *("not_found", "could_not_tell", "bad_request", "no_identifier", "bug"),
 } - {"full_text"}
 _MANY = 200_000  # papers that nobody asks for by mistake
@@ -80,6 +81,8 @@ class Harvest:
 
     def retry(self, which: str) -> int:
         """Open papers again that ended so (``failed``, ``abstract``, or an outcome); how many.
+
+        ``preprint`` and ``accepted`` are those of which only that version was had.
 
         Several words are separated by commas.
 
