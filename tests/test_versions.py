@@ -354,6 +354,28 @@ def test_a_preprint_asked_for_beside_its_article_is_a_report_of_its_own(library)
     assert not library.differences(lock, again).differences
 
 
+def test_an_article_brought_by_hand_takes_the_place_of_what_stood_in(library):
+    harvest = library.harvest([Ids(doi=DOI, arxiv=PREPRINT)])
+    [row] = done(harvest)
+    article = publish(library, row.paper)
+    assert harvest.ledger.brought(row.number, article, "f" * 64)
+    assert not harvest.ledger.brought(row.number, article, "f" * 64)
+    [row] = harvest.ledger.rows()
+    assert (row.version, row.file) == ("published", Path(article.path).name)
+
+
+def test_a_copy_of_old_is_a_preprint_where_its_host_has_nothing_else(shelf: Shelf) -> None:
+    about = paper(doi="10.1000/a")
+    for number, url in enumerate(("https://export.arxiv.org/pdf/1", "https://repo.test/1")):
+        sent = fetched(via="unpaywall", url=url)
+        one = replace(about, ids=Ids(doi=f"10.1000/{number}"))
+        shelf.save(one, document(), sent, source="DOI", attempts=())
+    shelf.close()
+    aged(shelf.folder)
+    with Shelf(shelf.folder) as again:
+        assert [row["version"] for row in index_of(again)] == ["preprint", ""]
+
+
 def test_a_ledger_of_an_earlier_program_is_taken_on(library, tmp_path):
     harvest = library.harvest([Ids(arxiv=PREPRINT)])
     done(harvest)

@@ -46,6 +46,9 @@ _BY_ROUTE: dict[str, Version] = {
     **dict.fromkeys(("arxiv", "europepmc_preprint"), "preprint"),
     **dict.fromkeys(("pmc_cloud", "efetch", "europepmc", "publisher", "jina"), "published"),
 }
+_PREPRINT_HOSTS = re.compile(
+    r"https?://(?:[a-z0-9-]{1,40}\.){0,4}(?:ar|bior|medr|chemr)xiv\.org/", re.I
+)
 _PREPRINT_KINDS = {"preprint", "posted-content"}
 
 
@@ -116,8 +119,17 @@ def by_locator(word: object) -> Version:
     return _BY_LOCATORS.get(word, "") if isinstance(word, str) else ""
 
 
-def by_route(via: str, paper: Paper) -> Version:
-    """The version of a text that an older program filed."""
+def by_host(url: str) -> Version:
+    """What lies at an address, where its host has nothing else.
+
+    >>> by_host("https://export.arxiv.org/pdf/2601.00001"), by_host("https://arxiv.org.example/")
+    ('preprint', '')
+    """
+    return "preprint" if _PREPRINT_HOSTS.match(url) else ""
+
+
+def by_route(via: str, paper: Paper, url: str = "") -> Version:
+    """The version of a text that an older program filed, by how it came and from where."""
     if via in _BY_ROUTE and only_a_preprint(paper):
         return "preprint"
-    return _BY_ROUTE.get(via, "")
+    return by_host(url) or _BY_ROUTE.get(via, "")

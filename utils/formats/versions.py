@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 
 from ..paper import Document, Fetched, Paper, Version
-from ..versions import only_a_preprint
+from ..versions import by_host, only_a_preprint
 
 _FRONT = 400_000  # bytes: a front matter with three thousand authors
 _BODY = re.compile(rb"<body[\s>]")
@@ -38,8 +38,9 @@ def version_of(fetched: Fetched, document: Document, paper: Paper) -> Version:
         return stated
     if only_a_preprint(paper):
         return "preprint"
-    by_arxiv_only = document.ids.arxiv and not document.ids.doi
-    return fetched.version or ("preprint" if by_arxiv_only else "")
+    if fetched.version or not document.ids.arxiv or document.ids.doi:
+        return fetched.version or by_host(fetched.url)
+    return "preprint"
 
 
 def _stated(jats: bytes) -> Version:

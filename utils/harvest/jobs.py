@@ -37,9 +37,9 @@ log = logging.getLogger(__name__)
 _SLUG = 40
 _ENDS = {
     *("failed", "abstract", *get_args(Verdict), "unreachable", "not_offered", "embargo"),
-    *("preprint", "accepted"),
     *("not_found", "could_not_tell", "bad_request", "no_identifier", "bug"),
 } - {"full_text"}
+_STAND_INS = {"preprint", "accepted"}  # full texts that are not the published version
 _MANY = 200_000  # papers that nobody asks for by mistake
 _LIMITED = "Only "  # how a note about a limit begins
 _ID = re.compile(r"[a-z0-9][a-z0-9-]{0,79}")
@@ -172,9 +172,10 @@ def ends_in(which: str) -> list[str]:
         No paper can.
     """
     words = [word.strip() for word in which.split(",")]
-    if unknown := set(words) - _ENDS:
+    choices = _ENDS | _STAND_INS
+    if unknown := set(words) - choices:
         msg = f"No paper ends as {', '.join(sorted(unknown))!r}."
-        raise BadRequest(msg, f"Choose among {', '.join(sorted(_ENDS))}.")
+        raise BadRequest(msg, f"Choose among {', '.join(sorted(choices))}.")
     return words
 
 

@@ -238,10 +238,21 @@ class Ledger:
         self._end(number, self._texts(stored, sha256, reason, detail))
 
     def brought(self, number: int, stored: StoredPaper, sha256: str) -> bool:
-        """Somebody brought the text by hand; whether the paper had none, and ends so now."""
-        if lacked := self._end(number, self._texts(stored, sha256), of=_WITHOUT_TEXT):
+        """Somebody brought the text by hand; whether the paper lacked it, and ends so now.
+
+        A text of another version that stands in for the published one does not count.
+        """
+        lacking = _WITHOUT_TEXT
+        if stored.version in ("published", "") and not self._asked_as_preprint(number):
+            lacking = f"{_WITHOUT_TEXT} OR version IN ('preprint', 'accepted')"
+        if lacked := self._end(number, self._texts(stored, sha256), of=lacking):
             self.tried(number, stored.attempts[-1:])
         return lacked
+
+    def _asked_as_preprint(self, number: int) -> bool:
+        with self._reading() as db:
+            [(asked,)] = db.execute("SELECT asked FROM papers WHERE number = ?", (number,))
+        return _as_preprint(asked)
 
     @staticmethod
     def _texts(
@@ -268,7 +279,7 @@ class Ledger:
         values = {**values, "rung": "", "ended_at": now()}
         columns = ", ".join(f"{name} = ?" for name in values)
         with self._writing() as db:
-            update = f"UPDATE papers SET {columns} WHERE number = ? AND state IN {of}"  # noqa: S608
+            update = f"UPDATE papers SET {columns} WHERE number = ? AND (state IN {of})"  # noqa: S608
             return db.execute(update, [*values.values(), number]).rowcount > 0
 
     def numbers_of(self, ids: Ids) -> list[int]:

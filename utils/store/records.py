@@ -108,7 +108,8 @@ class Record:
         # Only the last part: a record is a file too, and must not point out of the shelf.
         stored["path"] = str(folder / Path(stored["path"]).name)
         if "version" not in stored and stored["kind"] == "full_text":  # before there were versions
-            stored["version"] = by_route(stored["via"], stored["paper"])
+            url = row.get("url", "")
+            stored["version"] = by_route(stored["via"], stored["paper"], url)
         row["stored"] = StoredPaper(**stored)
         row["named"] = Ids(**row.get("named", {}))
         return cls(**row)
