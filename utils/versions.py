@@ -80,9 +80,11 @@ def serves(wants: Version, stored: StoredPaper) -> bool:
     return stored.kind == "full_text" and fits(wants, stored.version, stored.paper)
 
 
-def fitness(wants: Version, stored: StoredPaper) -> tuple[bool, bool, int]:
+def fitness(wants: Version, stored: StoredPaper) -> tuple[bool, bool, bool, int]:
     """What sorts the texts of one paper by how well they serve, the best last."""
-    return stored.kind == "full_text", serves(wants, stored), _ORDER.index(text_slot(stored))
+    slot = text_slot(stored)
+    is_text = stored.kind == "full_text"
+    return is_text, serves(wants, stored), slot == wants, _ORDER.index(slot)
 
 
 def text_slot(stored: StoredPaper) -> Version:

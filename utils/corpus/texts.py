@@ -102,7 +102,7 @@ class Texts:
 
     corpus: Corpus
     _files: dict[str, str] = field(default_factory=dict)
-    _fits: dict[str, tuple[bool, bool, int]] = field(default_factory=dict)
+    _fits: dict[str, tuple[bool, bool, bool, int]] = field(default_factory=dict)
     total: int = 0
 
     def survey(self) -> None:

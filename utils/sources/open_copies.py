@@ -19,7 +19,7 @@ from .publisher import pages_at
 MOST = 4
 """Copies of one paper that are asked for."""
 
-_WORTH: tuple[Version, ...] = ("published", "", "accepted", "preprint")
+_LATER: dict[Version, int] = {"accepted": 1, "preprint": 2}
 _ARXIV = re.compile(r"https?://(?:www\.|export\.)?arxiv\.org/", re.I)
 
 
@@ -38,11 +38,11 @@ class OpenCopy:
 
 
 def different(copies: Iterable[OpenCopy]) -> list[OpenCopy]:
-    """Each place once, where it came first; the published version before the others."""
+    """Each place once, where it came first; accepted manuscripts and preprints last."""
     places: dict[str, OpenCopy] = {}
     for copy in copies:
         places.setdefault(copy.place, copy)
-    return sorted(places.values(), key=lambda copy: _WORTH.index(copy.version))
+    return sorted(places.values(), key=lambda copy: _LATER.get(copy.version, 0))
 
 
 def what_lies_at(

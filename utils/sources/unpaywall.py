@@ -59,7 +59,7 @@ def _record(doi: str, web: Web) -> dict[str, Any]:
 
 
 def _copies(record: Mapping[str, Any]) -> list[OpenCopy]:
-    """The best first of each version, and a PDF before the page that leads to it."""
+    """The best first of each version (see `different`), a PDF before the page that leads to it."""
     best = mapping(record.get("best_oa_location"))
     return different(
         OpenCopy(link, text(place.get("license")), by_locator(place.get("version")))

@@ -80,7 +80,7 @@ def _work(doi: str, web: Web) -> dict[str, Any]:
 
 
 def _copies(work: Mapping[str, Any]) -> list[OpenCopy]:
-    """The published versions before accepted and submitted ones, of each the best one first."""
+    """The best one first, but accepted manuscripts and preprints behind all others."""
     best = [mapping(work.get("best_oa_location"))]
     others = [row for row in mappings(work.get("locations")) if row.get("is_oa") is True]
     return different(
