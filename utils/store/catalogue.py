@@ -56,6 +56,7 @@ class NewEntry(NamedTuple):
 
     file: str
     kind: str
+    version: str
     year: str
     journal: str
     retracted: bool
@@ -66,6 +67,13 @@ class NewEntry(NamedTuple):
     record: str
 
 
+# Texts of papers that have another one nearer to the published version.
+_ASIDE = """SELECT count(DISTINCT papers.id) FROM papers
+    JOIN names ON names.paper = papers.id
+    JOIN names AS same ON same.name = names.name AND same.paper <> papers.id
+    JOIN papers AS better ON better.id = same.paper
+    WHERE papers.version = 'preprint'
+        OR (papers.version = 'accepted' AND better.version <> 'preprint')"""
 _ENTRY = "papers.id, papers.file, papers.size, papers.mtime_ns, papers.record"
 
 
@@ -292,10 +300,7 @@ class Catalogue:
         found = {str(kind): (n, bad) for kind, n, bad in self._rows(query)}
         made = {kind: int(str(found.get(kind, (0, 0))[0])) for kind in ("full_text", "abstract")}
         retracted = sum(int(str(bad)) for _, bad in found.values())
-        # Texts of a paper that is counted already, by the entry that came first.
-        query = """SELECT count(DISTINCT other.paper) FROM names AS other JOIN names AS first
-            ON first.name = other.name AND first.paper < other.paper"""
-        again = int(str(self._rows(query)[0][0]))
+        again = int(str(self._rows(_ASIDE)[0][0]))
         return {"papers": sum(made.values()) - again, **made, "retracted": retracted}
 
     def lines(self) -> Iterator[str]:

@@ -274,6 +274,7 @@ class Filing:
         return NewEntry(
             file=record.file,
             kind=stored.kind,
+            version=stored.version,
             year=stored.paper.year,
             journal=stored.paper.journal,
             retracted=stored.paper.retracted,

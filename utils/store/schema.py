@@ -20,6 +20,7 @@ CREATE TABLE papers (
     id INTEGER PRIMARY KEY,
     file TEXT NOT NULL UNIQUE,
     kind TEXT NOT NULL,
+    version TEXT NOT NULL,
     year TEXT NOT NULL,
     journal TEXT NOT NULL,
     retracted INTEGER NOT NULL,
@@ -30,6 +31,7 @@ CREATE TABLE papers (
     record TEXT NOT NULL
 );
 CREATE INDEX papers_file ON papers (file COLLATE NOCASE);
+CREATE INDEX papers_version ON papers (version);
 CREATE INDEX papers_filed ON papers (filed);
 CREATE TABLE names (
     name TEXT NOT NULL,
