@@ -30,6 +30,7 @@ from .plain_text import one_line
 from .store import Shelf, body_of
 from .store.file_names import ids_from
 from .store.ledger import Ledger
+from .versions import text_slot
 
 FOLDER = "inbox"
 _CANDIDATES = 20
@@ -268,9 +269,11 @@ class _Inbox:
     # -- filing ------------------------------------------------------------------------------
 
     def _file(self, path: Path, found: Read, paper: Paper, document: Document) -> HandedIn:
-        held = self.shelf.find(paper.ids)
+        version = document.version or "published"
+        held = self.shelf.find(paper.ids, version)
         detail = document.evidence
-        if held and held.kind == "full_text" and held.verdict == "full_text" and held.via != VIA:
+        there = held and held.kind == "full_text" and text_slot(held) == version
+        if held and there and held.verdict == "full_text" and held.via != VIA:
             # Nothing is replaced unasked: a PDF is seldom better than what PMC sends.
             stored, detail = held, f"The shelf had its full text already, by {held.via}; it stays."
         else:

@@ -20,6 +20,7 @@ _TELLING = (
     "captcha",
     "bot_check",
     "cookie_wall",
+    "refused",
     "scanned",
     "wrong_paper",
     "partial",
@@ -58,7 +59,7 @@ class Harvested:
         What is known about it; at the least its identifiers.
     file : str
         Its file on the shelf, a bare name; empty for ``failed``.
-    source, via, license : str
+    source, via, license, version : str
         Of its text, as in `StoredPaper`.
     sha256 : str
         Of the text itself, without the header of the file: the same on every shelf.
@@ -79,6 +80,7 @@ class Harvested:
     source: str = ""
     via: str = ""
     license: str = ""
+    version: str = ""
     sha256: str = ""
     reason: str = ""
     detail: str = ""

@@ -44,11 +44,15 @@ Verdict = Literal[
     "bot_check",
     "cookie_wall",
     "error_page",
+    "refused",
     "wrong_paper",
     "not_a_paper",
     "scanned",
     "empty",
 ]
+
+Version = Literal["preprint", "accepted", "published", ""]
+"""Which version of a paper a text is; empty where nobody said. See `.versions`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +101,8 @@ class Paper:
 
     Dates are ISO 8601, as precise as known: ``2026``, ``2026-02`` or ``2026-02-14``.
     ``released`` is the day PMC may show the full text (the end of an embargo); ``recorded_by``
-    the source that keeps this record. ``version`` (a number) and ``categories`` (the primary one
-    first) are those of a preprint server.
+    the source that keeps this record. ``version`` (a number, never the `Version` of a text) and
+    ``categories`` (the primary one first) are those of a preprint server.
     """
 
     ids: Ids
@@ -193,7 +197,7 @@ class Fetched:
 
     ``via`` is the route (``pmc_cloud``, ``efetch``, …), ``url`` where it came from, without keys;
     ``charset`` what the HTTP header said, empty when it said nothing; ``verified`` whether a
-    checksum the site publishes was compared.
+    checksum the site publishes was compared; ``version`` which version of the paper it calls this.
     """
 
     body: bytes
@@ -207,6 +211,7 @@ class Fetched:
     retracted: bool = False
     verified: bool = False
     ids: Ids = field(default_factory=Ids)
+    version: Version = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +223,8 @@ class Document:
     abstract, no references, no navigation. ``pages`` is 0 for anything but a PDF. ``walls`` are
     the doorkeepers seen in the page's structure (``captcha``, ``password``, ``paywall`` …).
     ``extractor`` names the reader that made the markdown, and its version; ``declared`` pairs the
-    titles of sections with the publisher's own word for them (``sec-type`` of JATS).
+    titles of sections with the publisher's own word for them (``sec-type`` of JATS); ``version`` is
+    which version of the paper the text is.
     """
 
     markdown: str
@@ -238,6 +244,7 @@ class Document:
     evidence: str = ""
     extractor: str = ""
     declared: tuple[tuple[str, str], ...] = ()
+    version: Version = ""
 
 
 def now() -> str:
@@ -250,7 +257,8 @@ class Attempt:
     """One rung of the ladder: whom we asked and what came of it.
 
     ``source`` is the route's name; ``outcome`` is ``saved``, ``skipped``, ``not_offered``,
-    ``unreachable`` or a `Verdict`; ``seconds`` how long it took.
+    ``unreachable``, ``other_version`` (a text, but not of the version asked for) or a `Verdict`;
+    ``seconds`` how long it took.
     """
 
     source: str
@@ -281,15 +289,14 @@ class Section:
     declared: str = ""
 
 
-_PREPRINTS_ONLY = {"arxiv", "europepmc_preprint"}
-
-
 @dataclass(frozen=True, slots=True)
 class StoredPaper:
     """A paper on disk, and the whole story of how it got there.
 
     ``path`` is absolute; ``sha256`` is that of the file; ``source`` is the contract's word
-    (``PMC``, ``DOI``, ``arXiv``, ``PubMed_Abstract``) and ``via`` the route.
+    (``PMC``, ``DOI``, ``arXiv``, ``PubMed_Abstract``) and ``via`` the route. ``version`` says which
+    version of the paper a full text is, ``preprint_version`` the number that its server gave a
+    preprint, where that is known.
     """
 
     paper: Paper
@@ -303,11 +310,23 @@ class StoredPaper:
     attempts: tuple[Attempt, ...] = ()
     saved_at: str = field(default_factory=now)
     sections: tuple[Section, ...] = ()
+    version: Version = ""
+    preprint_version: str = ""
 
     @property
     def of_preprint(self) -> bool:
         """Whether the text is a preprint's: the published article may say something else."""
-        return self.via in _PREPRINTS_ONLY
+        return self.version == "preprint"
+
+    def text_row(self) -> dict[str, str]:
+        """What lists say of the text, beside `Paper.short_row`."""
+        return {
+            "kind": self.kind,
+            "version": self.version,
+            "preprint_version": self.preprint_version,
+            "license": self.license,
+            "file_path": self.path,
+        }
 
 
 def paper_from(row: dict[str, Any]) -> Paper:

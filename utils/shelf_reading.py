@@ -20,7 +20,7 @@ from .outline import (
     told,
     told_apart,
 )
-from .paper import Kind, Section, StoredPaper
+from .paper import Kind, Section, StoredPaper, Version
 from .plain_text import shortened
 from .store import Shelf
 
@@ -46,6 +46,11 @@ class Reading:
     def outline(self) -> tuple[tuple[str, int], ...]:
         """Each heading with the number of characters under it."""
         return tuple((section.title, section.end - section.start) for section in self.sections)
+
+    @property
+    def version(self) -> Version:
+        """Which version of the paper this is."""
+        return self.stored.version
 
     def rows(self) -> list[dict[str, Any]]:
         """The outline as it is shown: each section's roles that the one it stands in has not."""

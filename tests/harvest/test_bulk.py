@@ -304,14 +304,14 @@ def test_an_abstract_somebody_took_away_costs_that_paper_at_most(
     settle, find = Ladder.settle, Shelf.find
     taken: list[Ids] = []
 
-    def taken_away(self: Ladder, paper: Any, attempts: Any) -> Any:
-        stored = settle(self, paper, attempts)
+    def taken_away(self: Ladder, paper: Any, *more: Any) -> Any:
+        stored = settle(self, paper, *more)
         Path(stored.path).unlink()
         taken.append(paper.ids)
         return stored
 
-    def instead(self: Shelf, ids: Ids) -> Any:
-        return (text if replaced else None) if ids in taken else find(self, ids)
+    def instead(self: Shelf, ids: Ids, *more: Any) -> Any:
+        return (text if replaced else None) if ids in taken else find(self, ids, *more)
 
     monkeypatch.setattr(Ladder, "settle", taken_away)
     monkeypatch.setattr(Shelf, "find", instead)

@@ -36,7 +36,9 @@ def add(commands: Any) -> None:
     harvest.add_argument("--lock", type=Path, help="rebuild the corpus of a papers.lock.json")
     harvest.add_argument("--plan", action="store_true", help="say what it would take, and stop")
     harvest.add_argument("--max-papers", type=int, default=0, help="of a query or list, so many")
-    harvest.add_argument("--retry", default="", help="try again: failed, abstract or an outcome")
+    harvest.add_argument(
+        "--retry", default="", help="try again: failed, abstract, preprint or an outcome"
+    )
     publisher_first = "ask the publisher's side before PMC"
     harvest.add_argument(
         "--no-pmc-first", dest="prefer_pmc", action="store_false", help=publisher_first
@@ -270,14 +272,23 @@ def _show(harvest: Harvest, as_json: bool, *, advise: bool = True, **more: Any) 
     """
     job = harvest.job()
     row = _row(job, harvest)
-    reasons = Counter(row.reason for row in harvest.ledger.rows() if row.reason)
+    reasons: Counter[str] = Counter()
+    versions: Counter[str] = Counter()
+    for one in harvest.ledger.rows():
+        reasons[one.reason] += bool(one.reason)
+        versions[one.version] += one.version in ("preprint", "accepted")
+    reasons, versions = +reasons, +versions
     page = harvest.folder / "report.html"
     if as_json:
-        found = {"reasons": dict(reasons.most_common()), "notes": list(job.notes)}
+        told = {"reasons": reasons, "versions": versions}
+        found: dict[str, Any] = {name: dict(n.most_common()) for name, n in told.items()}
+        found["notes"] = list(job.notes)
         report = {"report": str(page) if page.exists() else ""}
         say({**row, **found, **report, **more}, as_json=True)
         return
     say(_line(job, row["state"]))
+    for version, number in versions.most_common():
+        say(f"  {number:>7,}  of the full texts: {version}, not the published version")
     for reason, number in reasons.most_common():
         say(f"  {number:>7,}  {one_line(reason).replace('_', ' ')}")
     for sentence in (*job.notes, *more.get("differences", ())):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import BadRequest, PaperError
 from ..plain_text import one_line
+from ..versions import serves
 from .speaking import NO_FULL_TEXT, command, counter, note, say, worst
 
 if TYPE_CHECKING:
@@ -81,7 +82,8 @@ def _read(args: argparse.Namespace, library: Library) -> int:
     names = ("section", "start", "max_chars", "references")
     read = library.read(args.paper, **{name: getattr(args, name) for name in names})
     if args.json:
-        row = {"title": read.title, "kind": read.kind, "outline": read.rows()}
+        row = {"title": read.title, "kind": read.kind, "version": read.version}
+        row["outline"] = read.rows()
         say({**row, "text": read.text, "next_start": read.next_start}, as_json=True)
     elif args.outline:
         for part in read.rows():
@@ -98,10 +100,11 @@ def _list(args: argparse.Namespace, library: Library) -> int:
     names = ("text", "kind", "year_from", "year_to", "journal", "start", "max_results")
     total, page = library.list_papers(**{name: getattr(args, name) for name in names})
     for stored in page:
-        row = {**stored.paper.short_row(), "kind": stored.kind, "license": stored.license}
+        row = {**stored.paper.short_row(), **stored.text_row()}
         mark = "●" if stored.kind == "full_text" else "○"
-        text = f"{mark} {stored.paper.ids}  {one_line(stored.paper.title)}\n  {stored.path}"
-        say({**row, "file_path": stored.path} if args.json else text, args.json)
+        aside = f" ({stored.version})" if stored.version in ("preprint", "accepted") else ""
+        text = f"{mark} {stored.paper.ids}{aside}  {one_line(stored.paper.title)}\n  {stored.path}"
+        say(row if args.json else text, args.json)
     note(f"{len(page)} of {total:,} papers")
     return 0
 
@@ -121,8 +124,10 @@ def wanted_by(given: Sequence[str]) -> list[Ids]:
 def _line(ids: Ids, done: Download) -> str:
     if done.stored.kind == "full_text":
         license_ = f", {one_line(done.stored.license)}" if done.stored.license else ""
-        license_ += ", preprint" if done.stored.of_preprint else ""
+        aside = {"preprint": ", preprint", "accepted": ", accepted manuscript"}
+        version = aside.get(done.stored.version, "")
         origin = "on the shelf already" if done.cached else f"{done.stored.via}{license_}"
+        origin += version if serves(done.wants, done.stored) else f"{version}, stands in"
         return f"● {ids}: {done.file_path} ({origin})"
     tried = [a for a in done.stored.attempts if a.outcome != "skipped"]
     reasons = ", ".join(f"{a.source} {a.outcome}" for a in tried)

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from importlib import import_module
+from urllib.parse import urlsplit
 
+from ..errors import BadContent
 from ..paper import Document, Fetched, Media, Paper
 from .licenses import best as best_license
 
 __all__ = ["READERS", "VERSIONS", "best_license", "extractor", "read"]
 
+_ERRORS = 400  # HTTP statuses from here on
+# Of a door that is shut, a captcha or a login says more than that it is.
+_TELL_NOTHING = {"error_page", "refused", "not_a_paper", "wrong_paper", "empty"}
 # Raised by whoever changes what a reader writes: `reextract` then renews the texts on the shelf.
 VERSIONS: dict[Media, int] = {"jats": 2, "html": 4, "pdf": 2, "markdown": 2, "latex": 1}
 # Read by name, so that no parser is imported before it is needed.
@@ -32,11 +37,26 @@ def read(fetched: Fetched, paper: Paper) -> Document:
         another paper.
     """
     from .check import judge
+    from .versions import version_of
 
     reader = import_module(f".{READERS[fetched.media]}", __package__)
-    document = reader.read(fetched)
-    license_ = best_license(document.license, fetched.license, paper.license)
-    return judge(replace(document, license=license_, extractor=extractor(fetched.media)), paper)
+    try:
+        document = reader.read(fetched)
+        license_ = best_license(document.license, fetched.license, paper.license)
+        made = replace(document, license=license_, extractor=extractor(fetched.media))
+        return judge(replace(made, version=version_of(fetched, document, paper)), paper)
+    except BadContent as bad:
+        raise _refusal(bad, fetched) from bad
+
+
+def _refusal(bad: BadContent, fetched: Fetched) -> BadContent:
+    """What a page that came with an error's status amounts to: a door shut, unless it says more."""
+    if fetched.status < _ERRORS or bad.outcome not in _TELL_NOTHING:
+        return bad
+    site = urlsplit(fetched.url).hostname or fetched.source
+    msg = f"{site} refused: HTTP {fetched.status}, and no paper ({bad.message.rstrip('.')})."
+    hint = "Open it in a browser or through a library, or try again later."
+    return BadContent(msg, hint, verdict="refused", status=fetched.status)
 
 
 def extractor(media: Media) -> str:

@@ -49,8 +49,8 @@ class Figures:
         Papers by state.
     years, journals, reasons : dict of str to Split
         The same for each year of publication (empty: unknown), journal and reason.
-    via, licenses : Counter
-        Full texts by route and by license.
+    via, licenses, versions : Counter
+        Full texts by route, by license and by version of the paper.
     routes : dict of str to Counter
         For each route of the ladder, how it ended for the papers it was asked for.
     times : dict of State to array
@@ -63,6 +63,7 @@ class Figures:
     reasons: dict[str, Split] = field(default_factory=lambda: defaultdict(Counter))
     via: Counter[str] = field(default_factory=Counter)
     licenses: Counter[str] = field(default_factory=Counter)
+    versions: Counter[str] = field(default_factory=Counter)
     routes: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     times: dict[str, array[float]] = field(default_factory=lambda: defaultdict(lambda: array("d")))
     papers: Shown = field(default_factory=Shown)
@@ -91,6 +92,7 @@ class Figures:
         if state == "full_text":
             self.via[row.via[:_NAME]] += 1
             self.licenses[one_line(row.license)[:_NAME]] += 1
+            self.versions[row.version] += 1
         elif state != "pending":
             self.reasons[row.reason[:_NAME]][state] += 1
             self.missing.add(row)

@@ -21,6 +21,7 @@ from ..paper import now
 from ..plain_text import one_line, plain_json
 from ..safe_files import disk, written
 from ..settings import version
+from ..versions import NAMES
 
 T = TypeVar("T")
 
@@ -45,9 +46,10 @@ _HINT = "Ask for the file again, or make one with `uv run server.py report`."
 
 @dataclass(frozen=True, slots=True)
 class Locked:
-    """A paper of a lock: ``kind``, ``sha256`` and ``via`` of its text are empty where it had none.
+    """A paper of a lock: what is said of its text is empty where it had none.
 
-    ``via`` is the route it came by; older locks do not say.
+    ``via`` is the route it came by, ``version`` which version of the paper it is; older locks do
+    not say.
     """
 
     ids: Ids
@@ -55,6 +57,7 @@ class Locked:
     sha256: str = ""
     retracted: bool = False
     via: str = ""
+    version: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,8 +183,12 @@ def lock_file(folder: Path, job: Job) -> Iterator[Callable[[Harvested], None]]:
                 nameless += 1  # nobody could ask for it again
                 return
             paper = locked(row)
-            rest = {"kind": paper.kind, "sha256": paper.sha256, "retracted": paper.retracted}
-            rest["via"] = paper.via
+            rest: dict[str, str | bool] = {
+                "kind": paper.kind,
+                "sha256": paper.sha256,
+                "retracted": paper.retracted,
+            }
+            rest |= {"via": paper.via, "version": paper.version}
             file.write(between + plain_json({**names, **rest}))
             between = ",\n"
 
@@ -192,8 +199,9 @@ def lock_file(folder: Path, job: Job) -> Iterator[Callable[[Harvested], None]]:
 def locked(row: Harvested) -> Locked:
     """A paper of a harvest as its lock has it."""
     kind = row.state if row.state in _KINDS else ""
-    text, via = (row.sha256, row.via) if kind else ("", "")
-    return Locked(row.paper.ids, kind, text, row.paper.retracted, via)
+    of_text = (row.via, row.version) if kind else ("", "")
+    sha256 = row.sha256 if kind else ""
+    return Locked(row.paper.ids, kind, sha256, row.paper.retracted, *of_text)
 
 
 def _names(ids: Ids) -> dict[str, str]:
@@ -258,7 +266,8 @@ def _locked(path: Path, number: int, row: Any) -> Locked:
         raise _bad(path, f"{where}: its sha256 is not 64 hexadecimal digits")
     if not isinstance(retracted, bool):
         raise _bad(path, f'{where}: "retracted" is neither true nor false')
-    return Locked(ids, kind, sha256, retracted, _said(row.get("via"), _VIA))
+    via, version = _said(row.get("via"), _VIA), row.get("version")
+    return Locked(ids, kind, sha256, retracted, via, version if version in NAMES else "")
 
 
 def _said(value: object, form: re.Pattern[str]) -> str:
@@ -272,32 +281,47 @@ def _bad(path: Path, what: str) -> BadRequest:
 class ByName(Generic[T]):
     """Things by any name of their papers; a DOI may be that of two papers with PMIDs of their own.
 
+    ``version`` tells the texts of one paper apart, where there are several.
+
     >>> things = ByName([(Ids(pmid="1", doi="10.1000/a"), "one"), (Ids(pmid="2"), "two")])
     >>> things.get(Ids(doi="10.1000/a"))
     'one'
     """
 
-    def __init__(self, things: Iterable[tuple[Ids, T]]) -> None:
+    def __init__(
+        self, things: Iterable[tuple[Ids, T]], version: Callable[[T], str] = lambda _: ""
+    ) -> None:
+        self._version = version
         self._by_name: dict[str, list[tuple[Ids, T]]] = {}
         for ids, thing in things:
             for name in ids.names():
                 self._by_name.setdefault(name, []).append((ids, thing))
 
-    def get(self, ids: Ids) -> T | None:
-        """The thing of a paper: the first whose names do not contradict, if there is such a one."""
+    def get(self, ids: Ids, version: str = "") -> T | None:
+        """The thing of a paper: the first whose names do not contradict, if there is such a one.
+
+        Of several texts the one in this *version*, if there is such a one.
+        """
+
+        def unlike(found: tuple[Ids, T]) -> tuple[bool, bool]:
+            return bool(found[0].clash(ids)), self._version(found[1]) != version
+
         sharing = (found for name in ids.names() for found in self._by_name.get(name, ()))
-        best = min(sharing, key=lambda found: bool(found[0].clash(ids)), default=None)
+        best = min(sharing, key=unlike, default=None)
         return best[1] if best else None
 
 
 def compare(lock: Lock, rows: Iterable[Harvested]) -> Differences:
     """What became of a lock's papers since; papers are the same when they share a name."""
-    places = ByName((was.ids, place) for place, was in enumerate(lock.papers))
+    papers = lock.papers
+    places = ByName(
+        ((was.ids, place) for place, was in enumerate(papers)), lambda at: papers[at].version
+    )
     found: dict[str, list[Difference]] = {name: [] for name in _CHANGES}
     seen: set[int] = set()
     pending = unseen = same = 0
     for row in rows:
-        place = places.get(row.paper.ids)
+        place = places.get(row.paper.ids, row.version)
         if place is not None:
             seen.add(place)
         if row.state == "pending":

@@ -45,6 +45,11 @@ _REASONS = {
         "The site shows a consent page instead of the paper.",
         "Open the link in your browser and answer the question. " + _BY_HAND,
     ),
+    "refused": Reason(
+        "Refused",
+        "The site turned the program away (HTTP 401 or 403) without saying more.",
+        "Open the link in your browser or through your library, or try again later. " + _BY_HAND,
+    ),
     "scanned": Reason(
         "Scanned pages only",
         "A PDF was found, but it holds pictures of pages and no text.",

@@ -13,19 +13,20 @@ import re
 
 from ..errors import BadRequest
 from ..identifiers import EXAMPLES, Ids
-from ..paper import Kind
+from ..paper import Kind, Version
 from ..plain_text import encodable
 
 LONGEST = 200
 """Bytes of a stem; file systems allow 255 for the whole name with its endings."""
 
 _LONGEST_NAME = 255
+_MARKED: tuple[Version, ...] = ("accepted", "preprint")
 _UNSAFE = re.compile(r"[^A-Za-z0-9._()\[\]{};,+=@#&'!~$%^` -]")
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.I)
 
 
-def stem(ids: Ids, kind: Kind = "full_text") -> str:
-    """The file name without ``.txt``.
+def stem(ids: Ids, kind: Kind = "full_text", version: Version = "") -> str:
+    """The file name without ``.txt``; *version* is named in that of a text beside the published.
 
     >>> stem(Ids(doi="10.1038/nature12345"))
     '10.1038_nature12345'
@@ -33,6 +34,10 @@ def stem(ids: Ids, kind: Kind = "full_text") -> str:
     'pmid_10492251_abstract'
     >>> stem(Ids(doi="10.1002/a<b>"))
     '10.1002_a_b_-d41de045'
+    >>> stem(Ids(doi="10.1000/a"), version="accepted")
+    '10.1000_a_accepted'
+    >>> stem(Ids(doi="10.1000/a", arxiv="2601.00001"), version="preprint")
+    'arxiv_2601.00001'
 
     Raises
     ------
@@ -44,6 +49,10 @@ def stem(ids: Ids, kind: Kind = "full_text") -> str:
     if kind == "abstract":
         by_pmid = f"pmid_{ids.pmid}" if ids.pmid else ""
         return ((by_pmid and safe(by_pmid)) or stem(ids)) + "_abstract"
+    if version == "preprint" and ids.arxiv:
+        return stem(Ids(arxiv=ids.arxiv))
+    if version in _MARKED:
+        return f"{stem(ids)}_{version}"
     name, _, value = ids.key.partition(":")
     return safe(value if name == "doi" else f"{name}_{value}")
 
@@ -81,7 +90,9 @@ def candidates(ids: Ids) -> list[str]:
     stems += [
         safe(f"{kind}_{value}") for kind, _, value in map(_split, ids.names()) if kind != "doi"
     ]
-    stems += [f"{name}_abstract" for name in stems]
+    stems = [
+        f"{name}{mark}" for mark in ("", "_accepted", "_preprint", "_abstract") for name in stems
+    ]
     return [f"{name}.txt" for name in dict.fromkeys(stems) if _openable(name)]
 
 

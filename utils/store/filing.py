@@ -12,17 +12,27 @@ import contextlib
 import gzip
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
 from .. import safe_files
 from ..identifiers import Ids
-from ..paper import Fetched, Media, Paper
+from ..paper import Attempt, Fetched, Media, Paper
+from ..versions import fitness, only_a_preprint
 from . import adoption, file_names, index_files, paper_file
 from .catalogue import Catalogue, Entry, NewEntry
-from .records import ADOPTED, Kept, Record, joined, sections_of, sha256, writable
+from .records import (
+    ADOPTED,
+    Kept,
+    Record,
+    joined,
+    of_one_paper,
+    sections_of,
+    sha256,
+    writable,
+)
 
 log = logging.getLogger(__name__)
 
@@ -154,12 +164,21 @@ class Filing:
             self.note_change(None)
         return record
 
+    def told(self, file: str, attempts: Sequence[Attempt]) -> Record | None:
+        """Have a text's record say what was tried; None if the text is gone."""
+        with self.catalogue.writing():
+            if (entry := self.catalogue.by_file(file)) is None:
+                return None
+            record = Record.from_json(entry.record, self.folder)
+            stored = writable(replace(record.stored, attempts=tuple(attempts)))
+            return self.amend(entry, replace(record, stored=stored))
+
     # -- planning ----------------------------------------------------------------------------
 
     def plan(self, new: Record) -> Plan:
         """What filing *new* will do, as things stand now."""
-        same = self.same(new.ids)
-        paper = _united(new.stored.paper, same, fresh=True)
+        same = self.rivals(new)
+        paper = self._united(new.stored.paper, same, fresh=True)
         new = replace(new.of(paper), order=self._next())
         there = [record for _, record in same if Path(record.stored.path).is_file()]
         best = max(there, key=lambda record: record.rank, default=None)
@@ -168,13 +187,13 @@ class Filing:
         if best is not None and best.stored.kind == new.stored.kind:
             name = best.file
         else:
-            name = self._free_name(paper.ids, new, {record.file for _, record in same})
+            name = self._free_name(new, {record.file for _, record in same})
         stored = replace(new.stored, path=str(self.folder / name))
         return Plan(replace(new, stored=stored), writes=True, same=same)
 
     def _plan_entry(self, found: Record, fresh: bool) -> Plan:
-        same = self.same(found.ids)
-        paper = _united(found.stored.paper, same, fresh)
+        same = self.rivals(found)
+        paper = self._united(found.stored.paper, same, fresh)
         known = [record for _, record in same if record.file != found.file]
         best = max([found, *known], key=lambda record: (record.rank, record is not found))
         order = max(found.order, *(record.order for _, record in same), 0)
@@ -190,8 +209,31 @@ class Filing:
                 found.append((entry, record))
         return tuple(found)
 
-    def _free_name(self, ids: Ids, new: Record, ours: set[str]) -> str:
-        stem = file_names.stem(ids, new.stored.kind)
+    def rivals(self, one: Record) -> Same:
+        """The entries of its paper beside which *one* cannot lie: its own version's, and abstracts.
+
+        An abstract has no place beside a text of whatever version: the best of them stands for it.
+        """
+        every = self.same(one.ids)
+        texts = [pair for pair in every if pair[1].stored.kind == "full_text"]
+        if one.stored.kind == "abstract" and texts:
+            best = max(texts, key=lambda pair: fitness("published", pair[1].stored))
+            every = tuple(pair for pair in every if pair not in texts or pair is best)
+        return tuple(pair for pair in every if one.same_text_as(pair[1]))
+
+    def _united(self, paper: Paper, same: Same, fresh: bool) -> Paper:
+        """What all records of one text know, and what those of its other versions say for it."""
+        for _, record in same:
+            old = record.stored.paper
+            paper = joined(paper, old) if fresh else joined(old, paper)
+        for _, record in self.same(paper.ids):
+            paper = of_one_paper(paper, record.stored.paper)
+        return paper
+
+    def _free_name(self, new: Record, ours: set[str]) -> str:
+        ids, stored = new.ids, new.stored
+        version = "" if only_a_preprint(stored.paper) else stored.version
+        stem = file_names.stem(ids, stored.kind, version)
         for mark in ("", ids.key, " ".join(ids.names())):
             name = f"{file_names.apart(stem, mark) if mark else stem}.txt"
             if name in ours or not self._taken(name, ids):
@@ -217,7 +259,7 @@ class Filing:
     # -- the catalogue and the index ---------------------------------------------------------
 
     def enter(self, record: Record, same: Same) -> None:
-        """Make *record* the one entry of its paper, in place of *same*."""
+        """Make *record* the one entry of its text, in place of *same*."""
         entries = {entry.id: entry for entry, _ in same}
         there = self.catalogue.by_file(record.file)
         if there is not None and there.file == record.file:
@@ -226,7 +268,8 @@ class Filing:
         for number in numbers[1:]:
             self.catalogue.drop(number)
         row = self._row(record)
-        self.catalogue.put(row, record.ids.names(), numbers[0] if numbers else None)
+        beside = [entry.id for entry, _ in self.same(record.ids) if entry.id not in entries]
+        self.catalogue.put(row, record.ids.names(), numbers[0] if numbers else None, beside)
         for _, old in same:
             if old.file != record.file:
                 self._discard(old)
@@ -240,6 +283,7 @@ class Filing:
         return NewEntry(
             file=record.file,
             kind=stored.kind,
+            version=stored.version,
             year=stored.paper.year,
             journal=stored.paper.journal,
             retracted=stored.paper.retracted,
@@ -320,6 +364,7 @@ class Filing:
             stored.via,
             charset=record.charset,
             ids=record.named,
+            version=stored.version,
         )
         ours = sha256(self.bytes_of(record)) == record.written
         return Kept(fetched, record.extractor, ours)
@@ -361,13 +406,6 @@ def vouched(record: Record, data: bytes) -> Record:
     """The record with the checksum of its file, and what the text in it consists of."""
     parts = sections_of(data.decode("utf-8", "replace"), record.stored)
     return replace(record, stored=replace(record.stored, sha256=sha256(data), sections=parts))
-
-
-def _united(paper: Paper, same: Same, fresh: bool) -> Paper:
-    for _, record in same:
-        old = record.stored.paper
-        paper = joined(paper, old) if fresh else joined(old, paper)
-    return paper
 
 
 def _newly_retracted(plan: Plan) -> bool:

@@ -22,6 +22,7 @@ from .records import Record
 COLUMNS = (
     *("key", "pmid", "pmcid", "doi", "arxiv", "title", "authors", "journal", "year", "kind"),
     *("source", "via", "license", "retracted", "verdict", "words", "file", "sha256", "saved_at"),
+    *("version", "preprint_version"),
 )
 _BATCH = 1000
 
@@ -50,6 +51,8 @@ def line(record: Record) -> str:
         "sha256": stored.sha256,
         "saved_at": stored.saved_at,
         "sections": list(dict.fromkeys(role for part in stored.sections for role in part.roles)),
+        "version": stored.version,
+        "preprint_version": stored.preprint_version,
     }
     return json.dumps(row, ensure_ascii=False) + "\n"
 

@@ -24,12 +24,16 @@ from ..identifiers import Ids
 from ..job import Counts, Harvested, Job, State
 from ..paper import Attempt, Paper, StoredPaper, now, paper_from
 from ..plain_text import encodable
-from .ledger_schema import VERSION, new_file
+from ..versions import meant
+from .ledger_schema import VERSION, brought_up_to_date, new_file
 
 _PATIENCE_S = 30.0
 _WITHOUT_TEXT = "('pending', 'abstract', 'failed')"
 _DUPLICATE = "duplicate"  # a state of rows only: a duplicate is no paper of its own
-_TEXTS = ("file", "source", "via", "license", "sha256", "reason", "detail", "ended_at")
+_TEXTS = (
+    *("file", "source", "via", "license", "version", "sha256", "reason", "detail"),
+    "ended_at",
+)
 _FACTS = ("job_id", "title", "query", "effective_query", "begun_at", "ended_at")
 _ATTEMPT = ", ".join(f"attempts.{field.name}" for field in fields(Attempt))
 
@@ -51,7 +55,7 @@ class Ledger:
         self._turn = threading.RLock()
         with self._told():
             self._db = _connect(path)
-            [(version,)] = self._db.execute("PRAGMA user_version")
+            version = brought_up_to_date(self._db)
         if version != VERSION:
             msg = f"The ledger {path.name} is of another version ({version})."
             hint = "Delete it and ask again: what is on the shelf is found there."
@@ -181,15 +185,18 @@ class Ledger:
     def know(self, number: int, paper: Paper) -> int | None:
         """Write down what a paper is; the number of the paper it turned out to be, if there is one.
 
-        Names of one paper belong to the first of the list that had them.
+        Names of one paper belong to the first of the list that had them. Its preprint, asked for as
+        such, is a report of its own.
         """
         names = paper.ids.names()
         marks = ",".join("?" * len(names))
-        query = f"""SELECT number, ids FROM papers WHERE number <> ? AND number IN
+        query = f"""SELECT number, ids, asked FROM papers WHERE number <> ? AND number IN
             (SELECT number FROM names WHERE name IN ({marks})) ORDER BY number"""  # noqa: S608
         with self._writing() as db:
-            for first, ids in db.execute(query, [number, *names]).fetchall():
-                if not paper.ids.clash(Ids(**json.loads(ids))):
+            [(words,)] = db.execute("SELECT asked FROM papers WHERE number = ?", (number,))
+            for first, ids, asked in db.execute(query, [number, *names]).fetchall():
+                one_report = _as_preprint(asked) == _as_preprint(words)
+                if one_report and not paper.ids.clash(Ids(**json.loads(ids))):
                     state = "UPDATE papers SET state = ?, detail = ? WHERE number = ?"
                     db.execute(state, (_DUPLICATE, f"the same as number {first}", number))
                     return int(first)
@@ -231,10 +238,21 @@ class Ledger:
         self._end(number, self._texts(stored, sha256, reason, detail))
 
     def brought(self, number: int, stored: StoredPaper, sha256: str) -> bool:
-        """Somebody brought the text by hand; whether the paper had none, and ends so now."""
-        if lacked := self._end(number, self._texts(stored, sha256), of=_WITHOUT_TEXT):
+        """Somebody brought the text by hand; whether the paper lacked it, and ends so now.
+
+        A text of another version that stands in for the published one does not count.
+        """
+        lacking = _WITHOUT_TEXT
+        if stored.version in ("published", "") and not self._asked_as_preprint(number):
+            lacking = f"{_WITHOUT_TEXT} OR version IN ('preprint', 'accepted')"
+        if lacked := self._end(number, self._texts(stored, sha256), of=lacking):
             self.tried(number, stored.attempts[-1:])
         return lacked
+
+    def _asked_as_preprint(self, number: int) -> bool:
+        with self._reading() as db:
+            [(asked,)] = db.execute("SELECT asked FROM papers WHERE number = ?", (number,))
+        return _as_preprint(asked)
 
     @staticmethod
     def _texts(
@@ -247,6 +265,7 @@ class Ledger:
             "source": stored.source,
             "via": stored.via,
             "license": stored.license,
+            "version": stored.version,
             "sha256": sha256,
             "reason": reason,
             "detail": encodable(detail),
@@ -260,7 +279,7 @@ class Ledger:
         values = {**values, "rung": "", "ended_at": now()}
         columns = ", ".join(f"{name} = ?" for name in values)
         with self._writing() as db:
-            update = f"UPDATE papers SET {columns} WHERE number = ? AND state IN {of}"  # noqa: S608
+            update = f"UPDATE papers SET {columns} WHERE number = ? AND (state IN {of})"  # noqa: S608
             return db.execute(update, [*values.values(), number]).rowcount > 0
 
     def numbers_of(self, ids: Ids) -> list[int]:
@@ -282,6 +301,8 @@ class Ledger:
     def reopen(self, which: str) -> int:
         """Papers to be tried once more: a state (``failed``, ``abstract``) or an outcome.
 
+        Or the version of a text (``preprint``, ``accepted``), where another one may be had by now.
+
         Returns
         -------
         int
@@ -291,10 +312,11 @@ class Ledger:
             WHERE outcome = ? AND attempts.round = papers.round"""
         blank = ", ".join(f"{name} = ''" for name in _TEXTS)
         update = f"""UPDATE papers SET state = 'pending', round = round + 1, {blank},
-            paper = NULL WHERE state IN ('failed', 'abstract')
-            AND (state = ? OR reason = ? OR number IN ({tried}))"""  # noqa: S608
+            paper = NULL WHERE (state IN ('failed', 'abstract')
+            AND (state = ? OR reason = ? OR number IN ({tried})))
+            OR (state = 'full_text' AND version = ?)"""  # noqa: S608
         with self._writing() as db:
-            found = db.execute(update, (which, which, which)).rowcount
+            found = db.execute(update, (which, which, which, which)).rowcount
             if found:
                 _write_facts(db, {"ended_at": ""})
         return found
@@ -341,6 +363,11 @@ class Ledger:
             yield
         except sqlite3.Error as error:
             raise _failed(self.path, error) from error
+
+
+def _as_preprint(asked: str) -> bool:
+    """Whether what was asked for is the preprint of a paper."""
+    return meant(Ids.maybe(asked)) == "preprint"
 
 
 def _connect(path: Path) -> sqlite3.Connection:

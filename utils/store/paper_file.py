@@ -23,18 +23,20 @@ follows the same shape and says that full text was not available, as the older p
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, get_args
 
 from ..identifiers import Ids
-from ..paper import Author, Kind, Notice, Paper, StoredPaper, Verdict
+from ..paper import Author, Kind, Notice, Paper, StoredPaper, Verdict, Version
 from ..plain_text import clean_text, one_line
+from ..versions import NAMES, by_route
 
 NO_ABSTRACT = "[No abstract available]"
 NO_FULL_TEXT = "Full text was not available when this was saved; this is the abstract only."
 RETRACTED = "RETRACTED: this paper was retracted; do not rely on its findings."
-PREPRINT = "preprint; the published article may differ"
+_DIFFERS = "; the published article may differ"
 _RULE = "\n\n---\n\n"
 _LINE = re.compile(r"- ([A-Za-z][A-Za-z0-9]*): ?(.*)")
 
@@ -58,6 +60,15 @@ class PaperFile:
         """What the header says the text is."""
         return "abstract" if self.header.get("Kind") == "abstract" else "full_text"
 
+    @property
+    def version(self) -> Version:
+        """Which version of the paper the header says the text is; else what its route brought."""
+        if self.kind == "abstract":
+            return ""
+        said = self.header.get("Version", "")
+        known: Iterator[Version] = (one for one in NAMES if said.startswith(NAMES[one]))
+        return next(known, "") or by_route(self.header.get("Via", ""), self.paper)
+
     def filled_into(self, stored: StoredPaper) -> StoredPaper:
         """*stored* with what the header says of the text's origin."""
         get = self.header.get
@@ -69,6 +80,8 @@ class PaperFile:
             via=get("Via") or stored.via,
             license=get("License", ""),
             verdict=verdict if verdict in get_args(Verdict) else stored.verdict,
+            version=self.version or ("" if self.kind == "abstract" else stored.version),
+            preprint_version=get("PreprintVersion") or stored.preprint_version,
             saved_at=_moment(get("Retrieved", "")) or stored.saved_at,
         )
 
@@ -146,7 +159,8 @@ def _header(stored: StoredPaper, note: str) -> str:
         "License": stored.license,
         "Source": stored.source,
         "Via": stored.via,
-        "Version": PREPRINT if stored.of_preprint else "",
+        "Version": _version_line(stored),
+        "PreprintVersion": stored.preprint_version,
         "Retrieved": stored.saved_at,
         "Kind": stored.kind,
         "Verdict": stored.verdict,
@@ -159,6 +173,12 @@ def _header(stored: StoredPaper, note: str) -> str:
         if one_line(value) or key in always
     ]
     return "\n".join([*([RETRACTED, ""] if paper.retracted else []), *lines])
+
+
+def _version_line(stored: StoredPaper) -> str:
+    """The version of a text as its header says it."""
+    name = NAMES.get(stored.version, "")
+    return name + _DIFFERS if stored.version in ("preprint", "accepted") else name
 
 
 def _moment(text: str) -> str:

@@ -28,6 +28,7 @@ from ..paper import (
     paper_from,
 )
 from ..plain_text import encodable
+from ..versions import by_route, text_slot
 
 T = TypeVar("T")
 
@@ -82,6 +83,14 @@ class Record:
             return 3 if self.stored.verdict != "partial" else 2
         return 1 if self.stored.paper.abstract else 0
 
+    def same_text_as(self, other: Record) -> bool:
+        """Whether only one of two records of one paper can lie on a shelf.
+
+        A shelf holds one text of each version, and an abstract only where it holds no text.
+        """
+        abstract = "abstract" in (self.stored.kind, other.stored.kind)
+        return abstract or text_slot(self.stored) == text_slot(other.stored)
+
     def of(self, paper: Paper) -> Record:
         """The same record with other metadata."""
         return replace(self, stored=replace(self.stored, paper=paper))
@@ -117,6 +126,9 @@ class Record:
         stored["sections"] = tuple(_section(*parts) for parts in stored.get("sections", ()))
         # Only the last part: a record is a file too, and must not point out of the shelf.
         stored["path"] = str(folder / Path(stored["path"]).name)
+        if "version" not in stored and stored["kind"] == "full_text":  # before there were versions
+            url = row.get("url", "")
+            stored["version"] = by_route(stored["via"], stored["paper"], url)
         row["stored"] = StoredPaper(**stored)
         row["named"] = Ids(**row.get("named", {}))
         return cls(**row)
@@ -151,6 +163,15 @@ def joined(new: Paper, old: Paper) -> Paper:
         filled["released"] = new.released  # an embargo that today's record does not name is over
     more = {"ids": new.ids | old.ids, "notices": _notices(old, new), "publication_types": types}
     return Paper(**{**filled, **more})
+
+
+def of_one_paper(paper: Paper, other: Paper) -> Paper:
+    """*paper* with the names and notices that the record of another version knows.
+
+    Nothing else: titles and dates differ between a preprint and its article.
+    """
+    notices = _notices(other, paper)
+    return replace(paper, ids=paper.ids | other.ids, notices=notices)
 
 
 def _notices(*papers: Paper) -> tuple[Notice, ...]:
@@ -199,6 +220,8 @@ def of_full_text(
         attempts=tuple(attempts),
         saved_at=now(),
         sections=_declared(document),
+        version=document.version,
+        preprint_version=paper.version if document.version == "preprint" else "",
     )
     record = Record(
         stored,

@@ -16,7 +16,8 @@ from pathlib import Path
 from .. import safe_files
 from ..errors import BadRequest, NotFound, StoreFailed
 from ..identifiers import Ids
-from ..paper import Attempt, Document, Fetched, Paper, StoredPaper, now
+from ..paper import Attempt, Document, Fetched, Paper, StoredPaper, Version, now
+from ..versions import fitness, meant
 from . import file_names, paper_file, quarantine
 from .catalogue import Catalogue, CatalogueBroken, Entry
 from .filing import Filing
@@ -75,14 +76,16 @@ class Shelf:
             self._catalogue.close()
 
     @healing
-    def find(self, ids: Ids) -> StoredPaper | None:
+    def find(self, ids: Ids, wants: Version = "") -> StoredPaper | None:
         """The paper that goes by any of *ids*, if its file is there. No network.
 
-        A file that lies under the paper's name without being catalogued is taken in.
+        Of several texts, the version that is wanted, or the one nearest to it; *wants* is what
+        *ids* mean unless said otherwise. A file that lies under the paper's name without being
+        catalogued is taken in.
         """
         if not ids:
             return None
-        if self._ready() and (found := self._catalogued(ids)):
+        if self._ready() and (found := self._catalogued(ids, wants or meant(ids))):
             return found.stored
         return self._taken_in(ids)
 
@@ -100,13 +103,13 @@ class Shelf:
             return None
         return self._entered(found)
 
-    def _catalogued(self, ids: Ids) -> Record | None:
+    def _catalogued(self, ids: Ids, wants: Version) -> Record | None:
         before: list[Entry] = []
         while (entries := self._catalogue.by_names(ids.names())) and entries != before:
             there = [self._alive(entry) for entry in entries]
             found = [record for record in there if record and not record.ids.clash(ids)]
             if found:
-                return max(found, key=lambda record: record.rank)
+                return max(found, key=lambda one: (*fitness(wants, one.stored), one.rank))
             before = entries  # gone, or just replaced by another process: look once more
         return None
 
@@ -233,6 +236,18 @@ class Shelf:
         learnt = self._filing.learn(record, paper).stored
         self._stock.clear_away()
         return learnt
+
+    @healing
+    def tell(self, stored: StoredPaper, attempts: Sequence[Attempt]) -> StoredPaper:
+        """Note what was tried since for another version of a stored text; the text stays.
+
+        Raises
+        ------
+        StoreFailed
+            The disk refused; nothing has changed.
+        """
+        told = self._filing.told(Path(stored.path).name, attempts)
+        return told.stored if told else stored
 
     def _known(self, stored: StoredPaper) -> Record:
         file = Path(stored.path).name

@@ -199,9 +199,9 @@ class Stocktaking:
         found = self.from_file(path, Ids())
         if found is None:
             return "empty, an error page, or not to be told which paper it is"
-        same = self.filing.same(found.ids)
-        if any(record.rank >= found.rank for _, record in same):
-            return f"another copy of {same[0][1].file}"
+        for _, record in self.filing.rivals(found):
+            if record.rank >= found.rank:
+                return f"another copy of {record.file}"
         self.filing.register(found, fresh=False)
         return ""
 
@@ -237,6 +237,7 @@ def _compared(record: Record, path: Path) -> Record | None:
         if (kind := adoption.kind_of(text)) is None:
             return None
         stored = replace(record.stored, kind=kind, verdict=adoption.VERDICT[kind], via=ADOPTED)
+        stored = replace(stored, version="", preprint_version="")
         words = len(text.split())
     stored = replace(stored, sha256=digest, sections=sections_of(text, stored))
     return replace(record, stored=stored, words=words)

@@ -198,11 +198,12 @@ def _read_tool(library: Library) -> FunctionTool:
             {
                 "title": read.title,
                 "kind": read.kind,
+                "version": read.version,
                 "outline": read.rows(),
                 "text": read.text,
                 "next_start": read.next_start,
             },
-            f"“{read.title}” ({read.kind}): {len(read.text)} characters{more}.",
+            f"“{read.title}” ({_called(read.stored)}): {len(read.text)} characters{more}.",
         )
 
     return tool(read_paper, READS_SHELF, schemas.READ)
@@ -261,8 +262,11 @@ def _beyond(start: int, total: int) -> list[str]:
 
 
 def _on_shelf(stored: StoredPaper) -> dict[str, Any]:
-    row = stored.paper.short_row()
-    return {**row, "kind": stored.kind, "license": stored.license, "file_path": stored.path}
+    return {**stored.paper.short_row(), **stored.text_row()}
+
+
+def _called(stored: StoredPaper) -> str:
+    return ", ".join(filter(None, (stored.kind, stored.version)))
 
 
 def _listing(papers: Sequence[Paper], total: int, where: str, start: int = 0) -> str:

@@ -65,6 +65,8 @@ DOWNLOAD = record(
     source=TEXT,
     message=TEXT,
     kind=TEXT,
+    version=TEXT,
+    preprint_version=TEXT,
     via=TEXT,
     verdict=TEXT,
     license=TEXT,
@@ -74,11 +76,16 @@ DOWNLOAD = record(
 READ = record(
     title=TEXT,
     kind=TEXT,
+    version=TEXT,
     outline=rows(some(heading=TEXT, chars=NUMBER, roles=TEXT)),
     text=TEXT,
     next_start=NEXT,
 )
-LIST = record(total=NUMBER, papers=_papers(f"{_MINIMAL} kind license file_path"), next_start=NEXT)
+LIST = record(
+    total=NUMBER,
+    papers=_papers(f"{_MINIMAL} kind version preprint_version license file_path"),
+    next_start=NEXT,
+)
 HARVEST = record(
     job_id=TEXT,
     state=TEXT,
@@ -94,9 +101,9 @@ STILL = "Still downloading: call download_paper again with the same arguments in
 
 def still_downloading(ids: Ids) -> dict[str, Any]:
     """The download contract's answer when the work goes on after the call."""
-    texts = dict.fromkeys(("file_path", "source", "kind", "via", "verdict", "license"), "")
+    names = "file_path source kind version preprint_version via verdict license"
     return {
-        **texts,
+        **dict.fromkeys(names.split(), ""),
         "success": False,
         "message": f"{ids}. {STILL}",
         "retracted": False,
