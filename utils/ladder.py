@@ -102,9 +102,14 @@ class Ladder:
         return sorted(self.rungs, key=lambda rung: not prefer_pmc and rung.source.label != "DOI")
 
     def held(self, ids: Ids) -> StoredPaper | None:
-        """The copy on the shelf, if it may be served without asking anybody."""
+        """The copy on the shelf, if it may be served without asking anybody.
+
+        What was rejected never is.
+        """
         stored = self.shelf.find(ids)
-        if stored and stored.kind == "abstract" and self._worth_trying_again(stored):
+        if stored is None or stored.kind == "rejected":
+            return None
+        if stored.kind != "full_text" and self._worth_trying_again(stored):
             return None
         return stored
 
@@ -180,6 +185,7 @@ class Ladder:
             return False
         try:
             document = self.read(candidate, climb.paper)
+            self._not_refused(climb.paper.ids, document)
         except BadContent as bad:
             self.shelf.quarantine(climb.paper.ids, candidate, bad.outcome, bad.message)
             climb.note(rung.via, bad.outcome, str(bad), candidate.url, candidate.status)
@@ -187,6 +193,12 @@ class Ladder:
         climb.note(rung.via, "saved", document.evidence, candidate.url, candidate.status)
         climb.fetched, climb.document = candidate, document
         return True
+
+    def _not_refused(self, ids: Ids, document: Document) -> None:
+        if because := self.shelf.verdicts.refused(ids, document):
+            msg = f"Somebody rejected this very text of {ids}: {because}"
+            hint = f"To have it judged again: server.py keep '{ids.key}' --undo"
+            raise BadContent(msg, hint, verdict="by_hand", evidence=because)
 
     def keep(self, rung: Rung, climb: Climb, attempts: Sequence[Attempt]) -> StoredPaper:
         """Put the text that was found on the shelf, with all *attempts* that led to it."""

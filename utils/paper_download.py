@@ -40,9 +40,11 @@ class Download:
         name = self.stored.paper.title or str(self.stored.paper.ids)
         if self.stored.kind == "full_text":
             whose = "the preprint of " if self.stored.of_preprint else ""
-            return f"Full text of {whose}“{name}” {where}."
+            hand = f", accepted by hand ({self.stored.evidence})" * self.stored.by_hand
+            return f"Full text of {whose}“{name}” {where}{hand}."
         tried = [a for a in self.stored.attempts if a.outcome != "skipped"]
-        return f"Only the abstract of “{name}” ({where}): no full text in {len(tried)} attempts."
+        what = "abstract" if self.stored.kind == "abstract" else "record, without an abstract,"
+        return f"Only the {what} of “{name}” ({where}): no full text in {len(tried)} attempts."
 
     def row(self) -> dict[str, Any]:
         """The fields of the ``download_paper`` contract."""
@@ -167,7 +169,7 @@ def _one(
         return nothing if isinstance(record, Paper) else _could_not_tell(record, nothing)
     except PaperError as error:
         return error
-    fresh = held is None or stored.saved_at != held.saved_at or stored.kind == "abstract"
+    fresh = held is None or stored.saved_at != held.saved_at or stored.kind != "full_text"
     return Download(stored, cached=not fresh, file_path=stored.path)
 
 

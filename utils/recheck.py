@@ -273,7 +273,7 @@ def _news(stored: StoredPaper, paper: Paper) -> Iterator[tuple[Outcome, str]]:
         yield outcome, f"{_WORDS[outcome]}{f' ({where})' * bool(where)}."
     if _waits_in_pmc(stored, paper):
         pmcid = paper.ids.pmcid or old.ids.pmcid
-        yield "new_copy", f"PMC has a copy, {pmcid}; only the abstract is here."
+        yield "new_copy", f"PMC has a copy, {pmcid}; its full text is not here."
 
 
 def _waits_in_pmc(stored: StoredPaper, paper: Paper) -> bool:
@@ -282,7 +282,7 @@ def _waits_in_pmc(stored: StoredPaper, paper: Paper) -> bool:
     True until somebody does: a change that was overlooked is told again.
     """
     known = paper.ids.pmcid or stored.paper.ids.pmcid
-    if stored.kind != "abstract" or not known or paper.released > now()[:10]:
+    if stored.kind == "full_text" or not known or paper.released > now()[:10]:
         return False
     return not any(a.source in _IN_PMC and a.outcome != "skipped" for a in stored.attempts)
 

@@ -16,7 +16,7 @@ from typing import NoReturn
 from ..errors import BadRequest, PaperError
 from ..library import Library
 from ..settings import version
-from . import citing, corpus, datasets, harvests, papers, searching, upkeep
+from . import auditing, citing, corpus, datasets, harvests, papers, searching, upkeep
 from .speaking import INTERRUPTED, NO_FULL_TEXT, Verb, complain, leave, stoppable
 
 
@@ -70,5 +70,6 @@ def _parser() -> argparse.ArgumentParser:
     harvests.add(commands)
     corpus.add(commands)
     datasets.add(commands)
+    auditing.add(commands)
     upkeep.add(commands)
     return parser

@@ -8,8 +8,10 @@ from importlib import import_module
 from ..paper import Document, Fetched, Media, Paper
 from .licenses import best as best_license
 
-__all__ = ["READERS", "VERSIONS", "best_license", "extractor", "read"]
+__all__ = ["JUDGES", "READERS", "VERSIONS", "best_license", "extractor", "read"]
 
+# Raised by whoever changes what the judges say: `audit` then asks them about the shelf again.
+JUDGES = 1
 # Raised by whoever changes what a reader writes: `reextract` then renews the texts on the shelf.
 VERSIONS: dict[Media, int] = {"jats": 2, "html": 3, "pdf": 2, "markdown": 2, "latex": 1}
 # Read by name, so that no parser is imported before it is needed.
@@ -22,8 +24,11 @@ READERS: dict[Media, str] = {
 }
 
 
-def read(fetched: Fetched, paper: Paper) -> Document:
+def read(fetched: Fetched, paper: Paper, *, identified: bool = False) -> Document:
     """Convert what was fetched, and make sure it is this paper, in full.
+
+    Whoever has *identified* it otherwise (a file by its name, where there is no record to compare
+    it with) only asks whether it is the whole of a paper.
 
     Raises
     ------
@@ -35,6 +40,8 @@ def read(fetched: Fetched, paper: Paper) -> Document:
 
     reader = import_module(f".{READERS[fetched.media]}", __package__)
     document = reader.read(fetched)
+    if identified:
+        document = replace(document, ids=paper.ids)
     license_ = best_license(document.license, fetched.license, paper.license)
     return judge(replace(document, license=license_, extractor=extractor(fetched.media)), paper)
 

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from .. import safe_files
 from ..errors import BadRequest, NotFound, StoreFailed
@@ -24,12 +24,14 @@ from ..identifiers import Ids
 from ..job import Counts, Harvested, Job, State
 from ..paper import Attempt, Paper, StoredPaper, now, paper_from
 from ..plain_text import encodable
-from .ledger_schema import VERSION, new_file
+from .ledger_schema import VERSION, new_file, renewed
 
 _PATIENCE_S = 30.0
-_WITHOUT_TEXT = "('pending', 'abstract', 'failed')"
+_WITHOUT_TEXT = "('pending', 'abstract', 'record', 'failed')"
 _DUPLICATE = "duplicate"  # a state of rows only: a duplicate is no paper of its own
 _TEXTS = ("file", "source", "via", "license", "sha256", "reason", "detail", "ended_at")
+_REOPEN = f"""UPDATE papers SET state = 'pending', round = round + 1,
+    {", ".join(f"{name} = ''" for name in _TEXTS)}, paper = NULL WHERE"""  # noqa: S608
 _FACTS = ("job_id", "title", "query", "effective_query", "begun_at", "ended_at")
 _ATTEMPT = ", ".join(f"attempts.{field.name}" for field in fields(Attempt))
 
@@ -51,7 +53,7 @@ class Ledger:
         self._turn = threading.RLock()
         with self._told():
             self._db = _connect(path)
-            [(version,)] = self._db.execute("PRAGMA user_version")
+            version = renewed(self._db)
         if version != VERSION:
             msg = f"The ledger {path.name} is of another version ({version})."
             hint = "Delete it and ask again: what is on the shelf is found there."
@@ -227,14 +229,24 @@ class Ledger:
             return [Attempt(*row) for row in db.execute(query, (number,))]
 
     def end(self, number: int, stored: StoredPaper, sha256: str, reason: str, detail: str) -> None:
-        """A paper is on the shelf: that is its end, in full text or as an abstract."""
+        """A paper is on the shelf: that is its end, in full text, as an abstract or a record."""
         self._end(number, self._texts(stored, sha256, reason, detail))
 
     def brought(self, number: int, stored: StoredPaper, sha256: str) -> bool:
         """Somebody brought the text by hand; whether the paper had none, and ends so now."""
-        if lacked := self._end(number, self._texts(stored, sha256), of=_WITHOUT_TEXT):
+        said = ("by_hand", stored.evidence) if stored.by_hand else ("", "")
+        if lacked := self._end(number, self._texts(stored, sha256, *said), of=_WITHOUT_TEXT):
             self.tried(number, stored.attempts[-1:])
         return lacked
+
+    def lost(self, number: int, file: str) -> bool:
+        """The text in *file* was rejected since; whether the paper had it, and is pending now."""
+        with self._writing() as db:
+            query = f"{_REOPEN} state = 'full_text' AND file = ? AND number = ?"
+            found = db.execute(query, (file, number)).rowcount > 0
+            if found:
+                _write_facts(db, {"ended_at": ""})
+        return found
 
     @staticmethod
     def _texts(
@@ -280,7 +292,7 @@ class Ledger:
             return db.execute("SELECT number, asked FROM papers WHERE ids = '{}'").fetchall()
 
     def reopen(self, which: str) -> int:
-        """Papers to be tried once more: a state (``failed``, ``abstract``) or an outcome.
+        """Papers to be tried once more: ``failed``, ``abstract``, ``record``, or an outcome.
 
         Returns
         -------
@@ -289,10 +301,8 @@ class Ledger:
         """
         tried = """SELECT at_number FROM attempts JOIN papers ON number = at_number
             WHERE outcome = ? AND attempts.round = papers.round"""
-        blank = ", ".join(f"{name} = ''" for name in _TEXTS)
-        update = f"""UPDATE papers SET state = 'pending', round = round + 1, {blank},
-            paper = NULL WHERE state IN ('failed', 'abstract')
-            AND (state = ? OR reason = ? OR number IN ({tried}))"""  # noqa: S608
+        update = f"""{_REOPEN} state IN ('failed', 'abstract', 'record')
+            AND (state = ? OR reason = ? OR number IN ({tried}))"""
         with self._writing() as db:
             found = db.execute(update, (which, which, which)).rowcount
             if found:
@@ -391,9 +401,5 @@ def _of_attempt(attempt: Attempt) -> tuple[str | int | float, ...]:
 
 
 def _state(text: str) -> State:
-    states: dict[str, State] = {
-        "full_text": "full_text",
-        "abstract": "abstract",
-        "failed": "failed",
-    }
-    return states.get(text, "pending")
+    states: tuple[State, ...] = get_args(State)
+    return next((state for state in states if state == text), "pending")

@@ -1,7 +1,8 @@
 """The tables of a ledger, their version, and how a new one is made.
 
 ``names`` maps every name of a looked-up paper to the first of the list that had it; ``round``
-counts how often a paper was reopened, and an attempt belongs to the round it was made in.
+counts how often a paper was reopened, and an attempt belongs to the round it was made in. A ledger
+of version 1 differs in what it counts, not in its tables.
 """
 
 from __future__ import annotations
@@ -39,7 +40,24 @@ CREATE TABLE attempts (
 );
 CREATE INDEX attempts_number ON attempts (at_number);
 """
-VERSION = 1
+VERSION = 2
+_APART = """UPDATE papers SET state = 'record' WHERE state = 'abstract'
+    AND trim(coalesce(json_extract(paper, '$.abstract'), '')) = ''"""
+
+
+def renewed(db: sqlite3.Connection) -> int:
+    """Bring a ledger of version 1 up to date; the version it has then.
+
+    Papers without an abstract ended as ``abstract`` there.
+    """
+    [(version,)] = db.execute("PRAGMA user_version")
+    if version == 1:
+        db.execute("BEGIN IMMEDIATE")
+        db.execute(_APART)
+        db.execute(f"PRAGMA user_version = {VERSION}")
+        db.execute("COMMIT")
+        return VERSION
+    return int(version)
 
 
 def new_file(path: Path, facts: Mapping[str, str], papers: Iterable[tuple[str, str]]) -> None:

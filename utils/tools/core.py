@@ -209,7 +209,7 @@ def _read_tool(library: Library) -> FunctionTool:
 def _list_tool(library: Library) -> FunctionTool:
     def list_papers(
         text: Annotated[str, Field(description="words in title or abstract")] = "",
-        kind: Literal["", "full_text", "abstract"] = "",
+        kind: Literal["", "full_text", "abstract", "record", "rejected"] = "",
         year_from: Word = "",
         year_to: Word = "",
         journal: str = "",
@@ -260,6 +260,8 @@ def _beyond(start: int, total: int) -> list[str]:
 
 def _on_shelf(stored: StoredPaper) -> dict[str, Any]:
     row = stored.paper.short_row()
+    if stored.by_hand or stored.kind == "rejected":  # rarely: every row costs tokens
+        row |= {"verdict": stored.verdict, "evidence": stored.evidence}
     return {**row, "kind": stored.kind, "license": stored.license, "file_path": stored.path}
 
 

@@ -83,7 +83,9 @@ HARVEST = record(
     job_id=TEXT,
     state=TEXT,
     counts=record(
-        **dict.fromkeys(["requested", "full_text", "abstract", "failed", "pending"], NUMBER)
+        **dict.fromkeys(
+            ["requested", "full_text", "abstract", "record", "failed", "pending"], NUMBER
+        )
     ),
     eta_s={"type": ["number", "null"]},
     report=TEXT,
