@@ -36,9 +36,7 @@ def add(commands: Any) -> None:
     harvest.add_argument("--lock", type=Path, help="rebuild the corpus of a papers.lock.json")
     harvest.add_argument("--plan", action="store_true", help="say what it would take, and stop")
     harvest.add_argument("--max-papers", type=int, default=0, help="of a query or list, so many")
-    harvest.add_argument(
-        "--retry", default="", help="try again: failed, abstract, record or an outcome"
-    )
+    harvest.add_argument("--retry", default="", help="again: failed, abstract, record, an outcome")
     publisher_first = "ask the publisher's side before PMC"
     harvest.add_argument(
         "--no-pmc-first", dest="prefer_pmc", action="store_false", help=publisher_first
@@ -50,9 +48,7 @@ def add(commands: Any) -> None:
     status.add_argument("job", nargs="?", default="", help="its name, as in the list")
     report = command(commands, "report", _report, "write a harvest's report")
     report.add_argument("job", help="see status")
-    inbox = command(
-        commands, "inbox", _inbox, "file PDFs and pages dropped into the shelf's inbox/"
-    )
+    inbox = command(commands, "inbox", _inbox, "file what was dropped into the shelf's inbox/")
     inbox.add_argument("--accept", action="store_true", help="also what the judges refuse")
     inbox.add_argument("--because", default="handed in as the paper", help="with --accept: why")
     demo = command(commands, "demo", _demo, "see it work: no network, no key, no e-mail address")

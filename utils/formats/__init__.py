@@ -40,10 +40,16 @@ def read(fetched: Fetched, paper: Paper, *, identified: bool = False) -> Documen
 
     reader = import_module(f".{READERS[fetched.media]}", __package__)
     document = reader.read(fetched)
-    if identified:
+    by_name = identified and not document.ids.shares(paper.ids)
+    if by_name:
         document = replace(document, ids=paper.ids)
     license_ = best_license(document.license, fetched.license, paper.license)
-    return judge(replace(document, license=license_, extractor=extractor(fetched.media)), paper)
+    document = replace(document, license=license_, extractor=extractor(fetched.media))
+    found = judge(document, paper)
+    if by_name:  # the last of the evidence is what we have just put into its mouth
+        whole = found.evidence.rpartition("; ")[0] or found.evidence
+        found = replace(found, evidence=f"{whole}; which paper it is, its name says")
+    return found
 
 
 def extractor(media: Media) -> str:

@@ -19,6 +19,7 @@ Read = Callable[..., Document]
 
 _SHORTEST = 200  # characters
 _LONGEST_ERROR_PAGE = 4000
+_UNKNOWN, _SECTIONED = 300, 180  # words of a body
 _ERROR_PAGE = re.compile(
     r"returned error [45]\d\d|just a moment\.\.\.|attention required|verify(?:ing)? you are "
     r"(?:a )?human|are you a robot|captcha|access (?:to this page has been )?denied|403 forbidden"
@@ -75,7 +76,16 @@ def judged_foreign(text: str, paper: Paper, read: Read = read_here) -> Judged:
         return Judged("not_a_paper" if stripped else "empty", f"{len(stripped)} characters")
     if len(stripped) < _LONGEST_ERROR_PAGE and (said := _ERROR_PAGE.search(stripped)):
         return Judged("error_page", f"{len(stripped):,} characters, and “{said[0]}”")
-    return judged_text(text, paper, read)
+    seen = judged_text(text, paper, read)
+    if seen.document and not paper.recorded_by and not _has_body(seen.document):
+        said = f"{seen.document.body_words} words, and no record that says what it is"
+        return Judged("front_matter_only", said)
+    return seen
+
+
+def _has_body(document: Document) -> bool:
+    """Whether a text is long enough to be a paper, of which nobody can say that it is a letter."""
+    return document.body_words >= (_SECTIONED if document.headings > 1 else _UNKNOWN)
 
 
 def _begins(text: str, start: str) -> bool:

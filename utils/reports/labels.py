@@ -9,6 +9,7 @@ from ..job import State
 STATE_LABELS: dict[State, str] = {
     "full_text": "Full text",
     "abstract": "Abstract only",
+    "record": "Record only",
     "failed": "No text",
     "pending": "Not tried yet",
 }

@@ -36,10 +36,11 @@ _NAMES = {
     "doi": re.compile(r"10\.[0-9]{4,9}(?:\.[0-9]+)*/\S{1,900}"),
     "arxiv": re.compile(r"[0-9]{4}\.[0-9]{4,5}|[a-z][a-z-]{1,20}/[0-9]{7}"),
 }
-_KINDS = ("full_text", "abstract", "")
+_KINDS = ("full_text", "abstract", "record", "")
 _HEAD = {"query": 20_000, "effective_query": 200_000, "made_at": 40}
 _VIA = re.compile(r"[a-z0-9_]{0,40}")
 _MADE_BY = re.compile(r"[\w. +-]{0,80}", re.A)
+_LONGEST_REASON = 500
 _HINT = "Ask for the file again, or make one with `uv run server.py report`."
 
 
@@ -47,7 +48,8 @@ _HINT = "Ask for the file again, or make one with `uv run server.py report`."
 class Locked:
     """A paper of a lock: ``kind``, ``sha256`` and ``via`` of its text are empty where it had none.
 
-    ``via`` is the route it came by; older locks do not say.
+    ``via`` is the route it came by; older locks do not say. ``by_hand`` is the reason for which
+    somebody accepted the text, overruling the judges; mostly empty.
     """
 
     ids: Ids
@@ -55,6 +57,7 @@ class Locked:
     sha256: str = ""
     retracted: bool = False
     via: str = ""
+    by_hand: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +185,8 @@ def lock_file(folder: Path, job: Job) -> Iterator[Callable[[Harvested], None]]:
             paper = locked(row)
             rest = {"kind": paper.kind, "sha256": paper.sha256, "retracted": paper.retracted}
             rest["via"] = paper.via
+            if paper.by_hand:
+                rest["by_hand"] = paper.by_hand
             file.write(between + plain_json({**names, **rest}))
             between = ",\n"
 
@@ -193,7 +198,10 @@ def locked(row: Harvested) -> Locked:
     """A paper of a harvest as its lock has it."""
     kind = row.state if row.state in _KINDS else ""
     text, via = (row.sha256, row.via) if kind else ("", "")
-    return Locked(row.paper.ids, kind, text, row.paper.retracted, via)
+    by_hand = one_line(row.detail)[:_LONGEST_REASON] if row.reason == "by_hand" else ""
+    return Locked(
+        row.paper.ids, kind, text, row.paper.retracted, via, by_hand if kind == "full_text" else ""
+    )
 
 
 def _names(ids: Ids) -> dict[str, str]:
@@ -253,12 +261,14 @@ def _locked(path: Path, number: int, row: Any) -> Locked:
     ids = Ids(**names)
     kind, sha256, retracted = row.get("kind"), row.get("sha256"), row.get("retracted")
     if kind not in _KINDS:
-        raise _bad(path, f'{where}: its kind is not "full_text", "abstract" or empty')
+        raise _bad(path, f'{where}: its kind is not "full_text", "abstract", "record" or empty')
     if not isinstance(sha256, str) or not re.fullmatch("([0-9a-f]{64})?", sha256):
         raise _bad(path, f"{where}: its sha256 is not 64 hexadecimal digits")
     if not isinstance(retracted, bool):
         raise _bad(path, f'{where}: "retracted" is neither true nor false')
-    return Locked(ids, kind, sha256, retracted, _said(row.get("via"), _VIA))
+    by_hand = row.get("by_hand")
+    reason = one_line(by_hand)[:_LONGEST_REASON] if isinstance(by_hand, str) else ""
+    return Locked(ids, kind, sha256, retracted, _said(row.get("via"), _VIA), reason)
 
 
 def _said(value: object, form: re.Pattern[str]) -> str:
@@ -324,8 +334,10 @@ def compare(lock: Lock, rows: Iterable[Harvested]) -> Differences:
 
 def _changes(before: Locked, after: Locked) -> list[str]:
     names = []
-    worth = ("", "abstract", "full_text").index
-    if worth(after.kind) != worth(before.kind):
+    worth = ("", "record", "abstract", "full_text").index
+    if (before.kind, after.kind) == ("abstract", "record"):
+        pass  # older locks called it an abstract where there was none
+    elif worth(after.kind) != worth(before.kind):
         names.append("gained" if worth(after.kind) > worth(before.kind) else "lost")
     elif before.sha256 and after.sha256 and before.sha256 != after.sha256:
         names.append("changed")

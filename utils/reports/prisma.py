@@ -80,7 +80,7 @@ def flow(job: Job, figures: Figures) -> Flow:
                 Box("dbr_sought_reports", stage, "Reports sought for retrieval", sought),
                 Box(_MISSING, stage, "Reports not retrieved", sought - retrieved, why),
             ),
-            (Box("reports_retrieved", stage, "Reports retrieved", retrieved), None),
+            (Box("reports_retrieved", stage, "Reports retrieved", retrieved, _how(figures)), None),
             (
                 Box("dbr_assessed", stage, "Reports assessed for eligibility"),
                 Box("dbr_excluded", stage, "Reports excluded, with reasons"),
@@ -103,6 +103,12 @@ def _identification(job: Job, sought: int) -> tuple[Box, Box]:
         Box("database_results", stage, "Records identified", identified, ((origin, identified),)),
         Box("duplicates", stage, title, job.duplicates + left_out, tuple(removed)),
     )
+
+
+def _how(figures: Figures) -> tuple[tuple[str, int], ...]:
+    """What a reader of the diagram must know of the reports that count as retrieved."""
+    by_hand = figures.by_hand.total
+    return (("Accepted by hand, against the check", by_hand),) if by_hand else ()
 
 
 def _why(figures: Figures) -> tuple[tuple[str, int], ...]:

@@ -45,8 +45,8 @@ class Record:
     ``order`` (nanoseconds, unique on a shelf) says which of two records is newer; ``words``
     counts the main text. ``media`` is the kind of the untouched bytes, empty where none are kept;
     ``url``, ``charset`` and ``named`` (`Fetched.ids`) are what reading them takes besides;
-    ``extractor`` made the text of them. ``written`` is the checksum of the file as we wrote it. ``refused``
-    are texts that somebody rejected: checksum, reason.
+    ``extractor`` made the text of them. ``written`` is the checksum of the file as we wrote it.
+    ``refused`` are texts that somebody rejected: checksum, reason.
     """
 
     stored: StoredPaper
