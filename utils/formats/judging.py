@@ -78,8 +78,8 @@ def judged_foreign(text: str, paper: Paper, read: Read = read_here) -> Judged:
         return Judged("error_page", f"{len(stripped):,} characters, and “{said[0]}”")
     seen = judged_text(text, paper, read)
     if seen.document and not paper.recorded_by and not _has_body(seen.document):
-        said = f"{seen.document.body_words} words, and no record that says what it is"
-        return Judged("front_matter_only", said)
+        words = f"{seen.document.body_words} words"
+        return Judged("front_matter_only", f"{words}, and no record that says what it is")
     return seen
 
 

@@ -108,7 +108,7 @@ def _identification(job: Job, sought: int) -> tuple[Box, Box]:
 def _how(figures: Figures) -> tuple[tuple[str, int], ...]:
     """What a reader of the diagram must know of the reports that count as retrieved."""
     by_hand = figures.by_hand.total
-    return (("Accepted by hand, against the check", by_hand),) if by_hand else ()
+    return (("Accepted by hand", by_hand),) if by_hand else ()
 
 
 def _why(figures: Figures) -> tuple[tuple[str, int], ...]:
