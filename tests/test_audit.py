@@ -110,7 +110,10 @@ def test_a_harvest_does_not_count_what_was_rejected_as_retrieved(library, world)
     list(harvest)
     counts = harvest.job().counts
     assert (counts.full_text, counts.abstract) == (1, 1)
-    assert sum(path.read_text() == ALL["proxy"] for path in harvest.folder.parents[1].glob("*.txt")) == 2
+    assert (
+        sum(path.read_text() == ALL["proxy"] for path in harvest.folder.parents[1].glob("*.txt"))
+        == 2
+    )
     assert_consistent(library.shelf)
 
 
@@ -161,9 +164,7 @@ def test_an_audit_by_the_same_judges_changes_nothing_and_asks_nobody(library, wo
     assert_consistent(library.shelf)
 
 
-def test_after_an_update_of_the_judges_an_audit_is_due_until_it_was_fixed(
-    library, held, stricter
-):
+def test_after_an_update_of_the_judges_an_audit_is_due_until_it_was_fixed(library, held, stricter):
     stricter(lambda paper: False)
     assert library.shelf.verdicts.due() == len(held)
     here(library)
@@ -246,9 +247,7 @@ def test_a_harvest_that_counted_a_rejected_text_asks_for_it_again(library, world
     assert len(texts(library.settings.papers_dir)) == 2  # the rejected text is still there
 
 
-def test_the_bytes_are_judged_where_they_were_kept_the_text_where_a_hand_was_at_it(
-    library, held
-):
+def test_the_bytes_are_judged_where_they_were_kept_the_text_where_a_hand_was_at_it(library, held):
     path = Path(held[0].path)
     head, rule, _ = path.read_text().partition("\n\n---\n\n")
     path.write_text(f"{head}{rule}# Gone\n\nPlease log in.\n")
@@ -399,7 +398,9 @@ def test_what_was_accepted_by_hand_stands_in_report_prisma_and_lock(library, wor
     assert harvest.job().counts.abstract == 1
     inbox = library.settings.papers_dir / "inbox"
     inbox.mkdir()
-    page = f"# {record.plain_title}\n\nhttps://doi.org/{record.doi}\n\nA few lines of the author's.\n"
+    page = (
+        f"# {record.plain_title}\n\nhttps://doi.org/{record.doi}\n\nA few lines of the author's.\n"
+    )
     (inbox / f"{record.pmid}.md").write_text(page)
     [refused] = library.take_in()
     assert refused.outcome == "rejected"

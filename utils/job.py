@@ -95,9 +95,9 @@ class Counts:
     requested: int = 0
     full_text: int = 0
     abstract: int = 0
-    record: int = 0
     failed: int = 0
     pending: int = 0
+    record: int = 0
 
 
 @dataclass(frozen=True, slots=True)

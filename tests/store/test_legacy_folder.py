@@ -24,7 +24,7 @@ Markdown Content:
 We counted cells. See also https://doi.org/10.1000/other. {extra}
 
 """
-    + "## Methods\n\nWe looked at cells and counted them. " * 30
+    + "## Methods\n\nWe looked at cells and counted them. " * 60
 )
 
 ABSTRACT = """Title: Cells of old
@@ -144,9 +144,7 @@ def test_empty_files_are_not_taken(folder: Path, shelf: Shelf, text: str) -> Non
         "Please complete the CAPTCHA to continue. " * 20,
     ],
 )
-def test_error_pages_are_rejected_and_never_replaced(
-    folder: Path, shelf: Shelf, text: str
-) -> None:
+def test_error_pages_are_rejected_and_never_replaced(folder: Path, shelf: Shelf, text: str) -> None:
     (folder / "10.1000_a.txt").write_text(text)
     found = shelf.find(Ids(doi="10.1000/a"))
     assert found is not None

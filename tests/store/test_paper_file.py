@@ -8,8 +8,8 @@ import pytest
 
 from tests.store.papers import paper
 from utils.identifiers import Ids
-from utils.plain_text import clean_text
 from utils.paper import Author, Notice, Paper, StoredPaper
+from utils.plain_text import clean_text
 from utils.store.paper_file import NO_ABSTRACT, abstract_only, body_of, full_text, parse
 
 

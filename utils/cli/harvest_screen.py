@@ -77,6 +77,8 @@ def picture(progress: Progress, width: int, encoding: str = "utf-8") -> Text:
     bar, told, length = Text(), Text(), 0
     for name, words in _NAMES.items():
         number = getattr(counts, name)
+        if name == "record" and not number:
+            continue  # few harvests have any, and a line is short
         stretch = round(space * number / max(1, counts.requested))
         bar.append(sign * min(stretch, space - length), style=_COLOURS[name])
         length = min(space, length + stretch)
