@@ -110,10 +110,8 @@ def test_a_harvest_does_not_count_what_was_rejected_as_retrieved(library, world)
     list(harvest)
     counts = harvest.job().counts
     assert (counts.full_text, counts.abstract) == (1, 1)
-    assert (
-        sum(path.read_text() == ALL["proxy"] for path in harvest.folder.parents[1].glob("*.txt"))
-        == 2
-    )
+    kept = [path for path in harvest.folder.parents[1].glob("*.txt") if "PIN" in path.read_text()]
+    assert len(kept) == 2
     assert_consistent(library.shelf)
 
 
@@ -398,9 +396,7 @@ def test_what_was_accepted_by_hand_stands_in_report_prisma_and_lock(library, wor
     assert harvest.job().counts.abstract == 1
     inbox = library.settings.papers_dir / "inbox"
     inbox.mkdir()
-    page = (
-        f"# {record.plain_title}\n\nhttps://doi.org/{record.doi}\n\nA few lines of the author's.\n"
-    )
+    page = f"# {record.plain_title}\n\nhttps://doi.org/{record.doi}\n\nThe author's few lines.\n"
     (inbox / f"{record.pmid}.md").write_text(page)
     [refused] = library.take_in()
     assert refused.outcome == "rejected"

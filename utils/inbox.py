@@ -27,7 +27,7 @@ from .paper import Attempt, Document, Paper
 from .paper_lookup import look_up
 from .plain_text import one_line
 from .store import Shelf
-from .store.file_names import ids_from
+from .store.file_names import ENDINGS, ids_from
 
 FOLDER = "inbox"
 _CANDIDATES = 20
@@ -168,7 +168,8 @@ class _Inbox:
         except BadContent as bad:
             return HandedIn(shown(path), "rejected", str(bad))
         stem = path.stem
-        called = self.shelf.find_by_file(stem) or self.shelf.find_by_file(f"{stem}_abstract")
+        names = (f"{stem}{ending}" for ending in ("", *ENDINGS.values()))
+        called = next(filter(None, map(self.shelf.find_by_file, names)), None)
         titled: dict[str, Paper] = {}
         for title in inbox_files.titles_of(document, path):
             titled |= {paper.ids.key: paper for paper in self._titled(title)}

@@ -18,11 +18,13 @@ Papers = Callable[[], Iterator[tuple[Paper, str]]]
 
 
 def of_shelf(shelf: Shelf) -> Iterator[tuple[Paper, str]]:
-    """Every paper of a shelf with the path of its file, a page at a time."""
+    """Every paper of a shelf with the path of its file, if it is one of it, a page at a time."""
     start = 0
     while True:
         total, page = shelf.list(start=start, max_results=_PAGE)
-        yield from ((stored.paper, stored.path) for stored in page)
+        yield from (
+            (stored.paper, stored.path if stored.kind != "rejected" else "") for stored in page
+        )
         start += len(page)
         if start >= total or not page:
             return
