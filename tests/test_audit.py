@@ -8,6 +8,7 @@ import random
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -243,6 +244,38 @@ def test_a_harvest_that_counted_a_rejected_text_asks_for_it_again(library, world
     list(again)
     assert again.job().counts.full_text == 1
     assert len(texts(library.settings.papers_dir)) == 2  # the rejected text is still there
+
+
+def test_what_an_older_version_took_in_as_full_text_is_found_out(library, folder):
+    """It judged no file that it adopted: the shelf says that an audit is due, and it tells."""
+    verdicts = library.shelf.verdicts
+    for stored in library.list_papers(kind="rejected", max_results=50)[1]:
+        verdicts.state(
+            replace(stored, kind="full_text", verdict="full_text", evidence="", judges=0)
+        )
+    assert library.shelf.counts()["full_text"] == 13
+    assert verdicts.due() == 12
+    before = texts(folder)
+    found = [one for one in library.audit(fix=True) if one.outcome == "changed"]
+    assert [one.was for one in found] == ["full_text"] * 12
+    assert of_kind(library, "rejected") == {doi_of(kind) for kind in ALL}
+    assert verdicts.due() == 0
+    assert all(library._ladder.held(Ids(doi=doi_of(kind))) is None for kind in ALL)
+    assert texts(folder) == before
+    assert_consistent(library.shelf)
+
+
+def test_once_its_record_is_known_an_adopted_file_is_held_against_it(library, world):
+    """A whole paper under another's name: only the name told which it is."""
+    record = world.paper("pmc_cloud")
+    library.settings.papers_dir.mkdir()
+    (library.settings.papers_dir / f"pmid_{record.pmid}.txt").write_text(BODY)
+    assert library.find(record.pmid).kind == "full_text"
+    list(library.recheck(crossref=False))
+    assert library.find(record.pmid).paper.recorded_by
+    [one] = library.audit(fix=True)
+    assert (one.was, one.now) == ("full_text", "wrong_paper")
+    assert library.download(record.pmid).stored.via == "pmc_cloud"
 
 
 def test_the_bytes_are_judged_where_they_were_kept_the_text_where_a_hand_was_at_it(library, held):

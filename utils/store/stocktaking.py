@@ -208,7 +208,7 @@ class Stocktaking:
         A folder of thousands is read on every core, in processes that survive what they read.
         """
         there = [path for path in self.texts() if file_names.plain(path.name)]
-        foreign = [path for path in there if self.filing.record_of(path.name) is None]
+        foreign = [path for path in there if not self.filing.record_path(path.name).exists()]
         read = read_aside if len(foreign) > _MANY else formats.read
 
         def look(path: Path) -> None:
