@@ -24,6 +24,7 @@ from utils.identifiers import Ids
 from utils.paper import Document, Paper
 from utils.store import Shelf, paper_file
 from utils.store.ledger import Ledger
+from utils.store.records import sha256
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -285,6 +286,29 @@ def test_the_bytes_are_judged_where_they_were_kept_the_text_where_a_hand_was_at_
     found = {one.file_path: one for one in here(library)}
     assert found[str(path)].now != "full_text"
     assert [one.outcome for one in found.values()].count("unchanged") == len(held) - 1
+
+
+@pytest.mark.parametrize("verdict", ["full_text", "paywall"])
+def test_a_file_changed_under_the_audit_is_left_for_the_next_one(
+    library, held, stricter, monkeypatch, verdict
+):
+    stricter(lambda paper: verdict == "paywall")
+    made = audit(library._ladder, fix=True)
+    path = Path(held[0].path)
+
+    def read(fetched, paper, **options):
+        if paper.ids == held[0].paper.ids:
+            path.write_text(path.read_text() + "\nMY NOTE.\n")
+        return formats.read(fetched, paper, **options)
+
+    outcomes = {
+        one.file_path: one.outcome for one in Audit(library._ladder, made.files, True, read)
+    }
+    assert outcomes[str(path)] == ("unchanged" if verdict == "full_text" else "not_read")
+    assert path.read_text().endswith("MY NOTE.\n")
+    assert library.find(held[0].paper.ids.pmid).sha256 == sha256(path.read_bytes())
+    assert library.shelf.verdicts.due() == 1
+    assert_consistent(library.shelf)
 
 
 def test_damaged_bytes_cost_nothing_but_themselves(library, held):

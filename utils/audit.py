@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from typing import Any, Literal
 
-from .errors import StoreFailed
+from .errors import NotFound, StoreFailed
 from .formats import JUDGES
 from .formats.aside import read_aside
 from .formats.judging import Read, judged, judged_text
@@ -153,7 +153,10 @@ class Audit:
             return _audited(stored, "unchanged", was, now, said.evidence)
         told: tuple[str, ...] = ()
         if self.fix:
-            said = self.shelf.verdicts.state(said)
+            try:
+                said = self.shelf.verdicts.state(said)
+            except NotFound as gone:
+                return _audited(stored, "not_read", was, was, str(gone))
             told = tell(ledgers, said)
         return _audited(said, "changed", was, now, said.evidence, told)
 

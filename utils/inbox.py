@@ -259,7 +259,9 @@ class _Inbox:
         document = inbox_files.claims(found)  # has a text: it was read before
         accepted = replace(document, verdict="by_hand", evidence=self.accepting)
         done = self._file(path, found, paper, accepted)
-        return replace(done, detail=f"by hand, {done.detail} (the judges: {bad.outcome})")
+        if done.detail != self.accepting:  # the shelf has better
+            return done
+        return replace(done, detail=f"by hand: {done.detail} (the judges said {bad.outcome})")
 
     def _grounds(self, match: _Match) -> Iterator[list[Paper]]:
         """The papers a file could be of, each once: what it says, what it is called, its title."""

@@ -76,7 +76,7 @@ class Verdicts:
         Raises
         ------
         NotFound
-            Its file is gone.
+            Its file is gone, or was changed meanwhile.
         StoreFailed
             The disk refused; nothing has changed.
         """
@@ -86,7 +86,7 @@ class Verdicts:
     def state_all(self, many: Iterable[StoredPaper]) -> None:
         """The same for texts whose header stays as it is: in one change for a hundred of them.
 
-        Those that are gone meanwhile are passed over.
+        Those that are gone or were changed meanwhile are passed over.
         """
         several = iter(many)
         while batch := list(itertools.islice(several, _TOGETHER)):
@@ -127,8 +127,8 @@ class Verdicts:
         def plan() -> Plan:
             planned = self._plan(said)
             if planned is None:
-                msg = f"{Path(said.path).name} is not on the shelf."
-                raise NotFound(msg, "It may have been deleted or replaced: look it up again.")
+                msg = f"{Path(said.path).name} was deleted or changed meanwhile."
+                raise NotFound(msg, "Look it up again.")
             before = () if forgiving else planned.record.refused
             after = (*before, refusing) if refusing else before
             return replace(planned, record=replace(planned.record, refused=after))
@@ -136,9 +136,12 @@ class Verdicts:
         return self._filing.announced(plan, self._filing.restated)
 
     def _plan(self, said: StoredPaper) -> Plan | None:
-        """The change of an entry; None when it is gone. Whatever else is known of it stays."""
+        """The change of an entry, whatever else is known of it stays; None when it is another now.
+
+        A file that a hand has just changed is judged anew before anything is said of it.
+        """
         entry = self._catalogue.by_file(Path(said.path).name)
-        if entry is None:
+        if entry is None or _size_and_time(Path(said.path)) != (entry.size, entry.mtime_ns):
             return None
         known = Record.from_json(entry.record, self._filing.folder)
         return Plan(_saying(known, said), writes=False, same=((entry, known),))
@@ -168,6 +171,14 @@ def _saying(known: Record, said: StoredPaper) -> Record:
         judges=said.judges,
     )
     return replace(known, stored=stored)
+
+
+def _size_and_time(path: Path) -> tuple[int, int]:
+    try:
+        status = path.stat()
+    except OSError:
+        return -1, -1
+    return status.st_size, status.st_mtime_ns
 
 
 def _digest(text: str) -> str:
