@@ -51,13 +51,17 @@ def renewed(db: sqlite3.Connection) -> int:
     Papers without an abstract ended as ``abstract`` there.
     """
     [(version,)] = db.execute("PRAGMA user_version")
-    if version == 1:
+    if version != 1:
+        return int(version)
+    try:
         db.execute("BEGIN IMMEDIATE")
         db.execute(_APART)
         db.execute(f"PRAGMA user_version = {VERSION}")
         db.execute("COMMIT")
-        return VERSION
-    return int(version)
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_READONLY:
+            raise  # on a shelf that is only read, it is read as it is
+    return VERSION
 
 
 def new_file(path: Path, facts: Mapping[str, str], papers: Iterable[tuple[str, str]]) -> None:
