@@ -116,11 +116,14 @@ class Ladder:
     def held(self, ids: Ids, wants: Version = "") -> StoredPaper | None:
         """The copy on the shelf, if it may be served without asking anybody.
 
-        *wants* is the version that *ids* mean unless said otherwise.
+        *wants* is the version that *ids* mean unless said otherwise. What was rejected is never
+        served.
         """
         wants = wants or meant(ids)
         stored = self.shelf.find(ids, wants)
-        if stored and not serves(wants, stored) and self._worth_trying_again(stored):
+        if stored is None or stored.kind == "rejected":
+            return None
+        if not serves(wants, stored) and self._worth_trying_again(stored):
             return None
         return stored
 
@@ -239,6 +242,7 @@ class Ladder:
             candidate = replace(candidate, version=rung.route.version)
         try:
             document = self.read(candidate, climb.paper)
+            self._not_refused(climb.paper.ids, document)
         except BadContent as bad:
             self.shelf.quarantine(climb.paper.ids, candidate, bad.outcome, bad.message)
             climb.note(rung.via, bad.outcome, str(bad), candidate.url, candidate.status)
@@ -249,6 +253,12 @@ class Ladder:
             outcome, detail = OTHER_VERSION, f"The {NAMES[document.version]}: {detail}"
         climb.note(rung.via, outcome, detail, candidate.url, candidate.status)
         return True
+
+    def _not_refused(self, ids: Ids, document: Document) -> None:
+        if because := self.shelf.verdicts.refused(ids, document):
+            msg = f"Somebody rejected this very text of {ids}: {because}"
+            hint = f"To have it judged again: server.py keep '{ids.key}' --undo"
+            raise BadContent(msg, hint, verdict="by_hand", evidence=because)
 
     def keep(self, rung: Rung, climb: Climb, attempts: Sequence[Attempt]) -> StoredPaper:
         """Put the text that was found on the shelf, with all *attempts* that led to it."""
@@ -288,7 +298,8 @@ class Ladder:
             return False
         if not stored.attempts and stored.via != ADOPTED:
             return True  # a harvest put it there first, and had not asked anybody for the text yet
-        rungs = {rung.via: rung for rung in self.rungs if rung.route.version != stored.version}
+        has_version = stored.version if stored.kind == "full_text" else None
+        rungs = {rung.via: rung for rung in self.rungs if rung.route.version != has_version}
         since = stored.saved_at
         if stored.kind == "full_text":  # of another version: what was tried for the one meant
             asked = {attempt.source for attempt in stored.attempts}

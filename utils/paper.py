@@ -9,7 +9,8 @@ from typing import Any, Literal
 from .identifiers import Ids
 
 Media = Literal["jats", "html", "pdf", "markdown", "latex"]
-Kind = Literal["full_text", "abstract"]
+Kind = Literal["full_text", "abstract", "record", "rejected"]
+"""What a file on the shelf holds; ``record`` is the citation only, ``rejected`` no text of it."""
 Role = Literal[
     "abstract",
     "highlights",
@@ -49,6 +50,7 @@ Verdict = Literal[
     "not_a_paper",
     "scanned",
     "empty",
+    "by_hand",
 ]
 
 Version = Literal["preprint", "accepted", "published", ""]
@@ -294,9 +296,11 @@ class StoredPaper:
     """A paper on disk, and the whole story of how it got there.
 
     ``path`` is absolute; ``sha256`` is that of the file; ``source`` is the contract's word
-    (``PMC``, ``DOI``, ``arXiv``, ``PubMed_Abstract``) and ``via`` the route. ``version`` says which
-    version of the paper a full text is, ``preprint_version`` the number that its server gave a
-    preprint, where that is known.
+    (``PMC``, ``DOI``, ``arXiv``, ``PubMed_Abstract``) and ``via`` the route. ``verdict`` is the
+    judges' or, as ``by_hand``, somebody's; ``evidence`` what it rests on, in words; ``judges`` the
+    version of the judges who said it (`formats.JUDGES`), 0 where they were never asked. ``version``
+    says which version of the paper a text is, ``preprint_version`` the number that its server gave
+    a preprint, where that is known.
     """
 
     paper: Paper
@@ -312,6 +316,13 @@ class StoredPaper:
     sections: tuple[Section, ...] = ()
     version: Version = ""
     preprint_version: str = ""
+    evidence: str = ""
+    judges: int = 0
+
+    @property
+    def by_hand(self) -> bool:
+        """Whether somebody overruled the judges."""
+        return self.verdict == "by_hand"
 
     @property
     def of_preprint(self) -> bool:

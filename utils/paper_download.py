@@ -43,9 +43,11 @@ class Download:
         if self.stored.kind == "full_text":
             aside = self.stored.version in ("preprint", "accepted")
             whose = f"the {NAMES[self.stored.version]} of " if aside else ""
-            return f"Full text of {whose}“{name}” {where}.{self._instead}"
+            hand = f", accepted by hand ({self.stored.evidence})" * self.stored.by_hand
+            return f"Full text of {whose}“{name}” {where}{hand}.{self._instead}"
         tried = [a for a in self.stored.attempts if a.outcome != "skipped"]
-        return f"Only the abstract of “{name}” ({where}): no full text in {len(tried)} attempts."
+        what = "abstract" if self.stored.kind == "abstract" else "record, without an abstract,"
+        return f"Only the {what} of “{name}” ({where}): no full text in {len(tried)} attempts."
 
     @property
     def _instead(self) -> str:

@@ -273,8 +273,8 @@ def _news(stored: StoredPaper, paper: Paper) -> Iterator[tuple[Outcome, str]]:
         yield outcome, f"{_WORDS[outcome]}{f' ({where})' * bool(where)}."
     if _waits_in_pmc(stored, paper):
         pmcid = paper.ids.pmcid or old.ids.pmcid
-        here = "preprint" if stored.of_preprint else "abstract"
-        yield "new_copy", f"PMC has a copy, {pmcid}; only the {here} is here."
+        here = "only the preprint is" if stored.of_preprint else "its full text is not"
+        yield "new_copy", f"PMC has a copy, {pmcid}; {here} here."
 
 
 def _waits_in_pmc(stored: StoredPaper, paper: Paper) -> bool:
@@ -283,7 +283,7 @@ def _waits_in_pmc(stored: StoredPaper, paper: Paper) -> bool:
     True until somebody does: a change that was overlooked is told again.
     """
     known = paper.ids.pmcid or stored.paper.ids.pmcid
-    lacking = stored.kind == "abstract" or stored.of_preprint
+    lacking = stored.kind != "full_text" or stored.of_preprint
     if not lacking or not known or paper.released > now()[:10]:
         return False
     return not any(a.source in _IN_PMC and a.outcome != "skipped" for a in stored.attempts)

@@ -18,11 +18,15 @@ Papers = Callable[[], Iterator[tuple[Paper, str]]]
 
 
 def of_shelf(shelf: Shelf) -> Iterator[tuple[Paper, str]]:
-    """Every paper of a shelf with the path of its best text's file, a page at a time."""
+    """Every paper of a shelf with the path of its best text, if it has one, a page at a time."""
     start = 0
     while True:
         total, page = shelf.list(start=start, max_results=_PAGE)
-        yield from ((one.paper, one.path) for one in page if not _lies_aside(one, shelf))
+        yield from (
+            (one.paper, one.path if one.kind != "rejected" else "")
+            for one in page
+            if not _lies_aside(one, shelf)
+        )
         start += len(page)
         if start >= total or not page:
             return

@@ -34,7 +34,8 @@ def test_every_paper_ends_as_it_should(library: Library, world: World) -> None:
     assert not repeated(world.requests)
     job = harvest.job()
     assert job.ended_at
-    assert job.counts.requested == job.counts.full_text + job.counts.abstract == len(records)
+    counts = job.counts
+    assert counts.requested == counts.full_text + counts.abstract + counts.record == len(records)
 
 
 def test_two_hundred_papers_cost_ncbi_ten_requests_at_most(far: Library, field: World) -> None:

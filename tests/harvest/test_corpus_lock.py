@@ -50,7 +50,7 @@ def test_the_same_world_gives_the_same_corpus(elsewhere, lock):
     assert not made.differences
     assert made.differences.same == 4
     assert rows_in(made.table) == []
-    assert made.sentences == ("4 papers are unchanged.", "1 is still only an abstract.")
+    assert made.sentences == ("4 papers are unchanged.", "1 is still without full text.")
     summary = made.table.with_name("differences.txt").read_text()
     assert summary.splitlines() == list(made.sentences)
 

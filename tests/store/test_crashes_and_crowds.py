@@ -171,6 +171,8 @@ def test_two_processes_may_save_the_same_papers(tmp_path: Path) -> None:
             "papers": 35,
             "full_text": 35,
             "abstract": 0,
+            "record": 0,
+            "rejected": 0,
             "retracted": 0,
             "quarantined": 0,
         }

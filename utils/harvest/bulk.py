@@ -359,12 +359,13 @@ class _Harvest:
 
     def _end(self, number: int, stored: StoredPaper, reason: str = "", detail: str = "") -> None:
         stored, text = self._text_of(stored)
-        if stored.kind == "abstract" and not reason:
+        if stored.kind == "full_text":
+            reason, detail = ("by_hand", stored.evidence) if stored.by_hand else ("", "")
+        elif not reason:
             why = telling(stored.attempts)
             reason = why.outcome if why else "not_offered"
-            detail = why.detail if why else "On the shelf already, as an abstract."
+            detail = why.detail if why else "On the shelf already, without its text."
         sha256 = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
-        reason, detail = ("", "") if stored.kind == "full_text" else (reason, detail)
         self.ledger.end(number, stored, sha256, reason, detail)
 
     def _text_of(self, stored: StoredPaper) -> tuple[StoredPaper, str]:

@@ -121,8 +121,8 @@ def _rows_of(found: Differences, lock: Lock, harvest: Harvest) -> tuple[Rows, in
     still = 0
     for row in harvest.ledger.rows():
         ids = row.paper.ids
-        was = before.get(ids) if row.state == "abstract" else None
-        still += was is not None and was.kind == "abstract"
+        was = before.get(ids) if row.state in ("abstract", "record") else None
+        still += was is not None and was.kind in ("abstract", "record")
         if not wanted.isdisjoint(ids.names()):
             rows.append((ids, row))
     return ByName(rows), still
@@ -177,4 +177,4 @@ def _more_sentences(reasons: Counter[str], still: int) -> Iterator[str]:
         if n:
             yield f"{n:,} {'text differs' if n == 1 else 'texts differ'} – {why}."
     if still:
-        yield f"{still:,} {'is' if still == 1 else 'are'} still only an abstract."
+        yield f"{still:,} {'is' if still == 1 else 'are'} still without full text."

@@ -36,7 +36,7 @@ log = logging.getLogger(__name__)
 
 _SLUG = 40
 _ENDS = {
-    *("failed", "abstract", *get_args(Verdict), "unreachable", "not_offered", "embargo"),
+    *("failed", "abstract", "record", *get_args(Verdict), "unreachable", "not_offered", "embargo"),
     *("not_found", "could_not_tell", "bad_request", "no_identifier", "bug"),
 } - {"full_text"}
 _STAND_INS = {"preprint", "accepted"}  # full texts that are not the published version
@@ -80,11 +80,11 @@ class Harvest:
         return self.ledger.job()
 
     def retry(self, which: str) -> int:
-        """Open papers again that ended so (``failed``, ``abstract``, or an outcome); how many.
+        """Open papers again that ended so (``failed``, ``abstract``, ``record``, or an outcome).
 
         ``preprint`` and ``accepted`` are those of which only that version was had.
 
-        Several words are separated by commas.
+        Several words are separated by commas; returns how many papers.
 
         Raises
         ------

@@ -10,6 +10,7 @@ from ..paper import Version
 STATE_LABELS: dict[State, str] = {
     "full_text": "Full text",
     "abstract": "Abstract only",
+    "record": "Record only",
     "failed": "No text",
     "pending": "Not tried yet",
 }

@@ -37,10 +37,11 @@ _NAMES = {
     "doi": re.compile(r"10\.[0-9]{4,9}(?:\.[0-9]+)*/\S{1,900}"),
     "arxiv": re.compile(r"[0-9]{4}\.[0-9]{4,5}|[a-z][a-z-]{1,20}/[0-9]{7}"),
 }
-_KINDS = ("full_text", "abstract", "")
+_KINDS = ("full_text", "abstract", "record", "")
 _HEAD = {"query": 20_000, "effective_query": 200_000, "made_at": 40}
 _VIA = re.compile(r"[a-z0-9_]{0,40}")
 _MADE_BY = re.compile(r"[\w. +-]{0,80}", re.A)
+_LONGEST_REASON = 500
 _HINT = "Ask for the file again, or make one with `uv run server.py report`."
 
 
@@ -49,7 +50,8 @@ class Locked:
     """A paper of a lock: what is said of its text is empty where it had none.
 
     ``via`` is the route it came by, ``version`` which version of the paper it is; older locks do
-    not say.
+    not say. ``by_hand`` is the reason for which somebody accepted the text, overruling the judges;
+    mostly empty.
     """
 
     ids: Ids
@@ -58,6 +60,7 @@ class Locked:
     retracted: bool = False
     via: str = ""
     version: str = ""
+    by_hand: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +192,8 @@ def lock_file(folder: Path, job: Job) -> Iterator[Callable[[Harvested], None]]:
                 "retracted": paper.retracted,
             }
             rest |= {"via": paper.via, "version": paper.version}
+            if paper.by_hand:
+                rest["by_hand"] = paper.by_hand
             file.write(between + plain_json({**names, **rest}))
             between = ",\n"
 
@@ -201,7 +206,8 @@ def locked(row: Harvested) -> Locked:
     kind = row.state if row.state in _KINDS else ""
     of_text = (row.via, row.version) if kind else ("", "")
     sha256 = row.sha256 if kind else ""
-    return Locked(row.paper.ids, kind, sha256, row.paper.retracted, *of_text)
+    by_hand = row.detail if kind == "full_text" and row.reason == "by_hand" else ""
+    return Locked(row.paper.ids, kind, sha256, row.paper.retracted, *of_text, _reason(by_hand))
 
 
 def _names(ids: Ids) -> dict[str, str]:
@@ -261,13 +267,19 @@ def _locked(path: Path, number: int, row: Any) -> Locked:
     ids = Ids(**names)
     kind, sha256, retracted = row.get("kind"), row.get("sha256"), row.get("retracted")
     if kind not in _KINDS:
-        raise _bad(path, f'{where}: its kind is not "full_text", "abstract" or empty')
+        raise _bad(path, f'{where}: its kind is not "full_text", "abstract", "record" or empty')
     if not isinstance(sha256, str) or not re.fullmatch("([0-9a-f]{64})?", sha256):
         raise _bad(path, f"{where}: its sha256 is not 64 hexadecimal digits")
     if not isinstance(retracted, bool):
         raise _bad(path, f'{where}: "retracted" is neither true nor false')
     via, version = _said(row.get("via"), _VIA), row.get("version")
-    return Locked(ids, kind, sha256, retracted, via, version if version in NAMES else "")
+    known = version if version in NAMES else ""
+    return Locked(ids, kind, sha256, retracted, via, known, _reason(row.get("by_hand")))
+
+
+def _reason(given: object) -> str:
+    """Why somebody accepted a text, fit to be shown."""
+    return one_line(given)[:_LONGEST_REASON] if isinstance(given, str) else ""
 
 
 def _said(value: object, form: re.Pattern[str]) -> str:
@@ -348,8 +360,10 @@ def compare(lock: Lock, rows: Iterable[Harvested]) -> Differences:
 
 def _changes(before: Locked, after: Locked) -> list[str]:
     names = []
-    worth = ("", "abstract", "full_text").index
-    if worth(after.kind) != worth(before.kind):
+    worth = ("", "record", "abstract", "full_text").index
+    if (before.kind, after.kind) == ("abstract", "record"):
+        pass  # older locks called it an abstract where there was none
+    elif worth(after.kind) != worth(before.kind):
         names.append("gained" if worth(after.kind) > worth(before.kind) else "lost")
     elif before.sha256 and after.sha256 and before.sha256 != after.sha256:
         names.append("changed")

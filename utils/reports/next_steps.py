@@ -58,12 +58,14 @@ def next_steps(job: Job, figures: Figures) -> list[Step]:
             "again: every PDF is matched to its paper, checked, and filed as added by hand."
         )
         steps.append(Step("Fetch the rest by hand", words, again))
-    if abstracts := figures.states["abstract"]:
+    lacking = [state for state in ("abstract", "record") if figures.states[state]]
+    if lacking:
+        number = counted(sum(figures.states[state] for state in lacking), "paper")
         words = (
-            f"{counted(abstracts, 'paper')} with an abstract only: embargoes end and authors "
+            f"{number} with an abstract or a record only: embargoes end and authors "
             "deposit copies, so a second look in some months finds more."
         )
-        steps.append(Step("Look again later", words, f"{again} --retry abstract"))
+        steps.append(Step("Look again later", words, f"{again} --retry {','.join(lacking)}"))
     if stand_ins := [version for version in ASIDE if figures.versions[version]]:
         number = counted(sum(figures.versions[version] for version in stand_ins), "text")
         words = (

@@ -81,10 +81,7 @@ def flow(job: Job, figures: Figures) -> Flow:
                 Box("dbr_sought_reports", stage, "Reports sought for retrieval", sought),
                 Box(_MISSING, stage, "Reports not retrieved", sought - retrieved, why),
             ),
-            (
-                Box("reports_retrieved", stage, "Reports retrieved", retrieved, _aside(figures)),
-                None,
-            ),
+            (Box("reports_retrieved", stage, "Reports retrieved", retrieved, _how(figures)), None),
             (
                 Box("dbr_assessed", stage, "Reports assessed for eligibility"),
                 Box("dbr_excluded", stage, "Reports excluded, with reasons"),
@@ -109,9 +106,11 @@ def _identification(job: Job, sought: int) -> tuple[Box, Box]:
     )
 
 
-def _aside(figures: Figures) -> tuple[tuple[str, int], ...]:
-    """Of the texts, those that are not the published version."""
-    return tuple((words, n) for version, words in ASIDE.items() if (n := figures.versions[version]))
+def _how(figures: Figures) -> tuple[tuple[str, int], ...]:
+    """What a reader must know of the reports that count as retrieved."""
+    told = [(words, figures.versions[version]) for version, words in ASIDE.items()]
+    told.append(("Accepted by hand", figures.by_hand.total))
+    return tuple((words, n) for words, n in told if n)
 
 
 def _why(figures: Figures) -> tuple[tuple[str, int], ...]:

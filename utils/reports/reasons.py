@@ -60,6 +60,11 @@ _REASONS = {
         "What the link led to is not the paper that was asked for, so it was not kept.",
         "Open the link and check; the address is probably wrong at its source. " + _BY_HAND,
     ),
+    "by_hand": Reason(
+        "Rejected by hand",
+        "Somebody looked at the text that is offered, and said that it is not the paper.",
+        "The detail says why. " + _BY_HAND,
+    ),
     "partial": Reason(
         "Only part of the text",
         "What came was cut short: a preview, or a file that broke off.",

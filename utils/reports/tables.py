@@ -59,7 +59,7 @@ def not_retrieved_table(folder: Path) -> Iterator[Add]:
     with _table(folder / NOT_RETRIEVED, MISSING_COLUMNS) as write:
 
         def add(row: Harvested) -> None:
-            if row.state not in ("abstract", "failed"):
+            if row.state not in ("abstract", "record", "failed"):
                 return
             at = {link.site: link.url for link in links(row.paper.ids)}
             write(

@@ -19,9 +19,10 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import NamedTuple, cast, get_args
 
 from ..errors import StoreFailed
+from ..paper import Kind
 from ..plain_text import encodable
 from ..safe_files import alone, disk
 from . import schema
@@ -298,7 +299,7 @@ class Catalogue:
         """Papers, texts by kind, and how many of these are retracted."""
         query = "SELECT kind, count(*), sum(retracted) FROM papers GROUP BY kind"
         found = {str(kind): (n, bad) for kind, n, bad in self._rows(query)}
-        made = {kind: int(str(found.get(kind, (0, 0))[0])) for kind in ("full_text", "abstract")}
+        made = {kind: int(str(found.get(kind, (0, 0))[0])) for kind in get_args(Kind)}
         retracted = sum(int(str(bad)) for _, bad in found.values())
         again = int(str(self._rows(_ASIDE)[0][0]))
         return {"papers": sum(made.values()) - again, **made, "retracted": retracted}
@@ -313,6 +314,19 @@ class Catalogue:
         """Every entry, the oldest first."""
         query = f"SELECT {_ENTRY} FROM papers ORDER BY filed, file"  # noqa: S608
         return [Entry(*row) for row in self._rows(query)]  # type: ignore[arg-type]
+
+    def files(self, kinds: Sequence[str]) -> list[str]:
+        """The files of these kinds, the oldest first."""
+        marks = ",".join("?" * len(kinds))
+        query = f"SELECT file FROM papers WHERE kind IN ({marks}) ORDER BY filed, file"  # noqa: S608
+        return [str(row[0]) for row in self._rows(query, tuple(kinds))]
+
+    def unjudged(self, judges: int) -> int:
+        """How many texts other judges than those of version *judges* spoke about, or none."""
+        query = """SELECT count(*) FROM papers WHERE kind IN ('full_text', 'rejected')
+            AND coalesce(json_extract(record, '$.stored.judges'), 0) <> ?
+            AND json_extract(record, '$.stored.verdict') <> 'by_hand'"""
+        return int(str(self._rows(query, (judges,))[0][0]))
 
     def newest(self) -> int:
         """The highest order given so far."""

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import cast
+from typing import cast, get_args
 
 from .. import safe_files
 from ..identifiers import Ids
@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 
 _SMALL = 200
 """Entries up to which a changed row has the index files written anew at once."""
-MEDIA = ("jats", "html", "pdf", "markdown")
+MEDIA = get_args(Media)
 
 Render = Callable[[Record], str]
 Same = tuple[tuple[Entry, Record], ...]
@@ -88,9 +88,9 @@ class Filing:
             data = render(plan.record).encode("utf-8", "replace")
             return self._written(replace(plan.record, written=sha256(data)), data, plan.same)
 
-        return self._announced(lambda: self.plan(new), carry_out)
+        return self.announced(lambda: self.plan(new), carry_out)
 
-    def _announced(self, plan: Callable[[], Plan], carry_out: Callable[[Plan], Record]) -> Record:
+    def announced(self, plan: Callable[[], Plan], carry_out: Callable[[Plan], Record]) -> Record:
         """Have it noted which file is about to change, then change it."""
         while True:
             with self.catalogue.writing():
@@ -107,7 +107,7 @@ class Filing:
     def _entered(self, plan: Plan) -> Record:
         """Enter a file that stays as it is, but for the notice of a retraction."""
         record = plan.record
-        if _newly_retracted(plan) and (data := self._with_notice(record)):
+        if _newly_retracted(plan) and (data := self._headed(record)):
             # Not ours to vouch for if a hand was at the file since we wrote it.
             untouched = sha256(self.bytes_of(record)) == record.written
             written = sha256(data) if untouched else record.written
@@ -115,6 +115,16 @@ class Filing:
         self.write_record(record)
         self.enter(record, plan.same)
         return record
+
+    def restated(self, plan: Plan) -> Record:
+        """Enter what is said anew of a text that stays; in a file of ours its header, too."""
+        record = plan.record
+        before = self.bytes_of(record)
+        after = self._headed(record) if record.stored.via != ADOPTED else None
+        if after is None or after == before:
+            return self._entered(plan)
+        written = sha256(after) if sha256(before) == record.written else record.written
+        return self._written(replace(record, written=written), after, plan.same)
 
     def _written(self, record: Record, data: bytes, same: Same) -> Record:
         record = vouched(record, data)
@@ -134,8 +144,8 @@ class Filing:
             if media != record.media:
                 safe_files.remove(self.raw / replace(record, media=media).raw)
 
-    def _with_notice(self, record: Record) -> bytes | None:
-        """A paper of ours was retracted since: its file must say so in its first line."""
+    def _headed(self, record: Record) -> bytes | None:
+        """A file of ours with its header anew: a retraction stands in its first line."""
         found = paper_file.parse(self.read(record))
         if found is None:
             return None
@@ -152,7 +162,7 @@ class Filing:
     def learn(self, record: Record, paper: Paper) -> Record:
         """Add what is now known about a stored paper; entries that prove to be one are joined."""
         known = record.of(joined(paper, record.stored.paper))
-        return self._announced(
+        return self.announced(
             lambda: self._plan_entry(replace(known, order=self._next()), fresh=True), self._entered
         )
 
@@ -179,7 +189,7 @@ class Filing:
         """What filing *new* will do, as things stand now."""
         same = self.rivals(new)
         paper = self._united(new.stored.paper, same, fresh=True)
-        new = replace(new.of(paper), order=self._next())
+        new = replace(new.of(paper), order=self._next(), refused=_refused(new, same))
         there = [record for _, record in same if Path(record.stored.path).is_file()]
         best = max(there, key=lambda record: record.rank, default=None)
         if best is not None and best.rank > new.rank:
@@ -187,7 +197,8 @@ class Filing:
         if best is not None and best.stored.kind == new.stored.kind:
             name = best.file
         else:
-            name = self._free_name(new, {record.file for _, record in same})
+            ours = {record.file for _, record in same if record.stored.kind != "rejected"}
+            name = self._free_name(new, ours)
         stored = replace(new.stored, path=str(self.folder / name))
         return Plan(replace(new, stored=stored), writes=True, same=same)
 
@@ -197,7 +208,8 @@ class Filing:
         known = [record for _, record in same if record.file != found.file]
         best = max([found, *known], key=lambda record: (record.rank, record is not found))
         order = max(found.order, *(record.order for _, record in same), 0)
-        return Plan(replace(best.of(paper), order=order), writes=False, same=same)
+        best = replace(best.of(paper), order=order, refused=_refused(found, same))
+        return Plan(best, writes=False, same=same)
 
     def same(self, ids: Ids) -> Same:
         """The entries that are this paper; one that contradicts it stays a paper of its own."""
@@ -210,13 +222,13 @@ class Filing:
         return tuple(found)
 
     def rivals(self, one: Record) -> Same:
-        """The entries of its paper beside which *one* cannot lie: its own version's, and abstracts.
+        """The entries of its paper beside which *one* cannot lie: its own version's, and no texts.
 
-        An abstract has no place beside a text of whatever version: the best of them stands for it.
+        What is no text has no place beside one of whatever version: the best of them stands for it.
         """
         every = self.same(one.ids)
         texts = [pair for pair in every if pair[1].stored.kind == "full_text"]
-        if one.stored.kind == "abstract" and texts:
+        if one.stored.kind != "full_text" and texts:
             best = max(texts, key=lambda pair: fitness("published", pair[1].stored))
             every = tuple(pair for pair in every if pair not in texts or pair is best)
         return tuple(pair for pair in every if one.same_text_as(pair[1]))
@@ -241,7 +253,7 @@ class Filing:
         return f"{file_names.apart(stem, str(self._next()))}.txt"
 
     def _taken(self, name: str, ids: Ids) -> bool:
-        """Whether another paper has this file; a saved error page does not count as one."""
+        """Whether something lies there that is nobody's to replace: another paper, or no paper."""
         if self.catalogue.by_file(name) is not None:
             return True
         path = self.folder / name
@@ -251,7 +263,7 @@ class Filing:
             if not path.is_file():
                 return True
             text = path.read_text(encoding="utf-8", errors="replace")
-            return adoption.kind_of(text) is not None and adoption.adopt(path, ids) is None
+            return not adoption.is_blank(text)
 
     def _next(self) -> int:
         return max(int(time.time() * 1e9), self.catalogue.newest() + 1)
@@ -396,9 +408,11 @@ class Filing:
     def _discard(self, old: Record) -> None:
         """Have a superseded file deleted once the change is committed.
 
-        A full text somebody else saved is only forgotten: it is not ours to delete.
+        A full text somebody else saved is only forgotten: it is not ours to delete. So is what was
+        rejected: nobody asked to have it deleted.
         """
-        keep = old.stored.via == ADOPTED and old.stored.kind == "full_text"
+        adopted = old.stored.via == ADOPTED and old.stored.kind == "full_text"
+        keep = adopted or old.stored.kind == "rejected"
         self.catalogue.begin(old.file, "forget" if keep else "remove", time.time())
 
 
@@ -406,6 +420,12 @@ def vouched(record: Record, data: bytes) -> Record:
     """The record with the checksum of its file, and what the text in it consists of."""
     parts = sections_of(data.decode("utf-8", "replace"), record.stored)
     return replace(record, stored=replace(record.stored, sha256=sha256(data), sections=parts))
+
+
+def _refused(record: Record, same: Same) -> tuple[tuple[str, str], ...]:
+    """The texts somebody rejected for a paper, whichever of its entries remembers them."""
+    every = (one for known in (*(known for _, known in same), record) for one in known.refused)
+    return tuple(dict(every).items())
 
 
 def _newly_retracted(plan: Plan) -> bool:

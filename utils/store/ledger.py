@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from .. import safe_files
 from ..errors import BadRequest, NotFound, StoreFailed
@@ -28,12 +28,14 @@ from ..versions import meant
 from .ledger_schema import VERSION, brought_up_to_date, new_file
 
 _PATIENCE_S = 30.0
-_WITHOUT_TEXT = "('pending', 'abstract', 'failed')"
+_WITHOUT_TEXT = "('pending', 'abstract', 'record', 'failed')"
 _DUPLICATE = "duplicate"  # a state of rows only: a duplicate is no paper of its own
 _TEXTS = (
     *("file", "source", "via", "license", "version", "sha256", "reason", "detail"),
     "ended_at",
 )
+_REOPEN = f"""UPDATE papers SET state = 'pending', round = round + 1,
+    {", ".join(f"{name} = ''" for name in _TEXTS)}, paper = NULL WHERE"""  # noqa: S608
 _FACTS = ("job_id", "title", "query", "effective_query", "begun_at", "ended_at")
 _ATTEMPT = ", ".join(f"attempts.{field.name}" for field in fields(Attempt))
 
@@ -54,8 +56,7 @@ class Ledger:
         self.path = path
         self._turn = threading.RLock()
         with self._told():
-            self._db = _connect(path)
-            version = brought_up_to_date(self._db)
+            self._db, version = brought_up_to_date(_connect(path))
         if version != VERSION:
             msg = f"The ledger {path.name} is of another version ({version})."
             hint = "Delete it and ask again: what is on the shelf is found there."
@@ -234,7 +235,7 @@ class Ledger:
             return [Attempt(*row) for row in db.execute(query, (number,))]
 
     def end(self, number: int, stored: StoredPaper, sha256: str, reason: str, detail: str) -> None:
-        """A paper is on the shelf: that is its end, in full text or as an abstract."""
+        """A paper is on the shelf: that is its end, in full text, as an abstract or a record."""
         self._end(number, self._texts(stored, sha256, reason, detail))
 
     def brought(self, number: int, stored: StoredPaper, sha256: str) -> bool:
@@ -245,7 +246,8 @@ class Ledger:
         lacking = _WITHOUT_TEXT
         if stored.version in ("published", "") and not self._asked_as_preprint(number):
             lacking = f"{_WITHOUT_TEXT} OR version IN ('preprint', 'accepted')"
-        if lacked := self._end(number, self._texts(stored, sha256), of=lacking):
+        said = ("by_hand", stored.evidence) if stored.by_hand else ("", "")
+        if lacked := self._end(number, self._texts(stored, sha256, *said), of=lacking):
             self.tried(number, stored.attempts[-1:])
         return lacked
 
@@ -253,6 +255,15 @@ class Ledger:
         with self._reading() as db:
             [(asked,)] = db.execute("SELECT asked FROM papers WHERE number = ?", (number,))
         return _as_preprint(asked)
+
+    def lost(self, number: int, file: str) -> bool:
+        """The text in *file* was rejected since; whether the paper had it, and is pending now."""
+        with self._writing() as db:
+            query = f"{_REOPEN} state = 'full_text' AND file = ? AND number = ?"
+            found = db.execute(query, (file, number)).rowcount > 0
+            if found:
+                _write_facts(db, {"ended_at": ""})
+        return found
 
     @staticmethod
     def _texts(
@@ -299,7 +310,7 @@ class Ledger:
             return db.execute("SELECT number, asked FROM papers WHERE ids = '{}'").fetchall()
 
     def reopen(self, which: str) -> int:
-        """Papers to be tried once more: a state (``failed``, ``abstract``) or an outcome.
+        """Papers to be tried once more: ``failed``, ``abstract``, ``record``, or an outcome.
 
         Or the version of a text (``preprint``, ``accepted``), where another one may be had by now.
 
@@ -310,11 +321,9 @@ class Ledger:
         """
         tried = """SELECT at_number FROM attempts JOIN papers ON number = at_number
             WHERE outcome = ? AND attempts.round = papers.round"""
-        blank = ", ".join(f"{name} = ''" for name in _TEXTS)
-        update = f"""UPDATE papers SET state = 'pending', round = round + 1, {blank},
-            paper = NULL WHERE (state IN ('failed', 'abstract')
+        update = f"""{_REOPEN} (state IN ('failed', 'abstract', 'record')
             AND (state = ? OR reason = ? OR number IN ({tried})))
-            OR (state = 'full_text' AND version = ?)"""  # noqa: S608
+            OR (state = 'full_text' AND version = ?)"""
         with self._writing() as db:
             found = db.execute(update, (which, which, which, which)).rowcount
             if found:
@@ -418,9 +427,5 @@ def _of_attempt(attempt: Attempt) -> tuple[str | int | float, ...]:
 
 
 def _state(text: str) -> State:
-    states: dict[str, State] = {
-        "full_text": "full_text",
-        "abstract": "abstract",
-        "failed": "failed",
-    }
-    return states.get(text, "pending")
+    states: tuple[State, ...] = get_args(State)
+    return next((state for state in states if state == text), "pending")

@@ -13,27 +13,32 @@ from dataclasses import asdict, astuple, dataclass, field, fields, is_dataclass,
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from ..formats import JUDGES
 from ..identifiers import Ids
 from ..outline import outline, told
 from ..paper import (
     Attempt,
     Document,
     Fetched,
+    Kind,
     Notice,
     Paper,
     Role,
     Section,
     StoredPaper,
+    Verdict,
     now,
     paper_from,
 )
-from ..plain_text import encodable
+from ..plain_text import clean_text, encodable, one_line
 from ..versions import by_route, text_slot
 
 T = TypeVar("T")
 
 ADOPTED = "adopted"
 """``via`` of a file that somebody else put on the shelf."""
+WITHOUT_TEXT: dict[Kind, Verdict] = {"abstract": "abstract_only", "record": "front_matter_only"}
+"""What is kept of a paper whose text nobody offers, and the verdict on it."""
 _RETRACTED = "Retracted Publication"
 _MOST_SECTIONS = 300
 _LONGEST_TITLE = 200
@@ -49,6 +54,7 @@ class Record:
     counts the main text. ``media`` is the kind of the untouched bytes, empty where none are kept;
     ``url``, ``charset`` and ``named`` (`Fetched.ids`) are what reading them takes besides;
     ``extractor`` made the text of them. ``written`` is the checksum of the file as we wrote it.
+    ``refused`` are texts that somebody rejected: checksum, reason.
     """
 
     stored: StoredPaper
@@ -60,6 +66,7 @@ class Record:
     charset: str = ""
     named: Ids = field(default_factory=Ids)
     written: str = ""
+    refused: tuple[tuple[str, str], ...] = ()
 
     @property
     def file(self) -> str:
@@ -79,17 +86,18 @@ class Record:
     @property
     def rank(self) -> int:
         """How much of the paper this is; a file is never replaced by one of lower rank."""
-        if self.stored.kind == "full_text":
-            return 3 if self.stored.verdict != "partial" else 2
-        return 1 if self.stored.paper.abstract else 0
+        if self.stored.kind == "full_text" and self.stored.verdict == "partial":
+            return 2
+        return {"full_text": 3, "abstract": 1, "record": 0, "rejected": -1}[self.stored.kind]
 
     def same_text_as(self, other: Record) -> bool:
         """Whether only one of two records of one paper can lie on a shelf.
 
-        A shelf holds one text of each version, and an abstract only where it holds no text.
+        A shelf holds one text of each version, and anything else (an abstract, what was rejected)
+        only where it holds no text.
         """
-        abstract = "abstract" in (self.stored.kind, other.stored.kind)
-        return abstract or text_slot(self.stored) == text_slot(other.stored)
+        texts = self.stored.kind == other.stored.kind == "full_text"
+        return not texts or text_slot(self.stored) == text_slot(other.stored)
 
     def of(self, paper: Paper) -> Record:
         """The same record with other metadata."""
@@ -129,9 +137,17 @@ class Record:
         if "version" not in stored and stored["kind"] == "full_text":  # before there were versions
             url = row.get("url", "")
             stored["version"] = by_route(stored["via"], stored["paper"], url)
-        row["stored"] = StoredPaper(**stored)
+        row["stored"] = apart(StoredPaper(**stored))
         row["named"] = Ids(**row.get("named", {}))
+        row["refused"] = tuple((digest, because) for digest, because in row.get("refused", ()))
         return cls(**row)
+
+
+def apart(stored: StoredPaper) -> StoredPaper:
+    """*stored* as a record where it was called an abstract without having one, as it once was."""
+    if stored.kind != "abstract" or clean_text(stored.paper.abstract).strip():
+        return stored
+    return replace(stored, kind="record", verdict=WITHOUT_TEXT["record"])
 
 
 class Kept(NamedTuple):
@@ -222,6 +238,8 @@ def of_full_text(
         sections=_declared(document),
         version=document.version,
         preprint_version=paper.version if document.version == "preprint" else "",
+        evidence=one_line(document.evidence),
+        judges=JUDGES,
     )
     record = Record(
         stored,
@@ -242,13 +260,10 @@ def of_renewed(record: Record, document: Document) -> Record:
     if document.retracted:
         paper = with_retraction(paper, stored.source)
     license_ = stored.license or document.license
-    renewed = replace(
-        stored,
-        paper=paper,
-        license=license_,
-        verdict=document.verdict,
-        sections=_declared(document),
-    )
+    renewed = replace(stored, paper=paper, license=license_, sections=_declared(document))
+    if not stored.by_hand:
+        said = one_line(document.evidence)
+        renewed = replace(renewed, verdict=document.verdict, evidence=said, judges=JUDGES)
     return writable(
         replace(record, stored=renewed, words=_words(document), extractor=document.extractor)
     )
@@ -290,15 +305,16 @@ def _words(document: Document) -> int:
 
 
 def of_abstract(paper: Paper, attempts: Sequence[Attempt], via: str) -> Record:
-    """The record of an abstract that has no file yet."""
+    """The record of an abstract that has no file yet, or of a citation where there is none."""
+    kind: Kind = "abstract" if clean_text(paper.abstract).strip() else "record"
     stored = StoredPaper(
         paper=paper,
-        kind="abstract",
+        kind=kind,
         path="",
         source="PubMed_Abstract",
         via=via,
         sha256="",
-        verdict="abstract_only",
+        verdict=WITHOUT_TEXT[kind],
         attempts=tuple(attempts),
         saved_at=now(),
     )
@@ -314,5 +330,7 @@ class RebuildReport:
 
     full_text: int = 0
     abstracts: int = 0
+    records: int = 0
+    rejected: int = 0
     adopted: int = 0
     ignored: tuple[tuple[str, str], ...] = field(default=())

@@ -12,11 +12,12 @@ import gzip
 import logging
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import get_args
 
 from .. import safe_files
 from ..errors import BadRequest, NotFound, StoreFailed
 from ..identifiers import Ids
-from ..paper import Attempt, Document, Fetched, Paper, StoredPaper, Version, now
+from ..paper import Attempt, Document, Fetched, Kind, Paper, StoredPaper, Version, now
 from ..versions import fitness, meant
 from . import file_names, paper_file, quarantine
 from .catalogue import Catalogue, CatalogueBroken, Entry
@@ -34,11 +35,12 @@ from .records import (
     of_renewed,
     writable,
 )
-from .stocktaking import Stocktaking
+from .stocktaking import SURVEYED, Stocktaking
+from .verdicts import Verdicts
 
 log = logging.getLogger(__name__)
 
-_KEPT = {"full_text", "partial"}
+_KEPT = {"full_text", "partial", "by_hand"}
 
 
 class Shelf:
@@ -57,6 +59,7 @@ class Shelf:
         self._filing = Filing(self.folder, self._catalogue)
         self._stock = Stocktaking(self._filing)
         self._opened = False
+        self.verdicts = Verdicts(self._filing, self._surveyed, self.heal)
 
     def __enter__(self) -> Shelf:
         return self
@@ -360,8 +363,8 @@ class Shelf:
 
     @healing
     def counts(self) -> dict[str, int]:
-        """How many papers, full texts, abstracts, retracted papers and rejected answers."""
-        none = dict.fromkeys(("papers", "full_text", "abstract", "retracted"), 0)
+        """How many papers, how many of each kind, retracted ones, and rejected answers."""
+        none = dict.fromkeys(("papers", *get_args(Kind), "retracted"), 0)
         found = self._catalogue.counts() if self._surveyed() else none
         return {**found, "quarantined": quarantine.count(self._private / "quarantine")}
 
@@ -377,8 +380,11 @@ class Shelf:
             if not self._stock.texts():
                 return False
             self._ready(create=True)
-        if not self._catalogue.note("surveyed"):
-            self._stock.rebuild()
+        if not self._catalogue.note(SURVEYED):
+            try:
+                self._stock.rebuild()
+            except StoreFailed as error:
+                log.warning("The shelf is only read, and listed as it is: %s", error)
         return True
 
     def _ready(self, create: bool = False) -> bool:
@@ -403,7 +409,7 @@ class Shelf:
             return
         self._catalogue.set_note("complete", now())
         if not self._stock.texts():
-            self._catalogue.set_note("surveyed", now())
+            self._catalogue.set_note(SURVEYED, now())
 
     def heal(self, error: CatalogueBroken) -> None:
         """Set a damaged catalogue aside and make it again from the files."""

@@ -212,7 +212,7 @@ def _read_tool(library: Library) -> FunctionTool:
 def _list_tool(library: Library) -> FunctionTool:
     def list_papers(
         text: Annotated[str, Field(description="words in title or abstract")] = "",
-        kind: Literal["", "full_text", "abstract"] = "",
+        kind: Literal["", "full_text", "abstract", "record", "rejected"] = "",
         year_from: Word = "",
         year_to: Word = "",
         journal: str = "",
@@ -262,7 +262,10 @@ def _beyond(start: int, total: int) -> list[str]:
 
 
 def _on_shelf(stored: StoredPaper) -> dict[str, Any]:
-    return {**stored.paper.short_row(), **stored.text_row()}
+    row = {**stored.paper.short_row(), **stored.text_row()}
+    if stored.by_hand or stored.kind == "rejected":  # rarely: every row costs tokens
+        row |= {"verdict": stored.verdict, "evidence": stored.evidence}
+    return row
 
 
 def _called(stored: StoredPaper) -> str:

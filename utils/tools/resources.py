@@ -222,6 +222,7 @@ def _index(library: Library) -> dict[str, Any]:
                 **stored.paper.short_row(),
                 "kind": stored.kind,
                 "version": stored.version,
+                "verdict": stored.verdict,
                 "license": stored.license,
                 "last_modified": stored.saved_at,
             }

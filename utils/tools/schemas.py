@@ -86,12 +86,11 @@ LIST = record(
     papers=_papers(f"{_MINIMAL} kind version preprint_version license file_path"),
     next_start=NEXT,
 )
+_COUNTS = "requested full_text abstract record failed pending"
 HARVEST = record(
     job_id=TEXT,
     state=TEXT,
-    counts=record(
-        **dict.fromkeys(["requested", "full_text", "abstract", "failed", "pending"], NUMBER)
-    ),
+    counts=record(**dict.fromkeys(_COUNTS.split(), NUMBER)),
     eta_s={"type": ["number", "null"]},
     report=TEXT,
 )
