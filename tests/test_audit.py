@@ -521,6 +521,7 @@ def test_an_old_shelfs_abstract_without_one_is_a_record_on_next_contact(library,
     )
     with harvest.ledger._writing() as db:
         db.execute("UPDATE papers SET state = 'abstract'")
+    harvest.ledger._db.execute("ALTER TABLE papers DROP COLUMN version")
     harvest.ledger._db.execute("PRAGMA user_version = 1")
 
     assert library.find(bare.pmid).kind == "record"

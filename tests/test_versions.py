@@ -21,6 +21,7 @@ from utils.identifiers import Ids
 from utils.paper import Fetched, Paper, StoredPaper
 from utils.reports import read_lock
 from utils.store import Shelf
+from utils.store.ledger_schema import VERSION, brought_up_to_date
 from utils.versions import meant, only_a_preprint, serves
 
 PREPRINT = "2509.11015"
@@ -300,6 +301,23 @@ def test_a_files_header_tells_its_version_when_everything_else_is_lost(shelf: Sh
     assert shelf.find(Ids(doi="10.1000/a")).version == "published"  # type: ignore[union-attr]
 
 
+def test_one_version_rejected_by_hand_leaves_the_other_and_is_remembered_for_the_paper(library):
+    both = Paper(Ids(doi=DOI, arxiv=PREPRINT), title="A")
+    publish(library, both)
+    preprint = publish(library, both, "preprint")
+    library.keep(f"arXiv:{PREPRINT}", "rejected", "it is the poster")
+    assert library.find(DOI).version == "published"
+    counts = library.shelf.counts()
+    assert (counts["papers"], counts["full_text"], counts["rejected"]) == (1, 1, 1)
+    assert counts["preprint"] == 0
+    assert library.shelf.verdicts.refused(both.ids, document()) == "it is the poster"
+    library.undo_keep(DOI)
+    assert library.shelf.verdicts.refused(both.ids, document()) == ""
+    assert not any(one.by_hand for one in library.list_papers()[1])
+    assert Path(preprint.path).exists()
+    assert_consistent(library.shelf)
+
+
 def test_deleting_one_text_by_hand_leaves_the_other(shelf: Shelf) -> None:
     about = paper(doi="10.1000/a", arxiv="2601.00001")
     for version in ("preprint", "published"):
@@ -386,6 +404,29 @@ def test_a_ledger_of_an_earlier_program_is_taken_on(library, tmp_path):
         db.commit()
     [row] = library.harvest(job_id=harvest.job_id).ledger.rows()
     assert row.version == "preprint"
+
+
+def test_on_a_shelf_that_is_only_read_a_ledger_of_an_earlier_program_is_read_as_it_would_be(
+    library, world
+):
+    asked = [Ids(arxiv=PREPRINT), Ids(pmid=world.paper("no_abstract").pmid)]
+    harvest = library.harvest(asked)
+    done(harvest)
+    harvest.ledger.close()
+    with closing(sqlite3.connect(harvest.ledger.path)) as db:
+        db.execute("ALTER TABLE papers DROP COLUMN version")
+        db.execute("UPDATE papers SET state = 'abstract' WHERE state = 'record'")
+        db.execute("PRAGMA user_version = 1")
+        db.commit()
+    before = harvest.ledger.path.read_bytes()
+    only_read = f"{harvest.ledger.path.as_uri()}?mode=ro"
+    read, version = brought_up_to_date(sqlite3.connect(only_read, uri=True, isolation_level=None))
+    with closing(read):
+        rows = read.execute("SELECT state, version FROM papers ORDER BY number").fetchall()
+        with pytest.raises(sqlite3.OperationalError, match="readonly"):
+            read.execute("UPDATE papers SET state = 'pending'")
+    assert (version, rows) == (VERSION, [("full_text", "preprint"), ("record", "")])
+    assert harvest.ledger.path.read_bytes() == before
 
 
 def test_a_lock_of_an_earlier_program_is_read(tmp_path):

@@ -257,7 +257,8 @@ class _Inbox:
         if len({paper.ids.key for paper, _ in refused}) != 1:
             return None
         paper, bad = refused[0]
-        document = inbox_files.claims(found)  # has a text: it was read before
+        claims = inbox_files.claims(found)  # has a text: it was read before
+        document = formats.named(claims, found.fetched, paper)
         accepted = replace(document, verdict="by_hand", evidence=self.accepting)
         done = self._file(path, found, paper, accepted)
         if done.detail != self.accepting:  # the shelf has better

@@ -74,10 +74,11 @@ def undo(ladder: Ladder, paper: str | int | Ids) -> StoredPaper:
     """
     shelf = ladder.shelf
     stored = find(str(paper), shelf)
-    if not stored.by_hand and not shelf.verdicts.remembers(stored):
+    decided = shelf.verdicts.decided(stored)
+    if not decided and not shelf.verdicts.remembers(stored):
         msg = f"Nobody decided about {stored.paper.ids} by hand."
         raise BadRequest(msg, f"See what the judges say: server.py audit '{stored.paper.ids.key}'")
-    said = judged_again(stored, shelf, formats.read) if stored.by_hand else stored
+    said = judged_again(decided, shelf, formats.read) if decided else stored
     return _told(ladder, shelf.verdicts.forgive(said))
 
 

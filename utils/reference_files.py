@@ -34,7 +34,8 @@ def of_shelf(shelf: Shelf) -> Iterator[tuple[Paper, str]]:
 
 def _lies_aside(one: StoredPaper, shelf: Shelf) -> bool:
     """Whether a text is that of another version, beside the one that stands for the paper."""
-    best = shelf.find(one.paper.ids) if one.version in ("preprint", "accepted") else None
+    beside = one.version in ("preprint", "accepted") or one.kind == "rejected"
+    best = shelf.find(one.paper.ids) if beside else None
     return best is not None and best.path != one.path
 
 

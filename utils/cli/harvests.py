@@ -226,6 +226,9 @@ def _status(args: argparse.Namespace, library: Library) -> int:
         note("No harvest on this shelf yet: server.py harvest QUERY")
     counts = library.shelf.counts()
     note(f"on the shelf: {', '.join(f'{counts[kind]:,} {name}' for kind, name in KINDS.items())}")
+    aside = {"preprint": "preprint", "accepted": "accepted manuscript"}
+    if told := [f"{counts[one]:,} {name}" for one, name in aside.items() if counts[one]]:
+        note(f"  of the full texts: {', '.join(told)}, not the published version")
     remind(library)
     return 0
 

@@ -125,10 +125,8 @@ class Texts:
 
     def _is_aside(self, stored: StoredPaper) -> bool:
         """Whether another text of the paper stands for it."""
-        names = stored.paper.ids.names()
-        return stored.kind == "full_text" and any(
-            self._fits[name] > fitness("published", stored) for name in names if name in self._fits
-        )
+        fit = fitness("published", stored)
+        return any(self._fits.get(name, fit) > fit for name in stored.paper.ids.names())
 
     def __iter__(self) -> Iterator[Text | None]:
         """Each text once; None for a paper of the shelf that was met as a record before."""

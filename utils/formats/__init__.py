@@ -10,7 +10,7 @@ from ..errors import BadContent
 from ..paper import Document, Fetched, Media, Paper
 from .licenses import best as best_license
 
-__all__ = ["JUDGES", "READERS", "VERSIONS", "best_license", "extractor", "read"]
+__all__ = ["JUDGES", "READERS", "VERSIONS", "best_license", "extractor", "named", "read"]
 
 _ERRORS = 400  # HTTP statuses from here on
 # Of a door that is shut, a captcha or a login says more than that it is.
@@ -45,7 +45,7 @@ def read(fetched: Fetched, paper: Paper, *, identified: bool = False) -> Documen
 
     reader = import_module(f".{READERS[fetched.media]}", __package__)
     try:
-        document = _named(reader.read(fetched), fetched, paper)
+        document = named(reader.read(fetched), fetched, paper)
         by_name = identified and not document.ids.shares(paper.ids)
         found = judge(replace(document, ids=paper.ids) if by_name else document, paper)
     except BadContent as bad:
@@ -56,7 +56,7 @@ def read(fetched: Fetched, paper: Paper, *, identified: bool = False) -> Documen
     return found
 
 
-def _named(document: Document, fetched: Fetched, paper: Paper) -> Document:
+def named(document: Document, fetched: Fetched, paper: Paper) -> Document:
     """A document with what it, its site and its record together say of it."""
     from .versions import version_of
 

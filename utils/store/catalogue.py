@@ -296,13 +296,19 @@ class Catalogue:
         return bool(self._fts)
 
     def counts(self) -> dict[str, int]:
-        """Papers, texts by kind, and how many of these are retracted."""
-        query = "SELECT kind, count(*), sum(retracted) FROM papers GROUP BY kind"
-        found = {str(kind): (n, bad) for kind, n, bad in self._rows(query)}
-        made = {kind: int(str(found.get(kind, (0, 0))[0])) for kind in get_args(Kind)}
-        retracted = sum(int(str(bad)) for _, bad in found.values())
+        """Papers, texts by kind, full texts of two versions, and how many texts are retracted."""
+        query = "SELECT kind, version, count(*), sum(retracted) FROM papers GROUP BY kind, version"
+        kinds = dict.fromkeys(get_args(Kind), 0)
+        versions: dict[str, int] = {"preprint": 0, "accepted": 0}
+        retracted = 0
+        for kind, version, n, bad in cast("list[tuple[Kind, str, int, int]]", self._rows(query)):
+            kinds[kind] += n
+            retracted += bad
+            if kind == "full_text" and version in versions:
+                versions[version] += n
         again = int(str(self._rows(_ASIDE)[0][0]))
-        return {"papers": sum(made.values()) - again, **made, "retracted": retracted}
+        papers = sum(kinds.values()) - again
+        return {"papers": papers, **kinds, **versions, "retracted": retracted}
 
     def lines(self) -> Iterator[str]:
         """The lines of the index files, the oldest paper first."""

@@ -25,6 +25,7 @@ from . import adoption, file_names, index_files, paper_file
 from .catalogue import Catalogue, Entry, NewEntry
 from .records import (
     ADOPTED,
+    WITHOUT_TEXT,
     Kept,
     Record,
     joined,
@@ -222,15 +223,15 @@ class Filing:
         return tuple(found)
 
     def rivals(self, one: Record) -> Same:
-        """The entries of its paper beside which *one* cannot lie: its own version's, and no texts.
+        """The entries of its paper beside which *one* cannot lie: its own version's, and abstracts.
 
-        What is no text has no place beside one of whatever version: the best of them stands for it.
+        An abstract has no place beside a text of whatever version: the best of them stands for it.
         """
         every = self.same(one.ids)
         texts = [pair for pair in every if pair[1].stored.kind == "full_text"]
-        if one.stored.kind != "full_text" and texts:
+        if one.stored.kind in WITHOUT_TEXT and texts:
             best = max(texts, key=lambda pair: fitness("published", pair[1].stored))
-            every = tuple(pair for pair in every if pair not in texts or pair is best)
+            every = tuple(p for p in every if p is best or p[1].stored.kind in WITHOUT_TEXT)
         return tuple(pair for pair in every if one.same_text_as(pair[1]))
 
     def _united(self, paper: Paper, same: Same, fresh: bool) -> Paper:

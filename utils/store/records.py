@@ -93,11 +93,11 @@ class Record:
     def same_text_as(self, other: Record) -> bool:
         """Whether only one of two records of one paper can lie on a shelf.
 
-        A shelf holds one text of each version, and anything else (an abstract, what was rejected)
-        only where it holds no text.
+        A shelf holds one text of each version, be it rejected, and an abstract or a record only
+        where it holds no text.
         """
-        texts = self.stored.kind == other.stored.kind == "full_text"
-        return not texts or text_slot(self.stored) == text_slot(other.stored)
+        short = {self.stored.kind, other.stored.kind} & WITHOUT_TEXT.keys()
+        return bool(short) or text_slot(self.stored) == text_slot(other.stored)
 
     def of(self, paper: Paper) -> Record:
         """The same record with other metadata."""

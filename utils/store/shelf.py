@@ -363,8 +363,11 @@ class Shelf:
 
     @healing
     def counts(self) -> dict[str, int]:
-        """How many papers, how many of each kind, retracted ones, and rejected answers."""
-        none = dict.fromkeys(("papers", *get_args(Kind), "retracted"), 0)
+        """How many papers, texts of each kind, retracted ones, and rejected answers.
+
+        ``preprint`` and ``accepted`` are the full texts that are not the published version.
+        """
+        none = dict.fromkeys(("papers", *get_args(Kind), "preprint", "accepted", "retracted"), 0)
         found = self._catalogue.counts() if self._surveyed() else none
         return {**found, "quarantined": quarantine.count(self._private / "quarantine")}
 

@@ -101,7 +101,12 @@ class Verdicts:
     @healing
     def forgive(self, said: StoredPaper) -> StoredPaper:
         """As `state`, and no text of the paper is refused any more."""
-        return self._announced(said, forgiving=True).stored
+        done = self._announced(said, forgiving=True)
+        with self._catalogue.writing():
+            for entry, record in self._filing.same(done.ids):
+                if record.refused:  # the entry of another version remembers, too
+                    self._filing.amend(entry, replace(record, refused=()))
+        return done.stored
 
     @healing
     def refused(self, ids: Ids, document: Document) -> str:
@@ -114,8 +119,14 @@ class Verdicts:
     @healing
     def remembers(self, stored: StoredPaper) -> bool:
         """Whether somebody rejected a text of this paper."""
-        entry = self._catalogue.by_file(Path(stored.path).name)
-        return bool(entry and Record.from_json(entry.record, self._filing.folder).refused)
+        return any(record.refused for _, record in self._filing.same(stored.paper.ids))
+
+    @healing
+    def decided(self, stored: StoredPaper) -> StoredPaper | None:
+        """The text of this paper about which somebody decided: itself, else another version."""
+        same = [record.stored for _, record in self._filing.same(stored.paper.ids)]
+        by_hand = [one for one in same if one.by_hand]
+        return next((one for one in by_hand if one.path == stored.path), (*by_hand, None)[0])
 
     def _announced(
         self,
