@@ -180,12 +180,16 @@ class Chain:
         return ended(self.ledgers[0]) if self.ledgers else {}
 
     def _had(self) -> list[Record]:
-        """The papers whose texts are on the shelf, as another program would find out."""
+        """The papers whose texts are on the shelf, as another program would find out.
+
+        For one whose accepted manuscript is there, the published version is still looked for.
+        """
         catalogue = self.folder / "papers/.papershelf/catalogue.db"
         if not catalogue.exists():
             return []
         with closing(sqlite3.connect(catalogue, timeout=30)) as db:
-            query = "SELECT name FROM names JOIN papers ON id = paper WHERE kind = 'full_text'"
+            query = """SELECT name FROM names JOIN papers ON id = paper WHERE kind = 'full_text'
+                AND json_extract(record, '$.stored.version') <> 'accepted'"""
             with suppress(sqlite3.OperationalError):  # killed before there were tables
                 names = {name for (name,) in db.execute(query)}
                 return [record for record in self.records if f"pmid:{record.pmid}" in names]

@@ -123,7 +123,11 @@ def verdicts() -> str:
     from utils.paper import Verdict
 
     kept = ("It is the whole paper, and this one", "Kept on the shelf.")
-    rows = ((f"`{name}`", *MEANINGS.get(name, kept)) for name in get_args(Verdict))
+    by_hand = ("Somebody decided, not the judges", "`keep --undo` gives them the word again.")
+    rows = (
+        (f"`{name}`", *{"by_hand": by_hand, **MEANINGS}.get(name, kept))
+        for name in get_args(Verdict)
+    )
     return _table(("verdict", "what came", "what to do"), rows)
 
 

@@ -255,7 +255,7 @@ def test_nothing_begins_without_an_address(shell, monkeypatch):
 def test_all_in_full_text_is_status_0(shell, world):
     status, out, err = shell("harvest", world.paper("pmc_cloud").pmid)
     assert status == 0
-    assert "1 paper: 1 full text, 0 abstract only, 0 failed" in out[2]
+    assert "1 paper: 1 full text, 0 abstract only, 0 record only, 0 failed" in out[2]
     assert Path(out[-1].partition("report: ")[2]).exists()
     assert "1 paper." in err
 
@@ -266,7 +266,7 @@ def test_some_without_full_text_is_status_1(shell, world):
     assert status == 1
     told = json.loads(line)
     assert told["state"] == "done"
-    assert list(told["counts"].values()) == [3, 1, 1, 1, 0]  # requested, and what became of them
+    assert list(told["counts"].values()) == [3, 1, 1, 0, 1, 0]  # requested, and what became of them
     assert told["reasons"] == {"paywall": 1, "not_found": 1}
     assert Path(told["report"]).exists()
     assert "{" not in err
@@ -304,7 +304,7 @@ def test_ctrl_c_says_how_to_go_on_and_the_same_command_does(shell, world, interr
     interrupted.undo()
     status, out, _ = shell("harvest", "--job", job)
     assert (status, out[0]) == (1, job)
-    assert "1 full text, 1 abstract only, 0 failed" in out[2]
+    assert "1 full text, 1 abstract only, 0 record only, 0 failed" in out[2]
 
 
 def test_trying_again_says_how_many(shell, world):
@@ -331,7 +331,7 @@ def test_a_lock_brings_the_papers_and_says_what_differs(shell, world, tmp_path):
     assert status == 1
     again = json.loads(line)
     assert again["counts"] == told["counts"]
-    assert "still only an abstract" in again["differences"][-1]
+    assert "still without full text" in again["differences"][-1]
     assert Path(again["differences_file"]).exists()
 
 

@@ -10,7 +10,8 @@ from tests.world import jats, pages
 from tests.world.pdf import pdf_of, scan_of
 from utils import inbox_files, safe_files
 from utils.errors import StoreFailed
-from utils.inbox import _Inbox, take_in
+from utils.harvest.told import Ledgers
+from utils.inbox import take_in
 from utils.store import body_of
 
 
@@ -330,7 +331,7 @@ def test_killed_at_any_step_it_comes_to_the_same_end(library, world, inbox, monk
     where, what = places[step]
     with monkeypatch.context() as broken:
         broken.setattr(where, what, _full)
-        broken.setattr(_Inbox, "close", lambda _: None)  # whoever is killed writes no report
+        broken.setattr(Ledgers, "close", lambda _: None)  # whoever is killed writes no report
         with pytest.raises(StoreFailed):
             taken(library)
     assert (inbox / "a.pdf").read_bytes() == pdf_of(record)

@@ -1,9 +1,12 @@
 """Reading by section, within a budget, and finding the paper meant."""
 
+import json
+
 import pytest
 
+from tests.store.papers import paper, save
 from utils.errors import BadRequest, NotFound
-from utils.shelf_reading import outline
+from utils.outline import outline
 
 TEXT = """# Title
 
@@ -32,7 +35,7 @@ More.
 
 
 def test_an_outline_knows_levels_and_passes_over_code():
-    found = [(section.heading, section.level) for section in outline(TEXT)]
+    found = [(section.title, section.level) for section in outline(TEXT)]
     assert found == [
         ("Title", 1),
         ("Abstract", 2),
@@ -109,3 +112,118 @@ def test_what_is_not_there_says_how_to_get_it(library):
 def test_start_beyond_the_end_is_an_empty_end(library, held):
     read = library.read(held.paper.ids.pmid, start=10**7)
     assert (read.text, read.next_start) == ("", None)
+
+
+PAPER = """# Growth
+
+## Abstract
+
+### Methods
+
+In short.
+
+## Einleitung
+
+Nothing yet.
+
+## Experimental procedures
+
+As Table 1 and Fig. 2 show.
+
+### Statistical analysis
+
+By R.
+
+## Results of the survey
+
+Much, see Figure 1.
+
+**Figure 1.** Seen at once.
+
+## Figures and tables
+
+**Table 1.** Mice.
+
+| a | b |
+| --- | --- |
+| c | d |
+
+**Figure 2.** A cage.
+"""
+
+
+@pytest.fixture
+def grown(library):
+    return save(library.shelf, paper(pmid="7"), PAPER)
+
+
+@pytest.mark.parametrize(
+    "name", ["methods", "Method", "Material und Methoden", "materials|methods"]
+)
+def test_the_methods_are_found_whatever_the_paper_calls_them(library, grown, name):
+    assert library.read("7", section=name).text.startswith("## Experimental procedures\n")
+
+
+def test_a_section_brings_the_figures_and_tables_first_mentioned_in_it(library, grown):
+    assert library.read("7", section="methods").text == (
+        "## Experimental procedures\n\nAs Table 1 and Fig. 2 show.\n\n### Statistical analysis\n\n"
+        "By R.\n\n**Table 1.** Mice.\n\n| a | b |\n| --- | --- |\n| c | d |\n\n"
+        "**Figure 2.** A cage.\n"
+    )
+    results = library.read("7", section="Results of the survey").text
+    assert results.count("Figure 1.") == 2  # it stands there, and is not brought again
+    assert library.read("7", section="Statistical analysis").text.endswith("By R.\n")
+
+
+def test_what_is_brought_along_is_read_in_stretches_too(library, grown):
+    whole, start = "", 0
+    while start is not None:
+        read = library.read("7", section="methods", start=start, max_chars=50)
+        whole, start = whole + read.text, read.next_start
+    assert whole == library.read("7", section="methods").text
+
+
+def test_where_nothing_fits_the_answer_lists_the_sections_and_their_roles(library, grown):
+    with pytest.raises(BadRequest) as refused:
+        library.read("7", section="limitations")
+    assert "Experimental procedures" in refused.value.hint
+    assert "By role: abstract, introduction, methods, figures." in refused.value.hint
+
+
+def test_the_record_and_the_index_keep_the_sections(library, grown):
+    text = library.shelf.read_text(grown)
+    kept = [(text[s.start : s.end], s.roles, s.floats) for s in grown.sections]
+    assert kept == [(text[s.start : s.end], s.roles, s.floats) for s in library.sections("7")]
+    methods = next(s for s in grown.sections if s.title == "Experimental procedures")
+    assert (methods.roles, methods.floats) == (("methods",), ("Table 1", "Figure 2"))
+    [line] = (library.shelf.folder / "index.jsonl").read_text().splitlines()
+    assert json.loads(line)["sections"] == ["abstract", "introduction", "methods", "figures"]
+
+
+def test_an_outline_names_roles_only_where_they_begin(library, grown):
+    rows = library.read("7").rows()
+    told = {row["heading"]: row.get("roles") for row in rows}
+    assert told["Experimental procedures"] == "methods"
+    assert told["Statistical analysis"] is None
+    assert told["Results of the survey"] is None
+
+
+def test_the_publishers_word_for_a_section_outlives_the_reading(library):
+    from tests.store.papers import document, fetched
+
+    text = "# T\n\n## How\n\nSo.\n\n## Results\n\nYes.\n"
+    made = document(text, declared=(("How", "materials|methods"),))
+    library.shelf.save(paper(pmid="8"), made, fetched(), source="PMC", attempts=())
+    assert library.read("8", section="methods").text == "## How\n\nSo.\n"
+    assert library.find("8").sections[1].declared == "materials|methods"
+
+
+def test_a_record_of_before_gets_its_sections_from_the_text(library, grown):
+    [record] = (library.shelf.folder / ".papershelf/records").glob("*.json")
+    row = json.loads(record.read_text())
+    del row["stored"]["sections"]
+    record.write_text(json.dumps(row))
+    (library.shelf.folder / ".papershelf/catalogue.db").unlink()
+    assert library.read("7", section="methods").text.startswith("## Experimental procedures")
+    library.rebuild()
+    assert library.find("7").sections == grown.sections

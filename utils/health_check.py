@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 from .errors import NotConfigured, PaperError
 from .settings import Settings, version
 from .sources import Query, Source
+from .store import Shelf
 from .web import Web
 
 _BUSY = "RATE_LIMIT"
@@ -35,7 +36,7 @@ class Check:
     advice: str = ""
 
 
-def examine(settings: Settings, web: Web, sources: Sequence[Source]) -> list[Check]:
+def examine(settings: Settings, web: Web, sources: Sequence[Source], shelf: Shelf) -> list[Check]:
     """Look at everything; each service is sent one small request.
 
     Returns
@@ -43,7 +44,7 @@ def examine(settings: Settings, web: Web, sources: Sequence[Source]) -> list[Che
     list of Check
         In the order a person would mend them.
     """
-    checks = [*_system(), *_contact(settings), *_folders(settings)]
+    checks = [*_system(), *_contact(settings), *_folders(settings), *_texts(shelf)]
     if settings.papers_offline:
         return [*checks, Check("network", "warning", "PAPERS_OFFLINE is set; nobody was asked")]
     # One try each: a doctor who waits for a dead service is no help.
@@ -124,6 +125,29 @@ def _folders(settings: Settings) -> Iterator[Check]:
     free = shutil.disk_usage(nearest).free
     state: Literal["ok", "warning"] = "ok" if free > _ENOUGH_BYTES else "warning"
     yield Check("folder", state, f"{folder} is writable, {free / 1e9:.1f} GB free")
+
+
+def _texts(shelf: Shelf) -> Iterator[Check]:
+    """Whether the present judges know what lies on the shelf."""
+    try:
+        due = shelf.verdicts.due()
+    except PaperError as error:
+        yield Check("texts", "problem", error.message, error.hint)
+        return
+    if due:
+        yield Check("texts", "warning", audit_due(due), "server.py audit")
+    elif there := shelf.counts()["full_text"]:
+        yield Check("texts", "ok", f"{there:,} judged by the present judges")
+
+
+def audit_due(texts: int) -> str:
+    """A sentence for whoever has *texts* on the shelf that older judges accepted.
+
+    >>> audit_due(1), audit_due(1200)
+    ('1 text was not seen by the present judges', '1,200 texts were not seen by the present judges')
+    """
+    noun = "1 text was" if texts == 1 else f"{texts:,} texts were"
+    return f"{noun} not seen by the present judges"
 
 
 def _service(source: Source, web: Web) -> Check:

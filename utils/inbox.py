@@ -12,7 +12,6 @@ side, or as ``arXiv`` for a paper that has no DOI but is on arXiv: it did not co
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -20,21 +19,20 @@ from typing import Any, Literal
 
 from . import formats, inbox_files
 from .errors import BadContent, BadRequest, NotFound, PaperError
-from .harvest.jobs import Harvest, every_job, of_id
+from .harvest.told import Ledgers
 from .identifiers import Ids
 from .inbox_files import VIA, Read, shown
 from .ladder import Ladder
-from .paper import Attempt, Document, Paper, StoredPaper
+from .paper import Attempt, Document, Paper
 from .paper_lookup import look_up
 from .plain_text import one_line
-from .store import Shelf, body_of
-from .store.file_names import ids_from
-from .store.ledger import Ledger
+from .store import Shelf
+from .store.file_names import ENDINGS, ids_from
+from .versions import text_slot
 
 FOLDER = "inbox"
 _CANDIDATES = 20
 _WORDS = (8, 4)  # of a title, the longest: all of them seldom survive typesetting
-_TELLING = 4  # words of a title that stand for a citation without identifier
 _PRINTED = ("pdf", "markdown")  # an identifier printed there may be that of a cited paper
 _BY_NAME = "Name the file after its PMID or DOI."
 
@@ -76,8 +74,11 @@ class HandedIn:
         return {**asdict(self), "jobs": list(self.jobs)}
 
 
-def take_in(ladder: Ladder) -> Iterator[HandedIn]:
+def take_in(ladder: Ladder, *, accept: str = "") -> Iterator[HandedIn]:
     """Go through ``inbox/`` once.
+
+    *accept* overrules the judges for what they refuse, where it is clear which paper it is: the
+    reason, which is recorded with the text.
 
     Killed at any instant, it loses nothing: a file leaves the inbox last, and going through it
     again comes to the same end.
@@ -96,7 +97,7 @@ def take_in(ladder: Ladder) -> Iterator[HandedIn]:
     for path in growing:
         detail = "It is empty, or still being written. Run this again when it is complete."
         yield HandedIn(shown(path), "postponed", detail)
-    inbox = _Inbox(ladder)
+    inbox = _Inbox(ladder, accepting=one_line(accept))
     matches = []
     for path in complete:
         found = inbox.match(path)
@@ -110,7 +111,7 @@ def take_in(ladder: Ladder) -> Iterator[HandedIn]:
             if done := inbox.take(match):
                 yield done
     finally:
-        inbox.close()
+        inbox.ledgers.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +144,11 @@ class _Inbox:
 
     ladder: Ladder
     records: dict[Ids, Paper | PaperError] = field(default_factory=dict)
-    ledgers: list[Ledger] | None = None
-    touched: dict[str, Ledger] = field(default_factory=dict)
+    ledgers: Ledgers = field(init=False)
+    accepting: str = ""
+
+    def __post_init__(self) -> None:
+        self.ledgers = Ledgers(self.ladder)
 
     @property
     def shelf(self) -> Shelf:
@@ -165,7 +169,8 @@ class _Inbox:
         except BadContent as bad:
             return HandedIn(shown(path), "rejected", str(bad))
         stem = path.stem
-        called = self.shelf.find_by_file(stem) or self.shelf.find_by_file(f"{stem}_abstract")
+        names = (f"{stem}{ending}" for ending in ("", *ENDINGS.values()))
+        called = next(filter(None, map(self.shelf.find_by_file, names)), None)
         titled: dict[str, Paper] = {}
         for title in inbox_files.titles_of(document, path):
             titled |= {paper.ids.key: paper for paper in self._titled(title)}
@@ -241,7 +246,24 @@ class _Inbox:
                 return HandedIn(shown(match.path), "ambiguous", f"It may be {names}. {_BY_NAME}")
             if fitting:
                 return self._file(match.path, found, *fitting[0])
+        if self.accepting and (done := self._accepted(match.path, found, refused)):
+            return done
         return self._not_filed(match, refused)
+
+    def _accepted(
+        self, path: Path, found: Read, refused: Sequence[tuple[Paper, BadContent]]
+    ) -> HandedIn | None:
+        """File what the judges refused, on somebody's word; None if it could be several papers."""
+        if len({paper.ids.key for paper, _ in refused}) != 1:
+            return None
+        paper, bad = refused[0]
+        claims = inbox_files.claims(found)  # has a text: it was read before
+        document = formats.named(claims, found.fetched, paper)
+        accepted = replace(document, verdict="by_hand", evidence=self.accepting)
+        done = self._file(path, found, paper, accepted)
+        if done.detail != self.accepting:  # the shelf has better
+            return done
+        return replace(done, detail=f"by hand: {done.detail} (the judges said {bad.outcome})")
 
     def _grounds(self, match: _Match) -> Iterator[list[Paper]]:
         """The papers a file could be of, each once: what it says, what it is called, its title."""
@@ -268,9 +290,11 @@ class _Inbox:
     # -- filing ------------------------------------------------------------------------------
 
     def _file(self, path: Path, found: Read, paper: Paper, document: Document) -> HandedIn:
-        held = self.shelf.find(paper.ids)
+        version = document.version or "published"
+        held = self.shelf.find(paper.ids, version)
         detail = document.evidence
-        if held and held.kind == "full_text" and held.verdict == "full_text" and held.via != VIA:
+        there = held and held.kind == "full_text" and text_slot(held) == version
+        if held and there and held.verdict == "full_text" and held.via != VIA:
             # Nothing is replaced unasked: a PDF is seldom better than what PMC sends.
             stored, detail = held, f"The shelf had its full text already, by {held.via}; it stays."
         else:
@@ -282,32 +306,10 @@ class _Inbox:
                 source="arXiv" if paper.ids.arxiv and not paper.ids.doi else "DOI",
                 attempts=[*before, Attempt(VIA, "saved", f"{shown(path)}: {detail}")],
             )
-        jobs = self._tell_harvests(stored)
+        jobs = self.ledgers.brought(stored)
         inbox_files.put_away(path)
         title, on_shelf = one_line(stored.paper.title), stored.path
         return HandedIn(shown(path), "filed", detail, str(stored.paper.ids), title, on_shelf, jobs)
-
-    def _tell_harvests(self, stored: StoredPaper) -> tuple[str, ...]:
-        """Have the ledgers that lacked this text say that it is there."""
-        if self.ledgers is None:
-            self.ledgers = [of_id(job.job_id, self.ladder) for job in every_job(self.ladder)]
-        text = body_of(self.shelf.read_text(stored))
-        sha256 = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
-        told = []
-        for ledger in self.ledgers:
-            numbers = {*ledger.numbers_of(stored.paper.ids), *_cited(ledger, stored.paper)}
-            if sum(ledger.brought(number, stored, sha256) for number in sorted(numbers)):
-                told.append(ledger.path.stem)
-            if numbers:  # also where it was told before, and we were killed before its report
-                self.touched[ledger.path.stem] = ledger
-        return tuple(told)
-
-    def close(self) -> None:
-        """Bring the reports of the harvests that gained a text up to date."""
-        for ledger in self.touched.values():
-            Harvest(ledger, self.ladder).report()
-        for ledger in self.ledgers or ():
-            ledger.close()
 
 
 def _judged(found: Read, paper: Paper, match: _Match) -> Document:
@@ -339,13 +341,3 @@ def _without_clue(path: Path, document: Document) -> HandedIn:
         return HandedIn(shown(path), "rejected", ". ".join(MEANINGS[seen.verdict]))
     detail = f"It names no paper, and no paper on the shelf has its title. {_BY_NAME}"
     return HandedIn(shown(path), "unmatched", detail)
-
-
-def _cited(ledger: Ledger, paper: Paper) -> list[int]:
-    """Papers of a harvest that were asked for in words only, and are this one."""
-    from .formats.likeness import telling_words, title_words
-
-    title = " ".join(title_words(paper.title))
-    if telling_words(paper.title) < _TELLING:
-        return []
-    return [n for n, asked in ledger.nameless() if title in " ".join(title_words(asked))]

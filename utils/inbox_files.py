@@ -108,6 +108,7 @@ def read(path: Path) -> Read:
     if media == "markdown" and (ours := paper_file.parse(body.decode("utf-8", "replace"))):
         # A text from somebody else's shelf: its header says what it is, and is no part of it.
         body, named = ours.body.encode("utf-8", "replace"), ours.ids
+        return Read(Fetched(body, media, "", "the inbox", VIA, version=ours.version), named)
     return Read(Fetched(body, media, "", "the inbox", VIA), named)
 
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from .paper import Attempt, Paper
 
-State = Literal["pending", "full_text", "abstract", "failed"]
+State = Literal["pending", "full_text", "abstract", "record", "failed"]
 # What a reviewer must know first, when several rungs failed for different reasons: a mistake of
 # ours says nothing about the paper; where a site was out nobody can tell yet; a text that is there
 # but closed to us can be had by hand; one that nobody offers perhaps not at all.
@@ -20,8 +20,10 @@ _TELLING = (
     "captcha",
     "bot_check",
     "cookie_wall",
+    "refused",
     "scanned",
     "wrong_paper",
+    "by_hand",
     "partial",
     "front_matter_only",
     "abstract_only",
@@ -53,18 +55,19 @@ class Harvested:
     asked : str
         What the user gave: an identifier, or the citation of a record without one.
     state : State
-        ``pending`` until it ends, once, as one of the other three.
+        ``pending`` until it ends, once, as one of the others (``record`` is a citation only).
     paper : Paper
         What is known about it; at the least its identifiers.
     file : str
         Its file on the shelf, a bare name; empty for ``failed``.
-    source, via, license : str
+    source, via, license, version : str
         Of its text, as in `StoredPaper`.
     sha256 : str
         Of the text itself, without the header of the file: the same on every shelf.
     reason : str
         Why there is no full text, in one word: the outcome of an `Attempt`, or ``not_found``,
-        ``could_not_tell``, ``no_identifier``, ``bad_request``. Empty for ``full_text``.
+        ``could_not_tell``, ``no_identifier``, ``bad_request``. Empty for ``full_text``, but for
+        ``by_hand`` where somebody accepted it; then ``detail`` is the reason given.
     detail : str
         The same in a sentence.
     ended_at : str
@@ -79,6 +82,7 @@ class Harvested:
     source: str = ""
     via: str = ""
     license: str = ""
+    version: str = ""
     sha256: str = ""
     reason: str = ""
     detail: str = ""
@@ -95,6 +99,7 @@ class Counts:
     abstract: int = 0
     failed: int = 0
     pending: int = 0
+    record: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +140,7 @@ class Job:
             "requested": counts.requested,
             "full_text": counts.full_text,
             "abstract": counts.abstract,
+            "record": counts.record,
             "failed": counts.failed,
             "pending": counts.pending,
         }

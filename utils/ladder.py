@@ -4,6 +4,9 @@ A rung is one route to full text. It is asked for one paper, or for a batch wher
 batches; the first text that two judges call the whole paper and this paper is kept, every attempt
 is written down, and what was something else goes to the quarantine. At the top there is the
 abstract to settle for.
+
+A text of another version than the one asked for (`.versions`) is kept too, and the way goes on:
+the rungs that only have such come last, and at the top it stands in for the text that was meant.
 """
 
 from __future__ import annotations
@@ -19,10 +22,11 @@ from functools import cached_property
 from . import formats
 from .errors import BadContent, Miss, NotConfigured, NotFound, NotOffered, PaperError, Unreachable
 from .identifiers import Ids
-from .paper import Attempt, Author, Document, Fetched, Paper, StoredPaper, now
+from .paper import Attempt, Author, Document, Fetched, Paper, StoredPaper, Version, now
 from .paper_lookup import with_registered_terms
 from .sources import Route, Source
 from .store import ADOPTED, Shelf
+from .versions import NAMES, OTHER_VERSION, fits, meant, only_a_preprint, serves, text_slot
 from .web import Web
 
 log = logging.getLogger(__name__)
@@ -47,17 +51,25 @@ class Climb:
 
     ``known`` says whether ``paper`` is a record, or only the identifiers somebody gave;
     ``stay_away_s`` how many seconds the site asked not to be asked again; ``service_down`` whether
-    it was the rung's own service that did not answer, not one of the hosts it leads to.
+    it was the rung's own service that did not answer, not one of the hosts it leads to. ``wants``
+    is the version asked for.
     """
 
     paper: Paper
     known: bool = True
+    wants: Version = "published"
     attempts: list[Attempt] = field(default_factory=list)
     fetched: Fetched | None = None
     document: Document | None = None
     stay_away_s: float = 0.0
     service_down: bool = False
     _began: float = field(default_factory=time.monotonic)
+
+    @property
+    def served(self) -> bool:
+        """Whether a text was found, and in the version asked for."""
+        found = self.document
+        return found is not None and fits(self.wants, found.version, self.paper)
 
     def note(self, via: str, outcome: str, detail: str, url: str = "", status: int = 0) -> None:
         """Write an attempt down, with the time since the last one."""
@@ -101,14 +113,29 @@ class Ladder:
         """The rungs as one caller wants them: False puts the publisher's side first."""
         return sorted(self.rungs, key=lambda rung: not prefer_pmc and rung.source.label != "DOI")
 
-    def held(self, ids: Ids) -> StoredPaper | None:
-        """The copy on the shelf, if it may be served without asking anybody."""
-        stored = self.shelf.find(ids)
-        if stored and stored.kind == "abstract" and self._worth_trying_again(stored):
+    def held(self, ids: Ids, wants: Version = "") -> StoredPaper | None:
+        """The copy on the shelf, if it may be served without asking anybody.
+
+        *wants* is the version that *ids* mean unless said otherwise. What was rejected is never
+        served.
+        """
+        wants = wants or meant(ids)
+        stored = self.shelf.find(ids, wants)
+        if stored is None or stored.kind == "rejected":
+            return None
+        if not serves(wants, stored) and self._worth_trying_again(stored):
             return None
         return stored
 
-    def climb(self, paper: Paper, known: bool, *, prefer_pmc: bool = True) -> StoredPaper:
+    def climb(
+        self,
+        paper: Paper,
+        known: bool,
+        *,
+        wants: Version = "published",
+        prefer_pmc: bool = True,
+        force: bool = False,
+    ) -> StoredPaper:
         """Get one paper's text and keep it.
 
         Parameters
@@ -116,8 +143,12 @@ class Ladder:
         paper : Paper
         known : bool
             Whether *paper* is a record, or only the identifiers somebody gave.
+        wants : Version, optional
+            The version asked for.
         prefer_pmc : bool, optional
             False asks the publisher's side first.
+        force : bool, optional
+            Fetch again what is on the shelf in another version.
 
         Raises
         ------
@@ -125,18 +156,23 @@ class Ladder:
             No text, and nobody knows the paper.
         """
         attempts: list[Attempt] = []
-        for rung in self.rungs_for(prefer_pmc=prefer_pmc):
+        for rung in for_version(wants, paper, self.rungs_for(prefer_pmc=prefer_pmc)):
             if reason := self.closed(rung, paper):
                 attempts.append(Attempt(rung.via, "skipped", reason))
                 continue
-            [climb] = self.ask(rung, [Climb(paper, known)])
+            if not force and (reason := self.needless(rung, paper, wants, attempts)):
+                attempts.append(Attempt(rung.via, OTHER_VERSION, reason))
+                continue
+            [climb] = self.ask(rung, [Climb(paper, known, wants)])
             attempts += climb.attempts
-            if climb.document:
+            if climb.served:
                 return self.keep(rung, climb, attempts)
-        if not known:
+            if climb.document:
+                self.keep_aside(rung, climb, attempts, force=force)
+        if not known and not self.text_of(paper, wants):
             msg = f"No text of {paper.ids} could be had in {len(attempts)} attempts."
             raise NotFound(msg, attempts=[asdict(attempt) for attempt in attempts])
-        return self.settle(paper, attempts)
+        return self.settle(paper, attempts, wants)
 
     def lock(self, paper: Paper) -> threading.Lock:
         """Held while a paper is climbed for, so that nobody here fetches it a second time."""
@@ -152,6 +188,30 @@ class Ladder:
         if rung.source.label == "PMC" and paper.released > now()[:10]:
             return f"embargoed until {paper.released}"
         return ""
+
+    def needless(
+        self, rung: Rung, paper: Paper, wants: Version, attempts: Sequence[Attempt]
+    ) -> str:
+        """Why a rung could only bring a text that is here already, of another version than asked.
+
+        Empty when it may bring more.
+        """
+        version = rung.route.version
+        if version and not fits(wants, version, paper):
+            held = self.text_of(paper, version)
+            if held and text_slot(held) == version:
+                return f"The {NAMES[version]} is on the shelf already."
+        if rung.source.label == "PMC" and fits(wants, version, paper):
+            routes = {one.via for one in self.rungs if one.source.label == "PMC"}
+            others = {a.source for a in attempts if a.outcome == OTHER_VERSION}
+            if brought := sorted(routes & others):  # there is one article behind all of them
+                return f"{brought[0]} brought what PMC has."
+        return ""
+
+    def text_of(self, paper: Paper, wants: Version) -> StoredPaper | None:
+        """The full text on the shelf that serves best."""
+        stored = self.shelf.find(paper.ids, wants)
+        return stored if stored and stored.kind == "full_text" else None
 
     def ask(self, rung: Rung, climbs: Sequence[Climb]) -> Sequence[Climb]:
         """Ask one rung for papers (no more than its batch), and note what came of it in each."""
@@ -178,15 +238,27 @@ class Ladder:
                 climb.stay_away_s = max(climb.stay_away_s, candidate.retry_after)
             climb.note(rung.via, candidate.outcome, str(candidate), status=status)
             return False
+        if not candidate.version:
+            candidate = replace(candidate, version=rung.route.version)
         try:
             document = self.read(candidate, climb.paper)
+            self._not_refused(climb.paper.ids, document)
         except BadContent as bad:
             self.shelf.quarantine(climb.paper.ids, candidate, bad.outcome, bad.message)
             climb.note(rung.via, bad.outcome, str(bad), candidate.url, candidate.status)
             return False
-        climb.note(rung.via, "saved", document.evidence, candidate.url, candidate.status)
         climb.fetched, climb.document = candidate, document
+        outcome, detail = "saved", document.evidence
+        if not climb.served:
+            outcome, detail = OTHER_VERSION, f"The {NAMES[document.version]}: {detail}"
+        climb.note(rung.via, outcome, detail, candidate.url, candidate.status)
         return True
+
+    def _not_refused(self, ids: Ids, document: Document) -> None:
+        if because := self.shelf.verdicts.refused(ids, document):
+            msg = f"Somebody rejected this very text of {ids}: {because}"
+            hint = f"To have it judged again: server.py keep '{ids.key}' --undo"
+            raise BadContent(msg, hint, verdict="by_hand", evidence=because)
 
     def keep(self, rung: Rung, climb: Climb, attempts: Sequence[Attempt]) -> StoredPaper:
         """Put the text that was found on the shelf, with all *attempts* that led to it."""
@@ -201,11 +273,24 @@ class Ladder:
         label = rung.source.label
         return self.shelf.save(paper, document, fetched, source=label, attempts=attempts)
 
-    def settle(self, paper: Paper, attempts: Sequence[Attempt]) -> StoredPaper:
-        """No full text to be had now: keep the abstract, or the full text that was there before."""
-        held = self.shelf.find(paper.ids)
-        if held and held.kind == "full_text":
-            return replace(held, attempts=tuple(attempts))
+    def keep_aside(
+        self, rung: Rung, climb: Climb, attempts: Sequence[Attempt], *, force: bool = False
+    ) -> None:
+        """Put a text of another version than was asked for on the shelf, unless one is there."""
+        assert climb.document
+        version = climb.document.version or "published"
+        held = self.text_of(climb.paper, version)
+        if force or held is None or text_slot(held) != version:
+            self.keep(rung, climb, attempts)
+
+    def settle(
+        self, paper: Paper, attempts: Sequence[Attempt], wants: Version = "published"
+    ) -> StoredPaper:
+        """No text as asked for to be had now: keep the abstract, or the full text that is there."""
+        if held := self.text_of(paper, wants):
+            if serves(wants, held):
+                return replace(held, attempts=tuple(attempts))
+            return self.shelf.tell(held, attempts)
         return self.shelf.save_abstract(paper, attempts, via=paper.recorded_by or "pubmed")
 
     def _worth_trying_again(self, stored: StoredPaper) -> bool:
@@ -213,13 +298,32 @@ class Ladder:
             return False
         if not stored.attempts and stored.via != ADOPTED:
             return True  # a harvest put it there first, and had not asked anybody for the text yet
-        rungs = {rung.via: rung for rung in self.rungs}
+        has_version = stored.version if stored.kind == "full_text" else None
+        rungs = {rung.via: rung for rung in self.rungs if rung.route.version != has_version}
+        since = stored.saved_at
+        if stored.kind == "full_text":  # of another version: what was tried for the one meant
+            asked = {attempt.source for attempt in stored.attempts}
+            if any(not self.closed(rungs[via], stored.paper) for via in rungs.keys() - asked):
+                return True
+            since = max((attempt.at for attempt in stored.attempts), default=since)
         for attempt in stored.attempts:  # a rung opened since: a new PMCID, a key, an embargo over
             rung = rungs.get(attempt.source)
             if attempt.outcome == "skipped" and rung and not self.closed(rung, stored.paper):
                 return True
         days = timedelta(days=self.web.settings.papers_retry_abstract_days)
-        return datetime.fromisoformat(stored.saved_at) + days <= datetime.now(UTC)
+        return datetime.fromisoformat(since) + days <= datetime.now(UTC)
+
+
+def for_version(wants: Version, paper: Paper, rungs: Sequence[Rung]) -> list[Rung]:
+    """The rungs in their order, but those that only have preprints last, or first if one is wanted.
+
+    Of a paper that is a preprint and nothing else, all rungs have the same.
+    """
+    if only_a_preprint(paper):
+        return list(rungs)
+    return sorted(
+        rungs, key=lambda rung: (rung.route.version == "preprint") == (wants != "preprint")
+    )
 
 
 def _candidates(

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .article_details import Details, Level
     from .article_search import Found
     from .article_text import ArticleText
+    from .audit import Audit
     from .citation_matching import Match
     from .citations import Format
     from .compounds import PubChem
@@ -32,10 +33,11 @@ if TYPE_CHECKING:
     from .identifiers import Ids
     from .inbox import HandedIn
     from .job import Job
+    from .keeping import As
     from .ladder import Ladder
     from .lists.pasted import Entry
     from .literature.search import Gathered
-    from .paper import Paper, SearchResult, StoredPaper
+    from .paper import Paper, SearchResult, Section, StoredPaper
     from .paper_download import Download
     from .recheck import Change
     from .relationships import Relations, Relationship
@@ -350,6 +352,12 @@ class Library:
 
         return read(paper, self.shelf, **options)
 
+    def sections(self, paper: str) -> list[Section]:
+        """What a paper on the shelf consists of, by role; see `.shelf_reading.sections`."""
+        from .shelf_reading import sections
+
+        return sections(paper, self.shelf)
+
     def find(self, paper: str) -> StoredPaper:
         """The paper on the shelf with this identifier or file name; asks nobody."""
         from .shelf_reading import find
@@ -360,11 +368,29 @@ class Library:
         """How many papers fit, and a page of them; filters as in `.store.Shelf.list`."""
         return self.shelf.list(**filters)
 
-    def take_in(self) -> Iterator[HandedIn]:
+    def take_in(self, *, accept: str = "") -> Iterator[HandedIn]:
         """File what somebody dropped into ``inbox/``; see `.inbox.take_in`."""
         from .inbox import take_in
 
-        return take_in(self._ladder)
+        return take_in(self._ladder, accept=accept)
+
+    def audit(self, papers: Iterable[str | int | Ids] = (), *, fix: bool = False) -> Audit:
+        """Judge the texts of the shelf again; going through it does the work. See `.audit`."""
+        from .audit import audit
+
+        return audit(self._ladder, list(papers), fix=fix)
+
+    def keep(self, paper: str | int | Ids, decided: As, because: str) -> StoredPaper:
+        """Overrule the judges about one text, reversibly; see `.keeping.keep`."""
+        from .keeping import keep
+
+        return keep(self._ladder, paper, decided, because)
+
+    def undo_keep(self, paper: str | int | Ids) -> StoredPaper:
+        """Let the judges have the word about a text again; see `.keeping.undo`."""
+        from .keeping import undo
+
+        return undo(self._ladder, paper)
 
     def recheck(self, *, crossref: bool = True) -> Iterator[Change]:
         """Ask again about every paper of the shelf; see `.recheck.recheck`."""
@@ -393,4 +419,4 @@ class Library:
         from .health_check import examine
         from .sources import SOURCES
 
-        return examine(self.settings, self.web, SOURCES)
+        return examine(self.settings, self.web, SOURCES, self.shelf)

@@ -9,7 +9,31 @@ from typing import Any, Literal
 from .identifiers import Ids
 
 Media = Literal["jats", "html", "pdf", "markdown", "latex"]
-Kind = Literal["full_text", "abstract"]
+Kind = Literal["full_text", "abstract", "record", "rejected"]
+"""What a file on the shelf holds; ``record`` is the citation only, ``rejected`` no text of it."""
+Role = Literal[
+    "abstract",
+    "highlights",
+    "introduction",
+    "methods",
+    "results",
+    "discussion",
+    "conclusion",
+    "case report",
+    "limitations",
+    "figures",
+    "funding",
+    "data availability",
+    "conflicts",
+    "ethics",
+    "author contributions",
+    "acknowledgements",
+    "abbreviations",
+    "supplementary",
+    "appendix",
+    "peer review",
+    "references",
+]
 Verdict = Literal[
     "full_text",
     "partial",
@@ -21,11 +45,16 @@ Verdict = Literal[
     "bot_check",
     "cookie_wall",
     "error_page",
+    "refused",
     "wrong_paper",
     "not_a_paper",
     "scanned",
     "empty",
+    "by_hand",
 ]
+
+Version = Literal["preprint", "accepted", "published", ""]
+"""Which version of a paper a text is; empty where nobody said. See `.versions`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +103,8 @@ class Paper:
 
     Dates are ISO 8601, as precise as known: ``2026``, ``2026-02`` or ``2026-02-14``.
     ``released`` is the day PMC may show the full text (the end of an embargo); ``recorded_by``
-    the source that keeps this record. ``version`` (a number) and ``categories`` (the primary one
-    first) are those of a preprint server.
+    the source that keeps this record. ``version`` (a number, never the `Version` of a text) and
+    ``categories`` (the primary one first) are those of a preprint server.
     """
 
     ids: Ids
@@ -170,7 +199,7 @@ class Fetched:
 
     ``via`` is the route (``pmc_cloud``, ``efetch``, …), ``url`` where it came from, without keys;
     ``charset`` what the HTTP header said, empty when it said nothing; ``verified`` whether a
-    checksum the site publishes was compared.
+    checksum the site publishes was compared; ``version`` which version of the paper it calls this.
     """
 
     body: bytes
@@ -184,6 +213,7 @@ class Fetched:
     retracted: bool = False
     verified: bool = False
     ids: Ids = field(default_factory=Ids)
+    version: Version = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +224,9 @@ class Document:
     the text's own claims; empty where it makes none. ``body_words`` counts the main text only: no
     abstract, no references, no navigation. ``pages`` is 0 for anything but a PDF. ``walls`` are
     the doorkeepers seen in the page's structure (``captcha``, ``password``, ``paywall`` …).
-    ``extractor`` names the reader that made the markdown, and its version.
+    ``extractor`` names the reader that made the markdown, and its version; ``declared`` pairs the
+    titles of sections with the publisher's own word for them (``sec-type`` of JATS); ``version`` is
+    which version of the paper the text is.
     """
 
     markdown: str
@@ -213,6 +245,8 @@ class Document:
     verdict: Verdict = "full_text"
     evidence: str = ""
     extractor: str = ""
+    declared: tuple[tuple[str, str], ...] = ()
+    version: Version = ""
 
 
 def now() -> str:
@@ -225,7 +259,8 @@ class Attempt:
     """One rung of the ladder: whom we asked and what came of it.
 
     ``source`` is the route's name; ``outcome`` is ``saved``, ``skipped``, ``not_offered``,
-    ``unreachable`` or a `Verdict`; ``seconds`` how long it took.
+    ``unreachable``, ``other_version`` (a text, but not of the version asked for) or a `Verdict`;
+    ``seconds`` how long it took.
     """
 
     source: str
@@ -237,7 +272,23 @@ class Attempt:
     at: str = field(default_factory=now)
 
 
-_PREPRINTS_ONLY = {"arxiv", "europepmc_preprint"}
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of a text: its heading, and what it is by role (see `.outline`).
+
+    ``text[start:end]`` holds it with its subsections, counted in the file on the shelf. ``roles``
+    are its own and those it has from the section it stands in; ``floats`` the figures and tables
+    that the text mentions first there, such as ``Figure 2``; ``declared`` is the publisher's own
+    word for it (``sec-type`` of JATS).
+    """
+
+    title: str
+    level: int
+    start: int
+    end: int
+    roles: tuple[Role, ...] = ()
+    floats: tuple[str, ...] = ()
+    declared: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +296,11 @@ class StoredPaper:
     """A paper on disk, and the whole story of how it got there.
 
     ``path`` is absolute; ``sha256`` is that of the file; ``source`` is the contract's word
-    (``PMC``, ``DOI``, ``arXiv``, ``PubMed_Abstract``) and ``via`` the route.
+    (``PMC``, ``DOI``, ``arXiv``, ``PubMed_Abstract``) and ``via`` the route. ``verdict`` is the
+    judges' or, as ``by_hand``, somebody's; ``evidence`` what it rests on, in words; ``judges`` the
+    version of the judges who said it (`formats.JUDGES`), 0 where they were never asked. ``version``
+    says which version of the paper a text is, ``preprint_version`` the number that its server gave
+    a preprint, where that is known.
     """
 
     paper: Paper
@@ -258,11 +313,31 @@ class StoredPaper:
     verdict: Verdict = "full_text"
     attempts: tuple[Attempt, ...] = ()
     saved_at: str = field(default_factory=now)
+    sections: tuple[Section, ...] = ()
+    version: Version = ""
+    preprint_version: str = ""
+    evidence: str = ""
+    judges: int = 0
+
+    @property
+    def by_hand(self) -> bool:
+        """Whether somebody overruled the judges."""
+        return self.verdict == "by_hand"
 
     @property
     def of_preprint(self) -> bool:
         """Whether the text is a preprint's: the published article may say something else."""
-        return self.via in _PREPRINTS_ONLY
+        return self.version == "preprint"
+
+    def text_row(self) -> dict[str, str]:
+        """What lists say of the text, beside `Paper.short_row`."""
+        return {
+            "kind": self.kind,
+            "version": self.version,
+            "preprint_version": self.preprint_version,
+            "license": self.license,
+            "file_path": self.path,
+        }
 
 
 def paper_from(row: dict[str, Any]) -> Paper:

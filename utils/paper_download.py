@@ -6,27 +6,29 @@ What is held is served; the rest is looked up in batches and climbs the `.ladder
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .errors import NotFound, PaperError
 from .identifiers import Ids
 from .ladder import Ladder, may_climb_unknown
-from .paper import Paper, StoredPaper
+from .paper import Paper, StoredPaper, Version
 from .paper_lookup import look_up
+from .versions import NAMES, meant, serves
 
 
 @dataclass(frozen=True, slots=True)
 class Download:
     """What a download came to.
 
-    ``cached`` says that the file was on the shelf already and nobody was asked; ``file_path`` is
-    absolute.
+    ``cached`` says that the file was on the shelf already and nobody was asked, or nobody had
+    better; ``file_path`` is absolute; ``wants`` is the version asked for.
     """
 
     stored: StoredPaper
     cached: bool
     file_path: str
+    wants: Version = "published"
 
     @property
     def source(self) -> str:
@@ -39,10 +41,23 @@ class Download:
         where = "already on the shelf" if self.cached else f"saved from {self.stored.via}"
         name = self.stored.paper.title or str(self.stored.paper.ids)
         if self.stored.kind == "full_text":
-            whose = "the preprint of " if self.stored.of_preprint else ""
-            return f"Full text of {whose}“{name}” {where}."
+            aside = self.stored.version in ("preprint", "accepted")
+            whose = f"the {NAMES[self.stored.version]} of " if aside else ""
+            hand = f", accepted by hand ({self.stored.evidence})" * self.stored.by_hand
+            return f"Full text of {whose}“{name}” {where}{hand}.{self._instead}"
         tried = [a for a in self.stored.attempts if a.outcome != "skipped"]
-        return f"Only the abstract of “{name}” ({where}): no full text in {len(tried)} attempts."
+        what = "abstract" if self.stored.kind == "abstract" else "record, without an abstract,"
+        return f"Only the {what} of “{name}” ({where}): no full text in {len(tried)} attempts."
+
+    @property
+    def _instead(self) -> str:
+        """What to know of a text that stands in for another version."""
+        if serves(self.wants, self.stored):
+            return ""
+        return (
+            f" It stands in for the {NAMES[self.wants]}, which nobody gave: that is asked for "
+            "again when PAPERS_RETRY_ABSTRACT_DAYS have passed, or at once with force."
+        )
 
     def row(self) -> dict[str, Any]:
         """The fields of the ``download_paper`` contract."""
@@ -53,6 +68,8 @@ class Download:
             "source": self.source,
             "message": self.message,
             "kind": stored.kind,
+            "version": stored.version,
+            "preprint_version": stored.preprint_version,
             "via": stored.via,
             "verdict": stored.verdict,
             "license": stored.license,
@@ -113,7 +130,7 @@ def download_many(
     for ids in dict.fromkeys(wanted):
         held = None if force else ladder.held(ids)
         if held:
-            yield ids, Download(held, cached=True, file_path=held.path)
+            yield ids, Download(held, cached=True, file_path=held.path, wants=meant(ids))
         else:
             missing.append(ids)
     if not missing:
@@ -137,11 +154,11 @@ def download_many(
 
 
 def _grouped(records: dict[Ids, Paper | PaperError]) -> list[list[Ids]]:
-    """Identifiers that turned out to be the same paper, together: it is fetched once."""
+    """Identifiers that mean the same version of the same paper, together: it is fetched once."""
     groups: dict[str, list[Ids]] = {}
     for ids, record in records.items():
         key = record.ids.key if isinstance(record, Paper) else repr(ids)
-        groups.setdefault(key, []).append(ids)
+        groups.setdefault(f"{meant(ids)} {key}", []).append(ids)
     return list(groups.values())
 
 
@@ -155,20 +172,26 @@ def _one(
         paper = Paper(ids)
     else:
         return record
+    wants = meant(ids)
     try:
         with ladder.lock(paper):
-            held = ladder.held(paper.ids)
+            held = ladder.held(paper.ids, wants)
             if held and not force:
                 held = ladder.shelf.learn(held, paper)
-                return Download(held, cached=True, file_path=held.path)
-            stored = ladder.climb(paper, known=paper is record, prefer_pmc=prefer_pmc)
+                return Download(held, cached=True, file_path=held.path, wants=wants)
+            before = ladder.shelf.find(paper.ids, wants)
+            known = paper is record
+            if before:  # which may know names that today's record does not
+                paper = replace(paper, ids=paper.ids | before.paper.ids)
+            stored = ladder.climb(paper, known, wants=wants, prefer_pmc=prefer_pmc, force=force)
     except NotFound as nothing:
         # No text and no record, because whoever keeps the records did not answer.
         return nothing if isinstance(record, Paper) else _could_not_tell(record, nothing)
     except PaperError as error:
         return error
-    fresh = held is None or stored.saved_at != held.saved_at or stored.kind == "abstract"
-    return Download(stored, cached=not fresh, file_path=stored.path)
+    there = before is not None and (before.path, before.saved_at) == (stored.path, stored.saved_at)
+    cached = there and stored.kind == "full_text"
+    return Download(stored, cached=cached, file_path=stored.path, wants=wants)
 
 
 def _could_not_tell(why: PaperError, nothing: NotFound) -> PaperError:

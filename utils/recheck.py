@@ -67,10 +67,10 @@ class Change:
     Parameters
     ----------
     outcome : str
-        ``retracted``, ``concern``, ``corrected``; ``new_copy`` (only its abstract is here, and
-        PMC has a copy that was not asked for yet); ``gone`` (PubMed no longer has this PMID);
-        ``could_not_tell`` (nobody answered); ``not_asked`` (it has no name by which anybody could
-        be asked); ``unchanged``.
+        ``retracted``, ``concern``, ``corrected``; ``new_copy`` (only its abstract or preprint is
+        here, and PMC has a copy that was not asked for yet); ``gone`` (PubMed no longer has this
+        PMID); ``could_not_tell`` (nobody answered); ``not_asked`` (it has no name by which anybody
+        could be asked); ``unchanged``.
     ids : Ids
         Its names, new ones included: a harvest takes them.
     """
@@ -273,7 +273,8 @@ def _news(stored: StoredPaper, paper: Paper) -> Iterator[tuple[Outcome, str]]:
         yield outcome, f"{_WORDS[outcome]}{f' ({where})' * bool(where)}."
     if _waits_in_pmc(stored, paper):
         pmcid = paper.ids.pmcid or old.ids.pmcid
-        yield "new_copy", f"PMC has a copy, {pmcid}; only the abstract is here."
+        here = "only the preprint is" if stored.of_preprint else "its full text is not"
+        yield "new_copy", f"PMC has a copy, {pmcid}; {here} here."
 
 
 def _waits_in_pmc(stored: StoredPaper, paper: Paper) -> bool:
@@ -282,7 +283,8 @@ def _waits_in_pmc(stored: StoredPaper, paper: Paper) -> bool:
     True until somebody does: a change that was overlooked is told again.
     """
     known = paper.ids.pmcid or stored.paper.ids.pmcid
-    if stored.kind != "abstract" or not known or paper.released > now()[:10]:
+    lacking = stored.kind != "full_text" or stored.of_preprint
+    if not lacking or not known or paper.released > now()[:10]:
         return False
     return not any(a.source in _IN_PMC and a.outcome != "skipped" for a in stored.attempts)
 

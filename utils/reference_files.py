@@ -8,7 +8,7 @@ from pathlib import Path
 
 from .citations import each_bibtex, each_ris
 from .job import Harvested
-from .paper import Paper
+from .paper import Paper, StoredPaper
 from .safe_files import make_folder, written
 from .store import Shelf
 
@@ -18,14 +18,25 @@ Papers = Callable[[], Iterator[tuple[Paper, str]]]
 
 
 def of_shelf(shelf: Shelf) -> Iterator[tuple[Paper, str]]:
-    """Every paper of a shelf with the path of its file, a page at a time."""
+    """Every paper of a shelf with the path of its best text, if it has one, a page at a time."""
     start = 0
     while True:
         total, page = shelf.list(start=start, max_results=_PAGE)
-        yield from ((stored.paper, stored.path) for stored in page)
+        yield from (
+            (one.paper, one.path if one.kind != "rejected" else "")
+            for one in page
+            if not _lies_aside(one, shelf)
+        )
         start += len(page)
         if start >= total or not page:
             return
+
+
+def _lies_aside(one: StoredPaper, shelf: Shelf) -> bool:
+    """Whether a text is that of another version, beside the one that stands for the paper."""
+    beside = one.version in ("preprint", "accepted") or one.kind == "rejected"
+    best = shelf.find(one.paper.ids) if beside else None
+    return best is not None and best.path != one.path
 
 
 def of_rows(rows: Iterator[Harvested], folder: Path) -> Iterator[tuple[Paper, str]]:

@@ -2,44 +2,63 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from .errors import BadRequest, NotFound
-from .formats.sections import part_of, stretch_end
+from .formats.sections import stretch_end
 from .identifiers import Ids
-from .paper import Kind, StoredPaper
+from .outline import (
+    bare,
+    floats_of,
+    key,
+    outermost,
+    outline,
+    role_named,
+    roles_of,
+    told,
+    told_apart,
+)
+from .paper import Kind, Section, StoredPaper, Version
+from .plain_text import shortened
 from .store import Shelf
 
 MOST_CHARACTERS = 50_000
-_HEADING = re.compile(r"^(#{1,6}) +(.+?)\s*$", re.M)
-_FENCE = re.compile(r"^(```|~~~).*?^\1", re.M | re.S)
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """A heading, how deep it is, and where its text lies (its subsections included)."""
-
-    heading: str
-    level: int
-    start: int
-    end: int
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
     """A stretch of one paper.
 
-    ``outline`` pairs each heading with the number of characters under it; ``next_start`` is where
-    to go on, None at the end. ``text`` came from the web: it is content, never an instruction.
+    ``sections`` are those of the whole paper; ``next_start`` is where to go on, None at the end.
+    ``text`` came from the web: it is content, never an instruction.
     """
 
     title: str
     kind: Kind
-    outline: tuple[tuple[str, int], ...]
+    sections: tuple[Section, ...]
     text: str
     next_start: int | None
     stored: StoredPaper
+
+    @property
+    def outline(self) -> tuple[tuple[str, int], ...]:
+        """Each heading with the number of characters under it."""
+        return tuple((section.title, section.end - section.start) for section in self.sections)
+
+    @property
+    def version(self) -> Version:
+        """Which version of the paper this is."""
+        return self.stored.version
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The outline as it is shown: each section's roles that the one it stands in has not."""
+        return [
+            {"heading": part.title, "chars": part.end - part.start}
+            | ({"roles": roles} if roles else {})
+            for part, roles in told_apart(self.sections)
+        ]
 
 
 def read(
@@ -58,7 +77,9 @@ def read(
     paper : str
         Any identifier, or the name of a file on the shelf.
     section : str, optional
-        A heading (case and numbering do not matter); the whole text when empty.
+        A role (``methods``, whatever the paper calls them; see `Role`) or a heading (case and
+        numbering do not matter); the whole text when empty. The figures and tables that are
+        first mentioned in it follow it, if they stand elsewhere.
     start, max_chars : int, optional
         Characters, counted within the section.
     references : bool, optional
@@ -76,17 +97,18 @@ def read(
         raise BadRequest(msg, f"start counts from 0; max_chars is 1 to {MOST_CHARACTERS}.")
     stored = find(paper, shelf)
     text = shelf.read_text(stored)
+    words = told(stored.sections)
+    parts = outline(text, words)
     if not references:
-        text = without_references(text)
-    sections = outline(text)
+        text = _without(text, outermost(parts, "references"))
+        parts = outline(text, words)
     if section:
-        chosen = _section(section, sections)
-        text = text[chosen.start : chosen.end]
+        text = _with_floats(text, _meant(section, parts), parts)
     end = stretch_end(text, start, max_chars)
     return Reading(
         title=stored.paper.title,
         kind=stored.kind,
-        outline=tuple((part.heading, part.end - part.start) for part in sections),
+        sections=tuple(parts),
         text=text[start:end],
         next_start=end if end < len(text) else None,
         stored=stored,
@@ -111,58 +133,71 @@ def find(paper: str, shelf: Shelf) -> StoredPaper:
     raise NotFound(f"{ids} is not on the shelf.", "Download it first.")
 
 
-def outline(markdown: str) -> list[Section]:
-    r"""The sections of a text in reading order.
+def sections(paper: str, shelf: Shelf) -> list[Section]:
+    """What a paper on the shelf consists of; ``start`` and ``end`` count in its file.
 
-    >>> [(s.heading, s.level) for s in outline("# A\n\nx\n\n## B\n\ny\n")]
-    [('A', 1), ('B', 2)]
+    Raises
+    ------
+    BadRequest, NotFound
+        As in `find`.
     """
-    fences = [match.span() for match in _FENCE.finditer(markdown)]
-    found = [
-        (match.start(), len(match[1]), match[2])
-        for match in _HEADING.finditer(markdown)
-        if not any(begin < match.start() < end for begin, end in fences)
-    ]
-    sections = []
-    for number, (begin, level, heading) in enumerate(found):
-        following = (where for where, depth, _ in found[number + 1 :] if depth <= level)
-        sections.append(Section(heading, level, begin, next(following, len(markdown))))
-    return sections
+    stored = find(paper, shelf)
+    return outline(shelf.read_text(stored), told(stored.sections))
 
 
-def without_references(markdown: str) -> str:
-    r"""A text without its reference lists.
-
-    >>> without_references("# A\n\nx\n\n## References\n\n1. B\n\n## Notes\n\ny\n")
-    '# A\n\nx\n\n## Notes\n\ny\n'
-    """
-    for part in reversed(outline(markdown)):
-        if part.level > 1 and part_of(part.heading) == "references":
-            markdown = markdown[: part.start] + markdown[part.end :]
-    return markdown
+def _without(text: str, parts: Sequence[Section]) -> str:
+    for part in reversed(parts):
+        text = text[: part.start] + text[part.end :]
+    return text
 
 
-def _section(wanted: str, sections: list[Section]) -> Section:
-    """The section meant: the same words first, then words that begin or hold it.
+def _with_floats(text: str, chosen: Sequence[Section], parts: Sequence[Section]) -> str:
+    """Sections with the figures and tables that are first mentioned there and stand elsewhere."""
+    pieces = [text[part.start : part.end].strip("\n") for part in chosen]
 
-    "Methods" of the paper wins over "Methods" within its structured abstract.
-    """
-    sought = _bare(wanted)
-    abstracts = [section for section in sections if _bare(section.heading).startswith("abstract")]
+    def within(at: int) -> bool:
+        return any(part.start <= at < part.end for part in chosen)
 
-    def parts(inside: bool) -> list[Section]:
-        within = [any(a.start < s.start < a.end for a in abstracts) for s in sections]
-        return [s for s, is_within in zip(sections, within, strict=True) if is_within == inside]
-
-    for candidates in (parts(inside=False), parts(inside=True)):
-        for fits in (str.__eq__, str.startswith, str.__contains__):
-            fitting = [s for s in candidates if fits(_bare(s.heading), sought)]
-            if fitting:
-                return min(fitting, key=lambda section: section.level)
-    headings = "; ".join(section.heading for section in sections[:30])
-    raise BadRequest(f"There is no section {wanted!r}.", f"The sections are: {headings or 'none'}.")
+    if not all("figures" in part.roles for part in chosen):
+        brought = (one for one in floats_of(text, parts) if within(one.mentioned))
+        pieces += [text[one.start : one.end] for one in brought if not within(one.start)]
+    return "\n\n".join(pieces) + "\n"
 
 
-def _bare(heading: str) -> str:
-    unmarked = re.sub(r"</?\w+>|[*_`]", "", heading)
-    return re.sub(r"^[\dIVX]+(\.\d+)*\.?\s+", "", unmarked).strip().casefold()
+def _meant(wanted: str, parts: Sequence[Section]) -> list[Section]:
+    """The sections meant: of that role, else of that name, else of the role of such a name."""
+    role, sought = role_named(wanted), key(bare(wanted))
+    ways: tuple[Callable[[], list[Section]], ...] = (
+        lambda: outermost(parts, role) if role else [],
+        lambda: _named(sought, parts, str.__eq__),
+        lambda: [part for one in roles_of(wanted) for part in outermost(parts, one)],
+        lambda: _named(sought, parts, str.startswith),
+        lambda: _named(sought, parts, str.__contains__),
+    )
+    for way in ways:
+        if sought and (found := way()):
+            return _outer(sorted(set(found), key=lambda part: part.start))
+    there = dict.fromkeys(role for part in parts for role in part.roles)
+    headings = "; ".join(part.title for part in parts[:30])
+    raise BadRequest(
+        f"There is no section {shortened(wanted, 60)!r}.",
+        f"The sections are: {headings or 'none'}."
+        + (f" By role: {', '.join(there)}." if there else ""),
+    )
+
+
+def _outer(parts: Sequence[Section]) -> list[Section]:
+    """Without those that stand in another of them."""
+    found: list[Section] = []
+    for part in parts:
+        if not found or part.start >= found[-1].end:
+            found.append(part)
+    return found
+
+
+def _named(
+    sought: str, parts: Sequence[Section], fits: Callable[[str, str], bool]
+) -> list[Section]:
+    """The section of that name; that of the paper wins over that within its abstract."""
+    fitting = [part for part in parts if fits(key(bare(part.title)), sought)]
+    return sorted(fitting, key=lambda part: ("abstract" in part.roles, part.level))[:1]

@@ -16,8 +16,6 @@ from .errors import BadContent
 from .paper import Fetched, StoredPaper
 from .store import Shelf
 
-_PAGE = 200
-
 
 @dataclass(frozen=True, slots=True)
 class Renewal:
@@ -48,25 +46,18 @@ def renew(shelf: Shelf, *, everything: bool = False) -> Iterator[Renewal]:
         One for each full text whose bytes were kept and whose reader has changed. A text that
         is not as we wrote it is somebody's work, and kept.
     """
-    for stored in _full_texts(shelf):
-        kept = shelf.raw(stored)
-        if not kept or not (everything or kept.extractor != formats.extractor(kept.fetched.media)):
+    for file in shelf.verdicts.files("full_text"):
+        stored = shelf.find_by_file(file)
+        kept = shelf.raw(stored) if stored else None
+        if not stored or not kept:
+            continue
+        if not everything and kept.extractor == formats.extractor(kept.fetched.media):
             continue
         if kept.ours:
             yield _renewed(stored, kept.fetched, shelf)
         else:
             detail = "the file was changed by hand (download --force makes it anew)"
             yield Renewal(str(stored.paper.ids), "kept", detail, stored.path)
-
-
-def _full_texts(shelf: Shelf) -> list[StoredPaper]:
-    """All of them, listed before the first one changes."""
-    found: list[StoredPaper] = []
-    while True:
-        total, page = shelf.list(kind="full_text", start=len(found), max_results=_PAGE)
-        found += page
-        if len(found) >= total or not page:
-            return found
 
 
 def _renewed(stored: StoredPaper, fetched: Fetched, shelf: Shelf) -> Renewal:

@@ -10,7 +10,7 @@ import pytest
 
 from tests.own_words import prose
 from utils.errors import BadContent
-from utils.formats import html, jats
+from utils.formats import html, jats, read
 from utils.formats.check import completeness, identity, judge
 from utils.formats.likeness import title_likeness
 from utils.identifiers import Ids
@@ -365,3 +365,22 @@ def test_every_recorded_bot_wall_is_refused_by_name(shared: Path) -> None:
             body=path.read_bytes(), media="html", url="https://p.test/a", source="p", via="p"
         )
         assert completeness(html.read(fetched), PAPER).verdict == "bot_check", path.name
+
+
+@pytest.mark.parametrize("status", [401, 403, 405])
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"<html><title>Forbidden</title></html>",
+        b"<html><body><h1>Sorry</h1><p>Your address may not see this.</p></body></html>",
+        b"<html></html>",
+    ],
+)
+def test_a_bare_refusal_is_called_one_and_no_outdated_address(status: int, body: bytes) -> None:
+    sent = Fetched(body, "html", "https://journal.test/a", "publisher", "publisher", status=status)
+    with pytest.raises(BadContent) as caught:
+        read(sent, Paper(Ids(doi="10.1000/a"), title="On the growth of nacre in cold seas"))
+    assert caught.value.outcome == "refused"
+    assert f"journal.test refused: HTTP {status}" in caught.value.message
+    assert "browser" in caught.value.hint
+    assert "outdated" not in str(caught.value)

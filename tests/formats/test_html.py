@@ -322,7 +322,7 @@ def test_a_refresh_says_where_it_leads(content: str, target: str) -> None:
         ("<h1>Oops! Something went wrong</h1>", "", "error_page"),
         ("<noscript>Please enable cookies to continue.</noscript>", "", "cookie_wall"),
         ("<h1>404 Not Found</h1>", "", "error_page"),
-        ("", "<title>Access Denied | Journal</title>", "error_page"),
+        ("", "<title>Access Denied | Journal</title>", "refused"),
     ],
 )
 def test_walls_are_seen_in_the_structure(body: str, head: str, wall: str) -> None:

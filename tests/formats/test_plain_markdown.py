@@ -65,12 +65,12 @@ def test_a_cited_doi_is_not_the_papers_own() -> None:
 @pytest.mark.parametrize(
     ("title", "lines", "content", "verdict"),
     [
-        ("x", ["Warning: Target URL returned error 403: Forbidden"], "No.", "error_page"),
+        ("x", ["Warning: Target URL returned error 403: Forbidden"], "No.", "refused"),
         ("x", ["Warning: Target URL returned error 503"], "", "error_page"),
         ("x", ["Warning: This page maybe requiring CAPTCHA, please wait"], "Hm.", "captcha"),
         ("Just a moment...", [], "Verifying you are human.", "bot_check"),
         ("Tools", [], "## 404\n\n## This page could not be found.", "error_page"),
-        ("403 Forbidden", [], "nginx", "error_page"),
+        ("403 Forbidden", [], "nginx", "refused"),
     ],
 )
 def test_what_stood_in_the_way_is_named(

@@ -34,7 +34,8 @@ def test_every_paper_ends_as_it_should(library: Library, world: World) -> None:
     assert not repeated(world.requests)
     job = harvest.job()
     assert job.ended_at
-    assert job.counts.requested == job.counts.full_text + job.counts.abstract == len(records)
+    counts = job.counts
+    assert counts.requested == counts.full_text + counts.abstract + counts.record == len(records)
 
 
 def test_two_hundred_papers_cost_ncbi_ten_requests_at_most(far: Library, field: World) -> None:
@@ -304,14 +305,14 @@ def test_an_abstract_somebody_took_away_costs_that_paper_at_most(
     settle, find = Ladder.settle, Shelf.find
     taken: list[Ids] = []
 
-    def taken_away(self: Ladder, paper: Any, attempts: Any) -> Any:
-        stored = settle(self, paper, attempts)
+    def taken_away(self: Ladder, paper: Any, *more: Any) -> Any:
+        stored = settle(self, paper, *more)
         Path(stored.path).unlink()
         taken.append(paper.ids)
         return stored
 
-    def instead(self: Shelf, ids: Ids) -> Any:
-        return (text if replaced else None) if ids in taken else find(self, ids)
+    def instead(self: Shelf, ids: Ids, *more: Any) -> Any:
+        return (text if replaced else None) if ids in taken else find(self, ids, *more)
 
     monkeypatch.setattr(Ladder, "settle", taken_away)
     monkeypatch.setattr(Shelf, "find", instead)

@@ -50,7 +50,7 @@ def test_the_same_world_gives_the_same_corpus(elsewhere, lock):
     assert not made.differences
     assert made.differences.same == 4
     assert rows_in(made.table) == []
-    assert made.sentences == ("4 papers are unchanged.", "1 is still only an abstract.")
+    assert made.sentences == ("4 papers are unchanged.", "1 is still without full text.")
     summary = made.table.with_name("differences.txt").read_text()
     assert summary.splitlines() == list(made.sentences)
 
@@ -74,7 +74,7 @@ def test_what_came_otherwise_is_listed_with_its_reason(elsewhere, lock, world, m
     monkeypatch.setitem(
         world.corpus.by_doi,
         was["publisher_html"].doi.lower(),
-        replace(was["publisher_html"], unpaywall="pdf"),
+        replace(was["publisher_html"], unpaywall="pdf", page="paywall"),
     )
 
     made = rebuilt(elsewhere, lock)
@@ -87,14 +87,15 @@ def test_what_came_otherwise_is_listed_with_its_reason(elsewhere, lock, world, m
     }
     assert "J Tests" in told["retracted", was["pmc_cloud"].pmid]["why"]
     changed = told["changed", was["publisher_html"].pmid]
-    assert changed["why"] == "another source: publisher then, unpaywall now"
+    assert changed["why"] == "another version: published then, accepted now"
+    assert (changed["version_then"], changed["version_now"]) == ("published", "accepted")
     assert changed["sha256_then"] != changed["sha256_now"]
     assert (elsewhere.settings.papers_dir / changed["file"]).exists()
     assert "No paper" in told["gone", was["unpaywall_pdf"].pmid]["why"]
     text = " ".join(made.sentences)
     assert "retracted since" in text
     assert "no longer there" in text
-    assert "1 text differs – another source" in text
+    assert "1 text differs – another version" in text
 
 
 def test_a_text_lost_and_a_text_gained_say_why(elsewhere, lock, world, monkeypatch):

@@ -15,7 +15,9 @@ from . import mutations
 from .cases import Article, Folder, asked_for, media_of, read, verdict, without_ids
 from .measures import Scores, words
 
-DOORKEEPERS = frozenset(("captcha", "bot_check", "cookie_wall", "login", "error_page", "paywall"))
+DOORKEEPERS = frozenset(
+    ("captcha", "bot_check", "cookie_wall", "login", "refused", "error_page", "paywall")
+)
 MUTATED = 8  # articles, evenly picked
 NAMED = 3
 MUTATED_PAGES = 3

@@ -260,6 +260,6 @@ def test_what_may_pass_is_tried_again_by_the_reasons_there_are() -> None:
     assert step.command.endswith(" --retry unreachable,error_page")
 
 
-@pytest.mark.parametrize("reason", sorted(_ENDS - {"abstract"}))
+@pytest.mark.parametrize("reason", sorted(_ENDS - {"abstract", "record"}))
 def test_whatever_a_paper_ends_as_has_words(reason: str) -> None:
     assert reason_for(reason).meaning != reason_for("unforeseen").meaning

@@ -18,6 +18,7 @@ from tests.processes import Process
 from tests.store.papers import assert_consistent, dump, fetched, index, paper, save, texts
 from tests.store.writer import body
 from utils.identifiers import Ids
+from utils.paper import Paper
 from utils.safe_files import write_part, write_whole
 from utils.store import Shelf, body_of
 from utils.store.catalogue import Catalogue
@@ -100,9 +101,28 @@ def _dying(monkeypatch: pytest.MonkeyPatch, at: int) -> list[int]:
     return left
 
 
+def _shelved(shelf: Shelf, about: Paper, before: str) -> None:
+    """What was known of the paper before."""
+    if before == "abstract":
+        shelf.save_abstract(about, ())
+    elif before == "full_text":
+        save(shelf, about, "old text")
+    elif before == "preprint":
+        save(shelf, about, "old text", version="preprint")
+
+
+def assert_aside(shelf: Shelf, ids: Ids) -> None:
+    """The preprint of a paper is as it was, whatever happened to the article beside it."""
+    aside = shelf.find(ids, "preprint")
+    assert aside is not None
+    assert aside.version == "preprint"
+    assert body_of(shelf.read_text(aside)) == "old text\n"
+    assert shelf.raw(aside) is not None
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-@pytest.mark.parametrize("before", ["nothing", "abstract", "full_text"])
+@pytest.mark.parametrize("before", ["nothing", "abstract", "full_text", "preprint"])
 def test_killed_at_each_step_in_turn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: str
 ) -> None:
@@ -111,10 +131,7 @@ def test_killed_at_each_step_in_turn(
         folder = tmp_path / str(at)
         with Shelf(folder) as shelf:
             save(shelf, paper(pmid="1"))
-            if before == "abstract":
-                shelf.save_abstract(about, ())
-            elif before == "full_text":
-                save(shelf, about, "old text")
+            _shelved(shelf, about, before)
         child = os.fork()
         if child == 0:
             _dying(monkeypatch, at)
@@ -130,8 +147,12 @@ def test_killed_at_each_step_in_turn(
             if found is not None and found.kind == "full_text":
                 assert body_of(shelf.read_text(found)) in {"old text\n", "new text\n"}
                 assert shelf.raw(found) is not None
+            if before == "preprint":
+                assert_aside(shelf, about.ids)
             assert_consistent(shelf)
-            assert len(texts(shelf)) == shelf.counts()["papers"]
+            counts = shelf.counts()
+            assert len(texts(shelf)) == counts["full_text"] + counts["abstract"]
+            assert counts["papers"] <= 2
         if status == 0:
             assert at > 10  # the steps were really met
             return
@@ -150,6 +171,8 @@ def test_two_processes_may_save_the_same_papers(tmp_path: Path) -> None:
             "papers": 35,
             "full_text": 35,
             "abstract": 0,
+            "record": 0,
+            "rejected": 0,
             "retracted": 0,
             "quarantined": 0,
         }

@@ -74,7 +74,16 @@ def test_a_file_whose_name_is_not_utf8_stops_nothing(shelf: Shelf) -> None:
     assert report.ignored == (("pap\udce9r.txt", "its name is not UTF-8"),)
 
 
-@pytest.mark.parametrize("text", ["", "\n", "gone"])
+def test_a_file_replaced_by_no_paper_is_rejected(shelf: Shelf) -> None:
+    stored = save(shelf, paper(pmid="7"))
+    Path(stored.path).write_text("Please log in to read on.")
+    found = shelf.find(Ids(pmid="7"))
+    assert found is not None
+    assert (found.kind, found.verdict) == ("rejected", "not_a_paper")
+    assert_consistent(shelf)
+
+
+@pytest.mark.parametrize("text", ["", "\n"])
 def test_an_emptied_file_is_no_paper_any_more(shelf: Shelf, text: str) -> None:
     stored = save(shelf, paper(pmid="7"))
     Path(stored.path).write_text(text)

@@ -8,6 +8,7 @@ import pytest
 
 from tests.store.papers import assert_consistent, index, paper, save, texts
 from utils.identifiers import Ids
+from utils.paper import Paper
 from utils.store import Shelf
 
 JINA = (
@@ -23,7 +24,7 @@ Markdown Content:
 We counted cells. See also https://doi.org/10.1000/other. {extra}
 
 """
-    + "## Methods\n\nWe looked at cells and counted them. " * 30
+    + "## Methods\n\nWe looked at cells and counted them. " * 60
 )
 
 ABSTRACT = """Title: Cells of old
@@ -101,7 +102,7 @@ def test_kind_is_read_from_the_content_not_the_name(
     ids = Ids(doi="10.1000/a") if name.startswith("10") else Ids(pmid="10492251")
     found = shelf.find(ids)
     assert found is not None
-    assert found.kind == "abstract"
+    assert found.kind == ("record" if text == MARKDOWN_ABSTRACT else "abstract")
     assert found.paper.ids.pmid == "10492251"
     assert "not available for" not in found.paper.abstract
 
@@ -121,11 +122,19 @@ def test_a_full_text_comes_before_an_abstract(folder: Path, shelf: Shelf) -> Non
     assert found.kind == "full_text"
 
 
+@pytest.mark.parametrize("text", ["", " \n" * 300])
+def test_empty_files_are_not_taken(folder: Path, shelf: Shelf, text: str) -> None:
+    (folder / "10.1000_a.txt").write_text(text)
+    assert shelf.find(Ids(doi="10.1000/a")) is None
+    assert (folder / "10.1000_a.txt").read_text() == text
+    saved = save(shelf, paper(doi="10.1000/a"))  # and they are in nobody's way
+    assert texts(shelf) == ["10.1000_a.txt"]
+    assert shelf.find(Ids(doi="10.1000/a")) == saved
+
+
 @pytest.mark.parametrize(
     "text",
     [
-        "",
-        " \n" * 300,
         "short",
         "<!DOCTYPE html><html>" + "x " * 500,
         "Title: Just a moment...\n\nURL Source: https://x\n\nWarning: Target URL returned error "
@@ -135,13 +144,18 @@ def test_a_full_text_comes_before_an_abstract(folder: Path, shelf: Shelf) -> Non
         "Please complete the CAPTCHA to continue. " * 20,
     ],
 )
-def test_empty_files_and_error_pages_are_not_taken(folder: Path, shelf: Shelf, text: str) -> None:
+def test_error_pages_are_rejected_and_never_replaced(folder: Path, shelf: Shelf, text: str) -> None:
     (folder / "10.1000_a.txt").write_text(text)
-    assert shelf.find(Ids(doi="10.1000/a")) is None
-    assert (folder / "10.1000_a.txt").read_text() == text
+    found = shelf.find(Ids(doi="10.1000/a"))
+    assert found is not None
+    assert (found.kind, found.paper) == ("rejected", Paper(Ids(doi="10.1000/a")))
+    assert found.verdict not in ("full_text", "abstract_only")
+    assert found.evidence
     saved = save(shelf, paper(doi="10.1000/a"))  # and they are in nobody's way
-    assert texts(shelf) == ["10.1000_a.txt"]
+    assert len(texts(shelf)) == 2
+    assert (folder / "10.1000_a.txt").read_text() == text
     assert shelf.find(Ids(doi="10.1000/a")) == saved
+    assert_consistent(shelf)
 
 
 def test_a_text_that_names_another_doi_of_that_file_name_is_not_taken(
@@ -250,8 +264,10 @@ def test_a_directory_or_a_huge_file_is_no_paper(
 def test_hostile_bytes_are_survived(folder: Path, shelf: Shelf) -> None:
     (folder / "pmid_1.txt").write_bytes(b"Title: \xff\xfe\x00" + bytes(range(256)) * 50)
     (folder / "pmid_2.txt").write_bytes(("Title: x\u2028- PMID: 9\n" + JINA).encode() + b"\xff")
-    assert shelf.find(Ids(pmid="1")) is None
+    rejected = shelf.find(Ids(pmid="1"))
+    assert rejected is not None
+    assert rejected.kind == "rejected"
     found = shelf.find(Ids(pmid="2"))
     assert found is not None
     assert "\u2028" not in found.paper.title
-    assert index(folder)[0]["pmid"] == "2"
+    assert [row["pmid"] for row in index(folder)] == ["1", "2"]

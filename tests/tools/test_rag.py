@@ -30,7 +30,7 @@ NAMES = {
     "corpus_checkpoint_set": "corpus.checkpoint.set",
 }
 # What the contract lets an answer say besides.
-MORE = {"text", "section", "start", "end", "title", "file", "kind"}
+MORE = {"text", "section", "start", "end", "title", "file", "kind", "version"}
 SECRET = "a secret of more than thirty-two bytes, for tests"
 TRIAL = ("Randomized Controlled Trial", "Journal Article")
 

@@ -119,12 +119,14 @@ class Record:
 
     @property
     def expected(self) -> str:
-        """What a perfect downloader ends with: ``full_text`` or ``abstract``."""
+        """What a perfect downloader ends with: ``full_text``, ``abstract`` or ``record``."""
         in_pmc = self.cloud or self.efetch == "body" or self.europepmc
         named = {self.unpaywall, self.openalex} & {"pdf", "html"}
         copy = self.arxiv or (self.doi and named)
         page = self.page in OPEN_PAGES or (self.page == "forbidden" and self.jina == "page")
-        return "full_text" if in_pmc or copy or (self.doi and page) else "abstract"
+        if in_pmc or copy or (self.doi and page):
+            return "full_text"
+        return "record" if self.abstract == "none" else "abstract"
 
     @property
     def number(self) -> str:

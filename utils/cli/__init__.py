@@ -17,7 +17,7 @@ from ..errors import BadRequest, PaperError
 from ..library import Library
 from ..settings import version
 from ..signals import INTERRUPTED, interruptible
-from . import citing, corpus, datasets, harvests, papers, searching, upkeep
+from . import auditing, citing, corpus, datasets, harvests, papers, searching, upkeep
 from .speaking import NO_FULL_TEXT, Verb, complain, leave
 
 
@@ -71,5 +71,6 @@ def _parser() -> argparse.ArgumentParser:
     harvests.add(commands)
     corpus.add(commands)
     datasets.add(commands)
+    auditing.add(commands)
     upkeep.add(commands)
     return parser

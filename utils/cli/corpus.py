@@ -159,6 +159,7 @@ def _row(found: Found) -> dict[str, Any]:
         "sim": found.sim,
         "bm25": found.bm25,
         "quality": found.quality.row(),
+        "version": found.version,
     }
 
 
@@ -178,6 +179,7 @@ def _print(hits: tuple[Found, ...], query: str) -> None:
 def _entry(number: int, found: Found, query: str) -> str:
     passage = found.passage
     flag = "[RETRACTED] " if passage.retracted else ""
+    flag += f"[{found.version}] " if found.version in ("preprint", "accepted") else ""
     about = [one_line(passage.journal), str(passage.year or "")]
     ranked = f"quality {found.quality.total}  score {found.score:.4f}"
     lines = [

@@ -19,10 +19,15 @@ if TYPE_CHECKING:
     from ..harvest.progress import Progress
 
 _EVERY_S = 10.0
-_NAMES = {"full_text": "full text", "abstract": "abstract only", "failed": "failed"}
+_NAMES = {
+    "full_text": "full text",
+    "abstract": "abstract only",
+    "record": "record only",
+    "failed": "failed",
+}
 _BETWEEN = ("again",)  # no site: papers about to come back to one
 _WIDEST = 60
-_COLOURS = {"full_text": "green", "abstract": "yellow", "failed": "red"}
+_COLOURS = {"full_text": "green", "abstract": "yellow", "record": "magenta", "failed": "red"}
 
 
 def watch(harvest: Harvest, *, plain: bool = False) -> None:
@@ -46,7 +51,8 @@ def _lines(harvest: Harvest) -> None:
             done = counts.requested - counts.pending
             note(
                 f"{done:,} of {counts.requested:,}: {counts.full_text:,} full text, "
-                f"{counts.abstract:,} abstract only, {counts.failed:,} failed{_eta(progress)}"
+                f"{counts.abstract:,} abstract only, {counts.record:,} record only, "
+                f"{counts.failed:,} failed{_eta(progress)}"
                 f"; {_waiting(progress)}".rstrip("; ")
             )
 
@@ -71,6 +77,8 @@ def picture(progress: Progress, width: int, encoding: str = "utf-8") -> Text:
     bar, told, length = Text(), Text(), 0
     for name, words in _NAMES.items():
         number = getattr(counts, name)
+        if name == "record" and not number:
+            continue  # few harvests have any, and a line is short
         stretch = round(space * number / max(1, counts.requested))
         bar.append(sign * min(stretch, space - length), style=_COLOURS[name])
         length = min(space, length + stretch)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import BadRequest, NotFound
 from ..plain_text import one_line
 from ..signals import INTERRUPTED
+from .auditing import KINDS, remind
 from .speaking import NO_FULL_TEXT, UNREACHABLE, command, counted, leave, note, say
 
 if TYPE_CHECKING:
@@ -36,7 +37,9 @@ def add(commands: Any) -> None:
     harvest.add_argument("--lock", type=Path, help="rebuild the corpus of a papers.lock.json")
     harvest.add_argument("--plan", action="store_true", help="say what it would take, and stop")
     harvest.add_argument("--max-papers", type=int, default=0, help="of a query or list, so many")
-    harvest.add_argument("--retry", default="", help="try again: failed, abstract or an outcome")
+    harvest.add_argument(
+        "--retry", default="", help="again: failed, abstract, record, preprint or an outcome"
+    )
     publisher_first = "ask the publisher's side before PMC"
     harvest.add_argument(
         "--no-pmc-first", dest="prefer_pmc", action="store_false", help=publisher_first
@@ -48,7 +51,9 @@ def add(commands: Any) -> None:
     status.add_argument("job", nargs="?", default="", help="its name, as in the list")
     report = command(commands, "report", _report, "write a harvest's report")
     report.add_argument("job", help="see status")
-    command(commands, "inbox", _inbox, "file PDFs and pages dropped into the shelf's inbox/")
+    inbox = command(commands, "inbox", _inbox, "file what was dropped into the shelf's inbox/")
+    inbox.add_argument("--accept", action="store_true", help="also what the judges refuse")
+    inbox.add_argument("--because", default="handed in as the paper", help="with --accept: why")
     demo = command(commands, "demo", _demo, "see it work: no network, no key, no e-mail address")
     for with_page in (report, demo):
         with_page.add_argument("--open", action="store_true", help="show it in the browser")
@@ -160,7 +165,7 @@ def _interrupted(harvest: Harvest, as_json: bool) -> None:
 
 
 def _inbox(args: argparse.Namespace, library: Library) -> int:
-    handed = list(library.take_in())
+    handed = list(library.take_in(accept=args.because if args.accept else ""))
     for one in handed:
         text = f"{_FILED.get(one.outcome, '✗')} {one.file}: {one.outcome}. {one.detail}"
         say(one.row() if args.json else text, args.json)
@@ -219,6 +224,12 @@ def _status(args: argparse.Namespace, library: Library) -> int:
         harvest.ledger.close()
     if not jobs:
         note("No harvest on this shelf yet: server.py harvest QUERY")
+    counts = library.shelf.counts()
+    note(f"on the shelf: {', '.join(f'{counts[kind]:,} {name}' for kind, name in KINDS.items())}")
+    aside = {"preprint": "preprint", "accepted": "accepted manuscript"}
+    if told := [f"{counts[one]:,} {name}" for one, name in aside.items() if counts[one]]:
+        note(f"  of the full texts: {', '.join(told)}, not the published version")
+    remind(library)
     return 0
 
 
@@ -258,9 +269,10 @@ def _state(job: Job, harvest: Harvest | None) -> str:
 def _line(job: Job, state: str) -> str:
     counts = job.counts
     left = f", {counts.pending:,} pending ({state})" if counts.pending else ""
-    told = f"{counts.full_text:,} full text, {counts.abstract:,} abstract only, {counts.failed:,}"
+    told = f"{counts.full_text:,} full text, {counts.abstract:,} abstract only"
+    told = f"{told}, {counts.record:,} record only, {counts.failed:,} failed"
     head = f"{job.job_id}\n  {one_line(job.title)[:100]}\n  {counted(counts.requested, 'paper')}: "
-    return f"{head}{told} failed{left}"
+    return f"{head}{told}{left}"
 
 
 def _show(harvest: Harvest, as_json: bool, *, advise: bool = True, **more: Any) -> None:
@@ -270,14 +282,23 @@ def _show(harvest: Harvest, as_json: bool, *, advise: bool = True, **more: Any) 
     """
     job = harvest.job()
     row = _row(job, harvest)
-    reasons = Counter(row.reason for row in harvest.ledger.rows() if row.reason)
+    reasons: Counter[str] = Counter()
+    versions: Counter[str] = Counter()
+    for one in harvest.ledger.rows():
+        reasons[one.reason] += bool(one.reason)
+        versions[one.version] += one.version in ("preprint", "accepted")
+    reasons, versions = +reasons, +versions
     page = harvest.folder / "report.html"
     if as_json:
-        found = {"reasons": dict(reasons.most_common()), "notes": list(job.notes)}
+        told = {"reasons": reasons, "versions": versions}
+        found: dict[str, Any] = {name: dict(n.most_common()) for name, n in told.items()}
+        found["notes"] = list(job.notes)
         report = {"report": str(page) if page.exists() else ""}
         say({**row, **found, **report, **more}, as_json=True)
         return
     say(_line(job, row["state"]))
+    for version, number in versions.most_common():
+        say(f"  {number:>7,}  of the full texts: {version}, not the published version")
     for reason, number in reasons.most_common():
         say(f"  {number:>7,}  {one_line(reason).replace('_', ' ')}")
     for sentence in (*job.notes, *more.get("differences", ())):

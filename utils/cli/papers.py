@@ -5,11 +5,16 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from ..errors import BadRequest, PaperError
+from ..paper import Kind, StoredPaper
 from ..plain_text import one_line
+from ..versions import serves
+from .auditing import remind, worded
 from .speaking import NO_FULL_TEXT, command, counter, note, say, worst
+
+_MARKS: dict[Kind, str] = {"full_text": "●", "abstract": "○", "record": "·", "rejected": "✗"}
 
 if TYPE_CHECKING:
     from ..identifiers import Ids
@@ -23,7 +28,7 @@ def add(commands: Any) -> None:
     _add_read(commands)
     listing = command(commands, "list", _list, "list the papers on the shelf")
     listing.add_argument("text", nargs="?", default="", help="words in title or abstract")
-    listing.add_argument("--kind", choices=["full_text", "abstract"], default="")
+    listing.add_argument("--kind", choices=get_args(Kind), default="")
     listing.add_argument("--year-from", default="")
     listing.add_argument("--year-to", default="")
     listing.add_argument("--journal", default="", help="part of the journal's name")
@@ -42,8 +47,8 @@ def _add_download(commands: Any) -> None:
 def _add_read(commands: Any) -> None:
     read = command(commands, "read", _read, "read a paper on the shelf")
     read.add_argument("paper", help="any identifier, or a file name on the shelf")
-    read.add_argument("--section", default="")
-    read.add_argument("--outline", action="store_true", help="only the headings")
+    read.add_argument("--section", default="", help="methods, results … or a heading")
+    read.add_argument("--outline", action="store_true", help="only the headings and their roles")
     read.add_argument("--no-references", dest="references", action="store_false")
     read.add_argument("--start", type=int, default=0)
     read.add_argument("--max-chars", type=int, default=8000)
@@ -80,13 +85,14 @@ def _download(args: argparse.Namespace, library: Library) -> int:
 def _read(args: argparse.Namespace, library: Library) -> int:
     names = ("section", "start", "max_chars", "references")
     read = library.read(args.paper, **{name: getattr(args, name) for name in names})
-    outline = [{"heading": heading, "chars": chars} for heading, chars in read.outline]
     if args.json:
-        row = {"title": read.title, "kind": read.kind, "outline": outline}
-        say({**row, "text": read.text, "next_start": read.next_start}, as_json=True)
+        about = {"title": read.title, "kind": read.kind, "version": read.version}
+        text = {"text": read.text, "next_start": read.next_start}
+        say({**about, "outline": read.rows(), **text}, as_json=True)
     elif args.outline:
-        for part in outline:
-            say(f"{part['chars']:>8,}  {one_line(str(part['heading']))}")
+        for part in read.rows():
+            role = f"  ({part['roles']})" if "roles" in part else ""
+            say(f"{part['chars']:>8,}  {one_line(part['heading'])}{role}")
     else:
         say(read.text)
         if read.next_start is not None:
@@ -98,12 +104,22 @@ def _list(args: argparse.Namespace, library: Library) -> int:
     names = ("text", "kind", "year_from", "year_to", "journal", "start", "max_results")
     total, page = library.list_papers(**{name: getattr(args, name) for name in names})
     for stored in page:
-        row = {**stored.paper.short_row(), "kind": stored.kind, "license": stored.license}
-        mark = "●" if stored.kind == "full_text" else "○"
-        text = f"{mark} {stored.paper.ids}  {one_line(stored.paper.title)}\n  {stored.path}"
-        say({**row, "file_path": stored.path} if args.json else text, args.json)
+        say(_row(stored) if args.json else _listed(stored), args.json)
     note(f"{len(page)} of {total:,} papers")
+    remind(library)
     return 0
+
+
+def _row(stored: StoredPaper) -> dict[str, Any]:
+    said = {"verdict": stored.verdict, "evidence": stored.evidence}
+    return {**stored.paper.short_row(), **stored.text_row(), **said}
+
+
+def _listed(stored: StoredPaper) -> str:
+    said = f"\n  {worded(stored)}" if stored.by_hand or stored.kind == "rejected" else ""
+    aside = f" ({stored.version})" if stored.version in ("preprint", "accepted") else ""
+    head = f"{_MARKS[stored.kind]} {stored.paper.ids}{aside}  {one_line(stored.paper.title)}"
+    return f"{head}{said}\n  {stored.path}"
 
 
 def wanted_by(given: Sequence[str]) -> list[Ids]:
@@ -121,9 +137,13 @@ def wanted_by(given: Sequence[str]) -> list[Ids]:
 def _line(ids: Ids, done: Download) -> str:
     if done.stored.kind == "full_text":
         license_ = f", {one_line(done.stored.license)}" if done.stored.license else ""
-        license_ += ", preprint" if done.stored.of_preprint else ""
+        license_ += f", {worded(done.stored)}" if done.stored.by_hand else ""
+        aside = {"preprint": ", preprint", "accepted": ", accepted manuscript"}
+        version = aside.get(done.stored.version, "")
         origin = "on the shelf already" if done.cached else f"{done.stored.via}{license_}"
+        origin += version if serves(done.wants, done.stored) else f"{version}, stands in"
         return f"● {ids}: {done.file_path} ({origin})"
     tried = [a for a in done.stored.attempts if a.outcome != "skipped"]
     reasons = ", ".join(f"{a.source} {a.outcome}" for a in tried)
-    return f"○ {ids}: abstract only: {done.file_path}\n    {reasons}"
+    mark, kind = _MARKS[done.stored.kind], done.stored.kind
+    return f"{mark} {ids}: {kind} only: {done.file_path}\n    {reasons}"

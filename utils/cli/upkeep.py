@@ -34,7 +34,8 @@ def _rebuild(args: argparse.Namespace, library: Library) -> int:
         say(asdict(report), as_json=True)
         return 0
     say(
-        f"{report.full_text} full texts and {report.abstracts} abstracts catalogued, "
+        f"{report.full_text} full texts, {report.abstracts} abstracts, {report.records} records "
+        f"and {report.rejected} rejected texts catalogued, "
         f"{report.adopted} of them from an older program."
     )
     for name, reason in report.ignored:

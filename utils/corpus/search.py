@@ -19,12 +19,12 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from ..errors import BadRequest, EmbeddingsFailed, NotFound, StoreFailed
 from ..identifiers import Ids
-from ..paper import Paper
+from ..paper import Paper, Version
 from ..passage import Filters
 from ..passages.query_terms import terms_of
 from ..plain_text import sendable
@@ -61,7 +61,8 @@ _INDEX_IT = "Bring the index up to date: server.py index (MCP: pubmed_sync_delta
 class Found:
     """A passage that answers; ``score`` is what it is ranked by, see the module.
 
-    ``sim`` (cosine) and ``bm25`` are None where that way did not find it.
+    ``sim`` (cosine) and ``bm25`` are None where that way did not find it; ``version`` is that of
+    the text it stands in, empty where nobody said or there is only a record.
     """
 
     passage: Passage
@@ -69,6 +70,7 @@ class Found:
     sim: float | None
     bm25: float | None
     quality: Quality
+    version: Version = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +138,13 @@ def find(
     if pubmed_only and (elsewhere := sum(not _in_pubmed(one.passage) for one in best)):
         best = in_turn((one for one in found if _in_pubmed(one.passage)), top_k)
         warnings.append(f"Left out: {elsewhere:,} passages of papers without a PMID.")
-    return Answer(best, tuple(warnings))
+    return Answer(tuple(_with_version(one, corpus) for one in best), tuple(warnings))
+
+
+def _with_version(found: Found, corpus: Corpus) -> Found:
+    """A passage of a preprint may say something else than the article."""
+    stored = corpus.shelf.find_by_file(found.passage.file) if found.passage.file else None
+    return replace(found, version=stored.version) if stored else found
 
 
 def record(doc_id: str, database: CorpusDatabase, shelf: Shelf | None = None) -> CorpusRecord:

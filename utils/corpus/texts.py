@@ -18,6 +18,7 @@ from ..identifiers import Ids
 from ..paper import Kind, Paper, StoredPaper
 from ..passage import Passage
 from ..passages.cut import RULES, cut
+from ..versions import fitness
 
 if TYPE_CHECKING:
     from ..store import Shelf
@@ -101,19 +102,31 @@ class Texts:
 
     corpus: Corpus
     _files: dict[str, str] = field(default_factory=dict)
+    _fits: dict[str, tuple[bool, bool, bool, int]] = field(default_factory=dict)
     total: int = 0
 
     def survey(self) -> None:
         """Learn which full texts there are, and how many papers will be looked at."""
-        self._files = {}
+        self._files, self._fits = {}, {}
         self.total = 0
         for stored in _shelved(self.corpus.shelf):
             self.total += 1
             if stored.kind == "full_text":
-                for name in stored.paper.ids.names():
-                    self._files[name] = name_of(stored)
+                self._take(stored)
         counts = self.corpus.database.counts()
         self.total += counts.records - counts.gone
+
+    def _take(self, stored: StoredPaper) -> None:
+        """Of several texts of a paper, the published one is the one to cut."""
+        fit = fitness("published", stored)
+        for name in stored.paper.ids.names():
+            if fit >= self._fits.get(name, fit):
+                self._files[name], self._fits[name] = name_of(stored), fit
+
+    def _is_aside(self, stored: StoredPaper) -> bool:
+        """Whether another text of the paper stands for it."""
+        fit = fitness("published", stored)
+        return any(self._fits.get(name, fit) > fit for name in stored.paper.ids.names())
 
     def __iter__(self) -> Iterator[Text | None]:
         """Each text once; None for a paper of the shelf that was met as a record before."""
@@ -130,7 +143,8 @@ class Texts:
         for stored in _shelved(self.corpus.shelf):
             key = key_of(stored.paper.ids) or f"file:{name_of(stored)}"
             text = Text(key, stored.paper, _full(stored))
-            if key in keys or not met.isdisjoint(stored.paper.ids.names()):
+            known = key in keys or not met.isdisjoint(stored.paper.ids.names())
+            if known or self._is_aside(stored):
                 yield None
                 continue
             keys.add(text.key)

@@ -21,12 +21,12 @@ from .children import ChildFailed, Children, serve_with
 _MOST = 4  # each holds about 80 MB, and the sites allow no more than a dozen papers a second
 
 
-def read_aside(fetched: Fetched, paper: Paper) -> Document:
+def read_aside(fetched: Fetched, paper: Paper, *, identified: bool = False) -> Document:
     """See `formats.read`."""
     if fetched.media == "pdf":
-        return read(fetched, paper)  # PDFs have children of their own
-    about = {"fetched": asdict(replace(fetched, body=b"", ids=Ids())), "paper": asdict(paper)}
-    about["fetched"].update(body="", ids=asdict(fetched.ids))
+        return read(fetched, paper, identified=identified)  # PDFs have children of their own
+    sent = {**asdict(replace(fetched, body=b"", ids=Ids())), "body": "", "ids": asdict(fetched.ids)}
+    about = {"fetched": sent, "paper": asdict(paper), "identified": identified}
     try:
         answer = _children().ask(json.dumps(about).encode() + b"\n" + fetched.body)
     except ChildFailed as error:
@@ -61,7 +61,8 @@ def _answer(job: bytes) -> dict[str, Any]:
     about = json.loads(head)
     row = about["fetched"]
     fetched = Fetched(**{**row, "body": body, "ids": Ids(**row["ids"])})
+    paper = paper_from(about["paper"])
     try:
-        return {"document": asdict(read(fetched, paper_from(about["paper"])))}
+        return {"document": asdict(read(fetched, paper, identified=about["identified"]))}
     except BadContent as bad:
         return {"refused": {"message": bad.message, "hint": bad.hint, "details": bad.details}}

@@ -62,11 +62,13 @@ ANNOUNCED = 600  # characters in which a correction says that it is one
 _ORDER: tuple[Verdict, ...] = (
     "bot_check",
     "captcha",
+    "refused",
     "error_page",
     "cookie_wall",
     "login",
     "paywall",
 )
+_PLAIN = ("refused", "error_page")  # nothing else stands on such a page
 MEANINGS: dict[Verdict, tuple[str, str]] = {
     "partial": ("Only part of the paper came", "Another source may have all of it."),
     "abstract_only": ("The page shows the abstract, not the paper", "The full text may be closed."),
@@ -80,6 +82,10 @@ MEANINGS: dict[Verdict, tuple[str, str]] = {
         "Open it in a browser.",
     ),
     "error_page": ("The page is an error message", "The address may be outdated."),
+    "refused": (
+        "The site refused to show the page",
+        "Open it in a browser or through a library, or try again later.",
+    ),
     "wrong_paper": (
         "It is another paper than the one asked for",
         "The link is wrong at the source.",
@@ -266,7 +272,7 @@ def _behind_a_wall(document: Document, paper: Paper, found: Evidence) -> Finding
             return Finding("paywall", f"an offer of access and {words} words beyond the abstract")
         if words >= NOTE or count_words(document.abstract) >= ABSTRACT:
             said = _challenges(document)
-            walls = [name for name in walls if name == "error_page" or name in said]
+            walls = [name for name in walls if name in _PLAIN or name in said]
     if not walls or words >= WALLED:
         return None
     return Finding(walls[0], f"{walls[0].replace('_', ' ')} in the page and {words} words of text")

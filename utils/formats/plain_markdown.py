@@ -22,6 +22,7 @@ _LINE = re.compile(
     r"(Title|URL Source|Published Time|Warning|Number of Pages|Description|Markdown Content)"
     r":[ \t]*(.*)"
 )
+_REFUSALS = {"401", "403"}
 _STATUS = re.compile(r"returned error (\d{3})", re.I)
 _FILE_NAME = re.compile(r"[\w.\-]+\.(pdf|html?)|untitled|microsoft word\b.*", re.I)
 _DOI = re.compile(r"\b10\.\d{4,9}(?:\.\d+)*/[^\s\"<>()\[\]|*]+[^\s\"<>()\[\]|*.,;:]")
@@ -148,7 +149,7 @@ def _walls(title: str, warnings: list[str], markdown: str) -> tuple[str, ...]:
     short = count_words(markdown) < _SHORT
     for warning in warnings:
         if (status := _STATUS.search(warning)) and status[1][0] in "45":
-            found["error_page"] = None
+            found["refused" if status[1] in _REFUSALS else "error_page"] = None
         elif "CAPTCHA" in warning.upper():
             found["captcha"] = None
     if short:

@@ -22,11 +22,12 @@ from ..errors import NotConfigured, NotFound, PaperError, StoreFailed, Unreachab
 from ..formats.aside import read_aside
 from ..identifiers import Ids
 from ..job import telling
-from ..ladder import Climb, Ladder, Rung, may_climb_unknown
-from ..paper import Attempt, Paper, StoredPaper
+from ..ladder import Climb, Ladder, Rung, for_version, may_climb_unknown
+from ..paper import Attempt, Paper, StoredPaper, Version
 from ..paper_lookup import look_up
 from ..store import body_of
 from ..store.ledger import Ledger
+from ..versions import OTHER_VERSION, meant, serves
 from .lanes import Lane, Lanes
 from .outages import Outages
 from .progress import Pace, Progress
@@ -85,6 +86,8 @@ class _Harvest:
         self.outages = Outages()
         again = Lane(_AGAIN, self._return, threads=1)
         self.lanes = Lanes([self._first_lane(), again, *map(self._lane, rungs)])
+        # The versions meant by what was asked, where it is not the published one.
+        self._wants: dict[int, Version] = {}
         # Only papers that met a site that was out: which rungs they owe, whether they asked one of
         # these themselves, and how often they came back.
         self._owed: dict[int, set[str]] = {}
@@ -125,6 +128,7 @@ class _Harvest:
         wanted: dict[Ids, list[int]] = {}
         for number, (ids, asked, round_) in self.ledger.wanted(numbers).items():
             with self._costing_only(number):
+                self._hear_wish(number, asked)
                 paper = self.ledger.paper(number)
                 if paper and paper.recorded_by:  # a run that was interrupted came so far
                     if self.ladder.shelf.find(paper.ids):
@@ -134,7 +138,7 @@ class _Harvest:
                 elif not ids:
                     msg = f"“{asked}” came without an identifier."
                     self.ledger.fail(number, "no_identifier", msg)
-                elif round_ or not (held := self.ladder.held(ids)):
+                elif round_ or not (held := self.ladder.held(ids, self._wish(number))):
                     wanted.setdefault(ids, []).append(number)
                 elif self.ledger.know(number, held.paper) is None:
                     self._end(number, held)
@@ -160,13 +164,15 @@ class _Harvest:
     def _begin_ways(self, papers: Mapping[int, Paper]) -> None:
         """Shelve the abstracts, long before the texts' turns at the slowest site; then go on."""
         shelf = self.ladder.shelf
-        held = {number: shelf.find(paper.ids) for number, paper in papers.items()}
+        held = {n: shelf.find(paper.ids, self._wish(n)) for n, paper in papers.items()}
         if new := [paper for number, paper in papers.items() if not held[number]]:
             shelf.save_abstracts(new)
         for number, stored in held.items():
             with self._costing_only(number):
-                if stored and stored.kind == "full_text":  # under another name
+                if stored and serves(self._wish(number), stored):  # under another name
                     self._end(number, stored)
+                elif stored and self.ledger.know(number, _as_known(papers[number], stored)):
+                    continue  # another paper of the list
                 else:
                     self._advance(number)
 
@@ -182,18 +188,30 @@ class _Harvest:
         else:
             self.ledger.fail(number, _reason(outcome), str(outcome))
 
+    def _hear_wish(self, number: int, asked: str) -> None:
+        if (wish := meant(Ids.maybe(asked))) != "published":
+            self._wants[number] = wish
+
+    def _wish(self, number: int) -> Version:
+        """The version of a paper that was asked for."""
+        return self._wants.get(number, "published")
+
     # -- the way up --------------------------------------------------------------------------
 
     def _advance(self, number: int) -> None:
         """Queue a paper at the next rung that may have it, or end its way."""
         paper = self.ledger.paper(number) or Paper(Ids())
+        attempts = self.ledger.attempts(number)
         # Of several candidates on one rung the last counts: the text, or what is still owed to us.
-        last = {attempt.source: attempt.outcome for attempt in self.ledger.attempts(number)}
+        last = {attempt.source: attempt.outcome for attempt in attempts}
         answered = {source for source, outcome in last.items() if outcome not in _NO_ANSWER}
         owed = self._owed.get(number, set())
         waits, hopeful = [], False
-        for rung in self.rungs:
+        for rung in for_version(self._wish(number), paper, self.rungs):
             if rung.via in answered or self.ladder.closed(rung, paper):
+                continue
+            if reason := self.ladder.needless(rung, paper, self._wish(number), attempts):
+                self.ledger.tried(number, [Attempt(rung.via, OTHER_VERSION, reason)])
                 continue
             tag = _tag(rung, paper)
             away_s = self.outages.away_s(rung.via, tag)
@@ -258,15 +276,18 @@ class _Harvest:
 
     def _ended_elsewhere(self, number: int, paper: Paper) -> bool:
         """Whether the text came to the shelf otherwise, or we were killed before we could say."""
-        held = self.ladder.shelf.find(paper.ids)
-        if held is None or held.kind == "abstract":
+        held = self.ladder.shelf.find(paper.ids, self._wish(number))
+        if held is None or not serves(self._wish(number), held):
             return False
         with self._costing_only(number):
             self._end(number, held)
         return True
 
     def _ask(self, rung: Rung, papers: Mapping[int, Paper]) -> None:
-        climbs = {n: Climb(paper, bool(paper.recorded_by)) for n, paper in papers.items()}
+        climbs = {
+            number: Climb(paper, bool(paper.recorded_by), self._wish(number))
+            for number, paper in papers.items()
+        }
         self.ledger.begin(list(papers), rung.via)
         try:
             self.ladder.ask(rung, list(climbs.values()))
@@ -283,13 +304,16 @@ class _Harvest:
     def _hear_of(self, number: int, rung: Rung, climb: Climb) -> None:
         if self._stopped.is_set():
             return
+        if climb.document and not climb.served:  # kept first: nobody asks for it again
+            tried = [*self.ledger.attempts(number), *climb.attempts]
+            self.ladder.keep_aside(rung, climb, tried)
         self.ledger.tried(number, climb.attempts)
         self._note_outage(number, rung, climb)
-        if climb.document is None:
-            self._advance(number)
-        else:
+        if climb.served:
             stored = self.ladder.keep(rung, climb, self._story(number, climb.paper))
             self._end(number, stored)
+        else:
+            self._advance(number)
 
     @contextmanager
     def _costing_only(self, number: int) -> Iterator[None]:
@@ -324,23 +348,24 @@ class _Harvest:
         self.ledger.tried(number, [a for a in story if a.detail == _PASSED_OVER])
         why = telling(story)
         reason, detail = (why.outcome, why.detail) if why else ("not_offered", "Nobody offers it.")
-        if not paper.recorded_by:
+        if not paper.recorded_by and not self.ladder.text_of(paper, self._wish(number)):
             self.ledger.fail(number, "could_not_tell", detail)
             return
         embargo = next((a.detail for a in story if a.detail.startswith("embargoed")), "")
         if embargo and reason != Unreachable.outcome:
             reason, detail = "embargo", f"In PMC, but {embargo}."
-        stored = self.ladder.settle(paper, story)
+        stored = self.ladder.settle(paper, story, self._wish(number))
         self._end(number, stored, reason, detail)
 
     def _end(self, number: int, stored: StoredPaper, reason: str = "", detail: str = "") -> None:
         stored, text = self._text_of(stored)
-        if stored.kind == "abstract" and not reason:
+        if stored.kind == "full_text":
+            reason, detail = ("by_hand", stored.evidence) if stored.by_hand else ("", "")
+        elif not reason:
             why = telling(stored.attempts)
             reason = why.outcome if why else "not_offered"
-            detail = why.detail if why else "On the shelf already, as an abstract."
+            detail = why.detail if why else "On the shelf already, without its text."
         sha256 = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
-        reason, detail = ("", "") if stored.kind == "full_text" else (reason, detail)
         self.ledger.end(number, stored, sha256, reason, detail)
 
     def _text_of(self, stored: StoredPaper) -> tuple[StoredPaper, str]:
@@ -351,7 +376,7 @@ class _Harvest:
         except StoreFailed:
             if Path(stored.path).exists():
                 raise
-        if there := shelf.find(stored.paper.ids):
+        if there := shelf.find(stored.paper.ids, stored.version):
             return there, body_of(shelf.read_text(there))
         msg = f"The file of {stored.paper.ids} was taken away during the harvest."
         raise Unreachable(msg, "Ask for it again.")
@@ -375,6 +400,11 @@ class _Harvest:
         """The counts, and how long the rest will take."""
         lanes = self.lanes
         return self._pace.progress(self.ledger.job(), lanes.done(), lanes.waiting(), lanes.later())
+
+
+def _as_known(paper: Paper, stored: StoredPaper) -> Paper:
+    """*paper* with the names that the shelf knows besides: of a preprint, the server's."""
+    return replace(paper, ids=paper.ids | stored.paper.ids)
 
 
 def _tag(rung: Rung, paper: Paper) -> str:

@@ -27,7 +27,7 @@ from .jobs import Harvest, of_list
 TABLE, SUMMARY = "differences.csv", "differences.txt"
 COLUMNS = (
     *("change", "why", "pmid", "pmcid", "doi", "arxiv", "title", "kind_then", "kind_now"),
-    *("via_then", "via_now", "sha256_then", "sha256_now", "file"),
+    *("via_then", "via_now", "sha256_then", "sha256_now", "file", "version_then", "version_now"),
 )
 # In the order in which a reviewer wants to know; see `Differences`.
 CHANGES = ("retracted", "gone", "lost", "changed", "gained", "new")
@@ -63,9 +63,15 @@ def of_lock(lock: Lock, ladder: Ladder) -> Ledger:
     BadRequest
         No paper is in it.
     """
-    entries = [Entry(str(paper.ids), paper.ids) for paper in lock.papers]
+    entries = [Entry(_asked(paper), paper.ids) for paper in lock.papers]
     about = one_line(lock.query)[:_LONGEST_TITLE] or f"{len(entries):,} papers"
     return of_list(entries, f"{about} as of {one_line(lock.made_at)[:10]}", ladder)
+
+
+def _asked(paper: Locked) -> str:
+    """The words for what a lock has: of a preprint, its own name rather than the article's."""
+    as_preprint = paper.version == "preprint" and paper.ids.arxiv
+    return str(Ids(arxiv=paper.ids.arxiv) if as_preprint else paper.ids)
 
 
 def differences(lock: Lock, harvest: Harvest) -> Rebuilt:
@@ -115,8 +121,8 @@ def _rows_of(found: Differences, lock: Lock, harvest: Harvest) -> tuple[Rows, in
     still = 0
     for row in harvest.ledger.rows():
         ids = row.paper.ids
-        was = before.get(ids) if row.state == "abstract" else None
-        still += was is not None and was.kind == "abstract"
+        was = before.get(ids) if row.state in ("abstract", "record") else None
+        still += was is not None and was.kind in ("abstract", "record")
         if not wanted.isdisjoint(ids.names()):
             rows.append((ids, row))
     return ByName(rows), still
@@ -138,6 +144,8 @@ def _why(change: str, difference: Difference, row: Harvested | None, lock: Lock)
     """The reason in a few words, as far as lock and harvest know it."""
     was, now = difference.before, difference.after
     if change == "changed" and was and now:
+        if was.version and now.version and was.version != now.version:
+            return f"another version: {was.version} then, {now.version} now"
         if was.via and was.via != now.via:
             return f"another source: {was.via} then, {now.via} now"
         if lock.made_by and lock.made_by != f"Papershelf {version()}":
@@ -161,6 +169,7 @@ def _cells(change: str, why: str, difference: Difference, row: Harvested | None)
     yield row.paper.title if row else ""
     yield from (was.kind, now.kind, was.via, now.via, was.sha256, now.sha256)
     yield row.file if row else ""
+    yield from (was.version, now.version)
 
 
 def _more_sentences(reasons: Counter[str], still: int) -> Iterator[str]:
@@ -168,4 +177,4 @@ def _more_sentences(reasons: Counter[str], still: int) -> Iterator[str]:
         if n:
             yield f"{n:,} {'text differs' if n == 1 else 'texts differ'} – {why}."
     if still:
-        yield f"{still:,} {'is' if still == 1 else 'are'} still only an abstract."
+        yield f"{still:,} {'is' if still == 1 else 'are'} still without full text."

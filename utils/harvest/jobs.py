@@ -36,9 +36,10 @@ log = logging.getLogger(__name__)
 
 _SLUG = 40
 _ENDS = {
-    *("failed", "abstract", *get_args(Verdict), "unreachable", "not_offered", "embargo"),
+    *("failed", "abstract", "record", *get_args(Verdict), "unreachable", "not_offered", "embargo"),
     *("not_found", "could_not_tell", "bad_request", "no_identifier", "bug"),
 } - {"full_text"}
+_STAND_INS = {"preprint", "accepted"}  # full texts that are not the published version
 _MANY = 200_000  # papers that nobody asks for by mistake
 _LIMITED = "Only "  # how a note about a limit begins
 _ID = re.compile(r"[a-z0-9][a-z0-9-]{0,79}")
@@ -79,9 +80,11 @@ class Harvest:
         return self.ledger.job()
 
     def retry(self, which: str) -> int:
-        """Open papers again that ended so (``failed``, ``abstract``, or an outcome); how many.
+        """Open papers again that ended so (``failed``, ``abstract``, ``record``, or an outcome).
 
-        Several words are separated by commas.
+        ``preprint`` and ``accepted`` are those of which only that version was had.
+
+        Several words are separated by commas; returns how many papers.
 
         Raises
         ------
@@ -169,9 +172,10 @@ def ends_in(which: str) -> list[str]:
         No paper can.
     """
     words = [word.strip() for word in which.split(",")]
-    if unknown := set(words) - _ENDS:
+    choices = _ENDS | _STAND_INS
+    if unknown := set(words) - choices:
         msg = f"No paper ends as {', '.join(sorted(unknown))!r}."
-        raise BadRequest(msg, f"Choose among {', '.join(sorted(_ENDS))}.")
+        raise BadRequest(msg, f"Choose among {', '.join(sorted(choices))}.")
     return words
 
 

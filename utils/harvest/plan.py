@@ -15,12 +15,14 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..errors import NotFound, Unreachable
+from ..identifiers import Ids
 from ..ladder import Ladder
 from ..lists.pasted import Entry
 from ..paper import Paper
 from ..paper_lookup import look_up
 from ..pubmed_search import hit_counts
 from ..sources import Query
+from ..versions import meant, serves
 
 _SAMPLE = 200  # what NCBI takes in one request
 _IN_PMC, _FREE, _ABSTRACT = "pubmed pmc[sb]", "free full text[sb]", "hasabstract"
@@ -171,8 +173,9 @@ def of_list(entries: Sequence[Entry], ladder: Ladder) -> Plan:
 
 
 def _held(entry: Entry, ladder: Ladder) -> bool:
-    held = ladder.shelf.find(entry.ids)
-    return held is not None and held.kind == "full_text"
+    wants = meant(Ids.maybe(entry.asked))
+    held = ladder.shelf.find(entry.ids, wants)
+    return held is not None and serves(wants, held)
 
 
 def _dois(papers: Sequence[Paper]) -> tuple[float, float]:

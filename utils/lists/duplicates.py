@@ -3,7 +3,8 @@
 A reviewer's list is put together from several databases; the same paper comes as a PMID from one,
 a DOI from another, and with both from a third. Entries that share any identifier are one paper,
 also through a third one. Two entries that share one identifier and contradict each other in
-another are not: one of the two is wrong, nobody here knows which, so both stay and are named.
+another are not: one of the two is wrong, nobody here knows which, so both stay and are named. A
+preprint that is asked for by its own name, beside its article, is a report of its own.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from ..identifiers import Ids
+from ..versions import meant
 from .pasted import Entry
 
 
@@ -59,6 +62,8 @@ class _Groups:
         place = len(self._parents)
         self._parents.append(place)
         names = entry.ids.names() or [f"asked:{' '.join(entry.asked.lower().split())}"]
+        if meant(Ids.maybe(entry.asked) or entry.ids) == "preprint":
+            names = [f"preprint {name}" for name in names]
         known = {self._root(self._places[name]): name for name in names if name in self._places}
         self.papers[place] = entry
         # The first mention takes in the others, so that papers stay in the order of the list.

@@ -14,6 +14,7 @@ from typing import Any
 from ..identifiers import Ids
 from ..paper import Paper
 from .families import grouped
+from .likeness import is_preprint
 from .merged_record import as_one, by_trust
 from .same_paper import Judgement, Relation
 
@@ -65,6 +66,7 @@ class Found:
         row = paper.row() | {"arxiv_id": paper.ids.arxiv, "s2_id": paper.ids.s2}
         return row | {
             "abstract": paper.abstract if abstract else "",
+            "version": "preprint" if is_preprint(paper) else "",
             "sources": list(self.sources),
             "same": [{"source": one.source, **_reasoned(one)} for one in self.same],
             "linked": [{"relation": one.relation, **_reasoned(one)} for one in self.linked],

@@ -17,6 +17,7 @@ from typing import Literal
 from ..formats.likeness import is_notice, telling_words, title_words
 from ..formats.words import folded
 from ..paper import Author, Paper
+from ..versions import PREPRINT_DOI
 
 Likeness = Literal["same", "differ", "unknown"]
 TitleLikeness = Literal["exact", "shortened", "near", "differ", "unknown"]
@@ -30,10 +31,6 @@ _KIND = re.compile(
     "part|protocol|updated?|reply|response|comment(?:ary)?|correction|erratum|corrigendum|addendum"
     "|retraction|discussion|editorial|supplement(?:ary)?|follow(?:up)?|pilot|abstract|rationale"
     "|design|extension|revisited|summary|interim|preliminary"
-)
-_SERVERS = re.compile(
-    r"10\.1101/(?:\d{6}|(?:19|20)\d\d\.)|10\.64898/|10\.21203/rs\.|10\.20944/preprints"
-    r"|10\.31234/|10\.31219/|10\.26434/|10\.36227/|10\.2139/ssrn|10\.22541/au|10\.32388/"
 )
 _SERVER_NAMES = re.compile(
     r"arxiv|[a-z]*rxiv|.*\bpreprints?\b.*|research square|ssrn.*|authorea.*|corr|openrxiv", re.I
@@ -143,7 +140,7 @@ def is_preprint(paper: Paper) -> bool:
     """
     if any(kind.casefold() == "preprint" for kind in paper.publication_types):
         return not (paper.volume and paper.ids.arxiv and paper.ids.doi)
-    if _SERVERS.match(paper.ids.doi) or _SERVER_NAMES.fullmatch(paper.journal.strip()):
+    if PREPRINT_DOI.match(paper.ids.doi) or _SERVER_NAMES.fullmatch(paper.journal.strip()):
         return True
     return bool(paper.ids.arxiv) and not (paper.ids.doi or paper.ids.pmid or paper.journal)
 

@@ -209,7 +209,7 @@ def timeline(times: Mapping[str, Sequence[float]]) -> Timeline | None:
     ticks = ticks_up_to(len(ended), TIMELINE_HEIGHT)
     scale = TIMELINE_HEIGHT / ticks[-1].value
     floor, areas = [0] * len(sums), []
-    for state in STATES[:3]:
+    for state in STATES[:-1]:
         roof = [low + total[state] for low, total in zip(floor, sums, strict=True)]
         if so_far[state]:
             areas.append((state, _area(floor, roof, scale)))

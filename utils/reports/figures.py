@@ -17,7 +17,7 @@ from ..plain_text import one_line
 SHOWN = 200
 """Papers a table of the page shows; the rest are in the CSV files."""
 
-STATES: tuple[State, ...] = ("full_text", "abstract", "failed", "pending")
+STATES: tuple[State, ...] = ("full_text", "abstract", "record", "failed", "pending")
 _PASSED_OVER = "the site was out, and was passed over"  # a harvest's words for: not asked
 _NAME = 160  # characters of a journal's name, a license or an outcome that are kept
 
@@ -49,8 +49,10 @@ class Figures:
         Papers by state.
     years, journals, reasons : dict of str to Split
         The same for each year of publication (empty: unknown), journal and reason.
-    via, licenses : Counter
-        Full texts by route and by license.
+    via, licenses, versions : Counter
+        Full texts by route, by license and by version of the paper.
+    by_hand : Shown
+        Full texts that somebody accepted, overruling the judges.
     routes : dict of str to Counter
         For each route of the ladder, how it ended for the papers it was asked for.
     times : dict of State to array
@@ -63,12 +65,14 @@ class Figures:
     reasons: dict[str, Split] = field(default_factory=lambda: defaultdict(Counter))
     via: Counter[str] = field(default_factory=Counter)
     licenses: Counter[str] = field(default_factory=Counter)
+    versions: Counter[str] = field(default_factory=Counter)
     routes: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     times: dict[str, array[float]] = field(default_factory=lambda: defaultdict(lambda: array("d")))
     papers: Shown = field(default_factory=Shown)
     missing: Shown = field(default_factory=Shown)
     retracted: Shown = field(default_factory=Shown)
     concerns: Shown = field(default_factory=Shown)
+    by_hand: Shown = field(default_factory=Shown)
 
     @property
     def total(self) -> int:
@@ -91,6 +95,9 @@ class Figures:
         if state == "full_text":
             self.via[row.via[:_NAME]] += 1
             self.licenses[one_line(row.license)[:_NAME]] += 1
+            self.versions[row.version] += 1
+            if row.reason == "by_hand":
+                self.by_hand.add(row)
         elif state != "pending":
             self.reasons[row.reason[:_NAME]][state] += 1
             self.missing.add(row)

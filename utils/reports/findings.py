@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 
 from .figures import Figures, Split
-from .labels import counted, license_group, route_label, share
+from .labels import ASIDE, counted, license_group, route_label, share
 from .reasons import reason_for
 
 _ENOUGH = 20  # papers in a decade before it is compared
@@ -79,6 +79,15 @@ def of_sources(figures: Figures) -> str:
     if n == total:
         return f"All full texts came from one source: {name}"
     return f"{share(n, total)} of the full texts came from one source: {name}"
+
+
+def of_versions(figures: Figures) -> str:
+    """How many texts are not the published version; empty when none is known to be another."""
+    total = figures.versions.total()
+    told = [f"{name.lower()}: {n:,}" for key, name in ASIDE.items() if (n := figures.versions[key])]
+    if not told:
+        return ""
+    return f"Not every text is the published version. Of {total:,} full texts, {', '.join(told)}."
 
 
 def of_licenses(figures: Figures) -> str:

@@ -5,13 +5,17 @@ from __future__ import annotations
 import re
 
 from ..job import State
+from ..paper import Version
 
 STATE_LABELS: dict[State, str] = {
     "full_text": "Full text",
     "abstract": "Abstract only",
+    "record": "Record only",
     "failed": "No text",
     "pending": "Not tried yet",
 }
+ASIDE: dict[Version, str] = {"preprint": "Preprints", "accepted": "Accepted manuscripts"}
+"""Versions of a paper that are not the published one."""
 _ROUTES = {
     "pmc_cloud": "PubMed Central (cloud)",
     "efetch": "PubMed Central (E-utilities)",

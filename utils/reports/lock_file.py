@@ -21,6 +21,7 @@ from ..paper import now
 from ..plain_text import one_line, plain_json
 from ..safe_files import disk, written
 from ..settings import version
+from ..versions import NAMES
 
 T = TypeVar("T")
 
@@ -36,18 +37,21 @@ _NAMES = {
     "doi": re.compile(r"10\.[0-9]{4,9}(?:\.[0-9]+)*/\S{1,900}"),
     "arxiv": re.compile(r"[0-9]{4}\.[0-9]{4,5}|[a-z][a-z-]{1,20}/[0-9]{7}"),
 }
-_KINDS = ("full_text", "abstract", "")
+_KINDS = ("full_text", "abstract", "record", "")
 _HEAD = {"query": 20_000, "effective_query": 200_000, "made_at": 40}
 _VIA = re.compile(r"[a-z0-9_]{0,40}")
 _MADE_BY = re.compile(r"[\w. +-]{0,80}", re.A)
+_LONGEST_REASON = 500
 _HINT = "Ask for the file again, or make one with `uv run server.py report`."
 
 
 @dataclass(frozen=True, slots=True)
 class Locked:
-    """A paper of a lock: ``kind``, ``sha256`` and ``via`` of its text are empty where it had none.
+    """A paper of a lock: what is said of its text is empty where it had none.
 
-    ``via`` is the route it came by; older locks do not say.
+    ``via`` is the route it came by, ``version`` which version of the paper it is; older locks do
+    not say. ``by_hand`` is the reason for which somebody accepted the text, overruling the judges;
+    mostly empty.
     """
 
     ids: Ids
@@ -55,6 +59,8 @@ class Locked:
     sha256: str = ""
     retracted: bool = False
     via: str = ""
+    version: str = ""
+    by_hand: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,8 +186,14 @@ def lock_file(folder: Path, job: Job) -> Iterator[Callable[[Harvested], None]]:
                 nameless += 1  # nobody could ask for it again
                 return
             paper = locked(row)
-            rest = {"kind": paper.kind, "sha256": paper.sha256, "retracted": paper.retracted}
-            rest["via"] = paper.via
+            rest: dict[str, str | bool] = {
+                "kind": paper.kind,
+                "sha256": paper.sha256,
+                "retracted": paper.retracted,
+            }
+            rest |= {"via": paper.via, "version": paper.version}
+            if paper.by_hand:
+                rest["by_hand"] = paper.by_hand
             file.write(between + plain_json({**names, **rest}))
             between = ",\n"
 
@@ -192,8 +204,10 @@ def lock_file(folder: Path, job: Job) -> Iterator[Callable[[Harvested], None]]:
 def locked(row: Harvested) -> Locked:
     """A paper of a harvest as its lock has it."""
     kind = row.state if row.state in _KINDS else ""
-    text, via = (row.sha256, row.via) if kind else ("", "")
-    return Locked(row.paper.ids, kind, text, row.paper.retracted, via)
+    of_text = (row.via, row.version) if kind else ("", "")
+    sha256 = row.sha256 if kind else ""
+    by_hand = row.detail if kind == "full_text" and row.reason == "by_hand" else ""
+    return Locked(row.paper.ids, kind, sha256, row.paper.retracted, *of_text, _reason(by_hand))
 
 
 def _names(ids: Ids) -> dict[str, str]:
@@ -253,12 +267,19 @@ def _locked(path: Path, number: int, row: Any) -> Locked:
     ids = Ids(**names)
     kind, sha256, retracted = row.get("kind"), row.get("sha256"), row.get("retracted")
     if kind not in _KINDS:
-        raise _bad(path, f'{where}: its kind is not "full_text", "abstract" or empty')
+        raise _bad(path, f'{where}: its kind is not "full_text", "abstract", "record" or empty')
     if not isinstance(sha256, str) or not re.fullmatch("([0-9a-f]{64})?", sha256):
         raise _bad(path, f"{where}: its sha256 is not 64 hexadecimal digits")
     if not isinstance(retracted, bool):
         raise _bad(path, f'{where}: "retracted" is neither true nor false')
-    return Locked(ids, kind, sha256, retracted, _said(row.get("via"), _VIA))
+    via, version = _said(row.get("via"), _VIA), row.get("version")
+    known = version if version in NAMES else ""
+    return Locked(ids, kind, sha256, retracted, via, known, _reason(row.get("by_hand")))
+
+
+def _reason(given: object) -> str:
+    """Why somebody accepted a text, fit to be shown."""
+    return one_line(given)[:_LONGEST_REASON] if isinstance(given, str) else ""
 
 
 def _said(value: object, form: re.Pattern[str]) -> str:
@@ -272,32 +293,47 @@ def _bad(path: Path, what: str) -> BadRequest:
 class ByName(Generic[T]):
     """Things by any name of their papers; a DOI may be that of two papers with PMIDs of their own.
 
+    ``version`` tells the texts of one paper apart, where there are several.
+
     >>> things = ByName([(Ids(pmid="1", doi="10.1000/a"), "one"), (Ids(pmid="2"), "two")])
     >>> things.get(Ids(doi="10.1000/a"))
     'one'
     """
 
-    def __init__(self, things: Iterable[tuple[Ids, T]]) -> None:
+    def __init__(
+        self, things: Iterable[tuple[Ids, T]], version: Callable[[T], str] = lambda _: ""
+    ) -> None:
+        self._version = version
         self._by_name: dict[str, list[tuple[Ids, T]]] = {}
         for ids, thing in things:
             for name in ids.names():
                 self._by_name.setdefault(name, []).append((ids, thing))
 
-    def get(self, ids: Ids) -> T | None:
-        """The thing of a paper: the first whose names do not contradict, if there is such a one."""
+    def get(self, ids: Ids, version: str = "") -> T | None:
+        """The thing of a paper: the first whose names do not contradict, if there is such a one.
+
+        Of several texts the one in this *version*, if there is such a one.
+        """
+
+        def unlike(found: tuple[Ids, T]) -> tuple[bool, bool]:
+            return bool(found[0].clash(ids)), self._version(found[1]) != version
+
         sharing = (found for name in ids.names() for found in self._by_name.get(name, ()))
-        best = min(sharing, key=lambda found: bool(found[0].clash(ids)), default=None)
+        best = min(sharing, key=unlike, default=None)
         return best[1] if best else None
 
 
 def compare(lock: Lock, rows: Iterable[Harvested]) -> Differences:
     """What became of a lock's papers since; papers are the same when they share a name."""
-    places = ByName((was.ids, place) for place, was in enumerate(lock.papers))
+    papers = lock.papers
+    places = ByName(
+        ((was.ids, place) for place, was in enumerate(papers)), lambda at: papers[at].version
+    )
     found: dict[str, list[Difference]] = {name: [] for name in _CHANGES}
     seen: set[int] = set()
     pending = unseen = same = 0
     for row in rows:
-        place = places.get(row.paper.ids)
+        place = places.get(row.paper.ids, row.version)
         if place is not None:
             seen.add(place)
         if row.state == "pending":
@@ -324,8 +360,10 @@ def compare(lock: Lock, rows: Iterable[Harvested]) -> Differences:
 
 def _changes(before: Locked, after: Locked) -> list[str]:
     names = []
-    worth = ("", "abstract", "full_text").index
-    if worth(after.kind) != worth(before.kind):
+    worth = ("", "record", "abstract", "full_text").index
+    if (before.kind, after.kind) == ("abstract", "record"):
+        pass  # older locks called it an abstract where there was none
+    elif worth(after.kind) != worth(before.kind):
         names.append("gained" if worth(after.kind) > worth(before.kind) else "lost")
     elif before.sha256 and after.sha256 and before.sha256 != after.sha256:
         names.append("changed")

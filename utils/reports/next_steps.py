@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ..job import Job
 from .figures import Figures
-from .labels import counted
+from .labels import ASIDE, counted
 from .lock_file import NAME as LOCK
 from .tables import NOT_RETRIEVED
 
@@ -20,6 +20,7 @@ BY_HAND = (
     "captcha",
     "bot_check",
     "cookie_wall",
+    "refused",
     "wrong_paper",
     "abstract_only",
 )
@@ -57,12 +58,22 @@ def next_steps(job: Job, figures: Figures) -> list[Step]:
             "again: every PDF is matched to its paper, checked, and filed as added by hand."
         )
         steps.append(Step("Fetch the rest by hand", words, again))
-    if abstracts := figures.states["abstract"]:
+    lacking = [state for state in ("abstract", "record") if figures.states[state]]
+    if lacking:
+        number = counted(sum(figures.states[state] for state in lacking), "paper")
         words = (
-            f"{counted(abstracts, 'paper')} with an abstract only: embargoes end and authors "
+            f"{number} with an abstract or a record only: embargoes end and authors "
             "deposit copies, so a second look in some months finds more."
         )
-        steps.append(Step("Look again later", words, f"{again} --retry abstract"))
+        steps.append(Step("Look again later", words, f"{again} --retry {','.join(lacking)}"))
+    if stand_ins := [version for version in ASIDE if figures.versions[version]]:
+        number = counted(sum(figures.versions[version] for version in stand_ins), "text")
+        words = (
+            f"{number} not the published version. Papers whose published version was asked for "
+            "may have it by now; the texts that are here stay."
+        )
+        command = f"{again} --retry {','.join(stand_ins)}"
+        steps.append(Step("Look for the published versions", words, command))
     words = (
         f"{LOCK} names every paper and the checksum of its text. With it, a colleague builds "
         "the same corpus and sees what changed since."

@@ -20,6 +20,7 @@ from markupsafe import Markup
 from ..job import Job
 from ..paper import now
 from ..plain_text import clean_text, one_line
+from ..versions import NAMES
 from . import charts, findings, labels
 from .charts import Bar, bar
 from .figures import STATES, Figures, Split
@@ -57,6 +58,7 @@ def page(job: Job, figures: Figures, flow: Flow, references: Sequence[str] = ())
         "reason": reason_for,
     }
     jinja.globals |= {"links": links, "best_link": best_link, "shelf_link": shelf_link}
+    jinja.globals |= {"aside": {version: NAMES[version] for version in labels.ASIDE}}
     style = (_TEMPLATES / "report.css").read_text("utf-8")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     return jinja.get_template("report.html").render(
@@ -88,6 +90,7 @@ def _sections(job: Job, figures: Figures) -> dict[str, Any]:
         "journals_finding": findings.of_journals(figures, _MOST_JOURNALS),
         "sources": _sources(figures),
         "sources_finding": findings.of_sources(figures),
+        "versions_finding": findings.of_versions(figures),
         "routes": _routes(figures),
         "licenses": _licenses(figures),
         "licenses_finding": findings.of_licenses(figures),

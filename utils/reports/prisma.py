@@ -17,6 +17,7 @@ from html import escape
 from ..job import Job
 from ..plain_text import clean_text
 from .figures import Figures
+from .labels import ASIDE
 from .reasons import reason_for
 from .text_width import text_width, wrapped
 
@@ -80,7 +81,7 @@ def flow(job: Job, figures: Figures) -> Flow:
                 Box("dbr_sought_reports", stage, "Reports sought for retrieval", sought),
                 Box(_MISSING, stage, "Reports not retrieved", sought - retrieved, why),
             ),
-            (Box("reports_retrieved", stage, "Reports retrieved", retrieved), None),
+            (Box("reports_retrieved", stage, "Reports retrieved", retrieved, _how(figures)), None),
             (
                 Box("dbr_assessed", stage, "Reports assessed for eligibility"),
                 Box("dbr_excluded", stage, "Reports excluded, with reasons"),
@@ -103,6 +104,13 @@ def _identification(job: Job, sought: int) -> tuple[Box, Box]:
         Box("database_results", stage, "Records identified", identified, ((origin, identified),)),
         Box("duplicates", stage, title, job.duplicates + left_out, tuple(removed)),
     )
+
+
+def _how(figures: Figures) -> tuple[tuple[str, int], ...]:
+    """What a reader must know of the reports that count as retrieved."""
+    told = [(words, figures.versions[version]) for version, words in ASIDE.items()]
+    told.append(("Accepted by hand", figures.by_hand.total))
+    return tuple((words, n) for words, n in told if n)
 
 
 def _why(figures: Figures) -> tuple[tuple[str, int], ...]:

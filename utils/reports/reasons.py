@@ -45,6 +45,11 @@ _REASONS = {
         "The site shows a consent page instead of the paper.",
         "Open the link in your browser and answer the question. " + _BY_HAND,
     ),
+    "refused": Reason(
+        "Refused",
+        "The site turned the program away (HTTP 401 or 403) without saying more.",
+        "Open the link in your browser or through your library, or try again later. " + _BY_HAND,
+    ),
     "scanned": Reason(
         "Scanned pages only",
         "A PDF was found, but it holds pictures of pages and no text.",
@@ -54,6 +59,11 @@ _REASONS = {
         "A different paper came",
         "What the link led to is not the paper that was asked for, so it was not kept.",
         "Open the link and check; the address is probably wrong at its source. " + _BY_HAND,
+    ),
+    "by_hand": Reason(
+        "Rejected by hand",
+        "Somebody looked at the text that is offered, and said that it is not the paper.",
+        "The detail says why. " + _BY_HAND,
     ),
     "partial": Reason(
         "Only part of the text",

@@ -18,6 +18,7 @@ NOT_RETRIEVED = "not_retrieved.csv"
 COLUMNS = (
     *("number", "asked", "state", "pmid", "pmcid", "doi", "arxiv", "title", "year", "journal"),
     *("license", "source", "via", "retracted", "reason", "detail", "file", "sha256", "ended_at"),
+    "version",
 )
 MISSING_COLUMNS = (
     *("number", "asked", "state", "reason", "sentence", "link", "doi_link", "pubmed_link"),
@@ -45,6 +46,7 @@ def papers_table(folder: Path) -> Iterator[Add]:
                     "file": row.file,
                     "sha256": row.sha256,
                     "ended_at": row.ended_at,
+                    "version": row.version,
                 }
             )
 
@@ -57,7 +59,7 @@ def not_retrieved_table(folder: Path) -> Iterator[Add]:
     with _table(folder / NOT_RETRIEVED, MISSING_COLUMNS) as write:
 
         def add(row: Harvested) -> None:
-            if row.state not in ("abstract", "failed"):
+            if row.state not in ("abstract", "record", "failed"):
                 return
             at = {link.site: link.url for link in links(row.paper.ids)}
             write(

@@ -115,6 +115,6 @@ SOURCE = Source(
     ),
     routes=(
         Route("jina", ("doi",), one_by_one(read)),
-        Route("jina_search", ("doi", "pmid"), one_by_one(search), key="jina_api_key"),
+        Route("jina_search", ("doi", "pmid"), one_by_one(search), key="jina_api_key", version=""),
     ),
 )

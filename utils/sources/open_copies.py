@@ -1,33 +1,35 @@
 """From the links of an open-access locator to what lies behind them.
 
 Unpaywall and OpenAlex both name the places where a DOI has an open copy, in nearly the same words:
-the best first, a PDF before the page that leads to it, each with its license.
+the best first, a PDF before the page that leads to it, each with its license and version.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..errors import Miss
 from ..identifiers import Ids
-from ..paper import Fetched
+from ..paper import Fetched, Version
 from ..web import Web
 from .publisher import pages_at
 
 MOST = 4
 """Copies of one paper that are asked for."""
 
+_LATER: dict[Version, int] = {"accepted": 1, "preprint": 2}
 _ARXIV = re.compile(r"https?://(?:www\.|export\.)?arxiv\.org/", re.I)
 
 
 @dataclass(frozen=True, slots=True)
 class OpenCopy:
-    """A link to a copy, and the license it is said to have there."""
+    """A link to a copy, and the license and version it is said to have there."""
 
     url: str
     license: str = ""
+    version: Version = ""
 
     @property
     def place(self) -> str:
@@ -36,11 +38,11 @@ class OpenCopy:
 
 
 def different(copies: Iterable[OpenCopy]) -> list[OpenCopy]:
-    """Each place once, where it came first."""
+    """Each place once, where it came first; accepted manuscripts and preprints last."""
     places: dict[str, OpenCopy] = {}
     for copy in copies:
         places.setdefault(copy.place, copy)
-    return list(places.values())
+    return sorted(places.values(), key=lambda copy: _LATER.get(copy.version, 0))
 
 
 def what_lies_at(
@@ -49,7 +51,8 @@ def what_lies_at(
     """What lies at each of the *copies*; see `publisher.pages_at`."""
     for copy in copies:
         url = _for_programs(copy.url, web)
-        yield from pages_at(url, web, source=source, via=via, license_=copy.license)
+        for found in pages_at(url, web, source=source, via=via, license_=copy.license):
+            yield replace(found, version=copy.version) if isinstance(found, Fetched) else found
 
 
 def _for_programs(url: str, web: Web) -> str:

@@ -59,6 +59,7 @@ def from_cloud(paper: Paper, web: Web) -> Iterator[Fetched]:
         retracted=bool(record.get("is_retracted")),
         verified=bool(md5),
         ids=_ids(record),
+        version="accepted" if record.get("is_manuscript") is True else "",
     )
 
 

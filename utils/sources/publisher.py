@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from urllib.parse import quote, urljoin
 
-from ..errors import Miss, NotOffered
+from ..errors import BadContent, Miss, NotOffered
 from ..paper import Fetched, Paper
 from ..web import Answer, Rate, Web
 from .source import Route, Source, one_by_one
@@ -89,8 +89,9 @@ def _open(url: str, web: Web) -> Answer:
     if answer.status in _CLOSED_DOORS:
         answer = web.get(url, plain=True, allow=_CLOSED_DOORS)
     if answer.status in _CLOSED_DOORS and not answer.body.strip():
-        msg = f"{answer.host} answered {answer.status}."
-        raise NotOffered(msg, status=answer.status)
+        msg = f"{answer.host} refused: HTTP {answer.status}, and nothing else."
+        hint = "Open it in a browser or through a library, or try again later."
+        raise BadContent(msg, hint, verdict="refused", status=answer.status)
     return answer
 
 

@@ -14,7 +14,7 @@ from functools import wraps
 
 from ..errors import Miss
 from ..identifiers import IdName, Ids
-from ..paper import Fetched, Paper, SearchResult, paper_from
+from ..paper import Fetched, Paper, SearchResult, Version, paper_from
 from ..web import Rate, Web
 
 
@@ -77,7 +77,8 @@ class Route:
     settings field of a key without which it is not offered. ``fetch`` takes up to ``batch`` papers
     and yields what the site sent for each, best first, or a `Miss` for a candidate that could not
     be had: the ladder judges each and stops asking when all are found. A `Miss` that is raised
-    is about all papers of the batch.
+    is about all papers of the batch. ``version`` is that of the texts that do not say it
+    themselves; empty where there is none to expect.
     """
 
     via: str
@@ -85,6 +86,7 @@ class Route:
     fetch: Callable[[Sequence[Paper], Web], Iterator[tuple[Paper, Fetched | Miss]]]
     key: str = ""
     batch: int = 1
+    version: Version = "published"
 
 
 def one_by_one(

@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from ..errors import Miss, NotOffered
 from ..paper import Fetched, Paper
+from ..versions import by_locator
 from ..web import Rate, Web
 from .loose_json import mapping, mappings, text
 from .open_copies import MOST, OpenCopy, different, what_lies_at
@@ -58,10 +59,10 @@ def _record(doi: str, web: Web) -> dict[str, Any]:
 
 
 def _copies(record: Mapping[str, Any]) -> list[OpenCopy]:
-    """The best first, and a PDF before the page that leads to it."""
+    """The best first of each version (see `different`), a PDF before the page that leads to it."""
     best = mapping(record.get("best_oa_location"))
     return different(
-        OpenCopy(link, text(place.get("license")))
+        OpenCopy(link, text(place.get("license")), by_locator(place.get("version")))
         for place in [best, *mappings(record.get("oa_locations"))]
         for name in ("url_for_pdf", "url_for_landing_page", "url")
         if (link := text(place.get(name)))
@@ -74,5 +75,5 @@ SOURCE = Source(
     service="unpaywall",
     label="DOI",
     rates=(Rate("unpaywall", ("unpaywall",), every=0.1),),
-    routes=(Route("unpaywall", ("doi",), one_by_one(open_copies)),),
+    routes=(Route("unpaywall", ("doi",), one_by_one(open_copies), version=""),),
 )

@@ -1,21 +1,25 @@
 """Reading what others put on the shelf: the older program's folders, copies, files dropped in.
 
-Such a file is taken as it is, never rewritten. Whether it is a full text or an abstract is read
-from its content; empty files and saved error pages are not taken, nor a file whose text says
-that it is another paper than its name suggests (two DOIs may share a sanitised name).
+Such a file is taken as it is, never rewritten. An abstract is told by its labels; everything else
+is judged as a download is, and what fails (a sign-in page, an error page) is listed as
+``rejected``, with the verdict. Not taken are empty files, and those whose text says that they are
+another paper than their name suggests (two DOIs may share a sanitised name).
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from .. import formats
+from ..formats.judging import Judged, Read, judged_foreign
 from ..identifiers import Ids
-from ..paper import Author, Kind, Paper, StoredPaper, Verdict
+from ..paper import Author, Kind, Paper, StoredPaper
 from ..plain_text import clean_text, one_line
 from . import file_names, paper_file
-from .records import ADOPTED, Record, sha256
+from .records import ADOPTED, WITHOUT_TEXT, Record, sections_of, sha256
 
 _LABEL = re.compile(
     r"^[#>*\t -]*(Title|Authors?|Journal|Year|Published|PMID|DOI|PMCID|PMC ID)\**[ \t]*:\**"
@@ -29,26 +33,16 @@ _NO_FULL_TEXT = re.compile(
     r"|abstract[ -]only|only the abstract|\[No abstract available\]",
     re.I,
 )
-_ERROR_PAGE = re.compile(
-    r"returned error [45]\d\d|just a moment\.\.\.|attention required|verify(?:ing)? you are "
-    r"(?:a )?human|are you a robot|captcha|access (?:to this page has been )?denied|403 forbidden"
-    r"|(?:404|page) (?:could )?not (?:be )?found|enable javascript and cookies|\b50[0234] (?:bad "
-    r"gateway|service|gateway|internal)|security verification|\"code\": ?[45]\d\d",
-    re.I,
-)
 _DOI = re.compile(r"10\.\d{4,9}(?:\.\d+)*/[^\s\"'<>|\]}]+")
-VERDICT: dict[Kind, Verdict] = {"full_text": "full_text", "abstract": "abstract_only"}
-"""How a text is judged that was never fetched, only found."""
-_SHORTEST = 200
-_LONGEST_ERROR_PAGE = 4000
 _LONGEST_ABSTRACT = 12_000
 _LONGEST_FILE = 50_000_000
 
 
-def adopt(path: Path, asked: Ids) -> Record | None:
-    """The record of a file we did not write; None if it is no paper or not the one *asked* for.
+def adopt(path: Path, asked: Ids, read: Read = formats.read) -> Record | None:
+    """The record of a file we did not write; None if it is empty or not the one *asked* for.
 
-    *asked* may be empty: then the file must say itself which paper it is.
+    *asked* may be empty: then the file must say itself which paper it is. *read* may be one that
+    reads in other processes.
 
     Raises
     ------
@@ -63,13 +57,40 @@ def adopt(path: Path, asked: Ids) -> Record | None:
         if asked and (ours.ids.clash(asked) or not ours.ids.shares(asked)):
             return None
         return _returned(path, data, ours) if ours.ids and ours.body.strip() else None
-    kind = kind_of(text)
-    ids = _identified(path.name, text, asked) if kind else Ids()
-    return _taken(path, data, text, kind, ids) if kind and ids else None
+    if is_blank(text) or not (ids := _identified(path.name, text, asked)):
+        return None
+    return _taken(path, data, text, ids, read)
 
 
-def kind_of(text: str) -> Kind | None:
-    """Full text or abstract, judged from the content; None for what is no paper."""
+def is_blank(text: str) -> bool:
+    """Whether there is nothing in a file that anybody could miss."""
+    return not text.removeprefix("\ufeff").strip()
+
+
+def of_foreign(stored: StoredPaper, text: str, read: Read = formats.read) -> StoredPaper:
+    """*stored* with what a text of somebody else's is, seen beside what is known of its paper."""
+    if _is_abstract(text):
+        kind: Kind = "abstract" if _foreign_abstract(text) else "record"
+        said = replace(stored, kind=kind, verdict=WITHOUT_TEXT[kind], evidence="", judges=0)
+    else:
+        said = judged_as(stored, judged_foreign(text, stored.paper, read))
+    return replace(said, via=ADOPTED)
+
+
+def judged_as(stored: StoredPaper, seen: Judged) -> StoredPaper:
+    """*stored* as today's judges see its text."""
+    kind: Kind = "full_text" if seen.document else "rejected"
+    return replace(
+        stored,
+        kind=kind,
+        verdict=seen.verdict,
+        evidence=one_line(seen.evidence),
+        judges=formats.JUDGES,
+    )
+
+
+def _is_abstract(text: str) -> bool:
+    """Whether it is an abstract under labels, as the older program wrote them."""
     stripped = text.strip().removeprefix("\ufeff")
     labels = {match[1].lower() for match in _LABEL.finditer(stripped[:4000])}
     if (
@@ -79,15 +100,8 @@ def kind_of(text: str) -> Kind | None:
         and not _JINA.search(stripped[:4000])
     ):
         sections = len(re.findall(r"^#{1,3} ", stripped, re.M))
-        if _NO_FULL_TEXT.search(stripped) or sections <= 2:
-            return "abstract"
-    if len(stripped) < _SHORTEST or "\x00" in stripped[:1000]:
-        return None
-    if stripped[:200].lower().startswith(("<!doctype", "<html", "<?xml", "%pdf", "{")):
-        return None
-    if len(stripped) < _LONGEST_ERROR_PAGE and _ERROR_PAGE.search(stripped):
-        return None
-    return "full_text"
+        return bool(_NO_FULL_TEXT.search(stripped)) or sections <= 2
+    return False
 
 
 def _identified(name: str, text: str, asked: Ids) -> Ids:
@@ -139,7 +153,7 @@ def _trimmed(doi: str) -> str:
 
 def _same_file(text: str, name: str) -> set[str]:
     """The DOIs a text names that would all be filed under *name*."""
-    wanted = name.removesuffix(".txt").removesuffix("_abstract").lower()
+    wanted = file_names.bare(name).lower()
     found = {_trimmed(match[0]) for match in _DOI.finditer(text)}
     return {doi for doi in found if file_names.traditional(doi) == wanted}
 
@@ -168,16 +182,17 @@ def _returned(path: Path, data: bytes, ours: paper_file.PaperFile) -> Record:
         saved_at=_modified(path),
     )
     stored = ours.filled_into(plain)
+    stored = replace(stored, sections=sections_of(data.decode("utf-8", "replace"), stored))
     return Record(stored, order=path.stat().st_mtime_ns, words=len(ours.body.split()))
 
 
-def _taken(path: Path, data: bytes, text: str, kind: Kind, ids: Ids) -> Record:
+def _taken(path: Path, data: bytes, text: str, ids: Ids, read: Read) -> Record:
     label: dict[str, str] = {}
     for name, value in _LABEL.findall(text[:4000]):
         label.setdefault(name.lower().rstrip("s"), one_line(value))
     heading = re.search(r"^#{1,2} (.+)$", text, re.M)
     title = label.get("title") or (one_line(heading[1]) if heading else "")
-    abstract = _foreign_abstract(text) if kind == "abstract" else ""
+    abstract = _foreign_abstract(text) if _is_abstract(text) else ""
     paper = Paper(
         ids=ids,
         title=title,
@@ -188,14 +203,17 @@ def _taken(path: Path, data: bytes, text: str, kind: Kind, ids: Ids) -> Record:
     )
     stored = StoredPaper(
         paper=paper,
-        kind=kind,
+        kind="full_text",
         path=str(path),
         source="Cache",
         via=ADOPTED,
         sha256=sha256(data),
-        verdict=VERDICT[kind],
         saved_at=_modified(path),
     )
+    stored = of_foreign(stored, text, read)
+    if stored.kind == "rejected":  # its words are not the paper's, its title least of all
+        stored = replace(stored, paper=Paper(ids))
+    stored = replace(stored, sections=sections_of(text, stored))
     return Record(stored, order=path.stat().st_mtime_ns, words=len(text.split()))
 
 

@@ -1,7 +1,8 @@
 """The catalogue: SQLite beside the files, so that a paper is found by any of its names at once.
 
-Files are the truth and this is an index over them. ``names`` maps every identifier to one entry;
-``words`` is the full-text index over title and abstract, where SQLite was built with FTS5.
+Files are the truth and this is an index over them. ``names`` maps every identifier to the texts of
+one paper (of each version there may be one), each an entry of its own; ``words`` is the full-text
+index over title and abstract, where SQLite was built with FTS5.
 
 WAL lets readers go on while somebody writes. ``synchronous=FULL`` costs one flush per save, next
 to six for the paper's files, and keeps a promise: a paper reported as saved is found by every
@@ -18,9 +19,10 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import NamedTuple, cast, get_args
 
 from ..errors import StoreFailed
+from ..paper import Kind
 from ..plain_text import encodable
 from ..safe_files import alone, disk
 from . import schema
@@ -55,6 +57,7 @@ class NewEntry(NamedTuple):
 
     file: str
     kind: str
+    version: str
     year: str
     journal: str
     retracted: bool
@@ -65,6 +68,13 @@ class NewEntry(NamedTuple):
     record: str
 
 
+# Texts of papers that have another one nearer to the published version.
+_ASIDE = """SELECT count(DISTINCT papers.id) FROM papers
+    JOIN names ON names.paper = papers.id
+    JOIN names AS same ON same.name = names.name AND same.paper <> papers.id
+    JOIN papers AS better ON better.id = same.paper
+    WHERE papers.version = 'preprint'
+        OR (papers.version = 'accepted' AND better.version <> 'preprint')"""
 _ENTRY = "papers.id, papers.file, papers.size, papers.mtime_ns, papers.record"
 
 
@@ -255,11 +265,12 @@ class Catalogue:
         marks = ",".join("?" * len(names))
         query = (
             f"SELECT names.name, {_ENTRY} FROM names JOIN papers ON papers.id = names.paper "  # noqa: S608 - only question marks are put in
-            f"WHERE names.name IN ({marks})"
+            f"WHERE names.name IN ({marks}) ORDER BY papers.id"
         )
         with self._speaking():
-            found = {row[0]: Entry(*row[1:]) for row in self.connection().execute(query, names)}
-        return list({found[name].id: found[name] for name in names if name in found}.values())
+            rows = self.connection().execute(query, names).fetchall()
+        rows.sort(key=lambda row: names.index(row[0]))
+        return list({row[1]: Entry(*row[1:]) for row in rows}.values())
 
     def by_file(self, file: str) -> Entry | None:
         """The entry whose file has this name, upper and lower case alike."""
@@ -285,12 +296,19 @@ class Catalogue:
         return bool(self._fts)
 
     def counts(self) -> dict[str, int]:
-        """Papers by kind, and how many are retracted."""
-        query = "SELECT kind, count(*), sum(retracted) FROM papers GROUP BY kind"
-        found = {str(kind): (n, bad) for kind, n, bad in self._rows(query)}
-        made = {kind: int(str(found.get(kind, (0, 0))[0])) for kind in ("full_text", "abstract")}
-        retracted = sum(int(str(bad)) for _, bad in found.values())
-        return {"papers": sum(made.values()), **made, "retracted": retracted}
+        """Papers, texts by kind, full texts of two versions, and how many texts are retracted."""
+        query = "SELECT kind, version, count(*), sum(retracted) FROM papers GROUP BY kind, version"
+        kinds = dict.fromkeys(get_args(Kind), 0)
+        versions: dict[str, int] = {"preprint": 0, "accepted": 0}
+        retracted = 0
+        for kind, version, n, bad in cast("list[tuple[Kind, str, int, int]]", self._rows(query)):
+            kinds[kind] += n
+            retracted += bad
+            if kind == "full_text" and version in versions:
+                versions[version] += n
+        again = int(str(self._rows(_ASIDE)[0][0]))
+        papers = sum(kinds.values()) - again
+        return {"papers": papers, **kinds, **versions, "retracted": retracted}
 
     def lines(self) -> Iterator[str]:
         """The lines of the index files, the oldest paper first."""
@@ -302,6 +320,19 @@ class Catalogue:
         """Every entry, the oldest first."""
         query = f"SELECT {_ENTRY} FROM papers ORDER BY filed, file"  # noqa: S608
         return [Entry(*row) for row in self._rows(query)]  # type: ignore[arg-type]
+
+    def files(self, kinds: Sequence[str]) -> list[str]:
+        """The files of these kinds, the oldest first."""
+        marks = ",".join("?" * len(kinds))
+        query = f"SELECT file FROM papers WHERE kind IN ({marks}) ORDER BY filed, file"  # noqa: S608
+        return [str(row[0]) for row in self._rows(query, tuple(kinds))]
+
+    def unjudged(self, judges: int) -> int:
+        """How many texts other judges than those of version *judges* spoke about, or none."""
+        query = """SELECT count(*) FROM papers WHERE kind IN ('full_text', 'rejected')
+            AND coalesce(json_extract(record, '$.stored.judges'), 0) <> ?
+            AND json_extract(record, '$.stored.verdict') <> 'by_hand'"""
+        return int(str(self._rows(query, (judges,))[0][0]))
 
     def newest(self) -> int:
         """The highest order given so far."""
@@ -318,8 +349,17 @@ class Catalogue:
 
     # -- writing -----------------------------------------------------------------------------
 
-    def put(self, new: NewEntry, names: Sequence[str], replacing: int | None = None) -> int:
-        """Write one entry. Its *names* point to it from now on, whoever had them before."""
+    def put(
+        self,
+        new: NewEntry,
+        names: Sequence[str],
+        replacing: int | None = None,
+        beside: Sequence[int] = (),
+    ) -> int:
+        """Write one entry. Its *names* point to it from now on, whoever had them before.
+
+        They go on to point to the entries *beside* it: other texts of the same paper.
+        """
         with self.writing() as connection:
             marks = ",".join("?" * len(new))
             if replacing is None:
@@ -333,6 +373,9 @@ class Catalogue:
                 connection.execute(f"UPDATE papers SET {columns} WHERE id = ?", (*new, number))  # noqa: S608
             if self.fts:
                 connection.execute(_LEARN, (number,))
+            others = ",".join("?" * len(beside))
+            taken = f"DELETE FROM names WHERE name = ? AND paper NOT IN ({others})"  # noqa: S608
+            connection.executemany(taken, [(name, *beside) for name in names])
             connection.executemany(
                 "INSERT OR REPLACE INTO names VALUES (?, ?)", [(name, number) for name in names]
             )

@@ -13,19 +13,22 @@ import re
 
 from ..errors import BadRequest
 from ..identifiers import EXAMPLES, Ids
-from ..paper import Kind
+from ..paper import Kind, Version
 from ..plain_text import encodable
 
 LONGEST = 200
 """Bytes of a stem; file systems allow 255 for the whole name with its endings."""
 
 _LONGEST_NAME = 255
+_MARKED: tuple[Version, ...] = ("accepted", "preprint")
+ENDINGS: dict[Kind, str] = {"abstract": "_abstract", "record": "_record"}
+"""What the names of files without a full text end in."""
 _UNSAFE = re.compile(r"[^A-Za-z0-9._()\[\]{};,+=@#&'!~$%^` -]")
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.I)
 
 
-def stem(ids: Ids, kind: Kind = "full_text") -> str:
-    """The file name without ``.txt``.
+def stem(ids: Ids, kind: Kind = "full_text", version: Version = "") -> str:
+    """The file name without ``.txt``; *version* is named in that of a text beside the published.
 
     >>> stem(Ids(doi="10.1038/nature12345"))
     '10.1038_nature12345'
@@ -33,6 +36,10 @@ def stem(ids: Ids, kind: Kind = "full_text") -> str:
     'pmid_10492251_abstract'
     >>> stem(Ids(doi="10.1002/a<b>"))
     '10.1002_a_b_-d41de045'
+    >>> stem(Ids(doi="10.1000/a"), version="accepted")
+    '10.1000_a_accepted'
+    >>> stem(Ids(doi="10.1000/a", arxiv="2601.00001"), version="preprint")
+    'arxiv_2601.00001'
 
     Raises
     ------
@@ -41,9 +48,13 @@ def stem(ids: Ids, kind: Kind = "full_text") -> str:
     """
     if not ids:
         raise BadRequest("A paper without any identifier cannot be filed.", EXAMPLES)
-    if kind == "abstract":
+    if kind in ENDINGS:
         by_pmid = f"pmid_{ids.pmid}" if ids.pmid else ""
-        return ((by_pmid and safe(by_pmid)) or stem(ids)) + "_abstract"
+        return ((by_pmid and safe(by_pmid)) or stem(ids)) + ENDINGS[kind]
+    if version == "preprint" and ids.arxiv:
+        return stem(Ids(arxiv=ids.arxiv))
+    if version in _MARKED:
+        return f"{stem(ids)}_{version}"
     name, _, value = ids.key.partition(":")
     return safe(value if name == "doi" else f"{name}_{value}")
 
@@ -81,8 +92,9 @@ def candidates(ids: Ids) -> list[str]:
     stems += [
         safe(f"{kind}_{value}") for kind, _, value in map(_split, ids.names()) if kind != "doi"
     ]
-    stems += [f"{name}_abstract" for name in stems]
-    return [f"{name}.txt" for name in dict.fromkeys(stems) if _openable(name)]
+    endings = ("", *(f"_{version}" for version in _MARKED), *ENDINGS.values())
+    named = [f"{name}{ending}" for ending in endings for name in stems]
+    return [f"{name}.txt" for name in dict.fromkeys(named) if _openable(name)]
 
 
 def _split(name: str) -> tuple[str, str, str]:
@@ -91,6 +103,18 @@ def _split(name: str) -> tuple[str, str, str]:
 
 def _openable(name: str) -> bool:
     return len(name.encode("utf-8", "replace")) <= 240 and not re.search(r"[/\\\x00]|^\.", name)
+
+
+def bare(name: str) -> str:
+    """A file's name without what says of which kind it is.
+
+    >>> bare("pmid_7_abstract.txt"), bare("pmid_7_record.txt"), bare("pmid_7.txt")
+    ('pmid_7', 'pmid_7', 'pmid_7')
+    """
+    name = name.removesuffix(".txt")
+    for ending in ENDINGS.values():
+        name = name.removesuffix(ending)
+    return name
 
 
 def plain(name: str) -> bool:
@@ -111,7 +135,7 @@ def ids_from(name: str) -> Ids:
     >>> ids_from("10.1002_a_b.txt")
     Ids(doi='', pmid='', pmcid='', arxiv='', s2='')
     """
-    base = name.removesuffix(".txt").removesuffix("_abstract")
+    base = bare(name)
     if match := re.fullmatch(r"pmid_([1-9]\d{0,7})", base):
         return Ids(pmid=match[1])
     if match := re.fullmatch(r"pmcid_(PMC[1-9]\d*)", base):

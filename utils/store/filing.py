@@ -12,23 +12,34 @@ import contextlib
 import gzip
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import cast
+from typing import cast, get_args
 
 from .. import safe_files
 from ..identifiers import Ids
-from ..paper import Fetched, Media, Paper
+from ..paper import Attempt, Fetched, Media, Paper
+from ..versions import fitness, only_a_preprint
 from . import adoption, file_names, index_files, paper_file
 from .catalogue import Catalogue, Entry, NewEntry
-from .records import ADOPTED, Kept, Record, joined, sha256, writable
+from .records import (
+    ADOPTED,
+    WITHOUT_TEXT,
+    Kept,
+    Record,
+    joined,
+    of_one_paper,
+    sections_of,
+    sha256,
+    writable,
+)
 
 log = logging.getLogger(__name__)
 
 _SMALL = 200
 """Entries up to which a changed row has the index files written anew at once."""
-MEDIA = ("jats", "html", "pdf", "markdown")
+MEDIA = get_args(Media)
 
 Render = Callable[[Record], str]
 Same = tuple[tuple[Entry, Record], ...]
@@ -78,9 +89,9 @@ class Filing:
             data = render(plan.record).encode("utf-8", "replace")
             return self._written(replace(plan.record, written=sha256(data)), data, plan.same)
 
-        return self._announced(lambda: self.plan(new), carry_out)
+        return self.announced(lambda: self.plan(new), carry_out)
 
-    def _announced(self, plan: Callable[[], Plan], carry_out: Callable[[Plan], Record]) -> Record:
+    def announced(self, plan: Callable[[], Plan], carry_out: Callable[[Plan], Record]) -> Record:
         """Have it noted which file is about to change, then change it."""
         while True:
             with self.catalogue.writing():
@@ -97,7 +108,7 @@ class Filing:
     def _entered(self, plan: Plan) -> Record:
         """Enter a file that stays as it is, but for the notice of a retraction."""
         record = plan.record
-        if _newly_retracted(plan) and (data := self._with_notice(record)):
+        if _newly_retracted(plan) and (data := self._headed(record)):
             # Not ours to vouch for if a hand was at the file since we wrote it.
             untouched = sha256(self.bytes_of(record)) == record.written
             written = sha256(data) if untouched else record.written
@@ -105,6 +116,16 @@ class Filing:
         self.write_record(record)
         self.enter(record, plan.same)
         return record
+
+    def restated(self, plan: Plan) -> Record:
+        """Enter what is said anew of a text that stays; in a file of ours its header, too."""
+        record = plan.record
+        before = self.bytes_of(record)
+        after = self._headed(record) if record.stored.via != ADOPTED else None
+        if after is None or after == before:
+            return self._entered(plan)
+        written = sha256(after) if sha256(before) == record.written else record.written
+        return self._written(replace(record, written=written), after, plan.same)
 
     def _written(self, record: Record, data: bytes, same: Same) -> Record:
         record = vouched(record, data)
@@ -124,8 +145,8 @@ class Filing:
             if media != record.media:
                 safe_files.remove(self.raw / replace(record, media=media).raw)
 
-    def _with_notice(self, record: Record) -> bytes | None:
-        """A paper of ours was retracted since: its file must say so in its first line."""
+    def _headed(self, record: Record) -> bytes | None:
+        """A file of ours with its header anew: a retraction stands in its first line."""
         found = paper_file.parse(self.read(record))
         if found is None:
             return None
@@ -142,7 +163,7 @@ class Filing:
     def learn(self, record: Record, paper: Paper) -> Record:
         """Add what is now known about a stored paper; entries that prove to be one are joined."""
         known = record.of(joined(paper, record.stored.paper))
-        return self._announced(
+        return self.announced(
             lambda: self._plan_entry(replace(known, order=self._next()), fresh=True), self._entered
         )
 
@@ -154,13 +175,22 @@ class Filing:
             self.note_change(None)
         return record
 
+    def told(self, file: str, attempts: Sequence[Attempt]) -> Record | None:
+        """Have a text's record say what was tried; None if the text is gone."""
+        with self.catalogue.writing():
+            if (entry := self.catalogue.by_file(file)) is None:
+                return None
+            record = Record.from_json(entry.record, self.folder)
+            stored = writable(replace(record.stored, attempts=tuple(attempts)))
+            return self.amend(entry, replace(record, stored=stored))
+
     # -- planning ----------------------------------------------------------------------------
 
     def plan(self, new: Record) -> Plan:
         """What filing *new* will do, as things stand now."""
-        same = self.same(new.ids)
-        paper = _united(new.stored.paper, same, fresh=True)
-        new = replace(new.of(paper), order=self._next())
+        same = self.rivals(new)
+        paper = self._united(new.stored.paper, same, fresh=True)
+        new = replace(new.of(paper), order=self._next(), refused=_refused(new, same))
         there = [record for _, record in same if Path(record.stored.path).is_file()]
         best = max(there, key=lambda record: record.rank, default=None)
         if best is not None and best.rank > new.rank:
@@ -168,17 +198,19 @@ class Filing:
         if best is not None and best.stored.kind == new.stored.kind:
             name = best.file
         else:
-            name = self._free_name(paper.ids, new, {record.file for _, record in same})
+            ours = {record.file for _, record in same if record.stored.kind != "rejected"}
+            name = self._free_name(new, ours)
         stored = replace(new.stored, path=str(self.folder / name))
         return Plan(replace(new, stored=stored), writes=True, same=same)
 
     def _plan_entry(self, found: Record, fresh: bool) -> Plan:
-        same = self.same(found.ids)
-        paper = _united(found.stored.paper, same, fresh)
+        same = self.rivals(found)
+        paper = self._united(found.stored.paper, same, fresh)
         known = [record for _, record in same if record.file != found.file]
         best = max([found, *known], key=lambda record: (record.rank, record is not found))
         order = max(found.order, *(record.order for _, record in same), 0)
-        return Plan(replace(best.of(paper), order=order), writes=False, same=same)
+        best = replace(best.of(paper), order=order, refused=_refused(found, same))
+        return Plan(best, writes=False, same=same)
 
     def same(self, ids: Ids) -> Same:
         """The entries that are this paper; one that contradicts it stays a paper of its own."""
@@ -190,8 +222,31 @@ class Filing:
                 found.append((entry, record))
         return tuple(found)
 
-    def _free_name(self, ids: Ids, new: Record, ours: set[str]) -> str:
-        stem = file_names.stem(ids, new.stored.kind)
+    def rivals(self, one: Record) -> Same:
+        """The entries of its paper beside which *one* cannot lie: its own version's, and abstracts.
+
+        An abstract has no place beside a text of whatever version: the best of them stands for it.
+        """
+        every = self.same(one.ids)
+        texts = [pair for pair in every if pair[1].stored.kind == "full_text"]
+        if one.stored.kind in WITHOUT_TEXT and texts:
+            best = max(texts, key=lambda pair: fitness("published", pair[1].stored))
+            every = tuple(p for p in every if p is best or p[1].stored.kind in WITHOUT_TEXT)
+        return tuple(pair for pair in every if one.same_text_as(pair[1]))
+
+    def _united(self, paper: Paper, same: Same, fresh: bool) -> Paper:
+        """What all records of one text know, and what those of its other versions say for it."""
+        for _, record in same:
+            old = record.stored.paper
+            paper = joined(paper, old) if fresh else joined(old, paper)
+        for _, record in self.same(paper.ids):
+            paper = of_one_paper(paper, record.stored.paper)
+        return paper
+
+    def _free_name(self, new: Record, ours: set[str]) -> str:
+        ids, stored = new.ids, new.stored
+        version = "" if only_a_preprint(stored.paper) else stored.version
+        stem = file_names.stem(ids, stored.kind, version)
         for mark in ("", ids.key, " ".join(ids.names())):
             name = f"{file_names.apart(stem, mark) if mark else stem}.txt"
             if name in ours or not self._taken(name, ids):
@@ -199,7 +254,7 @@ class Filing:
         return f"{file_names.apart(stem, str(self._next()))}.txt"
 
     def _taken(self, name: str, ids: Ids) -> bool:
-        """Whether another paper has this file; a saved error page does not count as one."""
+        """Whether something lies there that is nobody's to replace: another paper, or no paper."""
         if self.catalogue.by_file(name) is not None:
             return True
         path = self.folder / name
@@ -209,7 +264,7 @@ class Filing:
             if not path.is_file():
                 return True
             text = path.read_text(encoding="utf-8", errors="replace")
-            return adoption.kind_of(text) is not None and adoption.adopt(path, ids) is None
+            return not adoption.is_blank(text)
 
     def _next(self) -> int:
         return max(int(time.time() * 1e9), self.catalogue.newest() + 1)
@@ -217,7 +272,7 @@ class Filing:
     # -- the catalogue and the index ---------------------------------------------------------
 
     def enter(self, record: Record, same: Same) -> None:
-        """Make *record* the one entry of its paper, in place of *same*."""
+        """Make *record* the one entry of its text, in place of *same*."""
         entries = {entry.id: entry for entry, _ in same}
         there = self.catalogue.by_file(record.file)
         if there is not None and there.file == record.file:
@@ -226,7 +281,8 @@ class Filing:
         for number in numbers[1:]:
             self.catalogue.drop(number)
         row = self._row(record)
-        self.catalogue.put(row, record.ids.names(), numbers[0] if numbers else None)
+        beside = [entry.id for entry, _ in self.same(record.ids) if entry.id not in entries]
+        self.catalogue.put(row, record.ids.names(), numbers[0] if numbers else None, beside)
         for _, old in same:
             if old.file != record.file:
                 self._discard(old)
@@ -240,6 +296,7 @@ class Filing:
         return NewEntry(
             file=record.file,
             kind=stored.kind,
+            version=stored.version,
             year=stored.paper.year,
             journal=stored.paper.journal,
             retracted=stored.paper.retracted,
@@ -320,6 +377,7 @@ class Filing:
             stored.via,
             charset=record.charset,
             ids=record.named,
+            version=stored.version,
         )
         ours = sha256(self.bytes_of(record)) == record.written
         return Kept(fetched, record.extractor, ours)
@@ -351,22 +409,24 @@ class Filing:
     def _discard(self, old: Record) -> None:
         """Have a superseded file deleted once the change is committed.
 
-        A full text somebody else saved is only forgotten: it is not ours to delete.
+        A full text somebody else saved is only forgotten: it is not ours to delete. So is what was
+        rejected: nobody asked to have it deleted.
         """
-        keep = old.stored.via == ADOPTED and old.stored.kind == "full_text"
+        adopted = old.stored.via == ADOPTED and old.stored.kind == "full_text"
+        keep = adopted or old.stored.kind == "rejected"
         self.catalogue.begin(old.file, "forget" if keep else "remove", time.time())
 
 
 def vouched(record: Record, data: bytes) -> Record:
-    """The record with the checksum of its file."""
-    return replace(record, stored=replace(record.stored, sha256=sha256(data)))
+    """The record with the checksum of its file, and what the text in it consists of."""
+    parts = sections_of(data.decode("utf-8", "replace"), record.stored)
+    return replace(record, stored=replace(record.stored, sha256=sha256(data), sections=parts))
 
 
-def _united(paper: Paper, same: Same, fresh: bool) -> Paper:
-    for _, record in same:
-        old = record.stored.paper
-        paper = joined(paper, old) if fresh else joined(old, paper)
-    return paper
+def _refused(record: Record, same: Same) -> tuple[tuple[str, str], ...]:
+    """The texts somebody rejected for a paper, whichever of its entries remembers them."""
+    every = (one for known in (*(known for _, known in same), record) for one in known.refused)
+    return tuple(dict(every).items())
 
 
 def _newly_retracted(plan: Plan) -> bool:

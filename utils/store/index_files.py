@@ -22,6 +22,7 @@ from .records import Record
 COLUMNS = (
     *("key", "pmid", "pmcid", "doi", "arxiv", "title", "authors", "journal", "year", "kind"),
     *("source", "via", "license", "retracted", "verdict", "words", "file", "sha256", "saved_at"),
+    *("version", "preprint_version", "evidence"),
 )
 _BATCH = 1000
 
@@ -49,6 +50,10 @@ def line(record: Record) -> str:
         "file": record.file,
         "sha256": stored.sha256,
         "saved_at": stored.saved_at,
+        "sections": list(dict.fromkeys(role for part in stored.sections for role in part.roles)),
+        "version": stored.version,
+        "preprint_version": stored.preprint_version,
+        "evidence": stored.evidence,
     }
     return json.dumps(row, ensure_ascii=False) + "\n"
 
@@ -66,7 +71,8 @@ class IndexFiles:
         The length alone would miss a writer killed after the renames: a row may change and keep
         its length.
         """
-        return " ".join(_state(path) for path in (self._csv, self._jsonl))
+        columns = f"{len(COLUMNS)} columns"  # files of an older version are made anew
+        return " ".join([*map(_state, (self._csv, self._jsonl)), columns])
 
     def append(self, lines: Iterable[str]) -> None:
         """Add papers at the end of both files, which exist."""
@@ -111,5 +117,5 @@ def _both(lines: list[str]) -> tuple[bytes, bytes]:
     writer = csv.writer(out, lineterminator="\n")
     for text in lines:
         row = json.loads(text)
-        writer.writerow([cell(row[column]) for column in COLUMNS])
+        writer.writerow([cell(row.get(column, "")) for column in COLUMNS])
     return out.getvalue().encode("utf-8", "replace"), "".join(lines).encode("utf-8", "replace")

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from .. import safe_files
 from ..errors import BadRequest, NotFound, StoreFailed
@@ -24,12 +24,18 @@ from ..identifiers import Ids
 from ..job import Counts, Harvested, Job, State
 from ..paper import Attempt, Paper, StoredPaper, now, paper_from
 from ..plain_text import encodable
-from .ledger_schema import VERSION, new_file
+from ..versions import meant
+from .ledger_schema import VERSION, brought_up_to_date, new_file
 
 _PATIENCE_S = 30.0
-_WITHOUT_TEXT = "('pending', 'abstract', 'failed')"
+_WITHOUT_TEXT = "('pending', 'abstract', 'record', 'failed')"
 _DUPLICATE = "duplicate"  # a state of rows only: a duplicate is no paper of its own
-_TEXTS = ("file", "source", "via", "license", "sha256", "reason", "detail", "ended_at")
+_TEXTS = (
+    *("file", "source", "via", "license", "version", "sha256", "reason", "detail"),
+    "ended_at",
+)
+_REOPEN = f"""UPDATE papers SET state = 'pending', round = round + 1,
+    {", ".join(f"{name} = ''" for name in _TEXTS)}, paper = NULL WHERE"""  # noqa: S608
 _FACTS = ("job_id", "title", "query", "effective_query", "begun_at", "ended_at")
 _ATTEMPT = ", ".join(f"attempts.{field.name}" for field in fields(Attempt))
 
@@ -50,8 +56,7 @@ class Ledger:
         self.path = path
         self._turn = threading.RLock()
         with self._told():
-            self._db = _connect(path)
-            [(version,)] = self._db.execute("PRAGMA user_version")
+            self._db, version = brought_up_to_date(_connect(path))
         if version != VERSION:
             msg = f"The ledger {path.name} is of another version ({version})."
             hint = "Delete it and ask again: what is on the shelf is found there."
@@ -181,15 +186,18 @@ class Ledger:
     def know(self, number: int, paper: Paper) -> int | None:
         """Write down what a paper is; the number of the paper it turned out to be, if there is one.
 
-        Names of one paper belong to the first of the list that had them.
+        Names of one paper belong to the first of the list that had them. Its preprint, asked for as
+        such, is a report of its own.
         """
         names = paper.ids.names()
         marks = ",".join("?" * len(names))
-        query = f"""SELECT number, ids FROM papers WHERE number <> ? AND number IN
+        query = f"""SELECT number, ids, asked FROM papers WHERE number <> ? AND number IN
             (SELECT number FROM names WHERE name IN ({marks})) ORDER BY number"""  # noqa: S608
         with self._writing() as db:
-            for first, ids in db.execute(query, [number, *names]).fetchall():
-                if not paper.ids.clash(Ids(**json.loads(ids))):
+            [(words,)] = db.execute("SELECT asked FROM papers WHERE number = ?", (number,))
+            for first, ids, asked in db.execute(query, [number, *names]).fetchall():
+                one_report = _as_preprint(asked) == _as_preprint(words)
+                if one_report and not paper.ids.clash(Ids(**json.loads(ids))):
                     state = "UPDATE papers SET state = ?, detail = ? WHERE number = ?"
                     db.execute(state, (_DUPLICATE, f"the same as number {first}", number))
                     return int(first)
@@ -227,14 +235,35 @@ class Ledger:
             return [Attempt(*row) for row in db.execute(query, (number,))]
 
     def end(self, number: int, stored: StoredPaper, sha256: str, reason: str, detail: str) -> None:
-        """A paper is on the shelf: that is its end, in full text or as an abstract."""
+        """A paper is on the shelf: that is its end, in full text, as an abstract or a record."""
         self._end(number, self._texts(stored, sha256, reason, detail))
 
     def brought(self, number: int, stored: StoredPaper, sha256: str) -> bool:
-        """Somebody brought the text by hand; whether the paper had none, and ends so now."""
-        if lacked := self._end(number, self._texts(stored, sha256), of=_WITHOUT_TEXT):
+        """Somebody brought the text by hand; whether the paper lacked it, and ends so now.
+
+        A text of another version that stands in for the published one does not count.
+        """
+        lacking = _WITHOUT_TEXT
+        if stored.version in ("published", "") and not self._asked_as_preprint(number):
+            lacking = f"{_WITHOUT_TEXT} OR version IN ('preprint', 'accepted')"
+        said = ("by_hand", stored.evidence) if stored.by_hand else ("", "")
+        if lacked := self._end(number, self._texts(stored, sha256, *said), of=lacking):
             self.tried(number, stored.attempts[-1:])
         return lacked
+
+    def _asked_as_preprint(self, number: int) -> bool:
+        with self._reading() as db:
+            [(asked,)] = db.execute("SELECT asked FROM papers WHERE number = ?", (number,))
+        return _as_preprint(asked)
+
+    def lost(self, number: int, file: str) -> bool:
+        """The text in *file* was rejected since; whether the paper had it, and is pending now."""
+        with self._writing() as db:
+            query = f"{_REOPEN} state = 'full_text' AND file = ? AND number = ?"
+            found = db.execute(query, (file, number)).rowcount > 0
+            if found:
+                _write_facts(db, {"ended_at": ""})
+        return found
 
     @staticmethod
     def _texts(
@@ -247,6 +276,7 @@ class Ledger:
             "source": stored.source,
             "via": stored.via,
             "license": stored.license,
+            "version": stored.version,
             "sha256": sha256,
             "reason": reason,
             "detail": encodable(detail),
@@ -260,7 +290,7 @@ class Ledger:
         values = {**values, "rung": "", "ended_at": now()}
         columns = ", ".join(f"{name} = ?" for name in values)
         with self._writing() as db:
-            update = f"UPDATE papers SET {columns} WHERE number = ? AND state IN {of}"  # noqa: S608
+            update = f"UPDATE papers SET {columns} WHERE number = ? AND (state IN {of})"  # noqa: S608
             return db.execute(update, [*values.values(), number]).rowcount > 0
 
     def numbers_of(self, ids: Ids) -> list[int]:
@@ -280,7 +310,9 @@ class Ledger:
             return db.execute("SELECT number, asked FROM papers WHERE ids = '{}'").fetchall()
 
     def reopen(self, which: str) -> int:
-        """Papers to be tried once more: a state (``failed``, ``abstract``) or an outcome.
+        """Papers to be tried once more: ``failed``, ``abstract``, ``record``, or an outcome.
+
+        Or the version of a text (``preprint``, ``accepted``), where another one may be had by now.
 
         Returns
         -------
@@ -289,12 +321,11 @@ class Ledger:
         """
         tried = """SELECT at_number FROM attempts JOIN papers ON number = at_number
             WHERE outcome = ? AND attempts.round = papers.round"""
-        blank = ", ".join(f"{name} = ''" for name in _TEXTS)
-        update = f"""UPDATE papers SET state = 'pending', round = round + 1, {blank},
-            paper = NULL WHERE state IN ('failed', 'abstract')
-            AND (state = ? OR reason = ? OR number IN ({tried}))"""  # noqa: S608
+        update = f"""{_REOPEN} (state IN ('failed', 'abstract', 'record')
+            AND (state = ? OR reason = ? OR number IN ({tried})))
+            OR (state = 'full_text' AND version = ?)"""
         with self._writing() as db:
-            found = db.execute(update, (which, which, which)).rowcount
+            found = db.execute(update, (which, which, which, which)).rowcount
             if found:
                 _write_facts(db, {"ended_at": ""})
         return found
@@ -341,6 +372,11 @@ class Ledger:
             yield
         except sqlite3.Error as error:
             raise _failed(self.path, error) from error
+
+
+def _as_preprint(asked: str) -> bool:
+    """Whether what was asked for is the preprint of a paper."""
+    return meant(Ids.maybe(asked)) == "preprint"
 
 
 def _connect(path: Path) -> sqlite3.Connection:
@@ -391,9 +427,5 @@ def _of_attempt(attempt: Attempt) -> tuple[str | int | float, ...]:
 
 
 def _state(text: str) -> State:
-    states: dict[str, State] = {
-        "full_text": "full_text",
-        "abstract": "abstract",
-        "failed": "failed",
-    }
-    return states.get(text, "pending")
+    states: tuple[State, ...] = get_args(State)
+    return next((state for state in states if state == text), "pending")

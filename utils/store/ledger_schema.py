@@ -1,7 +1,8 @@
 """The tables of a ledger, their version, and how a new one is made.
 
 ``names`` maps every name of a looked-up paper to the first of the list that had it; ``round``
-counts how often a paper was reopened, and an attempt belongs to the round it was made in.
+counts how often a paper was reopened, and an attempt belongs to the round it was made in. Version 2
+says which version of the paper a text is, and tells records from abstracts.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ CREATE TABLE papers (
     source TEXT NOT NULL DEFAULT '',
     via TEXT NOT NULL DEFAULT '',
     license TEXT NOT NULL DEFAULT '',
+    version TEXT NOT NULL DEFAULT '',
     sha256 TEXT NOT NULL DEFAULT '',
     reason TEXT NOT NULL DEFAULT '',
     detail TEXT NOT NULL DEFAULT '',
@@ -39,7 +41,64 @@ CREATE TABLE attempts (
 );
 CREATE INDEX attempts_number ON attempts (at_number);
 """
-VERSION = 1
+VERSION = 2
+_TO_2 = (
+    "ALTER TABLE papers ADD COLUMN version TEXT NOT NULL DEFAULT ''",
+    """UPDATE papers SET version = 'preprint'
+    WHERE state = 'full_text' AND via IN ('arxiv', 'europepmc_preprint')""",
+    """UPDATE papers SET version = 'published' WHERE state = 'full_text'
+    AND via IN ('pmc_cloud', 'efetch', 'europepmc', 'publisher', 'jina')""",
+    """UPDATE papers SET state = 'record' WHERE state = 'abstract'
+    AND trim(coalesce(json_extract(paper, '$.abstract'), '')) = ''""",
+    "PRAGMA user_version = 2",
+)
+
+
+def brought_up_to_date(db: sqlite3.Connection) -> tuple[sqlite3.Connection, int]:
+    """A ledger and its version, when one of an earlier program has been given what it lacks.
+
+    On a shelf that is only read, it is a copy in memory that is given it.
+
+    Raises
+    ------
+    sqlite3.Error
+        It cannot be read, or the disk refuses.
+    """
+    if (version := _version(db)) != 1:
+        return db, version
+    try:
+        _renew(db)
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_READONLY:
+            raise
+        db = _in_memory(db)
+        _renew(db)
+        db.execute("PRAGMA query_only = ON")
+    return db, _version(db)
+
+
+def _renew(db: sqlite3.Connection) -> None:
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        if _version(db) == 1:  # no other process was faster
+            for statement in _TO_2:
+                db.execute(statement)
+        db.execute("COMMIT")
+    except BaseException:
+        db.execute("ROLLBACK")
+        raise
+
+
+def _in_memory(db: sqlite3.Connection) -> sqlite3.Connection:
+    copy = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    with closing(db):
+        db.backup(copy)
+    return copy
+
+
+def _version(db: sqlite3.Connection) -> int:
+    [(version,)] = db.execute("PRAGMA user_version")
+    return int(version)
 
 
 def new_file(path: Path, facts: Mapping[str, str], papers: Iterable[tuple[str, str]]) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import get_args
 
 from ..errors import BadRequest
+from ..paper import Kind
 from ..plain_text import encodable
 
 _INDEXED = "words JOIN papers ON papers.id = words.rowid"
@@ -32,8 +34,8 @@ class Wanted:
     journal: str = ""
 
     def __post_init__(self) -> None:
-        if self.kind not in {"", "full_text", "abstract"}:
-            raise BadRequest(f"{self.kind!r} is no kind.", "Give full_text or abstract.")
+        if self.kind not in {"", *get_args(Kind)}:
+            raise BadRequest(f"{self.kind!r} is no kind.", f"Give {', '.join(get_args(Kind))}.")
         for year in filter(None, (self.year_from, self.year_to)):
             if not re.fullmatch(r"[0-9]{4}", year):
                 raise BadRequest(f"{year!r} is no year.", "Give four digits.")

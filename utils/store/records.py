@@ -9,19 +9,41 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
+from dataclasses import asdict, astuple, dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from ..formats import JUDGES
 from ..identifiers import Ids
-from ..paper import Attempt, Document, Fetched, Notice, Paper, StoredPaper, now, paper_from
-from ..plain_text import encodable
+from ..outline import outline, told
+from ..paper import (
+    Attempt,
+    Document,
+    Fetched,
+    Kind,
+    Notice,
+    Paper,
+    Role,
+    Section,
+    StoredPaper,
+    Verdict,
+    now,
+    paper_from,
+)
+from ..plain_text import clean_text, encodable, one_line
+from ..versions import by_route, text_slot
 
 T = TypeVar("T")
 
 ADOPTED = "adopted"
 """``via`` of a file that somebody else put on the shelf."""
+WITHOUT_TEXT: dict[Kind, Verdict] = {"abstract": "abstract_only", "record": "front_matter_only"}
+"""What is kept of a paper whose text nobody offers, and the verdict on it."""
 _RETRACTED = "Retracted Publication"
+_MOST_SECTIONS = 300
+_LONGEST_TITLE = 200
+_LONGEST_WORD = 60
+"""What a record keeps of a text's sections; whoever reads the text itself sees them all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +54,7 @@ class Record:
     counts the main text. ``media`` is the kind of the untouched bytes, empty where none are kept;
     ``url``, ``charset`` and ``named`` (`Fetched.ids`) are what reading them takes besides;
     ``extractor`` made the text of them. ``written`` is the checksum of the file as we wrote it.
+    ``refused`` are texts that somebody rejected: checksum, reason.
     """
 
     stored: StoredPaper
@@ -43,6 +66,7 @@ class Record:
     charset: str = ""
     named: Ids = field(default_factory=Ids)
     written: str = ""
+    refused: tuple[tuple[str, str], ...] = ()
 
     @property
     def file(self) -> str:
@@ -62,9 +86,18 @@ class Record:
     @property
     def rank(self) -> int:
         """How much of the paper this is; a file is never replaced by one of lower rank."""
-        if self.stored.kind == "full_text":
-            return 3 if self.stored.verdict != "partial" else 2
-        return 1 if self.stored.paper.abstract else 0
+        if self.stored.kind == "full_text" and self.stored.verdict == "partial":
+            return 2
+        return {"full_text": 3, "abstract": 1, "record": 0, "rejected": -1}[self.stored.kind]
+
+    def same_text_as(self, other: Record) -> bool:
+        """Whether only one of two records of one paper can lie on a shelf.
+
+        A shelf holds one text of each version, be it rejected, and an abstract or a record only
+        where it holds no text.
+        """
+        short = {self.stored.kind, other.stored.kind} & WITHOUT_TEXT.keys()
+        return bool(short) or text_slot(self.stored) == text_slot(other.stored)
 
     def of(self, paper: Paper) -> Record:
         """The same record with other metadata."""
@@ -72,8 +105,10 @@ class Record:
 
     def to_json(self) -> str:
         """The record as one line of JSON, without the folder (which may move)."""
-        row = asdict(self)
+        row = asdict(replace(self, stored=replace(self.stored, sections=())))
         row["stored"]["path"] = self.file
+        # Lists, without what they end in when that is empty: they are half of a record.
+        row["stored"]["sections"] = [_listed(section) for section in self.stored.sections]
         return json.dumps(row, ensure_ascii=True, separators=(",", ":"))
 
     @classmethod
@@ -96,11 +131,23 @@ class Record:
         stored = row["stored"]
         stored["paper"] = paper_from(stored["paper"])
         stored["attempts"] = tuple(Attempt(**attempt) for attempt in stored["attempts"])
+        stored["sections"] = tuple(_section(*parts) for parts in stored.get("sections", ()))
         # Only the last part: a record is a file too, and must not point out of the shelf.
         stored["path"] = str(folder / Path(stored["path"]).name)
-        row["stored"] = StoredPaper(**stored)
+        if "version" not in stored and stored["kind"] == "full_text":  # before there were versions
+            url = row.get("url", "")
+            stored["version"] = by_route(stored["via"], stored["paper"], url)
+        row["stored"] = apart(StoredPaper(**stored))
         row["named"] = Ids(**row.get("named", {}))
+        row["refused"] = tuple((digest, because) for digest, because in row.get("refused", ()))
         return cls(**row)
+
+
+def apart(stored: StoredPaper) -> StoredPaper:
+    """*stored* as a record where it was called an abstract without having one, as it once was."""
+    if stored.kind != "abstract" or clean_text(stored.paper.abstract).strip():
+        return stored
+    return replace(stored, kind="record", verdict=WITHOUT_TEXT["record"])
 
 
 class Kept(NamedTuple):
@@ -132,6 +179,15 @@ def joined(new: Paper, old: Paper) -> Paper:
         filled["released"] = new.released  # an embargo that today's record does not name is over
     more = {"ids": new.ids | old.ids, "notices": _notices(old, new), "publication_types": types}
     return Paper(**{**filled, **more})
+
+
+def of_one_paper(paper: Paper, other: Paper) -> Paper:
+    """*paper* with the names and notices that the record of another version knows.
+
+    Nothing else: titles and dates differ between a preprint and its article.
+    """
+    notices = _notices(other, paper)
+    return replace(paper, ids=paper.ids | other.ids, notices=notices)
 
 
 def _notices(*papers: Paper) -> tuple[Notice, ...]:
@@ -179,6 +235,11 @@ def of_full_text(
         verdict=document.verdict,
         attempts=tuple(attempts),
         saved_at=now(),
+        sections=_declared(document),
+        version=document.version,
+        preprint_version=paper.version if document.version == "preprint" else "",
+        evidence=one_line(document.evidence),
+        judges=JUDGES,
     )
     record = Record(
         stored,
@@ -199,10 +260,44 @@ def of_renewed(record: Record, document: Document) -> Record:
     if document.retracted:
         paper = with_retraction(paper, stored.source)
     license_ = stored.license or document.license
-    renewed = replace(stored, paper=paper, license=license_, verdict=document.verdict)
+    renewed = replace(stored, paper=paper, license=license_, sections=_declared(document))
+    if not stored.by_hand:
+        said = one_line(document.evidence)
+        renewed = replace(renewed, verdict=document.verdict, evidence=said, judges=JUDGES)
     return writable(
         replace(record, stored=renewed, words=_words(document), extractor=document.extractor)
     )
+
+
+def sections_of(text: str, stored: StoredPaper) -> tuple[Section, ...]:
+    """What a stored file's text consists of, as its record keeps it."""
+    parts = outline(text, told(stored.sections))[:_MOST_SECTIONS]
+    return tuple(replace(part, title=part.title[:_LONGEST_TITLE]) for part in parts)
+
+
+def _declared(document: Document) -> tuple[Section, ...]:
+    """The publisher's words for sections, until the text has its place in a file."""
+    some = document.declared[:_MOST_SECTIONS]
+    return tuple(Section(title, 0, 0, 0, declared=word[:_LONGEST_WORD]) for title, word in some)
+
+
+def _listed(section: Section) -> list[Any]:
+    parts = list(astuple(section))
+    while parts and not parts[-1]:
+        parts.pop()
+    return parts
+
+
+def _section(  # its places, then what `_listed` left out where it was empty
+    title: str,
+    level: int,
+    start: int,
+    end: int,
+    roles: Sequence[Role] = (),
+    floats: Sequence[str] = (),
+    declared: str = "",
+) -> Section:
+    return Section(title, level, start, end, tuple(roles), tuple(floats), declared)
 
 
 def _words(document: Document) -> int:
@@ -210,15 +305,16 @@ def _words(document: Document) -> int:
 
 
 def of_abstract(paper: Paper, attempts: Sequence[Attempt], via: str) -> Record:
-    """The record of an abstract that has no file yet."""
+    """The record of an abstract that has no file yet, or of a citation where there is none."""
+    kind: Kind = "abstract" if clean_text(paper.abstract).strip() else "record"
     stored = StoredPaper(
         paper=paper,
-        kind="abstract",
+        kind=kind,
         path="",
         source="PubMed_Abstract",
         via=via,
         sha256="",
-        verdict="abstract_only",
+        verdict=WITHOUT_TEXT[kind],
         attempts=tuple(attempts),
         saved_at=now(),
     )
@@ -234,5 +330,7 @@ class RebuildReport:
 
     full_text: int = 0
     abstracts: int = 0
+    records: int = 0
+    rejected: int = 0
     adopted: int = 0
     ignored: tuple[tuple[str, str], ...] = field(default=())

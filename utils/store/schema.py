@@ -1,7 +1,8 @@
 """The tables of the catalogue, and their version.
 
 There is no migration of data: files are the truth, so a catalogue of an older version is set
-aside and made again from them.
+aside and made again from them. An entry is one text; the texts of one paper (its preprint, its
+published version) share names.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import sqlite3
 
 log = logging.getLogger(__name__)
 
-VERSION = 1
+VERSION = 2
 _TABLES = """
 CREATE TABLE schema_version (version INTEGER NOT NULL);
 CREATE TABLE notes (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -19,6 +20,7 @@ CREATE TABLE papers (
     id INTEGER PRIMARY KEY,
     file TEXT NOT NULL UNIQUE,
     kind TEXT NOT NULL,
+    version TEXT NOT NULL,
     year TEXT NOT NULL,
     journal TEXT NOT NULL,
     retracted INTEGER NOT NULL,
@@ -29,10 +31,12 @@ CREATE TABLE papers (
     record TEXT NOT NULL
 );
 CREATE INDEX papers_file ON papers (file COLLATE NOCASE);
+CREATE INDEX papers_version ON papers (version);
 CREATE INDEX papers_filed ON papers (filed);
 CREATE TABLE names (
-    name TEXT PRIMARY KEY,
-    paper INTEGER NOT NULL REFERENCES papers (id) ON DELETE CASCADE
+    name TEXT NOT NULL,
+    paper INTEGER NOT NULL REFERENCES papers (id) ON DELETE CASCADE,
+    PRIMARY KEY (name, paper)
 ) WITHOUT ROWID;
 CREATE INDEX names_paper ON names (paper);
 CREATE TABLE unfinished (file TEXT PRIMARY KEY, task TEXT NOT NULL, pid INTEGER NOT NULL,

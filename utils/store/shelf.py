@@ -12,11 +12,13 @@ import gzip
 import logging
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import get_args
 
 from .. import safe_files
 from ..errors import BadRequest, NotFound, StoreFailed
 from ..identifiers import Ids
-from ..paper import Attempt, Document, Fetched, Paper, StoredPaper, now
+from ..paper import Attempt, Document, Fetched, Kind, Paper, StoredPaper, Version, now
+from ..versions import fitness, meant
 from . import file_names, paper_file, quarantine
 from .catalogue import Catalogue, CatalogueBroken, Entry
 from .filing import Filing
@@ -33,11 +35,12 @@ from .records import (
     of_renewed,
     writable,
 )
-from .stocktaking import Stocktaking
+from .stocktaking import SURVEYED, Stocktaking
+from .verdicts import Verdicts
 
 log = logging.getLogger(__name__)
 
-_KEPT = {"full_text", "partial"}
+_KEPT = {"full_text", "partial", "by_hand"}
 
 
 class Shelf:
@@ -56,6 +59,7 @@ class Shelf:
         self._filing = Filing(self.folder, self._catalogue)
         self._stock = Stocktaking(self._filing)
         self._opened = False
+        self.verdicts = Verdicts(self._filing, self._surveyed, self.heal)
 
     def __enter__(self) -> Shelf:
         return self
@@ -75,14 +79,16 @@ class Shelf:
             self._catalogue.close()
 
     @healing
-    def find(self, ids: Ids) -> StoredPaper | None:
+    def find(self, ids: Ids, wants: Version = "") -> StoredPaper | None:
         """The paper that goes by any of *ids*, if its file is there. No network.
 
-        A file that lies under the paper's name without being catalogued is taken in.
+        Of several texts, the version that is wanted, or the one nearest to it; *wants* is what
+        *ids* mean unless said otherwise. A file that lies under the paper's name without being
+        catalogued is taken in.
         """
         if not ids:
             return None
-        if self._ready() and (found := self._catalogued(ids)):
+        if self._ready() and (found := self._catalogued(ids, wants or meant(ids))):
             return found.stored
         return self._taken_in(ids)
 
@@ -100,13 +106,13 @@ class Shelf:
             return None
         return self._entered(found)
 
-    def _catalogued(self, ids: Ids) -> Record | None:
+    def _catalogued(self, ids: Ids, wants: Version) -> Record | None:
         before: list[Entry] = []
         while (entries := self._catalogue.by_names(ids.names())) and entries != before:
             there = [self._alive(entry) for entry in entries]
             found = [record for record in there if record and not record.ids.clash(ids)]
             if found:
-                return max(found, key=lambda record: record.rank)
+                return max(found, key=lambda one: (*fitness(wants, one.stored), one.rank))
             before = entries  # gone, or just replaced by another process: look once more
         return None
 
@@ -234,6 +240,18 @@ class Shelf:
         self._stock.clear_away()
         return learnt
 
+    @healing
+    def tell(self, stored: StoredPaper, attempts: Sequence[Attempt]) -> StoredPaper:
+        """Note what was tried since for another version of a stored text; the text stays.
+
+        Raises
+        ------
+        StoreFailed
+            The disk refused; nothing has changed.
+        """
+        told = self._filing.told(Path(stored.path).name, attempts)
+        return told.stored if told else stored
+
     def _known(self, stored: StoredPaper) -> Record:
         file = Path(stored.path).name
         self._ready(create=True)
@@ -345,8 +363,11 @@ class Shelf:
 
     @healing
     def counts(self) -> dict[str, int]:
-        """How many papers, full texts, abstracts, retracted papers and rejected answers."""
-        none = dict.fromkeys(("papers", "full_text", "abstract", "retracted"), 0)
+        """How many papers, texts of each kind, retracted ones, and rejected answers.
+
+        ``preprint`` and ``accepted`` are the full texts that are not the published version.
+        """
+        none = dict.fromkeys(("papers", *get_args(Kind), "preprint", "accepted", "retracted"), 0)
         found = self._catalogue.counts() if self._surveyed() else none
         return {**found, "quarantined": quarantine.count(self._private / "quarantine")}
 
@@ -362,8 +383,11 @@ class Shelf:
             if not self._stock.texts():
                 return False
             self._ready(create=True)
-        if not self._catalogue.note("surveyed"):
-            self._stock.rebuild()
+        if not self._catalogue.note(SURVEYED):
+            try:
+                self._stock.rebuild()
+            except StoreFailed as error:
+                log.warning("The shelf is only read, and listed as it is: %s", error)
         return True
 
     def _ready(self, create: bool = False) -> bool:
@@ -388,7 +412,7 @@ class Shelf:
             return
         self._catalogue.set_note("complete", now())
         if not self._stock.texts():
-            self._catalogue.set_note("surveyed", now())
+            self._catalogue.set_note(SURVEYED, now())
 
     def heal(self, error: CatalogueBroken) -> None:
         """Set a damaged catalogue aside and make it again from the files."""

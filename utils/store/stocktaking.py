@@ -6,23 +6,30 @@ edited or deleted by hand is read again or forgotten; a lost catalogue is made a
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
-from .. import safe_files
+from .. import formats, safe_files
 from ..errors import StoreFailed
+from ..formats.aside import read_aside
 from ..identifiers import Ids
-from ..paper import now
+from ..paper import Paper, now
 from . import adoption, file_names, paper_file
 from .catalogue import Entry
 from .filing import MEDIA, Filing
-from .records import ADOPTED, RebuildReport, Record, sha256
+from .records import ADOPTED, RebuildReport, Record, sections_of, sha256
 
 log = logging.getLogger(__name__)
 
+SURVEYED = "surveyed and judged"
+"""The note of a catalogue that knows every file. (``surveyed`` was that of one without judges.)"""
+_MANY = 8  # files that are worth the start of reading processes
+_READERS = 4
 _GIVEN_UP_AFTER = 600.0
 _WEEK = 7 * 86_400.0
 
@@ -35,6 +42,7 @@ class Stocktaking:
         self.folder = filing.folder
         self.catalogue = filing.catalogue
         self._capitals: dict[str, str] | None = None
+        self._seen: dict[str, tuple[int, int, Record | None]] = {}
 
     # -- what others left --------------------------------------------------------------------
 
@@ -103,12 +111,19 @@ class Stocktaking:
         record = self.filing.record_of(path.name)
         with safe_files.disk(path, "read"):
             if record is None:
-                return adoption.adopt(path, asked)
+                return adoption.adopt(path, asked) if asked else self._adopted(path)
             if not path.is_file():
                 return None
             if asked and (record.ids.clash(asked) or not record.ids.shares(asked)):
                 return None
             return _compared(record, path)
+
+    def _adopted(self, path: Path) -> Record | None:
+        """As `adoption.adopt`, unless the file was seen by it a moment ago."""
+        status = path.stat() if path.name in self._seen else None
+        if status and self._seen[path.name][:2] == (status.st_size, status.st_mtime_ns):
+            return self._seen[path.name][2]
+        return adoption.adopt(path, Ids())
 
     def reread(self, entry: Entry) -> Record | None:
         """An entry whose file changed or went away behind our back; None if it is gone."""
@@ -161,6 +176,7 @@ class Stocktaking:
         """Make catalogue and index from the files alone."""
         self.filing.prepare()
         self._capitals = None
+        self._judge_the_foreign()
         with self.catalogue.writing():
             self.catalogue.clear()
             with self.filing.index_waiting():
@@ -171,14 +187,38 @@ class Stocktaking:
             for path in sorted(self.filing.records.glob("*.json")):
                 if not (self.folder / f"{path.stem}.txt").exists():
                     self._remove(f"{path.stem}.txt", text=False)
-            for name in ("complete", "surveyed"):
+            for name in ("complete", SURVEYED):
                 self.catalogue.set_note(name, now())
             self.filing.rewrite_index()
         self.clear_away()
+        self._seen = {}
         counts = self.catalogue.counts()
-        adopted = self.catalogue.adopted(ADOPTED)
-        ignored = tuple((name, reason) for name, reason in reasons if reason)
-        return RebuildReport(counts["full_text"], counts["abstract"], adopted, ignored)
+        return RebuildReport(
+            full_text=counts["full_text"],
+            abstracts=counts["abstract"],
+            records=counts["record"],
+            rejected=counts["rejected"],
+            adopted=self.catalogue.adopted(ADOPTED),
+            ignored=tuple((name, reason) for name, reason in reasons if reason),
+        )
+
+    def _judge_the_foreign(self) -> None:
+        """Judge what others saved, before the catalogue is locked: it takes its time.
+
+        A folder of thousands is read on every core, in processes that survive what they read.
+        """
+        there = [path for path in self.texts() if file_names.plain(path.name)]
+        foreign = [path for path in there if not self.filing.record_path(path.name).exists()]
+        read = read_aside if len(foreign) > _MANY else formats.read
+
+        def look(path: Path) -> None:
+            with contextlib.suppress(OSError):  # it is looked at again, and then complained of
+                status = path.stat()
+                found = adoption.adopt(path, Ids(), read)
+                self._seen[path.name] = (status.st_size, status.st_mtime_ns, found)
+
+        with ThreadPoolExecutor(_READERS if len(foreign) > _MANY else 1) as pool:
+            list(pool.map(look, foreign))
 
     def _sorted_out(self) -> tuple[list[Record], list[Path]]:
         """The files with a record, the oldest first, and those without."""
@@ -198,10 +238,11 @@ class Stocktaking:
             return "its name is not UTF-8"
         found = self.from_file(path, Ids())
         if found is None:
-            return "empty, an error page, or not to be told which paper it is"
-        same = self.filing.same(found.ids)
-        if any(record.rank >= found.rank for _, record in same):
-            return f"another copy of {same[0][1].file}"
+            return "empty, or not to be told which paper it is"
+        for _, record in self.filing.rivals(found):
+            if record.rank >= found.rank:
+                said = f"rejected ({found.stored.verdict}), " * (found.stored.kind == "rejected")
+                return f"{said}another copy of {record.file}"
         self.filing.register(found, fresh=False)
         return ""
 
@@ -222,20 +263,28 @@ def _compared(record: Record, path: Path) -> Record | None:
     """A record held against its file, which may have been edited by hand or replaced."""
     data = path.read_bytes()
     digest = sha256(data)
-    if digest == record.stored.sha256:
-        return record
     text = data.decode("utf-8", "replace")
+    if digest == record.stored.sha256:
+        if record.stored.sections:
+            return record
+        stored = replace(record.stored, sections=sections_of(text, record.stored))
+        return replace(record, stored=stored)
     if (ours := paper_file.parse(text)) is not None:
         if not ours.body.strip() or ours.ids.clash(record.ids):
             return None
         stored = ours.filled_into(record.stored)
         words = len(ours.body.split())
     else:
-        if (kind := adoption.kind_of(text)) is None:
+        if adoption.is_blank(text):
             return None
-        stored = replace(record.stored, kind=kind, verdict=adoption.VERDICT[kind], via=ADOPTED)
+        stored = record.stored
+        if not stored.by_hand:
+            # Who it is was told by its name; what a hand typed need not have the record's words.
+            seen = adoption.of_foreign(replace(stored, paper=Paper(record.ids)), text)
+            stored = replace(seen, paper=stored.paper, version="", preprint_version="")
         words = len(text.split())
-    return replace(record, stored=replace(stored, sha256=digest), words=words)
+    stored = replace(stored, sha256=digest, sections=sections_of(text, stored))
+    return replace(record, stored=stored, words=words)
 
 
 def _running(pid: int) -> bool:

@@ -180,7 +180,9 @@ def _download_tool(library: Library) -> FunctionTool:
 def _read_tool(library: Library) -> FunctionTool:
     def read_paper(
         paper: Annotated[Word, Field(description="any identifier, or a file name on the shelf")],
-        section: Annotated[str, Field(description="a heading of the outline")] = "",
+        section: Annotated[
+            str, Field(description="a heading, or a role: methods, results, …")
+        ] = "",
         start: Start = 0,
         max_chars: Annotated[int, Field(ge=1, le=50_000)] = 8000,
         references: bool = True,
@@ -196,11 +198,12 @@ def _read_tool(library: Library) -> FunctionTool:
             {
                 "title": read.title,
                 "kind": read.kind,
-                "outline": [{"heading": name, "chars": size} for name, size in read.outline],
+                "version": read.version,
+                "outline": read.rows(),
                 "text": read.text,
                 "next_start": read.next_start,
             },
-            f"“{read.title}” ({read.kind}): {len(read.text)} characters{more}.",
+            f"“{read.title}” ({_called(read.stored)}): {len(read.text)} characters{more}.",
         )
 
     return tool(read_paper, READS_SHELF, schemas.READ)
@@ -209,7 +212,7 @@ def _read_tool(library: Library) -> FunctionTool:
 def _list_tool(library: Library) -> FunctionTool:
     def list_papers(
         text: Annotated[str, Field(description="words in title or abstract")] = "",
-        kind: Literal["", "full_text", "abstract"] = "",
+        kind: Literal["", "full_text", "abstract", "record", "rejected"] = "",
         year_from: Word = "",
         year_to: Word = "",
         journal: str = "",
@@ -259,8 +262,14 @@ def _beyond(start: int, total: int) -> list[str]:
 
 
 def _on_shelf(stored: StoredPaper) -> dict[str, Any]:
-    row = stored.paper.short_row()
-    return {**row, "kind": stored.kind, "license": stored.license, "file_path": stored.path}
+    row = {**stored.paper.short_row(), **stored.text_row()}
+    if stored.by_hand or stored.kind == "rejected":  # rarely: every row costs tokens
+        row |= {"verdict": stored.verdict, "evidence": stored.evidence}
+    return row
+
+
+def _called(stored: StoredPaper) -> str:
+    return ", ".join(filter(None, (stored.kind, stored.version)))
 
 
 def _listing(papers: Sequence[Paper], total: int, where: str, start: int = 0) -> str:

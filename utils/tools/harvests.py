@@ -200,7 +200,8 @@ def _told(standing: dict[str, Any]) -> ToolResult:
     counts = standing["counts"]
     text = (
         f"Harvest {standing['job_id']} is {standing['state']}: {counts['full_text']} full text, "
-        f"{counts['abstract']} abstract only, {counts['failed']} failed, "
+        f"{counts['abstract']} abstract only, {counts['record']} record only, "
+        f"{counts['failed']} failed, "
         f"{counts['pending']} pending of {counts['requested']}."
     )
     links = []

@@ -45,7 +45,7 @@ GATHERED = record(
     query=TEXT,
     papers=rows(
         worded(
-            "title abstract authors year journal pmid doi pmcid arxiv_id s2_id",
+            "title abstract authors year journal pmid doi pmcid arxiv_id s2_id version",
             publication_types=_WORDS,
             retracted=FLAG,
             sources=_WORDS,

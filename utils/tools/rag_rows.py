@@ -41,6 +41,7 @@ def found_row(found: Found) -> dict[str, Any]:
         "text": passage.text,
         "kind": passage.kind,
         "file": passage.file,
+        "version": found.version,
         "start": passage.start,
         "end": passage.end,
     }

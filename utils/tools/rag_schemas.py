@@ -64,7 +64,7 @@ SYNCED = record(
 FOUND = record(
     results=rows(
         record(
-            **_each("doc_id uuid text section title file kind", TEXT),
+            **_each("doc_id uuid text section title file kind version", TEXT),
             start=NUMBER,
             end=NUMBER,
             score=_SCORE,

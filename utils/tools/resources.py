@@ -221,6 +221,8 @@ def _index(library: Library) -> dict[str, Any]:
                 "uri": f"papers://{quote(stored.path.rpartition('/')[2])}",
                 **stored.paper.short_row(),
                 "kind": stored.kind,
+                "version": stored.version,
+                "verdict": stored.verdict,
                 "license": stored.license,
                 "last_modified": stored.saved_at,
             }

@@ -65,6 +65,8 @@ DOWNLOAD = record(
     source=TEXT,
     message=TEXT,
     kind=TEXT,
+    version=TEXT,
+    preprint_version=TEXT,
     via=TEXT,
     verdict=TEXT,
     license=TEXT,
@@ -74,17 +76,21 @@ DOWNLOAD = record(
 READ = record(
     title=TEXT,
     kind=TEXT,
-    outline=rows(record(heading=TEXT, chars=NUMBER)),
+    version=TEXT,
+    outline=rows(some(heading=TEXT, chars=NUMBER, roles=TEXT)),
     text=TEXT,
     next_start=NEXT,
 )
-LIST = record(total=NUMBER, papers=_papers(f"{_MINIMAL} kind license file_path"), next_start=NEXT)
+LIST = record(
+    total=NUMBER,
+    papers=_papers(f"{_MINIMAL} kind version preprint_version license file_path"),
+    next_start=NEXT,
+)
+_COUNTS = "requested full_text abstract record failed pending"
 HARVEST = record(
     job_id=TEXT,
     state=TEXT,
-    counts=record(
-        **dict.fromkeys(["requested", "full_text", "abstract", "failed", "pending"], NUMBER)
-    ),
+    counts=record(**dict.fromkeys(_COUNTS.split(), NUMBER)),
     eta_s={"type": ["number", "null"]},
     report=TEXT,
 )
@@ -94,9 +100,9 @@ STILL = "Still downloading: call download_paper again with the same arguments in
 
 def still_downloading(ids: Ids) -> dict[str, Any]:
     """The download contract's answer when the work goes on after the call."""
-    texts = dict.fromkeys(("file_path", "source", "kind", "via", "verdict", "license"), "")
+    names = "file_path source kind version preprint_version via verdict license"
     return {
-        **texts,
+        **dict.fromkeys(names.split(), ""),
         "success": False,
         "message": f"{ids}. {STILL}",
         "retracted": False,

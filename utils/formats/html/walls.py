@@ -1,4 +1,4 @@
-"""The doorkeepers a page's structure shows: captcha, bot check, login, paywall, cookies, error.
+"""The doorkeepers a page's structure shows: captcha, bot check, login, paywall, cookies, errors.
 
 A wall is seen in elements, scripts and addresses a site cannot do without (the widget that draws
 a captcha, the field for a password), not in phrases: an article *about* captchas has none of
@@ -32,11 +32,16 @@ _TITLES = {
     "captcha": re.compile(
         r"(re)?captcha.{0,30}|are you (a )?(human|robot)\??|human verification", re.I
     ),
+    "refused": re.compile(
+        r"(error\s*)?40[13](\W+(error|forbidden|unauthori[sz]ed|access).*)?|forbidden"
+        r"|access denied|unauthori[sz]ed",
+        re.I,
+    ),
     "error_page": re.compile(
         r"(error\s*)?[45]\d\d(\W+(error|not found|forbidden|bad|service|gateway|unauthori).*)?"
         r"|not found"
         r"|(error:?\s*)?(page|article|document|doi) not found.*"
-        r"|forbidden|access denied|error( page)?|bad (request|gateway)|gateway time-?out"
+        r"|error( page)?|bad (request|gateway)|gateway time-?out"
         r"|(temporarily )?(service )?unavailable|(internal )?server error"
         r"|site maintenance"
         r"|(oops\W+)?(an error (has )?occurred|something went wrong).*"
@@ -118,7 +123,7 @@ def wall_in_title(title: str) -> str:
     The site's own name, before or after a separator, does not count.
 
     >>> wall_in_title("Attention Required! | Cloudflare"), wall_in_title("403 Forbidden")
-    ('bot_check', 'error_page')
+    ('bot_check', 'refused')
     >>> wall_in_title("Are you human? Captchas and their discontents")
     ''
     """

@@ -166,6 +166,7 @@ def read(fetched: Fetched) -> Document:
         body_words=walk.words,
         headings=walk.headings,
         references=walk.references,
+        declared=tuple(walk.declared.items()),
         verdict="partial" if lost else "full_text",
         evidence=lost or ("" if article.find("body") is not None else "the XML has no <body>"),
     )

@@ -46,6 +46,8 @@ def section(el: Element, walk: Walk, default: str = "") -> None:
     is_word = len(label) > _QUICK_LABEL and label[0].isalpha() and label[-1].isalnum()
     head = f"{label}{'.' if is_word and title else ''} {title}".strip() or default
     walk.heading(head)
+    if head and (kind := el.get("sec-type")):
+        walk.declared[head] = kind
     walk.headings += bool(head) and walk.counting
     walk.level += bool(head)
     walk.flow(el, skip=_TITLE)

@@ -75,6 +75,7 @@ class Walk:
         self.words = 0
         self.headings = 0
         self.references = 0
+        self.declared: dict[str, str] = {}
         self.raised: Element | None = None
         self.in_cell = False
         self._depth = 0

@@ -182,5 +182,5 @@ SOURCE = Source(
     rates=(RATE,),
     search=search,
     lookup=Lookup(("arxiv",), _IDS_PER_REQUEST, look_up, recall),
-    routes=(Route("arxiv", ("arxiv",), one_by_one(full_text)),),
+    routes=(Route("arxiv", ("arxiv",), one_by_one(full_text), version="preprint"),),
 )

@@ -297,6 +297,6 @@ SOURCE = Source(
     lookup=Lookup(("pmid", "pmcid", "doi"), _IDS_PER_SEARCH, look_up),
     routes=(
         Route("europepmc", ("pmcid",), one_by_one(full_text)),
-        Route("europepmc_preprint", ("doi",), one_by_one(preprint_text)),
+        Route("europepmc_preprint", ("doi",), one_by_one(preprint_text), version="preprint"),
     ),
 )

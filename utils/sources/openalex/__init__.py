@@ -16,6 +16,7 @@ from typing import Any
 from ...errors import BadRequest, Miss, NotOffered
 from ...identifiers import Ids
 from ...paper import Author, Fetched, Notice, Paper, SearchResult
+from ...versions import by_locator
 from ...web import Rate, Web
 from .. import unpaywall
 from ..europepmc.records import without_html
@@ -37,7 +38,6 @@ RECORD = (
 """What is asked for of a work on a list: whole, each is up to 40 kB."""
 
 _SORTS = {"relevance": "relevance_score:desc", "pub_date": "publication_date:desc"}
-_VERSIONS = ("publishedVersion", "acceptedVersion", "submittedVersion")
 _TYPES = {
     "article": "Journal Article",
     "review": "Review",
@@ -80,20 +80,15 @@ def _work(doi: str, web: Web) -> dict[str, Any]:
 
 
 def _copies(work: Mapping[str, Any]) -> list[OpenCopy]:
-    """The best one, then the published versions before accepted and submitted ones."""
+    """The best one first, but accepted manuscripts and preprints behind all others."""
     best = [mapping(work.get("best_oa_location"))]
     others = [row for row in mappings(work.get("locations")) if row.get("is_oa") is True]
     return different(
-        OpenCopy(link, text(place.get("license")))
-        for place in best + sorted(others, key=_version)
+        OpenCopy(link, text(place.get("license")), by_locator(place.get("version")))
+        for place in best + others
         for name in ("pdf_url", "landing_page_url")
         if (link := text(place.get(name)))
     )
-
-
-def _version(place: Mapping[str, Any]) -> int:
-    version = place.get("version")
-    return _VERSIONS.index(version) if version in _VERSIONS else len(_VERSIONS)
 
 
 def _untried(copies: list[OpenCopy], paper: Paper, web: Web) -> list[OpenCopy]:
@@ -269,5 +264,5 @@ SOURCE = Source(
     # A hundred a second are allowed; nobody here needs them.
     rates=(Rate("openalex", ("openalex",), every=0.1),),
     search=search,
-    routes=(Route("openalex", ("doi",), one_by_one(open_copies)),),
+    routes=(Route("openalex", ("doi",), one_by_one(open_copies), version=""),),
 )

@@ -1,0 +1,36 @@
+"""An audit that takes consequences until it is killed: ``python -m tests.auditing FOLDER PASS``.
+
+Its judges let everything pass or nothing, so that every text changes from one run to the next.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from utils import Library, formats
+from utils.audit import Audit, audit
+from utils.errors import BadContent
+from utils.formats import check
+
+
+def main() -> None:
+    """Audit all of a shelf."""
+    folder, passes = Path(sys.argv[1]), sys.argv[2] == "1"
+
+    def judge(document: object, _: object) -> object:
+        if passes:
+            return document
+        raise BadContent("No.", verdict="paywall", evidence="nothing passes")
+
+    check.judge = judge  # type: ignore[assignment]
+    library = Library(papers_dir=folder)
+    made = audit(library._ladder, fix=True)
+    sys.stdout.write("ready\n")
+    sys.stdout.flush()
+    for _ in Audit(made.ladder, made.files, made.fix, formats.read):
+        pass
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+"""Harvests told what became of a text outside of them: brought by hand, or rejected since."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+
+from ..ladder import Ladder
+from ..paper import Paper, StoredPaper
+from ..store import body_of
+from ..store.ledger import Ledger
+from .jobs import Harvest, every_job, of_id
+
+_TELLING = 4  # words of a title that stand for a citation without identifier
+
+
+@dataclass(slots=True)
+class Ledgers:
+    """The ledgers of a shelf, each opened once; closing them brings the reports up to date."""
+
+    ladder: Ladder
+    _all: list[Ledger] | None = None
+    _touched: dict[str, Ledger] = field(default_factory=dict)
+
+    @property
+    def all(self) -> list[Ledger]:
+        """Every ledger, opened when first needed."""
+        if self._all is None:
+            self._all = [of_id(job.job_id, self.ladder) for job in every_job(self.ladder)]
+        return self._all
+
+    def brought(self, stored: StoredPaper) -> tuple[str, ...]:
+        """Have the harvests that lacked a text say that it is there; which they are."""
+        text = body_of(self.ladder.shelf.read_text(stored))
+        sha256 = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+        told = []
+        for ledger in self.all:
+            numbers = {*ledger.numbers_of(stored.paper.ids), *_cited(ledger, stored.paper)}
+            if sum(ledger.brought(number, stored, sha256) for number in sorted(numbers)):
+                told.append(ledger.path.stem)
+            if numbers:  # also where it was told before, and we were killed before its report
+                self._touched[ledger.path.stem] = ledger
+        return tuple(told)
+
+    def lost(self, stored: StoredPaper) -> tuple[str, ...]:
+        """Have the harvests that counted a text ask for it again; which they are."""
+        told = []
+        file = stored.path.replace("\\", "/").rpartition("/")[2]
+        for ledger in self.all:
+            numbers = ledger.numbers_of(stored.paper.ids)
+            if sum(ledger.lost(number, file) for number in numbers):
+                told.append(ledger.path.stem)
+            if numbers:
+                self._touched[ledger.path.stem] = ledger
+        return tuple(told)
+
+    def close(self) -> None:
+        """Bring the reports of the harvests that were told something up to date."""
+        for ledger in self._touched.values():
+            Harvest(ledger, self.ladder).report()
+        for ledger in self._all or ():
+            ledger.close()
+
+
+def _cited(ledger: Ledger, paper: Paper) -> list[int]:
+    """Papers of a harvest that were asked for in words only, and are this one."""
+    from ..formats.likeness import telling_words, title_words
+
+    title = " ".join(title_words(paper.title))
+    if telling_words(paper.title) < _TELLING:
+        return []
+    return [n for n, asked in ledger.nameless() if title in " ".join(title_words(asked))]

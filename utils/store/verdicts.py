@@ -1,0 +1,197 @@
+"""What is said of the texts on a shelf, and how it changes while they stay as they are.
+
+A file of ours carries its kind and verdict in its header, which is written anew; a file that
+somebody else saved is not touched, and only its record says so. Nothing is deleted.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from .. import safe_files
+from ..errors import NotFound, StoreFailed
+from ..formats import JUDGES
+from ..identifiers import Ids
+from ..paper import Document, StoredPaper
+from ..plain_text import clean_text, one_line
+from . import paper_file
+from .catalogue import CatalogueBroken
+from .filing import Filing, Plan
+from .healing import healing
+from .records import Record, sha256
+
+log = logging.getLogger(__name__)
+
+_TOGETHER = 100
+_JUDGED = "judged by"
+
+
+class Verdicts:
+    """The verdicts of one shelf.
+
+    Parameters
+    ----------
+    filing : Filing
+    surveyed : callable
+        Has the catalogue know every file; False where there is none.
+    heal : callable
+        Makes a damaged catalogue again.
+    """
+
+    def __init__(
+        self, filing: Filing, surveyed: Callable[[], bool], heal: Callable[[CatalogueBroken], None]
+    ) -> None:
+        self._filing = filing
+        self._catalogue = filing.catalogue
+        self._surveyed = surveyed
+        self.heal = heal
+
+    @healing
+    def files(self, *kinds: str) -> list[str]:
+        """The names of the files of these kinds, the oldest first."""
+        return self._catalogue.files(kinds) if self._surveyed() else []
+
+    @healing
+    def due(self) -> int:
+        """How many texts today's judges have not seen. What a person said is not theirs to say."""
+        if not self._surveyed() or self._catalogue.note(_JUDGED) == str(JUDGES):
+            return 0
+        if found := self._catalogue.unjudged(JUDGES):
+            return found
+        try:  # whatever comes is judged as it comes: nobody need look through all again
+            self._catalogue.set_note(_JUDGED, str(JUDGES))
+        except StoreFailed as error:
+            log.info("The shelf is only read: %s", error)
+        return 0
+
+    @healing
+    def state(self, said: StoredPaper) -> StoredPaper:
+        """Have the shelf say of a text what *said* says: kind, verdict, evidence, judges.
+
+        Raises
+        ------
+        NotFound
+            Its file is gone, or was changed meanwhile.
+        StoreFailed
+            The disk refused; nothing has changed.
+        """
+        return self._announced(said).stored
+
+    @healing
+    def state_all(self, many: Iterable[StoredPaper]) -> None:
+        """The same for texts whose header stays as it is: in one change for a hundred of them.
+
+        Those that are gone or were changed meanwhile are passed over.
+        """
+        several = iter(many)
+        while batch := list(itertools.islice(several, _TOGETHER)):
+            self._noted(batch)
+
+    @healing
+    def reject_by_hand(self, said: StoredPaper) -> StoredPaper:
+        """As `state`, and the same text is not taken again from whoever offers it."""
+        digest = _digest(self._filing.read(Record(said)))
+        return self._announced(said, refusing=(digest, said.evidence)).stored
+
+    @healing
+    def forgive(self, said: StoredPaper) -> StoredPaper:
+        """As `state`, and no text of the paper is refused any more."""
+        done = self._announced(said, forgiving=True)
+        with self._catalogue.writing():
+            for entry, record in self._filing.same(done.ids):
+                if record.refused:  # the entry of another version remembers, too
+                    self._filing.amend(entry, replace(record, refused=()))
+        return done.stored
+
+    @healing
+    def refused(self, ids: Ids, document: Document) -> str:
+        """Why somebody rejected this very text of a paper; empty if nobody did."""
+        if not self._catalogue.exists():
+            return ""
+        known = dict(one for _, record in self._filing.same(ids) for one in record.refused)
+        return known.get(_digest(clean_text(document.markdown)), "") if known else ""
+
+    @healing
+    def remembers(self, stored: StoredPaper) -> bool:
+        """Whether somebody rejected a text of this paper."""
+        return any(record.refused for _, record in self._filing.same(stored.paper.ids))
+
+    @healing
+    def decided(self, stored: StoredPaper) -> StoredPaper | None:
+        """The text of this paper about which somebody decided: itself, else another version."""
+        same = [record.stored for _, record in self._filing.same(stored.paper.ids)]
+        by_hand = [one for one in same if one.by_hand]
+        return next((one for one in by_hand if one.path == stored.path), (*by_hand, None)[0])
+
+    def _announced(
+        self,
+        said: StoredPaper,
+        *,
+        refusing: tuple[str, str] | None = None,
+        forgiving: bool = False,
+    ) -> Record:
+        def plan() -> Plan:
+            planned = self._plan(said)
+            if planned is None:
+                msg = f"{Path(said.path).name} was deleted or changed meanwhile."
+                raise NotFound(msg, "Look it up again.")
+            before = () if forgiving else planned.record.refused
+            after = (*before, refusing) if refusing else before
+            return replace(planned, record=replace(planned.record, refused=after))
+
+        return self._filing.announced(plan, self._filing.restated)
+
+    def _plan(self, said: StoredPaper) -> Plan | None:
+        """The change of an entry, whatever else is known of it stays; None when it is another now.
+
+        A file that a hand has just changed is judged anew before anything is said of it.
+        """
+        entry = self._catalogue.by_file(Path(said.path).name)
+        if entry is None or _size_and_time(Path(said.path)) != (entry.size, entry.mtime_ns):
+            return None
+        known = Record.from_json(entry.record, self._filing.folder)
+        return Plan(_saying(known, said), writes=False, same=((entry, known),))
+
+    def _noted(self, batch: Sequence[StoredPaper]) -> None:
+        filing, catalogue = self._filing, self._catalogue
+        with catalogue.writing():
+            for said in batch:
+                catalogue.begin(Path(said.path).name, "register", time.time())
+        with catalogue.writing():
+            plans = [plan for said in batch if (plan := self._plan(said))]
+            records = [plan.record for plan in plans]
+            written = [(filing.record_path(r.file), r.to_json().encode()) for r in records]
+            safe_files.write_all(written)
+            for plan in plans:
+                filing.enter(plan.record, plan.same)
+            for said in batch:
+                catalogue.done(Path(said.path).name)
+
+
+def _saying(known: Record, said: StoredPaper) -> Record:
+    stored = replace(
+        known.stored,
+        kind=said.kind,
+        verdict=said.verdict,
+        evidence=one_line(said.evidence),
+        judges=said.judges,
+    )
+    return replace(known, stored=stored)
+
+
+def _size_and_time(path: Path) -> tuple[int, int]:
+    try:
+        status = path.stat()
+    except OSError:
+        return -1, -1
+    return status.st_size, status.st_mtime_ns
+
+
+def _digest(text: str) -> str:
+    """By what a text is told from others, whoever wrote the file."""
+    return sha256(paper_file.body_of(text).strip("\n").encode("utf-8", "replace"))
