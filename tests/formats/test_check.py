@@ -61,7 +61,8 @@ def article(paper: Paper = PAPER, times: int = 8, extra: str = "") -> Document:
         f"<article><h1>{paper.title}</h1><h2>Abstract</h2><p>{paper.abstract}</p>"
         f"<h2>Introduction</h2>{paragraphs(times // 2)}{cited}"
         f"<h2>Results and discussion</h2>{paragraphs(times // 2, start=500)}"
-        f"<h2>References</h2><ol><li>Roe 2001</li><li>Poe 2002</li><li>Doe 2003</li></ol></article>{extra}",
+        "<h2>References</h2><ol><li>Roe 2001</li><li>Poe 2002</li><li>Doe 2003</li></ol></article>"
+        f"{extra}",
         HEAD.format(paper),
     )
 
@@ -131,7 +132,9 @@ def test_headings_with_hardly_a_word_under_them_are_no_paper() -> None:
 
 
 def test_the_first_page_of_a_pdf_cites_what_it_does_not_list() -> None:
-    text = f"{prose(900)} Bees learn colours [1]. They forget them in rain [2,3], as others saw [4-7]."
+    text = (
+        f"{prose(900)} Bees learn colours [1]. They forget them in rain [2,3], as others saw [4-7]."
+    )
     first = Document(
         f"# {PAPER.title}\n\n## Abstract\n\n{ABSTRACT}\n\n## Introduction\n\n{text}",
         title=PAPER.title,
@@ -141,7 +144,9 @@ def test_the_first_page_of_a_pdf_cites_what_it_does_not_list() -> None:
         pages=1,
     )
     assert verdict(first) == "partial"
-    listed = "".join(f"{number}. Roe A. Bees of 19{number}0. Hive 19{number}1.\n" for number in range(1, 8))
+    listed = "".join(
+        f"{number}. Roe A. Bees of 19{number}0. Hive 19{number}1.\n" for number in range(1, 8)
+    )
     whole = replace(first, markdown=f"{first.markdown}\n\n## References\n\n{listed}", references=7)
     assert verdict(whole) == "full_text"
 

@@ -88,8 +88,10 @@ PARTS = {
         section("Introduction", 60, range(20)) + section("Results", 60) + pointing("table", "t1"),
         20,
         "",
-        "table t1 is referred to, but not there, no section after 'Results' concludes, "
-        "no methods among the sections",
+        (
+            "table t1 is referred to, but not there, no section after 'Results' concludes, "
+            "no methods among the sections"
+        ),
     ),
 }
 

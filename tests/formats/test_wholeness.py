@@ -11,7 +11,9 @@ from utils.formats.wholeness import missing
 from utils.identifiers import Ids
 from utils.paper import Document, Paper
 
-ABSTRACT = "Bees that had learned a colour came back to it for six days, and forgot it in rain. " * 5
+ABSTRACT = (
+    "Bees that had learned a colour came back to it for six days, and forgot it in rain. " * 5
+)
 
 
 def text(**sections: str) -> str:
@@ -70,11 +72,18 @@ CUT = {
     "a row of references left out": (
         text(introduction=LONG + cites(*range(1, 8), *range(13, 21)), references=listed(20)),
         {},
-        "cites 15 of 20 references and none of 5 in a row, no section after 'Introduction' concludes",
+        (
+            "cites 15 of 20 references and none of 5 in a row, "
+            "no section after 'Introduction' concludes"
+        ),
     ),
     "a section left out": (
-        "# Bees\n\n## 1. Colours\n\n" + LONG + "\n\n## 2. Scents\n\n" + MORE
-        + "\n\n## 4. Tables 1 and 3\n\nSee Fig. 1 and Fig. 4. " + SHORT,
+        "# Bees\n\n## 1. Colours\n\n"
+        + LONG
+        + "\n\n## 2. Scents\n\n"
+        + MORE
+        + "\n\n## 4. Tables 1 and 3\n\nSee Fig. 1 and Fig. 4. "
+        + SHORT,
         {},
         "section 3 is missing before section 4, figure 2 is missing before 4",
     ),

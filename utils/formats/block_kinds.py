@@ -45,7 +45,9 @@ _INITIAL: Final = re.compile(
 _UNICAMERAL: Final = re.compile(
     r"[\u0590-\u08ff\u0900-\u109f\u1100-\u11ff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
 )
-_OTHER: Final = re.compile(r"[\u0370-\u058f\u10a0-\u10ff]{3}[^\u0041-\u024f]{9}")  # Greek, Cyrillic …
+_OTHER: Final = re.compile(
+    r"[\u0370-\u058f\u10a0-\u10ff]{3}[^\u0041-\u024f]{9}"
+)  # Greek, Cyrillic …
 _STOP: Final = re.compile(r"[.!?\u061f\u06d4\u0964\u3002\uff01\uff1f]")
 _CAPTION: Final = re.compile(
     r"\W{0,6}(?:(?:supplement\w{0,9}|extended data|appendix|online)\W{1,3})?"
@@ -54,25 +56,24 @@ _CAPTION: Final = re.compile(
     re.I,
 )
 # The commonest short words of the languages papers are written in: they hold sentences together.
-_SMALL_WORDS: Final = frozenset(
-    (
-        "the of and in to a was were with for that is by as on from at are this we be an not or "
-        "which it these have has been our between than after their may using also can had but "
-        "both all no such when other more during into most only its two there "
-        "der die das und den von zu mit für auf ist im des dem nicht ein eine einer als auch "
-        "wurde wurden bei nach aus sich werden sind oder durch zur zum "
-        "le la les et en de du un une que dans est par pour sur au aux avec ont été ce cette qui "
-        "ou el los las y del se con por para como más su sus fue entre al lo "
-        "o os e do da dos das em um uma no na nos nas com foi são não ao à mais "
-        "il gli i della dei delle di che non per sono è nel nella alla ai ha "
-        "het een van op te dat met voor zijn niet aan door werd bij ook "
-        "w z się nie że jest oraz od przez po dla są za "
-        "и в не на с по что для из к от у о при как это был были или а но до также "
-        "ve bir bu ile için olarak olan daha çok ise "
-        "och att det som av på för är med den till inte om var har ett "
-        "dan yang dengan pada ini dari untuk dalam"
-    ).split()
-)
+_LANGUAGES: Final = """
+the of and in to a was were with for that is by as on from at are this we be an not or which it
+these have has been our between than after their may using also can had but both all no such when
+other more during into most only its two there
+der die das und den von zu mit für auf ist im des dem nicht ein eine einer als auch wurde wurden
+bei nach aus sich werden sind oder durch zur zum
+le la les et en de du un une que dans est par pour sur au aux avec ont été ce cette qui ou
+el los las y del se con por para como más su sus fue entre al lo
+o os e do da dos das em um uma no na nos nas com foi são não ao à mais
+il gli i della dei delle di che non per sono è nel nella alla ai ha
+het een van op te dat met voor zijn niet aan door werd bij ook
+w z się nie że jest oraz od przez po dla są za
+и в не на с по что для из к от у о при как это был были или а но до также
+ve bir bu ile için olarak olan daha çok ise
+och att det som av på för är med den till inte om var har ett
+dan yang dengan pada ini dari untuk dalam
+"""
+_SMALL_WORDS: Final = frozenset(_LANGUAGES.split())
 
 
 class Stretch(NamedTuple):
@@ -140,10 +141,12 @@ def _with_capitals(plain: str, words: tuple[str, ...], capitals: int) -> Kind:
     small = sum(word in _SMALL_WORDS for word in words)
     initials = len(_INITIAL.findall(plain))
     if small <= total / 3 or initials >= _INITIALS * total:
-        marks = initials >= _INITIALS * total
-        marks += len(_YEAR.findall(plain)) * _EACH >= total
-        marks += len(_PAGES.findall(plain)) * _EACH >= total
-        if marks >= 2 and (capitals > total / 4 or small < total / 5):
+        marks = (
+            initials >= _INITIALS * total,
+            len(_YEAR.findall(plain)) * _EACH >= total,
+            len(_PAGES.findall(plain)) * _EACH >= total,
+        )
+        if sum(marks) >= 2 and (capitals > total / 4 or small < total / 5):
             return "reference"
     if capitals >= _CAPITALS * total and small < 0.3 * total:
         return "name"

@@ -14,6 +14,7 @@ from typing import NoReturn
 
 from ..errors import BadContent
 from ..paper import Document, Paper, Verdict
+from .evidence import Evidence, gather
 from .html.walls import wall_in_title
 from .likeness import (
     amends,
@@ -24,7 +25,6 @@ from .likeness import (
     telling_words,
     title_likeness,
 )
-from .evidence import Evidence, gather
 from .sections import blocks
 from .wholeness import missing, reports_research
 from .words import count_words, folded, shingles

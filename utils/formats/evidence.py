@@ -21,7 +21,9 @@ _TELLING: Final = 24  # words of title and abstract that say most what the paper
 _LONG: Final = 6  # letters of a telling word
 _IN_A_ROW: Final = 3  # stretches of prose; no reference is so long
 _OPENING: Final = 12  # words by which a stretch is known again
-_SMALL_PRINT: Final = 250  # words; a longer declaration is the body, under a heading mistaken for one
+_SMALL_PRINT: Final = (
+    250  # words; a longer declaration is the body, under a heading mistaken for one
+)
 _RANGE: Final = 50  # references at most in one "3-7"
 _LABEL: Final = 40  # characters in which a caption says what it belongs to
 _TERSE: Final = 6  # words of the shortest references
@@ -284,10 +286,10 @@ def _cited(text: str, listed: bool) -> tuple[set[int], bool]:
             begin, end = int(first), int(last or first)
             way.update(range(begin, min(end, begin + _RANGE) + 1))
     if not listed:
-        for way in _DOUBTFUL:
-            ways[way].clear()
-    cited = [_consecutive(way) for way in ways]
-    most = max(range(len(ways)), key=lambda way: len(cited[way]))
+        for number in _DOUBTFUL:
+            ways[number].clear()
+    cited = [_consecutive(numbers) for numbers in ways]
+    most = max(range(len(ways)), key=lambda number: len(cited[number]))
     return cited[most], most < _BARE_WAYS
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from ..paper import Document
@@ -141,12 +142,7 @@ def _emptied(body: list[Section], found: Evidence) -> Iterator[Sign]:
         if section.total >= _BARE:
             break
         bare += 1
-    if (
-        found.abstract
-        and found.prose < _SHORT
-        and count >= 3
-        and filled < _FILLED_SHARE * count
-    ):
+    if found.abstract and found.prose < _SHORT and count >= 3 and filled < _FILLED_SHARE * count:
         said = f"{found.prose} words, {count} headings with text under {filled} of them"
         yield Sign(ENOUGH, said)
     elif bare >= _BARE_AT_END:
@@ -176,7 +172,7 @@ def _length(found: Evidence) -> int:
 
 def _cut_list(cited: list[int], listed: int, found: Evidence) -> Iterator[Sign]:
     said = f"cites {len(cited)} of {listed} references"
-    tail, row = listed - cited[-1], _longest_gap(cited)
+    tail, row = listed - cited[-1], longest_gap(cited)
     if tail >= _ROW and tail > _LATE[0] * listed:
         # Works for further reading may follow; so few cited ones do not carry a longer list.
         weight = ENOUGH if tail > _LATE[1] * listed else 3
@@ -187,10 +183,10 @@ def _cut_list(cited: list[int], listed: int, found: Evidence) -> Iterator[Sign]:
         yield Sign(2, said)
 
 
-def _longest_gap(cited: Iterable[int]) -> int:
+def longest_gap(cited: Iterable[int]) -> int:
     """How many numbers in a row are left out, at the most, before the last cited."""
-    row = [0, *cited]
-    return max((after - before - 1 for before, after in zip(row, row[1:], strict=False)), default=0)
+    steps = pairwise([0, *sorted(cited)])
+    return max((after - before - 1 for before, after in steps), default=0)
 
 
 def _cut_names(found: Evidence) -> Iterator[Sign]:
@@ -230,16 +226,16 @@ def _unlisted(found: Evidence, pages: int) -> Iterator[Sign]:
 def _skipping(body: list[Section], found: Evidence) -> Iterator[Sign]:
     """Numbers of sections or figures that are left out."""
     numbers = [int(match[1]) for section in body if (match := _SECTION.match(section.name))]
-    if len(numbers) > 2 and (lost := _skipped(set(numbers))) and max(numbers) < 12:
+    if len(numbers) > 2 and (lost := first_skipped(set(numbers))) and max(numbers) < 12:
         yield Sign(3, f"section {lost} is missing before section {max(numbers)}")
     for name in ("fig", "tab"):
         known = {number for kind, number in found.mentioned | found.captions if kind == name}
-        if len(known) > 1 and max(known) < 15 and (lost := _skipped(known)):
+        if len(known) > 1 and max(known) < 15 and (lost := first_skipped(known)):
             said = f"{'figure' if name == 'fig' else 'table'} {lost} is missing before {max(known)}"
             yield Sign(2, said)
 
 
-def _skipped(numbers: set[int]) -> int:
+def first_skipped(numbers: set[int]) -> int:
     """The first number that is left out; 0 if none is."""
     return next((n for n in range(1, max(numbers, default=0)) if n not in numbers), 0)
 

@@ -68,7 +68,7 @@ def _last_of_front(root: Tag, headings: list[Tag], weights: Weights) -> Tag | No
     heading = next((tag for tag in headings if name_of(tag) == "Abstract"), None)
     if heading is None:
         fronts = [tag for tag in tags(root, HEADINGS) if KEYWORDS.fullmatch(_said(tag))]
-        return (fronts or root.find_all("h1", limit=1) or [None])[0]
+        return next(iter(fronts or root.find_all("h1", limit=1)), None)
     box: Tag = heading
     while box.parent is not None and box is not root and weights[id(box)] <= 6 * _LABEL_CHARS:
         box = box.parent
@@ -133,6 +133,5 @@ def _head_capitals(root: Tag) -> None:
     level = min((int(tag.name[1]) for tag in tags(root, HEADINGS)), default=2)
     for tag in labels[start:]:
         tag.name = f"h{level}"
-        tag.string = _said(tag).capitalize()
-        if part_of(tag.string) == "references":
-            tag.string = "References"
+        name = _said(tag).capitalize()
+        tag.string = "References" if part_of(name) == "references" else name

@@ -12,10 +12,21 @@ not there or skips the number of a figure, a table or a section. Short papers wi
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
-from ..wholeness import CONCLUDES, ENOUGH, MISSES, OPENS, PREPARES, REPORTS, TYPICAL, Sign
+from ..wholeness import (
+    CONCLUDES,
+    ENOUGH,
+    MISSES,
+    OPENS,
+    PREPARES,
+    REPORTS,
+    TYPICAL,
+    Sign,
+    first_skipped,
+    longest_gap,
+)
 from .walk import Element, text_of
 
 _FEW: Final = 8  # references; in fewer, a share says nothing
@@ -94,7 +105,7 @@ def _uncited(
     left = listed - len(cited)
     if listed < _FEW or not cited or not left:
         return
-    within, after = _longest_gap(cited), listed - max(cited)
+    within, after = longest_gap(cited), listed - max(cited)
     if left > _UNCITED[1] * listed and words < _AMPLE * listed:
         yield Sign(ENOUGH, said)
     elif within >= _RUN:
@@ -139,12 +150,6 @@ def _written(text: str) -> Iterator[int]:
             yield from range(int(first), min(int(last or first), int(first) + _RANGE) + 1)
 
 
-def _longest_gap(cited: Iterable[int]) -> int:
-    """How many numbers in a row are left out, at the most, before the last cited."""
-    row = [0, *sorted(cited)]
-    return max((after - before - 1 for before, after in zip(row, row[1:], strict=False)), default=0)
-
-
 def _body_text(article: Element) -> str:
     return " ".join(text_of(body) for body in article.findall("body"))
 
@@ -182,18 +187,13 @@ def _unnumbered(article: Element) -> Iterator[Sign]:
     for name, tag in (("figure", "fig"), ("table", "table-wrap")):
         labels = [_label(el) for el in article.iter(tag) if not _is_elsewhere(el)]
         numbers = {int(match[1]) for label in labels if (match := _LABEL.match(label))}
-        if lost := _skipped(numbers):
+        if lost := first_skipped(numbers):
             yield Sign(ENOUGH, f"{name} {lost} is missing before {name} {max(numbers)}")
     sections = list(article.iterfind("body/sec"))
     heads = [f"{_label(el)} {_text(el.find('title'))}" for el in sections]
     numbers = {int(match[1]) for head in heads if (match := _SECTION.match(head.lstrip()))}
-    if 1 < len(numbers) >= len(heads) - 2 and (lost := _skipped(numbers)):
+    if 1 < len(numbers) >= len(heads) - 2 and (lost := first_skipped(numbers)):
         yield Sign(ENOUGH, f"section {lost} is missing before section {max(numbers)}")
-
-
-def _skipped(numbers: set[int]) -> int:
-    """The first number that is left out; 0 if none is."""
-    return next((n for n in range(1, max(numbers, default=0)) if n not in numbers), 0)
 
 
 def _label(el: Element) -> str:
