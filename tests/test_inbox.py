@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.own_words import prose
 from tests.world import jats, pages
 from tests.world.pdf import pdf_of, scan_of
 from utils import inbox_files, safe_files
@@ -13,6 +14,8 @@ from utils.errors import StoreFailed
 from utils.harvest.told import Ledgers
 from utils.inbox import take_in
 from utils.store import body_of
+
+REFERENCES = "## References\n\n1. Doe A. Tea. 2001.\n2. Roe B. Tea. 2002.\n3. Poe C. Tea. 2003.\n"
 
 
 @pytest.fixture
@@ -168,9 +171,13 @@ def test_a_file_named_after_another_paper_is_filed_as_what_it_is(library, world,
 
 def test_an_identifier_that_is_only_cited_does_not_make_it_that_paper(library, world, inbox):
     cited = world.paper("paywall")
-    words = "These words report an experiment on something else entirely. " * 90
+    words = f"{prose(900)} Others did so before [1], and before them [2], and first of all [3]."
     text = f"# My unpublished thoughts on tea\n\nSee doi:{cited.doi}.\n\n## Methods\n\n{words}"
-    drop(inbox, "tea.md", f"{text}\n\n## Results\n\n{words}\n\n## References\n\n1. None.\n")
+    drop(
+        inbox,
+        "tea.md",
+        f"{text}\n\n## Results\n\n{words}\n\n{REFERENCES}",
+    )
     [done] = taken(library).values()
     assert done.outcome == "rejected"
     assert "another paper" in done.detail
@@ -179,10 +186,14 @@ def test_an_identifier_that_is_only_cited_does_not_make_it_that_paper(library, w
 
 def test_of_two_names_that_contradict_each_other_the_text_decides(library, world, inbox):
     record, cited = world.paper("paywall"), world.paper("login")
-    words = "These words report the whole experiment and what came of it. " * 90
+    words = f"{prose(900)} Others did so before [1], and before them [2], and first of all [3]."
     head = f"# {record.plain_title}\n\n{' '.join(record.authors[0])}\n\ndoi:{record.doi}\n\n"
     text = f"{head}A comment on PMID: {cited.pmid}.\n\n## Methods\n\n{words}\n\n## Results\n\n"
-    drop(inbox, "a.md", f"{text}{words}\n\n## References\n\n1. None.\n")
+    drop(
+        inbox,
+        "a.md",
+        f"{text}{words}\n\n{REFERENCES}",
+    )
     [done] = taken(library).values()
     assert (done.outcome, done.paper) == ("filed", f"doi:{record.doi.lower()}"), done.detail
 
@@ -192,7 +203,7 @@ def test_who_is_unknown_to_everybody_is_unmatched_and_who_could_not_be_asked_pos
 ):
     record = world.paper("paywall")
     drop(inbox, "a.pdf", pdf_of(record))
-    drop(inbox, "10.9999_nobody.txt", "# On nothing at all\n\n" + "Words of it. " * 300)
+    drop(inbox, "10.9999_nobody.txt", "# On nothing at all\n\n" + prose(900))
     world.mood("down")
     done = taken(library)
     assert {one.outcome for one in done.values()} == {"postponed"}
@@ -200,7 +211,7 @@ def test_who_is_unknown_to_everybody_is_unmatched_and_who_could_not_be_asked_pos
     done = taken(library)
     assert done["a.pdf"].outcome == "filed"
     assert done["10.9999_nobody.txt"].outcome == "unmatched"
-    drop(inbox, "tea.txt", "# Thoughts on tea and its leaves\n\n" + "Words of it. " * 300)
+    drop(inbox, "tea.txt", "# Thoughts on tea and its leaves\n\n" + prose(900))
     assert taken(library)["tea.txt"].outcome == "unmatched"
 
 
@@ -213,7 +224,7 @@ def test_two_papers_of_one_title_are_not_guessed_between(library, inbox):
         library.shelf.save_abstract(
             Paper(**{**_fields(paper), "authors": (Author("Winter", "A"),)}), ()
         )
-    words = "We cared for the core of the bone in many ways over the winter. " * 60
+    words = f"{prose(600)} We cared for the perfused bone core in winter."
     text = "# Care of the perfused bone core in winter\n\nA Winter\n\n"
     drop(inbox, "core.md", f"{text}## Methods\n\n{words}\n\n## Results\n\n{words}")
     [done] = taken(library).values()

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.own_words import prose
 from utils import formats
 from utils.formats import jats
 from utils.identifiers import Ids
@@ -97,7 +98,9 @@ def test_an_edit_taken_back_makes_the_text_ours_again(library, held, better):
 
 
 def test_bytes_are_decoded_as_the_site_said_when_it_sent_them(library):
-    words = "".join(f"<p>Die Größe αβγδ der Zellen, {n}. {'Words of it. ' * 40}</p>" for n in "12")
+    words = "".join(
+        f"<p>Die Größe αβγδ der Zellen, {n}. {prose(150, start=100 * int(n))}</p>" for n in "12"
+    )
     head = '<title>On cells</title><meta name="citation_doi" content="10.1000/a">'
     page = f"<html><head>{head}</head><article><h1>On cells</h1>{words}</article></html>"
     sent = Fetched(page.encode("iso-8859-7", "ignore"), "html", "https://e.org/a", "X", "x",

@@ -9,6 +9,7 @@ from collections import Counter
 
 import pytest
 
+from tests.own_words import prose
 from utils import formats
 from utils.errors import BadContent
 from utils.formats import aside
@@ -58,9 +59,7 @@ def test_both_judges_take_it() -> None:
         title="Spectral gaps of perch shoals in R^n",
         authors=(Author("Müller"), Author("Álvarez")),
     )
-    long = PERCH.tex.replace(
-        r"\subsection{Setting}", r"\subsection{Setting}" + " Perch swim in shoals." * 300
-    )
+    long = PERCH.tex.replace(r"\subsection{Setting}", rf"\subsection{{Setting}} {prose(900)}")
     fetched = Fetched(gzip.compress(long.encode()), "latex", "", "arxiv", "arxiv_source")
     document = formats.read(fetched, record)
     assert document.verdict == "full_text"
@@ -73,7 +72,7 @@ def test_both_judges_take_it() -> None:
 
 def test_it_is_read_in_another_process_as_here() -> None:
     record = Paper(Ids(), title="Spectral gaps of perch shoals")
-    body = PERCH.tex.replace("Perch live", "Perch live here. " * 400)
+    body = PERCH.tex.replace("Perch live", f"Perch live here. {prose(900)} ")
     fetched = Fetched(body.encode(), "latex", "", "arxiv", "arxiv_source")
     try:
         assert aside.read_aside(fetched, record) == formats.read(fetched, record)

@@ -9,9 +9,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from textwrap import wrap
 
 import pytest
 
+from tests import own_words
 from tests.formats.reading_children import DIES, HANGS
 from utils.errors import BadContent
 from utils.formats import pdf
@@ -186,7 +188,9 @@ def test_a_run_in_abstract_gets_its_heading() -> None:
 
 def test_a_whole_pdf_passes_the_judge_and_pictures_do_not() -> None:
     paper = Paper(ids=Ids(doi="10.1000/bees"), title="Memory of colour in foraging honeybees")
-    pages = [article_page(number) for number in range(1, 8)]
+    pages = [
+        column(72, 700, wrap(own_words.prose(300, start=40 * number), 80)) for number in range(7)
+    ]
     pages[0].insert(0, (72, 740, 20, paper.title))
     assert judge(read(pages), paper).verdict == "full_text"
     with pytest.raises(BadContent) as caught:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.own_words import prose
 from utils.errors import BadContent
 from utils.formats import plain_markdown
 from utils.formats.check import judge
@@ -14,6 +15,7 @@ from utils.identifiers import Ids
 from utils.paper import Document, Fetched, Paper
 
 PROSE = "Bees find their way home by the sun and remember flowers they liked. " * 6
+LONG, MORE = prose(400), prose(400, start=100)
 PAPER = Paper(ids=Ids(doi="10.1000/bees"), title="Bees and the memory of light", abstract=PROSE)
 
 
@@ -30,8 +32,9 @@ def envelope(content: str, *lines: str, title: str = PAPER.title) -> str:
 
 
 ARTICLE = (
-    f"Jane Doe\n\n## Abstract\n\n{PROSE}\n\n## Introduction\n\n{PROSE * 5}\n\n"
-    f"## Results\n\n{PROSE * 5}\n\n## References\n\n1. Doe 2020\n2. Roe 2021\n"
+    f"Jane Doe\n\n## Abstract\n\n{PROSE}\n\n## Introduction\n\n{LONG}\n\n"
+    f"## Discussion\n\n{MORE} Others saw it, too [1-3].\n\n"
+    "## References\n\n1. Doe 2020\n2. Roe 2021\n3. Poe 2022\n"
 )
 
 
@@ -41,8 +44,8 @@ def test_the_envelope_is_taken_off() -> None:
     assert document.ids == Ids(), "the address is what we asked for, not what came"
     assert document.pages == 12
     assert document.abstract == PROSE.strip()
-    assert document.body_words == 10 * count_words(PROSE)
-    assert (document.headings, document.references) == (2, 2)
+    assert document.body_words == count_words(f"{LONG} {MORE} Others saw it, too [1-3].")
+    assert (document.headings, document.references) == (2, 3)
     assert "URL Source" not in document.markdown
     assert judge(document, PAPER).verdict == "full_text"
 
@@ -50,7 +53,7 @@ def test_the_envelope_is_taken_off() -> None:
 def test_plain_markdown_needs_no_envelope() -> None:
     document = read(f"# {PAPER.title}\n\ndoi:10.1000/bees.\n\n{ARTICLE}")
     assert (document.title, document.ids.doi) == (PAPER.title, "10.1000/bees")
-    assert document.body_words == 10 * count_words(PROSE)
+    assert document.body_words == count_words(f"{LONG} {MORE} Others saw it, too [1-3].")
 
 
 def test_a_file_name_is_no_title() -> None:

@@ -47,8 +47,9 @@ def _children() -> Children:
 
 
 def _document(row: dict[str, Any]) -> Document:
-    tuples = {name: tuple(row[name]) for name in ("authors", "walls")}
-    return Document(**{**row, **tuples, "ids": Ids(**row["ids"])})
+    made: dict[str, Any] = {name: tuple(row[name]) for name in ("authors", "walls")}
+    made |= {"ids": Ids(**row["ids"]), "declared": tuple(map(tuple, row["declared"]))}
+    return Document(**row | made)
 
 
 def serve() -> None:
