@@ -53,7 +53,7 @@ def test_the_recorded_cases_hold_their_floors(shared: Path) -> None:
 
 def test_every_verdict_has_a_case_of_its_own(report: Report) -> None:
     right = {name for names, _ in report.confusion for name in names.split("|") if "|" not in names}
-    assert set(get_args(Verdict)) <= right
+    assert {*get_args(Verdict)} - {"by_hand"} <= right  # the judges' own, that is
 
 
 def test_no_floor_is_below_what_was_promised() -> None:

@@ -32,7 +32,7 @@ def test_its_python_runs(world, monkeypatch, tmp_path, capsys):
     monkeypatch.syspath_prepend(str(Path(__file__).resolve().parent.parent))
     [block] = re.findall(r"```python\n(.*?)```", README, re.S)
     exec(block, {})
-    assert "full_text pmc_cloud CC BY" in capsys.readouterr().out
+    assert "full_text published pmc_cloud CC BY" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("command", COMMANDS)

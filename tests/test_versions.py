@@ -311,6 +311,7 @@ def test_one_version_rejected_by_hand_leaves_the_other_and_is_remembered_for_the
     assert (counts["papers"], counts["full_text"], counts["rejected"]) == (1, 1, 1)
     assert counts["preprint"] == 0
     assert library.shelf.verdicts.refused(both.ids, document()) == "it is the poster"
+    assert [one.outcome for one in library.audit([DOI])] == ["changed", "by_hand"]
     library.undo_keep(DOI)
     assert library.shelf.verdicts.refused(both.ids, document()) == ""
     assert not any(one.by_hand for one in library.list_papers()[1])
@@ -338,6 +339,8 @@ def test_a_harvest_by_doi_names_the_preprint_it_found_and_counts_it_apart(librar
     [row] = done(harvest)
     assert (row.state, row.version) == ("full_text", "preprint")
     assert {a.source for a in row.attempts} >= {"publisher", "arxiv"}
+    counts = harvest.job().counts
+    assert (counts.full_text, counts.preprint, counts.accepted) == (1, 1, 0)
     with (harvest.folder / "papers.csv").open(newline="") as file:
         assert [line["version"] for line in csv.DictReader(file)] == ["preprint"]
     flow = (harvest.folder / "prisma.csv").read_text()

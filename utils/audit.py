@@ -179,7 +179,7 @@ def audit(ladder: Ladder, papers: Sequence[str | int | Ids] = (), *, fix: bool =
     ladder : Ladder
         Of the shelf.
     papers : sequence, optional
-        Identifiers or file names; everything when empty.
+        Identifiers or file names, each for all versions of its paper; everything when empty.
     fix : bool, optional
         Take the consequences; else nothing is written.
 
@@ -192,7 +192,9 @@ def audit(ladder: Ladder, papers: Sequence[str | int | Ids] = (), *, fix: bool =
     if not papers:
         return Audit(ladder, shelf.verdicts.files(*_TEXTS), fix)
     named = [find(str(paper), shelf) for paper in papers]
-    return Audit(ladder, [_name(stored) for stored in named if stored.kind in _TEXTS], fix)
+    texts = (one for stored in named for one in shelf.verdicts.versions(stored))
+    files = dict.fromkeys(_name(one) for one in texts if one.kind in _TEXTS)
+    return Audit(ladder, list(files), fix)
 
 
 def judged_again(stored: StoredPaper, shelf: Shelf, read: Read = read_aside) -> StoredPaper:

@@ -92,7 +92,10 @@ class Harvested:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How far a job is. ``requested`` counts papers, after duplicates were merged."""
+    """How far a job is. ``requested`` counts papers, after duplicates were merged.
+
+    ``preprint`` and ``accepted`` are the full texts among them that are not the published version.
+    """
 
     requested: int = 0
     full_text: int = 0
@@ -100,6 +103,8 @@ class Counts:
     failed: int = 0
     pending: int = 0
     record: int = 0
+    preprint: int = 0
+    accepted: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +144,8 @@ class Job:
         return {
             "requested": counts.requested,
             "full_text": counts.full_text,
+            "preprint": counts.preprint,
+            "accepted": counts.accepted,
             "abstract": counts.abstract,
             "record": counts.record,
             "failed": counts.failed,

@@ -14,7 +14,7 @@ from .identifiers import Ids
 from .ladder import Ladder, may_climb_unknown
 from .paper import Paper, StoredPaper, Version
 from .paper_lookup import look_up
-from .versions import NAMES, meant, serves
+from .versions import NAMES, STAND_INS, meant, serves
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Download:
         where = "already on the shelf" if self.cached else f"saved from {self.stored.via}"
         name = self.stored.paper.title or str(self.stored.paper.ids)
         if self.stored.kind == "full_text":
-            aside = self.stored.version in ("preprint", "accepted")
+            aside = self.stored.version in STAND_INS
             whose = f"the {NAMES[self.stored.version]} of " if aside else ""
             hand = f", accepted by hand ({self.stored.evidence})" * self.stored.by_hand
             return f"Full text of {whose}“{name}” {where}{hand}.{self._instead}"

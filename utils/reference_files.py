@@ -11,6 +11,7 @@ from .job import Harvested
 from .paper import Paper, StoredPaper
 from .safe_files import make_folder, written
 from .store import Shelf
+from .versions import STAND_INS
 
 RIS, BIBTEX = "references.ris", "references.bib"
 _PAGE = 500
@@ -34,7 +35,7 @@ def of_shelf(shelf: Shelf) -> Iterator[tuple[Paper, str]]:
 
 def _lies_aside(one: StoredPaper, shelf: Shelf) -> bool:
     """Whether a text is that of another version, beside the one that stands for the paper."""
-    beside = one.version in ("preprint", "accepted") or one.kind == "rejected"
+    beside = one.version in STAND_INS or one.kind == "rejected"
     best = shelf.find(one.paper.ids) if beside else None
     return best is not None and best.path != one.path
 

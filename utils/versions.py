@@ -24,6 +24,8 @@ NAMES: dict[Version, str] = {
     "accepted": "accepted manuscript",
     "published": "published version",
 }
+STAND_INS: tuple[Version, ...] = ("preprint", "accepted")
+"""Versions of a text that are not the published one."""
 PREPRINT_DOI = re.compile(
     r"10\.1101/(?:\d{6}|(?:19|20)\d\d\.)|10\.64898/|10\.21203/rs\.|10\.20944/preprints"
     r"|10\.31234/|10\.31219/|10\.26434/|10\.36227/|10\.2139/ssrn|10\.22541/au|10\.32388/"

@@ -109,6 +109,7 @@ def _walls(folder: Path, closed: Record, silent: Record) -> None:
         "cookie_wall.html": ("cookie_wall", walls.cookie_wall().body),
         "login.html": ("login", walls.login().body),
         "shop.html": ("paywall", walls.paywall().body),
+        "refused.html": ("refused", _turned_away()),
         "error_page.html": ("error_page", walls.error_page().body),
         "wrong_paper.html": ("wrong_paper", walls.wrong_paper().body),
         "paywall.html": ("paywall", pages.paywall_page(closed, site, "harbour")),
@@ -125,6 +126,12 @@ def _walls(folder: Path, closed: Record, silent: Record) -> None:
         _write(folder / name, content)
     told = {name: verdict for name, (verdict, _) in made.items()}
     _write(folder / "verdicts.json", json.dumps(told))
+
+
+def _turned_away() -> str:
+    """What a web server says by itself, saved without its status."""
+    title, words = "403 Forbidden", "You don't have permission to access this resource."
+    return f"<html><head><title>{title}</title></head><body><h1>{title}</h1><p>{words}</p></body></html>"
 
 
 def _captcha() -> str:

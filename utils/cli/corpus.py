@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..passages.query_terms import terms_of
 from ..plain_text import clean_text, one_line
+from ..versions import STAND_INS
 from .speaking import UNREACHABLE, command, counted, counter, note, say
 
 if TYPE_CHECKING:
@@ -179,7 +180,7 @@ def _print(hits: tuple[Found, ...], query: str) -> None:
 def _entry(number: int, found: Found, query: str) -> str:
     passage = found.passage
     flag = "[RETRACTED] " if passage.retracted else ""
-    flag += f"[{found.version}] " if found.version in ("preprint", "accepted") else ""
+    flag += f"[{found.version}] " if found.version in STAND_INS else ""
     about = [one_line(passage.journal), str(passage.year or "")]
     ranked = f"quality {found.quality.total}  score {found.score:.4f}"
     lines = [

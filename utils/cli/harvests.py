@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import BadRequest, NotFound
 from ..plain_text import one_line
 from ..signals import INTERRUPTED
+from ..versions import NAMES, STAND_INS
 from .auditing import KINDS, remind
 from .speaking import NO_FULL_TEXT, UNREACHABLE, command, counted, leave, note, say
 
@@ -226,9 +228,8 @@ def _status(args: argparse.Namespace, library: Library) -> int:
         note("No harvest on this shelf yet: server.py harvest QUERY")
     counts = library.shelf.counts()
     note(f"on the shelf: {', '.join(f'{counts[kind]:,} {name}' for kind, name in KINDS.items())}")
-    aside = {"preprint": "preprint", "accepted": "accepted manuscript"}
-    if told := [f"{counts[one]:,} {name}" for one, name in aside.items() if counts[one]]:
-        note(f"  of the full texts: {', '.join(told)}, not the published version")
+    if aside := _aside(counts):
+        note(f"  {aside}")
     remind(library)
     return 0
 
@@ -282,23 +283,16 @@ def _show(harvest: Harvest, as_json: bool, *, advise: bool = True, **more: Any) 
     """
     job = harvest.job()
     row = _row(job, harvest)
-    reasons: Counter[str] = Counter()
-    versions: Counter[str] = Counter()
-    for one in harvest.ledger.rows():
-        reasons[one.reason] += bool(one.reason)
-        versions[one.version] += one.version in ("preprint", "accepted")
-    reasons, versions = +reasons, +versions
+    reasons = Counter(row.reason for row in harvest.ledger.rows() if row.reason)
     page = harvest.folder / "report.html"
     if as_json:
-        told = {"reasons": reasons, "versions": versions}
-        found: dict[str, Any] = {name: dict(n.most_common()) for name, n in told.items()}
-        found["notes"] = list(job.notes)
+        found = {"reasons": dict(reasons.most_common()), "notes": list(job.notes)}
         report = {"report": str(page) if page.exists() else ""}
         say({**row, **found, **report, **more}, as_json=True)
         return
     say(_line(job, row["state"]))
-    for version, number in versions.most_common():
-        say(f"  {number:>7,}  of the full texts: {version}, not the published version")
+    if aside := _aside(job.row()):
+        say(f"  {aside}")
     for reason, number in reasons.most_common():
         say(f"  {number:>7,}  {one_line(reason).replace('_', ' ')}")
     for sentence in (*job.notes, *more.get("differences", ())):
@@ -309,6 +303,12 @@ def _show(harvest: Harvest, as_json: bool, *, advise: bool = True, **more: Any) 
         say(f"  try those again later: server.py harvest --job {job.job_id} --retry {again}")
     if "differences_file" in more:
         say(f"  differences: {more['differences_file']}")
+
+
+def _aside(counts: Mapping[str, int]) -> str:
+    """How many full texts are not the published version; empty where all are."""
+    told = [f"{counts[one]:,} {NAMES[one]}" for one in STAND_INS if counts[one]]
+    return f"of the full texts, not the published version: {', '.join(told)}" if told else ""
 
 
 def _exit_status(harvest: Harvest) -> int:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from ..errors import BadRequest, PaperError
 from ..paper import Kind, StoredPaper
 from ..plain_text import one_line
-from ..versions import serves
+from ..versions import STAND_INS, serves
 from .auditing import remind, worded
 from .speaking import NO_FULL_TEXT, command, counter, note, say, worst
 
@@ -117,7 +117,7 @@ def _row(stored: StoredPaper) -> dict[str, Any]:
 
 def _listed(stored: StoredPaper) -> str:
     said = f"\n  {worded(stored)}" if stored.by_hand or stored.kind == "rejected" else ""
-    aside = f" ({stored.version})" if stored.version in ("preprint", "accepted") else ""
+    aside = f" ({stored.version})" if stored.version in STAND_INS else ""
     head = f"{_MARKS[stored.kind]} {stored.paper.ids}{aside}  {one_line(stored.paper.title)}"
     return f"{head}{said}\n  {stored.path}"
 

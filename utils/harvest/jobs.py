@@ -29,6 +29,7 @@ from ..pubmed_search import every_pmid
 from ..pubmed_slices import Sweep
 from ..sources import Query
 from ..store.ledger import Ledger
+from ..versions import STAND_INS
 from .bulk import run
 from .progress import Progress
 
@@ -39,7 +40,6 @@ _ENDS = {
     *("failed", "abstract", "record", *get_args(Verdict), "unreachable", "not_offered", "embargo"),
     *("not_found", "could_not_tell", "bad_request", "no_identifier", "bug"),
 } - {"full_text"}
-_STAND_INS = {"preprint", "accepted"}  # full texts that are not the published version
 _MANY = 200_000  # papers that nobody asks for by mistake
 _LIMITED = "Only "  # how a note about a limit begins
 _ID = re.compile(r"[a-z0-9][a-z0-9-]{0,79}")
@@ -172,7 +172,7 @@ def ends_in(which: str) -> list[str]:
         No paper can.
     """
     words = [word.strip() for word in which.split(",")]
-    choices = _ENDS | _STAND_INS
+    choices = _ENDS.union(STAND_INS)
     if unknown := set(words) - choices:
         msg = f"No paper ends as {', '.join(sorted(unknown))!r}."
         raise BadRequest(msg, f"Choose among {', '.join(sorted(choices))}.")

@@ -25,6 +25,7 @@ from ..errors import StoreFailed
 from ..paper import Kind
 from ..plain_text import encodable
 from ..safe_files import alone, disk
+from ..versions import STAND_INS
 from . import schema
 from .listing import Wanted
 
@@ -299,7 +300,7 @@ class Catalogue:
         """Papers, texts by kind, full texts of two versions, and how many texts are retracted."""
         query = "SELECT kind, version, count(*), sum(retracted) FROM papers GROUP BY kind, version"
         kinds = dict.fromkeys(get_args(Kind), 0)
-        versions: dict[str, int] = {"preprint": 0, "accepted": 0}
+        versions: dict[str, int] = dict.fromkeys(STAND_INS, 0)
         retracted = 0
         for kind, version, n, bad in cast("list[tuple[Kind, str, int, int]]", self._rows(query)):
             kinds[kind] += n

@@ -36,6 +36,8 @@ _TEXTS = (
 )
 _REOPEN = f"""UPDATE papers SET state = 'pending', round = round + 1,
     {", ".join(f"{name} = ''" for name in _TEXTS)}, paper = NULL WHERE"""  # noqa: S608
+_VERSIONS = """SELECT version, COUNT(*) FROM papers
+    WHERE state = 'full_text' AND version IN ('preprint', 'accepted') GROUP BY version"""
 _FACTS = ("job_id", "title", "query", "effective_query", "begun_at", "ended_at")
 _ATTEMPT = ", ".join(f"attempts.{field.name}" for field in fields(Attempt))
 
@@ -123,8 +125,9 @@ class Ledger:
         facts = self._facts()
         with self._reading() as db:
             states = dict(db.execute("SELECT state, COUNT(*) FROM papers GROUP BY state"))
+            aside = dict(db.execute(_VERSIONS))
         merged = states.pop(_DUPLICATE, 0)
-        counts = Counts(requested=sum(states.values()), **states)
+        counts = Counts(requested=sum(states.values()), **states, **aside)
         return Job(
             **{name: facts.get(name, "") for name in _FACTS},
             hits=facts.get("hits", 0),

@@ -32,7 +32,7 @@ from typing import Any, get_args
 from ..identifiers import Ids
 from ..paper import Author, Kind, Notice, Paper, StoredPaper, Verdict, Version
 from ..plain_text import clean_text, one_line
-from ..versions import NAMES, by_route
+from ..versions import NAMES, STAND_INS, by_route
 
 NO_ABSTRACT = "[No abstract available]"
 NO_FULL_TEXT = "Full text was not available when this was saved; this is the abstract only."
@@ -187,7 +187,7 @@ def _header(stored: StoredPaper, note: str) -> str:
 def _version_line(stored: StoredPaper) -> str:
     """The version of a text as its header says it."""
     name = NAMES.get(stored.version, "")
-    return name + _DIFFERS if stored.version in ("preprint", "accepted") else name
+    return name + _DIFFERS if stored.version in STAND_INS else name
 
 
 def _moment(text: str) -> str:

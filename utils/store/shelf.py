@@ -18,7 +18,7 @@ from .. import safe_files
 from ..errors import BadRequest, NotFound, StoreFailed
 from ..identifiers import Ids
 from ..paper import Attempt, Document, Fetched, Kind, Paper, StoredPaper, Version, now
-from ..versions import fitness, meant
+from ..versions import STAND_INS, fitness, meant
 from . import file_names, paper_file, quarantine
 from .catalogue import Catalogue, CatalogueBroken, Entry
 from .filing import Filing
@@ -367,7 +367,7 @@ class Shelf:
 
         ``preprint`` and ``accepted`` are the full texts that are not the published version.
         """
-        none = dict.fromkeys(("papers", *get_args(Kind), "preprint", "accepted", "retracted"), 0)
+        none = dict.fromkeys(("papers", *get_args(Kind), *STAND_INS, "retracted"), 0)
         found = self._catalogue.counts() if self._surveyed() else none
         return {**found, "quarantined": quarantine.count(self._private / "quarantine")}
 

@@ -122,10 +122,13 @@ class Verdicts:
         return any(record.refused for _, record in self._filing.same(stored.paper.ids))
 
     @healing
+    def versions(self, stored: StoredPaper) -> list[StoredPaper]:
+        """All that lies on the shelf of this paper."""
+        return [record.stored for _, record in self._filing.same(stored.paper.ids)]
+
     def decided(self, stored: StoredPaper) -> StoredPaper | None:
         """The text of this paper about which somebody decided: itself, else another version."""
-        same = [record.stored for _, record in self._filing.same(stored.paper.ids)]
-        by_hand = [one for one in same if one.by_hand]
+        by_hand = [one for one in self.versions(stored) if one.by_hand]
         return next((one for one in by_hand if one.path == stored.path), (*by_hand, None)[0])
 
     def _announced(

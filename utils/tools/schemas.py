@@ -86,7 +86,7 @@ LIST = record(
     papers=_papers(f"{_MINIMAL} kind version preprint_version license file_path"),
     next_start=NEXT,
 )
-_COUNTS = "requested full_text abstract record failed pending"
+_COUNTS = "requested full_text preprint accepted abstract record failed pending"
 HARVEST = record(
     job_id=TEXT,
     state=TEXT,
