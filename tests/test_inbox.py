@@ -226,7 +226,7 @@ def test_two_papers_of_one_title_are_not_guessed_between(library, inbox):
         )
     words = f"{prose(600)} We cared for the perfused bone core in winter."
     text = "# Care of the perfused bone core in winter\n\nA Winter\n\n"
-    drop(inbox, "core.md", f"{text}## Methods\n\n{words}\n\n## Results\n\n{words}")
+    drop(inbox, "core.md", f"{text}## Methods\n\n{words}\n\n## Results\n\n{prose(600, 300)}")
     [done] = taken(library).values()
     assert done.outcome == "ambiguous"
     assert "PMID 7" in done.detail

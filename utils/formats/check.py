@@ -133,7 +133,9 @@ def completeness(document: Document, paper: Paper) -> Finding:
     found = gather(document, paper, abstract)
     if stopped := _behind_a_wall(document, paper, found):
         return stopped
-    stopped = _without_a_body(document, found) if abstract else _too_short(document, paper, found)
+    stopped = (
+        _without_a_body(document, paper, found) if abstract else _too_short(document, paper, found)
+    )
     if stopped:
         return stopped
     doubt = 2 if "paywall" in document.walls else 0
@@ -321,26 +323,29 @@ def _described(found: Evidence) -> str:
     return ", ".join([words, *_marks(found)])
 
 
-def _without_a_body(document: Document, found: Evidence) -> Finding | None:
+def _without_a_body(document: Document, paper: Paper, found: Evidence) -> Finding | None:
     """What the text of a paper that has an abstract amounts to, when it has no body.
 
     Such a paper cites others, or lists them at least, in sections or beside figures: texts about
     it (a press release, a review of it, a protocol, the abstracts of a meeting) do neither.
     """
-    words, marks = found.prose, _marks(found)
+    words, marks, named = found.prose, _marks(found), _names(document, paper)
     said = ", ".join([f"{words} words beyond the abstract", *marks])
     if words < SECTIONED:
         if found.repeated or document.abstract:
             return Finding("abstract_only", said)
         return Finding(_nothing(document), f"{words} words, and not even the abstract")
-    if found.on_topic < ON_TOPIC and not _citations(found):
-        return Finding("not_a_paper", f"{said}, {found.on_topic:.0%} of its telling words")
+    if found.on_topic < ON_TOPIC and not _citations(found) and not named:
+        verdict: Verdict = "wrong_paper" if document.pages else "not_a_paper"
+        return Finding(verdict, f"{said}, {found.on_topic:.0%} of its telling words")
     if _citations(found) or (found.listed >= CITES and marks and words >= RESEARCH):
         return None
     if words >= LONG and (found.listed >= MANY or reports_research(found)):
         return None
-    verdict: Verdict = "partial" if words >= RESEARCH else "abstract_only"
-    return Finding(verdict, f"{said}, and none that cites or lists other works")
+    said = f"{said}, and none that cites or lists other works"
+    if words < RESEARCH:
+        return Finding("abstract_only", said)
+    return Finding("partial" if named or document.pages else "not_a_paper", said)
 
 
 def _is_notice(document: Document, paper: Paper) -> bool:

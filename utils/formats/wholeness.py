@@ -218,7 +218,7 @@ def _unlisted(found: Evidence, pages: int) -> Iterator[Sign]:
     """Citations of no list: a PDF prints both; a page may fetch its list by a script."""
     counts_on = found.by_marks and len(found.cited) >= _GAPLESS * max(found.cited, default=0)
     cites = max(len(found.cited) if counts_on else 0, found.named)
-    if cites >= _CITED and found.listed < _LISTED * cites:
+    if cites >= _CITED and found.listed < max(_CITED, _LISTED * cites):
         weight = ENOUGH if pages or found.ends_in in ("lead", "body") else 3
         yield Sign(weight, f"cites {cites} references and lists {found.listed or 'none'}")
 
