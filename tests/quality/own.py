@@ -131,7 +131,8 @@ def _walls(folder: Path, closed: Record, silent: Record) -> None:
 def _turned_away() -> str:
     """What a web server says by itself, saved without its status."""
     title, words = "403 Forbidden", "You don't have permission to access this resource."
-    return f"<html><head><title>{title}</title></head><body><h1>{title}</h1><p>{words}</p></body></html>"
+    head = f"<head><title>{title}</title></head>"
+    return f"<html>{head}<body><h1>{title}</h1><p>{words}</p></body></html>"
 
 
 def _captcha() -> str:

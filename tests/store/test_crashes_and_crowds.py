@@ -173,6 +173,8 @@ def test_two_processes_may_save_the_same_papers(tmp_path: Path) -> None:
             "abstract": 0,
             "record": 0,
             "rejected": 0,
+            "preprint": 0,
+            "accepted": 0,
             "retracted": 0,
             "quarantined": 0,
         }

@@ -68,7 +68,16 @@ async def test_progress_is_told_to_who_asked_for_it(library, world):
 
 async def test_progress_only_ever_grows(client, library, world, monkeypatch):
     """The protocol wants it so: what stands still is not told again."""
-    counts = {"requested": 9, "full_text": 1, "abstract": 0, "record": 0, "failed": 0, "pending": 9}
+    counts = {
+        "requested": 9,
+        "full_text": 1,
+        "abstract": 0,
+        "record": 0,
+        "preprint": 0,
+        "accepted": 0,
+        "failed": 0,
+        "pending": 9,
+    }
     stages = [{**counts, "pending": pending} for pending in (9, 9, 7, 7, 7, 2)]
     told = []
 
