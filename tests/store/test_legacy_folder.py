@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.own_words import prose
 from tests.store.papers import assert_consistent, index, paper, save, texts
 from utils.identifiers import Ids
 from utils.paper import Paper
@@ -24,7 +25,7 @@ Markdown Content:
 We counted cells. See also https://doi.org/10.1000/other. {extra}
 
 """
-    + "## Methods\n\nWe looked at cells and counted them. " * 60
+    f"## Methods\n\n{prose(900)}\n"
 )
 
 ABSTRACT = """Title: Cells of old

@@ -48,8 +48,8 @@ _SUFFIXED = re.compile(r"(?:\S+\s){1,3}(?:methods|methodology|procedures)", re.I
 def bare(title: str) -> str:
     """A title without markup, numbering and what stands in brackets behind it.
 
-    >>> bare("## 2.1. **Study** design"), bare("II. METHODS:"), bare("References (35)")
-    ('Study design', 'METHODS:', 'References')
+    >>> bare("## 2.1. **Study** design"), bare("References (35)")
+    ('Study design', 'References')
     """
     text = _LINK.sub("", html.unescape(_MARKUP.sub("", title[: 4 * _LONGEST])))
     text = " ".join(unicodedata.normalize("NFKC", text).split())[:_LONGEST]

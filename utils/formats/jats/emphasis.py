@@ -78,7 +78,8 @@ class _Line:
             before, after = self._before(at), self._after(at)
             if after.isalnum():
                 return not before.isalnum()
-            if after and not after.isspace() and not before.isalnum():
+            # Between two signs a mark could as well end what began before.
+            if after and not after.isspace() and (not before or before.isspace()):
                 return True
             inner = self._parts[at + 1]
             moved = _LEADING[self._with_links].match(inner)
@@ -93,7 +94,7 @@ class _Line:
             before, after = self._before(at), self._after(at)
             if before.isalnum():
                 return not after.isalnum()
-            if before and not before.isspace() and not after.isalnum():
+            if before and not before.isspace() and (not after or after.isspace()):
                 return True
             inner = self._parts[at - 1]
             edge = max(0, len(inner) - _EDGE)
