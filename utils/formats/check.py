@@ -36,7 +36,8 @@ RESEARCH = 300  # the shortest research letters; landing pages leave fewer after
 SECTIONED = 180  # enough when it stands under two headings of its own or more
 OVERLONG = 600  # words; no abstract is that long
 LETTER = 150  # a letter that cites something
-BARE = 240  # an editorial without a citation
+BARE = 220  # an editorial without a citation
+SHORT = 60  # of a kind that the record says is short
 PURE = 0.6  # of all words: an editorial is hardly anything but its text
 MANY = 10  # citations or references
 ON_TITLE = 0.1  # of the telling words of the title alone
@@ -58,6 +59,21 @@ TELLING = 3  # words; "Editorial" and "In this issue" name no paper
 SOME_AUTHORS = 0.5  # of the first six
 OPENING = 6000  # characters in which a text says what it is
 ANNOUNCED = 600  # characters in which a correction says that it is one
+
+# PubMed's publication types; abstracts of meetings stand on pages such as P11 and S204.
+_SHORT_KINDS = frozenset(
+    (
+        "Letter",
+        "Editorial",
+        "Comment",
+        "News",
+        "Congress",
+        "Meeting Abstract",
+        "Biography",
+        "Portrait",
+    )
+)
+_SUPPLEMENT_PAGE = re.compile(r"(?:[A-Z]{1,2})\d{1,4}")
 
 _ORDER: tuple[Verdict, ...] = (
     "bot_check",
@@ -358,6 +374,10 @@ def _too_short(document: Document, paper: Paper, found: Evidence) -> Finding | N
     if _is_notice(document, paper):
         return None if words >= NOTE else Finding(_nothing(document), f"{words} words")
     least = PREVIEW if "paywall" in document.walls else LETTER if _citations(found) else BARE
+    if _SHORT_KINDS.intersection(paper.publication_types) or _SUPPLEMENT_PAGE.fullmatch(
+        paper.pages
+    ):
+        least = min(least, SHORT)
     if words < least or found.repeated >= words:
         return Finding(_nothing(document), f"{words} words of running text")
     if not _citations(found) and words < LONG and words < PURE * sum(found.kinds.values()):

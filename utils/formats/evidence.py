@@ -26,6 +26,7 @@ _SMALL_PRINT: Final = (
 )
 _RANGE: Final = 50  # references at most in one "3-7"
 _LABEL: Final = 40  # characters in which a caption says what it belongs to
+_LIST: Final = 60  # words of references: their list has been
 _TERSE: Final = 6  # words of the shortest references
 _ENTRY: Final = 40  # words of a long reference, where a PDF runs them together
 _NUMBERS = r"\s*\d{1,3}(?:\s?[,;\u2013\u2212-]\s?\d{1,3}){0,40}\s*"
@@ -76,7 +77,9 @@ class Evidence:
     prose : int
         Running text of the body that is neither the abstract nor said before.
     stretches : int
-        In how many pieces it comes; ``torn`` of them end in three dots.
+        In how many pieces it comes.
+    torn : int
+        Blocks of it that end in three dots.
     repeated, small_print : int
         Prose that is the abstract again, or stands under a heading of the small print.
     kinds : Counter
@@ -167,12 +170,15 @@ class _Reading:
             self._known |= _runs(tuple(words))
 
     def heading(self, part: Part, text: str) -> None:
+        # What a site sets behind the list (comments, teasers) is no part of the paper.
+        part = "back" if part == "body" and self._words_of_list >= _LIST else part
         self.found.ends_in = part
         self.found.sections.append(Section(text, part))
         self._small_print = 0
 
     def block(self, part: Part, text: str) -> None:
-        self.found.ends_in = part
+        behind = part in ("lead", "body") and self._words_of_list >= _LIST
+        self.found.ends_in = "back" if behind else part
         if part == "references":
             self._references.append(text)
         else:
@@ -193,8 +199,9 @@ class _Reading:
                 self._prose(part, stretch)
             if stretch.kind != "prose":
                 self._waiting.clear()
-        if self.found.prose > before:
+        if self.found.prose > before and not behind:
             self.found.last = text
+            self.found.torn += _TORN.search(text) is not None
 
     def _float(self, stretch: Stretch) -> None:
         for name, number in _MENTION.findall(stretch.text[:_LABEL]):
@@ -231,7 +238,6 @@ class _Reading:
         found = self.found
         found.prose += stretch.length
         found.stretches += 1
-        found.torn += _TORN.search(stretch.text) is not None
         self.used.update(stretch.words)
         if found.sections:
             found.sections[-1].prose += stretch.length
