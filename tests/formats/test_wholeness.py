@@ -183,8 +183,12 @@ def test_whole_texts_are_not_doubted(name: str) -> None:
         "(" * 80_000,
         "](" * 40_000,
         f"## References\n\n{'1. a 2010 ' * 8_000}",
+        *(
+            f"{name}{end * 4_000}!"
+            for name in ("fig", "tab")
+            for end in ("ures", "s", "le", "elle")
+        ),
     ],
-    ids=["blanks", "dots", "brackets", "parentheses", "links", "entries"],
 )
 def test_hostile_lengths_come_to_an_end(hostile: str) -> None:
     """What these patterns look for is bounded, or takes the square of the length, or its cube."""

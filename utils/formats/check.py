@@ -286,7 +286,7 @@ def _behind_a_wall(document: Document, paper: Paper, found: Evidence) -> Finding
     if not walls or words >= LONG:
         return None
     if _names(document, paper):
-        if "paywall" in walls and len(_marks(found)) < 2 and words < LONG:
+        if "paywall" in walls and len(_marks(found)) < 2:
             return Finding("paywall", f"an offer of access and {words} words beyond the abstract")
         if words >= NOTE or count_words(document.abstract) >= ABSTRACT:
             said = _challenges(document)

@@ -21,9 +21,8 @@ _TELLING: Final = 24  # words of title and abstract that say most what the paper
 _LONG: Final = 6  # letters of a telling word
 _IN_A_ROW: Final = 3  # stretches of prose; no reference is so long
 _OPENING: Final = 12  # words by which a stretch is known again
-_SMALL_PRINT: Final = (
-    250  # words; a longer declaration is the body, under a heading mistaken for one
-)
+# Words; a longer declaration is the body, under a heading mistaken for one.
+_SMALL_PRINT: Final = 250
 _RANGE: Final = 50  # references at most in one "3-7"
 _LABEL: Final = 40  # characters in which a caption says what it belongs to
 _LIST: Final = 60  # words of references: their list has been
@@ -47,12 +46,8 @@ _NAMED: Final = re.compile(
 )
 _ORDINAL: Final = re.compile(r"(?:^|(?<=\s))\W{0,3}(\d{1,3})\\?[.)\]](?=\s|[^\W\d])", re.M)
 _MENTION: Final = re.compile(
-    r"\b(fig|table|abb|tab)(?:s|ures?|ura|ur|ildung|elle|leau|la|\.)*s?\.?\s{0,2}(\d{1,2})(?!\d)",
-    re.I,
-)
-_SUPPLEMENT: Final = re.compile(
-    r"\b(?:fig(?:ure)?s?|tables?|text|data|notes?|methods?|movies?|videos?)\.?\s{0,2}S\d{1,2}\b"
-    r"|\bsupplement(?:ary|al) (?:fig|tab|note|method|material|text|data|information)",
+    r"\b(fig|abb|tab)(?:s|ur[ae]?s?|ildung(?:en)?|l(?:es?|as?|eaux?)|el(?:le|len|las?))?"
+    r"\.?\s{0,2}(\d{1,2})(?!\d)",
     re.I,
 )
 _TORN: Final = re.compile(r"(?:\.\.\.|\u2026)\W{0,3}$")
@@ -98,8 +93,6 @@ class Evidence:
         References; ``numbered`` is the last of their printed numbers, ``references`` their text.
     mentioned, captions : set
         Figures and tables that the text mentions, and those that have a caption.
-    supplementary : int
-        How often it mentions figures, tables or methods of a supplement.
     ends_in : str
         The part it ends in; ``last`` is the last prose of the body.
     """
@@ -121,7 +114,6 @@ class Evidence:
     references: str = ""
     mentioned: set[tuple[str, int]] = field(default_factory=set)
     captions: set[tuple[str, int]] = field(default_factory=set)
-    supplementary: int = 0
     ends_in: Part = "lead"
     last: str = ""
     text: str = ""
@@ -205,7 +197,7 @@ class _Reading:
 
     def _float(self, stretch: Stretch) -> None:
         for name, number in _MENTION.findall(stretch.text[:_LABEL]):
-            self.found.captions.add((name[:3].lower(), int(number)))
+            self.found.captions.add((name.lower(), int(number)))
         self._told.append(stretch.text)
 
     def _prose(self, part: Part, stretch: Stretch) -> None:
@@ -261,8 +253,7 @@ class _Reading:
         found.text = text
         found.cited, found.by_marks = _cited(text, bool(found.listed))
         found.named = len(_NAMED.findall(text))
-        found.mentioned = {(name[:3].lower(), int(no)) for name, no in _MENTION.findall(text)}
-        found.supplementary = len(_SUPPLEMENT.findall(text))
+        found.mentioned = {(name.lower(), int(no)) for name, no in _MENTION.findall(text)}
         return found
 
 
