@@ -13,6 +13,7 @@ from typing import Final
 
 from ..paper import Document, Paper
 from .block_kinds import Kind, Stretch, stretches
+from .citation_marks import cited_numbers
 from .sections import Part, blocks
 
 _REPEATED: Final = 0.5  # of a stretch's four-word runs; prose of its own shares a run or two
@@ -23,23 +24,12 @@ _IN_A_ROW: Final = 3  # stretches of prose; no reference is so long
 _OPENING: Final = 12  # words by which a stretch is known again
 # Words; a longer declaration is the body, under a heading mistaken for one.
 _SMALL_PRINT: Final = 250
-_RANGE: Final = 50  # references at most in one "3-7"
 _LABEL: Final = 40  # characters in which a caption says what it belongs to
 _LIST: Final = 60  # words of references: their list has been
 _TERSE: Final = 6  # words of the shortest references
 _ENTRY: Final = 40  # words of a long reference, where a PDF runs them together
-_NUMBERS = r"\s*\d{1,3}(?:\s?[,;\u2013\u2212-]\s?\d{1,3}){0,40}\s*"
-# How papers number citations, a group each: [1], (1), raised, raised as a PDF tells it, and bare.
-_MARKS: Final = re.compile(
-    rf"\[({_NUMBERS})\]|\(({_NUMBERS})\)|<sup>({_NUMBERS})</sup>"
-    r"|(?<=[a-z)]{2}[.,;])(\d{1,3}(?:[,\u2013-]\d{1,3}){0,40})(?=\s)"
-    r"|(?<=[a-z)]{2} )(\d{1,3}(?:, ?\d{1,3}){0,40})(?=[.,;](?:\s|$))"
-)
-_BARE_WAYS: Final = 3  # the first without a mark
 _SKIPPED: Final = 2  # numbers of a list that may have been misread
-_DOUBTFUL: Final = (1, 4)  # of these ways: with no list to compare, they may number anything
 _LINKED: Final = re.compile(r"\]\([^()\[\]\s]{0,2000}(?:\s\"[^\"\[]{0,300}\")?\)")
-_NUMBER: Final = re.compile(r"(\d{1,3})(?:\s?[\u2013\u2212-]\s?(\d{1,3}))?")
 # (Doe et al., 2006; Roe 2010a), Doe (2006): a name and a year.
 _NAMED: Final = re.compile(
     r"[^\W\d_]\.?(?:,|[\u2019']s)?\s?[(\[]?\b(?:19|20)\d\d[a-z]?\b(?=\s?[^\w\s]{0,2}\s?[);,\]])"
@@ -88,7 +78,7 @@ class Evidence:
     cited : set
         Numbers of references that the text cites; ``named`` counts those by name and year.
     by_marks : bool
-        Whether the numbers stand in brackets or are marked up; a PDF only raises them.
+        Whether the numbers of these are marks in brackets, or marked up (`.citation_marks`).
     listed : int
         References; ``numbered`` is the last of their printed numbers, ``references`` their text.
     mentioned, captions : set
@@ -251,7 +241,7 @@ class _Reading:
         text = "\n".join(self._told).replace("\\", "").replace("*", "")
         text = _LINKED.sub("]", text).replace("[[", "[").replace("]]", "]")
         found.text = text
-        found.cited, found.by_marks = _cited(text, bool(found.listed))
+        found.cited, found.by_marks = cited_numbers(text, listed=bool(found.listed))
         found.named = len(_NAMED.findall(text))
         found.mentioned = {(name.lower(), int(no)) for name, no in _MENTION.findall(text)}
         return found
@@ -272,30 +262,6 @@ def _numbered(references: str) -> int:
         if last < number <= last + _SKIPPED:
             last = number
     return last
-
-
-def _cited(text: str, listed: bool) -> tuple[set[int], bool]:
-    """Numbers cited, in the way that the text cites most of them, and whether that is a mark."""
-    ways: tuple[set[int], ...] = (set(), set(), set(), set(), set())
-    for mark in _MARKS.finditer(text):
-        way = ways[(mark.lastindex or 1) - 1]
-        for first, last in _NUMBER.findall(mark[0]):
-            begin, end = int(first), int(last or first)
-            way.update(range(begin, min(end, begin + _RANGE) + 1))
-    if not listed:
-        for number in _DOUBTFUL:
-            ways[number].clear()
-    cited = [_consecutive(numbers) for numbers in ways]
-    most = max(range(len(ways)), key=lambda number: len(cited[number]))
-    return cited[most], most < _BARE_WAYS
-
-
-def _consecutive(numbers: set[int]) -> set[int]:
-    """Numbers without those far beyond the others: a year's last digits, a count of patients."""
-    row = sorted(numbers - {0})
-    while row[2:] and (row[-3] < row[-1] - 4 or 2 * len(row) < row[-1]):
-        row.pop()
-    return set(row)
 
 
 def _on_topic(used: set[str], about: str) -> float:

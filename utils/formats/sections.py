@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from ..outline.roles import SUMMARIES, bare, hinted, key, roles_of
+from ..paper import Role
 from .words import count_words, without_markup
 
 Part = Literal["lead", "abstract", "body", "references", "back"]
@@ -53,6 +55,13 @@ _BACK = re.compile(
     r"|associated (content|data)|see also|share( this.*)?|downloads?( .{0,30})?|senior editor"
     r"|(view|viewing) (options|all).*|figures?( & .*)?|tables?|advertisement|sections?|contents"
     r"|table of contents|information|metadata|publication history",
+    re.I,
+)
+# Titles of the paper's own that tell of results, and that end it, beside those the lexicon knows.
+_REPORTS = re.compile(r"result|finding|case|observation|analys", re.I)
+_CONCLUDES = re.compile(
+    r"discussion|conclu|summary|outlook|perspective|remarks|considerations|comment|limitation"
+    r"|future|implication|recommendation",
     re.I,
 )
 _HEADING = re.compile(r"(#{1,6})\s+(.*)")
@@ -158,3 +167,39 @@ def stretch_end(text: str, start: int, most: int) -> int:
         if cut > start:
             return cut + len(boundary)
     return end
+
+
+def opens(title: str) -> bool:
+    """Whether a section of this title introduces the paper."""
+    return "introduction" in roles_of(title)
+
+
+def prepares(title: str) -> bool:
+    """Whether it tells what was done, or with whom.
+
+    >>> prepares("Materialien und Methoden"), prepares("Study design"), prepares("Bees")
+    (True, True, False)
+    """
+    return "methods" in (roles_of(title) or hinted(title))
+
+
+def reports(title: str) -> bool:
+    """Whether it may tell what was found."""
+    roles: set[Role] = {"results", "case report"}
+    return bool(roles & set(roles_of(title))) or _REPORTS.search(title) is not None
+
+
+def concludes(title: str) -> bool:
+    """Whether it may end the paper."""
+    roles: set[Role] = {"discussion", "conclusion", "limitations"}
+    return bool(roles & set(roles_of(title))) or _CONCLUDES.search(title) is not None
+
+
+def divides_research(title: str) -> bool:
+    """Whether it is one of those by which a report of research is divided, not the paper's own.
+
+    >>> divides_research("Results and discussion"), divides_research("The case of the bees")
+    (True, False)
+    """
+    roles = roles_of(title) or hinted(title)
+    return (bool(roles) and "case report" not in roles) or key(bare(title)) in SUMMARIES

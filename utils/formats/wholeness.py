@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 
 from ..paper import Document
 from .evidence import Evidence, Section
+from .sections import concludes, divides_research, opens, prepares, reports
 from .words import count_words, folded, without_markup
 
 ENOUGH: Final = 4  # what signs must weigh together
@@ -45,29 +46,6 @@ _TORN: Final = 0.3  # of the sections
 _YEAR: Final = re.compile(r"(?:19|20)\d\d[a-z]?")
 _STOPS: Final = re.compile(r"[a-z,\u2010-\u2015-]\s*$")
 _SECTION: Final = re.compile(r"\W{0,4}(\d{1,2})(?:[.)]\s|\s|[.)]?\W*$)(?!\d)")
-OPENS: Final = re.compile(r"\W*(?:[1I]\W+)?(?:introduction|background|objectives?|aims?)\W*", re.I)
-PREPARES: Final = re.compile(
-    r"\W*(?:\d\W+)?(?:patients?|subjects?|participants?|animals?|materials?|methods?|experimental"
-    r"|procedures?|study design|implementation|models?)\b.*",
-    re.I,
-)
-REPORTS: Final = re.compile(r"result|finding|case|observation|analys", re.I)
-CONCLUDES: Final = re.compile(
-    r"discussion|conclu|summary|outlook|perspective|remarks|considerations|comment|limitation"
-    r"|future|implication|recommendation",
-    re.I,
-)
-# Headings by which a report of research is divided, and nothing else.
-TYPICAL: Final = re.compile(
-    r"\W*(?:\d+\W*)?(?:introduction|background|findings|summary|limitations|conclusions?"
-    r"|(?:materials?|patients?|subjects|participants|experimental|animals)?(?: and | & |, )*"
-    r"(?:methods?|materials|procedures?)(?: and (?:materials|design))?|methods/design"
-    r"|results?(?: and discussions?)?|discussions?(?: and conclusions?)?"
-    r"|supplementary materials?|supporting information|additional (?:data )?files?"
-    r"|.{0,40}(?:interests?|contributions?|funding|availability|abbreviations|acknowledge?ments?"
-    r"|ethic).{0,30})\W*",
-    re.I,
-)
 # What an abstract says of the parts that the body must have then.
 MISSES: Final = {
     "results": re.compile(r"\b(?:results?|findings)\b", re.I),
@@ -103,7 +81,7 @@ def missing(document: Document, found: Evidence, stated: int, doubt: int = 0) ->
 def reports_research(found: Evidence) -> bool:
     """Whether three of introduction, methods, results and discussion have text of their own."""
     names = [section.name for section in found.body if section.prose >= _PART]
-    parts = (OPENS.fullmatch, PREPARES.fullmatch, REPORTS.search, CONCLUDES.search)
+    parts = (opens, prepares, reports, concludes)
     return sum(any(map(part, names)) for part in parts) >= 3 and len(set(names)) == len(names)
 
 
@@ -243,18 +221,17 @@ def first_skipped(numbers: set[int]) -> int:
 def _unfinished(body: list[Section], found: Evidence) -> Iterator[Sign]:
     """An introduction that no section concludes, or no results between them."""
     names = [section.name for section in body]
-    begin = next((at for at, name in enumerate(names) if OPENS.fullmatch(name)), None)
-    concluded = any(map(CONCLUDES.search, names))
+    begin = next((at for at, name in enumerate(names) if opens(name)), None)
+    concluded = any(map(concludes, names))
     if begin is not None and not concluded:
-        begins = all(PREPARES.fullmatch(name) for name in names[begin + 1 :])
+        begins = all(map(prepares, names[begin + 1 :]))
         if begins and found.prose < _SHORT and not found.listed:
             said = f"{found.prose} words that end before the results, and no references"
             yield Sign(ENOUGH, said)
         else:
             yield Sign(2, f"no section after {names[-1][:60]!r} concludes")
-    top = [name for name in names if TYPICAL.fullmatch(name)]
-    if len(top) == len(names) >= 3:
-        if not any(map(REPORTS.search, names)):
+    if len(names) >= 3 and all(map(divides_research, names)):
+        if not any(map(reports, names)):
             yield Sign(2, "no results among the sections")
-        elif not any(map(PREPARES.fullmatch, names)):
+        elif not any(map(prepares, names)):
             yield Sign(1, "no methods among the sections")

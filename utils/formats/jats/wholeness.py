@@ -15,18 +15,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from ..wholeness import (
-    CONCLUDES,
-    ENOUGH,
-    MISSES,
-    OPENS,
-    PREPARES,
-    REPORTS,
-    TYPICAL,
-    Sign,
-    first_skipped,
-    longest_gap,
-)
+from ..citation_marks import in_brackets
+from ..sections import concludes, divides_research, opens, prepares, reports
+from ..wholeness import ENOUGH, MISSES, Sign, first_skipped, longest_gap
 from .walk import Element, text_of
 
 _FEW: Final = 8  # references; in fewer, a share says nothing
@@ -56,8 +47,6 @@ _KINDS: Final = frozenset(
     ("", "research-article", "review-article", "brief-report", "data-paper", "methods-article")
 )
 _TO: Final = re.compile(r"\s*[-\u2010-\u2015]\s*")
-_MARKS: Final = re.compile(r"[\[(](\s*\d{1,3}(?:\s?[,;\u2013\u2212-]\s?\d{1,3}){0,40}\s*)[\])]")
-_NUMBER: Final = re.compile(r"(\d{1,3})(?:\s?[\u2013\u2212-]\s?(\d{1,3}))?")
 _LABEL: Final = re.compile(r"\W*(?:fig(?:ure)?|table)s?\W*(\d{1,2})[a-z]{0,2}\b", re.I)
 _SECTION: Final = re.compile(r"\s*(\d{1,2})[.\s]")
 _APPENDED: Final = re.compile(r"(?:supplement|appendix)\w{0,9}\s+(?:appendix\s+)?tables?", re.I)
@@ -139,15 +128,8 @@ def _cited(article: Element, refs: list[Element], links: list[Element]) -> set[i
         cited.update(row)
         last, between = (row[-1], link.tail or "") if row else (0, "")
     if 0 < len(cited) < len(refs):  # a range may stand there without links
-        cited.update(number for number in _written(_body_text(article)) if number <= len(refs))
+        cited.update(number for number in in_brackets(_body_text(article)) if number <= len(refs))
     return cited
-
-
-def _written(text: str) -> Iterator[int]:
-    """Numbers that a text cites in brackets, ranges filled in."""
-    for mark in _MARKS.finditer(text):
-        for first, last in _NUMBER.findall(mark[1]):
-            yield from range(int(first), min(int(last or first), int(first) + _RANGE) + 1)
 
 
 def _body_text(article: Element) -> str:
@@ -217,18 +199,20 @@ def _untold(article: Element, titles: list[str]) -> Iterator[Sign]:
     """Sections that a report of research has, and this one has not."""
     if not titles:
         return
-    if not any(map(CONCLUDES.search, titles)):
-        begun = OPENS.fullmatch(titles[0]) and all(map(PREPARES.fullmatch, titles[1:]))
+    if not any(map(concludes, titles)):
+        begun = opens(titles[0]) and all(map(prepares, titles[1:]))
         yield Sign(2 + bool(begun), f"no section after {titles[-1][:60]!r} concludes")
-    if len(titles) < 2 or not all(map(TYPICAL.fullmatch, titles)):
+    # A communication may have one section for all but its methods, or a text without any.
+    apart = article.find("body/p") is not None
+    if len(titles) < 3 or apart or not all(map(divides_research, titles)):
         return
     meta = article.find("front/article-meta")
     told = " ".join(text_of(el) for el in meta.iterfind("abstract")) if meta is not None else ""
-    if not any(map(REPORTS.search, titles)):
+    if not any(map(reports, titles)):
         yield Sign(2 + 2 * bool(MISSES["results"].search(told)), "no results among the sections")
-    elif not any(map(PREPARES.fullmatch, titles)):
+    elif not any(map(prepares, titles)):
         yield Sign(2 + bool(MISSES["methods"].search(told)), "no methods among the sections")
-    if not any(map(OPENS.fullmatch, titles)) and article.find("body/p") is None:
+    if not any(map(opens, titles)):
         yield Sign(1, "no introduction")
 
 
