@@ -53,3 +53,17 @@ def prose(words: int, start: int = 0) -> str:
         if sum(len(text.split()) for text in made) >= words:
             break
     return " ".join(made)
+
+
+CITING = "Others did so before [1], and before them [2], and first of all [3]."
+REFERENCES = """## References
+
+1. Roe R. Colours. Hive. 2001;3:45-50.
+2. Doe J. Weather and bees. Hive. 1998;1:1-9.
+3. Poe E. Bees. Hive. 1989;2:3-12.
+"""
+
+
+def paper(words: int, start: int = 0) -> str:
+    """So much prose that cites three works and lists them: a paper, not a text about one."""
+    return f"{prose(words, start)} {CITING}\n\n{REFERENCES}"

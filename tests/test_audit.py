@@ -275,7 +275,7 @@ def test_once_its_record_is_known_an_adopted_file_is_held_against_it(library, wo
     list(library.recheck(crossref=False))
     assert library.find(record.pmid).paper.recorded_by
     [one] = library.audit(fix=True)
-    assert (one.was, one.now) == ("full_text", "not_a_paper")
+    assert (one.was, one.now) == ("full_text", "wrong_paper")
     assert library.download(record.pmid).stored.via == "pmc_cloud"
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.own_words import prose
+from tests.own_words import CITING, REFERENCES, prose
+from tests.own_words import paper as whole
 from tests.world import jats, pages
 from tests.world.pdf import pdf_of, scan_of
 from utils import inbox_files, safe_files
@@ -14,8 +15,6 @@ from utils.errors import StoreFailed
 from utils.harvest.told import Ledgers
 from utils.inbox import take_in
 from utils.store import body_of
-
-REFERENCES = "## References\n\n1. Doe A. Tea. 2001.\n2. Roe B. Tea. 2002.\n3. Poe C. Tea. 2003.\n"
 
 
 @pytest.fixture
@@ -171,7 +170,7 @@ def test_a_file_named_after_another_paper_is_filed_as_what_it_is(library, world,
 
 def test_an_identifier_that_is_only_cited_does_not_make_it_that_paper(library, world, inbox):
     cited = world.paper("paywall")
-    words = f"{prose(900)} Others did so before [1], and before them [2], and first of all [3]."
+    words = f"{prose(900)} {CITING}"
     text = f"# My unpublished thoughts on tea\n\nSee doi:{cited.doi}.\n\n## Methods\n\n{words}"
     drop(
         inbox,
@@ -186,7 +185,7 @@ def test_an_identifier_that_is_only_cited_does_not_make_it_that_paper(library, w
 
 def test_of_two_names_that_contradict_each_other_the_text_decides(library, world, inbox):
     record, cited = world.paper("paywall"), world.paper("login")
-    words = f"{prose(900)} Others did so before [1], and before them [2], and first of all [3]."
+    words = f"{prose(900)} {CITING}"
     head = f"# {record.plain_title}\n\n{' '.join(record.authors[0])}\n\ndoi:{record.doi}\n\n"
     text = f"{head}A comment on PMID: {cited.pmid}.\n\n## Methods\n\n{words}\n\n## Results\n\n"
     drop(
@@ -226,7 +225,7 @@ def test_two_papers_of_one_title_are_not_guessed_between(library, inbox):
         )
     words = f"{prose(600)} We cared for the perfused bone core in winter."
     text = "# Care of the perfused bone core in winter\n\nA Winter\n\n"
-    drop(inbox, "core.md", f"{text}## Methods\n\n{words}\n\n## Results\n\n{prose(600, 300)}")
+    drop(inbox, "core.md", f"{text}## Methods\n\n{words}\n\n## Results\n\n{whole(600, 300)}")
     [done] = taken(library).values()
     assert done.outcome == "ambiguous"
     assert "PMID 7" in done.detail

@@ -103,7 +103,8 @@ class Paper:
 
     Dates are ISO 8601, as precise as known: ``2026``, ``2026-02`` or ``2026-02-14``.
     ``released`` is the day PMC may show the full text (the end of an embargo); ``recorded_by``
-    the source that keeps this record. ``version`` (a number, never the `Version` of a text) and
+    the source that keeps this record; ``reference_count`` works are cited by its count, which may
+    leave some out (0: it counts none). ``version`` (a number, never the `Version` of a text) and
     ``categories`` (the primary one first) are those of a preprint server.
     """
 
@@ -130,6 +131,7 @@ class Paper:
     notices: tuple[Notice, ...] = ()
     license: str = ""
     recorded_by: str = ""
+    reference_count: int = 0
     version: str = ""
     categories: tuple[str, ...] = ()
 

@@ -189,12 +189,15 @@ def test_an_article_about_captchas_and_paywalls_passes() -> None:
     assert verdict(article(paper), paper) == "full_text"
 
 
-def test_an_editorial_of_four_hundred_words_passes() -> None:
-    paper = replace(PAPER, title="Why bees matter to all of us", abstract="")
+def test_an_editorial_of_four_hundred_words_passes_where_the_record_calls_it_one() -> None:
+    kind = ("Journal Article", "Editorial")
+    paper = replace(PAPER, title="Why bees matter to all of us", publication_types=kind)
+    paper = replace(paper, abstract="")
     extra = "<form action='/login'><input type='password'></form>"
     document = page(f"<h1>{paper.title}</h1>{paragraphs(6)}{extra}", HEAD.format(paper))
     assert 380 < document.body_words < 470
     assert verdict(document, paper) == "full_text"
+    assert verdict(document, replace(paper, publication_types=kind[:1])) == "partial"
 
 
 def test_the_first_lines_of_a_closed_editorial_do_not() -> None:

@@ -53,7 +53,7 @@ PARTS = {
     ),
     "many pages": (section("Comment", 20), 0, PAGES.format(30), "260 words for 20 pages"),
     "no results": (
-        INTRODUCTION + section("Methods", 10),
+        INTRODUCTION + section("Study design", 10) + section("Methods", 10),
         12,
         "",
         "no section after 'Methods' concludes, no results among the sections",
@@ -88,10 +88,7 @@ PARTS = {
         section("Introduction", 60, range(20)) + section("Results", 60) + pointing("table", "t1"),
         20,
         "",
-        (
-            "table t1 is referred to, but not there, no section after 'Results' concludes, "
-            "no methods among the sections"
-        ),
+        ("table t1 is referred to, but not there, no section after 'Results' concludes"),
     ),
 }
 

@@ -192,6 +192,8 @@ def test_a_whole_pdf_passes_the_judge_and_pictures_do_not() -> None:
         column(72, 700, wrap(own_words.prose(300, start=40 * number), 80)) for number in range(7)
     ]
     pages[0].insert(0, (72, 740, 20, paper.title))
+    said = f"{own_words.CITING}\n{own_words.REFERENCES}".replace("## ", "").replace("\n\n", "\n")
+    pages.append(column(72, 700, said.splitlines()))
     assert judge(read(pages), paper).verdict == "full_text"
     with pytest.raises(BadContent) as caught:
         judge(read([[] for _ in range(4)]), paper)

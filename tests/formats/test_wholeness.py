@@ -24,11 +24,14 @@ def text(**sections: str) -> str:
     return "\n\n".join(("# Bees and light", *parts))
 
 
-def found(markdown: str, pages: int = 0, stated: int = 0, abstract: bool = True) -> str:
+def found(
+    markdown: str, pages: int = 0, stated: int = 0, abstract: bool = True, **record: int
+) -> str:
     counted = measure(markdown)
     document = Document(markdown, references=counted.references, pages=pages)
     known = ABSTRACT if abstract else ""
-    return missing(document, gather(document, Paper(Ids(), abstract=known), known), stated)
+    paper = Paper(Ids(), abstract=known, pages=f"1-{stated}" if stated else "", **record)
+    return missing(document, paper, gather(document, paper, known))
 
 
 def cites(*numbers: int, form: str = "[{}]") -> str:

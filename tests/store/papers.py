@@ -8,11 +8,16 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
+from tests.own_words import CITING, REFERENCES
 from utils.identifiers import Ids
 from utils.paper import Author, Document, Fetched, Paper, StoredPaper, Verdict
 from utils.store import Shelf
 
-BODY = "# On cells\n\n## Methods\n\n" + "We looked at cells and counted them again. " * 40
+BODY = (
+    "# On cells\n\n## Methods\n\n"
+    + "We looked at cells and counted them again. " * 40
+    + f"{CITING}\n\n{REFERENCES}"
+)
 
 
 def paper(**ids: str) -> Paper:

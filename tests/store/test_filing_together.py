@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.killed import Fate
-from tests.own_words import prose
+from tests.own_words import paper as whole
 from tests.store.papers import assert_consistent, dump, index, paper, save, texts
 from utils import safe_files
 from utils.errors import StoreFailed
@@ -94,7 +94,7 @@ def test_an_abstract_that_is_there_is_learnt_from(shelf: Shelf) -> None:
 
 def test_an_older_programs_full_text_under_the_name_counts_as_being_there(shelf: Shelf) -> None:
     shelf.folder.mkdir(parents=True)
-    words = prose(900)
+    words = whole(900)
     path = shelf.folder / "pmid_1.txt"
     path.write_text(f"On cells\n\n{words}")
     stored = shelf.save_abstracts([recorded(pmid="1"), recorded(pmid="2")])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.own_words import prose
+from tests.own_words import paper as whole
 from tests.store.papers import assert_consistent, index, paper, save, texts
 from utils.identifiers import Ids
 from utils.paper import Paper
@@ -25,7 +25,7 @@ Markdown Content:
 We counted cells. See also https://doi.org/10.1000/other. {extra}
 
 """
-    f"## Methods\n\n{prose(900)}\n"
+    f"## Methods\n\n{whole(900)}"
 )
 
 ABSTRACT = """Title: Cells of old

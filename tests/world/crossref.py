@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from .doi import landing
 from .pages import pdf_path
-from .prose import abstract
+from .prose import abstract, references
 from .records import Record
 from .wire import TEXT, Call, Reply, as_json, text
 
@@ -110,7 +110,7 @@ def _work(record: Record, world: World) -> dict[str, Any]:
         "page": record.pages,
         "ISSN": [record.journal.issn],
         "link": link,
-        "reference-count": 12,
+        "reference-count": len(references(record)),
         "is-referenced-by-count": 0,
         "URL": f"https://doi.org/{record.doi}",
         "resource": {"primary": {"URL": landing(record, world)}},

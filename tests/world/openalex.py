@@ -189,6 +189,7 @@ def _work(record: Record, world: World) -> dict[str, Any]:
         "is_retracted": record.retracted,
         "cited_by_count": 0,
         "referenced_works": [],
+        "referenced_works_count": 0,
         "abstract_inverted_index": _inverted(" ".join(plain(body) for _, body in abstract(record))),
     }
 

@@ -26,7 +26,7 @@ from .likeness import (
     title_likeness,
 )
 from .sections import blocks
-from .wholeness import missing, reports_research
+from .wholeness import missing, page_count, reports_research
 from .words import count_words, folded, shingles
 
 # Words of text beyond the abstract.
@@ -61,18 +61,12 @@ OPENING = 6000  # characters in which a text says what it is
 ANNOUNCED = 600  # characters in which a correction says that it is one
 
 # PubMed's publication types; abstracts of meetings stand on pages such as P11 and S204.
-_SHORT_KINDS = frozenset(
-    (
-        "Letter",
-        "Editorial",
-        "Comment",
-        "News",
-        "Congress",
-        "Meeting Abstract",
-        "Biography",
-        "Portrait",
-    )
-)
+_SHORT_KINDS = frozenset((
+    "Address", "Autobiography", "Bibliography", "Biography", "Comment", "Congress", "Editorial",
+    "Festschrift", "Interview", "Introductory Journal Article", "Lecture", "Letter",
+    "Meeting Abstract", "News", "Newspaper Article", "Patient Education Handout",
+    "Personal Narrative", "Portrait",
+))  # fmt: skip
 _SUPPLEMENT_PAGE = re.compile(r"(?:[A-Z]{1,2})\d{1,4}")
 
 _ORDER: tuple[Verdict, ...] = (
@@ -128,12 +122,14 @@ def judge(document: Document, paper: Paper) -> Document:
     BadContent
         It is not; ``details`` hold ``verdict`` and ``evidence``.
     """
-    whole = completeness(document, paper)
-    if whole.verdict != "full_text":
+    whole, same = completeness(document, paper), identity(document, paper)
+    # Another paper is no part of this one, whatever of it is there.
+    if whole.verdict not in ("full_text", "partial"):
         _reject(whole)
-    same = identity(document, paper)
     if same.verdict != "full_text":
         _reject(same)
+    if whole.verdict != "full_text":
+        _reject(whole)
     return replace(document, verdict="full_text", evidence=f"{whole.evidence}; {same.evidence}")
 
 
@@ -155,7 +151,7 @@ def completeness(document: Document, paper: Paper) -> Finding:
     if stopped:
         return stopped
     doubt = 2 if "paywall" in document.walls else 0
-    if lost := missing(document, found, _page_count(paper.pages), doubt):
+    if lost := missing(document, paper, found, doubt):
         return Finding("partial", lost)
     return Finding("full_text", _described(found))
 
@@ -356,7 +352,7 @@ def _without_a_body(document: Document, paper: Paper, found: Evidence) -> Findin
         return Finding(verdict, f"{said}, {found.on_topic:.0%} of its telling words")
     if _citations(found) or (found.listed >= CITES and marks and words >= RESEARCH):
         return None
-    if words >= LONG and (found.listed >= MANY or reports_research(found)):
+    if (words >= LONG and found.listed >= MANY) or _stands_alone(document, paper, found):
         return None
     said = f"{said}, and none that cites or lists other works"
     if words < RESEARCH:
@@ -373,41 +369,43 @@ def _too_short(document: Document, paper: Paper, found: Evidence) -> Finding | N
     words = found.prose
     if _is_notice(document, paper):
         return None if words >= NOTE else Finding(_nothing(document), f"{words} words")
+    is_short = _is_short_kind(paper)
     least = PREVIEW if "paywall" in document.walls else LETTER if _citations(found) else BARE
-    if _SHORT_KINDS.intersection(paper.publication_types) or _SUPPLEMENT_PAGE.fullmatch(
-        paper.pages
-    ):
-        least = min(least, SHORT)
+    least = min(least, SHORT) if is_short else least
     if words < least or found.repeated >= words:
         return Finding(_nothing(document), f"{words} words of running text")
     if not _citations(found) and words < LONG and words < PURE * sum(found.kinds.values()):
         return Finding(_nothing(document), f"{words} words of running text among other things")
-    if not _marks_beside_sections(found) and found.filled > 2 and words >= PREVIEW:
-        return Finding("not_a_paper", f"{words} words in {found.filled} sections that cite nothing")
     if telling_words(paper.title) >= TELLING and found.on_topic < ON_TITLE:
         return Finding("not_a_paper", f"{words} words of running text about something else")
+    if not (is_short or _marks_beside_sections(found) or _stands_alone(document, paper, found)):
+        said = f"{words} words that cite nothing, of no kind that the record says is short"
+        return Finding("partial" if _names(document, paper) else "not_a_paper", said)
     return None
+
+
+def _is_short_kind(paper: Paper) -> bool:
+    """Whether the record says that it is a letter, an editorial, an abstract of a meeting."""
+    is_supplement = _SUPPLEMENT_PAGE.fullmatch(paper.pages) is not None
+    return is_supplement or not _SHORT_KINDS.isdisjoint(paper.publication_types)
+
+
+def _stands_alone(document: Document, paper: Paper, found: Evidence) -> bool:
+    """Whether a text that neither cites nor lists others is a paper by all else it has.
+
+    Research has its parts, or sections with figures that they mention; a print has its pages.
+    What is written about a paper (a press release, a weblog, a patent) has none of these.
+    """
+    if document.pages and document.pages == page_count(paper.pages):
+        return True
+    shown = len(found.mentioned & found.captions)
+    return found.prose >= LONG and (reports_research(found) or (found.filled > 2 and shown > 1))
 
 
 def _nothing(document: Document) -> Verdict:
     if count_words(document.markdown) < EMPTY:
         return "empty"
     return "front_matter_only" if document.ids or document.references else "not_a_paper"
-
-
-def _page_count(pages: str) -> int:
-    """How many pages ``932-45`` are; 0 when it does not say.
-
-    >>> _page_count("932-45"), _page_count("e1-e9"), _page_count("S12")
-    (14, 9, 0)
-    """
-    match = re.fullmatch(r"([A-Za-z]*)(\d+)\s*[-\u2013]\s*\1(\d+)", pages.strip())
-    if not match:
-        return 0
-    first, last = match[2], match[3]
-    last = first[: len(first) - len(last)] + last
-    count = int(last) - int(first) + 1
-    return count if 0 < count < 500 else 0
 
 
 def _reject(finding: Finding) -> NoReturn:

@@ -31,7 +31,7 @@ _ENTRY: Final = 40  # words of a long reference, where a PDF runs them together
 _SKIPPED: Final = 2  # numbers of a list that may have been misread
 _LINKED: Final = re.compile(r"\]\([^()\[\]\s]{0,2000}(?:\s\"[^\"\[]{0,300}\")?\)")
 # (Doe et al., 2006; Roe 2010a), Doe (2006): a name and a year.
-_NAMED: Final = re.compile(
+NAMED: Final = re.compile(
     r"[^\W\d_]\.?(?:,|[\u2019']s)?\s?[(\[]?\b(?:19|20)\d\d[a-z]?\b(?=\s?[^\w\s]{0,2}\s?[);,\]])"
 )
 _ORDINAL: Final = re.compile(r"(?:^|(?<=\s))\W{0,3}(\d{1,3})\\?[.)\]](?=\s|[^\W\d])", re.M)
@@ -242,7 +242,7 @@ class _Reading:
         text = _LINKED.sub("]", text).replace("[[", "[").replace("]]", "]")
         found.text = text
         found.cited, found.by_marks = cited_numbers(text, listed=bool(found.listed))
-        found.named = len(_NAMED.findall(text))
+        found.named = len(NAMED.findall(text))
         found.mentioned = {(name.lower(), int(no)) for name, no in _MENTION.findall(text)}
         return found
 

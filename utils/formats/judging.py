@@ -6,7 +6,6 @@ changed and one that is audited are told by the same measure.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -18,15 +17,6 @@ Read = Callable[..., Document]
 """`formats.read`, or the same in other processes (`aside.read_aside`)."""
 
 _SHORTEST = 200  # characters
-_LONGEST_ERROR_PAGE = 4000
-_UNKNOWN, _SECTIONED = 300, 180  # words of a body
-_ERROR_PAGE = re.compile(
-    r"returned error [45]\d\d|just a moment\.\.\.|attention required|verify(?:ing)? you are "
-    r"(?:a )?human|are you a robot|captcha|access (?:to this page has been )?denied|403 forbidden"
-    r"|(?:404|page) (?:could )?not (?:be )?found|enable javascript and cookies|\b50[0234] (?:bad "
-    r"gateway|service|gateway|internal)|security verification|\"code\": ?[45]\d\d",
-    re.I,
-)
 _OTHER_FORMS = {
     "<!doctype": "an HTML page",
     "<html": "an HTML page",
@@ -74,18 +64,7 @@ def judged_foreign(text: str, paper: Paper, read: Read = read_here) -> Judged:
         return Judged("not_a_paper", "the file is no text")
     if len(stripped) < _SHORTEST:
         return Judged("not_a_paper" if stripped else "empty", f"{len(stripped)} characters")
-    if len(stripped) < _LONGEST_ERROR_PAGE and (said := _ERROR_PAGE.search(stripped)):
-        return Judged("error_page", f"{len(stripped):,} characters, and “{said[0]}”")
-    seen = judged_text(text, paper, read)
-    if seen.document and not paper.recorded_by and not _has_body(seen.document):
-        words = f"{seen.document.body_words} words"
-        return Judged("front_matter_only", f"{words}, and no record that says what it is")
-    return seen
-
-
-def _has_body(document: Document) -> bool:
-    """Whether a text is long enough to be a paper, of which nobody can say that it is a letter."""
-    return document.body_words >= (_SECTIONED if document.headings > 1 else _UNKNOWN)
+    return judged_text(text, paper, read)
 
 
 def _begins(text: str, start: str) -> bool:

@@ -10,12 +10,13 @@ is convinces alone, merely unusual ones convince together.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from ..paper import Document
-from .evidence import Evidence, Section
+from ..paper import Document, Paper
+from .evidence import NAMED, Evidence, Section
 from .sections import concludes, divides_research, opens, prepares, reports
 from .words import count_words, folded, without_markup
 
@@ -26,16 +27,22 @@ _BARE_AT_END: Final = 2  # headings; whole pages end in one at most
 _SHORT: Final = 1000  # words; in more, a heading unseen must not look like a section missing
 _FEW: Final = 8  # references; in fewer, a share says nothing
 _MANY: Final = 15
-_SCANT: Final = 10  # words for each reference; whole papers have 25 at least
+_SCANT: Final = 13  # words for each reference; whole papers have 15 at least
 _AMPLE: Final = 120
 _REACHED: Final = (0.65, 0.8)  # of the list; whole papers cite up to 0.85 of it at least
-_LATE: Final = (0.12, 0.45)  # of the list, at its end; whole papers leave out a tenth at most
+_LATE: Final = (0.12, 0.42)  # of the list, at its end; whole papers leave out a tenth at most
 _ROW: Final = 4  # references in a row that nobody cites
-_KNOWN: Final = 0.3  # of the list; with fewer names found, the text does not cite by names
-_NEAR: Final = 8  # words between a name and its year
+_NAMES: Final = 2  # words of an entry that may be the name it is cited by
+_NEAR: Final = 60  # characters between a name and its year
+_ANSWERED: Final = 0.7  # of the citations by name; a list in another form answers a quarter
+_NAMED: Final = (0.5, 0.65, 0.8)  # of the list; whole papers name 0.7 of it, very few 0.6
 _GAPLESS: Final = 0.7  # of the numbers up to the last cited; less is no numbering
 _STRICT: Final = 0.85
+_COUNTED: Final = 0.5  # of them, where there is no list that could answer
 _LISTED: Final = 0.15  # of the citations; one work is cited a few times
+_LISTED_NUMBERS: Final = 0.25  # of the highest number cited; a list may be misread by half
+_RAISED: Final = 10  # numbers at least that only a PDF's dots and commas mark
+_RECORDED: Final = (0.2, 0.5)  # of the references that the record counts, which may be fewer
 _NUMBERED: Final = 10  # entries that count on from 1
 _PART: Final = 100  # words of prose
 _CITED: Final = 3  # references at least before a list is missed
@@ -60,20 +67,20 @@ class Sign(NamedTuple):
     said: str
 
 
-def missing(document: Document, found: Evidence, stated: int, doubt: int = 0) -> str:
+def missing(document: Document, paper: Paper, found: Evidence, doubt: int = 0) -> str:
     """What shows that a text is not all of its paper; empty if nothing does.
 
     Parameters
     ----------
     document : Document
+    paper : Paper
+        The record, which may count pages and references.
     found : Evidence
-        The evidence of its text.
-    stated : int
-        Pages by the record, 0 if unknown.
+        The evidence of the text.
     doubt : int
         What is held against the page beforehand: an offer to sell it.
     """
-    signs = list(_signs(document, found, stated))
+    signs = list(_signs(document, paper, found))
     enough = sum(sign.weight for sign in signs) + (doubt if signs else 0) >= ENOUGH
     return ", ".join(sign.said for sign in signs if sign.weight) if enough else ""
 
@@ -85,8 +92,8 @@ def reports_research(found: Evidence) -> bool:
     return sum(any(map(part, names)) for part in parts) >= 3 and len(set(names)) == len(names)
 
 
-def _signs(document: Document, found: Evidence, stated: int) -> Iterator[Sign]:
-    pages = document.pages
+def _signs(document: Document, paper: Paper, found: Evidence) -> Iterator[Sign]:
+    pages, stated = document.pages, page_count(paper.pages)
     if stated > 2 and 0 < pages <= _PAGES_SHARE[1] * stated:
         yield Sign(2 + 2 * (pages <= _PAGES_SHARE[0] * stated), f"{pages} of {stated} pages")
     elif stated > 2 and not pages and found.prose < _PER_PAGE[1] * stated:
@@ -103,6 +110,7 @@ def _signs(document: Document, found: Evidence, stated: int) -> Iterator[Sign]:
         yield Sign(ENOUGH, f"{found.prose} words for {found.listed} references")
     yield from _unlisted(found, pages)
     yield from _uncited(found, pages)
+    yield from _unrecorded(found, paper.reference_count)
     yield from _skipping(body, found)
     if found.ends_in == "body" and count_words(found.last) >= _SENTENCE:
         last = without_markup(found.last)
@@ -110,6 +118,21 @@ def _signs(document: Document, found: Evidence, stated: int) -> Iterator[Sign]:
             yield Sign(2, f"ends in mid-sentence ({' '.join(last.split()[-3:])[-60:]!r})")
     if found.abstract:
         yield from _unfinished(body, found)
+
+
+def page_count(pages: str) -> int:
+    """How many pages ``932-45`` are; 0 when it does not say.
+
+    >>> page_count("932-45"), page_count("e1-e9"), page_count("S12")
+    (14, 9, 0)
+    """
+    match = re.fullmatch(r"([A-Za-z]*)(\d+)\s*[-\u2013]\s*\1(\d+)", pages.strip())
+    if not match:
+        return 0
+    first, last = match[2], match[3]
+    last = first[: len(first) - len(last)] + last
+    count = int(last) - int(first) + 1
+    return count if 0 < count < 500 else 0
 
 
 def _emptied(body: list[Section], found: Evidence) -> Iterator[Sign]:
@@ -168,37 +191,59 @@ def longest_gap(cited: Iterable[int]) -> int:
 
 
 def _cut_names(found: Evidence) -> Iterator[Sign]:
-    """References by name and year of which too many are never named."""
-    row = folded(found.text)
-    told = {
-        (word, year)
-        for at, year in enumerate(row)
-        if _YEAR.fullmatch(year)
-        for word in row[max(0, at - _NEAR) : at]
-    }
-    entries = [folded(entry) for entry in re.split(r"\n(?=\S)", found.references)]
-    named = [
-        any((name, word) in told for word in entry if _YEAR.fullmatch(word))
-        for entry in entries
-        if any(map(_YEAR.fullmatch, entry))
-        and (name := next((word for word in entry if len(word) > 2 and word.isalpha()), ""))
+    """References by name and year of which too many are never named.
+
+    Only where the list answers what the text cites: in many forms its names are not to be found.
+    """
+    entries = [_names_and_years(entry) for entry in re.split(r"\n(?=\S)", found.references)]
+    listed = sum(bool(names and years) for names, years in entries)
+    by_year: dict[str, list[tuple[int, set[str]]]] = defaultdict(list)
+    for number, (names, years) in enumerate(entries):
+        for year in years:
+            by_year[year].append((number, names))
+    answers = [
+        {number for number, names in by_year.get(year, ()) if near & names}
+        for near, year in _named_in(found.text)
     ]
-    listed, cited = len(named), sum(named)
-    if listed < _FEW or cited < max(_FEW, _KNOWN * listed):
+    if min(len(answers), listed) < _FEW or sum(map(bool, answers)) < _ANSWERED * len(answers):
         return
-    # Never enough alone: where a page's numbers got lost, a few names in the text look like these.
-    weight = sum(cited < share * listed for share in (_REACHED[0], _REACHED[1]))
-    if weight:
+    cited = len(set().union(*answers))
+    if weight := sum(cited < share * listed for share in _NAMED):
         yield Sign(1 + weight, f"names {cited} of {listed} references")
+
+
+def _names_and_years(entry: str) -> tuple[set[str], set[str]]:
+    words = folded(entry)
+    names = [word for word in words if len(word) > 2 and word.isalpha()]
+    return set(names[:_NAMES]), {word for word in words if _YEAR.fullmatch(word)}
+
+
+def _named_in(text: str) -> Iterator[tuple[set[str], str]]:
+    """Each citation by name and year: the words before the year, and the year."""
+    for match in NAMED.finditer(text):
+        if year := _YEAR.search(match[0]):
+            yield set(folded(text[max(0, match.start() - _NEAR) : match.start() + 1])), year[0]
 
 
 def _unlisted(found: Evidence, pages: int) -> Iterator[Sign]:
     """Citations of no list: a PDF prints both; a page may fetch its list by a script."""
-    counts_on = found.by_marks and len(found.cited) >= _GAPLESS * max(found.cited, default=0)
-    cites = max(len(found.cited) if counts_on else 0, found.named)
-    if cites >= _CITED and found.listed < max(_CITED, _LISTED * cites):
+    last = max(found.cited, default=0)
+    marked = found.by_marks or len(found.cited) >= _RAISED
+    numbers = len(found.cited) if marked and len(found.cited) >= _COUNTED * last else 0
+    least = max(_LISTED * found.named, _LISTED_NUMBERS * last if numbers else 0)
+    if max(numbers, found.named) >= _CITED and found.listed < max(_CITED, least):
         weight = ENOUGH if pages or found.ends_in in ("lead", "body") else 3
-        yield Sign(weight, f"cites {cites} references and lists {found.listed or 'none'}")
+        cites = f"{max(numbers, found.named)} references"
+        yield Sign(weight, f"cites {cites} and lists {found.listed or 'none'}")
+
+
+def _unrecorded(found: Evidence, recorded: int) -> Iterator[Sign]:
+    """Fewer references than the record counts, in the list or cited up to."""
+    if recorded < _MANY:
+        return
+    if found.listed < _RECORDED[1] * recorded:
+        weight = 3 if found.listed < _RECORDED[0] * recorded else 2
+        yield Sign(weight, f"lists {found.listed or 'none'} of {recorded} references")
 
 
 def _skipping(body: list[Section], found: Evidence) -> Iterator[Sign]:

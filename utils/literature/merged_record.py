@@ -22,7 +22,7 @@ _FIELDS = (
     *("publication_types", "mesh", "keywords", "version", "categories"),
 )
 # Facts of one record's history or terms: filled from a record of the same version only.
-_OF_THE_VERSION = ("entered", "revised", "released", "license")
+_OF_THE_VERSION = ("entered", "revised", "released", "license", "reference_count")
 
 
 def by_trust(source: str, paper: Paper) -> tuple[bool, int]:

@@ -15,6 +15,7 @@ from urllib.parse import quote
 from ..identifiers import Ids
 from ..paper import Author, Notice, NoticeKind, Paper, now
 from ..web import Rate, Web
+from .loose_json import whole
 from .source import Lookup, Source
 
 _NOTICES: dict[str, NoticeKind] = {
@@ -62,6 +63,7 @@ def _paper(work: dict[str, Any]) -> Paper:
             if update.get("type") in _NOTICES
         ),
         license=_license(work.get("license") or ()),
+        reference_count=whole(work.get("reference-count")) or 0,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -129,7 +130,17 @@ def made(
         content = rendered(content, paper, medium, dice, scene.settled)
         if kind_.whole and medium == "pdf":
             paper = numbered(paper, page_count(content))
-    return Document(content, medium, paper.paper)
+    return Document(content, medium, _counted(paper))
+
+
+def _counted(paper: Manuscript) -> Paper:
+    """Its record, which counts the references of every other paper, and misses a tenth of them.
+
+    PubMed and OpenAlex list those that they know themselves, and not of all papers.
+    """
+    if zlib.crc32(paper.name.encode()) % 2:
+        return paper.paper
+    return replace(paper.paper, reference_count=len(paper.references) * 9 // 10)
 
 
 def rendered(

@@ -102,6 +102,11 @@ def _location_id(element: _Element, found: Found) -> None:
         found.setdefault("arxiv", match[1].lower())
 
 
+def _reference_list(element: _Element, found: Found) -> None:
+    """Count the references; a list may hold further lists, with titles of their own."""
+    found["references"] = found.get("references", 0) + sum(1 for _ in element.iter("Reference"))
+
+
 def _abstract(element: _Element) -> str:
     return "\n\n".join(
         paragraph
@@ -316,6 +321,8 @@ _RECORD: Readers = {
             "ContributionDate": _one("contributed", _date),
         }
     ),
-    "PubmedData": _inside({"History": _history, "ArticleIdList": _ID_LIST}),
+    "PubmedData": _inside(
+        {"History": _history, "ArticleIdList": _ID_LIST, "ReferenceList": _reference_list}
+    ),
     "PubmedBookData": _inside({"History": _history, "ArticleIdList": _ID_LIST}),
 }

@@ -237,6 +237,7 @@ def _common(found: Found) -> dict[str, Any]:
         "mesh": tuple(found.get("mesh", ())),
         "keywords": tuple(dict.fromkeys(found.get("keywords", ()))),
         "notices": tuple(found.get("notices", ())),
+        "reference_count": found.get("references", 0),
     }
 
 

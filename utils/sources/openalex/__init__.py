@@ -20,7 +20,7 @@ from ...versions import by_locator
 from ...web import Rate, Web
 from .. import unpaywall
 from ..europepmc.records import without_html
-from ..loose_json import mapping, mappings, short_text, text
+from ..loose_json import mapping, mappings, short_text, text, whole
 from ..open_copies import MOST, OpenCopy, different, what_lies_at
 from ..source import Query, Route, Source, one_by_one
 from ..whole_days import whole_days
@@ -33,7 +33,7 @@ _PAGE = 200
 _COPIES = "id,doi,is_retracted,best_oa_location,locations"
 RECORD = (
     "id,doi,ids,title,publication_date,type,authorships,primary_location,best_oa_location,biblio,"
-    "is_retracted,abstract_inverted_index"
+    "is_retracted,abstract_inverted_index,referenced_works_count"
 )
 """What is asked for of a work on a list: whole, each is up to 40 kB."""
 
@@ -212,6 +212,7 @@ def paper_of(work: Mapping[str, Any]) -> Paper:
         publication_types=tuple(filter(None, (_TYPES.get(kind, kind),))),
         notices=(Notice("retraction"),) if work.get("is_retracted") is True else (),
         license=text(place.get("license")) or text(best.get("license")),
+        reference_count=whole(work.get("referenced_works_count")) or 0,
     )
 
 

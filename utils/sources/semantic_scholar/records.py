@@ -168,6 +168,7 @@ def _paper(row: Mapping[str, Any], authors: tuple[Author, ...]) -> Paper:
         published=_published(row),
         publication_types=_types(row, preprint=bool(_PREPRINTS.fullmatch(name))),
         license=_license(_text(mapping(row.get("openAccessPdf")).get("license"))),
+        reference_count=count(row.get("referenceCount")) or 0,
     )
 
 

@@ -1,0 +1,65 @@
+"""Citations by number, as a text prints them: ``[3-7, 9]``, ``(3)``, raised or bare."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+_RANGE: Final = 50  # references at most in one "3-7"
+_NUMBERS = r"\s*\d{1,3}(?:\s?[,;\u2013\u2212-]\s?\d{1,3}){0,40}\s*"
+# How papers number citations, a group each: [1], (1), raised, raised as a PDF tells it, and bare.
+_MARKS: Final = re.compile(
+    rf"\[({_NUMBERS})\]|\(({_NUMBERS})\)|<sup>({_NUMBERS})</sup>"
+    r"|(?<=[a-z)]{2}[.,;])(\d{1,3}(?:[,\u2013-]\d{1,3}){0,40})(?=\s)"
+    r"|(?<=[a-z)]{2} )(\d{1,3}(?:, ?\d{1,3}){0,40})(?=[.,;](?:\s|$))"
+)
+_WAYS: Final = 5
+_BARE_WAYS: Final = 3  # the first without a mark
+_DOUBTFUL: Final = (1, 4)  # of these ways: with no list to compare, they may number anything
+_BRACKETS: Final = re.compile(rf"[\[(]({_NUMBERS})[\])]")
+_NUMBER: Final = re.compile(r"(\d{1,3})(?:\s?[\u2013\u2212-]\s?(\d{1,3}))?")
+
+
+class Cited(NamedTuple):
+    """Numbers cited, and whether they stand in brackets or are marked up; a PDF only raises them.
+
+    >>> cited_numbers("As seen [1, 3-5] and again [2].", listed=False)
+    Cited(numbers={1, 2, 3, 4, 5}, by_marks=True)
+    """
+
+    numbers: set[int]
+    by_marks: bool
+
+
+def cited_numbers(text: str, *, listed: bool) -> Cited:
+    """The numbers a text cites, in the way in which it cites most; *listed*: it has a list."""
+    ways: tuple[set[int], ...] = tuple(set() for _ in range(_WAYS))
+    for mark in _MARKS.finditer(text):
+        ways[(mark.lastindex or 1) - 1].update(_spelled_out(mark[0]))
+    if not listed:
+        for number in _DOUBTFUL:
+            ways[number].clear()
+    cited = [_consecutive(numbers) for numbers in ways]
+    most = max(range(_WAYS), key=lambda number: len(cited[number]))
+    return Cited(cited[most], most < _BARE_WAYS)
+
+
+def in_brackets(text: str) -> Iterator[int]:
+    """The numbers that stand in brackets of any kind, ranges filled in."""
+    for mark in _BRACKETS.finditer(text):
+        yield from _spelled_out(mark[1])
+
+
+def _spelled_out(mark: str) -> Iterator[int]:
+    for first, last in _NUMBER.findall(mark):
+        begin, end = int(first), int(last or first)
+        yield from range(begin, min(end, begin + _RANGE) + 1)
+
+
+def _consecutive(numbers: set[int]) -> set[int]:
+    """Numbers without those far beyond the others: a year's last digits, a count of patients."""
+    row = sorted(numbers - {0})
+    while row[2:] and (row[-3] < row[-1] - 4 or 2 * len(row) < row[-1]):
+        row.pop()
+    return set(row)
