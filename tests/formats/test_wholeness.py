@@ -51,6 +51,7 @@ NAMED = " ".join(
     f"{text[:-1]} (Roe{chr(97 + n)} et al., {1980 + n})."
     for n, text in enumerate(sentences(10, start=600))
 )
+STOPPED = f"{prose(40, start=800)} Foragers that had learned the"
 LONG, MORE = f"{prose(1200)} ", prose(1200, start=200)
 SHORT, BRIEF = prose(260, start=400), prose(70, start=500)
 CUT = {
@@ -126,6 +127,26 @@ CUT = {
         {},
         "names 10 of 20 references, no section after 'Results' concludes",
     ),
+    "most of the names": (
+        text(colours=LONG + NAMED, references=f"{NAMES}\n{NAMES.replace('Roe', 'Poe')}"),
+        {},
+        "names 10 of 40 references",
+    ),
+    "numbers far beyond a list that stops, in mid-sentence": (
+        text(colours=LONG + cites(*range(1, 41)) + "\n\n" + listed(6) + f"\n\n{STOPPED}"),
+        {},
+        "cites 35 references and lists 6, ends in mid-sentence ('had learned the')",
+    ),
+    "raised numbers of no list": (
+        text(colours=LONG + " ".join(f"{said}{n}" for n, said in enumerate(sentences(14), 1))),
+        {"pages": 3},
+        "cites 13 references and lists none",
+    ),
+    "a list that the record knows to be longer, nothing concluded": (
+        text(introduction=LONG, results=MORE, references=listed(6)),
+        {"reference_count": 40},
+        "lists 6 of 40 references, no section after 'Results' concludes",
+    ),
 }
 
 
@@ -151,6 +172,14 @@ WHOLE = {
     ),
     "half of the names, concluded": (
         text(introduction=LONG + NAMED, discussion=MORE, references=NAMES),
+        {},
+    ),
+    "a list longer than the record's": (
+        text(colours=LONG + cites(*range(1, 21)), references=listed(20)),
+        {"reference_count": 16},
+    ),
+    "names of a list in another form": (
+        text(colours=LONG + NAMED, discussion=MORE, references=listed(30)),
         {},
     ),
     "a preprint of half the pages": (text(colours=LONG), {"pages": 6, "stated": 12}),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Final
 
 from ..paper import Document, Paper
@@ -40,6 +41,8 @@ _MENTION: Final = re.compile(
     r"\.?\s{0,2}(\d{1,2})(?!\d)",
     re.I,
 )
+_YEAR: Final = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
+_MOST: Final = 0.8  # of the lines of a list
 _TORN: Final = re.compile(r"(?:\.\.\.|\u2026)\W{0,3}$")
 
 
@@ -141,7 +144,7 @@ class _Reading:
         self._seen: set[tuple[str, ...]] = set()
         self._told: list[str] = []
         self._references: list[str] = []
-        self._loose = 0
+        self._loose = self._counted = 0
         self._waiting: list[Stretch] = []
         self._words_of_list = 0
         self._small_print = 0  # of the section we are in
@@ -159,6 +162,9 @@ class _Reading:
         self._small_print = 0
 
     def block(self, part: Part, text: str) -> None:
+        entries = _entries(text)
+        self._counted += entries
+        part = "references" if entries else part
         behind = part in ("lead", "body") and self._words_of_list >= _LIST
         self.found.ends_in = "back" if behind else part
         if part == "references":
@@ -177,7 +183,7 @@ class _Reading:
             elif stretch.kind == "reference" and part != "references":
                 self._loose += 1
                 self._references.append(stretch.text)
-            elif stretch.kind == "prose":
+            elif stretch.kind == "prose" and not entries:
                 self._prose(part, stretch)
             if stretch.kind != "prose":
                 self._waiting.clear()
@@ -237,7 +243,7 @@ class _Reading:
         found.numbered = _numbered(found.references)
         # Links may follow the list.
         listed = min(listed, max(self._words_of_list // _TERSE, found.numbered))
-        found.listed = max(listed, self._loose, found.kinds["reference"] // _ENTRY)
+        found.listed = max(listed, self._loose, self._counted, found.kinds["reference"] // _ENTRY)
         text = "\n".join(self._told).replace("\\", "").replace("*", "")
         text = _LINKED.sub("]", text).replace("[[", "[").replace("]]", "]")
         found.text = text
@@ -245,6 +251,15 @@ class _Reading:
         found.named = len(NAMED.findall(text))
         found.mentioned = {(name.lower(), int(no)) for name, no in _MENTION.findall(text)}
         return found
+
+
+def _entries(block: str) -> int:
+    """How many references a block counts, if its lines count entries with years, and go on so."""
+    lines = block.split("\n")
+    entries = [line for line in lines if _YEAR.search(line)] if len(lines) >= _IN_A_ROW else []
+    numbers = [int(match[1]) for line in entries if (match := _ORDINAL.match(line))]
+    rising = all(one < other for one, other in pairwise(numbers))
+    return len(numbers) if rising and len(numbers) >= max(_IN_A_ROW, _MOST * len(lines)) else 0
 
 
 def _runs(words: tuple[str, ...]) -> set[tuple[str, ...]]:

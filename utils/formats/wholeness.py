@@ -32,7 +32,6 @@ _AMPLE: Final = 120
 _REACHED: Final = (0.65, 0.8)  # of the list; whole papers cite up to 0.85 of it at least
 _LATE: Final = (0.12, 0.42)  # of the list, at its end; whole papers leave out a tenth at most
 _ROW: Final = 4  # references in a row that nobody cites
-_NAMES: Final = 2  # words of an entry that may be the name it is cited by
 _NEAR: Final = 60  # characters between a name and its year
 _ANSWERED: Final = 0.7  # of the citations by name; a list in another form answers a quarter
 _NAMED: Final = (0.5, 0.65, 0.8)  # of the list; whole papers name 0.7 of it, very few 0.6
@@ -195,14 +194,14 @@ def _cut_names(found: Evidence) -> Iterator[Sign]:
 
     Only where the list answers what the text cites: in many forms its names are not to be found.
     """
-    entries = [_names_and_years(entry) for entry in re.split(r"\n(?=\S)", found.references)]
-    listed = sum(bool(names and years) for names, years in entries)
-    by_year: dict[str, list[tuple[int, set[str]]]] = defaultdict(list)
-    for number, (names, years) in enumerate(entries):
+    entries = [_name_and_years(entry) for entry in re.split(r"\n(?=\S)", found.references)]
+    listed = sum(bool(name and years) for name, years in entries)
+    by_year: dict[str, list[tuple[int, str]]] = defaultdict(list)
+    for number, (name, years) in enumerate(entries):
         for year in years:
-            by_year[year].append((number, names))
+            by_year[year].append((number, name))
     answers = [
-        {number for number, names in by_year.get(year, ()) if near & names}
+        {number for number, name in by_year.get(year, ()) if name in near}
         for near, year in _named_in(found.text)
     ]
     if min(len(answers), listed) < _FEW or sum(map(bool, answers)) < _ANSWERED * len(answers):
@@ -212,10 +211,10 @@ def _cut_names(found: Evidence) -> Iterator[Sign]:
         yield Sign(1 + weight, f"names {cited} of {listed} references")
 
 
-def _names_and_years(entry: str) -> tuple[set[str], set[str]]:
+def _name_and_years(entry: str) -> tuple[str, set[str]]:
     words = folded(entry)
-    names = [word for word in words if len(word) > 2 and word.isalpha()]
-    return set(names[:_NAMES]), {word for word in words if _YEAR.fullmatch(word)}
+    name = next((word for word in words if len(word) > 2 and word.isalpha()), "")
+    return name, {word for word in words if _YEAR.fullmatch(word)}
 
 
 def _named_in(text: str) -> Iterator[tuple[set[str], str]]:

@@ -33,7 +33,7 @@ _SIGNS = re.compile(r"[\s,;|·•\[\]()/:\u2013\u2014-]*")
 _TAIL = " \t\r\n\xa0,;|·•[("
 _PLACE = re.compile(r"\s*\[?(\d{1,4})[\].)]+\s+(?=\S)")
 _CITED = re.compile(r"\b(1[5-9]|20)\d\d[a-z]?\b")  # a year
-_ABBREVIATED = re.compile(r"\b[A-Z]\.|\b[A-Z]{1,3}\b|\bet al\b|\d+\s?[:(,]\s?[a-z]?\d+")
+_ABBREVIATED = re.compile(r"\b[A-Z]\.|\b[A-Z]{1,3}\b|\bet al\b|(?<!\d)\d{1,6}\s?[:(,]\s?[a-z]?\d")
 
 
 def tidy_references(soup: BeautifulSoup) -> None:
