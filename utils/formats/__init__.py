@@ -16,7 +16,7 @@ _ERRORS = 400  # HTTP statuses from here on
 # Of a door that is shut, a captcha or a login says more than that it is.
 _TELL_NOTHING = {"error_page", "refused", "not_a_paper", "wrong_paper", "empty"}
 # Raised by whoever changes what the judges say: `audit` then asks them about the shelf again.
-JUDGES = 1
+JUDGES = 2
 # Raised by whoever changes what a reader writes: `reextract` then renews the texts on the shelf.
 VERSIONS: dict[Media, int] = {"jats": 3, "html": 4, "pdf": 2, "markdown": 2, "latex": 2}
 # Read by name, so that no parser is imported before it is needed.
