@@ -26,7 +26,7 @@ from .likeness import (
     title_likeness,
 )
 from .sections import blocks
-from .wholeness import missing, page_count, reports_research
+from .wholeness import missing, reports_research
 from .words import count_words, folded, shingles
 
 # Words of text beyond the abstract.
@@ -38,7 +38,7 @@ OVERLONG = 600  # words; no abstract is that long
 LETTER = 150  # a letter that cites something
 BARE = 220  # an editorial without a citation
 SHORT = 60  # of a kind that the record says is short
-PURE = 0.6  # of all words: an editorial is hardly anything but its text
+PURE = 0.6  # of the words: an editorial is hardly anything but its text
 MANY = 10  # citations or references
 ON_TITLE = 0.1  # of the telling words of the title alone
 PREVIEW = 600  # closed articles show their first lines
@@ -265,6 +265,8 @@ def _abstract(document: Document, paper: Paper) -> str:
 
     What the text calls so counts where the record has none and it is as short as one.
     """
+    if not paper.abstract and _is_short_kind(paper):
+        return ""  # all there is of it
     if paper.abstract:
         return paper.abstract if count_words(paper.abstract) >= ABSTRACT else ""
     return document.abstract if ABSTRACT <= count_words(document.abstract) <= OVERLONG else ""
@@ -352,7 +354,7 @@ def _without_a_body(document: Document, paper: Paper, found: Evidence) -> Findin
         return Finding(verdict, f"{said}, {found.on_topic:.0%} of its telling words")
     if _citations(found) or (found.listed >= CITES and marks and words >= RESEARCH):
         return None
-    if (words >= LONG and found.listed >= MANY) or _stands_alone(document, paper, found):
+    if (words >= LONG and found.listed >= MANY) or _stands_alone(found):
         return None
     said = f"{said}, and none that cites or lists other works"
     if words < RESEARCH:
@@ -374,14 +376,21 @@ def _too_short(document: Document, paper: Paper, found: Evidence) -> Finding | N
     least = min(least, SHORT) if is_short else least
     if words < least or found.repeated >= words:
         return Finding(_nothing(document), f"{words} words of running text")
-    if not _citations(found) and words < LONG and words < PURE * sum(found.kinds.values()):
+    if not _citations(found) and words < LONG and words < PURE * _text_words(found):
         return Finding(_nothing(document), f"{words} words of running text among other things")
-    if telling_words(paper.title) >= TELLING and found.on_topic < ON_TITLE:
+    # What the record calls a letter, and calls itself that letter, may speak of anything.
+    told = is_short and _names(document, paper)
+    if not told and telling_words(paper.title) >= TELLING and found.on_topic < ON_TITLE:
         return Finding("not_a_paper", f"{words} words of running text about something else")
-    if not (is_short or _marks_beside_sections(found) or _stands_alone(document, paper, found)):
+    if not (is_short or _marks_beside_sections(found) or _stands_alone(found)):
         said = f"{words} words that cite nothing, of no kind that the record says is short"
         return Finding("partial" if _names(document, paper) else "not_a_paper", said)
     return None
+
+
+def _text_words(found: Evidence) -> int:
+    """Words that are no links and no references: a site's menu is not the text's fault."""
+    return found.kinds.total() - found.kinds["link"] - found.kinds["reference"]
 
 
 def _is_short_kind(paper: Paper) -> bool:
@@ -390,14 +399,12 @@ def _is_short_kind(paper: Paper) -> bool:
     return is_supplement or not _SHORT_KINDS.isdisjoint(paper.publication_types)
 
 
-def _stands_alone(document: Document, paper: Paper, found: Evidence) -> bool:
+def _stands_alone(found: Evidence) -> bool:
     """Whether a text that neither cites nor lists others is a paper by all else it has.
 
-    Research has its parts, or sections with figures that they mention; a print has its pages.
-    What is written about a paper (a press release, a weblog, a patent) has none of these.
+    Research has its parts, or sections with figures that they mention; what is written about it
+    (a press release, a weblog, a patent) has neither.
     """
-    if document.pages and document.pages == page_count(paper.pages):
-        return True
     shown = len(found.mentioned & found.captions)
     return found.prose >= LONG and (reports_research(found) or (found.filled > 2 and shown > 1))
 
