@@ -26,7 +26,7 @@ from .likeness import (
     title_likeness,
 )
 from .sections import blocks
-from .wholeness import missing, reports_research
+from .wholeness import missing, page_count, reports_research
 from .words import count_words, folded, shingles
 
 # Words of text beyond the abstract.
@@ -37,6 +37,8 @@ SECTIONED = 180  # enough when it stands under two headings of its own or more
 OVERLONG = 600  # words; no abstract is that long
 LETTER = 150  # a letter that cites something
 BARE = 220  # an editorial without a citation
+OLD = "1975"
+PRINTED = 4  # pages; fewer agree by chance
 SHORT = 60  # of a kind that the record says is short
 PURE = 0.6  # of the words: an editorial is hardly anything but its text
 MANY = 10  # citations or references
@@ -354,7 +356,7 @@ def _without_a_body(document: Document, paper: Paper, found: Evidence) -> Findin
         return Finding(verdict, f"{said}, {found.on_topic:.0%} of its telling words")
     if _citations(found) or (found.listed >= CITES and marks and words >= RESEARCH):
         return None
-    if (words >= LONG and found.listed >= MANY) or _stands_alone(found):
+    if (words >= LONG and found.listed >= MANY) or _stands_alone(document, paper, found):
         return None
     said = f"{said}, and none that cites or lists other works"
     if words < RESEARCH:
@@ -382,7 +384,7 @@ def _too_short(document: Document, paper: Paper, found: Evidence) -> Finding | N
     told = is_short and _names(document, paper)
     if not told and telling_words(paper.title) >= TELLING and found.on_topic < ON_TITLE:
         return Finding("not_a_paper", f"{words} words of running text about something else")
-    if not (is_short or _marks_beside_sections(found) or _stands_alone(found)):
+    if not (is_short or _marks_beside_sections(found) or _stands_alone(document, paper, found)):
         said = f"{words} words that cite nothing, of no kind that the record says is short"
         return Finding("partial" if _names(document, paper) else "not_a_paper", said)
     return None
@@ -399,14 +401,19 @@ def _is_short_kind(paper: Paper) -> bool:
     return is_supplement or not _SHORT_KINDS.isdisjoint(paper.publication_types)
 
 
-def _stands_alone(found: Evidence) -> bool:
+def _stands_alone(document: Document, paper: Paper, found: Evidence) -> bool:
     """Whether a text that neither cites nor lists others is a paper by all else it has.
 
-    Research has its parts, or sections with figures that they mention; what is written about it
-    (a press release, a weblog, a patent) has neither.
+    Research has its parts, or sections with figures that they mention; a print has its pages.
+    What is written about it (a press release, a weblog, a patent) has none of these, and comes
+    with new papers: old ones cite in footnotes, or in ways that no scan shows.
     """
+    if paper.published and paper.published < OLD:
+        return True
+    if PRINTED <= document.pages == page_count(paper.pages):
+        return True
     shown = len(found.mentioned & found.captions)
-    return found.prose >= LONG and (reports_research(found) or (found.filled > 2 and shown > 1))
+    return reports_research(found) or (found.prose >= LONG and found.filled > 2 and shown > 1)
 
 
 def _nothing(document: Document) -> Verdict:

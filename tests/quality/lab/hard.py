@@ -68,7 +68,8 @@ def fifties(scene: Scene) -> Made:
             if at < len(paper.references):
                 notes += 1
                 out.append(Block("para", f"{'*' * (notes % 3 + 1)} {paper.references[at].text}"))
-    return [*head(paper, scene.dice), *out], replace(paper, references=())
+    record = replace(paper.paper, published=f"195{scene.dice.randrange(10)}")
+    return [*head(paper, scene.dice), *out], replace(paper, paper=record, references=())
 
 
 def _starred(text: str) -> str:
