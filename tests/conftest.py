@@ -25,6 +25,7 @@ import pytest
 from tests import processes
 from tests.alone import Floor
 from tests.clock import Clock
+from tests.examples import often
 from tests.world import World
 from utils import Library
 from utils.settings import Settings
@@ -37,11 +38,8 @@ _SETTINGS = {
 }
 
 
-# No property fails by its clock: how long an example takes is the machine's affair.
-hypothesis.settings.register_profile(
-    "patient", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
-)
-hypothesis.settings.load_profile("patient")
+hypothesis.settings.register_profile("ours", often())
+hypothesis.settings.load_profile("ours")
 
 
 class _Doctests:
