@@ -187,14 +187,13 @@ class World:
     def start(self) -> Self:
         """Open all doors."""
         for listener in (self._main, *self._sites.values()):
-            listener.thread.start()
+            listener.open()
         return self
 
     def stop(self) -> None:
         """Close all doors."""
         for listener in (self._main, *self._sites.values()):
-            listener.shutdown()
-            listener.server_close()
+            listener.close()
 
     def __enter__(self) -> Self:
         return self.start()
