@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
+_NEVER = threading.Event()
+
 
 class Clock:
     """A clock that only moves when somebody sleeps (and a little by itself)."""
@@ -19,6 +21,11 @@ class Clock:
         return self._real() + self._ahead
 
     def sleep(self, seconds: float) -> None:
+        """Let the time pass at once; others may run, else who looks again and again takes it all.
+
+        So does whoever waits for a process: ``subprocess`` sleeps in between.
+        """
         with self._lock:
             self.naps.append(seconds)
             self._ahead += max(0.0, seconds)
+        _NEVER.wait(0.001)

@@ -8,10 +8,10 @@ real one.
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import socket
-import sys
 import time
 from collections.abc import Callable, Generator, Iterator
 from functools import cache
@@ -25,6 +25,7 @@ import pytest
 from tests import processes
 from tests.alone import Floor
 from tests.clock import Clock
+from tests.examples import often
 from tests.world import World
 from utils import Library
 from utils.settings import Settings
@@ -37,23 +38,38 @@ _SETTINGS = {
 }
 
 
-# No property fails by its clock: how long an example takes is the machine's affair.
-hypothesis.settings.register_profile(
-    "patient", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
-)
-hypothesis.settings.load_profile("patient")
+hypothesis.settings.register_profile("ours", often())
+hypothesis.settings.load_profile("ours")
 
 
-# Else every worker, and every process that a test starts, would compile all of it again.
-sys.dont_write_bytecode = False
-os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+class _Doctests:
+    """Examples are looked for where there are any: looking goes through all that a module has."""
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_collect_file(self, file_path: Path) -> Generator[None, Any, Any]:
+        found = yield
+        if not found or b">>> " in file_path.read_bytes():
+            return found
+        return [one for one in found if type(one) is pytest.Module]
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     processes.begin_run()
+    config.pluginmanager.register(_Doctests())
     # What we file is flushed to the disk; where there is one in memory, that takes no time.
     if Path("/dev/shm").is_dir() and shutil.disk_usage("/dev/shm").free > 2_000_000_000:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", "/dev/shm")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, Any, Any]:
+    """Collect without looking for garbage: what comes stays, and is never looked at again."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

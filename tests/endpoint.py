@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import ssl
 import threading
 import time
 from typing import Any
@@ -26,6 +27,7 @@ PING = {
     },
 }
 HEADERS = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
+_NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # made once: that takes longer than a request
 
 
 class Endpoint:
@@ -62,7 +64,7 @@ class Endpoint:
         if token:
             sent["authorization"] = f"Bearer {token}"
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
-        return httpx2.post(self.url, content=data, headers=sent, timeout=30)
+        return httpx2.post(self.url, content=data, headers=sent, timeout=30, verify=_NO_TLS)
 
     def get(self, path: str, **headers: str) -> httpx2.Response:
-        return httpx2.get(f"{self.base}{path}", headers=headers, timeout=30)
+        return httpx2.get(f"{self.base}{path}", headers=headers, timeout=30, verify=_NO_TLS)

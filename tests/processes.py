@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 import uuid
 from collections.abc import Callable
 from contextlib import suppress
@@ -47,7 +48,14 @@ class Process(subprocess.Popen[Any]):
         _started.append(self)
 
     def wait(self, timeout: float | None = LAST_RESORT_S) -> int:
-        return super().wait(timeout)
+        """Wait for real also under a stage clock, on which no time would pass for the process."""
+        until, pause = time.monotonic() + (timeout or 0), 0.001
+        while self.poll() is None:
+            if timeout is not None and time.monotonic() > until:
+                raise subprocess.TimeoutExpired(self.args, timeout)
+            threading.Event().wait(pause)
+            pause = min(0.05, 2 * pause)
+        return super().wait()
 
     def communicate(self, input: Any = None, timeout: float | None = LAST_RESORT_S) -> Any:  # noqa: A002
         return super().communicate(input, timeout)

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.non_papers import ALL
+from tests.processes import Process
 from tests.store.papers import BODY, assert_consistent, fetched, index
 from utils import formats
 from utils.audit import Audit, audit
@@ -330,7 +331,6 @@ def test_processes_judge_as_this_one_does(library, folder):
     assert len(aside) == 13
 
 
-@pytest.mark.real_time
 def test_an_audit_killed_at_any_instant_leaves_a_shelf_in_order(tmp_path):
     chance = random.Random(3)
     home = tmp_path / "shelf"
@@ -341,7 +341,7 @@ def test_an_audit_killed_at_any_instant_leaves_a_shelf_in_order(tmp_path):
             shelf.save(about, Document(BODY), fetched(), source="PMC", attempts=())
         bodies = {path.name: paper_file.body_of(path.read_text()) for path in home.glob("*.txt")}
     for turn in range(10):
-        child = subprocess.Popen(
+        child = Process(
             [sys.executable, "-m", "tests.auditing", str(home), str(turn % 2)],
             cwd=ROOT, stdout=subprocess.PIPE, text=True,
         )  # fmt: skip

@@ -12,6 +12,7 @@ from fastmcp import Client
 from fastmcp.client.transports import StdioTransport
 
 from tests.processes import Process, eventually, run
+from utils import cli
 
 SERVER = str(Path(__file__).resolve().parent.parent / "server.py")
 
@@ -29,6 +30,19 @@ def shell(environment, *arguments, stdin=""):
         env=environment,
         input=stdin,
     )
+
+
+@pytest.fixture
+def typed(environment, monkeypatch, capsys):
+    """Commands before or after the one that a test is about: a process for each adds nothing."""
+
+    def run_here(*arguments, **changed):
+        for name, value in {**environment, **changed}.items():
+            monkeypatch.setenv(name, value)
+        status = cli.main(list(arguments))
+        return subprocess.CompletedProcess(arguments, status, *capsys.readouterr())
+
+    return run_here
 
 
 def lines(done):
@@ -94,27 +108,28 @@ def test_nothing_but_the_protocol_is_ever_on_stdout(environment, world):
     assert answers[3]["result"]["isError"] is True
 
 
-def test_shell_search_feeds_download(environment, world):
+def test_shell_search_feeds_download(environment, typed, world):
     found = shell(environment, "search", "CXCL12", "--json")
     assert found.returncode == 0
     pmids = "\n".join(row["pmid"] for row in lines(found))
     got = shell(environment, "download", "--json", stdin=pmids)
     assert got.returncode == 0
     assert all(row["kind"] == "full_text" for row in lines(got))
-    read = shell(environment, "read", lines(found)[0]["pmid"], "--section", "abstract")
+    read = typed("read", lines(found)[0]["pmid"], "--section", "abstract")
     assert read.stdout.startswith("## Abstract")
-    listed = shell(environment, "list", "--json")
+    listed = typed("list", "--json")
     assert len(lines(listed)) == len(lines(found))
 
 
-def test_exit_status_tells_what_came_of_it(environment, world):
-    assert shell(environment, "download", world.paper("pmc_cloud").pmid).returncode == 0
-    assert shell(environment, "download", world.paper("paywall").pmid).returncode == 1
-    assert shell(environment, "download", "no-identifier").returncode == 2
-    assert shell(environment, "search", "((").returncode == 2
-    assert shell(environment, "read", "31452104").returncode == 1
-    unreachable = {**environment, "EUTILS_BASE_URL": "http://127.0.0.1:9", "NCBI_MAX_RETRIES": "1"}
-    assert shell(unreachable, "search", "coral").returncode == 3
+def test_exit_status_tells_what_came_of_it(environment, typed, world):
+    assert typed("download", world.paper("pmc_cloud").pmid).returncode == 0
+    assert typed("download", world.paper("paywall").pmid).returncode == 1
+    assert typed("download", "no-identifier").returncode == 2
+    assert typed("search", "((").returncode == 2
+    assert typed("read", "31452104").returncode == 1
+    unreachable = {"EUTILS_BASE_URL": "http://127.0.0.1:9", "NCBI_MAX_RETRIES": "1"}
+    assert typed("search", "coral", **unreachable).returncode == 3
+    assert shell({**environment, **unreachable}, "search", "coral").returncode == 3
 
 
 def test_errors_are_one_sentence_or_the_envelope(environment, world):
@@ -140,7 +155,7 @@ def test_settings_hide_keys(environment):
     assert "set (hidden)" in done.stdout
 
 
-def test_doctor_looks_at_everything_and_prints_what_to_paste(environment, world):
+def test_doctor_looks_at_everything_and_prints_what_to_paste(environment, typed, world):
     done = shell(environment, "doctor")
     assert done.returncode == 0, done.stdout
     for host in ("Claude Desktop", "Claude Code", "Cursor", "VS Code"):
@@ -148,7 +163,7 @@ def test_doctor_looks_at_everything_and_prints_what_to_paste(environment, world)
     for service in ("pubmed", "pmc", "europepmc", "arxiv", "unpaywall", "crossref", "jina"):
         assert service in done.stdout
     world.mood("down", "europepmc")
-    assert "europepmc" in shell(environment, "doctor").stdout
+    assert "europepmc" in typed("doctor").stdout
 
 
 def test_doctor_says_what_is_missing(environment):
@@ -157,14 +172,14 @@ def test_doctor_says_what_is_missing(environment):
     assert "PUBMED_EMAIL" in done.stdout
 
 
-def test_rebuild_makes_the_catalogue_again(environment, world, settings):
-    shell(environment, "download", world.paper("pmc_cloud").pmid)
+def test_rebuild_makes_the_catalogue_again(environment, typed, world, settings):
+    typed("download", world.paper("pmc_cloud").pmid)
     for path in (settings["papers_dir"] / ".papershelf").glob("catalogue.db*"):
         path.unlink()
     done = shell(environment, "rebuild")
     assert done.returncode == 0
     assert "1 full text" in done.stdout
-    assert len(lines(shell(environment, "list", "--json"))) == 1
+    assert len(lines(typed("list", "--json"))) == 1
 
 
 def test_help_and_importing_write_nothing(environment, settings):

@@ -17,9 +17,20 @@ from utils import Library
 from utils.tools import build, http
 
 
-@pytest.fixture
-def endpoint(settings):
-    library = Library(**settings, mcp_auth_secret_key=SECRET, mcp_toolsets=("all",))
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """Where the shelf behind the door lies."""
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture(scope="module")
+def endpoint(_running_world, home):
+    """One door for all who are turned away at it."""
+    addresses = {name.lower(): value for name, value in _running_world.environment().items()}
+    folders = {"papers_dir": home / "papers", "papers_pace_dir": home / "pace"}
+    library = Library(
+        **addresses, **folders, mcp_auth_secret_key=SECRET, mcp_toolsets=("all",)
+    )  # fmt: skip
     with Endpoint(library) as endpoint:
         yield endpoint
 
@@ -194,12 +205,13 @@ def ways_out():
 
 
 @pytest.fixture
-def outside(tmp_path):
-    """What lies around the shelf, under every name a report could be looked for."""
-    for place in (tmp_path, tmp_path / "papers", tmp_path / "papers" / "reports"):
-        place.mkdir(exist_ok=True)
-        for name in ("report.html", "secret", "secret.txt"):
-            (place / name).write_text("OUTSIDE")
+def outside(tmp_path, home):
+    """What lies around the shelves, under every name a report could be looked for."""
+    for around in (tmp_path, home):
+        for place in (around, around / "papers", around / "papers" / "reports"):
+            place.mkdir(exist_ok=True)
+            for name in ("report.html", "secret", "secret.txt"):
+                (place / name).write_text("OUTSIDE")
 
 
 @pytest.mark.parametrize("uri", list(ways_out()))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
 
@@ -342,8 +342,33 @@ class StoredPaper:
         }
 
 
+def as_row(part: Any) -> Any:
+    """What ``dataclasses.asdict`` makes of a paper, or of what is kept with one; for JSON.
+
+    Papers are written by the thousand, and that function copies every word of them.
+    """
+    kind = type(part)
+    if kind is str:
+        return part
+    if kind is tuple:
+        return tuple(map(as_row, part))
+    names = members(part)
+    return {name: as_row(getattr(part, name)) for name in names} if names else part
+
+
+def members(part: object) -> tuple[str, ...]:
+    """The names of what a dataclass is made of; none of anything else."""
+    kind = type(part)
+    if kind not in _MEMBERS:
+        _MEMBERS[kind] = tuple(m.name for m in fields(part)) if is_dataclass(part) else ()
+    return _MEMBERS[kind]
+
+
+_MEMBERS: dict[type, tuple[str, ...]] = {}
+
+
 def paper_from(row: dict[str, Any]) -> Paper:
-    """Rebuild a paper from what ``dataclasses.asdict`` made of it, after JSON."""
+    """Rebuild a paper from what `as_row` made of it, after JSON."""
     made = dict(row)
     made["ids"] = Ids(**row["ids"])
     made["authors"] = tuple(

@@ -6,10 +6,11 @@ import sys
 import bibtexparser
 import pytest
 import rispy
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.citations.round_trips import read_bibtex, read_ris, told_by_bibtex, told_by_ris
+from tests.examples import often
 from tests.formats.strategies import SPECIAL
 from utils.citations import citations, csl_item, to_bibtex, to_ris
 from utils.errors import BadRequest
@@ -73,7 +74,7 @@ PAPERS = st.builds(
 UNFIT = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\ud800-\udfff\ue010-\ue014]")
 
 
-@settings(max_examples=60, deadline=None)
+@often(60)
 @given(st.lists(PAPERS, min_size=1, max_size=2))
 def test_every_format_of_any_paper_is_readable(papers):
     for paper, made in zip(papers, citations(papers, FORMATS), strict=True):
@@ -102,7 +103,7 @@ WORDS = st.builds(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@often(60)
 @given(WORDS)
 def test_whatever_the_words_they_come_back(paper):
     item = csl_item(paper)

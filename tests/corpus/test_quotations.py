@@ -7,10 +7,11 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from tests.corpus.small_corpus import corpus_in, paper
+from tests.examples import often
 from tests.store.papers import save
 from utils.corpus import Corpus
 from utils.corpus.quotations import Quotation
@@ -205,7 +206,7 @@ def test_retracted_papers_are_looked_through_as_well(tmp_path: Path) -> None:
 _ALPHABET = st.text("aé -–\u00ad*_<sup>/&amp;ﬁ²“”'\n.5", max_size=60)
 
 
-@settings(deadline=None, max_examples=300)
+@often(300)
 @given(_ALPHABET, _ALPHABET, _ALPHABET)
 def test_every_place_of_a_folded_text_is_a_place_of_the_text(a: str, b: str, c: str) -> None:
     text = f"{a} colony grew {b} by {c}"
@@ -216,9 +217,8 @@ def test_every_place_of_a_folded_text_is_a_place_of_the_text(a: str, b: str, c: 
             assert Wording.of(text[start:end]).words.strip() == part
 
 
-@settings(
-    deadline=None,
-    max_examples=40,
+@often(
+    40,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(st.integers(0, len(TEXT)), st.integers(30, 200))

@@ -23,17 +23,19 @@ from utils.settings import load_settings
 from utils.store.corpus_database import CorpusDatabase
 
 TERM = "crowd[ti]"
-FIRST, LAST = 30_000_001, 30_000_300
+FIRST, LAST = 30_000_001, 30_000_030
 
 
 @pytest.fixture(scope="module")
 def _crowd():
-    with World(crowd=300) as world:
+    with World(crowd=30, per_day=10) as world:
         yield world
 
 
 @pytest.fixture
-def crowd(_crowd):
+def crowd(_crowd, monkeypatch):
+    """Three days of ten records, asked for in batches of twenty: a tenth of what is usual."""
+    monkeypatch.setattr("utils.corpus.sync.BATCH", 20)
     _crowd.reset()
     return _crowd
 
@@ -55,7 +57,7 @@ def synced(database, web):
     def again(**options):
         return sync("k", TERM, database, web, **options)
 
-    assert again().inserted == 300
+    assert again().inserted == 30
     return again
 
 
@@ -65,7 +67,7 @@ def fetched(world):
     return [pmid for r in requests for pmid in r.params["id"].split(",")]
 
 
-def is_whole(database, key="k", size=300):
+def is_whole(database, key="k", size=30):
     assert len(database.members(key)) == size
     assert {r.version for r in database.every_record(limit=99_999)} == {1}
     assert database.counts().records == size
@@ -74,7 +76,7 @@ def is_whole(database, key="k", size=300):
 def test_the_first_sync_brings_the_whole_history(database, web, crowd):
     done = sync("k", TERM, database, web)
     assert re.fullmatch(r"sync_\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", done.job_id)
-    assert (done.inserted, done.updated, done.skipped, done.pmids_processed) == (300, 0, 0, 300)
+    assert (done.inserted, done.updated, done.skipped, done.pmids_processed) == (30, 0, 0, 30)
     assert (done.max_edat_seen, done.warnings, done.unfinished) == ("2023-01-03", (), False)
     checkpoint = database.checkpoint("k")
     assert (checkpoint.term, checkpoint.last_edat) == (TERM, "2023-01-03")
@@ -85,16 +87,16 @@ def test_the_first_sync_brings_the_whole_history(database, web, crowd):
 def test_the_same_window_twice_changes_nothing(database, synced, crowd):
     before = database.every_record(limit=999)
     done = synced()
-    assert (done.inserted, done.updated, done.skipped) == (0, 0, 300)
+    assert (done.inserted, done.updated, done.skipped) == (0, 0, 30)
     assert database.every_record(limit=999) == before
     assert len(database.moves("k")) == 1
 
 
 def test_only_the_window_with_its_overlap_is_asked_for(database, synced, crowd):
     asked = len(fetched(crowd))
-    assert synced(overlap_days=0).pmids_processed == 100
-    assert len(fetched(crowd)) - asked == 100
-    assert synced(overlap_days=1).skipped == 200
+    assert synced(overlap_days=0).pmids_processed == 10
+    assert len(fetched(crowd)) - asked == 10
+    assert synced(overlap_days=1).skipped == 20
 
 
 def test_what_came_in_since_is_brought(database, synced, crowd):
@@ -119,7 +121,7 @@ def test_what_pubmed_revised_is_brought_however_old(database, synced, crowd):
 def test_a_revision_that_goes_backwards_is_skipped_with_a_warning(database, synced, crowd):
     crowd.put(replace(crowd.record(str(LAST)), title="Crowd of old", revised="2020-01-01"))
     done = synced()
-    assert (done.updated, done.skipped) == (0, 300)
+    assert (done.updated, done.skipped) == (0, 30)
     assert str(LAST) in done.warnings[0]
     assert database.record(str(LAST)).version == 1
 
@@ -157,7 +159,7 @@ def test_a_full_sync_follows_deletions_before_the_window(database, synced, crowd
     synced(overlap_days=0)
     assert not database.record(str(FIRST)).gone
     done = synced(full=True)
-    assert (done.updated, done.skipped) == (1, 299)
+    assert (done.updated, done.skipped) == (1, 29)
     assert database.record(str(FIRST)).gone
 
 
@@ -186,7 +188,7 @@ def test_an_answer_without_any_record_is_no_answer(database, web, crowd, monkeyp
         done = sync("k", TERM, database, web)
     assert len(done.warnings) == 2
     assert database.checkpoint("k").last_edat is None
-    assert sync("k", TERM, database, web).inserted == 300
+    assert sync("k", TERM, database, web).inserted == 30
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
@@ -214,23 +216,23 @@ def test_more_than_pubmed_hands_out(database, settings, monkeypatch):
 def test_one_batch_that_fails_holds_the_watermark_back(database, web, crowd):
     crowd.mood("down", "eutils", path="efetch", times=5)
     done = sync("k", TERM, database, web)
-    assert (done.inserted, done.unfinished) == (100, False)
-    assert "200 records" in done.warnings[0]
+    assert (done.inserted, done.unfinished) == (10, False)
+    assert "20 records" in done.warnings[0]
     assert database.checkpoint("k").last_edat is None
-    assert sync("k", TERM, database, web).inserted == 200
+    assert sync("k", TERM, database, web).inserted == 20
     is_whole(database)
     assert database.checkpoint("k").last_edat == "2023-01-03"
 
 
 def test_an_outage_ends_the_call_and_keeps_what_is_staged(database, web, crowd, monkeypatch):
-    monkeypatch.setattr("utils.corpus.sync.BATCH", 50)
+    monkeypatch.setattr("utils.corpus.sync.BATCH", 5)
     crowd.mood("down", "eutils", path="efetch")
     done = sync("k", TERM, database, web)
     assert done.unfinished
     assert len(done.warnings) == 3
     assert database.counts().records == 0
     crowd.calm()
-    assert sync("k", TERM, database, web).inserted == 300
+    assert sync("k", TERM, database, web).inserted == 30
 
 
 def test_a_search_that_fails_is_an_error_and_not_an_empty_answer(database, web, crowd):
@@ -249,16 +251,16 @@ def test_a_short_call_is_taken_up_where_it_stopped(database, web, crowd):
         done = sync("k", TERM, database, web, longest_s=0.0)
         calls += 1
     assert calls > 1
-    assert (done.job_id, done.inserted) == (first.job_id, 300)
+    assert (done.job_id, done.inserted) == (first.job_id, 30)
     asked = fetched(crowd)
-    assert len(asked) == len(set(asked)) == 300
+    assert len(asked) == len(set(asked)) == 30
     is_whole(database)
 
 
 def test_a_watermark_moved_by_hand_gives_an_open_job_up(database, synced, crowd):
     assert synced(longest_s=0.0).unfinished
     database.set_checkpoint("k", "2022-12-01", manual=True)
-    assert synced(overlap_days=0).skipped == 300
+    assert synced(overlap_days=0).skipped == 30
     assert database.checkpoint("k").last_edat == "2023-01-03"
 
 
@@ -284,7 +286,7 @@ def test_a_key_stands_for_one_term(database, synced, web, crowd):
 
 def test_two_keys_share_records(database, synced, web, crowd):
     done = sync("other", TERM, database, web)
-    assert (done.inserted, done.skipped) == (0, 300)
+    assert (done.inserted, done.skipped) == (0, 30)
     assert database.members("other") == database.members("k")
 
 
@@ -304,7 +306,7 @@ def test_two_syncs_at_once_never_double(database, database_url, web, crowd, sett
     for thread in threads:
         thread.join()
     other.close()
-    assert sum(one.inserted for one in done) == 300
+    assert sum(one.inserted for one in done) == 30
     assert len(done) + len(refused) == 2
     assert all("k" in error.message for error in refused)
     is_whole(database)

@@ -8,15 +8,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from xml.sax.saxutils import escape, quoteattr
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.datasets.sane import check, columns, rows, tables
+from tests.examples import often
 from utils.datasets.building import build
 from utils.datasets.page import Page
 from utils.errors import PaperError
 
-SLOW = settings(max_examples=40, deadline=None)
+SLOW = often(40)
 NAMES = st.one_of(
     st.sampled_from(
         ["uid", "id", "position", "order", "a", "A", "a_b", "", "other_fields", "gene", "values"]

@@ -20,9 +20,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, given
 from hypothesis import strategies as st
 
+from tests.examples import often
 from tests.world import pages
 from tests.world.corpus import small_corpus
 from tests.world.jats import document as jats_document
@@ -48,15 +49,11 @@ CASES = Path(__file__).parents[1] / "quality" / "cases"
 URL = "https://site.test/article/1"
 
 
-def often(examples: int) -> settings:
-    """The same examples on every machine and every day, however slow."""
-    return settings(
-        max_examples=examples,
-        deadline=None,
-        derandomize=True,
-        database=None,
-        suppress_health_check=list(HealthCheck),
-    )
+SAME: dict[str, Any] = {  # the same examples on every machine and every day
+    "derandomize": True,
+    "database": None,
+    "suppress_health_check": list(HealthCheck),
+}
 
 
 def fetched(body: bytes | str, media: str, charset: str = "") -> Fetched:
@@ -221,7 +218,7 @@ def pubmed_names() -> list[str]:
 
 
 @pytest.mark.parametrize("media", ["jats", "html", "markdown"])
-@often(60)
+@often(60, **SAME)
 @given(body=any_.any_bytes, charset=any_.charsets)
 def test_any_bytes_are_read_or_refused(media: str, body: bytes, charset: str) -> None:
     harmless(body, media, charset)
@@ -232,7 +229,7 @@ def test_markdown_in_an_unknown_charset_is_read(charset: str) -> None:
     plain_markdown.read(fetched(b"# One\n\ntwo", "markdown", charset))
 
 
-@often(50)
+@often(50, **SAME)
 @given(text=any_.texts, charset=any_.charsets)
 def test_any_text_is_read_or_refused(text: str, charset: str) -> None:
     harmless(text, "markdown", charset)
@@ -240,7 +237,7 @@ def test_any_text_is_read_or_refused(text: str, charset: str) -> None:
     harmless(f"<article><body><p>{text}</p></body></article>", "jats")
 
 
-@often(50)
+@often(50, **SAME)
 @given(
     front=any_.trees(JATS_NAMES, JATS_ATTRIBUTES, most=10),
     body=any_.trees(JATS_NAMES, JATS_ATTRIBUTES),
@@ -257,13 +254,13 @@ def test_half_a_surrogate_pair_in_jats_is_read_or_refused(reference: str) -> Non
     harmless(f"<article><body><p>a{reference}</p></body></article>", "jats")
 
 
-@often(60)
+@often(60, **SAME)
 @given(body=any_.trees(JATS_NAMES, JATS_ATTRIBUTES, well_formed=False))
 def test_any_broken_tree_of_jats_is_read(body: str) -> None:
     harmless(f"<article><body>{body}", "jats")
 
 
-@often(50)
+@often(50, **SAME)
 @given(
     head=any_.trees(["meta", "link", "title", "script", "base"], HTML_ATTRIBUTES, False, 8),
     body=any_.trees(HTML_NAMES, HTML_ATTRIBUTES, False),
@@ -272,7 +269,7 @@ def test_any_tree_of_html_is_read(head: str, body: str) -> None:
     harmless(f"<html><head>{head}</head><body>{body}", "html")
 
 
-@often(50)
+@often(50, **SAME)
 @given(told=any_.json_texts, name=any_.texts, value=any_.texts)
 def test_any_claim_in_a_page_is_read(told: str, name: str, value: str) -> None:
     quoted = value.replace('"', "&quot;")
@@ -288,7 +285,7 @@ def test_any_claim_in_a_page_is_read(told: str, name: str, value: str) -> None:
         json.dumps(ask(fetched(page, "html")), ensure_ascii=False).encode()
 
 
-@often(50)
+@often(50, **SAME)
 @given(data=st.data())
 def test_any_tree_of_pubmed_is_read(data: st.DataObject) -> None:
     names = pubmed_names()
@@ -299,7 +296,7 @@ def test_any_tree_of_pubmed_is_read(data: st.DataObject) -> None:
     records(f"<PubmedArticleSet>{known}{inner}</PubmedArticleSet>".encode())
 
 
-@often(50)
+@often(50, **SAME)
 @given(body=any_.any_bytes | broken("pubmed"))
 def test_any_pubmed_bytes_are_read_or_refused(body: bytes) -> None:
     records(body)
@@ -315,7 +312,7 @@ def records(body: bytes) -> None:
 
 @pytest.mark.parametrize(("media", "examples"), [("jats", 60), ("html", 25), ("markdown", 30)])
 def test_a_broken_paper_is_read_or_refused(media: str, examples: int) -> None:
-    @often(examples)
+    @often(examples, **SAME)
     @given(body=broken(media))
     def holds(body: bytes) -> None:
         harmless(body, media)
@@ -323,7 +320,7 @@ def test_a_broken_paper_is_read_or_refused(media: str, examples: int) -> None:
     holds()
 
 
-@often(6)
+@often(6, **SAME)
 @given(body=broken("pdf") | any_.any_bytes.map(b"%PDF-1.7\n".__add__))
 def test_a_broken_pdf_is_read_or_refused(body: bytes) -> None:
     harmless(body, "pdf")
@@ -361,7 +358,7 @@ papers = st.builds(
 
 @pytest.mark.parametrize("media", ["jats", "html", "markdown"])
 def test_any_record_can_be_judged_against(media: str) -> None:
-    @often(25)
+    @often(25, **SAME)
     @given(paper=papers, body=broken(media) | any_.any_bytes)
     def holds(paper: Paper, body: bytes) -> None:
         try:
@@ -376,21 +373,21 @@ def test_any_record_can_be_judged_against(media: str) -> None:
 # --- no word lost, none glued, order kept ---------------------------------------------------------
 
 
-@often(50)
+@often(50, **SAME)
 @given(article=any_.articles_in_jats())
 def test_every_word_of_a_jats_article_is_kept_in_order(article: tuple[str, list[str]]) -> None:
     xml, words = article
     assert words_of(jats.read(fetched(xml, "jats"))) == words
 
 
-@often(50)
+@often(50, **SAME)
 @given(article=any_.articles_in_html())
 def test_every_word_of_a_page_is_kept_in_order(article: tuple[str, list[str]]) -> None:
     page, words = article
     assert words_of(html.read(fetched(page, "html"))) == words
 
 
-@often(60)
+@often(60, **SAME)
 @given(st.lists(st.lists(st.integers(0, 99), min_size=1, max_size=5), min_size=1, max_size=8))
 def test_every_word_of_markdown_is_kept_in_order(numbers: list[list[int]]) -> None:
     words = [f"k{number}q" for block in numbers for number in block]
@@ -667,7 +664,7 @@ def parsed(text: str) -> Ids:
         return Ids()
 
 
-@often(60)
+@often(60, **SAME)
 @given(any_.texts | st.text() | typed_ids)
 def test_any_text_is_an_identifier_or_a_bad_request(text: str) -> None:
     found = parsed(text)
@@ -675,7 +672,7 @@ def test_any_text_is_an_identifier_or_a_bad_request(text: str) -> None:
     assert Ids.maybe(text) == found
 
 
-@often(60)
+@often(60, **SAME)
 @given(typed_ids)
 def test_an_identifier_is_read_back_as_it_is_written(text: str) -> None:
     found = parsed(text)
@@ -697,7 +694,7 @@ some_ids = st.builds(
 )
 
 
-@often(60)
+@often(60, **SAME)
 @given(some_ids, st.sampled_from(["full_text", "abstract"]))
 def test_a_file_name_is_safe_whatever_the_identifiers(ids: Ids, kind: Any) -> None:
     assume(ids)
@@ -711,7 +708,7 @@ def test_a_file_name_is_safe_whatever_the_identifiers(ids: Ids, kind: Any) -> No
     assert all(isinstance(each, str) for each in file_names.candidates(ids))
 
 
-@often(60)
+@often(60, **SAME)
 @given(any_.texts | doi_texts, any_.texts | doi_texts)
 def test_two_papers_have_two_file_names(one: str, other: str) -> None:
     ours, theirs = Ids(doi=f"10.1000/{one}"), Ids(doi=f"10.1000/{other}")
@@ -723,7 +720,7 @@ def test_two_papers_have_two_file_names(one: str, other: str) -> None:
     assert len({file_names.apart("same", each) for each in (ours.doi, theirs.doi)}) == 2
 
 
-@often(50)
+@often(50, **SAME)
 @given(
     paper=papers,
     body=any_.texts,
@@ -763,7 +760,7 @@ def test_a_blank_license_leaves_no_line_in_the_header() -> None:
     assert "License" not in paper_file.full_text(stored, "x")
 
 
-@often(50)
+@often(50, **SAME)
 @given(any_.texts | st.text())
 def test_cleaned_text_is_clean_for_good(text: str) -> None:
     made = clean_text(text)
@@ -777,14 +774,14 @@ def test_cleaned_text_is_clean_for_good(text: str) -> None:
 address_texts = st.text(st.sampled_from("abz09./:;?&=#%@[]+ é\\\t\n"), max_size=12)
 
 
-@often(60)
+@often(60, **SAME)
 @given(any_.texts | st.text() | address_texts.map("https://a.test/{}".format) | address_texts)
 def test_any_address_can_be_redacted(url: str) -> None:
     made = redact(url)
     assert redact(made) == made
 
 
-@often(60)
+@often(60, **SAME)
 @given(
     name=st.sampled_from(sorted(SECRETS)),
     spelled=st.sampled_from([str, str.upper, str.title, lambda name: name.replace("e", "%65")]),
@@ -811,7 +808,7 @@ weekdays = st.builds(
 )
 
 
-@often(60)
+@often(60, **SAME)
 @given(any_.texts | st.text() | weekdays | st.floats().map(str) | st.integers().map(str))
 def test_any_retry_after_is_a_time_to_wait(value: str) -> None:
     assert 0 <= retry_after(value) < math.inf

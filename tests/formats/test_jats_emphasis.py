@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -51,7 +51,6 @@ def test_marks_stand_where_they_are_read_as_emphasis(xml: str, markdown: str) ->
     assert body_of(f"<p>{xml}</p>") == markdown
 
 
-@settings(deadline=None)
 @given(st.lists(RUNS, min_size=1, max_size=6).map("".join))
 def test_a_reader_of_markdown_sees_every_mark_as_emphasis(xml: str) -> None:
     made = body_of(f"<p>Zz {xml} zz</p>")
@@ -62,7 +61,6 @@ def test_a_reader_of_markdown_sees_every_mark_as_emphasis(xml: str) -> None:
     assert words.split() == plain.split()
 
 
-@settings(deadline=None)
 @given(st.lists(RUNS, min_size=1, max_size=6).map("".join))
 def test_no_word_is_split_by_marks(xml: str) -> None:
     assert not re.search(r"[^\W_]\*+[^\W_]", body_of(f"<p>Zz {xml} zz</p>"))

@@ -23,7 +23,7 @@ from utils.errors import BadContent, PaperError
 from utils.formats.latex import submission as unpacking
 
 from .latex_articles import HARBOUR, PERCH, read, submission, whole
-from .test_any_input import often
+from .test_any_input import SAME, often
 from .test_html_work import lines_run
 
 COMMANDS = [
@@ -82,7 +82,7 @@ def outcome(body: bytes) -> str:
         return str(refused.outcome)
 
 
-@often(60)
+@often(60, **SAME)
 @given(st.binary(max_size=2000))
 def test_any_bytes_are_read_or_refused(body: bytes) -> None:
     harmless(body)
@@ -90,14 +90,14 @@ def test_any_bytes_are_read_or_refused(body: bytes) -> None:
     harmless(submission({"main.tex": b"\\documentclass{article}" + body}))
 
 
-@often(150)
+@often(150, **SAME)
 @given(st.lists(st.sampled_from(COMMANDS), max_size=60))
 def test_any_row_of_commands_is_read(commands: list[str]) -> None:
     harmless(gzip.compress(("\\documentclass{article}" + "".join(commands)).encode()))
     harmless(gzip.compress(whole(" ".join(commands)).encode()))
 
 
-@often(60)
+@often(60, **SAME)
 @given(st.data())
 def test_a_broken_submission_is_read_or_refused(data: st.DataObject) -> None:
     body = bytearray(data.draw(st.sampled_from([PERCH, HARBOUR])).packed())

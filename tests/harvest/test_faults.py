@@ -75,8 +75,8 @@ def test_many_deaths_lose_double_and_tear_nothing(tmp_path: Path) -> None:
 
 
 def test_a_site_that_dies_for_good_costs_its_own_papers_only(far: Library, field: World) -> None:
-    own = some(field, "europepmc_only", most=24)
-    records = own + some(field, "pmc_cloud", "publisher_html", most=12)
+    own = some(field, "europepmc_only", most=12)
+    records = own + some(field, "pmc_cloud", "publisher_html", most=8)
     field.mood("down", "europepmc")
     rows = done(harvest_of(far, records))
     assert {row.state for row in rows[len(own) :]} == {"full_text"}
@@ -93,7 +93,7 @@ def test_a_site_that_dies_for_good_costs_its_own_papers_only(far: Library, field
 
 
 def test_a_publisher_that_bans_us_for_an_hour_is_left_alone(far: Library, field: World) -> None:
-    records = some(field, "publisher_html", "publisher_pdf", "pmc_cloud", most=60)
+    records = some(field, "publisher_html", "publisher_pdf", "pmc_cloud", most=40)
     banned = [r for r in records if r.site == "summit" and r.branch.startswith("publisher")]
     assert len(banned) > 3
     field.mood("storm", "publisher", path="/articles/10.9107", seconds=3600)
@@ -141,7 +141,7 @@ def test_a_pdf_that_is_away_for_a_while_is_asked_for_again(far: Library, field: 
 
 
 def test_a_storm_passes(far: Library, field: World) -> None:
-    records = list(field.field[:60])
+    records = list(field.field[:36])
     field.mood("storm", "pmc_cloud", times=12, seconds=5)
     field.mood("storm", "eutils", times=3, seconds=20)
     field.mood("storm_date", "eutils", times=1, seconds=30)
@@ -153,8 +153,8 @@ def test_a_storm_passes(far: Library, field: World) -> None:
 
 
 def test_papers_come_back_to_a_site_that_comes_back(far: Library, field: World) -> None:
-    own = some(field, "europepmc_only", most=24)
-    records = own + some(field, "pmc_cloud", most=6)
+    own = some(field, "europepmc_only", most=12)
+    records = own + some(field, "pmc_cloud", most=4)
     field.mood("down", "europepmc")
     harvest = harvest_of(far, records)
     for progress in harvest:
@@ -166,7 +166,7 @@ def test_papers_come_back_to_a_site_that_comes_back(far: Library, field: World) 
 
 
 def test_a_site_away_for_minutes_is_found_again_by_all(far: Library, field: World) -> None:
-    own = some(field, "europepmc_only", most=24)
+    own = some(field, "europepmc_only", most=12)
     field.mood("down", "europepmc")
     began = time.time()
     harvest = harvest_of(far, own)
@@ -182,7 +182,7 @@ def test_a_slow_host_holds_up_nobody_else(
     """The others have ended before the slow host gives its first answer."""
     slow = [r for r in some(field, "publisher_html") if r.site == "meadow"][:12]
     others = [r for r in some(field, "publisher_html") if r.site != "meadow"][:6]
-    others += some(field, "pmc_cloud", "unpaywall_html", "arxiv", most=20)
+    others += some(field, "pmc_cloud", "unpaywall_html", "arxiv", most=12)
     gates, real = threading.Event(), field._sites["meadow"].answer
 
     def dawdling(call: Call) -> Reply:
@@ -297,7 +297,7 @@ def assert_no_lane_is_left() -> None:
 
 
 def test_a_catalogue_damaged_under_the_run_is_made_again(field: World, tmp_path: Path) -> None:
-    records = some(field, "pmc_cloud", "publisher_html", "paywall", "abstract_only", most=40)
+    records = some(field, "pmc_cloud", "publisher_html", "paywall", "abstract_only", most=24)
     library = library_of(field, tmp_path)
     catalogue = tmp_path / "papers/.papershelf/catalogue.db"
     harvest = harvest_of(library, records)

@@ -9,9 +9,10 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.examples import often
 from utils.passage import Passage
 from utils.passages.blocks import body_start
 from utils.passages.cut import LEAST, LONGEST, MOST, OVERLAP, cut
@@ -107,7 +108,7 @@ _MARKDOWN = st.lists(
 ).map("\n".join)
 
 
-@settings(deadline=None, max_examples=150)
+@often(150)
 @given(_MARKDOWN)
 @example("```\n" + prose(500))
 @example("## A\n\n## B\n")
@@ -117,7 +118,7 @@ def test_any_markdown_is_cut_exactly_and_in_order_and_bounded(markdown: str) -> 
     assert all(tokens(passage.text) <= MOST + LONGEST for passage in made)
 
 
-@settings(deadline=None, max_examples=100)
+@often(100)
 @given(_MARKDOWN.filter(lambda text: "References" not in text))
 def test_nothing_of_the_body_is_lost_but_headings_and_blanks(markdown: str) -> None:
     text, made = paper_of(markdown)
@@ -133,7 +134,7 @@ def test_nothing_of_the_body_is_lost_but_headings_and_blanks(markdown: str) -> N
     assert all(re.match(r" {0,3}#{1,6}\s+\S", line) for line in lines), lines
 
 
-@settings(deadline=None, max_examples=100)
+@often(100)
 @given(st.text(max_size=400))
 def test_any_text_at_all(text: str) -> None:
     check(text, cut(text, paper="pmid:1", title="", kind="full_text", file="a.txt"))

@@ -3,9 +3,10 @@
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import often
 from tests.world.arxiv_search import MalformedError, judge_of
 from utils.errors import BadRequest
 from utils.sources import Query
@@ -181,7 +182,7 @@ def test_a_slip_in_a_category_gets_a_hint():
     assert "q-bio.GN" in refusal.value.hint
 
 
-@settings(max_examples=300, deadline=None)
+@often(300)
 @given(TEXTS)
 def test_any_text_is_asked_soundly_or_refused(text):
     try:
@@ -199,7 +200,7 @@ def test_any_text_is_asked_soundly_or_refused(text):
     assert "\\" not in query
 
 
-@settings(max_examples=300, deadline=None)
+@often(300)
 @given(TEXTS)
 def test_nothing_becomes_an_operator_by_accident(text):
     spoken = set(re.findall(r"ANDNOT|AND|OR|NOT|(?:ti|all|cat|co):|Date:\s*\[", text))
@@ -211,7 +212,7 @@ def test_nothing_becomes_an_operator_by_accident(text):
         assert re.fullmatch(r"""all:(?:\w+\*?|"[\w.'’ -]*")""", term), query
 
 
-@settings(max_examples=100, deadline=None)
+@often(100)
 @given(st.text(max_size=40))
 def test_a_name_stays_one_phrase(name):
     try:

@@ -6,10 +6,10 @@ from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
-from hypothesis import settings as effort
 from hypothesis import strategies as st
 
 from tests.answering import HOSTILE, answering
+from tests.examples import often
 from tests.sources.test_semantic_scholar import WHOLE
 from utils.errors import Unreachable
 from utils.identifiers import Ids
@@ -87,7 +87,7 @@ def saying(body):
 
 @pytest.mark.parametrize("verb", VERBS)
 @given(ANYTHING | LISTS | ROWS | st.lists(ROWS | st.none(), max_size=2))
-@effort(max_examples=60, deadline=None)
+@often(60)
 def test_any_json_gives_papers_or_unreachable(verb, value):
     try:
         papers = VERBS[verb](saying(json.dumps(value)))

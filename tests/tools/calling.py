@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from functools import cache
 from typing import Any
 
-import jsonschema
 from fastmcp import Client
+from jsonschema import Draft202012Validator
 
 from utils import Library
 from utils.tools import build
@@ -13,12 +15,22 @@ from utils.tools import build
 
 async def call(library: Library, tool: str, arguments: dict[str, Any], mode: str = "auto") -> Any:
     """One call; a success is held against the tool's own output schema, and names no more."""
-    async with Client(build(library), mode=mode) as client:
+    made = vars(library)  # it lives as long as its library
+    server = made.get("server") or made.setdefault("server", build(library))
+    async with Client(server, mode=mode) as client:
         result = await client.call_tool(tool, arguments, raise_on_error=False)
         if not result.is_error:
             schema = {t.name: t.output_schema for t in await client.list_tools()}[tool]
-            jsonschema.validate(result.structured_content, closed(schema))
+            _validator(json.dumps(schema)).validate(result.structured_content)
         return result
+
+
+@cache
+def _validator(schema: str) -> Draft202012Validator:
+    """Of a schema that is one: to find that out takes longer than a call."""
+    strict = closed(json.loads(schema))
+    Draft202012Validator.check_schema(strict)
+    return Draft202012Validator(strict)
 
 
 def closed(schema: Any) -> Any:

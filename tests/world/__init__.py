@@ -54,6 +54,8 @@ class World:
     latency
         Real seconds every answer takes. In a world that takes its time, the clock is taken for
         real, and every limit is enforced; see `limits`.
+    per_day
+        So many of the *crowd* came in each day.
     """
 
     def __init__(
@@ -63,6 +65,7 @@ class World:
         crowd: int = 0,
         field: int = 0,
         latency: float = 0,
+        per_day: int = 100,
     ) -> None:
         if corpus:
             from .recorded import recorded_corpus
@@ -72,7 +75,7 @@ class World:
             self.corpus = small_corpus()
         self.field = Field(field)
         if crowd or field:
-            self.corpus = Corpus([*self.corpus.records, *crowd_of(crowd)], self.field)
+            self.corpus = Corpus([*self.corpus.records, *crowd_of(crowd, per_day)], self.field)
         self.latency = latency
         self.lock = threading.Lock()
         self.desk = _eutils.Desk()
@@ -184,14 +187,13 @@ class World:
     def start(self) -> Self:
         """Open all doors."""
         for listener in (self._main, *self._sites.values()):
-            listener.thread.start()
+            listener.open()
         return self
 
     def stop(self) -> None:
         """Close all doors."""
         for listener in (self._main, *self._sites.values()):
-            listener.shutdown()
-            listener.server_close()
+            listener.close()
 
     def __enter__(self) -> Self:
         return self.start()

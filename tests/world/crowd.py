@@ -1,6 +1,6 @@
 """A crowd of PubMed records, so that a search can have more hits than PubMed hands out.
 
-Entrez dates are spread evenly, a hundred records a day; publication dates are all the first of
+Entrez dates are spread evenly, so many records a day; publication dates are all the first of
 January, as PubMed indexes records that carry only a year (facts sheet, 1.3): slicing by the one
 works and by the other does not.
 """
@@ -15,12 +15,11 @@ from .index import Entry, padded
 from .records import Record
 from .topics import TOPICS
 
-_PER_DAY = 100
 _FIRST_DAY = date(2023, 1, 1)
 
 
-def crowd(size: int) -> Iterator[Record]:
-    """*size* short records, all of them about a ``crowd``."""
+def crowd(size: int, per_day: int = 100) -> Iterator[Record]:
+    """*size* short records, all of them about a ``crowd``, of which *per_day* came in each day."""
     names = list(TOPICS)
     for at in range(size):
         topic = names[at % len(names)]
@@ -34,7 +33,7 @@ def crowd(size: int) -> Iterator[Record]:
             authors=(("Crowd", "Ann"),),
             abstract="plain",
             published="2023-01-01",
-            entered=str(_FIRST_DAY + timedelta(days=at // _PER_DAY)),
+            entered=str(_FIRST_DAY + timedelta(days=at // per_day)),
         )
 
 

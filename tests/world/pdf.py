@@ -19,7 +19,7 @@ def pdf_of(record: Record) -> bytes:
     return _printed(record)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=512)
 def _printed(record: Record) -> bytes:
     return write(_lines(record))
 

@@ -197,7 +197,24 @@ class Listener(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", port), Handler)
         self.answer = answer
         self.url = f"http://127.0.0.1:{self.server_port}"
-        self.thread = threading.Thread(target=self.serve_forever, args=(0.02,), daemon=True)
+        self._closing = False
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+
+    def open(self) -> None:
+        """Answer whoever comes."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """Answer nobody any more."""
+        self._closing = True
+        socket.create_connection(self.server_address[:2]).close()  # it waits for somebody to come
+        self._thread.join()
+        self.server_close()
+
+    def _serve(self) -> None:
+        """As ``serve_forever``, which looks up many times a second whether to go on."""
+        while not self._closing:
+            self.handle_request()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that hangs up is no error of the world."""

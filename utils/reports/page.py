@@ -11,10 +11,11 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from ..job import Job
@@ -41,6 +42,25 @@ def page(job: Job, figures: Figures, flow: Flow, references: Sequence[str] = ())
 
     *references* are the names of reference lists that lie beside it.
     """
+    style = (_TEMPLATES / "report.css").read_text("utf-8")
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    return _template().render(
+        job=job,
+        figures=figures,
+        references=references,
+        made_at=now(),
+        style=Markup(style),  # noqa: S704  # ours, from the file beside this one
+        style_hash=digest,
+        # Ours, and escaped where they are made.
+        prisma=Markup(svg(flow, job.title)),  # noqa: S704
+        prisma_narrow=Markup(svg(flow, job.title, NARROW)),  # noqa: S704
+        **_sections(job, figures),
+    )
+
+
+@cache
+def _template() -> Template:
+    """The page's own, compiled once: that takes longer than to fill it."""
     jinja = Environment(
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=True,
@@ -59,20 +79,7 @@ def page(job: Job, figures: Figures, flow: Flow, references: Sequence[str] = ())
     }
     jinja.globals |= {"links": links, "best_link": best_link, "shelf_link": shelf_link}
     jinja.globals |= {"aside": {version: NAMES[version] for version in labels.ASIDE}}
-    style = (_TEMPLATES / "report.css").read_text("utf-8")
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    return jinja.get_template("report.html").render(
-        job=job,
-        figures=figures,
-        references=references,
-        made_at=now(),
-        style=Markup(style),  # noqa: S704  # ours, from the file beside this one
-        style_hash=digest,
-        # Ours, and escaped where they are made.
-        prisma=Markup(svg(flow, job.title)),  # noqa: S704
-        prisma_narrow=Markup(svg(flow, job.title, NARROW)),  # noqa: S704
-        **_sections(job, figures),
-    )
+    return jinja.get_template("report.html")
 
 
 def _sections(job: Job, figures: Figures) -> dict[str, Any]:

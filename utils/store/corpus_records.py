@@ -11,11 +11,11 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
 from ..errors import BadRequest
-from ..paper import Paper
+from ..paper import Paper, members
 from ..passage import Passage
 
 T = TypeVar("T")
@@ -160,15 +160,10 @@ def timestamp(day: str | None) -> str | None:
     return f"{day}T00:00:00Z" if day and _DAY.fullmatch(day) else None
 
 
-_FIELDS: dict[type, tuple[str, ...]] = {}
-
-
 def _known(value: Any) -> dict[str, Any]:
     """The members of a dataclass that say anything."""
-    if not is_dataclass(value):
+    if not (names := members(value)):
         raise TypeError(f"{type(value)} is no part of a paper")
-    names = _FIELDS.get(type(value)) or tuple(field.name for field in fields(value))
-    _FIELDS[type(value)] = names
     return {name: held for name in names if (held := getattr(value, name))}
 
 

@@ -13,6 +13,7 @@ import itertools
 import json
 import os
 from collections.abc import Iterable
+from functools import lru_cache
 from pathlib import Path
 
 from ..plain_text import cell, one_line
@@ -113,9 +114,14 @@ def _state(path: Path) -> str:
 
 
 def _both(lines: list[str]) -> tuple[bytes, bytes]:
+    table = "".join(map(_cells, lines))
+    return table.encode("utf-8", "replace"), "".join(lines).encode("utf-8", "replace")
+
+
+@lru_cache(maxsize=2000)  # a small shelf is written anew at every change of one line
+def _cells(text: str) -> str:
+    """What stands in ``index.csv`` for a line of ``index.jsonl``."""
+    row = json.loads(text)
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    for text in lines:
-        row = json.loads(text)
-        writer.writerow([cell(row.get(column, "")) for column in COLUMNS])
-    return out.getvalue().encode("utf-8", "replace"), "".join(lines).encode("utf-8", "replace")
+    csv.writer(out, lineterminator="\n").writerow(cell(row.get(column, "")) for column in COLUMNS)
+    return out.getvalue()

@@ -14,7 +14,7 @@ import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import asdict, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_args
 
@@ -22,7 +22,7 @@ from .. import safe_files
 from ..errors import BadRequest, NotFound, StoreFailed
 from ..identifiers import Ids
 from ..job import Counts, Harvested, Job, State
-from ..paper import Attempt, Paper, StoredPaper, now, paper_from
+from ..paper import Attempt, Paper, StoredPaper, as_row, now, paper_from
 from ..plain_text import encodable
 from ..versions import meant
 from .ledger_schema import VERSION, brought_up_to_date, new_file
@@ -207,7 +207,7 @@ class Ledger:
             rows = [(name, number) for name in names]
             db.executemany("INSERT OR IGNORE INTO names VALUES (?, ?)", rows)
             update = "UPDATE papers SET paper = ?, ids = ? WHERE number = ?"
-            db.execute(update, (_json(asdict(paper)), _row_of(paper.ids), number))
+            db.execute(update, (_json(as_row(paper)), _row_of(paper.ids), number))
         return None
 
     def paper(self, number: int) -> Paper | None:
@@ -274,7 +274,7 @@ class Ledger:
     ) -> dict[str, str]:
         return {
             "state": stored.kind,
-            "paper": _json(asdict(stored.paper)),
+            "paper": _json(as_row(stored.paper)),
             "file": Path(stored.path).name,
             "source": stored.source,
             "via": stored.via,
@@ -414,7 +414,7 @@ def _json(value: Any) -> str:
 
 
 def _row_of(ids: Ids) -> str:
-    return _json({name: value for name, value in asdict(ids).items() if value})
+    return _json({name: value for name, value in as_row(ids).items() if value})
 
 
 def _of_attempt(attempt: Attempt) -> tuple[str | int | float, ...]:

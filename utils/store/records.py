@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, astuple, dataclass, field, fields, is_dataclass, replace
+from dataclasses import astuple, dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -27,6 +27,7 @@ from ..paper import (
     Section,
     StoredPaper,
     Verdict,
+    as_row,
     now,
     paper_from,
 )
@@ -105,7 +106,7 @@ class Record:
 
     def to_json(self) -> str:
         """The record as one line of JSON, without the folder (which may move)."""
-        row = asdict(replace(self, stored=replace(self.stored, sections=())))
+        row = as_row(replace(self, stored=replace(self.stored, sections=())))
         row["stored"]["path"] = self.file
         # Lists, without what they end in when that is empty: they are half of a record.
         row["stored"]["sections"] = [_listed(section) for section in self.stored.sections]

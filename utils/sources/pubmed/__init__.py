@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from ...errors import BadContent, BadRequest, Unreachable
 from ...identifiers import Ids
-from ...paper import Paper, SearchResult
+from ...paper import Paper, SearchResult, as_row
 from ...web import Answer, Web
 from ..eutils import BATCH, RATE, ask, shown_url
 from ..eutils.esearch import total_of, warnings_of
@@ -204,7 +204,7 @@ def fetch(
             papers = _records(named, web)
         for paper in papers:
             known[paper.ids.pmid] = paper
-            web.memory.keep("pubmed", paper.ids.pmid, asdict(paper), _REMEMBERED_DAYS)
+            web.memory.keep("pubmed", paper.ids.pmid, as_row(paper), _REMEMBERED_DAYS)
     return known
 
 
