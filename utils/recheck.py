@@ -72,8 +72,8 @@ class Change:
         ``retracted``, ``concern``, ``corrected``; ``new_copy`` (only its abstract or preprint is
         here, and PMC has a copy that was not asked for yet); ``recorded`` (of a file that somebody
         else saved only its name told which paper it is; now an audit can tell, too); ``gone``
-        (PubMed no longer has this PMID); ``could_not_tell`` (nobody answered); ``not_asked`` (it has no name by which anybody
-        could be asked); ``unchanged``.
+        (PubMed no longer has this PMID); ``could_not_tell`` (nobody answered); ``not_asked`` (it
+        has no name by which anybody could be asked); ``unchanged``.
     ids : Ids
         Its names, new ones included: a harvest takes them.
     """
