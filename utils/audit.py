@@ -23,13 +23,13 @@ from typing import Any, Literal
 from .errors import NotFound, StoreFailed
 from .formats import JUDGES
 from .formats.aside import read_aside
-from .formats.judging import Read, judged, judged_text
+from .formats.judging import Read, judged
 from .harvest.told import Ledgers
 from .identifiers import Ids
 from .ladder import Ladder
 from .paper import StoredPaper
 from .shelf_reading import find
-from .store import ADOPTED, Shelf, judged_as, of_foreign, paper_file
+from .store import Shelf, judged_anew, judged_as
 from .store.records import Kept
 
 log = logging.getLogger(__name__)
@@ -147,17 +147,20 @@ class Audit:
             return _audited(stored, "not_read", was, now, str(said))
         if stored.by_hand:
             return _audited(stored, "by_hand", was, now, stored.evidence)
+        told: tuple[str, ...] = ()
+        if self.fix and said.kind == "rejected":
+            # First, and each time: an audit that was killed in between is made good by the next.
+            told = tell(ledgers, said)
         if (now := shown(said)) == was:
             if self.fix:
                 self._stamp(stored, said)
-            return _audited(stored, "unchanged", was, now, said.evidence)
-        told: tuple[str, ...] = ()
+            return _audited(stored, "unchanged", was, now, said.evidence, told)
         if self.fix:
             try:
                 said = self.shelf.verdicts.state(said)
             except NotFound as gone:
                 return _audited(stored, "not_read", was, was, str(gone))
-            told = tell(ledgers, said)
+            told = told or tell(ledgers, said)
         return _audited(said, "changed", was, now, said.evidence, told)
 
     def _stamp(self, *confirmed: StoredPaper) -> None:
@@ -208,10 +211,7 @@ def judged_again(stored: StoredPaper, shelf: Shelf, read: Read = read_aside) -> 
     kept = _kept(stored, shelf)
     if kept and kept.ours:
         return judged_as(stored, judged(kept.fetched, stored.paper, read))
-    text = shelf.read_text(stored)
-    if stored.via == ADOPTED and paper_file.parse(text) is None:
-        return of_foreign(stored, text, read)
-    return judged_as(stored, judged_text(paper_file.body_of(text), stored.paper, read))
+    return judged_anew(stored, shelf.read_text(stored), read)
 
 
 def tell(ledgers: Ledgers, said: StoredPaper) -> tuple[str, ...]:

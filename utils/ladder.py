@@ -25,7 +25,7 @@ from .identifiers import Ids
 from .paper import Attempt, Author, Document, Fetched, Paper, StoredPaper, Version, now
 from .paper_lookup import with_registered_terms
 from .sources import Route, Source
-from .store import ADOPTED, Shelf
+from .store import Shelf, goes_by_name, is_foreign, judged_anew
 from .versions import NAMES, OTHER_VERSION, fits, meant, only_a_preprint, serves, text_slot
 from .web import Web
 
@@ -126,6 +126,19 @@ class Ladder:
         if not serves(wants, stored) and self._worth_trying_again(stored):
             return None
         return stored
+
+    def learn(self, stored: StoredPaper, paper: Paper) -> StoredPaper:
+        """Add what is now known of a stored paper.
+
+        A foreign file of which only its name told which paper it is, is held against the record:
+        it may be rejected afterwards.
+        """
+        by_name = goes_by_name(stored)
+        known = self.shelf.learn(stored, paper)
+        text = self.shelf.read_text(known) if by_name and not goes_by_name(known) else ""
+        if not text or not is_foreign(text):
+            return known
+        return self.shelf.verdicts.state(judged_anew(known, text, self.read))
 
     def climb(
         self,
@@ -296,8 +309,8 @@ class Ladder:
     def _worth_trying_again(self, stored: StoredPaper) -> bool:
         if self.web.settings.papers_offline:
             return False
-        if not stored.attempts and stored.via != ADOPTED:
-            return True  # a harvest put it there first, and had not asked anybody for the text yet
+        if not stored.attempts:
+            return True  # a harvest or an older program put it there, and nobody was asked yet
         has_version = stored.version if stored.kind == "full_text" else None
         rungs = {rung.via: rung for rung in self.rungs if rung.route.version != has_version}
         since = stored.saved_at

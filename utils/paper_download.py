@@ -14,6 +14,7 @@ from .identifiers import Ids
 from .ladder import Ladder, may_climb_unknown
 from .paper import Paper, StoredPaper, Version
 from .paper_lookup import look_up
+from .store import goes_by_name
 from .versions import NAMES, STAND_INS, meant, serves
 
 
@@ -126,16 +127,17 @@ def download_many(
     """
     from concurrent.futures import ThreadPoolExecutor, as_completed
 
+    offline = ladder.web.settings.papers_offline
     missing: list[Ids] = []
     for ids in dict.fromkeys(wanted):
         held = None if force else ladder.held(ids)
-        if held:
+        if held and (offline or not goes_by_name(held)):
             yield ids, Download(held, cached=True, file_path=held.path, wants=meant(ids))
         else:
             missing.append(ids)
     if not missing:
         return
-    if ladder.web.settings.papers_offline:
+    if offline:
         yield from ((ids, _offline(ids)) for ids in missing)
         return
     records = look_up(missing, ladder.web, ladder.sources)
@@ -168,6 +170,8 @@ def _one(
     """Climb for one paper; errors are outcomes here, because others are on their way too."""
     if isinstance(record, Paper):
         paper = record
+    elif not force and (by_name := ladder.held(ids)):
+        return Download(by_name, cached=True, file_path=by_name.path, wants=meant(ids))
     elif may_climb_unknown(ids, record):
         paper = Paper(ids)
     else:
@@ -177,7 +181,8 @@ def _one(
         with ladder.lock(paper):
             held = ladder.held(paper.ids, wants)
             if held and not force:
-                held = ladder.shelf.learn(held, paper)
+                held = ladder.learn(held, paper)
+            if held and held.kind != "rejected" and not force:
                 return Download(held, cached=True, file_path=held.path, wants=wants)
             before = ladder.shelf.find(paper.ids, wants)
             known = paper is record

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
@@ -29,7 +30,7 @@ from .sources.eutils import BATCH
 from .sources.pmc import SOURCE as PMC
 from .sources.pubmed import SOURCE as PUBMED
 from .sources.pubmed import fetch
-from .store import Shelf
+from .store import Shelf, goes_by_name
 from .web import Web
 
 _PAGE = 1000
@@ -41,6 +42,7 @@ Outcome = Literal[
     "concern",
     "corrected",
     "new_copy",
+    "recorded",
     "gone",
     "could_not_tell",
     "not_asked",
@@ -68,9 +70,10 @@ class Change:
     ----------
     outcome : str
         ``retracted``, ``concern``, ``corrected``; ``new_copy`` (only its abstract or preprint is
-        here, and PMC has a copy that was not asked for yet); ``gone`` (PubMed no longer has this
-        PMID); ``could_not_tell`` (nobody answered); ``not_asked`` (it has no name by which anybody
-        could be asked); ``unchanged``.
+        here, and PMC has a copy that was not asked for yet); ``recorded`` (of a file that somebody
+        else saved only its name told which paper it is; now an audit can tell, too); ``gone``
+        (PubMed no longer has this PMID); ``could_not_tell`` (nobody answered); ``not_asked`` (it
+        has no name by which anybody could be asked); ``unchanged``.
     ids : Ids
         Its names, new ones included: a harvest takes them.
     """
@@ -118,6 +121,7 @@ def recheck(shelf: Shelf, web: Web, *, crossref: bool = True) -> Iterator[Change
         The disk refuses.
     """
     web.settings.require_email("NCBI")
+    yield from _introduced(shelf, web, [PUBMED, CROSSREF] if crossref else [PUBMED])
     held = _everything(shelf)
     by_pmid = [paper for paper in held if paper.ids.pmid]
     yield from _Recheck(shelf, web, _PUBMED_ANEW).batches(by_pmid)
@@ -135,18 +139,39 @@ class _Held(NamedTuple):
 
     file: str
     ids: Ids
+    by_name: bool = False
 
 
 def _everything(shelf: Shelf) -> list[_Held]:
     """The whole shelf, listed before the first paper changes its place in the list."""
-    held: dict[str, Ids] = {}
+    held: dict[str, _Held] = {}
     for start in itertools.count(0, _PAGE):
         _, page = shelf.list(start=start, max_results=_PAGE)
         for stored in page:
-            held[stored.path.rpartition("/")[2]] = stored.paper.ids
+            file = stored.path.rpartition("/")[2]
+            held[file] = _Held(file, stored.paper.ids, goes_by_name(stored))
         if not page:
-            return list(itertools.starmap(_Held, held.items()))
+            return list(held.values())
     raise AssertionError  # pragma: no cover
+
+
+def _introduced(shelf: Shelf, web: Web, sources: Sequence[Source]) -> Iterator[Change]:
+    """Bring the records of files that somebody else saved, and of which nobody had one.
+
+    Whoever does not answer, or does not know one, is heard again when notices are asked for.
+    """
+    unknown = [paper for paper in _everything(shelf) if paper.by_name]
+    for batch in _batched(unknown, BATCH):
+        found = look_up(list({paper.ids: None for paper in batch}), web, sources)
+        for file, ids, _ in batch:
+            record, stored = found[ids], shelf.find_by_file(file)
+            if stored is None or not isinstance(record, Paper):
+                continue
+            with suppress(BadRequest, NotFound):  # it names itself otherwise; deleted since
+                known = shelf.learn(stored, record)
+                title, path = one_line(known.paper.title), known.path
+                detail = "Its record is known now: an audit holds the text against it."
+                yield Change(known.paper.ids, "recorded", detail, title, path)
 
 
 def _anew(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:

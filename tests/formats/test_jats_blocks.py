@@ -198,3 +198,34 @@ def test_sub_articles_keep_their_references_apart() -> None:
     assert "## Translation (es): Un título\n\nTexto.\n\n### References\n\n1. Uno.\n" in (
         document.markdown
     )
+
+
+def funded(told: str, groups: str) -> str:
+    meta = f"<title-group><article-title>T</article-title></title-group><funding-group>{groups}"
+    return meta_of(f"{meta}</funding-group>", body=told).markdown
+
+
+AWARD = (
+    "<award-group><funding-source>Lake Fund</funding-source><award-id>LF-7</award-id></award-group>"
+)
+
+
+def test_awards_that_the_article_tells_itself_are_not_told_twice() -> None:
+    told = "<sec><title>Funding</title><p>The Lake Fund paid (LF-7).</p></sec>"
+    assert funded(told, AWARD).count("Lake Fund") == 1
+    assert "## Funding\n\n- Lake Fund: LF-7\n" in funded("<p>The lake.</p>", AWARD)
+
+
+def test_awards_of_which_the_article_tells_a_part_are_listed() -> None:
+    more = AWARD.replace("LF-7", "LF-8")
+    assert "- Lake Fund: LF-7\n- Lake Fund: LF-8" in funded("<p>Paid by LF-7.</p>", AWARD + more)
+
+
+def test_a_funder_without_a_number_is_listed_wherever_else_it_is_named() -> None:
+    bare = "<award-group><funding-source>Lake Fund</funding-source></award-group>"
+    assert "\n- Lake Fund\n" in funded("<p>The Lake Fund keeps perch.</p>", bare)
+
+
+def test_a_funding_statement_that_stands_in_the_text_is_not_told_twice() -> None:
+    statement = "<funding-statement>Paid by X.</funding-statement>"
+    assert funded("<p>Paid by X. Thanks.</p>", statement).count("Paid by X.") == 1

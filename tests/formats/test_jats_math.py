@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.formats.jats_snippets import body_of
+from utils.formats.jats.formulas import tex
 
 I = "<mml:mi>{}</mml:mi>".format  # noqa: E741
 N = "<mml:mn>{}</mml:mn>".format
@@ -123,3 +124,11 @@ def test_a_blank_at_the_end_of_a_group_leaves_no_backslash(mathml: str, latex: s
 def test_blanks_and_percent_signs_break_no_formula(tex: str, latex: str) -> None:
     xml = f"<p><inline-formula><tex-math>{tex}</tex-math></inline-formula></p>"
     assert body_of(xml) == f"${latex}$"
+
+
+def test_a_slanted_fraction_has_no_dollars_of_its_own() -> None:
+    slash = r"\!\mathord{\left/ {\vphantom {a b}}\right.\kern-0pt}"
+    source = rf"$$ x = \raise0.7ex\hbox{{${{\bar a}}$}} {slash} \!\lower0.7ex\hbox{{$b$}} $$"
+    assert tex(source) == rf"x = {{{{\bar a}}}} {slash} \!{{b}}"
+    raised = r"\raisebox{1ex}{$1$}\!\left/ \!\raisebox{-1ex}{$2$}\right."
+    assert tex(raised) == r"{1}\!\left/ \!{2}\right."

@@ -182,3 +182,9 @@ def test_a_number_with_several_citations_counts_once_as_the_text_cites_it() -> N
         for n in (1, 2)
     )
     assert read(article(cited, back=f"<ref-list>{refs}</ref-list>")).references == 2
+
+
+def test_parts_of_a_date_that_nothing_stands_between_are_kept_apart() -> None:
+    date = "<date-in-citation><month>9</month><day>12</day>, <year>2018</year></date-in-citation>"
+    made = references(f"<mixed-citation>Perch list (last accessed {date})</mixed-citation>")
+    assert "(last accessed 9 12, 2018)" in made

@@ -168,3 +168,8 @@ def test_lists_in_cells_are_lines_with_the_marks_of_print() -> None:
     cells = (listed("simple", "x", "y"), listed("bullet", "a", nested), listed("order", "f", "g"))
     made = body_of(f"<table><tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr></table>")
     assert "| x<br>y | • a<br>• b<br>• c<br>• d<br>e | 1. f<br>2. g |" in made
+
+
+def test_line_breaks_in_a_cell_have_no_blanks_around_them() -> None:
+    cell = "<tr><td>a <break/> b<break/>\n c</td><td>d</td></tr>"
+    assert "| a<br>b<br>c | d |" in body_of(f"<table-wrap><table>{cell}</table></table-wrap>")

@@ -63,7 +63,7 @@ def test_both_judges_take_it() -> None:
     fetched = Fetched(gzip.compress(long.encode()), "latex", "", "arxiv", "arxiv_source")
     document = formats.read(fetched, record)
     assert document.verdict == "full_text"
-    assert document.extractor == "latex 2"
+    assert document.extractor == "latex 3"
     another = Paper(Ids(arxiv="2601.00002"), title="A theory of harbours and their logs")
     with pytest.raises(BadContent) as caught:
         formats.read(fetched, another)

@@ -214,3 +214,81 @@ def test_starred_authors_are_authors() -> None:
         r"\title{P}\author*[1,2]{\fnm{Ada} \sur{Roe}}\author[2]{\fnm{Bo} \sur{Poe}}\maketitle Text."
     )
     assert read(whole(source)).authors == ("Roe", "Poe")
+
+
+# --- what two manuscripts lost, read whole by eye -------------------------------------------------
+
+
+def test_a_listing_that_begins_with_a_percent_sign_is_all_there_and_ends() -> None:
+    listing = "\\begin{lstlisting}\n% catch perch\n\\end{lstlisting}\n"
+    body = f"Run\n{listing}in the boat, and \\emph{{then}}\n{listing}ashore."
+    made = read(whole(body, r"\usepackage{listings}")).markdown
+    assert made.count("```\n% catch perch\n```") == 2
+    assert "in the boat, and *then*" in made
+    assert "lstlisting" not in made
+
+
+@pytest.mark.parametrize("option", ["", "[language=C]", "\n[language=C]"])
+def test_a_listings_option_is_no_part_of_it(option: str) -> None:
+    body = f"\\begin{{lstlisting}}{option}\nperch[1];\n\\end{{lstlisting}}"
+    assert body_of(body) == "```\nperch[1];\n```"
+
+
+def test_and_others_are_et_al_in_list_and_text() -> None:
+    entry = "@article{roe, author={Roe, Ada and others}, title={Perch}, year=2020}\n"
+    text = whole(r"As \citet{roe} saw \citep{roe}.\bibliography{r}", r"\usepackage{natbib}")
+    made = read({"main.tex": text, "r.bib": entry}).markdown
+    assert "As Roe et al. (2020) saw (Roe et al., 2020)." in made
+    assert "1. Ada Roe et al. Perch. (2020)." in made
+    assert "others" not in made
+
+
+def test_a_work_is_cited_by_the_name_it_was_given() -> None:
+    text = whole(
+        r"\citet[][hereafter \citetalias{roe}]{roe}. \citetalias{roe} counts"
+        r" \citepalias[see][p.~3]{roe}.\bibliography{r}",
+        r"\usepackage{natbib}\defcitealias{roe}{R20}",
+    )
+    made = read({"main.tex": text, "r.bib": ROES}).markdown
+    assert "Roe (2020, hereafter R20). R20 counts (see R20, p. 3)." in made
+
+
+@pytest.mark.parametrize(
+    ("said", "left"),
+    [
+        (r"start at Appendix~A on page~\pageref{x} or later.", "start at Appendix A or later."),
+        (r"advice in Section 4 starting on page \pageref{x}.", "advice in Section 4."),
+        (r"as told (see page~\pageref{x}).", "as told."),
+        (r"as told, p.~\pageref{x}, too.", "as told, too."),
+        (r"homepage \pageref{x}.", "homepage ."),
+    ],
+)
+def test_pages_that_a_text_does_not_have_are_not_announced(said: str, left: str) -> None:
+    assert body_of(said) == left
+
+
+def test_journals_that_astronomers_abbreviate_are_named() -> None:
+    style = r"\def\ref@jnl#1{{\rmfamily #1}}\newcommand\apj{\ref@jnl{ApJ}}"
+    body = r"""Text~\cite{a}.
+\begin{thebibliography}{1}\bibitem{a} Roe, 2012, \apj, 753, 148, \mnras\ 3\end{thebibliography}"""
+    for files in ({}, {"shoal.sty": style}):
+        made = read({"main.tex": whole(body, r"\usepackage{shoal}"), **files}).markdown
+        assert "Roe, 2012, ApJ, 753, 148, MNRAS 3" in made
+    assert body_of(r"\newcommand{\nat}{numbers}All \nat.") == "All numbers."
+
+
+def test_commands_in_an_address_are_spelled_out() -> None:
+    text = (
+        r"\newcommand{\code}{perch\_count}\newcommand{\site}{https://e.org}At \url{\site/\code/x}."
+    )
+    assert body_of(text) == "At https://e.org/perch_count/x."
+
+
+def test_a_table_of_three_arguments_has_caption_number_and_notes() -> None:
+    body = r"""\firstpage{1}See Table~\ref{t}.
+\begin{table}\processtable{Perch by lake}{\label{t}\begin{tabular}{ll}
+Lake & Count\\ \hline Mere & 3\end{tabular}}{Counted at noon.}\end{table}"""
+    made = body_of(body)
+    assert "See Table 1." in made
+    assert "**Table 1.** Perch by lake\n\n| Lake | Count |" in made
+    assert made.endswith("Counted at noon.")

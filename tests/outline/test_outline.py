@@ -171,3 +171,23 @@ def test_work_grows_with_the_text_only(name: str) -> None:
 def test_no_pattern_takes_the_square_of_a_text(text: str) -> None:
     """Each of these would take from minutes to hours."""
     assert len(outline(text)) <= MOST_HEADINGS
+
+
+def test_an_untitled_text_before_the_subjects_of_a_review_introduces_them() -> None:
+    subjects = "".join(
+        f"## {name}\n\n{'Perch swim in the lake. ' * 20}\n\n" for name in ("Gut", "Gill")
+    )
+    review = f"# T\n\n## Main text\n\nPerch are fish.\n\n{subjects}## Conclusion\n\nThey swim.\n"
+    assert outline(review)[1].roles == ("introduction",)
+    letter = review.replace("Perch are fish.", "Perch are fish. " * 100)
+    assert outline(letter)[1].roles == ()
+
+
+def test_what_stands_before_a_titled_introduction_is_none() -> None:
+    assert roles("# T", "## Main text", "## Introduction", "## Results")[1] == ()
+
+
+def test_a_summary_behind_the_subjects_of_a_tutorial_ends_it() -> None:
+    assert roles("# T", "## Abstract", "## Plots", "## Summary")[3] == ("conclusion",)
+    assert roles("# T", "## Abstract", "## Summary", "## Plots")[2] == ("abstract",)
+    assert roles("# T", "## Perch", "## Summary")[2] == ("abstract",)

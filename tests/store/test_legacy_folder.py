@@ -9,7 +9,7 @@ import pytest
 from tests.own_words import paper as whole
 from tests.store.papers import assert_consistent, index, paper, save, texts
 from utils.identifiers import Ids
-from utils.paper import Paper
+from utils.paper import Attempt, Paper
 from utils.store import Shelf
 
 JINA = (
@@ -205,12 +205,65 @@ def test_characters_the_older_program_left_are_found(folder: Path, shelf: Shelf)
     assert shelf.find(Ids(doi=doi)) is not None
 
 
-def test_an_adopted_abstract_gives_way_to_a_full_text(folder: Path, shelf: Shelf) -> None:
+def test_an_adopted_abstract_gives_way_to_a_full_text_and_stays_on_the_disk(
+    folder: Path, shelf: Shelf
+) -> None:
     (folder / "pmid_10492251_abstract.txt").write_text(ABSTRACT)
+    before = snapshot(folder)
     saved = save(shelf, paper(doi="10.1000/a", pmid="10492251"))
-    assert texts(shelf) == ["10.1000_a.txt"]
-    assert shelf.find(Ids(pmid="10492251")) == saved
+    assert texts(shelf) == ["10.1000_a.txt", "pmid_10492251_abstract.txt"]
+    assert before.items() <= snapshot(folder).items()
+    for _ in range(2):
+        assert shelf.find(Ids(pmid="10492251")) == saved
+        assert len(index(folder)) == 1
+        assert_consistent(shelf)
+        shelf.rebuild()
+
+
+def test_an_adopted_abstract_is_never_rewritten_by_ours(folder: Path, shelf: Shelf) -> None:
+    (folder / "pmid_10492251_abstract.txt").write_text(f"{ABSTRACT}\nMY OWN NOTES.\n")
+    before = snapshot(folder)
+    tried = (Attempt("pmc_cloud", "not_offered", "It has none."),)
+    about = paper(pmid="10492251")
+    kept = shelf.save_abstract(about, tried)
+    assert (kept.attempts, kept.via) == (tried, "adopted")
+    assert shelf.find(Ids(pmid="10492251")) == kept
+    assert snapshot(folder) == before
     assert_consistent(shelf)
+
+
+def test_an_adopted_citation_stays_beside_our_abstract(folder: Path, shelf: Shelf) -> None:
+    (folder / "pmid_10492251.txt").write_text(MARKDOWN_ABSTRACT)
+    before = snapshot(folder)
+    about = paper(pmid="10492251")
+    assert shelf.save_abstract(about, ()).kind == "abstract"
+    assert before.items() <= snapshot(folder).items()
+    assert len(index(folder)) == 1
+    assert_consistent(shelf)
+
+
+def test_rebuild_says_of_each_file_left_alone_why(folder: Path, shelf: Shelf) -> None:
+    (folder / "10.1093_nar_gky1.txt").write_text(JINA)
+    (folder / "10.1000_b_c&d.txt").write_text(JINA)
+    (folder / "pmid_7_abstract.txt").write_text(ABSTRACT)
+    (folder / "notes.txt").write_text(JINA)
+    (folder / "empty.txt").write_bytes(b"\n\xef\xbb\xbf\n")
+    said = dict(shelf.rebuild().ignored)
+    assert said["10.1093_nar_gky1.txt"].endswith(": server.py download 10.1093/nar/gky1")
+    assert said["10.1000_b_c&d.txt"].endswith(": server.py download '10.1000/b/c&d'")
+    assert "pmid 7 and pmid 10492251" in said["pmid_7_abstract.txt"]
+    assert said["empty.txt"] == "empty"
+    assert "neither its name nor its text" in said["notes.txt"]
+
+
+@pytest.mark.parametrize("end", ["", ".pdf", "/full", ".html"])
+def test_an_address_tells_which_of_several_dois_a_name_means(
+    folder: Path, shelf: Shelf, end: str
+) -> None:
+    text = JINA.replace("URL Source: https://www.nature.com/articles/nature12345",
+                        f"URL Source: https://e.org/doi/10.1000/a/b{end}")  # fmt: skip
+    (folder / "10.1000_a_b.txt").write_text(text)
+    assert [stored.paper.ids.doi for stored in shelf.list()[1]] == ["10.1000/a/b"]
 
 
 def test_an_adopted_full_text_is_not_replaced_by_an_abstract(folder: Path, shelf: Shelf) -> None:

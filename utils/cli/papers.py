@@ -97,6 +97,8 @@ def _read(args: argparse.Namespace, library: Library) -> int:
         say(read.text)
         if read.next_start is not None:
             note(f"more: --start {read.next_start}")
+    if read.kind == "rejected" or read.stored.by_hand:
+        note(worded(read.stored))
     return 0
 
 

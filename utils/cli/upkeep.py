@@ -64,10 +64,12 @@ def _recheck(args: argparse.Namespace, library: Library) -> int:
             waiting.append(change.ids.pmid or change.ids.pmcid)
         if args.json:
             say(change.row(), as_json=True)
-        elif change.outcome != "unchanged":
+        elif change.outcome not in ("unchanged", "recorded"):
             say(f"{change.outcome.replace('_', ' ')} {change.ids}: {change.detail}")
     told = ", ".join(f"{n:,} {name.replace('_', ' ')}" for name, n in counts.items())
     note(told or "the shelf is empty")
+    if counts.get("recorded"):
+        note("To hold files against the records that are known now: server.py audit")
     if waiting:
         more = " …" * (len(waiting) > _NAMED)
         note(f"To get the new copies: server.py harvest {' '.join(waiting[:_NAMED])}{more}")

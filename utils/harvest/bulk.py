@@ -25,7 +25,7 @@ from ..job import telling
 from ..ladder import Climb, Ladder, Rung, for_version, may_climb_unknown
 from ..paper import Attempt, Paper, StoredPaper, Version
 from ..paper_lookup import look_up
-from ..store import body_of
+from ..store import body_of, goes_by_name
 from ..store.ledger import Ledger
 from ..versions import OTHER_VERSION, meant, serves
 from .lanes import Lane, Lanes
@@ -131,18 +131,24 @@ class _Harvest:
                 self._hear_wish(number, asked)
                 paper = self.ledger.paper(number)
                 if paper and paper.recorded_by:  # a run that was interrupted came so far
-                    if self.ladder.shelf.find(paper.ids):
+                    if (there := self.ladder.shelf.find(paper.ids)) and not goes_by_name(there):
                         self._advance(number)
                     else:
                         known[number] = paper
                 elif not ids:
                     msg = f"“{asked}” came without an identifier."
                     self.ledger.fail(number, "no_identifier", msg)
-                elif round_ or not (held := self.ladder.held(ids, self._wish(number))):
+                elif round_ or not (held := self._vouched_for(ids, number)):
                     wanted.setdefault(ids, []).append(number)
                 elif self.ledger.know(number, held.paper) is None:
                     self._end(number, held)
         self._begin_ways(known | self._records(wanted))
+
+    def _vouched_for(self, ids: Ids, number: int) -> StoredPaper | None:
+        """What may be served as it is: of a foreign file, its record tells which paper it is."""
+        held = self.ladder.held(ids, self._wish(number))
+        offline = self.ladder.web.settings.papers_offline
+        return held if held and (offline or not goes_by_name(held)) else None
 
     def _records(self, wanted: Mapping[Ids, Sequence[int]]) -> dict[int, Paper]:
         """What papers are, of those that somebody knows; duplicates end here."""
@@ -164,7 +170,7 @@ class _Harvest:
     def _begin_ways(self, papers: Mapping[int, Paper]) -> None:
         """Shelve the abstracts, long before the texts' turns at the slowest site; then go on."""
         shelf = self.ladder.shelf
-        held = {n: shelf.find(paper.ids, self._wish(n)) for n, paper in papers.items()}
+        held = {n: self._seen_beside(paper, n) for n, paper in papers.items()}
         if new := [paper for number, paper in papers.items() if not held[number]]:
             shelf.save_abstracts(new)
         for number, stored in held.items():
@@ -176,10 +182,19 @@ class _Harvest:
                 else:
                     self._advance(number)
 
+    def _seen_beside(self, paper: Paper, number: int) -> StoredPaper | None:
+        """What lies on the shelf of a paper, held against the record now known of it."""
+        held = self.ladder.shelf.find(paper.ids, self._wish(number))
+        return self.ladder.learn(held, paper) if held and goes_by_name(held) else held
+
     def _cannot_look_up(self, number: int, ids: Ids, outcome: PaperError) -> None:
         if isinstance(outcome, NotConfigured):
             raise outcome
         if isinstance(outcome, Unreachable) and self._comes_again(number, _LOOK_UP):
+            return
+        if by_name := self.ladder.held(ids, self._wish(number)):
+            if self.ledger.know(number, by_name.paper) is None:
+                self._end(number, by_name)
             return
         held = self.ladder.shelf.find(ids) if isinstance(outcome, Unreachable) else None
         if held or may_climb_unknown(ids, outcome):

@@ -35,6 +35,7 @@ MOST_HEADINGS = 2000
 """More is no paper; what stands behind them belongs to the last."""
 _HEADING = re.compile(r"(#{1,6})[ \t]+(\S.*)|(```|~~~)")
 _LONGEST = 500  # characters; more is a paragraph that begins with a sign
+_SEVERAL: Final = 2  # sections
 _NUMBERED = re.compile(r"[\W_]{0,4}(\d{1,2}(?:\.\s?\d{1,2}){0,4})[.):]?\s+\S")
 # What stands in one of these is a part of it, whatever its title: the Methods of an abstract.
 _CLOSED: Final[frozenset[Role]] = frozenset(["abstract", "highlights", "references", "peer review"])
@@ -179,14 +180,15 @@ def _roles(
     above: list[tuple[int, tuple[Role, ...]]] = []
     seen: set[Role] = set()
     titles = _titles(headings)
-    later = _last_of_body(headings)
+    opened = False  # a section of the text itself has begun
     for number, (heading, kind) in enumerate(zip(headings, kinds, strict=True)):
         while above and above[-1][0] >= heading.level:
             above.pop()
         outer = above[-1][1] if above else ()
         roles = outer
         if number >= titles and not _CLOSED & set(outer):
-            own = _own(heading, kind, seen, number < later)
+            own = _own(headings, number, kind, seen, opened=opened)
+            opened = opened or not {"abstract", "highlights"} & set(own + outer)
             if _BEHIND & set(outer):
                 own = tuple(role for role in own if role not in _CORE)
             if not own and not outer:
@@ -199,14 +201,31 @@ def _roles(
     return found
 
 
-def _own(heading: _Heading, kind: str, seen: set[Role], body_follows: bool) -> tuple[Role, ...]:
+def _own(
+    headings: Sequence[_Heading], number: int, kind: str, seen: set[Role], *, opened: bool
+) -> tuple[Role, ...]:
     """What a section is by its title and place, or by the publisher's word for it."""
+    heading = headings[number]
     name = key(bare(heading.title))
     if name in SUMMARIES:
-        return ("conclusion",) if _BODY & seen else ("abstract",)
+        return ("conclusion",) if _BODY & seen or ("abstract" in seen and opened) else ("abstract",)
     if name in MAIN_TEXT:
-        return ("introduction",) if body_follows and not _CORE & seen else ()
+        return ("introduction",) if not _CORE & seen and _introduces(headings, number) else ()
     return heading.said or (declared(kind) if kind else ())
+
+
+def _introduces(headings: Sequence[_Heading], number: int) -> bool:
+    """Whether what stands under no title of its own comes before the paper's own sections.
+
+    Those of results or discussion, or, as in a review, several of its subject, longer together.
+    """
+    heading = headings[number]
+    if any("introduction" in later.said for later in headings[number + 1 :]):
+        return False
+    beside = [h for h in headings[number + 1 :] if h.level == heading.level and not h.said]
+    together = sum(later.end - later.start for later in beside)
+    several = len(beside) >= _SEVERAL and together > 2 * (heading.end - heading.start)
+    return several or number < _last_of_body(headings)
 
 
 def _titles(headings: Sequence[_Heading]) -> int:

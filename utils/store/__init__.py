@@ -3,9 +3,18 @@
 Knows disks and SQL, and nothing of sites, formats or MCP.
 """
 
-from .adoption import judged_as, of_foreign
+from .adoption import goes_by_name, is_foreign, judged_anew, judged_as
 from .paper_file import body_of
 from .records import ADOPTED, RebuildReport
 from .shelf import Shelf
 
-__all__ = ["ADOPTED", "RebuildReport", "Shelf", "body_of", "judged_as", "of_foreign"]
+__all__ = [
+    "ADOPTED",
+    "RebuildReport",
+    "Shelf",
+    "body_of",
+    "goes_by_name",
+    "is_foreign",
+    "judged_anew",
+    "judged_as",
+]

@@ -9,12 +9,13 @@ another paper than their name suggests (two DOIs may share a sanitised name).
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from .. import formats
-from ..formats.judging import Judged, Read, judged_foreign
+from ..formats.judging import Judged, Read, judged_foreign, judged_text
 from ..identifiers import Ids
 from ..paper import Author, Kind, Paper, StoredPaper
 from ..plain_text import clean_text, one_line
@@ -34,6 +35,8 @@ _NO_FULL_TEXT = re.compile(
     re.I,
 )
 _DOI = re.compile(r"10\.\d{4,9}(?:\.\d+)*/[^\s\"'<>|\]}]+")
+_OF_A_PAGE = re.compile(r"(?:\.|/)(?:e?pdf|full|html?|xml|abstract|meta)$")  # addresses end so
+_SEVERAL = re.compile(r"10\.\d{4,9}(?:\.\d+)*_[^_]+_")
 _LONGEST_ABSTRACT = 12_000
 _LONGEST_FILE = 50_000_000
 
@@ -62,9 +65,30 @@ def adopt(path: Path, asked: Ids, read: Read = formats.read) -> Record | None:
     return _taken(path, data, text, ids, read)
 
 
+def why_not(path: Path) -> str:
+    """Why `adopt` takes a file for nobody's paper."""
+    if not path.is_file() or path.stat().st_size > _LONGEST_FILE:
+        return "no file, or too large to be a paper's"
+    text = path.read_bytes().decode("utf-8", "replace")
+    if is_blank(text):
+        return "empty"
+    named, labelled = file_names.ids_from(path.name), _labelled(text)
+    if clash := named.clash(labelled):
+        return f"another paper than its name says: {clash}"
+    if not named and _SEVERAL.match(path.name):
+        asked = shlex.quote(one_line(file_names.bare(path.name).replace("_", "/")))
+        return f"several DOIs may have this name; if it is {asked}: server.py download {asked}"
+    return "neither its name nor its text says which paper it is"
+
+
+def is_foreign(text: str) -> bool:
+    """Whether somebody else wrote a file."""
+    return paper_file.parse(text) is None
+
+
 def is_blank(text: str) -> bool:
     """Whether there is nothing in a file that anybody could miss."""
-    return not text.removeprefix("\ufeff").strip()
+    return not text.replace("\ufeff", "").strip()
 
 
 def of_foreign(stored: StoredPaper, text: str, read: Read = formats.read) -> StoredPaper:
@@ -75,6 +99,19 @@ def of_foreign(stored: StoredPaper, text: str, read: Read = formats.read) -> Sto
     else:
         said = judged_as(stored, judged_foreign(text, stored.paper, read))
     return replace(said, via=ADOPTED)
+
+
+def judged_anew(stored: StoredPaper, text: str, read: Read = formats.read) -> StoredPaper:
+    """*stored* as today's judges see its file, of which *text* is all."""
+    if stored.via == ADOPTED and is_foreign(text):
+        return of_foreign(stored, text, read)
+    return judged_as(stored, judged_text(paper_file.body_of(text), stored.paper, read))
+
+
+def goes_by_name(stored: StoredPaper) -> bool:
+    """Whether nothing but a file's name and its own words told yet which paper it is."""
+    named_only = stored.via == ADOPTED and not stored.paper.recorded_by
+    return named_only and stored.kind in ("full_text", "rejected") and not stored.by_hand
 
 
 def judged_as(stored: StoredPaper, seen: Judged) -> StoredPaper:
@@ -106,10 +143,7 @@ def _is_abstract(text: str) -> bool:
 
 def _identified(name: str, text: str, asked: Ids) -> Ids:
     """Which paper a foreign file is: what its name says, unless its text names another."""
-    labelled = Ids()
-    for label, value in _LABEL.findall(text[:4000]):
-        if label.upper().replace(" ", "") in {"PMID", "DOI", "PMCID"}:
-            labelled |= _spelled(label, value)
+    labelled = _labelled(text)
     named = asked or file_names.ids_from(name)
     if not named and (doi := _doi_behind(name, text)):
         named = Ids(doi=doi)
@@ -121,6 +155,15 @@ def _identified(name: str, text: str, asked: Ids) -> Ids:
     # never compared with this text, and a wrong link would serve a wrong paper for ever.
     own = {kind: value for kind, value in _names(named) if _leads_to(kind, value, name)}
     return Ids(**own) | labelled if own else labelled if labelled.shares(named) else Ids()
+
+
+def _labelled(text: str) -> Ids:
+    """What a text says under labels that it is."""
+    labelled = Ids()
+    for label, value in _LABEL.findall(text[:4000]):
+        if label.upper().replace(" ", "") in {"PMID", "DOI", "PMCID"}:
+            labelled |= _spelled(label, value)
+    return labelled
 
 
 def _names(ids: Ids) -> list[tuple[str, str]]:
@@ -155,6 +198,7 @@ def _same_file(text: str, name: str) -> set[str]:
     """The DOIs a text names that would all be filed under *name*."""
     wanted = file_names.bare(name).lower()
     found = {_trimmed(match[0]) for match in _DOI.finditer(text)}
+    found |= {_OF_A_PAGE.sub("", doi) for doi in found}
     return {doi for doi in found if file_names.traditional(doi) == wanted}
 
 

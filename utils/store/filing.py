@@ -37,6 +37,7 @@ from .records import (
 
 log = logging.getLogger(__name__)
 
+_TEXT = 2  # the lowest rank of a text
 _SMALL = 200
 """Entries up to which a changed row has the index files written anew at once."""
 MEDIA = get_args(Media)
@@ -195,6 +196,8 @@ class Filing:
         best = max(there, key=lambda record: record.rank, default=None)
         if best is not None and best.rank > new.rank:
             return Plan(replace(best.of(paper), order=new.order), writes=False, same=same)
+        if best is not None and best.rank == new.rank < _TEXT and self._is_foreign(best):
+            return Plan(_tried_since(best.of(paper), new), writes=False, same=same)
         if best is not None and best.stored.kind == new.stored.kind:
             name = best.file
         else:
@@ -361,6 +364,11 @@ class Filing:
         with safe_files.disk(path, "read"):
             return path.read_bytes()
 
+    def _is_foreign(self, record: Record) -> bool:
+        """Whether somebody else wrote its file."""
+        there = record.stored.via == ADOPTED and Path(record.stored.path).is_file()
+        return there and adoption.is_foreign(self.read(record))
+
     def raw_of(self, record: Record) -> Kept | None:
         """What the site sent; None when that was not kept."""
         path = self.raw / record.raw
@@ -409,12 +417,18 @@ class Filing:
     def _discard(self, old: Record) -> None:
         """Have a superseded file deleted once the change is committed.
 
-        A full text somebody else saved is only forgotten: it is not ours to delete. So is what was
+        What somebody else saved is only forgotten: it is not ours to delete. So is what was
         rejected: nobody asked to have it deleted.
         """
-        adopted = old.stored.via == ADOPTED and old.stored.kind == "full_text"
-        keep = adopted or old.stored.kind == "rejected"
+        keep = old.stored.kind == "rejected" or self._is_foreign(old)
         self.catalogue.begin(old.file, "forget" if keep else "remove", time.time())
+
+
+def _tried_since(there: Record, new: Record) -> Record:
+    """A foreign abstract, which stays as it is, with what was tried for the text now."""
+    tried, at = new.stored.attempts, new.stored.saved_at
+    stored = replace(there.stored, attempts=tried, saved_at=at)
+    return replace(there, stored=stored, order=new.order)
 
 
 def vouched(record: Record, data: bytes) -> Record:

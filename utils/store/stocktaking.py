@@ -238,7 +238,7 @@ class Stocktaking:
             return "its name is not UTF-8"
         found = self.from_file(path, Ids())
         if found is None:
-            return "empty, or not to be told which paper it is"
+            return adoption.why_not(path)
         for _, record in self.filing.rivals(found):
             if record.rank >= found.rank:
                 said = f"rejected ({found.stored.verdict}), " * (found.stored.kind == "rejected")

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -362,19 +363,27 @@ def _write_front_notes(article: Element, meta: Element, walk: Walk) -> None:
 
 def _write_funding(meta: Element, walk: Walk) -> None:
     statements = [walk.line(el) for el in meta.iterfind("funding-group/funding-statement")]
-    awards = []
+    awards = {}
     for el in meta.iterfind("funding-group/award-group"):
         sources = [_funder(source, walk) for source in el.findall("funding-source")]
         numbers = [walk.line(number) for number in el.findall("award-id")]
         parts = (", ".join(filter(None, sources)), ", ".join(filter(None, numbers)))
-        awards.append(": ".join(filter(None, parts)))
-    awards = [award for award in dict.fromkeys(awards) if award]
-    if not awards and not any(statements):
+        awards[": ".join(filter(None, parts))] = list(filter(None, numbers))
+    awards.pop("", None)
+    written = "\n".join(walk.blocks)
+    told = [text for text in statements if text and text not in written]
+    if not told and (not awards or _are_told(awards.values(), written)):
         return
     walk.heading("Funding")
-    for text in statements:
+    for text in told:
         walk.paragraph(text)
     walk.add("\n".join(f"- {award}" for award in awards))
+
+
+def _are_told(awards: Iterable[Sequence[str]], written: str) -> bool:
+    """Whether the article itself tells of its awards: the numbers of all of them are in it."""
+    numbers = [number for award in awards for number in award]
+    return bool(numbers) and all(number in written for number in numbers)
 
 
 def _funder(source: Element, walk: Walk) -> str:

@@ -26,6 +26,11 @@ _COMMENT = re.compile(r"^[ \t]*%.*|(?<!\\)%[ \t]*$", re.M)
 _PERCENT = re.compile(r"(?<!\\)%")
 _DELIMITED = re.compile(r"\$\$(.*)\$\$|\$(.*)\$|\\\[(.*)\\\]|\\\((.*)\\\)", re.S)
 _DISPLAY_ONLY = re.compile(r"\\(begin|end)\{(?:align|eqnarray|gather|multline|flalign)\*?\}")
+# Slanted fractions of MathType: their dollars would end the formula they stand in.
+_RAISED = re.compile(
+    r"\\(?:(?:raise|lower)\s{0,3}-?[\d.]{1,6}\s{0,3}(?:ex|em|pt)\s{0,3}\\hbox"
+    r"|raisebox\{-?[\d.]{1,6}(?:ex|em|pt)\})\s{0,3}\{\$([^$]{0,2000})\$\}"
+)
 _EQUATION = re.compile(r"\\(?:begin|end)\{(?:equation|displaymath|math)\*?\}|\\label\{[^}]*\}")
 
 
@@ -43,6 +48,7 @@ def tex(source: str) -> str:
     )  # a relic of one publisher's typesetting
     if match := _DELIMITED.fullmatch(source):
         source = next(part for part in match.groups() if part is not None)
+    source = _RAISED.sub(r"{\1}", source)
     source = _DISPLAY_ONLY.sub(r"\\\1{aligned}", _EQUATION.sub("", source))
     return re.sub(r"<(?=[A-Za-z/!?])", r"\\lt ", trimmed(tidy(source)))
 

@@ -255,9 +255,15 @@ def _alternatives(el: Element, walk: Walk) -> str:
 def _date(el: Element, walk: Walk) -> str:
     """A date in fields, which would run together."""
     parts = children_of(el)
-    if _has_words(el, parts):
-        return walk.inline(el)
-    return " ".join(filter(None, map(walk.line, parts)))
+    if not _has_words(el, parts):
+        return " ".join(filter(None, map(walk.line, parts)))
+    written = [walk.escape(el.text or "")]
+    for part in parts:
+        written += [
+            walk.one(part),
+            walk.escape(part.tail or (" " if part is not parts[-1] else "")),
+        ]
+    return "".join(written)
 
 
 REFERENCE_INLINE: dict[str, Inline] = {

@@ -37,6 +37,7 @@ _LAYOUT = re.compile(r"(?<=[(\[“‘])\n|\n(?=[)\],;:”’]|\.(?![\d.]))")
 _RAISED_LIST = re.compile(
     r"<sup>\[</sup>\n?((?:<sup>[^<>]{1,20}</sup>[\n ,–-]{0,3}){1,50})<sup>\]</sup>"
 )
+_BREAK = re.compile(r" ?<br> ?")
 _BARE_DOI = re.compile(r"10\.\d{4,9}/\S+")
 
 
@@ -88,8 +89,9 @@ def one_line(text: str) -> str:
     if "\n" in text:
         lines = [" ".join(words) for line in text.split("\n") if (words := line.split())]
         text = _LAYOUT.sub("", "\n".join(lines))
-        return _RAISED_LIST.sub(_raised_once, text).replace("\n", " ")
-    return tidy(text)
+        text = _RAISED_LIST.sub(_raised_once, text).replace("\n", " ")
+    text = tidy(text)
+    return _BREAK.sub("<br>", text) if "<br>" in text else text
 
 
 def _raised_once(match: re.Match[str]) -> str:

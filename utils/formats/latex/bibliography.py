@@ -19,6 +19,7 @@ class Bibliography:
         self.entries: dict[str, str] = {}
         self.files: dict[str, None] = {}
         self._labels: dict[str, tuple[str, str]] = {}
+        self.aliases: dict[str, str] = {}
         self._by_names: bool | None = None
         self._natbib = False
         self._numbers: dict[str, str] = {}
@@ -58,6 +59,10 @@ class Bibliography:
     def citation(self, kind: str, keys: str, before: str, after: str) -> str:
         """A citation as the text shows it."""
         known = list(dict.fromkeys(key for part in keys.split(",") if (key := part.strip())))
+        if kind in ("alias", "(alias)"):
+            said = ", ".join(self.aliases.get(key) or self._names(key) for key in known)
+            inner = " ".join(filter(None, (before, ", ".join(filter(None, (said, after))))))
+            return f"({inner})" if kind == "(alias)" else inner
         if self.by_names() or kind in ("a", "y"):
             return self._by_name(kind, known, before, after)
         if len(self._numbers) != len(self.entries):
@@ -66,6 +71,9 @@ class Bibliography:
         inner = " ".join(filter(None, (before, ", ".join(filter(None, (marks, after))))))
         names = self._labels.get(known[0], ("", ""))[0] if kind == "t" and len(known) == 1 else ""
         return f"{names} [{inner}]".strip()
+
+    def _names(self, key: str) -> str:
+        return self._labels.get(key, (key, ""))[0]
 
     def _by_name(self, kind: str, keys: list[str], before: str, after: str) -> str:
         told = [self._labels.get(key, (key, "")) for key in keys]

@@ -27,6 +27,7 @@ _FAMILY: Final = re.compile(r"family=\{|given=\{")
 _LONGEST_ENTRY: Final = 40_000
 _MOST_GLUED: Final = 50  # parts of a value
 _NAMES_SHOWN: Final = 3
+_OTHERS: Final = "others"  # how BibTeX spells that there are more
 
 
 def bib_entries(text: str, wanted: Container[str]) -> dict[str, dict[str, str]]:
@@ -183,7 +184,10 @@ def _names(people: str) -> list[tuple[str, str]]:
 
 
 def _authors(people: str) -> str:
-    return ", ".join(" ".join(filter(None, (given, family))) for family, given in _names(people))
+    told = [" ".join(filter(None, (given, family))) for family, given in _names(people)]
+    if len(told) > 1 and told[-1] == _OTHERS:
+        return f"{', '.join(told[:-1])} et al."
+    return ", ".join(told)
 
 
 def named(fields: dict[str, str]) -> str:
@@ -192,5 +196,6 @@ def named(fields: dict[str, str]) -> str:
     year = fields.get("year") or fields.get("date", "")[:4]
     if not families or not year:
         return ""
-    said = f"{families[0]} et al." if len(families) >= _NAMES_SHOWN else " and ".join(families)
+    many = len(families) >= _NAMES_SHOWN or families[1:] == [_OTHERS]
+    said = f"{families[0]} et al." if many else " and ".join(families)
     return f"{said}({year})"

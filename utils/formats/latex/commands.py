@@ -13,7 +13,7 @@ from .front import FRONT
 from .numbers import SECTIONS
 from .packages import learn
 from .quantities import QUANTITIES, in_text, quantity
-from .references import add_source, cite, cite_silently, read_list
+from .references import add_source, cite, cite_silently, define_alias, read_list
 from .signs import DINGBATS, HIGH, ITEM, LINE, ROW, RULE, SPANS, WIDE
 from .tokens import joined
 from .walk import Command, Walk
@@ -57,6 +57,8 @@ _CITES: Final = {
     **dict.fromkeys(("citet", "textcite", "Citet", "citeasnoun", "shortcite", "newcite"), "t"),
     **dict.fromkeys(("citeauthor", "Citeauthor", "citefullauthor"), "a"),
     **dict.fromkeys(("citeyear", "citeyearpar", "citedate"), "y"),
+    "citetalias": "alias",
+    "citepalias": "(alias)",
 }
 _DIMENSION: Final = re.compile(r"=?-?\d*\.?\d+(?:pt|em|ex|cm|mm|in|true\w\w|sp|bp|pc|mu|fil+)?")
 _DIMENSIONS: Final = (
@@ -175,7 +177,7 @@ def _url(walk: Walk) -> None:
 
 
 def _address(walk: Walk) -> str:
-    written = walk.gullet.address()
+    written = walk.gullet.spelled_out(walk.gullet.address())
     return re.sub(r"\\([%#&_~{}$])", r"\1", written).replace("\\", "").strip()
 
 
@@ -384,6 +386,7 @@ COMMANDS: Final[dict[str, Command]] = {
     **dict.fromkeys(("stepcounter", "refstepcounter"), _stepcounter),
     **DELUXE,
     "nocite": cite_silently,
+    "defcitealias": define_alias,
     "ding": _ding,
     "begin": environments.begin,
     "end": environments.end,

@@ -1,12 +1,14 @@
-r"""AASTeX's tables: ``deluxetable``, whose caption, head and notes are commands of their own.
+r"""Tables of journals: AASTeX's ``deluxetable``, Oxford's ``\processtable``.
 
-https://journals.aas.org/aastexguide/ tells them.
+The former's caption, head and notes are commands of their own, which
+https://journals.aas.org/aastexguide/ tells; of the latter they are arguments.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
+from .tokens import PARAGRAPH
 from .walk import Command, Walk
 
 
@@ -18,6 +20,13 @@ def _caption(walk: Walk) -> None:
         walk.numbers.mean(own, "table")
     number = own or walk.numbers.step("table")
     walk.add(f"**Table {number}.** {walk.line(tokens)}".rstrip())
+
+
+def _process(walk: Walk) -> None:
+    caption = walk.gullet.argument(long=True)
+    table, notes = walk.gullet.argument(long=True), walk.gullet.argument(long=True)
+    walk.gullet.put_back([*table, PARAGRAPH, *notes, PARAGRAPH])
+    walk.add(f"**Table {walk.numbers.step('table')}.** {walk.line(caption)}".rstrip())
 
 
 def _number(walk: Walk) -> None:
@@ -70,6 +79,7 @@ def _layout(arguments: int) -> Command:
 
 
 DELUXE: Final[dict[str, Command]] = {
+    "processtable": _process,
     "tablecaption": _caption,
     "tablenum": _number,
     "tablehead": _head,

@@ -310,7 +310,8 @@ def _math(walk: Walk, name: str) -> None:
 
 def _verbatim(spec: str) -> Environment:
     def begin_verbatim(walk: Walk, name: str) -> None:
-        walk.skip(spec, known=False)
+        if walk.gullet.follows("[" if spec == "o" else ""):
+            walk.skip(spec, known=False)
         text = walk.gullet.raw(f"\\end{{{name}}}").strip("\n").rstrip()
         walk.add(fenced(text) if text else "")
 

@@ -49,6 +49,9 @@ _MACHINERY: Final = frozenset(
 )
 _DOCUMENT: Final = ["\\begin", "{", "document", "}"]
 _DIGITS: Final = "123456789"
+_WORD: Final = re.compile(r"(\\[A-Za-z@]+) ?")
+_LONGEST_WORD: Final = 200  # characters of a command's body in an address
+_NESTED_WORDS: Final = 3
 
 
 def _is_machinery(body: list[str]) -> bool:
@@ -132,6 +135,20 @@ class Gullet(Tokens):
                 yield
         finally:
             self._learning -= 1
+
+    def spelled_out(self, address: str) -> str:
+        """An address with the words that the paper's own commands stand for."""
+        for _ in range(_NESTED_WORDS):
+            spelled = _WORD.sub(self._word, address)
+            if spelled == address or not self.spend(len(spelled)):
+                break
+            address = spelled
+        return address
+
+    def _word(self, command: re.Match[str]) -> str:
+        macro = self.macros.get(command[1])
+        plain = macro is not None and not macro.arity and macro.size <= _LONGEST_WORD
+        return joined(macro.body) if macro is not None and plain else command[0]
 
     def _wants_blank(self) -> bool:
         r"""Whether ``\xspace`` sets one: TeX itself drops the blank behind a command."""

@@ -19,6 +19,14 @@ from .tokens import joined
 from .walk import Command, Walk
 
 _PLACE: Final = re.compile(f"{REFERS}([^{REFERS}{REFERRED}]*){REFERRED}")
+_PAGE: Final = (
+    r"\b(?:pages?|pp?\.|Seiten?|S\.)[ ]?"
+    f"{REFERS}page{BETWEEN}[^{REFERS}{REFERRED}]*{REFERRED}"
+)
+_ON_PAGE: Final = re.compile(
+    rf"[ ]?\((?:see[ ])?{_PAGE}\)"
+    rf"|[ ,;]{{0,3}}(?:\b(?:starting|beginning)[ ])?(?:\b(?:on|at|see|auf)[ ])?{_PAGE}"
+)
 _MARK: Final = re.compile("[\ue000-\uf8ff\x1f]")
 _MOST_CITED: Final = 20_000
 _NESTED: Final = 3  # citations in a citation's note
@@ -51,6 +59,12 @@ def cite(kind: str) -> Command:
         walk.refer("cite", kind, keys, before, after)
 
     return write_citation
+
+
+def define_alias(walk: Walk) -> None:
+    r"""``\defcitealias`` of natbib: what a work is called where ``\citetalias`` cites it."""
+    key = joined(walk.gullet.argument()).strip()
+    walk.bibliography.aliases[key] = walk.line(walk.gullet.argument())
 
 
 def cite_silently(walk: Walk) -> None:
@@ -118,6 +132,7 @@ class _Everything:
 
 def filled(walk: Walk, text: str) -> str:
     """Text with every reference and citation in its place."""
+    text = _ON_PAGE.sub("", text)
     for _ in range(_NESTED):
         if REFERS not in text:
             break

@@ -6,6 +6,8 @@ import re
 import unicodedata
 from typing import Final
 
+from .journals import JOURNALS
+
 # The reader's own marks, in the private use area, which is taken out of every source.
 ITALIC, BOLD, MONO = ("\ue001", "\ue002"), ("\ue003", "\ue004"), ("\ue005", "\ue006")
 CELL, ROW, RULE, ITEM = "\ue010", "\ue011", "\ue012", "\ue013"
@@ -137,6 +139,7 @@ SIGNS: Final = {
     "today": "",
     "and": ", ",
     "textvisiblespace": " ",
+    **JOURNALS,
 }
 ACCENTS: Final = {
     "'": "\u0301",
@@ -179,7 +182,7 @@ LAYOUT: Final = {
         " extracolsep thanksref corref "
         "fnref inst altaffilmark orcid orcidlink orcidID received revised accepted "
         "printead authorrunning titlerunning "
-        "icmltitlerunning copyrightyear acmYear acmDOI isbn "
+        "icmltitlerunning copyrightyear pubyear firstpage lastpage acmYear acmDOI isbn "
         " shorttitle shortauthors shortauthor "
         " tocauthor toctitle journalname acmJournal acmVolume acmNumber "
         "acmArticle acmMonth setcopyright pdfinfo "

@@ -28,6 +28,7 @@ _OPTION_TOKENS: Final = 2000  # of a [...]; without an end so far, it is a brack
 _OPTION_TOKENS_LATER: Final = 20
 _IN_VAIN: Final = 20_000  # tokens read ahead for an end that did not come, in all
 _DEEPEST_INPUT: Final = 20
+_LOOKED_AT: Final = 200  # characters or tokens
 _LONGEST_LINE: Final = 2000  # characters up to an end on the same line
 
 
@@ -164,6 +165,13 @@ class Tokens:
         self._in_vain += len(found)
         self.put_back(found)
         return None
+
+    def follows(self, sign: str) -> bool:
+        """Whether *sign* stands next, behind blanks; nothing is read, no comment passed over."""
+        frame = self._frames[-1] if len(self._frames) > self._floor else _Frame("")
+        ahead = "".join(frame.ahead[::-1][:_LOOKED_AT])
+        text = ahead if frame.ahead else frame.text[frame.at : frame.at + _LOOKED_AT]
+        return text.lstrip().startswith(sign)
 
     def raw(self, end: str, *, same_line: bool = False) -> str:
         """The uncut text up to *end*, or the end of the line or of everything; *end* is taken."""
