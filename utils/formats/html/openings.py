@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from bs4.element import Tag
+from bs4.element import NavigableString, Tag
 
 from ..sections import part_of
 from ..words import count_words, folded
@@ -36,6 +36,7 @@ _STANDARD = re.compile(
 )
 _LABEL_CHARS = 45
 _ABSTRACT_CHARS = 20_000
+_LONGEST_ABSTRACT = 5000  # characters: some 750 words
 
 
 def head_openings(root: Tag, abstract: str) -> None:
@@ -77,9 +78,24 @@ def _last_of_front(root: Tag, headings: list[Tag], weights: Weights) -> Tag | No
     if heading is None:
         fronts = [tag for tag in tags(root, HEADINGS) if KEYWORDS.fullmatch(_said(tag))]
         return next(iter(fronts or root.find_all("h1", limit=1)), None)
+    if (keywords := _keywords_after(heading)) is not None:
+        return keywords
     box = abstract_box(heading, root, weights, 6 * _LABEL_CHARS)
     is_label = weights[id(box)] <= weights[id(heading)]
     return box.find_next_sibling(True) or heading if is_label else box
+
+
+def _keywords_after(abstract: Tag) -> Tag | None:
+    """The heading of the keywords that stand behind the abstract, with no text in between."""
+    told = 0
+    for node in abstract.next_elements:
+        if isinstance(node, Tag) and node.name in HEADINGS and KEYWORDS.fullmatch(_said(node)):
+            return node
+        if isinstance(node, NavigableString):
+            told += len(node.strip())
+        if told > _LONGEST_ABSTRACT:
+            return None
+    return None
 
 
 def _prose_until_heading(before: Tag | None, headings: set[int], root: Tag) -> list[Tag]:

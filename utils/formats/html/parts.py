@@ -140,7 +140,8 @@ def _part_keywords(heading: Tag) -> None:
         return
     row = list(heading.next_siblings if first.name in _INLINE else first.children)
     named = [node for node in row if isinstance(node, Tag) and node.name in _INLINE]
-    if not any(type(node) is NavigableString and node.strip() for node in row):
+    apart = any(type(node) is NavigableString and node.strip() for node in row)
+    if not apart and not any(_said(word).endswith((";", ",")) for word in named):
         for word in named[1:]:
             word.insert_before("; ")
     for link in tags(first, ("a",)) + [tag for tag in named if tag.name == "a"]:
@@ -149,6 +150,10 @@ def _part_keywords(heading: Tag) -> None:
         last = next((text for text in reversed(item.find_all(string=True)) if text.strip()), None)
         if last is not None:
             last.replace_with(NavigableString(last.rstrip(" \t\r\n\xa0,;")))
+
+
+def _said(tag: Tag) -> str:
+    return " ".join(tag.get_text(" ").split())
 
 
 def _head(box: Tag, said: str, level: str) -> None:
