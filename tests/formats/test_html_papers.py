@@ -172,3 +172,14 @@ def test_numbers_in_boxes_of_their_own_are_the_lists() -> None:
     )
     document = paper("", f"<h2>References</h2><div class='reflinks'>{boxes}</div>")
     assert f"2. {ENTRIES[1]}\n3. {ENTRIES[2]}" in document.markdown
+
+
+def test_an_abstract_of_paragraphs_without_a_box_goes_on_to_the_keywords() -> None:
+    told = "".join(f"<p>Part {at}: {text}</p>" for at, text in enumerate(PROSE[:3]))
+    document = read(
+        f"<article><h1>Larks</h1><h3>Abstract</h3>{told}<h4>doi:10.1000/larks.7</h4>"
+        "<h3>Keywords</h3><div><span><a href='/k1'>song</a>; </span><span><a>wind</a></span></div>"
+        f"<h3>Introduction</h3>{BODY}<h3>References</h3><ol>{LISTED}</ol></article>"
+    )
+    assert "Main text" not in headings(document)
+    assert "song; wind" in document.markdown
