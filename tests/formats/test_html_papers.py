@@ -104,6 +104,8 @@ def test_the_heads_of_sections_and_figures_stay_without_the_buttons_beside_them(
     document = paper(
         f"<section><header class='section-header'><h3>Timing</h3><a href='/ask'>Request the full"
         f" protocol</a></header><div><p>{PROSE[0]}</p></div></section>"
+        "<section><header class='section-header'><h3>The wind at the height of a bird in flight, "
+        f"by the minute</h3><a href='/ask'>Protocol</a></header><p>{PROSE[2]}</p></section>"
         "<div class='viewer'><div class='viewer-header'><span>Figure 1</span> with a supplement "
         "<a href='/all'>see all</a> <a href='/get'>Download this asset now</a></div>"
         "<figure><figcaption>Songs of forty males on two heaths, by wind.</figcaption></figure>"
@@ -113,7 +115,7 @@ def test_the_heads_of_sections_and_figures_stay_without_the_buttons_beside_them(
     )
     assert "### Timing" in document.markdown
     assert "Figure 1 with a supplement" in document.markdown
-    for gone in ("protocol", "see all", "asset now", "Related", "owls"):
+    for gone in ("protocol", "Protocol", "see all", "asset now", "Related", "owls"):
         assert gone not in document.markdown
 
 

@@ -130,13 +130,11 @@ def _furniture(soup: BeautifulSoup) -> Iterator[Tag]:
             continue
         is_prose = not furniture or _PROSE.fullmatch(tag.name)
         is_empty = not weight and not shown[id(tag)]
-        if is_prose and not is_empty and links[id(tag)] <= _LINKS_SHARE * weight:
-            continue
-        if tag.name == "a" and _is_said(tag, weights, links):
-            continue
-        if not furniture and not is_empty and _introduces(tag, weights, links):
+        if not (furniture or is_empty) and _introduces(tag, weights, links):
             yield from (link for link in tags(tag, ("a",)) if link.find_parent(_HEADINGS) is None)
-        else:
+        elif is_prose and not is_empty and links[id(tag)] <= _LINKS_SHARE * weight:
+            continue
+        elif tag.name != "a" or not _is_said(tag, weights, links):
             yield tag
 
 
