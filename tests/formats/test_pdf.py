@@ -20,12 +20,17 @@ from utils.formats import pdf
 from utils.formats.check import judge
 from utils.formats.children import ChildFailed
 from utils.formats.pdf import child as pdf_child
-from utils.formats.pdf.layout import Block, Page, markdown_of, to_blocks
-from utils.formats.pdf.lines import Line
+from utils.formats.pdf.headings import Block
+from utils.formats.pdf.layout import markdown_of, to_blocks
+from utils.formats.pdf.lines import Line, Page
 from utils.identifiers import Ids
 from utils.paper import Document, Fetched, Paper
 
-Placed = tuple[float, float, float, str]  # x, y, size, text
+Placed = tuple[float, float, float, str]  # x, y, size, text; "/F2 …" is set in that font
+_FONTS = "".join(
+    f"/{name} << /Type /Font /Subtype /Type1 /BaseFont /{font} /Encoding /WinAnsiEncoding >> "
+    for name, font in (("F2", "AdvPSMP13"), ("F3", "AdvPTimes"))
+)
 
 _ONSETS = ("ba", "ce", "di", "fo", "gu", "ha", "je", "ki", "lo", "mu")
 WORDS = [f"{onset}{coda}" for onset in _ONSETS for coda in ("rn", "st", "ld", "nt", "mp")]
@@ -41,13 +46,15 @@ def pdf_of(pages: list[list[Placed]], title: str = "", trailer: str = "") -> byt
     kids = []
     for lines in pages:
         drawn = "\n".join(
-            f"BT /F1 {size} Tf 1 0 0 1 {x} {y} Tm ({text}) Tj ET" for x, y, size, text in lines
+            f"BT /{text[1:3] if text.startswith('/F') else 'F1'} {size} Tf 1 0 0 1 {x} {y} Tm"
+            f" ({text[4:] if text.startswith('/F') else text}) Tj ET"
+            for x, y, size, text in lines
         )
         objects.append(f"<< /Length {len(drawn)} >>\nstream\n{drawn}\nendstream")
         kids.append(f"{len(objects) + 1} 0 R")
         objects.append(
             "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792]"
-            f" /Resources << /Font << /F1 3 0 R >> >> /Contents {len(objects)} 0 R >>"
+            f" /Resources << /Font << /F1 3 0 R {_FONTS}>> >> /Contents {len(objects)} 0 R >>"
         )
     objects[1] = f"<< /Type /Pages /Kids [{' '.join(kids)}] /Count {len(kids)} >>"
     out = b"%PDF-1.4\n"
@@ -173,6 +180,26 @@ def test_broken_words_are_joined_and_true_hyphens_kept() -> None:
     text = " ".join(read([column(72, 700, lines)]).markdown.split())
     assert "randomised patients" in text
     assert "a double-blind manner" in text
+
+
+def test_powers_are_raised_and_signs_of_a_font_of_signs_are_read_as_print_shows_them() -> None:
+    powers: list[Placed] = [
+        (72, 700, 10, "The count was 3 by 10"),
+        (171.5, 704, 6, "4"),
+        (177.5, 700, 10, "larks at 5 l"),
+        (223.2, 704, 6, "-1"),
+        (232, 700, 10, "and 105 finches"),
+    ]
+    signs: list[Placed] = [
+        (72, 640, 10, "/F3 Eggs of 8"),
+        (128, 640, 10, "/F2 9"),
+        (137, 640, 10, "/F3 5 and 19"),
+        (196, 640, 10, "/F2 l"),
+        (202, 640, 10, "/F3 m"),
+    ]
+    text = read([[*powers, *signs]]).markdown
+    assert "by 10⁴ larks at 5 l⁻¹ and 105 finches" in text
+    assert "Eggs of 8 × 5 and 19 μ" in text
 
 
 def test_text_that_looks_like_markup_stays_text() -> None:

@@ -161,7 +161,16 @@ class Folder:
         """(name, PDF, running text that another program's authors corrected)."""
         for path in sorted(self.root.glob("gold/pdf_s2orc/*.pdf")):
             parsed = json.loads(path.with_suffix(".json").read_text("utf-8"))["pdf_parse"]
-            yield path.stem, path.read_bytes(), " ".join(p["text"] for p in parsed["body_text"])
+            texts = [paragraph["text"] for paragraph in parsed["body_text"]]
+            yield path.stem, path.read_bytes(), " ".join(_untorn(texts))
+
+
+def _untorn(texts: list[str]) -> list[str]:
+    """Paragraphs in a reader's order: the recorded one tears a sentence around a footnote."""
+    for at, (before, note, rest) in enumerate(zip(texts, texts[1:], texts[2:], strict=False)):
+        if not before.endswith(".") and note.endswith(".") and rest[:1].islower():
+            return [*texts[: at + 1], rest, note, *_untorn(texts[at + 3 :])]
+    return texts
 
 
 def fetched(body: bytes, media: Media) -> Fetched:

@@ -67,6 +67,15 @@ NOISE_LINKS = re.compile(
     r"|open in (new tab|figure viewer)|article|math scipub|↵|top)\]?[\s.;,]*",
     re.I,
 )
+# How a figure's or table's caption begins.
+LABEL = re.compile(
+    r"\W*((supplementary|extended data|appendix) )?"
+    r"(table|fig(ure)?|scheme|box|video|movie|chart|plate)\b\.?\s?[A-Z]?\d",
+    re.I,
+)
+_HEADINGS = ["h2", "h3", "h4", "h5", "h6"]
+_SAID_CHARS = 60  # of a paragraph that a link is a part of
+_HEAD_CHARS, _HEAD_LINKS = 300, 3  # at most in the head of a section
 _KEEP_SHARE = 0.25  # of the page's text: a "sidebar" with more is the layout, not furniture
 _WHOLE_SHARE = 0.9  # a container with less than this has lost part of the article
 _DECLARED_SHARE = 0.4  # a declared container with less than this is a teaser or a comment
@@ -121,8 +130,35 @@ def _furniture(soup: BeautifulSoup) -> Iterator[Tag]:
             continue
         is_prose = not furniture or _PROSE.fullmatch(tag.name)
         is_empty = not weight and not shown[id(tag)]
-        if not is_prose or is_empty or links[id(tag)] > _LINKS_SHARE * weight:
+        if not (furniture or is_empty) and _introduces(tag, weights, links):
+            yield from (link for link in tags(tag, ("a",)) if link.find_parent(_HEADINGS) is None)
+        elif is_prose and not is_empty and links[id(tag)] <= _LINKS_SHARE * weight:
+            continue
+        elif tag.name != "a" or not _is_said(tag, weights, links):
             yield tag
+
+
+def _is_said(link: Tag, weights: Weights, links: Weights) -> bool:
+    """Whether *link* is a word of running text, as the number in "Table 2 shows"."""
+    around = link.parent
+    whole = weights[id(around)]
+    return whole >= _SAID_CHARS and links[id(around)] <= _LINKS_SHARE * whole
+
+
+def _introduces(box: Tag, weights: Weights, links: Weights) -> bool:
+    """Whether *box* is the head of a section or of a figure, with a button or two beside it."""
+    around, weight = box.parent, weights[id(box)]
+    whole = weights[id(around)]
+    if around is None or weight > _HEAD_CHARS or links[id(around)] > _LINKS_SHARE * whole:
+        return False
+    if box.find_previous_sibling(True) is not None or len(tags(box, ("a",))) > _HEAD_LINKS:
+        return False
+    if LABEL.match(box.get_text(" ")):
+        return whole > weight
+    headings = box.find_all(_HEADINGS, limit=2)
+    said = headings[0] if len(headings) == 1 else None
+    unlinked = said is not None and links[id(said)] <= _LINKS_SHARE * weights[id(said)]
+    return unlinked and whole >= 2 * weight
 
 
 def _shown(tag: Tag) -> str:

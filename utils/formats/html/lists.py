@@ -73,8 +73,6 @@ def _drop_numbers(listed: Tag) -> None:
 
 def _printed_number(item: Tag, place: int) -> NavigableString | None:
     """The text that is nothing but the item's place, if the item begins with it."""
-    for text in item.find_all(string=True, limit=_FEWEST):
-        if text.strip():
-            number = _NUMBER.fullmatch(text)
-            return text if number and int(number[1]) == place else None
-    return None
+    first = next((text for text in item.find_all(string=True) if text.strip()), None)
+    number = _NUMBER.fullmatch(first) if first is not None else None
+    return first if number is not None and int(number[1]) == place else None

@@ -44,6 +44,7 @@ class _Converter(MarkdownConverter):
             wrap_width=None,
         )
         self.url = url
+        self.said_above = ""  # the caption of the table that is being converted
 
     def escape(self, text: str, parent_tags: set[str]) -> str:
         """Keep text text: no emphasis, tag or cell border that the page did not mean."""
@@ -85,13 +86,17 @@ class _Converter(MarkdownConverter):
         return f"\n\n$${source}$$\n\n" if el.get("display") == "block" else f"${source}$"
 
     def convert_table(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-        caption = el.find("caption")
-        said = " ".join(caption.get_text(" ").split()) if caption is not None else ""
-        above = f"\n\n{self.escape(said, set())}\n\n" if said else "\n\n"
+        said, self.said_above = self.said_above, ""
+        above = f"\n\n{said}\n\n" if said else "\n\n"
         return above + text.strip() + "\n\n"
 
     def convert_caption(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-        return ""  # stands above the table, see convert_table
+        """A caption stands above its table; see `convert_table`, and `square` for its place."""
+        said = " ".join(text.split())
+        if el.parent is None or el.parent.name != "table":
+            return f"\n\n{said}\n\n"
+        self.said_above = said
+        return ""
 
 
 def to_markdown(root: Tag, url: str) -> str:

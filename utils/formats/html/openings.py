@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 
-from bs4.element import Tag
+from bs4.element import NavigableString, Tag
 
 from ..sections import part_of
 from ..words import count_words, folded
-from .parts import HEADINGS, KEYWORDS, name_of
+from .article import LABEL
+from .parts import HEADINGS, KEYWORDS, abstract_box, name_of
 from .tree import Weights, every, tags, weigh
 
 MAIN_TEXT = "Main text"  # the name that the JATS reader gives it, too
@@ -24,7 +25,9 @@ _ABOUT = re.compile(
     r"|e-?mail|published|author|funding|grant|trial registration|supplementary|acknowledge?ment)",
     re.I,
 )
-_CAPTION = re.compile(r"\W*(table|fig(ure)?|scheme|box|video|movie|plate)\b\.?\s?[A-Z]?\d", re.I)
+_PRINTED = re.compile(
+    r"\W{0,3}(doi\b|https?:|received\b|(first )?published\b|©|copyright\b)[^\d]{0,80}\d", re.I
+)
 _STANDARD = re.compile(
     r"(\d{1,2}\W{1,2})?(introduction|background|results|discussion|conclusions?|references"
     r"|((patients?|subjects?|materials?|participants) and )?methods?|acknowledge?ments?"
@@ -33,6 +36,7 @@ _STANDARD = re.compile(
 )
 _LABEL_CHARS = 45
 _ABSTRACT_CHARS = 20_000
+_LONGEST_ABSTRACT = 5000  # characters: some 750 words
 
 
 def head_openings(root: Tag, abstract: str) -> None:
@@ -42,7 +46,7 @@ def head_openings(root: Tag, abstract: str) -> None:
     """
     _head_capitals(root)
     weights = weigh(root)
-    headings = [tag for tag in tags(root, HEADINGS) if not KEYWORDS.fullmatch(_said(tag))]
+    headings = [tag for tag in tags(root, HEADINGS) if not _heads_nothing(_said(tag))]
     before = _last_of_front(root, headings, weights)
     if before is None and not abstract:
         return
@@ -59,6 +63,11 @@ def head_openings(root: Tag, abstract: str) -> None:
         _outermost(found[0], before, root).insert_before(heading)
 
 
+def _heads_nothing(said: str) -> bool:
+    """Whether a heading is one of keywords, or a line of print set large: a DOI, a date."""
+    return bool(KEYWORDS.fullmatch(said) or _PRINTED.match(said))
+
+
 def _said(tag: Tag) -> str:
     return " ".join(tag.get_text(" ").split())
 
@@ -69,10 +78,24 @@ def _last_of_front(root: Tag, headings: list[Tag], weights: Weights) -> Tag | No
     if heading is None:
         fronts = [tag for tag in tags(root, HEADINGS) if KEYWORDS.fullmatch(_said(tag))]
         return next(iter(fronts or root.find_all("h1", limit=1)), None)
-    box: Tag = heading
-    while box.parent is not None and box is not root and weights[id(box)] <= 6 * _LABEL_CHARS:
-        box = box.parent
-    return heading.find_next_sibling(True) or heading if box is root else box
+    if (keywords := _keywords_after(heading)) is not None:
+        return keywords
+    box = abstract_box(heading, root, weights, 6 * _LABEL_CHARS)
+    is_label = weights[id(box)] <= weights[id(heading)]
+    return box.find_next_sibling(True) or heading if is_label else box
+
+
+def _keywords_after(abstract: Tag) -> Tag | None:
+    """The heading of the keywords that stand behind the abstract, with no text in between."""
+    told = 0
+    for node in abstract.next_elements:
+        if isinstance(node, Tag) and node.name in HEADINGS and KEYWORDS.fullmatch(_said(node)):
+            return node
+        if isinstance(node, NavigableString):
+            told += len(node.strip())
+        if told > _LONGEST_ABSTRACT:
+            return None
+    return None
 
 
 def _prose_until_heading(before: Tag | None, headings: set[int], root: Tag) -> list[Tag]:
@@ -92,7 +115,7 @@ def _prose_until_heading(before: Tag | None, headings: set[int], root: Tag) -> l
         if (
             count_words(text) >= _PROSE_WORDS
             and not _ABOUT.match(text)
-            and not _CAPTION.match(text)
+            and not LABEL.match(text)
             and tag.find_parent(["figure", "figcaption", "table", "li"]) is None
         ):
             found.append(tag)

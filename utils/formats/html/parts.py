@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from bs4.element import PageElement, Tag
+from bs4.element import NavigableString, PageElement, Tag
 
 from ..sections import part_of
 from ..words import folded
@@ -40,6 +40,8 @@ KEYWORDS = re.compile(
 _CAPTION = re.compile(
     r"\W*(table|fig(ure)?|scheme|box|video|movie)\.?\s?[A-Z]?\d+\b.*", re.I | re.S
 )
+_INLINE = ("a", "span", "em", "i", "b", "strong")
+_KEYWORDS_CHARS = 1000
 _TEXT_CHARS = 120  # about twenty words: less is a label, not an abstract or a list
 _LABEL_CHARS = 20  # beside a heading; less is no text under it
 _HEAD_SHARE = 0.25  # of the article: more above its abstract is no page head
@@ -126,6 +128,32 @@ def name_parts(root: Tag) -> None:
         if 0 < weights[id(label)] <= _LABEL_CHARS and KEYWORDS.fullmatch(label.get_text().strip()):
             label.name = "h2"
             label.string = "Keywords"
+    for heading in tags(root, HEADINGS):
+        if KEYWORDS.fullmatch(heading.get_text().strip()):
+            _part_keywords(heading)
+
+
+def _part_keywords(heading: Tag) -> None:
+    """Keep the keywords under *heading* apart, which pages do by looks, and free of links."""
+    first = heading.find_next_sibling(True)
+    if first is None or len(first.get_text()) > _KEYWORDS_CHARS:
+        return
+    row = list(heading.next_siblings if first.name in _INLINE else first.children)
+    named = [node for node in row if isinstance(node, Tag) and node.name in _INLINE]
+    apart = any(type(node) is NavigableString and node.strip() for node in row)
+    if not apart and not any(_said(word).endswith((";", ",")) for word in named):
+        for word in named[1:]:
+            word.insert_before("; ")
+    for link in tags(first, ("a",)) + [tag for tag in named if tag.name == "a"]:
+        link.name = "span"
+    for item in tags(first, ("li",)):
+        last = next((text for text in reversed(item.find_all(string=True)) if text.strip()), None)
+        if last is not None:
+            last.replace_with(NavigableString(last.rstrip(" \t\r\n\xa0,;")))
+
+
+def _said(tag: Tag) -> str:
+    return " ".join(tag.get_text(" ").split())
 
 
 def _head(box: Tag, said: str, level: str) -> None:
@@ -189,15 +217,29 @@ def _drop_head(heading: Tag, root: Tag, weights: Weights, most: int) -> None:
         remove(before)
 
 
+def abstract_box(heading: Tag, root: Tag, weights: Weights, least: int) -> Tag:
+    """The box of the abstract under *heading*, of more than *least* characters if there is one.
+
+    A box that holds the keywords or the references, too, is not the abstract's alone; where no
+    other is, the heading or a box around it is all there is.
+    """
+    beyond = {id(root)}
+    for other in tags(root, HEADINGS):
+        if name_of(other) == "References" or KEYWORDS.fullmatch(other.get_text().strip()):
+            beyond |= {id(box) for box in other.parents}
+    box = heading
+    while box.parent is not None and id(box.parent) not in beyond and weights[id(box)] <= least:
+        box = box.parent
+    return box
+
+
 def _free_from_abstract(abstract: Tag, root: Tag, weights: Weights) -> None:
     """Raise the sections after the abstract to its level when its box does not hold them."""
-    box = abstract
-    while box.parent is not None and box is not root and weights[id(box)] <= _TEXT_CHARS:
-        box = box.parent
+    box = abstract_box(abstract, root, weights, _TEXT_CHARS)
     headings = tags(root, HEADINGS)
     within = {id(tag) for tag in tags(box, HEADINGS)} - {id(abstract)}
     rest = [tag for tag in headings if id(tag) not in within and tag is not abstract]
-    if box is root or not rest:
+    if weights[id(box)] <= weights[id(abstract)] or not rest:
         return
     top = min(int(tag.name[1]) for tag in rest)
     for tag in headings:

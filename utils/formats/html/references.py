@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from bs4.element import NavigableString, Tag
+from bs4.element import NavigableString, PageElement, Tag
 
 from ..words import folded
 from .article import NOISE_LINKS, REFERENCES, named
@@ -29,6 +29,8 @@ _ENTRY_CHARS = 1500  # longer on average, they are no references
 _COPY_CHARS = (40, 3000)  # of an entry repeated beside its citation
 _COPIERS = ("span", "div", "aside", "small")
 _UNHEADED = 8  # entries that a list without a name or heading must have
+_COPY_OF_TEXT = re.compile(r"[\w ]{1,30} full text( pdf)?\W*", re.I)  # a link's text
+_ADDRESS = re.compile(r"\b10\.\d{4,9}/|https?://[^\s/]+/\S{3}")
 _SIGNS = re.compile(r"[\s,;|·•\[\]()/:\u2013\u2014-]*")
 _TAIL = " \t\r\n\xa0,;|·•[("
 _PLACE = re.compile(r"\s*\[?(\d{1,4})[\].)]+\s+(?=\S)")
@@ -63,6 +65,8 @@ def _itemize_headed(soup: BeautifulSoup, weights: Weights) -> None:
                 break
             place = place.parent
         row = list(_boxes_after(place))
+        if any(tag.name == "li" for tag in row):  # the heading stands in the list
+            continue
         if len(row) == 1 and row[0].find("li") is None:
             itemize(row[0], weights)
         elif len(row) >= _FEWEST and all(tag.find("li") is None for tag in row):
@@ -134,15 +138,23 @@ def _drop_buttons(items: list[Tag]) -> None:
     )
     least = max(_FEWEST, _SHARE * len(items))
     buttons = {name for name, count in shared.items() if count >= least}
-    doomed: list[NavigableString] = []
+    doomed: list[PageElement] = []
     for item in items:
         doomed += _tail(item, buttons)
+        doomed += [
+            link
+            for link in tags(item, ("a",))
+            if str(link.get("href")) == "#" and _button(link) in buttons
+        ]
     remove(doomed)
 
 
 def _button(link: Tag) -> str:
-    """What *link* says without its numbers; empty if it is too long for a button."""
-    said = [word for word in folded(link.get_text(" ")) if not word.isdecimal()]
+    """What *link* says without its numbers; empty if it is too long for a button, or an address."""
+    shown = link.get_text(" ")
+    if _ADDRESS.search(shown):
+        return ""
+    said = [word for word in folded(shown) if not word.isdecimal()]
     return " ".join(said) if len(said) <= _BUTTON_WORDS else ""
 
 
@@ -152,7 +164,9 @@ def _tail(item: Tag, buttons: set[str]) -> list[NavigableString]:
     for text in reversed(item.find_all(string=True)):
         link = text.find_parent(["a", "li"])
         said = link if isinstance(link, Tag) and link.name == "a" else None
-        is_button = said is not None and _button(said) in buttons
+        is_button = said is not None and bool(
+            _button(said) in buttons or _COPY_OF_TEXT.fullmatch(" ".join(text.split()))
+        )
         if is_button or _SIGNS.fullmatch(text) or NOISE_LINKS.fullmatch(" ".join(text.split())):
             doomed.append(text)
         else:
@@ -192,9 +206,22 @@ def _copies(soup: BeautifulSoup, lists: list[Tag], weights: Weights) -> Iterator
     for tag in tags(soup, _COPIERS) if keys else []:
         if id(tag.parent) in taken:
             taken.add(id(tag))
-        elif id(tag) not in own and least <= weights[id(tag)] <= most and _key(tag) in keys:
-            taken.add(id(tag))
-            yield tag
+        elif id(tag) not in own and least <= weights[id(tag)] <= most:
+            key = _key(tag)
+            if key in keys and not _holds_mark(tag, key):
+                taken.add(id(tag))
+                yield tag
+
+
+def _holds_mark(box: Tag, key: str) -> bool:
+    """Whether *box* has the citation's own number before another box, which is the copy."""
+    first = next((text for text in box.find_all(string=True) if text.strip()), box)
+    for node in (first, *first.parents):
+        if node is box:
+            return False
+        if any(_key(other) == key for other in node.find_next_siblings(_COPIERS)):
+            return True
+    return False
 
 
 def _key(tag: Tag) -> str:

@@ -17,11 +17,12 @@ _Cell = list[PageElement]
 _WIDEST, _LONGEST, _REPEATED_CHARS = 60, 2000, 200
 _REPEATED_IN_ALL = 100_000  # characters of a table; more is a bomb
 _CAPTION_CHARS = 20  # "Table 1." alone may stand anywhere
+_NOTES_CHARS = 2000  # below a table; more is text
 _LAYOUT_WORDS = 150  # a cell with this much prose is page layout
 
 
 def reunite(root: Tag) -> None:
-    """Put each table that is kept elsewhere, for a pop-up, where its caption alone stands."""
+    """Put each table kept elsewhere, for a pop-up, and its notes where its caption stands."""
     tables: dict[str, Tag] = {}
     for caption in root.find_all("caption"):
         table = caption.find_parent("table")
@@ -33,11 +34,22 @@ def reunite(root: Tag) -> None:
         said = " ".join(place.get_text().split())
         if said in tables and place.find_parent("table") is None:
             places.append((place, tables.pop(said)))
-    remove(table for _, table in places)
+    notes = {id(table): _notes(table) for _, table in places}
+    remove(node for _, table in places for node in (table, *notes[id(table)]))
     for place, table in places:
         place.clear()
         place.name = "div"
-        place.append(table)
+        for node in (table, *notes[id(table)]):
+            place.append(node)
+
+
+def _notes(table: Tag) -> list[PageElement]:
+    """What stands below *table* in its box: what its signs mean, if the box has no other table."""
+    if table.parent is None or len(table.parent.find_all("table", limit=2)) > 1:
+        return []
+    below = list(table.next_siblings)
+    size = sum(len(node.get_text()) for node in below)
+    return below if 0 < size <= _NOTES_CHARS else []
 
 
 def square(table: Tag) -> None:

@@ -38,8 +38,9 @@ def read_pages(body: bytes) -> dict[str, Any]:
     import pypdfium2
 
     from ..words import folded
-    from .layout import Page, largest_title, markdown_of, pages_to_come, to_blocks
-    from .lines import page_lines
+    from .layout import largest_title, markdown_of, to_blocks
+    from .lines import Page, page_lines
+    from .margins import pages_to_come
 
     try:
         document = pypdfium2.PdfDocument(body)

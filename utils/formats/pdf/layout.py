@@ -9,33 +9,22 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from statistics import median
 
 from ..sections import part_of
 from ..words import folded
-from .lines import Line
+from .glyphs import composed
+from .headings import BY_FONT, Block, display_fonts, is_canonical, level_of, with_numbered
+from .lines import Line, Page, is_below, is_mark, same_style
+from .margins import without_line_numbers, without_running_lines
 
-_MARGIN = 0.1  # of the page's height: where running heads and feet stand
-_REPEATED = 0.4  # of the pages: heads alternate between left and right pages
-_NUMBERED = 8  # lines a page: a manuscript's line numbers, not a table's column
-_HEADING_SIZE = 1.12  # of the body's: less is another font, not a heading
-_HEADING_WORDS = 18
+_SMALL = 0.95  # of the body's size: footnotes, captions and tables
+_MOST_BETWEEN = 12  # blocks between the halves of a sentence
 _GUTTER = (0.3, 0.7)  # of the page's width: where the white between two columns may be
 _CROSSING = 0.15  # of the text: titles, tables and wide figures cross the gutter
 _MIXED = 0.3  # of the rows: with more pieces on both sides, PDFium read across the columns
-_PAGE_NUMBER = re.compile(r"\W*(?:page\s*)?\d{1,5}(?:\s*(?:of|/)\s*\d{1,5})?\W*", re.I)
-_PAGE_OF = re.compile(
-    r"\bpage (\d{1,4}) ?(?:of|/) ?(\d{1,4})\b|^\W*(\d{1,4}) of (\d{1,4})\W*$", re.I
-)
-_CANONICAL = re.compile(
-    r"(?:\d+\.?\d*\.?\s+|[IVX]+\.\s+)?(?:introduction|background|(?:materials?|patients?|subjects?)"
-    r" and methods?|methods?(?: and materials?)?|methodology|experimental(?: section| procedures)?"
-    r"|results?(?: and discussions?)?|discussions?(?: and conclusions?)?|conclusions?"
-    r"|concluding remarks|case (?:report|presentation)|limitations|objectives?|aims?)\W*",
-    re.I,
-)
 _TYPE = re.compile(
     r"^(?:(?:original |research |review |short |mini ?)*(?:article|review|communication|research)"
     r"|case report|open access|letter)\W+(?=[A-Z])",
@@ -43,37 +32,73 @@ _TYPE = re.compile(
 )
 _ABSTRACT = re.compile(r"(abstract|summary)\s*(?:[:.\u2014\u2013-]\s*|\s(?=[A-Z]))(?=\S)", re.I)
 _ENTRY = re.compile(r"\[?\d{1,3}[\].)]\s+\S|\[\d{1,3}\]")
+_WORD = re.compile(r"[^\W\d_]{3,}")
+_FEW_WORDS = 5
+_HALF = (4, 5)  # letters of the halves of a compound; less may be a syllable
+_LINKING = frozenset(("and", "or", "to", "und", "oder", "et", "ou", "y", "o", "e"))
+_DASHED = re.compile(r"[^\W_][-\u2013]$")
+_ADDRESS = re.compile(r"(?:https?:|www\.|doi\.org)\S{0,200}/$")
+_ADDRESS_CHARS = 220
+_PATH = re.compile(r"[\d/=_]|\.\w")
 _ENDS = (".", "!", "?", ":", ".\u201d", '."', ".)", ".]")
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """A page's lines, in stream order, and its size in points."""
-
-    lines: tuple[Line, ...]
-    width: float
-    height: float
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """A heading (``level`` above 0) or a paragraph."""
-
-    text: str
-    level: int = 0
 
 
 def to_blocks(pages: list[Page], title: str) -> list[Block]:
     """Headings and paragraphs of the whole text, in reading order, without the title."""
-    ordered = [replace(page, lines=tuple(_in_order(page))) for page in pages]
-    clean = _without_running_lines([_without_line_numbers(page) for page in ordered])
+    ordered = [replace(page, lines=tuple(_in_order(page))) for page in _with_accents(pages)]
+    clean = without_running_lines([without_line_numbers(page) for page in ordered])
     lines = [line for page in clean for line in page.lines]
     if not lines:
         return []
     wanted = "".join(folded(title))
     body = _body_size(lines)
-    found = (block for block in _blocks(lines, body) if "".join(folded(block.text)) != wanted)
+    blocks = with_numbered(_rejoined(_blocks(lines, body), body))
+    found = (block for block in blocks if "".join(folded(block.text)) != wanted)
     return list(_with_abstract(found))
+
+
+def _rejoined(blocks: Iterable[Block], body: float) -> Iterator[Block]:
+    """Put a paragraph together again that a footnote, a table or a caption stands in.
+
+    They are set smaller than the text, and the text goes on in the middle of its sentence.
+    """
+    open_, between = None, list[Block]()
+    for block in blocks:
+        is_small = not block.level and block.size < _SMALL * body
+        if open_ and is_small and not between and block.text[:1].islower():
+            open_ = replace(open_, text=_continued(open_.text, block.text))  # small by its formulas
+            continue
+        if open_ and is_small and len(between) < _MOST_BETWEEN:
+            between.append(block)
+            continue
+        goes_on = not block.level and block.text[:1].islower() and _are_words(between)
+        if open_ and between and goes_on:
+            open_ = replace(open_, text=_continued(open_.text, block.text))
+        else:
+            yield from (*([open_] if open_ else []), *between)
+            open_, between = block, []
+        if open_.level or is_small or open_.text.endswith(_ENDS):
+            yield from (open_, *between)
+            open_, between = None, []
+    yield from (*([open_] if open_ else []), *between)
+
+
+def _are_words(blocks: list[Block]) -> bool:
+    """Whether blocks say something, unlike the pieces of a formula."""
+    return sum(len(_WORD.findall(block.text)) for block in blocks) >= _FEW_WORDS
+
+
+def _continued(text: str, rest: str) -> str:
+    return text[:-1] + rest if re.search(r"[^\W\d_]-$", text) else f"{text} {rest}"
+
+
+def _with_accents(pages: list[Page]) -> Iterator[Page]:
+    """The pages with accents on their letters."""
+    texts = iter(composed(line.text for page in pages for line in page.lines))
+    for page in pages:
+        named = [(line, next(texts)) for line in page.lines]
+        lines = (line if line.text == text else replace(line, text=text) for line, text in named)
+        yield replace(page, lines=tuple(lines))
 
 
 def _with_abstract(blocks: Iterable[Block]) -> Iterator[Block]:
@@ -85,7 +110,7 @@ def _with_abstract(blocks: Iterable[Block]) -> Iterator[Block]:
         if match:
             seen = True
             yield Block("Abstract", 2)
-        yield Block(block.text[match.end() :]) if match else block
+        yield replace(block, text=block.text[match.end() :]) if match else block
 
 
 def markdown_of(title: str, blocks: Iterable[Block]) -> str:
@@ -101,7 +126,7 @@ def largest_title(page: Page) -> str:
     """The first page's title: its largest text of several words, if it stands out at all."""
     groups: list[list[Line]] = []
     for line in _in_order(page):
-        if groups and _same_style(groups[-1][-1], line) and _is_below(groups[-1][-1], line):
+        if groups and same_style(groups[-1][-1], line) and is_below(groups[-1][-1], line):
             groups[-1].append(line)
         else:
             groups.append([line])
@@ -146,6 +171,8 @@ def _rows(lines: list[Line]) -> Iterator[Line]:
 
 
 def _joined(row: list[Line]) -> Line:
+    if len(row) == 1:
+        return row[0]
     return replace(
         row[0],
         text=" ".join(line.text for line in row),
@@ -200,65 +227,6 @@ def _by_column(lines: list[Line], gutter: float) -> list[Line]:
     return [*ordered, *left, *right]
 
 
-def _without_line_numbers(page: Page) -> Page:
-    """Drop what manuscripts print in the margin: 1, 2, 3 … or 5, 10, 15 …."""
-    alone = [line for line in page.lines if re.fullmatch(r"\d{1,4}", line.text)]
-    if _counts_up([int(line.text) for line in alone]):
-        named = {id(line) for line in alone}
-        page = replace(page, lines=tuple(line for line in page.lines if id(line) not in named))
-    leading = [re.match(r"(\d{1,4})\s+(?=\S)", line.text) for line in page.lines]
-    numbers = [int(match[1]) for match in leading if match]
-    if len(numbers) > 0.7 * len(page.lines) and _counts_up(numbers):
-        lines = zip(page.lines, leading, strict=True)
-        cut = (replace(line, text=line.text[m.end() :]) if m else line for line, m in lines)
-        page = replace(page, lines=tuple(cut))
-    return page
-
-
-def _counts_up(numbers: list[int]) -> bool:
-    steps = Counter(b - a for a, b in pairwise(numbers))
-    return len(numbers) >= _NUMBERED and max(steps[1], steps[5]) > 0.8 * (len(numbers) - 1)
-
-
-def pages_to_come(pages: list[Page]) -> tuple[int, int]:
-    """The last page's number and the number of pages, as a margin says; zeros if none does.
-
-    Of a whole file they are the same. Pages after the one that says so are counted on.
-    """
-    for after, page in enumerate(reversed(pages)):
-        for line in _marginal(page):
-            if said := _PAGE_OF.search(line.text):
-                number, count = (int(text) for text in said.groups() if text)
-                return number + after, count
-    return 0, 0
-
-
-def _without_running_lines(pages: list[Page]) -> list[Page]:
-    """Drop page numbers, and what stands in the margin of most pages."""
-    seen = Counter(key for page in pages for key in {_key(line) for line in _marginal(page)})
-    often = max(3, _REPEATED * len(pages))
-    cleaned = []
-    for page in pages:
-        marginal = {id(line) for line in _marginal(page)}
-        kept = [
-            line
-            for line in page.lines
-            if id(line) not in marginal
-            or not (seen[_key(line)] >= often or _PAGE_NUMBER.fullmatch(line.text))
-        ]
-        cleaned.append(replace(page, lines=tuple(kept)))
-    return cleaned
-
-
-def _marginal(page: Page) -> list[Line]:
-    low, high = _MARGIN * page.height, (1 - _MARGIN) * page.height
-    return [line for line in page.lines if line.top < low or line.bottom > high]
-
-
-def _key(line: Line) -> str:
-    return re.sub(r"\d+", "#", " ".join(line.text.lower().split()))
-
-
 def _body_size(lines: list[Line]) -> float:
     """The size most characters are set in."""
     sizes: Counter[float] = Counter()
@@ -277,39 +245,28 @@ def _blocks(lines: list[Line], body: float) -> Iterator[Block]:
     level = 0
     part = "lead"
     spoken = {word for line in lines for word in re.findall(r"[\w-]+", line.text.lower())}
+    display = display_fonts(lines)
     for line in lines:
-        this = _level(line, body, bold_body)
         previous = gathered[-1] if gathered else None
-        if previous and (this != level or _starts_anew(previous, line, leading, this, part)):
-            yield Block(_text(gathered, spoken), level)
+        this = level_of(line, body, bold_body, display)
+        if previous and (this == BY_FONT or (level and line.text[0].islower())):
+            this = level if _continues(previous, line) else this
+        if previous and (this != level or _starts_anew(gathered, line, leading, this, part)):
+            yield Block(_text(gathered, spoken), level, gathered[0].size)
             named = part_of(_text(gathered, spoken)) if level else "body"
             # The title and a banner are headings, too; the text begins under a name of its own.
-            if named != "body" or (
-                level and (part != "lead" or _CANONICAL.fullmatch(gathered[0].text))
-            ):
+            if named != "body" or (level and (part != "lead" or is_canonical(gathered[0].text))):
                 part = named
             gathered = []
         gathered.append(line)
         level = this
-    yield Block(_text(gathered, spoken), level)
+    yield Block(_text(gathered, spoken), level, gathered[0].size)
 
 
-def _level(line: Line, body: float, bold_body: bool) -> int:
-    """The level of heading a line looks like, 0 for text."""
-    words = line.text.split()
-    if line.holes or not re.search(r"[^\W\d_]{2}", line.text) or len(words) > _HEADING_WORDS:
-        return 0
-    if _CANONICAL.fullmatch(line.text) or (
-        len(words) <= 5 and part_of(line.text) in ("abstract", "references")
-    ):
-        return 2
-    short = len(words) <= 12 and not line.text.endswith((".", ",", ";")) and line.text[0].isupper()
-    if len(words) <= 6 and part_of(line.text) == "back" and (line.bold or line.size > body):
-        return 2
-    if line.size >= _HEADING_SIZE * body and len(line.text) > 3:
-        return 2 if line.size >= 1.25 * body else 3
-    numbered = re.match(r"\d+(\.\d+)*\.?\s+[A-Z]", line.text) and not line.text.endswith(".")
-    return 3 if line.bold and not bold_body and (short or numbered) else 0
+def _continues(previous: Line, line: Line) -> bool:
+    """Whether *line* is in the same font right below, so that both are heading, or none."""
+    together = same_style(previous, line) and is_below(previous, line)
+    return together and previous.font == line.font != ""
 
 
 def _leading(lines: list[Line]) -> float:
@@ -319,21 +276,16 @@ def _leading(lines: list[Line]) -> float:
     return median(close) if close else 12.0
 
 
-def _same_style(a: Line, b: Line) -> bool:
-    return abs(a.size - b.size) < 0.06 * max(a.size, b.size)
-
-
-def _is_below(a: Line, b: Line) -> bool:
-    return 0 < a.top - b.top < 2.2 * a.size
-
-
-def _starts_anew(previous: Line, line: Line, leading: float, level: int, part: str) -> bool:
-    """Whether a line begins another block than the line before it, both of one level."""
+def _starts_anew(gathered: list[Line], line: Line, leading: float, level: int, part: str) -> bool:
+    """Whether a line begins another block than the lines before it, all of one level."""
+    previous = gathered[-1]
     if level:
-        return not (_same_style(previous, line) and _is_below(previous, line)) or bool(
-            _CANONICAL.fullmatch(line.text)
-        )
-    if part == "lead" and (_ABSTRACT.match(line.text) or not _same_style(previous, line)):
+        together = same_style(previous, line) and is_below(previous, line)
+        return not together or is_canonical(line.text)
+    if part == "lead" and _ABSTRACT.match(line.text):
+        return True
+    telling = next((text for text in reversed(gathered) if not is_mark(text)), previous)
+    if part != "references" and not same_style(telling, line):
         return True
     step = previous.top - line.top
     ended = previous.text.endswith(_ENDS)
@@ -362,12 +314,32 @@ def _text(lines: list[Line], spoken: set[str]) -> str:
     for line in lines:
         head = re.search(r"([^\W\d_]+)-$", text[-60:])
         tail = re.match(r"[^\W\d_]+", line.text)
-        if head and tail and tail[0][0].islower():
-            whole = f"{head[1]}-{tail[0]}".lower()
-            text = (text if whole in spoken else text[:-1]) + line.text
+        if head and tail and tail[0] in _LINKING:  # short- and long-term
+            text = f"{text} {line.text}"
+        elif head and tail and tail[0][0].islower():
+            text = (text if _has_hyphen(head[1], tail[0], spoken) else text[:-1]) + line.text
+        elif _is_cut(text, line.text):
+            text += line.text
         else:
             text = f"{text} {line.text}" if text else line.text
     return text.strip()
+
+
+def _has_hyphen(head: str, tail: str, spoken: set[str]) -> bool:
+    """Whether the paper has the word with a hyphen, or has both its halves and not the whole."""
+    head, tail = head.lower(), tail.lower()
+    if f"{head}-{tail}" in spoken:
+        return True
+    both = len(head) >= _HALF[0] and len(tail) >= _HALF[1] and {head, tail} <= spoken
+    return both and head + tail not in spoken
+
+
+def _is_cut(text: str, rest: str) -> bool:
+    """Whether a line ends in the middle of a range, a compound or an address."""
+    if _DASHED.search(text[-2:]):
+        return rest[:1].isalnum()
+    following = rest.split(maxsplit=1)[0] if rest else ""
+    return bool(_PATH.search(following) and _ADDRESS.search(text[-_ADDRESS_CHARS:]))
 
 
 def _escaped(text: str) -> str:

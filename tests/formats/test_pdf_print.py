@@ -1,0 +1,140 @@
+"""What print shows is read as print means it: footnotes, powers, signs, accents, headings."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from utils.formats.pdf.glyphs import composed
+from utils.formats.pdf.headings import Block
+from utils.formats.pdf.layout import to_blocks
+from utils.formats.pdf.lines import Line, Page
+
+SENTENCES = (
+    "Larks sing longest on mornings without any wind at all,",
+    "and shorter on the days when gusts come from the north",
+    "over the heath, where we sat with a recorder from dawn",
+    "until noon and counted every song of every male we knew.",
+)
+
+
+def lines_of(
+    texts: tuple[str, ...], top: float = 700, size: float = 10, font: str = "Text", left: float = 72
+) -> list[Line]:
+    return [
+        Line(
+            text=text,
+            left=left,
+            bottom=top - 12 * at - size,
+            right=left + 4.5 * len(text),
+            top=top - 12 * at,
+            size=size,
+            row=round(top) - 12 * at,
+            font=font,
+        )
+        for at, text in enumerate(texts)
+    ]
+
+
+def blocks_of(*pages: list[Line]) -> list[Block]:
+    return to_blocks([Page(tuple(lines), 612, 792) for lines in pages], "")
+
+
+def told(*pages: list[Line]) -> list[tuple[str, int]]:
+    return [(block.text, block.level) for block in blocks_of(*pages)]
+
+
+def test_a_footnote_in_the_middle_of_a_sentence_stands_after_its_paragraph() -> None:
+    note = lines_of(("E. Dahl, Institute of the Heath, Norby, e-mail: dahl@heath.test",), 150, 8)
+    first = [*lines_of(SENTENCES[:2]), *note]
+    second = lines_of(SENTENCES[2:])
+    assert told(first, second) == [(" ".join(SENTENCES), 0), (note[0].text, 0)]
+
+
+def test_small_print_between_whole_sentences_stays_where_it_is() -> None:
+    caption = lines_of(("Fig. 1 Songs by wind.",), 300, 8)
+    first = [*lines_of(SENTENCES), *caption]
+    second = lines_of(("Females heard all of it.",))
+    assert [text for text, _ in told(first, second)] == [
+        " ".join(SENTENCES),
+        "Fig. 1 Songs by wind.",
+        "Females heard all of it.",
+    ]
+
+
+def test_headings_known_by_their_font_alone_are_headings_and_labels_of_a_figure_are_not() -> None:
+    page: list[Line] = []
+    for at, title in enumerate(("Birds and heaths", "How songs were timed", "Wind and rain")):
+        page += lines_of((title,), 760 - 120 * at, 9, "Display")
+        page += lines_of(SENTENCES * 2, 744 - 120 * at)
+    for at, label in enumerate(("Dawn", "Noon", "Dusk", "Night")):
+        page += lines_of((label,), 300 - 40 * at, 9, "Label")
+        page += lines_of((f"{at} to {at + 6}",), 280 - 40 * at)
+    found = dict(told(page))
+    assert [found[title] for title in ("Birds and heaths", "Wind and rain")] == [3, 3]
+    assert not [text for text, level in told(page) if level and ("Dawn" in text or "Dusk" in text)]
+
+
+def test_a_heading_on_two_lines_is_one_even_if_the_second_is_a_title_of_papers() -> None:
+    page: list[Line] = []
+    for at, title in enumerate(("Timing by ear and", "Timing by recorder", "Wind and rain")):
+        page += lines_of((title,), 760 - 130 * at, 9, "Display")
+        page += lines_of(("method",) if not at else (), 748, 9, "Display")
+        page += lines_of(SENTENCES * 2, 732 - 130 * at)
+    assert ("Timing by ear and method", 3) in told(page)
+
+
+def test_numbered_titles_are_headings_where_each_follows_the_one_before() -> None:
+    titles = (
+        "1 Introduction",
+        "2 Methods",
+        "2.1 Birds",
+        "2.2 Songs timed by ear",
+        "2.3 mm of rain",
+    )
+    page: list[Line] = []
+    for at, title in enumerate(titles):
+        page += lines_of((title,), 760 - 90 * at)
+        page += lines_of(SENTENCES, 736 - 90 * at)
+    page += lines_of(("9.9 Larks a hectare",), 300)
+    levels = dict(told(page))
+    assert [levels[title] for title in titles[:4]] == [2, 2, 3, 3]
+    assert levels["9.9 Larks a hectare"] == 0
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "joined"),
+    [
+        ("the school of Abomey-", "Calavi", "the school of Abomey-Calavi"),
+        ("both short-", "and long-term", "both short- and long-term"),
+        ("for 2\N{EN DASH}", "3 days", "for 2\N{EN DASH}3 days"),
+        ("see https://heath.test/", "larks/2019.html", "see https://heath.test/larks/2019.html"),
+        ("see https://heath.test/", "for more", "see https://heath.test/ for more"),
+    ],
+)
+def test_lines_are_joined_as_they_were_broken(first: str, second: str, joined: str) -> None:
+    assert told(lines_of((first.strip(), second))) == [(joined, 0)]
+
+
+def test_a_running_head_goes_wherever_its_page_number_stands() -> None:
+    pages = []
+    for number in range(1, 5):
+        head = f"Songs of larks {number}" if number % 2 else f"{number} Songs of larks"
+        own = tuple(f"{word} {number}" for word in SENTENCES)
+        pages.append([*lines_of((head,), 780, 8), *lines_of(own)])
+    assert not [text for text, _ in told(*pages) if "Songs of larks" in text]
+
+
+def test_accents_beside_their_letters_come_upon_them() -> None:
+    assert composed(["Rene´ De`gnon of Be´nin, Peˆche"]) == ["René Dègnon of Bénin, Pêche"]
+    assert composed(["Schr¨odinger, Poincar´e and No¨el, na¨ıve"]) == [
+        "Schrödinger, Poincaré and Noël, naïve"
+    ]
+    for kept in ("the patient´s nest", "a disease´s end", "code `x` and ¨", "2´ of arc"):
+        assert composed([kept]) == [kept]
+
+
+def test_the_accents_of_a_page_are_read_before_its_words_are_compared() -> None:
+    page = lines_of(("Gale´oides and Bessie`re",))
+    assert blocks_of(page) == [replace(blocks_of(page)[0], text="Galéoides and Bessière")]
