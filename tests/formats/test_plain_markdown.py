@@ -120,3 +120,16 @@ def test_recorded_answers_of_reader_are_rejected(shared: Path, name: str, verdic
     with pytest.raises(BadContent) as caught:
         judge(read((shared / "jina" / name).read_bytes()), PAPER)
     assert not verdict or caught.value.outcome == verdict
+
+
+def test_the_results_of_a_search_are_no_paper_though_the_first_is_it() -> None:
+    """As the service's search mode writes them, five pages in one answer."""
+    results = "\n\n".join(
+        f"[{n}] Title: {PAPER.title}\n[{n}] URL Source: https://publisher.test/{n}\n"
+        f"[{n}] Description: Bees.\n\n{ARTICLE}"
+        for n in (1, 2)
+    )
+    with pytest.raises(BadContent) as caught:
+        read(results)
+    assert caught.value.outcome == "not_a_paper"
+    assert "search" in caught.value.message

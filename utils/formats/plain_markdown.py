@@ -22,6 +22,8 @@ _LINE = re.compile(
     r"(Title|URL Source|Published Time|Warning|Number of Pages|Description|Markdown Content)"
     r":[ \t]*(.*)"
 )
+# The results of a search by the service: a page each, the lines of its envelope numbered.
+_RESULT = re.compile(r"^\[\d{1,2}\] (?:Title|URL Source):[ \t]", re.M)
 _REFUSALS = {"401", "403"}
 _STATUS = re.compile(r"returned error (\d{3})", re.I)
 _FILE_NAME = re.compile(r"[\w.\-]+\.(pdf|html?)|untitled|microsoft word\b.*", re.I)
@@ -50,7 +52,7 @@ def read(fetched: Fetched) -> Document:
     Raises
     ------
     BadContent
-        There is no text at all (``empty``).
+        There is no text at all (``empty``), or several pages' (``not_a_paper``).
     """
     body = fetched.body[:_MOST]
     try:
@@ -64,6 +66,10 @@ def read(fetched: Fetched) -> Document:
     if not markdown and not warnings:
         msg = f"{fetched.source} answered with no text."
         raise BadContent(msg, verdict="empty")
+    if (results := len(_RESULT.findall(text))) > 1:
+        msg = f"{fetched.source} answered with the results of a search."
+        evidence = f"{results} numbered headers of results"
+        raise BadContent(msg, verdict="not_a_paper", evidence=evidence)
     title = _title(envelope, markdown)
     found = measure(markdown)
     pages = envelope.get("Number of Pages", ["0"])[0]
