@@ -119,7 +119,7 @@ def rates() -> str:
 def verdicts() -> str:
     from typing import get_args
 
-    from utils.formats.check import MEANINGS
+    from utils.formats.findings import MEANINGS
     from utils.paper import Verdict
 
     kept = ("It is the whole paper, and this one", "Kept on the shelf.")

@@ -187,7 +187,7 @@ class _Inbox:
 
     def _titled(self, title: str) -> list[Paper]:
         """Papers of the shelf with this title; those of harvests lie there as abstracts."""
-        from .formats.check import SAME_TITLE
+        from .formats.identity import SAME_TITLE
         from .formats.likeness import title_likeness, title_words
 
         words = sorted(title_words(title), key=len, reverse=True)
@@ -318,7 +318,7 @@ def _judged(found: Read, paper: Paper, match: _Match) -> Document:
     Where *paper* was only found by an identifier printed in the text, that identifier proves
     nothing: it may be that of a paper cited on the first page. Then the rest has to agree.
     """
-    from .formats.check import identity
+    from .formats.identity import identity
 
     document = formats.read(replace(found.fetched, ids=paper.ids), paper)
     if found.fetched.media in _PRINTED and not match.known_besides(paper):
@@ -334,7 +334,8 @@ def _apart(ids: Ids) -> list[Ids]:
 
 
 def _without_clue(path: Path, document: Document) -> HandedIn:
-    from .formats.check import MEANINGS, completeness
+    from .formats.check import completeness
+    from .formats.findings import MEANINGS
 
     seen = completeness(document, Paper(Ids()))
     if seen.verdict in ("scanned", "empty"):

@@ -11,7 +11,8 @@ import pytest
 from tests.own_words import prose
 from utils.errors import BadContent
 from utils.formats import html, jats, read
-from utils.formats.check import completeness, identity, judge
+from utils.formats.check import completeness, judge
+from utils.formats.identity import identity
 from utils.formats.likeness import title_likeness
 from utils.identifiers import Ids
 from utils.paper import Author, Document, Fetched, Paper
