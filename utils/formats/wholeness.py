@@ -37,6 +37,7 @@ _ANSWERED: Final = 0.7  # of the citations by name; a list in another form answe
 _NAMED: Final = (0.5, 0.65, 0.8)  # of the list; whole papers name 0.7 of it, very few 0.6
 _GAPLESS: Final = 0.7  # of the numbers up to the last cited; less is no numbering
 _STRICT: Final = 0.85
+_SURE: Final = 0.95  # the row is the only gap
 _COUNTED: Final = 0.5  # of them, where there is no list that could answer
 _LISTED: Final = 0.15  # of the citations; one work is cited a few times
 _LISTED_NUMBERS: Final = 0.25  # of the highest number cited; a list may be misread by half
@@ -178,7 +179,8 @@ def _cut_list(cited: list[int], listed: int, found: Evidence) -> Iterator[Sign]:
         weight = ENOUGH if tail > _LATE[1] * listed else 3
         yield Sign(weight, f"{said} and none after {cited[-1]}")
     elif row >= _ROW and len(cited) + row >= _STRICT * cited[-1]:
-        yield Sign(3, f"{said} and none of {row} in a row")
+        alone = row > _ROW and len(cited) + row >= _SURE * cited[-1]
+        yield Sign(ENOUGH if alone else 3, f"{said} and none of {row} in a row")
     elif len(cited) < _REACHED[0] * listed and found.prose < _AMPLE * listed:
         yield Sign(2, said)
 
