@@ -44,6 +44,28 @@ def abstract(path: Path) -> tuple[tuple[str, str], ...]:
     )
 
 
+def references(path: Path) -> tuple[tuple[str, str, str, str, str], ...]:
+    """(authors, title, journal, year, doi) of the works cited; of an untagged one all in one."""
+    return tuple(
+        _reference(node)
+        for node in _tree(path).iterfind("back//ref")
+        if _text(node.find(".//year")) or _text(node)
+    )
+
+
+def _reference(node: _Element) -> tuple[str, str, str, str, str]:
+    named = [
+        " ".join(filter(None, (_text(name.find("surname")), _text(name.find("given-names")))))
+        for name in node.iter("name")
+    ]
+    parts = [_text(node.find(f".//{tag}")) for tag in ("article-title", "source", "year")]
+    doi = node.find(".//pub-id[@pub-id-type='doi']")
+    title, journal, year = map(escape, parts)
+    if not (named or title):
+        return ("", escape(_text(node)), "", year, _text(doi))
+    return (escape(", ".join(named)), title, journal, year, escape(_text(doi)))
+
+
 def _blocks(section: _Element) -> list[str]:
     made = []
     for node in section:

@@ -127,6 +127,8 @@ def abstract(record: Record) -> tuple[tuple[str, str], ...]:
 @lru_cache(maxsize=256)
 def references(record: Record) -> tuple[tuple[str, str, str, str, str], ...]:
     """(authors, title, journal, year, doi) of the works cited."""
+    if "jats" in record.files:
+        return convert.references(record.files["jats"])
     dice = random.Random(f"references {record.doi or record.pmid}")
     if record.kind in {"notice", "editorial"} or not record.topic or record.files:
         return ()
