@@ -105,7 +105,7 @@ def test_bytes_are_decoded_as_the_site_said_when_it_sent_them(library):
     page = f"<html><head>{head}</head><article><h1>On cells</h1>{words}</article></html>"
     sent = Fetched(page.encode("iso-8859-7", "ignore"), "html", "https://e.org/a", "X", "x",
                    charset="iso-8859-7")  # fmt: skip
-    about = Paper(Ids(doi="10.1000/a"), title="On cells")
+    about = Paper(Ids(doi="10.1000/a"), title="On cells", publication_types=("Letter",))
     document = formats.read(sent, about)
     stored = library.shelf.save(about, document, sent, source="DOI", attempts=())
     assert set(outcomes(library, everything=True).values()) == {"unchanged"}

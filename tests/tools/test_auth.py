@@ -185,13 +185,11 @@ class Provider:
 @pytest.fixture(scope="module")
 def provider():
     provider = Provider()
-
     listener = Listener(0, lambda _: Reply(200, provider.document, JSON))
-    listener.thread.start()
+    listener.open()
     provider.uri = f"{listener.url}/keys"
     yield provider
-    listener.shutdown()
-    listener.server_close()
+    listener.close()
 
 
 @pytest.fixture

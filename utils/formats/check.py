@@ -21,7 +21,7 @@ from .likeness import (
     telling_words,
     title_likeness,
 )
-from .sections import blocks
+from .sections import blocks, divides_research
 from .wholeness import missing, page_count, reports_research
 from .words import count_words
 
@@ -242,10 +242,17 @@ def _too_short(document: Document, paper: Paper, found: Evidence) -> Finding | N
     told = is_short and _names(document, paper)
     if not told and telling_words(paper.title) >= TELLING and found.on_topic < ON_TITLE:
         return Finding("not_a_paper", f"{words} words of running text about something else")
-    if not (is_short or _marks_beside_sections(found) or _stands_alone(document, paper, found)):
+    is_known = is_short and not _is_divided(found)
+    if not (is_known or _marks_beside_sections(found) or _stands_alone(document, paper, found)):
         said = f"{words} words that cite nothing, of no kind that the record says is short"
         return Finding("partial" if _names(document, paper) else "not_a_paper", said)
     return None
+
+
+def _is_divided(found: Evidence) -> bool:
+    """Whether it has sections of its own kind; those of research divide abstracts of meetings."""
+    own = [part for part in found.body if part.prose and not divides_research(part.name)]
+    return found.filled > 2 and len(own) > 1
 
 
 def _text_words(found: Evidence) -> int:

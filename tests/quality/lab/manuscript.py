@@ -19,6 +19,15 @@ from lxml import etree
 from utils.identifiers import Ids
 from utils.paper import Author, Media, Paper
 
+# What PubMed calls articles that are short by their kind, by JATS's word for them.
+_TYPES = {
+    "editorial": "Editorial",
+    "letter": "Letter",
+    "article-commentary": "Comment",
+    "news": "News",
+    "abstract": "Meeting Abstract",
+}
+
 Kind = Literal[
     "heading", "para", "list", "links", "refs", "figure", "table", "formula", "button", "form"
 ]
@@ -159,9 +168,13 @@ def of_jats(
     if floats is not None:
         blocks += tuple(reading.floats(floats))
     back = [el for part in article.findall("back") for el in part if el.tag != "ref-list"]
+    article_type = article.get("article-type", "research-article")
+    record = paper or _record(meta)
+    if types := _TYPES.get(article_type):
+        record = replace(record, publication_types=(types,))
     return Manuscript(
         name=name,
-        paper=paper or _record(meta),
+        paper=record,
         title=_plain(meta.find(".//article-title")),
         people=tuple(_people(meta)),
         journal=_plain(article.find(".//journal-title")) or "Journal of Field Notes",
@@ -171,7 +184,7 @@ def of_jats(
         back=tuple(block for el in back for block in reading.back(el)),
         references=tuple(_reference(el) for el in listed),
         language=article.get("{http://www.w3.org/XML/1998/namespace}lang", "en")[:2].lower(),
-        article_type=article.get("article-type", "research-article"),
+        article_type=article_type,
         jats=jats,
         files=files,
     )
