@@ -112,11 +112,16 @@ def completeness(document: Document, paper: Paper) -> Finding:
 
 
 def _structured(document: Document) -> Finding:
-    """JATS declares its parts, so its word is taken; only an empty body is none."""
+    """JATS declares its parts, so its word is taken; an empty body is none, nor one of captions."""
     words = document.body_words
     research = document.article_type in ("research-article", "review-article")
     if not words or (research and words < JATS_BODY):
         return Finding("front_matter_only", f"{words} words in the body")
+    if words < LONG and count_words(document.abstract) >= ABSTRACT:
+        found = gather(document, Paper(document.ids), document.abstract)
+        if found.prose < NOTE:
+            said = f"{words} words in the body, {found.prose} of them text beyond the abstract"
+            return Finding("abstract_only" if found.repeated else "front_matter_only", said)
     return Finding("full_text", f"{words} words in the body, {document.headings} headings")
 
 

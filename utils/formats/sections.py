@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from ..outline.roles import SUMMARIES, bare, hinted, key, roles_of
 from ..paper import Role
@@ -57,6 +57,10 @@ _BACK = re.compile(
     r"|table of contents|information|metadata|publication history",
     re.I,
 )
+_BEHIND: Final[frozenset[Role]] = frozenset((
+    "funding", "data availability", "conflicts", "ethics", "author contributions",
+    "acknowledgements", "abbreviations", "supplementary", "peer review", "references",
+))  # fmt: skip
 # Titles of the paper's own that tell of results, and that end it, beside those the lexicon knows.
 _REPORTS = re.compile(r"result|finding|case|observation|analys", re.I)
 _CONCLUDES = re.compile(
@@ -99,7 +103,12 @@ def part_of(heading: str) -> Part:
         return "abstract"
     if _REFERENCES.fullmatch(name):
         return "references"
-    return "back" if _BACK.fullmatch(name) else "body"
+    if _BACK.fullmatch(name):
+        return "back"
+    roles = set(roles_of(name))
+    if roles == {"references"}:
+        return "references"
+    return "back" if roles and roles <= _BEHIND else "body"
 
 
 def blocks(markdown: str) -> Iterator[tuple[Part, bool, str]]:

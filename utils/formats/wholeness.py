@@ -22,7 +22,6 @@ from .words import count_words, folded, without_markup
 
 ENOUGH: Final = 4  # what signs must weigh together
 _FILLED_SHARE: Final = 0.4  # of the headings; a heading above another has no text of its own
-_BARE: Final = 10  # words: a heading over a figure alone has that many
 _BARE_AT_END: Final = 2  # headings; whole pages end in one at most
 _SHORT: Final = 1000  # words; in more, a heading unseen must not look like a section missing
 _FEW: Final = 8  # references; in fewer, a share says nothing
@@ -140,7 +139,7 @@ def _emptied(body: list[Section], found: Evidence) -> Iterator[Sign]:
     count, filled = len(body), found.filled
     bare = 0
     for section in reversed(body):
-        if section.total >= _BARE:
+        if section.total:
             break
         bare += 1
     if found.abstract and found.prose < _SHORT and count >= 3 and filled < _FILLED_SHARE * count:
