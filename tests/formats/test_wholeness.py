@@ -47,10 +47,18 @@ def listed(count: int) -> str:
 
 
 NAMES = "\n".join(f"- Roe{chr(97 + n)} A. Bees. Hive. {1980 + n}." for n in range(20))
-NAMED = " ".join(
-    f"{text[:-1]} (Roe{chr(97 + n)} et al., {1980 + n})."
-    for n, text in enumerate(sentences(10, start=600))
-)
+
+OTHERS = "\n".join(NAMES.replace("Roe", "Poe").split("\n")[:16])
+
+
+def named(start: int) -> str:
+    return " ".join(
+        f"{text[:-1]} (Roe{chr(97 + n)} et al., {1980 + n})."
+        for n, text in enumerate(sentences(10, start))
+    )
+
+
+NAMED = named(600)
 STOPPED = f"{prose(40, start=800)} Foragers that had learned the"
 LONG, MORE = f"{prose(1200)} ", prose(1200, start=200)
 SHORT, BRIEF = prose(260, start=400), prose(70, start=500)
@@ -128,9 +136,9 @@ CUT = {
         "names 10 of 20 references, no section after 'Results' concludes",
     ),
     "most of the names": (
-        text(colours=LONG + NAMED, references=f"{NAMES}\n{NAMES.replace('Roe', 'Poe')}"),
+        text(colours=LONG + NAMED + named(640), references=f"{NAMES}\n{OTHERS}"),
         {},
-        "names 10 of 40 references",
+        "names 10 of 36 references",
     ),
     "numbers far beyond a list that stops, in mid-sentence": (
         text(colours=LONG + cites(*range(1, 41)) + "\n\n" + listed(6) + f"\n\n{STOPPED}"),
@@ -177,6 +185,10 @@ WHOLE = {
     "a list longer than the record's": (
         text(colours=LONG + cites(*range(1, 21)), references=listed(20)),
         {"reference_count": 16},
+    ),
+    "a few names of a long list that it may cite in other ways, too": (
+        text(colours=LONG + NAMED, references=f"{NAMES}\n{NAMES.replace('Roe', 'Poe')}"),
+        {},
     ),
     "names of a list in another form": (
         text(colours=LONG + NAMED, discussion=MORE, references=listed(30)),

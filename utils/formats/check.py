@@ -22,7 +22,7 @@ from .likeness import (
     title_likeness,
 )
 from .sections import blocks, divides_research
-from .wholeness import missing, page_count, reports_research
+from .wholeness import is_old, missing, page_count, reports_research
 from .words import count_words
 
 # Words of text beyond the abstract.
@@ -33,7 +33,6 @@ SECTIONED = 180  # enough when it stands under two headings of its own or more
 OVERLONG = 600  # words; no abstract is that long
 LETTER = 150  # a letter that cites something
 BARE = 220  # an editorial without a citation
-OLD = "1975"
 PRINTED = 4  # pages; fewer agree by chance
 SHORT = 60  # of a kind that the record says is short
 PURE = 0.6  # of the words: an editorial is hardly anything but its text
@@ -235,6 +234,7 @@ def _too_short(document: Document, paper: Paper, found: Evidence) -> Finding | N
     """What a text without an abstract amounts to, when it is too little even for a letter."""
     words = found.prose
     if _is_notice(document, paper):
+        words = _text_words(found) if document.pages else words  # print has no menus
         return None if words >= NOTE else Finding(_nothing(document), f"{words} words")
     is_short = _is_short_kind(paper)
     least = PREVIEW if "paywall" in document.walls else LETTER if _citations(found) else BARE
@@ -276,11 +276,9 @@ def _stands_alone(document: Document, paper: Paper, found: Evidence) -> bool:
 
     Research has its parts, or sections with figures that they mention; a print has its pages.
     What is written about it (a press release, a weblog, a patent) has none of these, and comes
-    with new papers: old ones cite in footnotes, or in ways that no scan shows.
+    with new papers.
     """
-    if paper.published and paper.published < OLD:
-        return True
-    if PRINTED <= document.pages == page_count(paper.pages):
+    if is_old(paper) or PRINTED <= document.pages == page_count(paper.pages):
         return True
     shown = len(found.mentioned & found.captions)
     return reports_research(found) or (found.prose >= LONG and found.filled > 2 and shown > 1)

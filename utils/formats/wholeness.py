@@ -47,6 +47,7 @@ _PART: Final = 100  # words of prose
 _CITED: Final = 3  # references at least before a list is missed
 _PAGES_SHARE: Final = (0.34, 0.6)  # a preprint's layout may be half as long
 _PER_PAGE: Final = (60, 130)  # words for each page that the record names
+_OLD: Final = "1975"
 _SENTENCE: Final = 25  # words; less is a label or an address
 _TORN: Final = 0.3  # of the sections
 _YEAR: Final = re.compile(r"(?:19|20)\d\d[a-z]?")
@@ -107,7 +108,8 @@ def _signs(document: Document, paper: Paper, found: Evidence) -> Iterator[Sign]:
         yield from _emptied(body, found)
     if found.listed >= _MANY and found.prose < _SCANT * found.listed:
         yield Sign(ENOUGH, f"{found.prose} words for {found.listed} references")
-    yield from _unlisted(found, pages)
+    if not is_old(paper):
+        yield from _unlisted(found, pages)
     yield from _uncited(found, pages)
     yield from _unrecorded(found, paper.reference_count)
     yield from _skipping(body, found)
@@ -117,6 +119,11 @@ def _signs(document: Document, paper: Paper, found: Evidence) -> Iterator[Sign]:
             yield Sign(2, f"ends in mid-sentence ({' '.join(last.split()[-3:])[-60:]!r})")
     if found.abstract:
         yield from _unfinished(body, found)
+
+
+def is_old(paper: Paper) -> bool:
+    """Whether it is of a time when works were cited in footnotes, or in ways no scan shows."""
+    return bool(paper.published) and paper.published < _OLD
 
 
 def page_count(pages: str) -> int:
@@ -208,7 +215,10 @@ def _cut_names(found: Evidence) -> Iterator[Sign]:
     if min(len(answers), listed) < _FEW or sum(map(bool, answers)) < _ANSWERED * len(answers):
         return
     cited = len(set().union(*answers))
-    if weight := sum(cited < share * listed for share in _NAMED):
+    weight = sum(cited < share * listed for share in _NAMED)
+    if 2 * len(answers) < listed:
+        weight = min(weight, ENOUGH - 2)  # it may cite in other ways besides
+    if weight:
         yield Sign(1 + weight, f"names {cited} of {listed} references")
 
 

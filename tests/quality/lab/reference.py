@@ -14,14 +14,18 @@ MEDIA: tuple[Media, ...] = ("jats", "html", "markdown", "pdf", "latex")
 
 
 def written(table: list[Row]) -> str:
-    """Totals, then a line a kind: wrong of all in every medium, seconds a document."""
+    """Totals, a line a kind with mistakes: wrong of all in every medium; seconds a document."""
     lines = ["| half | | wrong of | share |", "|---|---|---|---|"]
     for line in totals(table):
         half, way, judged, missed, of, number, share = line.split()
         lines.append(f"| {half} | {way} {judged} | {missed} {of} {number} | {share} |")
+    by_name: dict[str, dict[Media, Row]] = {}
+    for row in table:
+        by_name.setdefault(row.kind.name, {})[row.medium] = row
+    wrong = {n: rows for n, rows in by_name.items() if any(r.misses for r in rows.values())}
+    lines += ["", f"Never wrong: {len(by_name) - len(wrong)} of {len(by_name)} kinds. The others:"]
     lines += ["", f"| kind | half | {' | '.join(MEDIA)} |", f"|---|---|{'---|' * len(MEDIA)}"]
-    for name in dict.fromkeys(row.kind.name for row in table):
-        of_kind = {row.medium: row for row in table if row.kind.name == name}
+    for name, of_kind in wrong.items():
         kind = next(iter(of_kind.values())).kind
         cells = (f"{r.misses}/{r.number}" if (r := of_kind.get(m)) else "" for m in MEDIA)
         title = f"**whole:** {name}" if kind.whole else name
