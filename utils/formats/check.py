@@ -46,6 +46,7 @@ EMPTY = 10  # of any kind: a title and a button
 NOTE = 25  # an erratum may be two sentences; less is a caption
 # JATS says what it is; only a body of a line or two ("Click here to view") is doubted.
 JATS_BODY = 20
+TWICE = 1.5  # of the words of the abstract, which stands there once anyway
 SCANNED = 20  # words a page; pictures of pages carry none, or a stamp
 # PubMed's publication types; abstracts of meetings stand on pages such as P11 and S204.
 _SHORT_KINDS = frozenset((
@@ -111,16 +112,16 @@ def completeness(document: Document, paper: Paper) -> Finding:
 
 
 def _structured(document: Document) -> Finding:
-    """JATS declares its parts, so its word is taken; an empty body is none, nor one of captions."""
+    """JATS declares its parts: its word is taken, but for no body or the abstract once more."""
     words = document.body_words
     research = document.article_type in ("research-article", "review-article")
     if not words or (research and words < JATS_BODY):
         return Finding("front_matter_only", f"{words} words in the body")
     if words < LONG and count_words(document.abstract) >= ABSTRACT:
         found = gather(document, Paper(document.ids), document.abstract)
-        if found.prose < NOTE:
+        if found.prose < NOTE and found.repeated > TWICE * count_words(document.abstract):
             said = f"{words} words in the body, {found.prose} of them text beyond the abstract"
-            return Finding("abstract_only" if found.repeated else "front_matter_only", said)
+            return Finding("abstract_only", said)
     return Finding("full_text", f"{words} words in the body, {document.headings} headings")
 
 
