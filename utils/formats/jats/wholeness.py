@@ -141,7 +141,7 @@ def _body_text(article: Element) -> str:
 
 def _absent(article: Element, links: list[Element]) -> Iterator[Sign]:
     """Parts referred to that are not there, which a valid document rules out."""
-    known = {el.get("id") for el in article.iter() if el.get("id")}
+    known = {name for el in article.iter() if (name := el.get("id"))}
     lost = [
         f"{_POINTED_AT[kind]} {rid}"
         for kind, rid in dict.fromkeys(_targets(links))
