@@ -218,6 +218,12 @@ def test_whole_texts_are_not_doubted(name: str) -> None:
     assert found(markdown, **circumstances) == ""
 
 
+# Each of many citations may be of each of many entries.
+SAID = " ".join(f"{text[:-1]} (Roe et al., 2010)." for text in sentences(6_000))
+ENTRIES = "- Roe A. Bees. Hive. 2010.\n" * 20_000
+ONE_NAME = f"{SAID}\n\n## References\n\n{ENTRIES}"
+
+
 @pytest.mark.parametrize(
     "hostile",
     [
@@ -227,6 +233,7 @@ def test_whole_texts_are_not_doubted(name: str) -> None:
         "(" * 80_000,
         "](" * 40_000,
         f"## References\n\n{'1. a 2010 ' * 8_000}",
+        ONE_NAME,
         *(
             f"{name}{end * 4_000}!"
             for name in ("fig", "tab")

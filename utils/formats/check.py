@@ -77,11 +77,11 @@ def judge(document: Document, paper: Paper) -> Document:
     BadContent
         It is not; ``details`` hold ``verdict`` and ``evidence``.
     """
-    whole, same = completeness(document, paper), identity(document, paper)
-    # Another paper is no part of this one, whatever of it is there.
+    whole = completeness(document, paper)
     if whole.verdict not in ("full_text", "partial"):
         reject(whole)
-    if same.verdict != "full_text":
+    same = identity(document, paper)
+    if same.verdict != "full_text":  # another paper is no part of this one, whatever is there
         reject(same)
     if whole.verdict != "full_text":
         reject(whole)

@@ -204,17 +204,18 @@ def _cut_names(found: Evidence) -> Iterator[Sign]:
     """
     entries = [_name_and_years(entry) for entry in re.split(r"\n(?=\S)", found.references)]
     listed = sum(bool(name and years) for name, years in entries)
-    by_year: dict[str, list[tuple[int, str]]] = defaultdict(list)
+    called: dict[tuple[str, str], set[int]] = defaultdict(set)
     for number, (name, years) in enumerate(entries):
         for year in years:
-            by_year[year].append((number, name))
+            called[name, year].add(number)
+    # Names, not numbers: a thousand citations may each be of the same thousand entries.
     answers = [
-        {number for number, name in by_year.get(year, ()) if name in near}
+        {(word, year) for word in near if (word, year) in called}
         for near, year in _named_in(found.text)
     ]
     if min(len(answers), listed) < _FEW or sum(map(bool, answers)) < _ANSWERED * len(answers):
         return
-    cited = len(set().union(*answers))
+    cited = len(set().union(*(called[name] for name in set().union(*answers))))
     weight = sum(cited < share * listed for share in _NAMED)
     if 2 * len(answers) < listed:
         weight = min(weight, ENOUGH - 2)  # it may cite in other ways besides
@@ -248,7 +249,7 @@ def _unlisted(found: Evidence, pages: int) -> Iterator[Sign]:
 
 
 def _unrecorded(found: Evidence, recorded: int) -> Iterator[Sign]:
-    """Fewer references than the record counts, in the list or cited up to."""
+    """A list of far fewer references than the record counts."""
     if recorded < _MANY:
         return
     if found.listed < _RECORDED[1] * recorded:
