@@ -198,6 +198,15 @@ WHOLE = {
         ),
         {},
     ),
+    "works that only a table cites, in a column of their own": (
+        text(
+            colours=LONG
+            + cites(*range(1, 13))
+            + "\n\n| Colour | Refs |\n|---|---|\n| red | 13,14 |\n| blue | 15-20 |",
+            references=listed(20),
+        ),
+        {},
+    ),
     "residues, patients and compounds in brackets": (
         text(colours=LONG + " The domain (51-75) binds another (90-131) and (396-431) too."),
         {},

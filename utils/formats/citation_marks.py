@@ -20,6 +20,8 @@ _WAYS: Final = 5
 _BARE_WAYS: Final = 3  # the first without a mark
 _DOUBTFUL: Final = (1, 4)  # of these ways: with no list to compare, they may number anything
 _BRACKETS: Final = re.compile(rf"[\[(]({_NUMBERS})[\])]")
+_COLUMN: Final = re.compile(r"\W*(?:ref(?:s|erences?)?|citations?|sources?|stud(?:y|ies))\W*", re.I)
+_NUMBERS_ALONE: Final = re.compile(_NUMBERS)
 _NUMBER: Final = re.compile(r"(\d{1,3})(?:\s?[\u2013\u2212-]\s?(\d{1,3}))?")
 
 
@@ -55,6 +57,22 @@ def in_brackets(text: str) -> Iterator[int]:
     """The numbers that stand in brackets of any kind, ranges filled in."""
     for mark in _BRACKETS.finditer(text):
         yield from _spelled_out(mark[1])
+
+
+def in_column(table: str) -> Iterator[str]:
+    r"""What stands under *References* in a table of markdown: numbers without any mark, mostly.
+
+    >>> list(in_column("| Gene | Refs |\n|---|---|\n| miR-21 | 14,15 |"))
+    ['14,15']
+    """
+    head, *rows = table.split("\n")
+    names = head.strip().strip("|").split("|")
+    at = next((at for at, name in enumerate(names) if _COLUMN.fullmatch(name)), len(names))
+    for row in rows if at < len(names) else []:
+        cells = row.strip().strip("|").split("|")
+        cited = cells[at].strip() if at < len(cells) else ""
+        if _NUMBERS_ALONE.fullmatch(cited):
+            yield cited
 
 
 def _spelled_out(mark: str, most: int = _RANGE) -> Iterator[int]:

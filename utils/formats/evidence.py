@@ -14,7 +14,7 @@ from typing import Final
 
 from ..paper import Document, Paper
 from .block_kinds import Kind, Stretch, stretches
-from .citation_marks import cited_numbers
+from .citation_marks import cited_numbers, in_column
 from .sections import Part, blocks
 
 _REPEATED: Final = 0.5  # of a stretch's four-word runs; prose of its own shares a run or two
@@ -176,6 +176,8 @@ class _Reading:
         else:
             self._waiting.clear()
         before = self.found.prose
+        if text.startswith("|"):
+            self._told.extend(f"[{numbers}]" for numbers in in_column(text))
         for stretch in stretches(text):
             self.found.kinds[stretch.kind] += stretch.length
             if self.found.sections:

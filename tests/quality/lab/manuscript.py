@@ -279,13 +279,18 @@ class _Reading:
         text = " ".join("".join(parts).split())
         return _JOINED.sub(_one_group, text)
 
+    def _cites(self, el: etree._Element) -> list[int]:
+        rids = [self.place[rid] for rid in (el.get("rid") or "").split() if rid in self.place]
+        text = "".join(map(str, el.itertext()))
+        return [at for at in _cites(rids, text) if at <= len(self.place)]
+
     def _gather(self, el: etree._Element, parts: list[str], floats: bool, top: bool) -> None:
         if not top and (el.tag in _SILENT or (el.tag in _FLOATS and not floats)):
             parts.append(" " + (el.tail or ""))
             return
-        at = self.place.get((el.get("rid") or "").split(" ")[0]) if el.tag == "xref" else None
-        if at is not None and el.get("ref-type") == "bibr":
-            parts.append(f"{OPEN}{at}{CLOSE}")
+        cites = self._cites(el) if el.tag == "xref" and el.get("ref-type") == "bibr" else []
+        if cites:
+            parts.append(f"{OPEN}{','.join(map(str, cites))}{CLOSE}")
         elif el.tag == "tex-math" or not isinstance(el.tag, str):
             pass
         else:
@@ -295,6 +300,13 @@ class _Reading:
             if el.tag in {"p", "title", "td", "label"}:
                 parts.append(" ")
         parts.append("" if top else el.tail or "")
+
+
+def _cites(rids: list[int], text: str) -> list[int]:
+    """The works of one link, which may read "23-29" and lead to the first of them."""
+    ends = re.fullmatch(r"\W*(\d+)\s*[-–—]\s*(\d+)\W*", text)
+    more = int(ends[2]) - int(ends[1]) if ends and len(rids) == 1 else 0
+    return [*rids, *range(rids[0] + 1, rids[0] + more + 1)] if 0 < more < 60 else rids
 
 
 def _one_group(found: re.Match[str]) -> str:
