@@ -13,7 +13,7 @@ import re
 import socket
 import ssl
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from urllib3.exceptions import InvalidHeader, ProxyError
@@ -36,7 +36,7 @@ _EXPIRED, _TOO_EARLY, _OTHER_NAME, _OTHER_ADDRESS = 10, 9, 62, 64
 
 GIVE_CA = (
     "Where the network looks into encrypted traffic, ask its administrators for the certificate "
-    "of its authority, then: export PAPERS_CA_BUNDLE=/path/to/ca.pem"
+    "of its authority, and then: export PAPERS_CA_BUNDLE=/path/to/ca.pem"
 )
 _LET_THROUGH = (
     "Ask the network's administrators to let it through, or, where it can be reached without the "
@@ -45,7 +45,7 @@ _LET_THROUGH = (
 _SPEAKS_NTLM = (
     "Run px or cntlm on this computer, which do, then: export HTTPS_PROXY=http://127.0.0.1:3128"
 )
-WHO_ISSUED = "Who issued it: server.py doctor"
+WHO_ISSUED = "Who issued it: server.py doctor."
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +56,7 @@ class _Cause:
     lasting: bool = False
     trouble: str = ""
     hints: tuple[str, ...] = ()
+    because: str = ""
 
 
 def unreachable(error: BaseException, host: str, way: Way) -> Unreachable:
@@ -79,12 +80,12 @@ def in_its_place(
 
 def _not_reached(host: str, cause: _Cause) -> Unreachable:
     msg = f"{host} was not reached: {cause.words}."
-    return Unreachable(msg, *cause.hints, because=cause.words, **_facts(cause))
+    return Unreachable(msg, *cause.hints, **_facts(replace(cause, because=cause.words)))
 
 
 def _facts(cause: _Cause) -> dict[str, Any]:
-    facts: dict[str, Any] = {"lasting": True} if cause.lasting else {}
-    return {**facts, "trouble": cause.trouble} if cause.trouble else facts
+    facts = {"lasting": cause.lasting, "trouble": cause.trouble, "because": cause.because}
+    return {name: fact for name, fact in facts.items() if fact}
 
 
 def _at_proxy(causes: list[BaseException], way: Way) -> _Cause | None:
@@ -136,9 +137,9 @@ def _correct(way: Way, login: bool = False) -> str:
     place = f"{way.host}:{way.port}" if way else "HOST:PORT"
     scheme = way.scheme or "http"
     if login:
-        told = "(in the password, @ is written %40, # %23, / %2F, % itself %25)"
-        return f"Give them: export {name}={scheme}://USER:PASSWORD@{place} {told}"
-    return f"Correct it (export {name}=http://HOST:PORT), or go without: unset {name}"
+        told = "Give them (in the password @ is written %40, # %23, / %2F, % itself %25)"
+        return f"{told}: export {name}={scheme}://USER:PASSWORD@{place}"
+    return f"Correct it (export {name}=http://HOST:PORT), or try without: unset {name}"
 
 
 def _socks_error(causes: list[BaseException]) -> str:
@@ -184,14 +185,14 @@ def _certificate(error: ssl.SSLCertVerificationError) -> _Cause:
     """What a certificate was refused for; the reason is OpenSSL's or the system's own sentence."""
     code = getattr(error, "verify_code", 0)
     why = str(getattr(error, "verify_message", "") or error.reason or "not trusted")
-    hints: tuple[str, ...] = (GIVE_CA, WHO_ISSUED)
+    hints: tuple[str, ...] = (WHO_ISSUED, GIVE_CA)  # what is to be pasted comes last
     if code in (_EXPIRED, _TOO_EARLY):
-        hints = ("If this computer's clock is right, the site has to renew it.", WHO_ISSUED)
+        hints = (WHO_ISSUED, "If this computer's clock is right, the site has to renew it.")
     elif code in (_OTHER_NAME, _OTHER_ADDRESS):
         why = "it is made out to another name"
         hints = ("A login page of this network may stand in its place: open it in a browser.",)
     words = f"has a certificate that cannot be trusted ({why[:120]})"
-    return _Cause(words, True, "certificate", hints)
+    return _Cause(words, True, "certificate", hints, why[:120])
 
 
 _WORDS: dict[type[BaseException], str] = {
