@@ -158,6 +158,9 @@ def _socks(name: str, causes: list[BaseException], way: Way) -> _Cause:
         return _Cause(
             f"the proxy {way.shown} {inner.words}", inner.lasting, "proxy", (_correct(way),)
         )
+    if name == "GeneralProxyError" and (way.user or way.password):
+        words = f"the proxy {way.shown} hung up, as some do at a wrong user name or password"
+        return _Cause(words, False, "proxy", (_correct(way, login=True),))
     return _Cause(f"the proxy {way.shown} could not reach it either", False, "proxy")
 
 
