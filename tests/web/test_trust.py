@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import ssl
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -102,6 +104,19 @@ def test_an_authority_that_is_named_is_believed(
         web_with().get(url(secure))
     monkeypatch.setenv(variable, str(made(authority)))
     assert web_with().get(url(secure)).body == b"paper"
+
+
+def test_a_folder_prepared_for_openssl_is_read_as_openssl_reads_it(
+    secure, web_with, authority, tmp_path
+) -> None:
+    openssl = shutil.which("openssl")
+    if not openssl:
+        pytest.skip("needs the openssl command")
+    command = [openssl, "x509", "-hash", "-noout", "-in", str(authority.cert)]
+    name = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    (tmp_path / "hashed").mkdir()
+    (tmp_path / "hashed" / f"{name}.0").write_bytes(authority.cert.read_bytes())
+    assert web_with(ssl_cert_dir=str(tmp_path / "hashed")).get(url(secure)).body == b"paper"
 
 
 def test_several_folders_are_named_as_openssl_names_them(secure, web_with, authority, tmp_path):

@@ -8,7 +8,6 @@ and carried by the `Courier` that all threads share.
 from __future__ import annotations
 
 import os
-import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -87,7 +86,6 @@ class Web:
         self.pace = Pace(settings.papers_pace_dir, settings, rates)
         self.guard = addresses.Guard(settings)
         self._couriers: dict[int, Courier] = {}
-        self._lock = threading.Lock()
 
     def get(  # noqa: PLR0913 - the options of one request
         self,
@@ -224,10 +222,8 @@ class Web:
         from .transport import Courier
 
         pid = os.getpid()
-        if pid not in self._couriers:
-            with self._lock:
-                if pid not in self._couriers:
-                    self._couriers = {pid: Courier(self.settings, self.guard)}
+        if pid not in self._couriers:  # no lock, which a fork may leave locked
+            self._couriers.setdefault(pid, Courier(self.settings, self.guard))
         return self._couriers[pid]
 
 

@@ -16,6 +16,7 @@ the site. Signatures, names and dates are always verified; there is no way to sw
 from __future__ import annotations
 
 import os
+import re
 import ssl
 import sys
 import threading
@@ -40,10 +41,15 @@ _BUNDLES = (
     "/etc/ssl/cert.pem",  # Alpine, BSD
 )
 _PEM = b"-----BEGIN "
+_HASHED = re.compile(r"[0-9a-f]{8}\.[0-9]+")
 _SYSTEM_JUDGES = sys.platform in ("darwin", "win32")
 
 _contexts: dict[tuple[Bundle, ...], ssl.SSLContext] = {}
 _lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):  # a thread that is not there any more may have held it
+    os.register_at_fork(after_in_child=_lock._at_fork_reinit)  # type: ignore[attr-defined]  # noqa: SLF001
 
 
 class Bundle(NamedTuple):
@@ -126,11 +132,16 @@ def _systems() -> list[Path]:
     """The system's bundle; the compiled-in place, whatever SSL_CERT_FILE says."""
     own = Path(ssl.get_default_verify_paths().openssl_cafile)
     known = next((path for path in map(Path, _BUNDLES) if path.is_file()), None)
-    return [path for path in dict.fromkeys((known, own)) if path and path.is_file()]
+    there = (path.resolve() for path in (known, own) if path and path.is_file())
+    return list(dict.fromkeys(there))
 
 
 def _added(made: ssl.SSLContext, named: tuple[Bundle, ...]) -> ssl.SSLContext:
+    there = set() if _SYSTEM_JUDGES else set(_systems())  # many variables name the usual bundle
     for variable, path in named:
+        if path.resolve() in there:
+            continue
+        there.add(path.resolve())
         try:
             loaded = _load_folder(made, path) if path.is_dir() else _load(made, path)
         except OSError as error:
@@ -141,8 +152,14 @@ def _added(made: ssl.SSLContext, named: tuple[Bundle, ...]) -> ssl.SSLContext:
 
 
 def _load_folder(made: ssl.SSLContext, folder: Path) -> bool:
-    """Add every certificate in *folder*; other files may lie there, too."""
+    """Add every certificate in *folder*; other files may lie there, too.
+
+    A folder that was prepared for OpenSSL (``c_rehash``) is left to it: it reads what it needs.
+    """
     files = [path for path in sorted(folder.iterdir()) if path.is_file()]
+    if not _SYSTEM_JUDGES and any(_HASHED.fullmatch(path.name) for path in files):
+        made.load_verify_locations(capath=folder)
+        return True
     return sum(_load(made, path) for path in files) > 0
 
 
