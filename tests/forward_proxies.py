@@ -44,6 +44,8 @@ class Proxy:
         Looks into encrypted traffic: signs with the first authority, trusts the second.
     port
         Where to listen; anywhere for 0.
+    encrypted
+        Is itself spoken to by TLS, as ``localhost``, with a certificate of this authority.
     """
 
     def __init__(
@@ -52,6 +54,7 @@ class Proxy:
         login: str = "",
         inspects: tuple[Authority, Authority] | None = None,
         port: int = 0,
+        encrypted: Authority | None = None,
     ) -> None:
         folder.mkdir(exist_ok=True)
         self._log = folder / "log"
@@ -65,6 +68,12 @@ class Proxy:
             options += [f"--ca-cert-file={own.cert}", f"--ca-key-file={own.key}"]
             options += [f"--ca-signing-key-file={own.signing_key}", f"--ca-file={theirs.cert}"]
             options += [f"--ca-cert-dir={folder / 'certificates'}"]
+        if encrypted:
+            shown = encrypted.ca.issue_cert("localhost")
+            shown.private_key_pem.write_to_path(folder / "key.pem")
+            for number, part in enumerate(shown.cert_chain_pems):
+                part.write_to_path(folder / "cert.pem", append=number > 0)
+            options += [f"--key-file={folder / 'key.pem'}", f"--cert-file={folder / 'cert.pem'}"]
         fixed = ["--hostname=127.0.0.1", "--num-acceptors=1", "--num-workers=1", "--timeout=60"]
         command = [sys.executable, "-m", "proxy", *fixed, *options]
         self.process = Process(command, cwd=folder)

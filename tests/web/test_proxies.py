@@ -407,6 +407,24 @@ def test_a_proxy_that_drips_ends_at_the_deadline(web_to, secure: Site, site: Sit
             web.get(https(secure) + "/x")
 
 
+def test_a_proxy_that_is_itself_encrypted_is_passed_and_its_certificate_judged(
+    secure: Site, site: Site, web_to, authority: Authority, tmp_path: Path
+) -> None:
+    secure.says("/x", b"paper" * 9999)
+    proxy = Proxy(tmp_path / "proxy", "me:s3cret", encrypted=authority)
+    place = f"https://me:s3cret@localhost:{proxy.port}"
+    web = web_to(https_proxy=place, http_proxy=place, crossref_base_url=site.url)
+    for _ in range(2):
+        assert web.get(https(secure) + "/x").body == b"paper" * 9999
+    assert len({visit.client_address for visit in secure.visits}) == 1
+    assert web.get(site.says("/y", b"plain")).body == b"plain"
+    stranger = Authority(tmp_path / "stranger", "Stranger")
+    with pytest.raises(Unreachable, match=r"the proxy .* has a certificate") as refused:
+        web_to(https_proxy=place, papers_ca_bundle=stranger.cert).get(https(secure) + "/x")
+    assert refused.value.details["lasting"]
+    assert "PAPERS_CA_BUNDLE" in refused.value.hint
+
+
 @pytest.mark.parametrize("scheme", ["socks5h", "socks5"])
 def test_a_socks_proxy_with_a_password_is_passed(secure: Site, web_to, scheme: str) -> None:
     secure.says("/x", b"paper")

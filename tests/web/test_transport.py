@@ -86,6 +86,19 @@ def test_connections_are_shared_by_threads_but_never_used_by_two_at_once(
     assert len({visit.client_address for visit in site.visits}) == 3
 
 
+def test_no_more_than_sixteen_idle_connections_to_a_site_are_kept(site: Site, web: Web) -> None:
+    together = threading.Barrier(20)
+
+    def meet(visit: Visit) -> None:
+        together.wait(60)
+        visit.reply(b"1")
+
+    met = site.on("/meet", meet)
+    for seen in (20, 24):
+        at_once(20, lambda: web.courier.carry(Hop("GET", met), 60, 9, lambda _: True))
+        assert len({visit.client_address for visit in site.visits}) == seen
+
+
 def test_a_plain_request_sends_two_headers_and_the_host(site: Site, web: Web) -> None:
     web.get(site.says("/x"), plain=True)
     assert {name.lower() for name in site.visits[0].headers} == {"host", "user-agent", "accept"}
