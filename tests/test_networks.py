@@ -100,6 +100,20 @@ def test_behind_a_proxy_that_looks_into_everything(
     assert leaks({"password": PASSWORD}, *said) == []
 
 
+def test_a_harvest_ends_at_what_only_a_person_can_mend_and_goes_on_afterwards(
+    authorities, encrypted: World, place
+) -> None:
+    papers = [paper.pmid for paper in encrypted.papers if paper.branch == "pmc_cloud"][:3]
+    stopped = shell(place(), "harvest", *papers)
+    assert stopped.returncode == 3
+    assert "certificate that cannot be trusted" in stopped.stderr
+    assert "export PAPERS_CA_BUNDLE=" in stopped.stderr
+    assert "later" not in stopped.stdout + stopped.stderr
+    went_on = shell(place(PAPERS_CA_BUNDLE=authorities[1].cert), "harvest", *papers)
+    assert went_on.returncode == 0, went_on.stdout
+    assert f"{len(set(papers))} full text" in went_on.stdout
+
+
 @pytest.mark.parametrize(
     ("login", "words"),
     [("", "wants a user name and a password"), ("me:wrong@", "refuses that user name")],

@@ -186,6 +186,12 @@ class Unreachable(Miss):
         return "RATE_LIMIT" if told else "UPSTREAM"
 
 
+def in_the_way(error: PaperError) -> bool:
+    """Whether a proxy or a refused certificate keeps us from a site until a person mends it."""
+    told = error.details
+    return bool(told.get("lasting")) and told.get("trouble") in ("proxy", "certificate")
+
+
 class BadContent(Miss):
     """The site answered, but not with the paper.
 
