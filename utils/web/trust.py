@@ -1,12 +1,13 @@
-"""Whose certificates are believed: the system's, certifi's, and what the person names.
+"""Whose certificates are believed: the system's, certifi's, and those that the person names.
 
 Networks that look into encrypted traffic sign every site anew, with an authority of their own. It
 is in the system's store where an administrator put it, or in a file that the person was told to
 name. requests knows only certifi, and a file named to it *replaces* that; here all is added up.
 
 On Linux that is one OpenSSL context for the process. On macOS and Windows the system itself judges
-(truststore), also by what the person names; truststore holds a lock through each handshake, so
-there every pool has a context of its own, and a slow site holds up only itself.
+(truststore), also by what the person names, and certifi has nothing to add; truststore holds a lock
+through each handshake, so there every pool has a context of its own, and a slow site holds up only
+itself.
 
 ``VERIFY_X509_STRICT``, which Python 3.13 sets by default, is left out, as curl and browsers do: it
 refuses authorities of companies for a missing "Authority Key Identifier" and proves nothing about
