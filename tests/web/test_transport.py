@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import logging
+import os
 import socket
 import threading
 import time
@@ -84,6 +85,14 @@ def test_connections_are_shared_by_threads_but_never_used_by_two_at_once(
     for _ in range(5):
         at_once(1, lambda: web.get(url))  # each in a thread of its own
     assert len({visit.client_address for visit in site.visits}) == 3
+
+
+def test_a_child_opens_connections_of_its_own(site: Site, web: Web, monkeypatch) -> None:
+    url = site.says("/x", b"1")
+    web.get(url)
+    monkeypatch.setattr(os, "getpid", lambda: -1)  # as after a fork
+    web.get(url)
+    assert len({visit.client_address for visit in site.visits}) == 2
 
 
 def test_no_more_than_sixteen_idle_connections_to_a_site_are_kept(site: Site, web: Web) -> None:
