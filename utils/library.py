@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from .harvest.corpus_lock import Rebuilt
     from .harvest.jobs import Harvest
     from .harvest.plan import Plan
-    from .health_check import Check
     from .identifier_crosswalk import Converted
     from .identifiers import Ids
     from .inbox import HandedIn
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from .ladder import Ladder
     from .lists.pasted import Entry
     from .literature.search import Gathered
+    from .network_check import Check
     from .paper import Paper, SearchResult, Section, StoredPaper
     from .paper_download import Download
     from .recheck import Change

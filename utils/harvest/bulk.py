@@ -18,7 +18,14 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from ..errors import NotConfigured, NotFound, PaperError, StoreFailed, Unreachable
+from ..errors import (
+    NotConfigured,
+    NotFound,
+    PaperError,
+    StoreFailed,
+    Unreachable,
+    in_the_way,
+)
 from ..formats.aside import read_aside
 from ..identifiers import Ids
 from ..job import telling
@@ -188,7 +195,7 @@ class _Harvest:
         return self.ladder.learn(held, paper) if held and goes_by_name(held) else held
 
     def _cannot_look_up(self, number: int, ids: Ids, outcome: PaperError) -> None:
-        if isinstance(outcome, NotConfigured):
+        if isinstance(outcome, NotConfigured) or in_the_way(outcome):
             raise outcome
         if isinstance(outcome, Unreachable) and self._comes_again(number, _LOOK_UP):
             return
@@ -338,6 +345,8 @@ class _Harvest:
         except (StoreFailed, NotConfigured):
             raise
         except PaperError as error:
+            if in_the_way(error):  # of all papers, until a person mends it; they stay pending
+                raise
             self.ledger.fail(number, _reason(error), str(error))
         except Exception as bug:
             log.exception("Number %s of %s failed", number, self.ledger.path.stem)
