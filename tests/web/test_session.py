@@ -211,7 +211,7 @@ def test_whoever_asks_for_more_than_we_wait_is_left_alone_at_once(heedful: Web, 
 
 @pytest.mark.parametrize("status", [403, 429])
 def test_a_site_that_never_names_a_time_gets_a_doubling_pause(mocked, clock, status) -> None:
-    web = Web(Settings(), [Rate("arxiv", ("arxiv",), 3.0, alone=True, penalty=60.0)])
+    web = Web(Settings(), [Rate("arxiv", ("arxiv",), 3.0, in_flight=1, penalty=60.0)])
     mocked.get("https://export.arxiv.org/pdf/1", status=status, body="Rate exceeded.")
     with pytest.raises(Unreachable) as caught:
         web.get("https://export.arxiv.org/pdf/1")

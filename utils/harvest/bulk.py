@@ -117,8 +117,8 @@ class _Harvest:
             return Lane(rung.via, work, threads=2, batch=batch, linger=_LINGER_S)
         if rung.via in _BY_PUBLISHER:
             return Lane(rung.via, work, threads=32, per_tag=_SAME_HOST)
-        alone = any(rate.alone for rate in rung.source.rates)
-        return Lane(rung.via, work, threads=1 if alone else _THREADS)
+        most = max(rate.in_flight for rate in rung.source.rates)
+        return Lane(rung.via, work, threads=min(most, _THREADS))
 
     # -- what the papers are -----------------------------------------------------------------
 

@@ -194,10 +194,9 @@ class Web:
         heeded = self.pace.heed(url, answer.headers)
         if answer.status not in WORTH_RETRYING | {403}:
             return 0.0
-        if pause := retry_after(answer.headers.get("Retry-After")):
-            self.pace.hold(url, pause)
-        elif answer.status in (403, 429):
-            pause = self.pace.penalise(url)
+        pause = retry_after(answer.headers.get("Retry-After"))
+        if pause or answer.status in (429, 503) or (answer.status == 403 and self.pace.wary(url)):
+            pause = self.pace.refused(url, pause)
         return max(pause, heeded)
 
     def _judged(self, hop: Hop, answer: Answer, errand: _Errand, pause: float) -> Answer:
