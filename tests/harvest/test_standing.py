@@ -38,6 +38,7 @@ def test_an_outage_says_since_when_until_when_what_was_said_and_who_waits() -> N
     for number in (1, 2, 3):
         outages.failed("publisher", "10.1000", said=f"summit.org answered 50{number}.")
         outages.owe(number, "publisher", "10.1000")
+    outages.failed("publisher", "10.1000", said="The next turn is 60 s away.", itself=False)
     outages.owe(4, "publisher", "10.2000")
     outages.forgive(3)
     [outage] = outages.now()

@@ -347,7 +347,9 @@ class _Harvest:
     def _note_outage(self, number: int, rung: Rung, climb: Climb) -> None:
         tag = "" if climb.service_down else _tag(rung, climb.paper)
         if all(attempt.outcome == "unreachable" for attempt in climb.attempts):
-            self.outages.failed(rung.via, tag, climb.stay_away_s, climb.attempts[-1].detail)
+            last = climb.attempts[-1]
+            told = (climb.stay_away_s, last.detail)
+            self.outages.failed(rung.via, tag, *told, itself=bool(last.status))
         else:
             self.outages.answered(rung.via, tag)
         if climb.attempts[-1].outcome == "unreachable":

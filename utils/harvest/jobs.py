@@ -42,6 +42,7 @@ _ENDS = {
     *("not_found", "could_not_tell", "bad_request", "no_identifier", "bug"),
 } - {"full_text"}
 _SINCE_S = 60.0  # a site that was out a moment ago is out
+_RENEWED_S = 60.0  # a report that is there already, at the most once in
 _MANY = 200_000  # papers that nobody asks for by mistake
 _LIMITED = "Only "  # how a note about a limit begins
 _ID = re.compile(r"[a-z0-9][a-z0-9-]{0,79}")
@@ -75,11 +76,12 @@ class Harvest:
         """Work until no paper is pending, then write the report; see `.bulk.run`."""
         with self.ledger.alone():
             self._go_on()
-            told = False
+            waited, again = False, 0.0
             for progress in run(self.ledger, self.ladder, prefer_pmc=self.prefer_pmc):
-                if progress.only_waits and not told:
+                if progress.only_waits and not waited and time.monotonic() >= again:
                     self.report()  # nobody need wait for the slowest site
-                    told = True
+                    again = time.monotonic() + _RENEWED_S
+                waited = progress.only_waits
                 yield progress
             self.report()  # still at work: whoever looks now does not miss the report
 

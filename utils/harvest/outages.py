@@ -87,15 +87,20 @@ class Outages:
             for key in {(via, ""), (via, tag)}:
                 self._sites.pop(key, None)
 
-    def failed(self, via: str, tag: str, told_s: float = 0.0, said: str = "") -> None:
-        """The site did not answer, or *told* us how long to stay away; what it *said*."""
+    def failed(
+        self, via: str, tag: str, told_s: float = 0.0, said: str = "", *, itself: bool = True
+    ) -> None:
+        """The site did not answer, or *told* us how long to stay away.
+
+        What was *said* is kept; not in place of what was, unless the site said it *itself*.
+        """
         with self._lock:
             site, now = self._sites.setdefault((via, tag), _Site()), self._clock.now()
             if site.failures < _FAILURES:
                 site.since = now
             site.failures = max(_FAILURES, site.failures) if told_s else site.failures + 1
             site.until = max(site.until, now + max(_PAUSE_S, told_s))
-            site.said = said or site.said
+            site.said = said if said and (itself or not site.said) else site.said
             if tag:  # a host was found, so the service that leads there answered
                 self._sites.pop((via, ""), None)
 

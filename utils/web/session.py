@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from .memory import Memory
     from .transport import Courier
 
+_BREATH_S = 1.0  # nothing leaves for a site that answers 503 and names no time
+
 Check = Callable[[Answer], object]
 Missed = Callable[[Unreachable], object]
 
@@ -195,8 +197,10 @@ class Web:
         if answer.status not in WORTH_RETRYING | {403}:
             return 0.0
         pause = retry_after(answer.headers.get("Retry-After"))
-        if pause or answer.status in (429, 503) or (answer.status == 403 and self.pace.wary(url)):
+        if pause or answer.status == 429 or (answer.status == 403 and self.pace.wary(url)):
             pause = self.pace.refused(url, pause)
+        elif answer.status == 503:  # it is out rather than tired of us: said soon to all who wait
+            self.pace.hold(url, _BREATH_S)
         return max(pause, heeded)
 
     def _judged(self, hop: Hop, answer: Answer, errand: _Errand, pause: float) -> Answer:
