@@ -77,7 +77,7 @@ class Rate:
     in_flight_with_key : int, optional
         The same when the key is set.
     penalty : float, optional
-        Seconds to stay away after a 403 or 429 that names no time; doubles while it goes on.
+        Seconds to stay away after a 403, 429 or 503 that names no time; doubles while it goes on.
     hosts : tuple of str, optional
         Further hosts, with everything below them, that count to this bucket.
     delay : str, optional
@@ -232,7 +232,7 @@ class Pace:
             return told or (row.held - now if rate.penalty else 0.0)
 
     def wary(self, url: str) -> bool:
-        """Whether a 403 of this site speaks of who asks, not of what was asked for."""
+        """Whether this site means who asks, not what was asked for, with a 403 or 503."""
         return bool(self._rate(url).penalty)
 
     @contextmanager

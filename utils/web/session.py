@@ -197,7 +197,8 @@ class Web:
         if answer.status not in WORTH_RETRYING | {403}:
             return 0.0
         pause = retry_after(answer.headers.get("Retry-After"))
-        if pause or answer.status == 429 or (answer.status == 403 and self.pace.wary(url)):
+        wary = answer.status in (403, 503) and self.pace.wary(url)
+        if pause or answer.status == 429 or wary:
             pause = self.pace.refused(url, pause)
         elif answer.status == 503:  # it is out rather than tired of us: said soon to all who wait
             self.pace.hold(url, _BREATH_S)
