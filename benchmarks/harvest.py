@@ -145,6 +145,7 @@ def _print_ours(run: Run, records: list[Record]) -> None:
     hosts = ", ".join(f"{host} {n}" for host, n in traffic.hosts.most_common())
     print(f"  requests: {hosts}; {traffic.hosts.total() / run.papers:.2f} a paper")
     print(f"  NCBI requests per paper: {traffic.ncbi / run.papers:.4f} (at most 0.05)")
+    print(f"  most under way at once: {dict(traffic.peaks.most_common())}")
     print(f"  beyond a limit: {dict(traffic.refused) or 0}")
     print(f"  {dict(run.score.outcomes)}; attainable {attainable(records)}")
     print(f"  false full texts: {len(run.score.false)} {' '.join(run.score.false)}")

@@ -38,10 +38,11 @@ _NCBI = {"eutils": "ncbi", "idconv": "ncbi"}
 
 @dataclass(frozen=True)
 class Traffic:
-    """What a visitor asked: requests by host, and how many were beyond a host's limit."""
+    """What a visitor asked: requests by host, how many too many, how many under way at once."""
 
     hosts: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
+    peaks: Counter[str] = field(default_factory=Counter)
 
     @property
     def ncbi(self) -> int:
@@ -110,7 +111,9 @@ class WorldProcess:
         traffic = Traffic()
         with self._record.open() as lines:
             for row in map(json.loads, lines):
-                traffic.hosts[row["host"]] += 1
+                host = row["host"]
+                traffic.hosts[host] += 1
+                traffic.peaks[host] = max(traffic.peaks[host], row["under_way"])
                 if row["refused"]:
                     traffic.refused[row["host"]] += 1
         return traffic

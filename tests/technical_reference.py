@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from utils.entrez.databases import Database
+    from utils.web import Rate
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -102,18 +103,23 @@ def rates() -> str:
 
     unique = {rate.bucket: rate for source in SOURCES for rate in source.rates}
     return _table(
-        ("host budget", "shared by", "seconds between requests", "with a key", "one at a time"),
+        ("host budget", "shared by", "seconds between requests", "with a key", "in flight"),
         (
             (
                 f"`{rate.bucket}`",
                 ", ".join(rate.services),
                 f"{rate.every:.2f}",
                 f"{rate.every_with_key:.2f}" if rate.every_with_key else "–",
-                "yes" if rate.alone else "–",
+                _in_flight(rate),
             )
             for rate in unique.values()
         ),
     )
+
+
+def _in_flight(rate: Rate) -> str:
+    with_key = rate.in_flight_with_key
+    return f"{rate.in_flight}, with a key {with_key}" if with_key else str(rate.in_flight)
 
 
 def verdicts() -> str:

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from utils.cli import harvest_screen, harvests
 from utils.cli.asked_for import asked_by
 from utils.errors import BadRequest
 from utils.harvest.progress import Progress
-from utils.job import Counts, Job
+from utils.job import Counts, Job, Wait
 
 ROOT = Path(__file__).resolve().parents[1]
 RIS = "TY  - JOUR\nDO  - 10.1000/c\nTI  - Cells\nER  - \n"
@@ -283,7 +284,7 @@ def test_when_nobody_can_be_reached_it_is_status_3(shell, world, words):
     status, out, err = shell("harvest", *words)
     assert status == 3
     if words == ["31452104"]:
-        assert "--retry could_not_tell" in out[-1]
+        assert "to ask again what could not be told: server.py harvest --job" in out[-1]
     assert out or err
 
 
@@ -399,6 +400,46 @@ def test_the_picture_tells_all():
     assert waiting == (
         "waiting: 120 for a site that is out, pmc_cloud 3,200, publisher 1,500, look up 200"
     )
+
+
+def test_the_picture_names_who_is_out_the_slowest_site_and_slow_reading():
+    at = "2026-11-20T14:05:00+00:00"
+    waits = [Wait(f"site{n}.org", 9 - n, at, at, f"site{n}.org answered 503.") for n in range(4)]
+    seen = harvest_screen.picture(
+        replace(BUSY, job=replace(BUSY.job, waits=tuple(waits)), unread=12), 200
+    ).plain.split("\n")
+    assert "site that is out" not in seen[3]  # they are named
+    assert [line.split()[0] for line in seen[4:7]] == ["site0.org", "site1.org", "site2.org"]
+    assert "9 papers wait for it (site0.org answered 503)" in seen[4]
+    assert seen[7] == "1 more site that papers wait for"
+    assert seen[8].startswith("reading is what takes the time: 12 texts came faster")
+    slow = replace(BUSY.job, waits=(Wait("r.jina.ai", 41, at),))
+    last = harvest_screen.picture(replace(BUSY, job=slow), 200).plain.split("\n")[-1]
+    assert last.startswith("41 papers still wait for r.jina.ai until about ")
+    assert last.endswith("; the report is there already")
+
+
+def test_an_outage_is_told_once_where_there_is_no_terminal(shell, world):
+    world.mood("down", "pmc_cloud")
+    status, _, err = shell("harvest", world.paper("pmc_cloud").pmid, world.paper("paywall").pmid)
+    assert status == 1
+    said = [line for line in err.splitlines() if "has been out since" in line]
+    assert len(said) == len(set(said))
+
+
+def test_the_same_command_says_that_it_asks_again_what_could_not_be_told(shell, world):
+    world.mood("down")
+    pmid = world.paper("pmc_cloud").pmid
+    status, out, _ = shell("harvest", pmid)
+    assert status == 3
+    assert any(
+        "to ask again what could not be told: server.py harvest --job" in line for line in out
+    )
+    world.calm()
+    time.sleep(61)
+    status, _, err = shell("harvest", pmid)
+    assert status == 0
+    assert "Asking again for 1 paper that nobody could tell of last time." in err
 
 
 def test_a_console_without_unicode_gets_a_bar_it_can_show():

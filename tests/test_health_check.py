@@ -3,6 +3,7 @@
 import json
 import shlex
 import sqlite3
+import time
 import tomllib
 from pathlib import Path
 
@@ -115,3 +116,14 @@ def test_a_dead_service_is_a_problem_of_its_own(library, world):
     checks = checks_of(library)
     assert checks["semantic_scholar"].state == "problem"
     assert checks["pubmed"].state == "ok"
+
+
+def test_a_site_that_struggled_of_late_is_named(library, settings):
+    def named() -> list[str]:
+        return [check.detail for check in library.doctor() if check.what == "pace"]
+
+    assert named() == []
+    for _ in range(2):
+        library.web.pace.refused(settings["doi_base_url"])
+        time.sleep(40)
+    assert named() == ["doi struggled of late: it is asked 4.0 times less often than it may"]

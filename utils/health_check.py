@@ -35,6 +35,7 @@ def examine(settings: Settings, web: Web, sources: Sequence[Source], shelf: Shel
         In the order a person would mend them.
     """
     checks = [*_system(), *_contact(settings), *_folders(settings), *_texts(shelf)]
+    checks += _slowed(web)
     if settings.papers_offline:
         return [*checks, Check("network", "warning", "PAPERS_OFFLINE is set; nobody was asked")]
     # One try each: a doctor who waits for a dead service is no help.
@@ -47,6 +48,13 @@ def examine(settings: Settings, web: Web, sources: Sequence[Source], shelf: Shel
     with ThreadPoolExecutor(len(services)) as pool:
         asked = list(pool.map(lambda source: _service(source, once), services.values()))
     return checks + summed_up(asked, once)
+
+
+def _slowed(web: Web) -> Iterator[Check]:
+    """Sites that are asked less often than they publish: they refused, or became slow."""
+    for name, times in web.pace.slowed().items():
+        detail = f"{name} struggled of late: it is asked {times:.1f} times less often than it may"
+        yield Check("pace", "warning", detail, "Nothing: it recovers by itself, within an hour.")
 
 
 def client_snippets(settings: Settings, root: Path) -> dict[str, str]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Literal
 
 from .paper import Attempt, Paper
+from .plain_text import one_line
 
 State = Literal["pending", "full_text", "abstract", "record", "failed"]
 # What a reviewer must know first, when several rungs failed for different reasons: a mistake of
@@ -108,6 +110,43 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
+class Wait:
+    """Papers of a running harvest that wait for one site: it is out, or all that remains is there.
+
+    Parameters
+    ----------
+    site : str
+        For people: where it is asked.
+    papers : int
+        How many wait for it.
+    until : str
+        When a site that is out is asked again; of any other, about when it is through.
+    since, said : str
+        Since when a site is out, and what it answered last; empty for one that is only slow.
+    """
+
+    site: str
+    papers: int
+    until: str
+    since: str = ""
+    said: str = ""
+
+    def __str__(self) -> str:
+        """In a sentence, with the hours of the clock on the wall."""
+        papers = f"{self.papers:,} paper{'s' * (self.papers != 1)}"
+        wait = "waits" if self.papers == 1 else "wait"
+        if not self.since:
+            return f"{papers} still {wait} for {self.site} until about {_hour(self.until)}"
+        head = f"{self.site} has been out since {_hour(self.since)}, is asked again at"
+        said = f" ({one_line(self.said)[:120].rstrip('. ')})" if self.said else ""
+        return f"{head} {_hour(self.until)}, and {papers} {wait} for it{said}"
+
+
+def _hour(at: str) -> str:
+    return datetime.fromisoformat(at).astimezone().strftime("%H:%M")
+
+
+@dataclass(frozen=True, slots=True)
 class Job:
     """A harvest, from the question to the counts.
 
@@ -125,6 +164,8 @@ class Job:
         How many of those named a paper a second time.
     begun_at, ended_at : str
         ISO 8601, UTC; ``ended_at`` is empty until no paper is pending.
+    waits : tuple of Wait
+        What papers wait for, as the process that works on the job said last.
     """
 
     job_id: str
@@ -137,6 +178,7 @@ class Job:
     ended_at: str = ""
     counts: Counts = field(default_factory=Counts)
     notes: tuple[str, ...] = ()
+    waits: tuple[Wait, ...] = ()
 
     def row(self) -> dict[str, Any]:
         """The counts, as the contract of ``harvest_papers`` words them."""

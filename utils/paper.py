@@ -256,6 +256,11 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
+def moment(seconds: float) -> str:
+    """An instant of `time.time`, written as `now` writes it."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+
+
 @dataclass(frozen=True, slots=True)
 class Attempt:
     """One rung of the ladder: whom we asked and what came of it.

@@ -103,7 +103,8 @@ class _Inquiry:
             return self.paper
         if self.trouble:
             msg = f"Could not find out what {self.wanted} is. {self.trouble.message}"
-            return Unreachable(msg, self.trouble.hint, **self.trouble.details)
+            told = {**self.trouble.details, "said": self.trouble.message}
+            return Unreachable(msg, self.trouble.hint, **told)
         msg = f"No paper {self.wanted} is known to {' or '.join(self.asked) or 'anybody'}."
         return NotFound(msg, "Check the identifier.")
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.harvests import done, ids_of, library_of
-from tests.world import World
+from tests.world import Record, World
 from utils import Library
 from utils.cli.harvest_screen import plan_text
 from utils.errors import NotConfigured, NotFound, Unreachable
@@ -156,3 +157,98 @@ def test_a_plan_in_words_says_the_same_as_in_json(far):
     assert all(host["host"] in text for host in row["hosts"])
     assert all(f"note: {note}" in text for note in row["notes"])
     assert " min" in text.split("time at polite rates: ")[1].splitlines()[0]
+
+
+# -- plan and truth --------------------------------------------------------------------------
+
+# What the stand-in worlds are made of: papers of each branch.
+OPEN = {"pmc_cloud": 60, "efetch_only": 30, "europepmc_only": 25, "pmc_manuscript": 10, "arxiv": 8}
+CLOSED = {
+    "paywall": 20,
+    "captcha": 6,
+    "login": 6,
+    "bot_check": 6,
+    "wrong_paper": 6,
+    "jina_only": 12,
+    "publisher_pdf": 25,
+    "publisher_picky": 8,
+    "publisher_multi_hop": 8,
+    "partial": 6,
+    "publisher_meta_refresh": 8,
+    "pmc_cloud": 4,
+}
+COPIES = {"unpaywall_pdf": 40, "unpaywall_html": 25, "publisher_html": 40, "abstract_only": 30}
+_PLANNED_AS = {
+    "eutils": "ncbi",
+    "idconv": "ncbi",
+    "jina_reader": "jina",
+    "arxiv_oai": "arxiv",
+    **dict.fromkeys(("meadow", "harbour", "summit", "repository"), "publishers"),
+}
+
+
+def made_of(world: World, mix: dict[str, int]) -> list[Record]:
+    return [
+        record
+        for branch, number in mix.items()
+        for record in [one for one in world.field if one.branch == branch][:number]
+    ]
+
+
+def by_doi(records: list[Record]) -> list[Entry]:
+    return [Entry(r.doi, Ids(doi=r.doi)) if r.doi else Entry(r.pmid, ids_of(r)) for r in records]
+
+
+def by_pmcid(records: list[Record]) -> list[Entry]:
+    return [Entry(r.pmcid, Ids(pmcid=r.pmcid)) if r.pmcid else by_doi([r])[0] for r in records]
+
+
+@pytest.mark.parametrize("remembered", [False, True], ids=["another shelf", "same shelf"])
+@pytest.mark.parametrize(
+    ("mix", "named"),
+    [(OPEN, by_pmcid), (CLOSED, by_doi), (COPIES, entries)],
+    ids=["open", "closed", "copies"],
+)
+def test_what_is_asked_of_every_host_is_within_the_plan(
+    far, large, tmp_path, mix, named, remembered
+):
+    records = made_of(large, mix)
+    plan = far.plan(named(records))
+    large.reset()
+    library = far if remembered else library_of(large, tmp_path / "another")
+    done(library.harvest(named(records)))
+    assert_within(plan, large)
+
+
+def test_what_a_query_asks_of_every_host_is_within_the_plan(tmp_path):
+    with World(field=200) as world:
+        library = library_of(world, tmp_path)
+        plan = library.plan(query="field[ti]")
+        world.reset()
+        done(library.harvest(query="field[ti]"))
+        assert_within(plan, world)
+
+
+def test_with_a_key_the_readers_search_is_planned_with_its_tokens(large, tmp_path):
+    library = library_of(large, tmp_path, jina_api_key="a-key")
+    records = made_of(large, CLOSED)
+    plan = library.plan(by_doi(records))
+    large.reset()
+    done(library.harvest(by_doi(records)))
+    assert_within(plan, large)
+    least, most = requests(plan)["jina_search"]
+    assert any(f"{least * 10_000:,} to {most * 10_000:,} tokens" in note for note in plan.notes)
+    assert any("tokens" in line for line in plan_text(plan).splitlines())
+
+
+def assert_within(plan: Plan, world: World) -> None:
+    asked: Counter[str] = Counter()
+    for request in world.requests:
+        asked[_PLANNED_AS.get(request.host, request.host)] += 1
+    planned = requests(plan)
+    beyond = {
+        host: (planned.get(host), asked[host])
+        for host in asked.keys() | planned.keys()
+        if not planned.get(host, (0, 0))[0] <= asked[host] <= planned.get(host, (0, 0))[1]
+    }
+    assert not beyond, (planned, dict(asked))

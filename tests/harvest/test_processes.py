@@ -85,6 +85,8 @@ def test_two_harvests_and_a_download_share_folder_and_pace(
     told = [process.communicate() for process in processes]
     assert [process.returncode for process in processes] == [0, 0, 0], told
     assert not strict.refused
+    assert 1 < strict.peaks["pmc_cloud"] <= 16
+    assert strict.peaks["eutils"] == 1
     papers = {record.pmid: record for record in first + second + third}
     library = library_of(strict, tmp_path)
     asked = len(strict.requests)

@@ -87,7 +87,8 @@ async def test_progress_only_ever_grows(client, library, world, monkeypatch):
     def look(self, job_id):
         now = stages.pop(0) if stages else {**counts, "pending": 0}
         state = "running" if stages else "done"
-        return {"job_id": job_id, "state": state, "counts": now, "eta_s": None, "report": ""}
+        rest = {"eta_s": None, "report": "", "waits": []}
+        return {"job_id": job_id, "state": state, "counts": now, **rest}
 
     monkeypatch.setattr(Harvests, "look", look)
     monkeypatch.setattr("utils.tools.harvests.time.monotonic", lambda: 0.0)

@@ -17,7 +17,7 @@ from utils.web import Pace, Rate
 from utils.web.pace import _transaction
 
 NCBI = RATE  # the real one: what it promises is promised here
-ARXIV = Rate("arxiv", ("arxiv",), 3.0, alone=True, penalty=60.0, hosts=("arxiv.org",))
+ARXIV = Rate("arxiv", ("arxiv",), 3.0, in_flight=1, penalty=60.0, hosts=("arxiv.org",))
 RATES = [NCBI, ARXIV, Rate("doi", ("doi",), 0.1)]
 EUTILS = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils/efetch.fcgi"
 IDCONV = "https://pmc.ncbi.nlm.nih.gov/tools/idconv/api/v1/articles/"
@@ -180,20 +180,24 @@ def test_a_clock_set_back_keeps_a_hold_as_long_as_it_was(pace: Pace, monkeypatch
 
 def test_penalties_double_while_the_site_keeps_refusing(pace: Pace) -> None:
     url = "https://export.arxiv.org/api/query"
-    assert pace.penalise(url) == 60
-    assert pace.penalise(url) == pytest.approx(60, abs=1)  # was under way when the first came
+    assert pace.refused(url) == 60
+    assert pace.refused(url) == pytest.approx(60, abs=1)  # was under way when the first came
     time.sleep(61)
-    assert pace.penalise(url) == 120
+    assert pace.refused(url) == 120
     time.sleep(121)
-    assert pace.penalise(url) == 240
+    assert pace.refused(url) == 240
     time.sleep(240 + 241)
-    assert pace.penalise(url) == 60
+    assert pace.refused(url) == 60
 
 
-def test_most_sites_have_no_penalty(pace: Pace, clock) -> None:
-    assert pace.penalise(DOI) == 0
+def test_most_sites_have_a_brief_pause_that_nobody_is_told_of(pace: Pace, clock) -> None:
+    assert pace.refused(DOI) == 0
     leave(pace, DOI)
-    assert clock.naps == []
+    assert sum(clock.naps) == pytest.approx(1, abs=0.1)
+    for _ in range(9):
+        pace.refused(DOI)
+        leave(pace, DOI)
+    assert max(clock.naps) == pytest.approx(30, abs=0.1)
 
 
 def test_where_only_one_may_ask_the_next_waits_for_the_answer(pace: Pace) -> None:

@@ -221,7 +221,7 @@ def test_whoever_asks_for_more_than_we_wait_is_left_alone_at_once(heedful: Web, 
 
 @pytest.mark.parametrize("status", [403, 429])
 def test_a_site_that_never_names_a_time_gets_a_doubling_pause(mocked, clock, status) -> None:
-    web = Web(Settings(), [Rate("arxiv", ("arxiv",), 3.0, alone=True, penalty=60.0)])
+    web = Web(Settings(), [Rate("arxiv", ("arxiv",), 3.0, in_flight=1, penalty=60.0)])
     mocked.get("https://export.arxiv.org/pdf/1", status=status, body="Rate exceeded.")
     with pytest.raises(Unreachable) as caught:
         web.get("https://export.arxiv.org/pdf/1")
@@ -251,3 +251,18 @@ def test_no_message_log_or_traceback_shows_a_key(mocked, caplog) -> None:
 def test_making_one_writes_nothing(tmp_path) -> None:
     Web(Settings(), [Rate("doi", ("doi",), 0.01)])
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("status", "held_s"), [(429, 1.0), (503, 1.0), (502, 0.0)])
+def test_after_a_refusal_that_names_no_time_nobody_follows_at_once(
+    mocked, monkeypatch, status, held_s
+) -> None:
+    web = Web(Settings(ncbi_max_retries=1), [Rate("doi", ("doi",), 0.01)])
+    mocked.get("https://doi.org/10.1/x", status=status)
+    with pytest.raises(Unreachable) as caught:
+        web.get("https://doi.org/10.1/x")
+    assert not caught.value.retry_after  # our guess, no word of the site
+    began = time.time()
+    with web.pace.turn("https://doi.org/10.1/y"):
+        assert time.time() - began == pytest.approx(held_s, abs=0.1)
+    assert bool(web.pace.slowed()) == (status == 429)

@@ -114,6 +114,14 @@ class World:
         """How many requests were too many for a limit, by host."""
         return Counter(request.host for request in self.requests if request.refused)
 
+    @property
+    def peaks(self) -> dict[str, int]:
+        """The most requests that were under way at once, by host."""
+        peaks: Counter[str] = Counter()
+        for request in self.requests:
+            peaks[request.host] = max(peaks[request.host], request.under_way)
+        return dict(peaks)
+
     def environment(self) -> dict[str, str]:
         """The settings that point Papershelf at this world."""
         urls = {f"{name.upper()}_BASE_URL": self.url(name) for name in SERVICES}
@@ -220,7 +228,7 @@ class World:
             call = replace(call, service=service, path=call.path.removeprefix(f"/{service}"))
             handler = SERVICES.get(service, _nowhere)
         host = site or service
-        reply = self._in_turn(host, call, partial(handler, call, self))
+        reply, under_way = self._in_turn(host, call, partial(handler, call, self))
         with self.lock:
             self._requests.append(
                 Request(
@@ -233,19 +241,24 @@ class World:
                     reply.status,
                     host,
                     reply.refused,
+                    under_way,
                 )
             )
         return reply
 
-    def _in_turn(self, host: str, call: Call, answer: Callable[[], Reply]) -> Reply:
-        """Refuse what is too much, take the time an answer takes, let a mood have its way."""
+    def _in_turn(self, host: str, call: Call, answer: Callable[[], Reply]) -> tuple[Reply, int]:
+        """Refuse what is too much, take the time an answer takes, let a mood have its way.
+
+        Beside the answer, how many were under way at the host when it was asked.
+        """
         gate = self.gate
         with self.lock:
             gate.under_way[host] += 1
+            under_way = gate.under_way[host]
             wait = gate.enter(host, call)
         try:
             dawdle(self.latency)
-            return refusal(call, wait) if wait else self._in_mood(call, answer)
+            return (refusal(call, wait) if wait else self._in_mood(call, answer)), under_way
         finally:
             with self.lock:
                 gate.under_way[host] -= 1

@@ -22,7 +22,8 @@ HTML, TEXT, PDF = "text/html; charset=utf-8", "text/plain; charset=utf-8", "appl
 class Request:
     """One request the world has seen; ``params`` holds query and form, the last value of each.
 
-    ``host`` tells publishers apart; ``refused`` says that it was one too many for the host's limit.
+    ``host`` tells publishers apart; ``refused`` says that it was one too many for the host's limit;
+    ``under_way`` is how many were under way at the host when it came, itself included.
     """
 
     at: float
@@ -34,6 +35,7 @@ class Request:
     status: int
     host: str = ""
     refused: bool = False
+    under_way: int = 0
 
 
 @dataclass(frozen=True)

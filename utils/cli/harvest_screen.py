@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ..harvest.jobs import Harvest
     from ..harvest.plan import Plan
     from ..harvest.progress import Progress
+    from ..job import Wait
 
 _EVERY_S = 10.0
 _NAMES = {
@@ -27,6 +28,7 @@ _NAMES = {
 }
 _BETWEEN = ("again",)  # no site: papers about to come back to one
 _WIDEST = 60
+_WAITS = 3  # sites that are named on the screen
 _COLOURS = {"full_text": "green", "abstract": "yellow", "record": "magenta", "failed": "red"}
 
 
@@ -44,7 +46,12 @@ def watch(harvest: Harvest, *, plain: bool = False) -> None:
 
 def _lines(harvest: Harvest) -> None:
     shown = time.monotonic()
+    told: set[tuple[str, str]] = set()
     for progress in harvest:
+        for wait in progress.job.waits:
+            if (wait.site, wait.since) not in told:
+                told.add((wait.site, wait.since))
+                note(f"{_wait(wait)}.")
         if time.monotonic() - shown >= _EVERY_S:
             shown = time.monotonic()
             counts = progress.job.counts
@@ -87,16 +94,33 @@ def picture(progress: Progress, width: int, encoding: str = "utf-8") -> Text:
     share = f"{done / counts.requested:.0%}  " if counts.requested else ""
     head = Text(f"{share}{done:,} of {counts.requested:,}{_eta(progress)}")
     lines = [bar, head, told, Text(_waiting(progress), style="dim")]
+    lines += [Text(told, style="dim") for told in _standing(progress)]
     for line in lines:
         line.truncate(width, overflow="ellipsis" if unicode else "crop")  # wrapping would smear
     return Text("\n").join(lines)
+
+
+def _standing(progress: Progress) -> list[str]:
+    """What somebody who wonders why it takes so long has to know."""
+    waits = progress.job.waits
+    told = [_wait(wait) for wait in waits[:_WAITS]]
+    if (more := len(waits) - _WAITS) > 0:
+        told.append(f"{counted(more, 'more site')} that papers wait for")
+    if progress.unread:
+        texts = counted(progress.unread, "text")
+        told.append(f"reading is what takes the time: {texts} came faster than they can be read")
+    return told
+
+
+def _wait(wait: Wait) -> str:
+    return str(wait) if wait.since else f"{wait}; the report is there already"
 
 
 def _waiting(progress: Progress) -> str:
     """Where papers wait, the longest queue first."""
     sites = sorted((progress.waiting or {}).items(), key=lambda site: -site[1])
     parts = [f"{name} {size:,}" for name, size in sites if name not in _BETWEEN]
-    if progress.later:
+    if progress.later and not progress.job.waits:
         parts.insert(0, f"{progress.later:,} for a site that is out")
     return f"waiting: {', '.join(parts)}" if parts else ""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -72,6 +73,8 @@ def _harvest(args: argparse.Namespace, library: Library) -> int:
     harvest = library.harvest_lock(lock) if lock else _meant(args, library)
     if args.retry:
         note(f"{counted(harvest.retry(args.retry), 'paper')} to be tried again.")
+    elif again := harvest.go_on():
+        note(f"Asking again for {counted(again, 'paper')} that nobody could tell of last time.")
     for handed in library.take_in():
         note(f"inbox: {handed.file} {handed.outcome}: {handed.detail}")
     note(_opening(harvest.job()))
@@ -250,13 +253,15 @@ def _open(page: Path) -> None:
 
 
 def _row(job: Job, harvest: Harvest | None = None) -> dict[str, Any]:
+    state = _state(job, harvest)
     return {
         "job_id": job.job_id,
         "title": job.title,
-        "state": _state(job, harvest),
+        "state": state,
         "counts": job.row(),
         "begun_at": job.begun_at,
         "ended_at": job.ended_at,
+        "waits": [asdict(wait) for wait in job.waits] if state == "running" else [],
     }
 
 
@@ -295,12 +300,13 @@ def _show(harvest: Harvest, as_json: bool, *, advise: bool = True, **more: Any) 
         say(f"  {aside}")
     for reason, number in reasons.most_common():
         say(f"  {number:>7,}  {one_line(reason).replace('_', ' ')}")
+    for wait in job.waits if row["state"] == "running" else ():
+        say(f"  {wait}")
     for sentence in (*job.notes, *more.get("differences", ())):
         say(f"  {sentence}")
     say(f"  report: {page}" if page.exists() else f"  report: server.py report {job.job_id}")
     if advise and _COULD_NOT_TELL & reasons.keys() and not job.counts.pending:
-        again = ",".join(sorted(_COULD_NOT_TELL & reasons.keys()))
-        say(f"  try those again later: server.py harvest --job {job.job_id} --retry {again}")
+        say(f"  to ask again what could not be told: server.py harvest --job {job.job_id}")
     if "differences_file" in more:
         say(f"  differences: {more['differences_file']}")
 

@@ -36,8 +36,10 @@ from ..store import body_of, goes_by_name
 from ..store.ledger import Ledger
 from ..versions import OTHER_VERSION, meant, serves
 from .lanes import Lane, Lanes
-from .outages import Outages
-from .progress import Pace, Progress
+from .outages import BY_PUBLISHER, Outages
+from .progress import Progress
+from .reading import Reading
+from .standing import Standing
 
 log = logging.getLogger(__name__)
 
@@ -45,11 +47,6 @@ _LOOK_UP, _AGAIN = "look up", "again"
 _AT_ONCE = 200  # what NCBI takes in one request
 _LINGER_S = 10.0  # a batch of JATS waits so long for others: NCBI counts requests
 _THREADS = 8  # for most sites: sixteen requests a second, each under way for a fifth of one
-_BY_PUBLISHER = {
-    "unpaywall",
-    "openalex",
-    "publisher",
-}  # these lead to many hosts, told apart by the DOI
 _SAME_HOST = 4  # papers of one publisher under way: its host is asked once a second
 _NO_ANSWER = {Unreachable.outcome, "saved"}  # saved by a run that did not live to say where
 _LATER_S = (30.0, 120.0)  # after what time papers come back to a site that was out
@@ -70,14 +67,16 @@ def run(ledger: Ledger, ladder: Ladder, *, prefer_pmc: bool = True) -> Iterator[
         The disk is full or broken; what is pending stays pending.
     """
     ladder.web.settings.require_email("NCBI")
-    ladder = replace(ladder, read=read_aside)
+    reading = Reading(read_aside)
+    ladder = replace(ladder, read=reading)
     harvest = _Harvest(ledger, ladder, ladder.rungs_for(prefer_pmc=prefer_pmc))
     harvest.start()
     try:
         while harvest.lanes.wait(0.5):
-            yield harvest.progress()
+            yield replace(harvest.standing.now(), unread=reading.behind())
     finally:
         harvest.stop()
+    ledger.waiting(())
     if not ledger.job().counts.pending:
         ledger.ended()
     yield Progress(ledger.job())
@@ -95,17 +94,17 @@ class _Harvest:
         self.lanes = Lanes([self._first_lane(), again, *map(self._lane, rungs)])
         # The versions meant by what was asked, where it is not the published one.
         self._wants: dict[int, Version] = {}
-        # Only papers that met a site that was out: which rungs they owe, whether they asked one of
-        # these themselves, and how often they came back.
-        self._owed: dict[int, set[str]] = {}
+        # Only papers that met a site that was out: whether they asked one of these themselves, and
+        # how often they came back.
         self._in_vain: set[int] = set()
         self._came: dict[int, int] = {}
         self._lock = threading.Lock()
         self._stopped = threading.Event()
-        self._pace = Pace()
+        self.standing = Standing(ledger, self.lanes, self.outages, rungs, ladder.web)
 
     def start(self) -> None:
         """Queue what is pending, and begin."""
+        self.ledger.waiting(())
         for number in self.ledger.pending():
             self.lanes.put(_LOOK_UP, number)
         self.lanes.start()
@@ -122,10 +121,10 @@ class _Harvest:
         work, batch = partial(self._climb, rung), rung.route.batch
         if batch > 1:
             return Lane(rung.via, work, threads=2, batch=batch, linger=_LINGER_S)
-        if rung.via in _BY_PUBLISHER:
+        if rung.via in BY_PUBLISHER:
             return Lane(rung.via, work, threads=32, per_tag=_SAME_HOST)
-        alone = any(rate.alone for rate in rung.source.rates)
-        return Lane(rung.via, work, threads=1 if alone else _THREADS)
+        most = max(rate.in_flight for rate in rung.source.rates)
+        return Lane(rung.via, work, threads=min(most, _THREADS))
 
     # -- what the papers are -----------------------------------------------------------------
 
@@ -134,6 +133,7 @@ class _Harvest:
         known: dict[int, Paper] = {}
         wanted: dict[Ids, list[int]] = {}
         for number, (ids, asked, round_) in self.ledger.wanted(numbers).items():
+            self.outages.forgive(number)
             with self._costing_only(number):
                 self._hear_wish(number, asked)
                 paper = self.ledger.paper(number)
@@ -164,6 +164,8 @@ class _Harvest:
             return news
         self.ledger.begin([n for same in wanted.values() for n in same], _LOOK_UP)
         found = look_up(list(wanted), self.ladder.web, self.ladder.sources)
+        if any(not isinstance(outcome, Unreachable) for outcome in found.values()):
+            self.outages.answered(_LOOK_UP, "")
         for ids, same in wanted.items():
             for number in same:
                 outcome = found[ids]
@@ -197,7 +199,10 @@ class _Harvest:
     def _cannot_look_up(self, number: int, ids: Ids, outcome: PaperError) -> None:
         if isinstance(outcome, NotConfigured) or in_the_way(outcome):
             raise outcome
-        if isinstance(outcome, Unreachable) and self._comes_again(number, _LOOK_UP):
+        if isinstance(outcome, Unreachable) and (pause_s := self._comes_again(number, _LOOK_UP)):
+            said = str(outcome.details.get("said", outcome.message))
+            self.outages.owe(number, _LOOK_UP, "")
+            self.outages.failed(_LOOK_UP, "", pause_s, said)
             return
         if by_name := self.ladder.held(ids, self._wish(number)):
             if self.ledger.know(number, by_name.paper) is None:
@@ -227,7 +232,7 @@ class _Harvest:
         # Of several candidates on one rung the last counts: the text, or what is still owed to us.
         last = {attempt.source: attempt.outcome for attempt in attempts}
         answered = {source for source, outcome in last.items() if outcome not in _NO_ANSWER}
-        owed = self._owed.get(number, set())
+        owed = self.outages.owed(number)
         waits, hopeful = [], False
         for rung in for_version(self._wish(number), paper, self.rungs):
             if rung.via in answered or self.ladder.closed(rung, paper):
@@ -240,44 +245,40 @@ class _Harvest:
             if rung.via not in owed and not away_s:
                 self.lanes.put(rung.via, number, tag)
                 return
-            owed = self._owe(number, rung)
+            owed = self.outages.owe(number, rung.via, tag)
             if not self.outages.too_long(rung.via, tag):
                 waits.append(away_s)
                 hopeful = hopeful or self.outages.hopeful(rung.via, tag)
         if not (waits and self._comes_again(number, _AGAIN, max(waits), hopeful=hopeful)):
             self._settle(number, paper)
 
-    def _owe(self, number: int, rung: Rung) -> set[str]:
-        """Remember that a site could not be asked for a paper; all such sites."""
-        with self._lock:
-            owed = self._owed.setdefault(number, set())
-            owed.add(rung.via)
-            return owed
-
     def _comes_again(
         self, number: int, lane: str, away_s: float = 0.0, *, hopeful: bool = False
-    ) -> bool:
-        """Have a paper come back later to sites that were out; False when it came often enough.
+    ) -> float:
+        """Have a paper come back later to sites that were out, and in how many seconds.
+
+        0 when it came often enough.
 
         While there is hope, to wait for what another paper finds there does not count.
         """
         if self.ladder.web.settings.papers_offline:
-            return False
+            return 0.0
         pause_s = 1.0
         with self._lock:
             came = self._came.get(number, 0)
             if not hopeful or number in self._in_vain:
                 if came == len(_LATER_S):
-                    return False
+                    return 0.0
                 self._came[number], pause_s = came + 1, _LATER_S[came]
-        self.lanes.put(lane, number, after=max(pause_s, away_s))
-        return True
+        pause_s = max(pause_s, away_s)
+        self.lanes.put(lane, number, after=pause_s)
+        return pause_s
 
     def _return(self, numbers: Sequence[int]) -> None:
         """Papers come back to the sites that were out."""
         for number in numbers:
+            self.outages.forgive(number)
             with self._lock:
-                self._owed.pop(number, None)
                 self._in_vain.discard(number)
             with self._costing_only(number):
                 self._advance(number)
@@ -291,8 +292,8 @@ class _Harvest:
         if self.outages.may_ask(rung.via, _tag(rung, papers[numbers[0]])):
             self._ask(rung, lacking)
             return
-        for number in lacking:
-            self._owe(number, rung)
+        for number, paper in lacking.items():
+            self.outages.owe(number, rung.via, _tag(rung, paper))
             with self._costing_only(number):
                 self._advance(number)
 
@@ -355,11 +356,13 @@ class _Harvest:
     def _note_outage(self, number: int, rung: Rung, climb: Climb) -> None:
         tag = "" if climb.service_down else _tag(rung, climb.paper)
         if all(attempt.outcome == "unreachable" for attempt in climb.attempts):
-            self.outages.failed(rung.via, tag, climb.stay_away_s)
+            last = climb.attempts[-1]
+            told = (climb.stay_away_s, last.detail)
+            self.outages.failed(rung.via, tag, *told, itself=bool(last.status))
         else:
             self.outages.answered(rung.via, tag)
         if climb.attempts[-1].outcome == "unreachable":
-            self._owe(number, rung)
+            self.outages.owe(number, rung.via, _tag(rung, climb.paper))
             with self._lock:
                 self._in_vain.add(number)
 
@@ -367,6 +370,7 @@ class _Harvest:
 
     def _settle(self, number: int, paper: Paper) -> None:
         """All rungs were tried: the abstract it is."""
+        self.outages.forgive(number)
         story = self._story(number, paper)
         # So that `--retry unreachable` finds them.
         self.ledger.tried(number, [a for a in story if a.detail == _PASSED_OVER])
@@ -389,6 +393,7 @@ class _Harvest:
             why = telling(stored.attempts)
             reason = why.outcome if why else "not_offered"
             detail = why.detail if why else "On the shelf already, without its text."
+        self.outages.forgive(number)
         sha256 = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
         self.ledger.end(number, stored, sha256, reason, detail)
 
@@ -418,13 +423,6 @@ class _Harvest:
                 tried.append(Attempt(rung.via, outcome, reason or _PASSED_OVER))
         return tried
 
-    # -- how far it is -----------------------------------------------------------------------
-
-    def progress(self) -> Progress:
-        """The counts, and how long the rest will take."""
-        lanes = self.lanes
-        return self._pace.progress(self.ledger.job(), lanes.done(), lanes.waiting(), lanes.later())
-
 
 def _as_known(paper: Paper, stored: StoredPaper) -> Paper:
     """*paper* with the names that the shelf knows besides: of a preprint, the server's."""
@@ -433,7 +431,7 @@ def _as_known(paper: Paper, stored: StoredPaper) -> Paper:
 
 def _tag(rung: Rung, paper: Paper) -> str:
     """What tells the hosts behind a rung apart before anybody was asked: the DOI's registrant."""
-    return paper.ids.doi.partition("/")[0] if rung.via in _BY_PUBLISHER else ""
+    return paper.ids.doi.partition("/")[0] if rung.via in BY_PUBLISHER else ""
 
 
 def _reason(error: PaperError) -> str:

@@ -11,9 +11,10 @@ import hashlib
 import json
 import logging
 import re
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import get_args
@@ -24,7 +25,7 @@ from ..job import Job
 from ..ladder import Ladder
 from ..lists.duplicates import merged
 from ..lists.pasted import Entry
-from ..paper import Verdict, now
+from ..paper import Verdict, moment, now
 from ..pubmed_search import every_pmid
 from ..pubmed_slices import Sweep
 from ..sources import Query
@@ -40,6 +41,8 @@ _ENDS = {
     *("failed", "abstract", "record", *get_args(Verdict), "unreachable", "not_offered", "embargo"),
     *("not_found", "could_not_tell", "bad_request", "no_identifier", "bug"),
 } - {"full_text"}
+_SINCE_S = 60.0  # a site that was out a moment ago is out
+_RENEWED_S = 60.0  # a report that is there already, at the most once in
 _MANY = 200_000  # papers that nobody asks for by mistake
 _LIMITED = "Only "  # how a note about a limit begins
 _ID = re.compile(r"[a-z0-9][a-z0-9-]{0,79}")
@@ -72,12 +75,38 @@ class Harvest:
     def __iter__(self) -> Iterator[Progress]:
         """Work until no paper is pending, then write the report; see `.bulk.run`."""
         with self.ledger.alone():
-            yield from run(self.ledger, self.ladder, prefer_pmc=self.prefer_pmc)
+            self._go_on()
+            waited, again = False, 0.0
+            for progress in run(self.ledger, self.ladder, prefer_pmc=self.prefer_pmc):
+                if progress.only_waits and not waited and time.monotonic() >= again:
+                    self.report()  # nobody need wait for the slowest site
+                    again = time.monotonic() + _RENEWED_S
+                waited = progress.only_waits
+                yield progress
             self.report()  # still at work: whoever looks now does not miss the report
 
     def job(self) -> Job:
         """The job with its counts of this moment."""
         return self.ledger.job()
+
+    def go_on(self) -> int:
+        """Open papers again of which nobody could tell whether there is a text; how many.
+
+        Those that ended so more than a minute ago: going through a harvest begins with them. Sites
+        that did answer are not asked again for them.
+
+        Raises
+        ------
+        BadRequest
+            Another process works on the job.
+        """
+        with self.ledger.alone():
+            return self._go_on()
+
+    def _go_on(self) -> int:
+        if self.ladder.web.settings.papers_offline:
+            return 0
+        return self.ledger.go_on(moment(time.time() - _SINCE_S))
 
     def retry(self, which: str) -> int:
         """Open papers again that ended so (``failed``, ``abstract``, ``record``, or an outcome).
@@ -102,7 +131,11 @@ class Harvest:
 
         shelf = self.ladder.shelf.folder
         write_references(lambda: of_rows(self.ledger.rows(), shelf), self.folder)
-        return write_report(self.job(), self.ledger.rows, self.folder)
+        job = self.job()
+        if self.ledger.running():
+            told = [f"{wait}. This page is renewed then." for wait in job.waits]
+            job = replace(job, notes=(*told, *job.notes))
+        return write_report(job, self.ledger.rows, self.folder)
 
 
 def harvest(

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import threading
+import time
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..steady_clock import SteadyClock
+
+BY_PUBLISHER = frozenset({"unpaywall", "openalex", "publisher"})
+"""Rungs that lead to many hosts, told apart by the DOI."""
 
 _FAILURES = 3  # in a row: one may be the paper's, three are the site's
 _PAUSE_S = 30.0
@@ -19,10 +24,22 @@ class _Site:
     since: float = 0.0
     until: float = 0.0
     trials: int = 0
+    said: str = ""
+
+
+class Outage(NamedTuple):
+    """A site that is out: times in seconds of `time.time`, and how many papers wait for it."""
+
+    via: str
+    tag: str
+    since: float
+    again: float
+    said: str
+    papers: int
 
 
 class Outages:
-    """What a run has learnt of sites that do not answer.
+    """What a run has learnt of sites that do not answer, and which papers wait for them.
 
     A service may lead to many hosts, told apart by a tag. It is out for a tag when that host is, or
     when the service itself is, which has the empty tag.
@@ -31,6 +48,7 @@ class Outages:
     def __init__(self) -> None:
         self._sites: dict[tuple[str, str], _Site] = {}
         self._clock = SteadyClock()
+        self._owed: dict[int, dict[str, str]] = {}  # by paper: the rungs it owes, with their tags
         self._lock = threading.Lock()
 
     def away_s(self, via: str, tag: str) -> float:
@@ -69,16 +87,54 @@ class Outages:
             for key in {(via, ""), (via, tag)}:
                 self._sites.pop(key, None)
 
-    def failed(self, via: str, tag: str, told_s: float = 0.0) -> None:
-        """The site did not answer, or *told* us how long to stay away."""
+    def failed(
+        self, via: str, tag: str, told_s: float = 0.0, said: str = "", *, itself: bool = True
+    ) -> None:
+        """The site did not answer, or *told* us how long to stay away.
+
+        What was *said* is kept; not in place of what was, unless the site said it *itself*.
+        """
         with self._lock:
             site, now = self._sites.setdefault((via, tag), _Site()), self._clock.now()
             if site.failures < _FAILURES:
                 site.since = now
             site.failures = max(_FAILURES, site.failures) if told_s else site.failures + 1
             site.until = max(site.until, now + max(_PAUSE_S, told_s))
+            site.said = said if said and (itself or not site.said) else site.said
             if tag:  # a host was found, so the service that leads there answered
                 self._sites.pop((via, ""), None)
+
+    def owe(self, number: int, via: str, tag: str) -> set[str]:
+        """Remember that a site could not be asked for a paper; all such sites."""
+        with self._lock:
+            owed = self._owed.setdefault(number, {})
+            owed[via] = tag
+            return set(owed)
+
+    def owed(self, number: int) -> set[str]:
+        """Which sites could not be asked for a paper."""
+        with self._lock:
+            return set(self._owed.get(number, ()))
+
+    def forgive(self, number: int) -> None:
+        """A paper has ended, or is about to ask all of them again."""
+        with self._lock:
+            self._owed.pop(number, None)
+
+    def now(self) -> list[Outage]:
+        """The sites that are out, those first for which most papers wait."""
+        with self._lock:
+            lag = time.time() - self._clock.now()
+            found = [
+                Outage(via, tag, site.since + lag, site.until + lag, site.said, papers)
+                for (via, tag), site in self._sites.items()
+                if site.failures >= _FAILURES and (papers := self._waiting(via, tag))
+            ]
+        return sorted(found, key=lambda outage: -outage.papers)
+
+    def _waiting(self, via: str, tag: str) -> int:
+        """How many papers owe this site a question."""
+        return sum(via in owed and tag in ("", owed[via]) for owed in self._owed.values())
 
     def _out(self, via: str, tag: str) -> list[_Site]:
         """What is out: the service, the host, both, or nothing."""

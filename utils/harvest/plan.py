@@ -2,8 +2,9 @@
 
 A query is counted under PubMed's own filters; of a list, a sample is looked up. From there on it
 is arithmetic with the sites' published limits and with shares that nobody knows beforehand: how
-much of PMC the Cloud Service has, how many pages publishers show to programs. Each is a pair, of a
-list where it goes well and of one where it goes badly, and so is everything that follows from it.
+much of PMC the Cloud Service has, how many pages publishers show to programs, through how many
+redirects. Each is a pair, of a list where it goes well and of one where it goes badly, and so is
+everything that follows from it.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
+from itertools import combinations
 from typing import Any
 
 from ..errors import NotFound, Unreachable
@@ -28,9 +30,14 @@ _SAMPLE = 200  # what NCBI takes in one request
 _IN_PMC, _FREE, _ABSTRACT = "pubmed pmc[sb]", "free full text[sb]", "hasabstract"
 _SHELF_BYTES = {"full_text": 150_000, "abstract": 6_000}  # text, raw bytes and record
 _TAKES_PART = 20  # articles in one request to db=pmc
+_LINGER_S = 10.0  # a smaller request does not wait longer for others
+_CLOUD_S = 1 / 16  # between two requests to it
 _CLOUD_ASKS = (1, 3)  # for a paper the Cloud Service lacks; for one it has: list, record, text
-_PAGES = 1.3  # requests to a publisher for a paper: redirects, PDFs, once more with plain headers
-_PUBLISHERS = "publishers"
+_DOIS, _NAMES = 50, 25  # in one search of PubMed, of Europe PMC
+_HITS = 9_000  # in a slice of a long query; each takes about three requests
+_SEARCH_TOKENS = 10_000  # at the least, what Jina takes for one search
+_BY_DOI = {"unpaywall", "openalex", "publisher", "jina"}
+_PUBLISHERS, _SEARCH = "publishers", "jina_search"
 _PUBLISHER_S = 1.0  # between two requests to one host, unless it asks for more
 
 
@@ -44,17 +51,72 @@ class _Shares:
     cloud: float  # of what is in PMC: open access and author manuscripts (facts of August 2026)
     efetch: float  # of what the cloud lacks
     europepmc: float  # of what NCBI does not give
+    manuscript: float  # of what PMC gives: accepted manuscripts, and the published text is sought
+    preprints: float  # of what PMC lacks, at arXiv: of a query, nobody knows
     doi: float  # of what PMC lacks: without a DOI nobody else can be asked
     open_copy: float  # of the copies said to be free
     unsaid: float  # of papers of a list outside PMC: a free copy that only Unpaywall knows of
+    published: float  # of the copies: with an accepted manuscript, the published text is sought
     publisher: float  # of the pages behind DOIs
+    asks: float  # requests for a page or a copy: redirects, PDFs, once more with plain headers
     reader: float  # of the pages that publishers do not show us
+    unlicensed: float  # of papers sought outside PMC: Crossref is asked for their texts' terms
+    unknown: float  # of a list, papers that PubMed does not know, when nobody was looked up
     largest: float  # of the publishers' papers, how many are at one host, when nobody knows
     arxiv: float  # requests to arXiv for a preprint: page, PDF
+    full: bool  # whether requests for many papers are full ones, and none is asked for twice
 
 
-_WELL = _Shares(0.85, 0.6, 0.9, 0.8, 0.9, 0.35, 0.75, 0.25, 0.1, 1)
-_BADLY = _Shares(0.6, 0.4, 0.3, 1.0, 0.4, 0.0, 0.1, 0.0, 0.35, 2)
+_WELL = _Shares(
+    cloud=0.95,
+    efetch=0.6,
+    europepmc=0.9,
+    manuscript=0.0,
+    preprints=0.0,
+    doi=0.8,
+    open_copy=0.9,
+    unsaid=0.7,
+    published=0.9,
+    publisher=0.75,
+    asks=1.0,
+    reader=0.25,
+    unlicensed=0.0,
+    unknown=0.0,
+    largest=0.1,
+    arxiv=1,
+    full=True,
+)
+_BADLY = _Shares(
+    cloud=0.5,
+    efetch=0.4,
+    europepmc=0.3,
+    manuscript=0.15,
+    preprints=0.08,
+    doi=1.0,
+    open_copy=0.4,
+    unsaid=0.0,
+    published=0.0,
+    publisher=0.1,
+    asks=2.5,
+    reader=0.0,
+    unlicensed=1.0,
+    unknown=0.1,
+    largest=0.35,
+    arxiv=2,
+    full=False,
+)
+# What is good for one site is work for another: PMC, the copies and pages behind DOIs, and the
+# manners of sites are well or bad each for itself, and a site is planned for the range over all.
+_SIDES = (
+    ("cloud", "efetch", "europepmc", "manuscript"),
+    ("preprints", "doi", "open_copy", "unsaid", "published", "publisher", "reader"),
+    ("asks", "unlicensed", "unknown", "largest", "arxiv", "full"),
+)
+_CASES = [
+    replace(_WELL, **{name: getattr(_BADLY, name) for side in bad for name in side})
+    for number in range(len(_SIDES) + 1)
+    for bad in combinations(_SIDES, number)
+]
 
 Pair = tuple[int, int]
 
@@ -105,6 +167,10 @@ class _Known:
     preprints: int = 0  # at arXiv; of a query, nobody knows
     doi: float = 0.0  # of the papers outside PMC, the share that has one; 0 when nobody knows
     largest: float = 0.0  # of those, the share of the largest publisher
+    hits: int = 0  # of a query
+    named: Mapping[str, int] = field(default_factory=dict)  # of a list, papers by kind of name
+    looked_up: int = 0  # of a list, for this plan: their records are remembered for a day
+    unknown: float | None = None  # of these, the share that PubMed does not know
 
 
 def of_query(query: Query, ladder: Ladder, *, most: int = 0) -> Plan:
@@ -129,7 +195,8 @@ def of_query(query: Query, ladder: Ladder, *, most: int = 0) -> Plan:
     notes = ["What is on the shelf already is not subtracted."]
     if papers < total:
         notes.append(f"{papers:,} of {total:,} hits, shares taken from all of them.")
-    return _plan(ladder, _Known(papers, in_pmc, max(free, in_pmc), told), 0, notes)
+    known = _Known(papers, in_pmc, max(free, in_pmc), told, hits=total)
+    return _plan(ladder, known, 0, notes)
 
 
 def of_list(entries: Sequence[Entry], ladder: Ladder) -> Plan:
@@ -168,7 +235,18 @@ def of_list(entries: Sequence[Entry], ladder: Ladder) -> Plan:
             [paper.ids.arxiv for paper in papers],
         )
     )
-    known = _Known(len(missing), in_pmc, in_pmc, told, True, preprints, *_dois(papers))
+    known = _Known(
+        len(missing),
+        in_pmc,
+        in_pmc,
+        told,
+        True,
+        preprints,
+        *_dois(papers),
+        named=_names(missing),
+        looked_up=len(found),
+        unknown=sum(paper.recorded_by != "pubmed" for paper in papers) / max(1, len(papers)),
+    )
     return _plan(ladder, known, len(entries) - nameless - len(missing), notes)
 
 
@@ -188,29 +266,48 @@ def _dois(papers: Sequence[Paper]) -> tuple[float, float]:
     return named / len(dois), max(publishers.values()) / named
 
 
+def _names(entries: Sequence[Entry]) -> dict[str, int]:
+    """How many papers of a list are asked about by each kind of name."""
+    ids = [entry.ids for entry in entries]
+    return {
+        "pmid": sum(bool(one.pmid or one.pmcid) for one in ids),
+        "pmcid": sum(bool(one.pmcid) for one in ids),
+        "doi": sum(bool(one.doi) and not (one.pmid or one.pmcid) for one in ids),
+        "arxiv": sum(bool(one.arxiv) for one in ids),
+    }
+
+
 def _plan(ladder: Ladder, known: _Known, held: int, notes: Sequence[str]) -> Plan:
-    ways = [_way(known, shares, set(ladder.order)) for shares in (_WELL, _BADLY)]
+    has_key = bool(ladder.web.settings.key("jina_api_key"))
+    order = set(ladder.order) | ({_SEARCH} if has_key and "jina" in ladder.order else set())
+    ways = [_way(known, shares, order) for shares in _CASES]
     every = {rate.bucket: seconds for rate, seconds in ladder.web.pace.spacing()}
     hosts = []
     for site in ways[0].requests:
-        asked = sorted(math.ceil(way.requests[site]) for way in ways)
-        times = sorted(way.requests[site] * every.get(site, way.publisher_s) for way in ways)
-        if asked[1]:
-            hosts.append(AtHost(site, (asked[0], asked[1]), (times[0], times[1])))
+        asked = [way.requests[site] for way in ways]
+        times = [way.requests[site] * every.get(site, way.publisher_s) for way in ways]
+        if max(asked):
+            pair = (math.floor(min(asked)), math.ceil(max(asked)))
+            hosts.append(AtHost(site, pair, (min(times), max(times))))
     hosts.sort(key=lambda host: -host.seconds[1])
-    texts = sorted(round(way.texts) for way in ways)
-    counts = (known.papers, held, known.in_pmc, known.free, known.told)
+    texts = [round(way.texts) for way in ways]
+    most = max(texts)
     return Plan(
-        *counts,
-        full_text=(texts[0], texts[1]),
+        *(known.papers, held, known.in_pmc, known.free, known.told),
+        full_text=(min(texts), most),
         hosts=tuple(hosts),
         seconds=(
             max((host.seconds[0] for host in hosts), default=0.0),
             max((host.seconds[1] for host in hosts), default=0.0),
         ),
-        size=known.papers * _SHELF_BYTES["abstract"] + texts[1] * _SHELF_BYTES["full_text"],
-        notes=tuple(notes),
+        size=known.papers * _SHELF_BYTES["abstract"] + most * _SHELF_BYTES["full_text"],
+        notes=(*notes, *map(_cost, (host for host in hosts if host.host == _SEARCH))),
     )
+
+
+def _cost(searches: AtHost) -> str:
+    least, most = (number * _SEARCH_TOKENS for number in searches.requests)
+    return f"Jina's searches take {least:,} to {most:,} tokens of your key, besides what it reads."
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,27 +326,64 @@ def _way(known: _Known, shares: _Shares, order: set[str]) -> _Way:
         return papers * share if source in order else 0.0
 
     cloud = part("pmc", known.in_pmc, shares.cloud)
-    efetch = part("pmc", known.in_pmc - cloud, shares.efetch)
-    europepmc = part("europepmc", known.in_pmc - cloud - efetch, shares.europepmc)
-    preprints = part("arxiv", known.preprints, 1)
+    lacking = known.in_pmc - cloud
+    efetch = part("pmc", lacking, shares.efetch)
+    europepmc = part("europepmc", lacking - efetch, shares.europepmc)
     in_pmc = cloud + efetch + europepmc
-    rest = max(0.0, known.papers - in_pmc - preprints) * (known.doi or shares.doi)
+    unknown = 0 if known.listed else (known.papers - known.in_pmc) * shares.preprints
+    preprints = part("arxiv", known.preprints + unknown, 1)
+    elsewhere = max(0.0, known.papers - in_pmc - preprints)
+    rest = elsewhere * (known.doi or shares.doi) + in_pmc * shares.manuscript
     unsaid = shares.unsaid * rest if known.listed else 0.0
     copies = part("unpaywall", min(rest, known.free - known.in_pmc + unsaid), shares.open_copy)
-    pages = part("publisher", rest - copies, 1)
+    sought = rest - copies * shares.published
+    pages = part("publisher", sought, 1)
     shown = pages * shares.publisher
-    unread = part("jina", rest - copies - shown, 1)
-    lacking, batches = known.in_pmc - cloud, math.ceil(known.papers / _SAMPLE)
-    requests = {
-        "ncbi": batches + bool(batches) + part("pmc", lacking / _TAKES_PART, 1),
-        "pmc_cloud": part("pmc", cloud * _CLOUD_ASKS[1] + lacking * _CLOUD_ASKS[0], 1),
-        "europepmc": part("europepmc", lacking - efetch, 1),
-        "arxiv": preprints * shares.arxiv,
+    unread = part("jina", sought - shown, 1)
+    read = unread * shares.reader
+    cloud_asks = part("pmc", cloud * _CLOUD_ASKS[1] + lacking * _CLOUD_ASKS[0], 1)
+    requests = _lookups(known, shares)
+    requests["ncbi"] += part("pmc", _in_parts(lacking, cloud_asks * _CLOUD_S, shares), 1)
+    requests["europepmc"] += part("europepmc", lacking - efetch, 1)
+    requests["arxiv"] += preprints * shares.arxiv
+    requests["crossref"] += rest * shares.unlicensed if order & _BY_DOI else 0.0
+    requests |= {
+        "pmc_cloud": cloud_asks,
         "unpaywall": part("unpaywall", rest, 1),
-        "openalex": part("openalex", rest - copies, 1),
+        "openalex": part("openalex", sought, 1),
         "doi": pages,
-        _PUBLISHERS: copies + pages * _PAGES,
+        _PUBLISHERS: (copies + pages) * shares.asks,
         "jina": unread,
+        _SEARCH: part(_SEARCH, known.papers - in_pmc - copies - shown - read, 1),
     }
-    texts = in_pmc + preprints + copies + shown + unread * shares.reader
+    new = (rest - copies) / sought if sought else 0.0  # of the pages: of papers without a copy
+    texts = min(known.papers, in_pmc + preprints + copies + (shown + read) * new)
     return _Way(requests, texts, _PUBLISHER_S * (known.largest or shares.largest))
+
+
+def _lookups(known: _Known, shares: _Shares) -> dict[str, float]:
+    """Requests that it takes to learn what the papers are."""
+    if not known.listed:
+        slices = 1 + 3 * (known.hits // _HITS)
+        batches = math.ceil(known.papers / _SAMPLE)
+        return {"ncbi": slices + batches, "europepmc": 0, "arxiv": 0, "crossref": 0}
+    named = known.named
+    # What was looked up for the plan is remembered, by the same shelf and for a day.
+    fresh = max(0, known.papers - known.looked_up) if shares.full else known.papers
+    unknown = fresh * (shares.unknown if known.unknown is None else known.unknown)
+    searches = math.ceil(named.get("doi", 0) / _DOIS)
+    batches = math.ceil(fresh / _SAMPLE)
+    asked = batches + math.ceil(named.get("pmcid", 0) / _SAMPLE) + searches
+    return {
+        # Kinds of names do not share a request; what a search finds is fetched besides.
+        "ncbi": asked if shares.full else asked + searches + batches,
+        "europepmc": math.ceil(unknown / _NAMES),
+        "arxiv": 0 if shares.full else min(batches, named.get("arxiv", 0)),
+        "crossref": 0 if shares.full else unknown,
+    }
+
+
+def _in_parts(papers: float, seconds: float, shares: _Shares) -> float:
+    """Requests for articles from db=pmc, which come over *seconds*: full ones, or as they come."""
+    full = papers / _TAKES_PART
+    return full if shares.full else min(papers, full + seconds / _LINGER_S + 2)

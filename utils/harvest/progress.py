@@ -29,6 +29,11 @@ class Progress:
         By site, how many papers are queued there or under way.
     later : int
         Papers that wait for a site that was out.
+    only_waits : bool
+        Whether all that remains waits, for one slow site or for sites that are out: what can be
+        had soon is there.
+    unread : int
+        Texts that have waited for a core all the time of late: reading is what takes the time.
     """
 
     job: Job
@@ -36,6 +41,8 @@ class Progress:
     eta_s: float | None = None
     waiting: dict[str, int] | None = None
     later: int = 0
+    only_waits: bool = False
+    unread: int = 0
 
 
 class Pace:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..settings import Settings
     from . import Vectors
 
-RATE = Rate("openai", ("openai",), every=0.02, key="openai_api_key")
+RATE = Rate("openai", ("openai",), every=0.02, in_flight=8, key="openai_api_key")
 """3,000 requests a minute are everybody's who pays (platform.openai.com/docs/guides/rate-limits);
 what an account may beyond or below that, ``Retry-After`` says."""
 

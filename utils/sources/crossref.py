@@ -118,6 +118,6 @@ SOURCE = Source(
     about="Crossref: records of DOIs, retraction notices",
     service="crossref",
     # The polite pool: ten single DOIs a second.
-    rates=(Rate("crossref", ("crossref",), every=0.1),),
+    rates=(Rate("crossref", ("crossref",), every=0.1, in_flight=3),),
     lookup=Lookup(("doi",), 1, look_up),
 )

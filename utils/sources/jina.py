@@ -110,8 +110,8 @@ SOURCE = Source(
     service="jina_reader",
     label="DOI",
     rates=(
-        Rate("jina", ("jina_reader",), every=3.0, every_with_key=0.12, key="jina_api_key"),
-        Rate("jina_search", ("jina_search",), every=0.6, key="jina_api_key"),
+        Rate("jina", ("jina_reader",), 3.0, 0.12, key="jina_api_key", in_flight=8),
+        Rate("jina_search", ("jina_search",), every=0.6, key="jina_api_key", in_flight=8),
     ),
     routes=(
         Route("jina", ("doi",), one_by_one(read)),

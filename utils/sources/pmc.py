@@ -162,7 +162,7 @@ SOURCE = Source(
     service="pmc_cloud",
     label="PMC",
     # An open bucket without a published limit; sixteen a second is what NLM's own tools do.
-    rates=(RATE, Rate("pmc_cloud", ("pmc_cloud",), every=1 / 16)),
+    rates=(RATE, Rate("pmc_cloud", ("pmc_cloud",), every=1 / 16, in_flight=16)),
     routes=(
         Route("pmc_cloud", ("pmcid",), one_by_one(from_cloud)),
         Route("efetch", ("pmcid",), from_efetch, batch=_AT_ONCE),

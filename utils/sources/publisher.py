@@ -114,6 +114,6 @@ SOURCE = Source(
     about="The publisher's page behind the DOI, and the PDF it names",
     service="doi",
     label="DOI",
-    rates=(Rate("doi", ("doi",), every=0.2),),
+    rates=(Rate("doi", ("doi",), every=0.2, in_flight=4),),
     routes=(Route("publisher", ("doi",), one_by_one(full_text)),),
 )

@@ -74,6 +74,6 @@ SOURCE = Source(
     about="Unpaywall: open-access copies in repositories and at publishers",
     service="unpaywall",
     label="DOI",
-    rates=(Rate("unpaywall", ("unpaywall",), every=0.1),),
+    rates=(Rate("unpaywall", ("unpaywall",), every=0.1, in_flight=4),),
     routes=(Route("unpaywall", ("doi",), one_by_one(open_copies), version=""),),
 )

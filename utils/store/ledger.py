@@ -14,14 +14,14 @@ import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import fields
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any, get_args
 
 from .. import safe_files
 from ..errors import BadRequest, NotFound, StoreFailed
 from ..identifiers import Ids
-from ..job import Counts, Harvested, Job, State
+from ..job import Counts, Harvested, Job, State, Wait
 from ..paper import Attempt, Paper, StoredPaper, as_row, now, paper_from
 from ..plain_text import encodable
 from ..versions import meant
@@ -134,12 +134,18 @@ class Ledger:
             duplicates=facts.get("duplicates", 0) + merged,
             counts=counts,
             notes=tuple(facts.get("notes", ())),
+            waits=tuple(Wait(**row) for row in facts.get("waits", ())),
         )
 
     def ended(self) -> None:
         """Write down that no paper is pending any more."""
         with self._writing() as db:
             _write_facts(db, {"ended_at": now()})
+
+    def waiting(self, waits: Sequence[Wait]) -> None:
+        """Write down what papers wait for: other processes want to know, too."""
+        with self._writing() as db:
+            _write_facts(db, {"waits": [asdict(wait) for wait in waits]})
 
     def note(self, text: str) -> None:
         """Keep a remark about the whole job, once."""
@@ -329,6 +335,31 @@ class Ledger:
             OR (state = 'full_text' AND version = ?)"""
         with self._writing() as db:
             found = db.execute(update, (which, which, which, which)).rowcount
+            if found:
+                _write_facts(db, {"ended_at": ""})
+        return found
+
+    def go_on(self, before: str) -> int:
+        """Papers of which nobody could tell whether there is a text, to be asked for again.
+
+        In the same round: what sites did answer stands, and only those that did not are asked.
+
+        Parameters
+        ----------
+        before : str
+            Those that ended earlier than this (ISO 8601, UTC).
+
+        Returns
+        -------
+        int
+            How many.
+        """
+        clear = ", ".join(f"{name} = ''" for name in _TEXTS)
+        update = f"""UPDATE papers SET state = 'pending', {clear}
+            WHERE state IN ('failed', 'abstract', 'record') AND ended_at < ?
+            AND reason IN ('could_not_tell', 'unreachable')"""  # noqa: S608
+        with self._writing() as db:
+            found = db.execute(update, (before,)).rowcount
             if found:
                 _write_facts(db, {"ended_at": ""})
         return found

@@ -59,6 +59,7 @@ class Memory:
         self._lock = threading.Lock()
         self._cache: Any = None
         self._lost = False
+        self._loud = logging.WARNING
 
     def recall(self, kind: str, name: str) -> Any | None:
         """What was kept under *kind* and *name*; None when nothing, too old, or unreadable."""
@@ -125,8 +126,10 @@ class Memory:
         return None
 
     def _note(self, error: Exception) -> None:
-        """Say what went wrong; a damaged file is set aside, anything else may pass."""
-        log.warning("The memory in %s failed (%s).", self._folder, error)
+        """Say what went wrong, once; a damaged file is set aside, anything else may pass."""
+        why = str(error) or "another process kept it busy"  # diskcache's Timeout says nothing
+        log.log(self._loud, "The memory in %s failed (%s): it is done without.", self._folder, why)
+        self._loud = logging.DEBUG
         if _damaged(error):
             self.close()
             self._set_aside()

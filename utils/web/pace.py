@@ -3,9 +3,11 @@
 NCBI blocks whole addresses when three requests a second are exceeded, whoever of us sent them. A
 server, a shell and a notebook on one machine must therefore share one pace, also when they keep
 their papers in different folders. The bookings live in one small SQLite file: a request books the
-next free moment in a short transaction, sleeps outside it, and checks in a second one that it
-really leaves no sooner than its site's interval after the one before it (a process that woke late
-would otherwise be followed too closely). Published limits: each source's `Rate`.
+next free moment in a short transaction, sleeps outside it, waits until fewer requests are under
+way there than may be (`slots`), and checks in a second transaction that it really leaves no sooner
+than its site's interval after the one before it (a process that woke late would otherwise be
+followed too closely) and that nobody was refused meanwhile. How a site takes it (`tempo`) is kept
+in the same file, and written along with a booking. Published limits: each source's `Rate`.
 """
 
 from __future__ import annotations
@@ -15,10 +17,11 @@ import logging
 import random
 import sqlite3
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,6 +30,8 @@ from urllib.parse import urlsplit
 from ..errors import Unreachable
 from .hold import held_for
 from .retry import LONGEST
+from .slots import slots_in
+from .tempo import SLOW_S, Tempo
 
 if TYPE_CHECKING:
     from ..settings import Settings
@@ -35,10 +40,20 @@ log = logging.getLogger(__name__)
 
 _JITTER = 0.1  # of the interval, only ever added
 _DAY = 86400.0
+_MOST_JITTER_S = 0.05
 _GRAVEST = 3600.0  # a penalty doubles while a site keeps refusing, up to an hour
-_FILE = "pace.sqlite"
-_SCHEMA = """CREATE TABLE IF NOT EXISTS turns (
-    bucket TEXT PRIMARY KEY, free REAL, left REAL, held REAL, penalty REAL, seen REAL)"""
+_BRIEF = (1.0, 30.0)  # the same for sites without a penalty of their own: from, to
+_FILE, _SLOTS = "pace.sqlite", "slots.lock"
+# Two tables: processes of an older version know the first one only.
+_SCHEMAS = (
+    """CREATE TABLE IF NOT EXISTS turns (
+    bucket TEXT PRIMARY KEY, free REAL, left REAL, held REAL, penalty REAL, seen REAL)""",
+    """CREATE TABLE IF NOT EXISTS tempos (
+    bucket TEXT PRIMARY KEY, factor REAL, usual REAL, lately REAL, heard INTEGER, grown REAL)""",
+)
+_READ = """SELECT free, left, held, penalty, seen, factor, usual, lately, heard, grown
+    FROM (SELECT ? AS asked) LEFT JOIN turns ON turns.bucket = asked
+    LEFT JOIN tempos ON tempos.bucket = asked"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +72,12 @@ class Rate:
         The same when the key is set.
     key : str, optional
         The settings field of the key that changes the pace.
-    alone : bool, optional
-        Only one request under way at a time, over all processes.
+    in_flight : int, optional
+        So many requests under way at once, over all threads and processes.
+    in_flight_with_key : int, optional
+        The same when the key is set.
     penalty : float, optional
-        Seconds to stay away after a 403 or 429 that names no time; doubles while it goes on.
+        Seconds to stay away after a 403, 429 or 503 that names no time; doubles while it goes on.
     hosts : tuple of str, optional
         Further hosts, with everything below them, that count to this bucket.
     delay : str, optional
@@ -77,7 +94,8 @@ class Rate:
     every: float
     every_with_key: float | None = None
     key: str = ""
-    alone: bool = False
+    in_flight: int = 2
+    in_flight_with_key: int | None = None
     penalty: float = 0.0
     hosts: tuple[str, ...] = ()
     delay: str = ""
@@ -94,6 +112,7 @@ class _Row:
     held: float = 0.0  # nobody asks before
     penalty: float = 0.0  # the last one given
     seen: float = 0.0  # the latest clock reading
+    tempo: Tempo = field(default_factory=Tempo)
 
     def shift_to(self, now: float) -> None:
         """Keep the distances when the clock was set back; else an hour back is an hour's wait."""
@@ -133,6 +152,8 @@ class Pace:
         self._rates = tuple(rates)
         self.longest = longest
         self._default = default
+        self._unwritten: dict[str, list[float]] = {}  # by bucket, how long answers took
+        self._lock = threading.Lock()
 
     def bucket(self, url: str) -> str:
         """The bucket whose base URL is the longest beginning of *url*, else its host and port."""
@@ -141,6 +162,21 @@ class Pace:
     def spacing(self) -> list[tuple[Rate, float]]:
         """Seconds between two requests to each site, with the keys and settings there are."""
         return [(rate, self._every(rate)) for rate in self._rates]
+
+    def slowed(self) -> dict[str, float]:
+        """By bucket, how many times the published interval lies between two requests just now.
+
+        Only where that is more than once: the site refused, or became slow.
+        """
+        rows: list[tuple[str, float, float]] = []
+        with suppress(sqlite3.Error):  # no file yet, or one of an older version
+            if (self._folder / _FILE).exists():
+                with _transaction(self._folder / _FILE) as db:
+                    rows = db.execute("SELECT bucket, factor, grown FROM tempos").fetchall()
+        tempos = {name.partition("#")[0]: Tempo(factor, grown=at) for name, factor, at in rows}
+        for tempo in tempos.values():
+            tempo.forget(time.time())
+        return {name: tempo.factor for name, tempo in tempos.items() if tempo.factor > 1}
 
     @contextmanager
     def turn(self, url: str) -> Iterator[None]:
@@ -154,10 +190,11 @@ class Pace:
         rate = self._rate(url)
         name, every = self._name(rate), self._every(rate)
         _sleep(self._book(name, every))
-        with self._alone(name, every) if rate.alone else _nobody_waits():
+        with self._slot(name, rate):
             while (pause := self._leave(name, every)) > 0:
                 _sleep(pause)
-            yield
+            with self._timed(name):
+                yield
 
     def hold(self, url: str, seconds: float) -> None:
         """Nobody asks the site of *url* anything for *seconds* (a day at most): it told us so."""
@@ -173,22 +210,43 @@ class Pace:
             self.hold(url, seconds)
         return seconds
 
-    def penalise(self, url: str) -> float:
-        """Stay away from a site that refused without naming a time; the seconds, 0 for most sites.
+    def refused(self, url: str, told: float = 0.0) -> float:
+        """Nobody asks a site that refused for the time it *told* us, or a penalty; the seconds.
 
-        Refused again soon after the last penalty was over, the next one is twice as long.
+        Refused again soon after the last penalty was over, the next one is twice as long. Where
+        the pause is only our own guess, of no use to who might come back later, 0 is returned.
         """
         rate = self._rate(url)
-        if not rate.penalty:
-            return 0.0
         with self._row(self._name(rate)) as (row, now):
-            if row.held > now:  # a request that was under way when the first refusal came
-                return row.held - now
-            again = now - row.held < max(rate.penalty, row.penalty)
-            row.penalty = min(_GRAVEST, row.penalty * 2) if again else rate.penalty
-            row.held = now + row.penalty
+            first = row.held <= now  # the others were under way when the first refusal came
+            if first:
+                row.tempo.refused(now)
+            if told:
+                row.held = max(row.held, now + min(told, _DAY))
+            elif first:
+                least, most = (rate.penalty, _GRAVEST) if rate.penalty else _BRIEF
+                again = now - row.held < max(least, row.penalty)
+                row.penalty = min(most, row.penalty * 2) if again else least
+                row.held = now + row.penalty
             row.free = max(row.free, row.held)
-            return row.penalty
+            return told or (row.held - now if rate.penalty else 0.0)
+
+    def wary(self, url: str) -> bool:
+        """Whether this site means who asks, not what was asked for, with a 403 or 503."""
+        return bool(self._rate(url).penalty)
+
+    @contextmanager
+    def _timed(self, name: str) -> Iterator[None]:
+        """Remember how long an answer takes, for the next booking to write down."""
+        began, answered = time.monotonic(), False
+        try:
+            yield
+            answered = True
+        finally:
+            seconds = time.monotonic() - began
+            if answered or seconds > SLOW_S:  # what failed at once says nothing
+                with self._lock:
+                    self._unwritten.setdefault(name, []).append(seconds)
 
     def _book(self, name: str, every: float) -> float:
         """Take the next free moment; the seconds until then."""
@@ -196,7 +254,8 @@ class Pace:
             start = max(now, row.free, row.held)
             if start - now > self.longest:
                 raise self._too_long(name, start - now)
-            row.free = start + every * random.uniform(1.0, 1.0 + _JITTER)
+            every *= row.tempo.factor
+            row.free = start + every + min(_MOST_JITTER_S, every * _JITTER) * random.random()
             return start - now
 
     def _leave(self, name: str, every: float) -> float:
@@ -204,6 +263,7 @@ class Pace:
         with self._row(name) as (row, now):
             if row.held - now > self.longest:
                 raise self._too_long(name, row.held - now)
+            every *= row.tempo.factor
             pause = max(row.held, row.left + every) - now
             if pause <= 0:
                 row.left = now
@@ -216,19 +276,17 @@ class Pace:
         return Unreachable(msg, f"Try again in {seconds:.0f} s.", retry_after=seconds)
 
     @contextmanager
-    def _alone(self, name: str, every: float) -> Iterator[None]:
-        """Be the only one of all processes with a request under way.
-
-        The lock is an open transaction on a file of its own: it ends with its process, on every
-        system Python runs on.
-        """
-        lock = f"alone-{hashlib.sha256(name.encode()).hexdigest()[:16]}.sqlite"
+    def _slot(self, name: str, rate: Rate) -> Iterator[None]:
+        """Be one of the few of all processes with a request under way there."""
+        slots = slots_in(str(self._place / _SLOTS))
         with ExitStack() as held:
             try:
-                held.enter_context(_transaction(self._place / lock, self.longest))
-            except sqlite3.Error as error:
-                _set_aside_if_damaged(self._place / lock, error)
-                raise self._too_long(name, self.longest + every) from None
+                held.enter_context(slots.one(name, self._in_flight(rate), self.longest))
+            except TimeoutError:
+                raise self._too_long(name, self.longest + self._every(rate)) from None
+            except OSError as error:
+                self._recover(error)
+                raise _not_kept(error) from error
             yield
 
     @contextmanager
@@ -236,22 +294,41 @@ class Pace:
         """One bucket's state and the time, in a transaction; written back unless it raised."""
         try:
             with _transaction(self._place / _FILE) as db:
-                db.execute(_SCHEMA)
                 # Read inside the transaction: the clock then agrees with the order of the bookings.
                 now = time.time()
-                query = "SELECT free, left, held, penalty, seen FROM turns WHERE bucket = ?"
-                row = _Row(*(db.execute(query, (name,)).fetchone() or ()))
-                row.shift_to(now)
+                row, known = self._read(db, name, now)
                 yield row, now
                 values = (name, row.free, row.left, row.held, row.penalty, row.seen)
                 db.execute("INSERT OR REPLACE INTO turns VALUES (?, ?, ?, ?, ?, ?)", values)
+                if (tempo := row.tempo.values()) != known:
+                    db.execute(
+                        "INSERT OR REPLACE INTO tempos VALUES (?, ?, ?, ?, ?, ?)", (name, *tempo)
+                    )
             held_for(row.held - now)
         except sqlite3.Error as error:
             self._recover(error)
-            msg = f"The pace shared by all processes could not be kept ({error})."
-            raise Unreachable(msg) from error
+            raise _not_kept(error) from error
 
-    def _recover(self, error: sqlite3.Error) -> None:
+    def _read(
+        self, db: sqlite3.Connection, name: str, now: float
+    ) -> tuple[_Row, tuple[float, ...]]:
+        """The state of a bucket, with what its answers took meanwhile; its tempo as it is kept."""
+        for schema in _SCHEMAS:
+            db.execute(schema)
+        free, left, held, penalty, seen, *tempo = db.execute(_READ, (name,)).fetchone()
+        row = _Row() if free is None else _Row(free, left, held, penalty, seen)
+        if tempo[0] is not None:
+            row.tempo = Tempo(*tempo)
+        known = row.tempo.values()
+        row.shift_to(now)
+        row.tempo.forget(now)
+        with self._lock:
+            taken = self._unwritten.pop(name, ())
+        for seconds in taken:
+            row.tempo.answered(seconds, now)
+        return row, known
+
+    def _recover(self, error: Exception) -> None:
         """Let the next turn find a place again."""
         if place := self.__dict__.pop("_place", None):
             _set_aside_if_damaged(place / _FILE, error)
@@ -264,12 +341,13 @@ class Pace:
                 try:
                     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                     with _transaction(folder / _FILE) as db:
-                        db.execute(_SCHEMA)
+                        for schema in _SCHEMAS:
+                            db.execute(schema)
                 except (OSError, sqlite3.Error) as error:
                     log.warning("The pace cannot be kept in %s (%s).", folder, error)
                     _set_aside_if_damaged(folder / _FILE, error)
                 else:
-                    return folder
+                    return folder.resolve()
         log.warning("Processes cannot share their pace; this one keeps its own.")
         return Path(tempfile.mkdtemp(prefix="papershelf-pace-"))
 
@@ -287,6 +365,10 @@ class Pace:
             return every
         least = every if keyed or rate.least is None else rate.least
         return max(least, float(chosen) / 1000)
+
+    def _in_flight(self, rate: Rate) -> int:
+        keyed = bool(rate.key and self._settings.key(rate.key))
+        return rate.in_flight_with_key if keyed and rate.in_flight_with_key else rate.in_flight
 
     def _rate(self, url: str) -> Rate:
         place = _spot(url)
@@ -332,9 +414,8 @@ def _sleep(seconds: float) -> None:
         time.sleep(seconds)
 
 
-@contextmanager
-def _nobody_waits() -> Iterator[None]:
-    yield
+def _not_kept(error: Exception) -> Unreachable:
+    return Unreachable(f"The pace shared by all processes could not be kept ({error}).")
 
 
 @contextmanager

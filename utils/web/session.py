@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from .memory import Memory
     from .transport import Courier
 
+_BREATH_S = 1.0  # nothing leaves for a site that answers 503 and names no time
+
 Check = Callable[[Answer], object]
 Missed = Callable[[Unreachable], object]
 
@@ -193,10 +195,12 @@ class Web:
         heeded = self.pace.heed(url, answer.headers)
         if answer.status not in WORTH_RETRYING | {403}:
             return 0.0
-        if pause := retry_after(answer.headers.get("Retry-After")):
-            self.pace.hold(url, pause)
-        elif answer.status in (403, 429):
-            pause = self.pace.penalise(url)
+        pause = retry_after(answer.headers.get("Retry-After"))
+        wary = answer.status in (403, 503) and self.pace.wary(url)
+        if pause or answer.status == 429 or wary:
+            pause = self.pace.refused(url, pause)
+        elif answer.status == 503:  # it is out rather than tired of us: said soon to all who wait
+            self.pace.hold(url, _BREATH_S)
         return max(pause, heeded)
 
     def _judged(self, hop: Hop, answer: Answer, errand: _Errand, pause: float) -> Answer:

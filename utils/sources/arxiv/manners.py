@@ -16,7 +16,7 @@ from ...errors import BadContent, NotOffered, Unreachable
 from ...web import Answer, Rate, Web
 
 RATE = Rate(
-    "arxiv", ("arxiv", "arxiv_oai"), every=3.0, alone=True, penalty=60.0, hosts=("arxiv.org",)
+    "arxiv", ("arxiv", "arxiv_oai"), every=3.0, in_flight=1, penalty=60.0, hosts=("arxiv.org",)
 )
 REMEMBERED_DAYS = 1.0
 """The index changes at midnight; asking the same more than once a day is against the rules."""
@@ -55,7 +55,7 @@ def ask(
 
     def judged(answer: Answer) -> None:
         if answer.status in _ENOUGH:
-            pause = web.pace.penalise(answer.url)
+            pause = web.pace.refused(answer.url)
             msg = f"arXiv answered {answer.status}: it wants to be left alone."
             raise Unreachable(msg, status=answer.status, retry_after=pause, lasting=not patient)
         if check is not None:

@@ -292,7 +292,7 @@ SOURCE = Source(
     service="europepmc",
     label="PMC",
     # No published limit; five a second is what its users were told to stay below.
-    rates=(Rate("europepmc", ("europepmc",), every=0.2),),
+    rates=(Rate("europepmc", ("europepmc",), every=0.2, in_flight=3),),
     search=search,
     lookup=Lookup(("pmid", "pmcid", "doi"), _IDS_PER_SEARCH, look_up),
     routes=(

@@ -263,7 +263,7 @@ SOURCE = Source(
     service="openalex",
     label="DOI",
     # A hundred a second are allowed; nobody here needs them.
-    rates=(Rate("openalex", ("openalex",), every=0.1),),
+    rates=(Rate("openalex", ("openalex",), every=0.1, in_flight=4),),
     search=search,
     routes=(Route("openalex", ("doi",), one_by_one(open_copies), version=""),),
 )

@@ -43,7 +43,11 @@ def stay_away(headers: Mapping[str, str]) -> float:
 
 # The limits are 5 a second and 400 a minute: at this distance neither is reached.
 RATE = Rate(
-    bucket="pubchem", services=("pubchem", "pubchem_autocomplete"), every=0.22, asked=stay_away
+    bucket="pubchem",
+    services=("pubchem", "pubchem_autocomplete"),
+    every=0.22,
+    in_flight=5,
+    asked=stay_away,
 )
 
 
