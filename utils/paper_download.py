@@ -5,8 +5,10 @@ What is held is served; the rest is looked up in batches and climbs the `.ladder
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 from .errors import NotFound, PaperError
@@ -16,6 +18,7 @@ from .paper import Paper, StoredPaper, Version
 from .paper_lookup import look_up
 from .store import goes_by_name
 from .versions import NAMES, STAND_INS, meant, serves
+from .web import not_older_than
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +143,8 @@ def download_many(
     if offline:
         yield from ((ids, _offline(ids)) for ids in missing)
         return
-    records = look_up(missing, ladder.web, ladder.sources)
+    with not_older_than(time.time() if force else 0.0):
+        records = look_up(missing, ladder.web, ladder.sources)
     aliases = _grouped(records)
     pool = ThreadPoolExecutor(min(workers, len(aliases)), "ladder")
     try:
@@ -178,7 +182,7 @@ def _one(
         return record
     wants = meant(ids)
     try:
-        with ladder.lock(paper):
+        with ladder.lease(paper):
             held = ladder.held(paper.ids, wants)
             if held and not force:
                 held = ladder.learn(held, paper)
@@ -188,7 +192,8 @@ def _one(
             known = paper is record
             if before:  # which may know names that today's record does not
                 paper = replace(paper, ids=paper.ids | before.paper.ids)
-            stored = ladder.climb(paper, known, wants=wants, prefer_pmc=prefer_pmc, force=force)
+            with not_older_than(_last_tried(before)):
+                stored = ladder.climb(paper, known, wants=wants, prefer_pmc=prefer_pmc, force=force)
     except NotFound as nothing:
         # No text and no record, because whoever keeps the records did not answer.
         return nothing if isinstance(record, Paper) else _could_not_tell(record, nothing)
@@ -197,6 +202,12 @@ def _one(
     there = before is not None and (before.path, before.saved_at) == (stored.path, stored.saved_at)
     cached = there and stored.kind == "full_text"
     return Download(stored, cached=cached, file_path=stored.path, wants=wants)
+
+
+def _last_tried(before: StoredPaper | None) -> float:
+    """When the last try for a paper had ended: another one is made of other answers."""
+    at = max((attempt.at for attempt in before.attempts), default="") if before else ""
+    return datetime.fromisoformat(at).timestamp() + 1 if at else 0.0  # written to the second
 
 
 def _could_not_tell(why: PaperError, nothing: NotFound) -> PaperError:

@@ -88,6 +88,15 @@ class Memory:
         except _TROUBLE as error:
             self._note(error)
 
+    def forget(self, kind: str, name: str) -> None:
+        """As if it had never been kept."""
+        if (cache := self._open()) is None:
+            return
+        try:
+            cache.delete(f"{kind}:{name}")
+        except _TROUBLE as error:
+            self._note(error)
+
     def close(self) -> None:
         """Close the file; the next use opens it again."""
         with self._lock:

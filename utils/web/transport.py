@@ -14,10 +14,10 @@ import logging
 import socket
 import ssl
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, suppress
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 import requests
@@ -58,10 +58,18 @@ class Courier:
         self._leash = _Leash(guard)
         self._adapter = _Adapter(self._leash)
 
-    def carry(self, hop: Hop, seconds: float, limit: int, wanted: Callable[[int], bool]) -> Answer:
+    def carry(
+        self,
+        hop: Hop,
+        seconds: float,
+        limit: int,
+        wanted: Callable[[int], bool],
+        receiver: Receiver | None = None,
+    ) -> Answer:
         """Send *hop* and read the answer, all within *seconds*.
 
-        The body is read only for a status that is *wanted*; it is empty otherwise.
+        The body is read only for a status that is *wanted*; it is empty otherwise. A *receiver*
+        is shown every block of it as it comes.
 
         Raises
         ------
@@ -86,7 +94,7 @@ class Courier:
                 if hop.cookies is not None:
                     hop.cookies.update(response.cookies)
                 keep = wanted(response.status_code)
-                body = _read(response, limit) if keep else _drain(response, self._leash)
+                body = _read(response, limit, receiver) if keep else _drain(response, self._leash)
         except requests.exceptions.InvalidURL:
             msg = f"{host} is not a usable address."
             raise NotOffered(msg) from None
@@ -99,6 +107,16 @@ class Courier:
             msg = f"{host} sent more than {limit / 1e6:.0f} MB; the rest was not read."
             raise BadContent(msg, verdict="not_a_paper", status=response.status_code) from None
         return _answer(response, body)
+
+
+class Receiver(Protocol):
+    """Who keeps a body while it comes, and may have the beginning of it."""
+
+    def begin(self, status: int, headers: Mapping[str, str]) -> bytes:
+        """Hear what is about to come; what of the body is there already."""
+
+    def add(self, block: bytes) -> None:
+        """Take a block as it was sent."""
 
 
 def new_cookies() -> RequestsCookieJar:
@@ -243,14 +261,17 @@ def _prepare(hop: Hop) -> requests.PreparedRequest:
     ).prepare()
 
 
-def _read(response: requests.Response, limit: int) -> bytes:
+def _read(response: requests.Response, limit: int, receiver: Receiver | None) -> bytes:
     """The whole body, unpacked, at most *limit* bytes of it packed or not."""
+    begun = receiver.begin(response.status_code, response.headers) if receiver else b""
     announced = response.headers.get("Content-Length", "")
-    if announced.isdigit() and int(announced) > limit:
+    if announced.isdigit() and len(begun) + int(announced) > limit:
         raise _TooLarge
     unpacker = Unpacker(response.headers.get("Content-Encoding", ""))
-    pieces, taken, size = [], 0, 0
+    pieces, taken, size = [begun], len(begun), len(begun)
     for block in _blocks(response.raw):
+        if receiver:
+            receiver.add(block)
         taken += len(block)
         for piece in unpacker.feed(block):
             pieces.append(piece)
