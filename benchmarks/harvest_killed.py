@@ -12,90 +12,20 @@ from __future__ import annotations
 
 import argparse
 import json
-import mmap
-import os
 import random
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from tests.harvests import ids_of, library_of
-from tests.world import Record, Request, World
+from tests.repeats import SLOTS, questions, repeats, under_way, watch
+from tests.world import Record, World
 
-_SECRETS = {"email", "tool", "api_key", "mailto"}
 _BRANCHES = {"jina"}  # twenty requests a minute would be all there is to see
-_SLOTS = 64
-
-
-def questions(requests: Iterable[Request]) -> Counter[tuple[str, ...]]:
-    """How often each thing was asked; of a batch each identifier is a question."""
-    asked: Counter[tuple[str, ...]] = Counter()
-    for request in requests:
-        if request.status == 429:
-            continue
-        given = {n: v for n, v in request.params.items() if n not in _SECRETS}
-        many = given.pop("id", given.pop("ids", "")).split(",")
-        if request.service == "europepmc" and "query" in given:
-            many = given.pop("query").split(" OR ")
-            given.pop("pageSize", None)
-        rest = json.dumps(given, sort_keys=True)
-        accept = request.headers.get("accept", "")
-        for one in many:
-            asked[(request.host, request.path, rest, accept, one)] += 1
-    return asked
-
-
-def repeats(requests: Iterable[Request]) -> Counter[str]:
-    """By host, how many questions were asked more than once, each time but the first."""
-    found: Counter[str] = Counter()
-    for question, count in questions(requests).items():
-        if count > 1:
-            found[question[0]] += count - 1
-    return found
-
-
-def watch(path: Path) -> None:
-    """Have this process say in a mapped file what it has under way; it may die at any instant.
-
-    A question is under way from when it is sent until its answer is handed to who asked.
-    """
-    import threading
-
-    from utils.web.session import Web
-    from utils.web.transport import Courier
-
-    slots = mmap.mmap(os.open(path, os.O_RDWR), _SLOTS * 2)
-    numbers = dict.fromkeys(range(_SLOTS))
-    mine, lock = threading.local(), threading.Lock()
-    carry, attempt = Courier.carry, Web._try  # noqa: SLF001 - it watches from outside
-
-    def carried(self: Any, hop: Any, *rest: Any) -> Any:
-        given = {**(hop.params or {}), **(hop.form or {})}
-        weight = str(given.get("id") or given.get("ids") or "").count(",") + 1
-        if "query" in given:
-            weight = str(given["query"]).count(" OR ") + 1
-        with lock:
-            if mine.__dict__.get("slot") is None:
-                mine.slot = numbers.popitem()[0]
-        slots[mine.slot * 2 : mine.slot * 2 + 2] = weight.to_bytes(2, "big")
-        return carry(self, hop, *rest)
-
-    def tried(self: Any, errand: Any) -> Any:
-        mine.slot = None
-        try:
-            return attempt(self, errand)
-        finally:
-            if mine.slot is not None:
-                slots[mine.slot * 2 : mine.slot * 2 + 2] = bytes(2)
-                with lock:
-                    numbers[mine.slot] = None
-
-    Courier.carry, Web._try = carried, tried  # type: ignore[method-assign]  # noqa: SLF001
 
 
 def child() -> None:
@@ -115,7 +45,7 @@ def start(world: World, folder: Path, records: list[Record], name: str) -> Any:
     """A process that harvests *records*, and the file that says what it has under way."""
     folder.mkdir(parents=True, exist_ok=True)
     watched = folder / f"{name}.slots"
-    watched.write_bytes(bytes(_SLOTS * 2))
+    watched.write_bytes(bytes(2 * SLOTS))
     settings = {name.lower(): value for name, value in world.environment().items()}
     settings |= {"papers_dir": str(folder / "papers"), "papers_pace_dir": str(folder / "pace")}
     papers = [dict(part.split(":", 1) for part in ids_of(r).names()) for r in records]
@@ -127,12 +57,6 @@ def start(world: World, folder: Path, records: list[Record], name: str) -> Any:
     process.stdin.write(json.dumps(about).encode())
     process.stdin.close()
     return process, watched
-
-
-def under_way(watched: Path) -> int:
-    """How many questions a process that died had under way."""
-    slots = watched.read_bytes()
-    return sum(int.from_bytes(slots[n : n + 2], "big") for n in range(0, len(slots), 2))
 
 
 def killed(world: World, folder: Path, records: list[Record], kills: int) -> dict[str, Any]:

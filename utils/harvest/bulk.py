@@ -335,12 +335,14 @@ class _Harvest:
         unserved: dict[int, Paper] = {}
         for number, climb in climbs.items():
             with self._costing_only(number):
-                if not self._stopped.is_set() and not self._hear_of(number, rung, climb):
+                if self._hear_of(number, rung, climb):
                     unserved[number] = climb.paper
         return unserved
 
     def _hear_of(self, number: int, rung: Rung, climb: Climb) -> bool:
-        """Write down what came of a paper on a rung; whether it has the text that is wanted."""
+        """Write down what came of a paper on a rung; whether it has to go on."""
+        if self._stopped.is_set():
+            return False
         if climb.document and not climb.served:  # kept first: nobody asks for it again
             tried = [*self.ledger.attempts(number), *climb.attempts]
             self.ladder.keep_aside(rung, climb, tried)
@@ -349,7 +351,7 @@ class _Harvest:
         if climb.served:
             stored = self.ladder.keep(rung, climb, self._story(number, climb.paper))
             self._end(number, stored)
-        return climb.served
+        return not climb.served
 
     @contextmanager
     def _costing_only(self, number: int) -> Iterator[None]:

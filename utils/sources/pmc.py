@@ -71,12 +71,16 @@ def from_efetch(papers: Sequence[Paper], web: Web) -> Iterator[tuple[Paper, Fetc
     url = f"{web.settings.eutils_base_url}/efetch.fcgi?db=pmc&id={{}}&retmode=xml"
     articles = {n: answer.body for n in digits if (answer := web.journal.item(url.format(n)))}
     if unknown := [number for number in digits if number not in articles]:
+
+        def read(answer: Answer) -> None:
+            _whole(answer)
+            sent = _articles(answer.body)
+            articles.update((number, sent.get(number, b"")) for number in unknown)
+            web.journal.keep_items({url.format(n): articles[n] for n in unknown})
+
         params = {"db": "pmc", "id": ",".join(unknown), "retmode": "xml"}
-        answer = ask(web, "efetch", params, read=_whole)
-        sent = {} if empty_id_list(answer) else _articles(answer.body)
-        for number in unknown:
-            articles[number] = sent.get(number, b"")
-            web.journal.keep_item(url.format(number), articles[number])
+        if empty_id_list(ask(web, "efetch", params, read=read)):
+            articles |= dict.fromkeys(unknown, b"")
     for paper, number in zip(papers, digits, strict=True):
         article = articles[number]
         if not article:

@@ -96,6 +96,12 @@ class Journal:
 
     def keep(self, name: str, answer: Answer, last: str = "") -> None:
         """Write down an answer; *last* names the hop it came from, if that is another one."""
+        if row := self._row(answer, last or name):
+            rows = {name: row, row["last"]: row}
+            self.index.keep_many("answer", rows, bodies.KEPT_DAYS)
+
+    def _row(self, answer: Answer, last: str) -> dict[str, Any] | None:
+        """An entry, its body on the disk; None where the disk refuses."""
         row: dict[str, Any] = {
             "status": answer.status,
             "url": answer.url,
@@ -103,25 +109,28 @@ class Journal:
             "charset": answer.charset,
             "headers": {n: v for n in _HEADERS if (v := answer.headers.get(n))},
             "at": time.time(),
-            "last": last or name,
+            "last": last,
         }
         if len(answer.body) <= _SMALL:
             row["body"] = base64.b85encode(answer.body).decode()
         elif sha256 := self._put_body(answer.body):
             row["sha256"] = sha256
         else:
-            return
-        for each in {name, row["last"]}:
-            self.index.keep("answer", each, row, bodies.KEPT_DAYS)
+            return None
+        return row
 
     def item(self, url: str) -> Answer | None:
         """What a batch brought for the question that *url* asks alone; 404 when nothing."""
         return self.fresh(named(Hop("GET", url)))
 
-    def keep_item(self, url: str, body: bytes) -> None:
-        """Write down what a batch brought for the question that *url* asks alone."""
-        answer = Answer(200 if body else 404, redact(url), body)
-        self.keep(named(Hop("GET", url)), answer)
+    def keep_items(self, brought: Mapping[str, bytes]) -> None:
+        """Write down what a batch brought for the questions that its keys, URLs, ask alone."""
+        rows = {}
+        for url, body in brought.items():
+            answer = Answer(200 if body else 404, redact(url), body)
+            if row := self._row(answer, named(Hop("GET", url))):
+                rows[row["last"]] = row
+        self.index.keep_many("answer", rows, bodies.KEPT_DAYS)
 
     def forget(self, name: str) -> None:
         """An answer turned out to be none."""

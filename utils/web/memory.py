@@ -13,7 +13,7 @@ import shutil
 import sqlite3
 import threading
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -81,10 +81,16 @@ class Memory:
 
     def keep(self, kind: str, name: str, value: Any, days: float) -> None:
         """Remember a JSON *value* for a number of *days*."""
+        self.keep_many(kind, {name: value}, days)
+
+    def keep_many(self, kind: str, values: Mapping[str, Any], days: float) -> None:
+        """Remember JSON values by name, all or none of them."""
         if (cache := self._open()) is None:
             return
         try:
-            cache.set(f"{kind}:{name}", value, expire=days * _DAY)
+            with cache.transact():
+                for name, value in values.items():
+                    cache.set(f"{kind}:{name}", value, expire=days * _DAY)
         except _TROUBLE as error:
             self._note(error)
 

@@ -172,6 +172,7 @@ def look_up(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
             "email": web.settings.pubmed_email,
         },
         check=_complain,
+        kept=True,
     )
     rows = rows_of(answer.json())
     _remember_preprints(rows, web)
