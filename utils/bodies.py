@@ -62,7 +62,8 @@ class Bodies:
             if path.exists() and self.get(name) is not None:
                 os.utime(path)  # its days begin anew
                 return name
-            safe_files.make_folder(path.parent, 0o700)
+            for folder in (self.folder, path.parent):
+                safe_files.make_folder(folder, 0o700)
             part = safe_files.part_of(path)
             try:
                 with part.open("xb") as file:
@@ -108,7 +109,8 @@ class Bodies:
         for file in sorted(self._files(), key=lambda file: -file.at):
             room -= file.size
             age = now - file.at
-            if age > safe_files.STALE_AFTER and (age > KEPT_DAYS * _DAY or room < 0):
+            too_much = room < 0 and file.size > 0
+            if age > safe_files.STALE_AFTER and (age > KEPT_DAYS * _DAY or too_much):
                 with contextlib.suppress(OSError):
                     file.path.unlink()
                     swept += 1

@@ -59,6 +59,7 @@ class Memory:
         self._lock = threading.Lock()
         self._cache: Any = None
         self._lost = False
+        self._told: set[str] = set()
 
     def recall(self, kind: str, name: str) -> Any | None:
         """What was kept under *kind* and *name*; None when nothing, too old, or unreadable."""
@@ -121,7 +122,8 @@ class Memory:
     def _opened(self) -> Any:
         for again in (True, False):
             try:
-                self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                for folder in (self._folder.parent, self._folder):
+                    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 return diskcache.Cache(
                     str(self._folder),
                     timeout=5,
@@ -140,8 +142,11 @@ class Memory:
         return None
 
     def _note(self, error: Exception) -> None:
-        """Say what went wrong; a damaged file is set aside, anything else may pass."""
-        log.warning("The memory in %s failed (%s).", self._folder, error)
+        """Say once what went wrong; a damaged file is set aside, anything else may pass."""
+        told = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        if told not in self._told:
+            log.warning("The memory in %s failed (%s).", self._folder, told)
+        self._told.add(told)
         if _damaged(error):
             self.close()
             self._set_aside()
