@@ -84,6 +84,16 @@ PARTS = {
         "",
         "section 2 is missing before section 3",
     ),
+    "figures and nothing else": (
+        "<p>Seen in the field.</p>"
+        + "".join(
+            f"<fig><label>Figure {number}</label><caption><p>{SENTENCE * 20}</p></caption></fig>"
+            for number in (1, 2)
+        ),
+        0,
+        "",
+        "4 of 524 words outside its figures and tables",
+    ),
     "two weak signs": (
         section("Introduction", 60, range(20)) + section("Results", 60) + pointing("table", "t1"),
         20,

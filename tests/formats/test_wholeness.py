@@ -143,7 +143,7 @@ CUT = {
     "numbers far beyond a list that stops, in mid-sentence": (
         text(colours=LONG + cites(*range(1, 41)) + "\n\n" + listed(6) + f"\n\n{STOPPED}"),
         {},
-        "cites 35 references and lists 6, ends in mid-sentence ('had learned the')",
+        "cites 40 references and lists 6, ends in mid-sentence ('had learned the')",
     ),
     "raised numbers of no list": (
         text(colours=LONG + " ".join(f"{said}{n}" for n, said in enumerate(sentences(14), 1))),
@@ -171,15 +171,54 @@ WHOLE = {
         {},
     ),
     "cites all but the last few": (
-        text(colours=LONG + cites(*range(1, 17)), discussion=BRIEF, references=listed(20)),
+        text(colours=LONG + cites(*range(1, 18)), discussion=BRIEF, references=listed(20)),
+        {},
+    ),
+    "numbers that are a link each, as far as the last": (
+        text(colours=LONG + " [[1](/a#r1)\u2013[20](/a#r20)].", references=listed(20)),
+        {},
+    ),
+    "a row cited in a line that is no prose": (
+        text(colours=LONG + cites(*range(1, 14)) + "\n\n(see [14]-[20])", references=listed(20)),
+        {},
+    ),
+    "a row cited in what repeats the abstract": (
+        text(
+            colours=LONG + cites(*range(1, 14)) + f"\n\n{ABSTRACT} [14\u201320]",
+            references=listed(20),
+        ),
+        {},
+    ),
+    "equations with more numbers than there are citations in brackets": (
+        text(
+            colours=LONG
+            + cites(*range(1, 13), form="<sup>{}</sup>")
+            + "".join(f"\n\n({number})\n\n" for number in range(1, 31)),
+            references=listed(12),
+        ),
+        {},
+    ),
+    "residues, patients and compounds in brackets": (
+        text(colours=LONG + " The domain (51-75) binds another (90-131) and (396-431) too."),
+        {},
+    ),
+    "the last row in another way": (
+        text(
+            colours=LONG + cites(*range(1, 15)) + cites(*range(15, 19), form="({})"),
+            references=listed(20),
+        ),
         {},
     ),
     "numbers in brackets that cite nothing": (
         text(colours=LONG + cites(1, 2, 3, 4, 95), references=listed(20)),
         {},
     ),
-    "half of the names, concluded": (
-        text(introduction=LONG + NAMED, discussion=MORE, references=NAMES),
+    "most of the names, concluded": (
+        text(
+            introduction=LONG + NAMED,
+            discussion=MORE,
+            references="\n".join(NAMES.split("\n")[:17]),
+        ),
         {},
     ),
     "a list longer than the record's": (

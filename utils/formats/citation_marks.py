@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 _RANGE: Final = 50  # references at most in one "3-7"
+_ROW: Final = 12  # where "(51-75)" may be residues or patients as well
 _NUMBERS = r"\s*\d{1,3}(?:\s?[,;\u2013\u2212-]\s?\d{1,3}){0,40}\s*"
 # How papers number citations, a group each: [1], (1), raised, raised as a PDF tells it, and bare.
 _MARKS: Final = re.compile(
@@ -14,6 +15,7 @@ _MARKS: Final = re.compile(
     r"|(?<=[a-z)]{2}[.,;])(\d{1,3}(?:[,\u2013-]\d{1,3}){0,40})(?=\s)"
     r"|(?<=[a-z)]{2} )(\d{1,3}(?:, ?\d{1,3}){0,40})(?=[.,;](?:\s|$))"
 )
+_EQUATION: Final = re.compile(r"^\(\d{1,3}\)$", re.M)  # a number alone on its line
 _WAYS: Final = 5
 _BARE_WAYS: Final = 3  # the first without a mark
 _DOUBTFUL: Final = (1, 4)  # of these ways: with no list to compare, they may number anything
@@ -24,25 +26,29 @@ _NUMBER: Final = re.compile(r"(\d{1,3})(?:\s?[\u2013\u2212-]\s?(\d{1,3}))?")
 class Cited(NamedTuple):
     """Numbers cited, and whether they stand in brackets or are marked up; a PDF only raises them.
 
-    >>> cited_numbers("As seen [1, 3-5] and again [2].", listed=False)
-    Cited(numbers={1, 2, 3, 4, 5}, by_marks=True)
+    What is printed in any other way may number citations, too, or equations and compounds.
+
+    >>> cited_numbers("As seen [1, 3-5] and again [2], where (7) holds.", listed=True)
+    Cited(numbers={1, 2, 3, 4, 5}, by_marks=True, otherwise={7})
     """
 
     numbers: set[int]
     by_marks: bool
+    otherwise: set[int]
 
 
 def cited_numbers(text: str, *, listed: bool) -> Cited:
     """The numbers a text cites, in the way in which it cites most; *listed*: it has a list."""
     ways: tuple[set[int], ...] = tuple(set() for _ in range(_WAYS))
-    for mark in _MARKS.finditer(text):
-        ways[(mark.lastindex or 1) - 1].update(_spelled_out(mark[0]))
+    for mark in _MARKS.finditer(_EQUATION.sub("", text)):
+        way = (mark.lastindex or 1) - 1
+        ways[way].update(_spelled_out(mark[0], _ROW if way in _DOUBTFUL else _RANGE))
     if not listed:
         for number in _DOUBTFUL:
             ways[number].clear()
     cited = [_consecutive(numbers) for numbers in ways]
     most = max(range(_WAYS), key=lambda number: len(cited[number]))
-    return Cited(cited[most], most < _BARE_WAYS)
+    return Cited(cited[most], most < _BARE_WAYS, set().union(*ways) - cited[most])
 
 
 def in_brackets(text: str) -> Iterator[int]:
@@ -51,10 +57,10 @@ def in_brackets(text: str) -> Iterator[int]:
         yield from _spelled_out(mark[1])
 
 
-def _spelled_out(mark: str) -> Iterator[int]:
+def _spelled_out(mark: str, most: int = _RANGE) -> Iterator[int]:
     for first, last in _NUMBER.findall(mark):
         begin, end = int(first), int(last or first)
-        yield from range(begin, min(end, begin + _RANGE) + 1)
+        yield from range(begin, min(end, begin + most) + 1)
 
 
 def _consecutive(numbers: set[int]) -> set[int]:

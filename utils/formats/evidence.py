@@ -31,6 +31,8 @@ _TERSE: Final = 6  # words of the shortest references
 _ENTRY: Final = 40  # words of a long reference, where a PDF runs them together
 _SKIPPED: Final = 2  # numbers of a list that may have been misread
 _LINKED: Final = re.compile(r"\]\([^()\[\]\s]{0,2000}(?:\s\"[^\"\[]{0,300}\")?\)")
+# Numbers that are a link each: [3]-[7], [3],[9].
+_APART: Final = re.compile(r"(?<=\d)\](\s?[,;\u2013\u2212-]\s?)\[(?=\d)")
 # (Doe et al., 2006; Roe 2010a), Doe (2006): a name and a year.
 NAMED: Final = re.compile(
     r"[^\W\d_]\.?(?:,|[\u2019']s)?\s?[(\[]?\b(?:19|20)\d\d[a-z]?\b(?=\s?[^\w\s]{0,2}\s?[);,\]])"
@@ -81,7 +83,8 @@ class Evidence:
     cited : set
         Numbers of references that the text cites; ``named`` counts those by name and year.
     by_marks : bool
-        Whether the numbers of these are marks in brackets, or marked up (`.citation_marks`).
+        Whether the numbers of these are marks in brackets, or marked up; ``otherwise`` are those
+        that stand there in another way (`.citation_marks`).
     listed : int
         References; ``numbered`` is the last of their printed numbers, ``references`` their text.
     mentioned, captions : set
@@ -104,6 +107,7 @@ class Evidence:
     listed: int = 0
     numbered: int = 0
     by_marks: bool = False
+    otherwise: set[int] = field(default_factory=set)
     references: str = ""
     mentioned: set[tuple[str, int]] = field(default_factory=set)
     captions: set[tuple[str, int]] = field(default_factory=set)
@@ -176,20 +180,25 @@ class _Reading:
             self.found.kinds[stretch.kind] += stretch.length
             if self.found.sections:
                 self.found.sections[-1].total += stretch.length
-            if part == "references" and stretch.kind != "link":
-                self._words_of_list += stretch.length
-            if stretch.kind == "float":
-                self._float(stretch)
-            elif stretch.kind == "reference" and part != "references":
-                self._loose += 1
-                self._references.append(stretch.text)
-            elif stretch.kind == "prose" and not entries:
-                self._prose(part, stretch)
+            self._stretch(part, stretch, is_list=bool(entries))
             if stretch.kind != "prose":
                 self._waiting.clear()
         if self.found.prose > before and not behind:
             self.found.last = text
             self.found.torn += _TORN.search(text) is not None
+
+    def _stretch(self, part: Part, stretch: Stretch, is_list: bool) -> None:
+        if part == "references" and stretch.kind != "link":
+            self._words_of_list += stretch.length
+        if stretch.kind == "float":
+            self._float(stretch)
+        elif stretch.kind == "reference" and part != "references":
+            self._loose += 1
+            self._references.append(stretch.text)
+        elif stretch.kind == "prose" and not is_list:
+            self._prose(part, stretch)
+        elif stretch.kind in ("name", "label") and part != "references":
+            self._told.append(stretch.text)
 
     def _float(self, stretch: Stretch) -> None:
         for name, number in _MENTION.findall(stretch.text[:_LABEL]):
@@ -200,6 +209,7 @@ class _Reading:
         found, opening = self.found, stretch.words[:_OPENING]
         if opening in self._seen or self._is_abstract(stretch):
             found.repeated += stretch.length
+            self._told.append(stretch.text)  # the works that it cites are cited
             return
         if part == "references":
             self._among_references(stretch)
@@ -246,8 +256,11 @@ class _Reading:
         found.listed = max(listed, self._loose, self._counted, found.kinds["reference"] // _ENTRY)
         text = "\n".join(self._told).replace("\\", "").replace("*", "")
         text = _LINKED.sub("]", text).replace("[[", "[").replace("]]", "]")
+        text = _APART.sub(r"\1", text)
         found.text = text
-        found.cited, found.by_marks = cited_numbers(text, listed=bool(found.listed))
+        found.cited, found.by_marks, found.otherwise = cited_numbers(
+            text, listed=bool(found.listed)
+        )
         found.named = len(NAMED.findall(text))
         found.mentioned = {(name.lower(), int(no)) for name, no in _MENTION.findall(text)}
         return found

@@ -26,17 +26,17 @@ _BARE_AT_END: Final = 2  # headings; whole pages end in one at most
 _SHORT: Final = 1000  # words; in more, a heading unseen must not look like a section missing
 _FEW: Final = 8  # references; in fewer, a share says nothing
 _MANY: Final = 15
-_SCANT: Final = 13  # words for each reference; whole papers have 15 at least
+_SCANT: Final = (13, 30)  # words for each reference; whole papers have 15 at least, most 40
 _AMPLE: Final = 120
-_REACHED: Final = (0.65, 0.8)  # of the list; whole papers cite up to 0.85 of it at least
-_LATE: Final = (0.12, 0.42)  # of the list, at its end; whole papers leave out a tenth at most
+_STRAY: Final = 0.3  # of them, printed in another way
+_LATE: Final = 0.12  # of the list, at its end; whole papers leave out a tenth at most
 _ROW: Final = 4  # references in a row that nobody cites
+_LEFT: Final = (0.12, 0.25, 0.36)  # of the list, nowhere cited; whole papers leave out a tenth
 _NEAR: Final = 60  # characters between a name and its year
 _ANSWERED: Final = 0.7  # of the citations by name; a list in another form answers a quarter
-_NAMED: Final = (0.5, 0.65, 0.8)  # of the list; whole papers name 0.7 of it, very few 0.6
+_NAMED: Final = (0.55, 0.7, 0.85)  # of the list; whole papers name 0.7 of it, very few 0.6
 _GAPLESS: Final = 0.7  # of the numbers up to the last cited; less is no numbering
 _STRICT: Final = 0.85
-_SURE: Final = 0.95  # the row is the only gap
 _COUNTED: Final = 0.5  # of them, where there is no list that could answer
 _LISTED: Final = 0.15  # of the citations; one work is cited a few times
 _LISTED_NUMBERS: Final = 0.25  # of the highest number cited; a list may be misread by half
@@ -106,8 +106,7 @@ def _signs(document: Document, paper: Paper, found: Evidence) -> Iterator[Sign]:
         yield Sign(ENOUGH, "only snippets of the sections")
     if not pages:
         yield from _emptied(body, found)
-    if found.listed >= _MANY and found.prose < _SCANT * found.listed:
-        yield Sign(ENOUGH, f"{found.prose} words for {found.listed} references")
+    yield from _scant(found)
     if not is_old(paper):
         yield from _unlisted(found, pages)
     yield from _uncited(found, pages)
@@ -119,6 +118,15 @@ def _signs(document: Document, paper: Paper, found: Evidence) -> Iterator[Sign]:
             yield Sign(2, f"ends in mid-sentence ({' '.join(last.split()[-3:])[-60:]!r})")
     if found.abstract:
         yield from _unfinished(body, found)
+
+
+def _scant(found: Evidence) -> Iterator[Sign]:
+    """Fewer words than so many references need; a list that does not count may hold links."""
+    said = f"{found.prose} words for {found.listed} references"
+    if found.listed >= _MANY and found.prose < _SCANT[0] * found.listed:
+        yield Sign(ENOUGH, said)
+    elif found.numbered >= _MANY and found.prose < _SCANT[1] * found.numbered:
+        yield Sign(2, said)
 
 
 def is_old(paper: Paper) -> bool:
@@ -163,8 +171,9 @@ def _uncited(found: Evidence, pages: int) -> Iterator[Sign]:
     listed = _length(found)
     if listed < _FEW:
         return
-    by_number = len(cited) >= max(5, found.named) and len(cited) >= _GAPLESS * cited[-1]
-    by_number = by_number and (found.by_marks or not pages)
+    by_number = len(cited) >= max(5, found.named) and (found.by_marks or not pages)
+    # Numbers that are no marks may count anything; a list in order of names is cited in none.
+    by_number = by_number and (found.by_marks or len(cited) >= _GAPLESS * cited[-1])
     if by_number and cited[-1] <= 1.2 * listed:
         yield from _cut_list([number for number in cited if number <= listed], listed, found)
     elif found.named > len(cited):
@@ -179,22 +188,27 @@ def _length(found: Evidence) -> int:
 
 def _cut_list(cited: list[int], listed: int, found: Evidence) -> Iterator[Sign]:
     said = f"cites {len(cited)} of {listed} references"
-    tail, row = listed - cited[-1], longest_gap(cited)
-    if tail >= _ROW and tail > _LATE[0] * listed:
-        # Works for further reading may follow; so few cited ones do not carry a longer list.
-        weight = ENOUGH if tail > _LATE[1] * listed else 3
-        yield Sign(weight, f"{said} and none after {cited[-1]}")
-    elif row >= _ROW and len(cited) + row >= _STRICT * cited[-1]:
-        alone = row > _ROW and len(cited) + row >= _SURE * cited[-1]
-        yield Sign(ENOUGH if alone else 3, f"{said} and none of {row} in a row")
-    elif len(cited) < _REACHED[0] * listed and found.prose < _AMPLE * listed:
-        yield Sign(2, said)
+    tail, row = range(cited[-1] + 1, listed + 1), longest_gap(cited)
+    left = listed - len(cited)
+    if len(tail) >= _ROW and len(tail) > _LATE * listed:
+        yield Sign(_weight(tail, found), f"{said} and none after {cited[-1]}")
+    elif len(row) >= _ROW and len(cited) + len(row) >= _STRICT * cited[-1]:
+        yield Sign(_weight(row, found), f"{said} and none of {len(row)} in a row")
+    elif (lost := sum(left > share * listed for share in _LEFT)) and found.prose < _AMPLE * listed:
+        yield Sign(1 + lost, said)
+    elif found.by_marks and left:
+        yield Sign(min(left, 2), said)
 
 
-def longest_gap(cited: Iterable[int]) -> int:
-    """How many numbers in a row are left out, at the most, before the last cited."""
+def _weight(lost: range, found: Evidence) -> int:
+    """Less where some of the numbers stand in the text, though not as most citations do."""
+    return ENOUGH if len(found.otherwise.intersection(lost)) < _STRAY * len(lost) else 2
+
+
+def longest_gap(cited: Iterable[int]) -> range:
+    """The longest row of numbers that is left out before the last cited."""
     steps = pairwise([0, *sorted(cited)])
-    return max((after - before - 1 for before, after in steps), default=0)
+    return max((range(before + 1, after) for before, after in steps), key=len, default=range(0))
 
 
 def _cut_names(found: Evidence) -> Iterator[Sign]:

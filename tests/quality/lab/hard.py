@@ -99,16 +99,17 @@ def methods_last(scene: Scene) -> Made:
     return composed(_with_body(scene.paper, body), scene.dice)
 
 
-@kind("many works listed and never cited", TUNING, ALL, whole=True)
-def uncited_works(scene: Scene) -> Made:
-    """A review's further reading, in the same list."""
+@kind("further reading behind the references", TUNING, ALL, whole=True)
+def further_reading(scene: Scene) -> Made:
+    """Works that a review recommends and does not cite, in a list of their own."""
     paper, dice = scene.paper, scene.dice
     if len(paper.references) < 10:
         return None
-    others = [r for one in scene.pool[-40:] for r in one.references if one is not paper]
+    others = [r.text for one in scene.pool[-40:] for r in one.references if one is not paper]
     number = min(len(others), int(len(paper.references) * dice.uniform(0.3, 0.7)))
-    works = (*paper.references, *dice.sample(others, number))
-    return composed(replace(paper, references=works), dice), replace(paper, references=works)
+    title = dice.choice(("Further reading", "Bibliography", "Suggested reading"))
+    works = Block("refs", items=tuple(dice.sample(others, number)))
+    return [*composed(paper, dice), Block("heading", title), works]
 
 
 @kind("no references, nothing cited", HELD_OUT, ALL, whole=True)

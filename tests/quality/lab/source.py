@@ -26,7 +26,7 @@ def submitted(blocks: list[Block], paper: Manuscript, style: Style, dice: random
     in_abstract = False
     for block in blocks:
         if block.kind == "heading" and block.text.lower() in {"abstract", "summary", "synopsis"}:
-            lines.append(r"\begin{abstract}")
+            lines += [] if in_abstract else [r"\begin{abstract}"]
             in_abstract = True
             continue
         if in_abstract and block.kind == "heading" and block.level > 2:

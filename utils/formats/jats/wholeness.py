@@ -33,6 +33,9 @@ _MANY: Final = 15
 _PER_PAGE: Final = (50, 100)  # words; a page of tables and figures still has more around them
 _PAGES: Final = range(4, 100)  # others are a note, or numbers gone wrong
 _STATED: Final = (0.5, 0.75)  # of the figures or tables that the counts state
+_TOLD: Final = 150  # words outside figures and tables; research letters have 290
+_TOLD_SHARE: Final = 0.3  # of the words of the body; whole articles have 0.45 at least
+_FLOATS: Final = frozenset({"fig", "table-wrap"})
 _ELSEWHERE: Final = frozenset({"ref-list", "sub-article", "response"})
 _POINTED_AT: Final = {
     "fig": "figure",
@@ -72,6 +75,8 @@ def _signs(article: Element, words: int) -> Iterator[Sign]:
     if pages in _PAGES and words < _PER_PAGE[1] * pages:
         yield Sign(2 + 2 * (words < _PER_PAGE[0] * pages), f"{words} words for {pages} pages")
     if (article.get("article-type") or "").lower() in _KINDS:
+        if (told := _words_told(article)) < min(_TOLD, _TOLD_SHARE * words):
+            yield Sign(ENOUGH, f"{told} of {words} words outside its figures and tables")
         yield from _unnumbered(article)
         yield from _unmentioned(article, targets)
         yield from _untold(article, titles)
@@ -94,7 +99,7 @@ def _uncited(
     left = listed - len(cited)
     if listed < _FEW or not cited or not left:
         return
-    within, after = longest_gap(cited), listed - max(cited)
+    within, after = len(longest_gap(cited)), listed - max(cited)
     if left > _UNCITED[1] * listed and words < _AMPLE * listed:
         yield Sign(ENOUGH, said)
     elif within >= _RUN:
@@ -130,6 +135,16 @@ def _cited(article: Element, refs: list[Element], links: list[Element]) -> set[i
     if 0 < len(cited) < len(refs):  # a range may stand there without links
         cited.update(number for number in in_brackets(_body_text(article)) if number <= len(refs))
     return cited
+
+
+def _words_told(article: Element) -> int:
+    """Words of the body that are no caption and no cell."""
+    bodies = article.findall("body")
+    return sum(len(text_of(el, " ").split()) for el in bodies) - sum(
+        len(text_of(el, " ").split())
+        for el in article.iterfind("body//*")
+        if el.tag in _FLOATS and not _FLOATS.intersection(up.tag for up in el.iterancestors())
+    )
 
 
 def _body_text(article: Element) -> str:
