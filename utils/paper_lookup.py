@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -12,7 +13,7 @@ from .errors import BadRequest, Miss, NotConfigured, NotFound, PaperError, Unrea
 from .identifiers import Ids
 from .paper import Paper, as_row, paper_from
 from .sources import Lookup, Source
-from .web import Answer, Web
+from .web import Answer, Web, not_older_than
 
 log = logging.getLogger(__name__)
 
@@ -152,7 +153,8 @@ def _ask_once(
             kept = _kept(source, lookup, mine, web)
             yield from kept.items()
             unknown = [ids for ids in mine if ids not in kept]
-            outcomes = dict(_ask_batch(source, lookup, unknown, web)) if unknown else {}
+            with not_older_than(time.time() - _HOUR * 86400):
+                outcomes = dict(_ask_batch(source, lookup, unknown, web)) if unknown else {}
             _keep(source, lookup, outcomes, web)
             yield from outcomes.items()
         left = {name: ids for name, ids in left.items() if name not in names}

@@ -1,4 +1,4 @@
-"""What a site sent is on disk before it is read, serves who asks the same, and is not sent twice."""
+"""What a site sent is on disk before it is read, and serves whoever asks the same."""
 
 from __future__ import annotations
 

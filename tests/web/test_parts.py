@@ -130,11 +130,10 @@ def test_a_site_that_has_not_the_rest_is_asked_for_the_whole(web: Web, site: Sit
 )
 def test_another_piece_than_was_asked_for_is_refused(web: Web, site: Site, told: str) -> None:
     begin: Behaviour = lambda visit: breaks(visit, ETag='"1"')  # noqa: E731
-    wrong: Behaviour = (
-        lambda visit: visit.reply(  # noqa: E731
-            BODY[HALF:], 206, Content_Range=told
-        )
-    )
+
+    def wrong(visit: Visit) -> None:
+        visit.reply(BODY[HALF:], 206, Content_Range=told)
+
     url = in_turn(site, begin, wrong, serves_ranges(BODY))
     assert web.get(url, kept=True).body == BODY
     assert ranges(site) == [None, f"bytes={HALF}-", None]
