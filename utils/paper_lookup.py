@@ -162,7 +162,8 @@ def _ask_once(
 
 def _kept(source: Source, lookup: Lookup, wanted: Sequence[Ids], web: Web) -> dict[Ids, Outcome]:
     """What the source said of late, so that it need not be asked."""
-    known: dict[Ids, Outcome] = {**lookup.recall(wanted, web)}
+    recalled = lookup.recall(wanted, web)
+    known: dict[Ids, Outcome] = {ids: recalled[ids] for ids in wanted if ids in recalled}
     for ids in wanted:
         if ids in known or (answer := web.journal.fresh(_name(source, ids), _HOUR)) is None:
             continue
