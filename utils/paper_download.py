@@ -8,7 +8,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import Any
 
 from .errors import NotFound, PaperError
@@ -192,7 +191,8 @@ def _one(
             known = paper is record
             if before:  # which may know names that today's record does not
                 paper = replace(paper, ids=paper.ids | before.paper.ids)
-            with not_older_than(_last_tried(before)):
+            # What was tried before is tried with other answers now.
+            with not_older_than(time.time() if before and before.attempts else 0.0):
                 stored = ladder.climb(paper, known, wants=wants, prefer_pmc=prefer_pmc, force=force)
     except NotFound as nothing:
         # No text and no record, because whoever keeps the records did not answer.
@@ -202,12 +202,6 @@ def _one(
     there = before is not None and (before.path, before.saved_at) == (stored.path, stored.saved_at)
     cached = there and stored.kind == "full_text"
     return Download(stored, cached=cached, file_path=stored.path, wants=wants)
-
-
-def _last_tried(before: StoredPaper | None) -> float:
-    """When the last try for a paper had ended: another one is made of other answers."""
-    at = max((attempt.at for attempt in before.attempts), default="") if before else ""
-    return datetime.fromisoformat(at).timestamp() + 1 if at else 0.0  # written to the second
 
 
 def _could_not_tell(why: PaperError, nothing: NotFound) -> PaperError:
