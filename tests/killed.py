@@ -3,7 +3,8 @@
 Every child takes up the same harvest and dies at a step drawn by lot: before or after a commit, a
 flush, a rename, a deletion, a request (so that each of these is met), or at any instant at all
 (``kill -9`` from outside). A harvest that came to its end is followed by the next one, until
-enough have died. After every death the folder is examined without Papershelf's help.
+enough have died. After every death the folder is examined without Papershelf's help; at the end,
+no more may have been asked twice than was under way at the deaths.
 
 A process of its own, because it forks: nothing but the stand-in internet may be running here.
 """
@@ -26,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.harvests import assert_complete, assert_kept, ended, ids_of, library_of, torn
+from tests.repeats import SLOTS, repeats, under_way, watch
 from tests.world import Record, World
 from utils.web.transport import Courier
 
@@ -113,7 +115,8 @@ class Chain:
         self.records = records
         self.chance = chance
         self.deaths: Counter[str] = Counter()
-        self.asked_again = 0
+        self.watched = folder / "under way"
+        self.lost = 0  # questions under way at a death
 
     @property
     def ledgers(self) -> list[Path]:
@@ -129,6 +132,7 @@ class Chain:
                 break
             assert status == _KILLED, status
             self.deaths[how] += 1
+            self.lost += under_way(self.watched)
             self._examine(before, had, asked)
         before, had, asked = self._ended(), self._had(), len(self.world.requests)
         library = library_of(self.world, self.folder)
@@ -138,6 +142,8 @@ class Chain:
         harvest = library.harvest(map(ids_of, self.records))
         self._examine(before, had, asked)
         assert_complete(library, harvest, self.records)
+        twice = repeats(self.world.requests)
+        assert twice.total() <= self.lost, (twice, self.lost)
         for record, row in zip(self.records, harvest.ledger.rows(), strict=True):
             ways = (row.via, "retracted", "pmc_manuscript") if row.via == "pmc_cloud" else row.via
             assert row.state == "abstract" or record.branch.startswith(ways), (record.branch, row)
@@ -162,9 +168,12 @@ class Chain:
 
     def _fork(self, at: int) -> int:
         # Always in a child: readers of formats that this process had would be shared by all.
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.watched.write_bytes(bytes(2 * SLOTS))
         child = os.fork()
         if child == 0:
             try:
+                watch(self.watched)
                 if at:
                     doom(at)
                 library = library_of(self.world, self.folder)
@@ -217,7 +226,7 @@ def main() -> None:
     for module in _LATE:
         importlib.import_module(module)  # else every child does
     deaths: Counter[str] = Counter()
-    harvests = 0
+    harvests, told = 0, (0, 0, 0)
     with World(field=200) as world:
         while sum(deaths.values()) < kills:
             world.reset()
@@ -226,7 +235,11 @@ def main() -> None:
             chain.go(kills - sum(deaths.values()))
             deaths += chain.deaths
             harvests += 1
-    sys.stdout.write(json.dumps({"harvests": harvests, "deaths": deaths}))
+            asked, twice, lost = told
+            requests = world.requests
+            told = asked + len(requests), twice + repeats(requests).total(), lost + chain.lost
+    about = dict(zip(("requests", "repeats", "under_way"), told, strict=True))
+    sys.stdout.write(json.dumps({"harvests": harvests, "deaths": deaths, **about}))
 
 
 if __name__ == "__main__":

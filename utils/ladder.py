@@ -12,9 +12,9 @@ the rungs that only have such come last, and at the top it stands in for the tex
 from __future__ import annotations
 
 import logging
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -27,7 +27,7 @@ from .paper_lookup import with_registered_terms
 from .sources import Route, Source
 from .store import Shelf, goes_by_name, is_foreign, judged_anew
 from .versions import NAMES, OTHER_VERSION, fits, meant, only_a_preprint, serves, text_slot
-from .web import Web
+from .web import Web, not_older_than
 
 log = logging.getLogger(__name__)
 
@@ -97,10 +97,6 @@ class Ladder:
     sources: Sequence[Source]
     order: Sequence[str]
     read: Callable[[Fetched, Paper], Document] = formats.read
-    # Many more than threads: two papers that share one only wait for each other.
-    _locks: Sequence[threading.Lock] = field(
-        default_factory=lambda: [threading.Lock() for _ in range(1024)], repr=False
-    )
 
     @cached_property
     def rungs(self) -> tuple[Rung, ...]:
@@ -168,6 +164,12 @@ class Ladder:
         NotFound
             No text, and nobody knows the paper.
         """
+        with not_older_than(time.time() if force else 0.0):
+            return self._climbed(paper, known, wants, prefer_pmc, force)
+
+    def _climbed(
+        self, paper: Paper, known: bool, wants: Version, prefer_pmc: bool, force: bool
+    ) -> StoredPaper:
         attempts: list[Attempt] = []
         for rung in for_version(wants, paper, self.rungs_for(prefer_pmc=prefer_pmc)):
             if reason := self.closed(rung, paper):
@@ -187,9 +189,9 @@ class Ladder:
             raise NotFound(msg, attempts=[asdict(attempt) for attempt in attempts])
         return self.settle(paper, attempts, wants)
 
-    def lock(self, paper: Paper) -> threading.Lock:
-        """Held while a paper is climbed for, so that nobody here fetches it a second time."""
-        return self._locks[hash(paper.ids.key) % len(self._locks)]
+    def lease(self, paper: Paper) -> AbstractContextManager[None]:
+        """Held while a paper is climbed for, so that nobody fetches it a second time meanwhile."""
+        return self.web.leases.held(lease_of(paper), str(paper.ids))
 
     def closed(self, rung: Rung, paper: Paper) -> str:
         """Why a rung need not be tried for this paper; empty when it should be."""
@@ -325,6 +327,11 @@ class Ladder:
                 return True
         days = timedelta(days=self.web.settings.papers_retry_abstract_days)
         return datetime.fromisoformat(since) + days <= datetime.now(UTC)
+
+
+def lease_of(paper: Paper) -> str:
+    """The name under which one of us works on a paper."""
+    return f"paper {paper.ids.key}"
 
 
 def for_version(wants: Version, paper: Paper, rungs: Sequence[Rung]) -> list[Rung]:

@@ -5,6 +5,7 @@ What is held is served; the rest is looked up in batches and climbs the `.ladder
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,6 +17,7 @@ from .paper import Paper, StoredPaper, Version
 from .paper_lookup import look_up
 from .store import goes_by_name
 from .versions import NAMES, STAND_INS, meant, serves
+from .web import not_older_than
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +142,8 @@ def download_many(
     if offline:
         yield from ((ids, _offline(ids)) for ids in missing)
         return
-    records = look_up(missing, ladder.web, ladder.sources)
+    with not_older_than(time.time() if force else 0.0):
+        records = look_up(missing, ladder.web, ladder.sources)
     aliases = _grouped(records)
     pool = ThreadPoolExecutor(min(workers, len(aliases)), "ladder")
     try:
@@ -178,7 +181,7 @@ def _one(
         return record
     wants = meant(ids)
     try:
-        with ladder.lock(paper):
+        with ladder.lease(paper):
             held = ladder.held(paper.ids, wants)
             if held and not force:
                 held = ladder.learn(held, paper)
@@ -188,7 +191,9 @@ def _one(
             known = paper is record
             if before:  # which may know names that today's record does not
                 paper = replace(paper, ids=paper.ids | before.paper.ids)
-            stored = ladder.climb(paper, known, wants=wants, prefer_pmc=prefer_pmc, force=force)
+            # What was tried before is tried with other answers now.
+            with not_older_than(time.time() if before and before.attempts else 0.0):
+                stored = ladder.climb(paper, known, wants=wants, prefer_pmc=prefer_pmc, force=force)
     except NotFound as nothing:
         # No text and no record, because whoever keeps the records did not answer.
         return nothing if isinstance(record, Paper) else _could_not_tell(record, nothing)

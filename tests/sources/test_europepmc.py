@@ -313,7 +313,7 @@ class _Web:
         self.europepmc_base_url = self.pubmed_email = ""
         self.kept = {}
 
-    def get(self, url, params, *, check):
+    def get(self, url, params, *, check, kept=False):
         answer = Answer(200, "https://e.test", json.dumps(self.reply).encode())
         check(answer)
         return answer

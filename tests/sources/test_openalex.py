@@ -17,6 +17,7 @@ from utils.identifiers import Ids
 from utils.paper import Fetched, Paper
 from utils.sources import unpaywall
 from utils.sources.loose_json import LONGEST_NAME
+from utils.sources.open_copies import OpenCopy, what_lies_at
 from utils.sources.openalex import open_copies, paper_of, search
 from utils.sources.openalex.links import related_to
 from utils.sources.openalex.service import _judge, listed
@@ -106,9 +107,8 @@ def test_no_copy_and_no_record_are_a_plain_no_and_remembered(library, world):
 
 
 def test_a_copy_at_arxiv_is_asked_of_the_host_for_programs(library, world):
-    place = {"is_oa": True, "pdf_url": "https://arxiv.org/pdf/2511.04014v1"}
-    library.web.memory.keep("openalex", "10.9/x", {"best_oa_location": place}, 1)
-    [fetched] = open_copies(Paper(Ids(doi="10.9/x")), library.web)
+    url = "https://arxiv.org/pdf/2511.04014v1"
+    [fetched] = what_lies_at([OpenCopy(url)], library.web, source="openalex", via="openalex")
     assert fetched.media == "pdf"
     [request] = world.requests
     assert (request.service, request.path) == ("arxiv", "/pdf/2511.04014")

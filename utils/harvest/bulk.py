@@ -29,12 +29,13 @@ from ..errors import (
 from ..formats.aside import read_aside
 from ..identifiers import Ids
 from ..job import telling
-from ..ladder import Climb, Ladder, Rung, for_version, may_climb_unknown
+from ..ladder import Climb, Ladder, Rung, for_version, lease_of, may_climb_unknown
 from ..paper import Attempt, Paper, StoredPaper, Version
 from ..paper_lookup import look_up
 from ..store import body_of, goes_by_name
 from ..store.ledger import Ledger
 from ..versions import OTHER_VERSION, meant, serves
+from ..web import not_older_than
 from .lanes import Lane, Lanes
 from .outages import BY_PUBLISHER, Outages
 from .progress import Progress
@@ -50,6 +51,7 @@ _THREADS = 8  # for most sites: sixteen requests a second, each under way for a 
 _SAME_HOST = 4  # papers of one publisher under way: its host is asked once a second
 _NO_ANSWER = {Unreachable.outcome, "saved"}  # saved by a run that did not live to say where
 _LATER_S = (30.0, 120.0)  # after what time papers come back to a site that was out
+_BUSY_S = 2.0  # until somebody else is looked after who works on the same paper
 _PASSED_OVER = "the site was out, and was passed over"
 
 
@@ -163,7 +165,8 @@ class _Harvest:
         if not wanted:
             return news
         self.ledger.begin([n for same in wanted.values() for n in same], _LOOK_UP)
-        found = look_up(list(wanted), self.ladder.web, self.ladder.sources)
+        with not_older_than(self.ledger.asked_since([n for same in wanted.values() for n in same])):
+            found = look_up(list(wanted), self.ladder.web, self.ladder.sources)
         if any(not isinstance(outcome, Unreachable) for outcome in found.values()):
             self.outages.answered(_LOOK_UP, "")
         for ids, same in wanted.items():
@@ -286,16 +289,31 @@ class _Harvest:
     def _climb(self, rung: Rung, numbers: Sequence[int]) -> None:
         """Ask one rung for papers, unless it is out or they are there by now."""
         papers = {number: self.ledger.paper(number) or Paper(Ids()) for number in numbers}
-        lacking = {n: paper for n, paper in papers.items() if not self._ended_elsewhere(n, paper)}
-        if not lacking:
-            return
-        if self.outages.may_ask(rung.via, _tag(rung, papers[numbers[0]])):
-            self._ask(rung, lacking)
-            return
-        for number, paper in lacking.items():
-            self.outages.owe(number, rung.via, _tag(rung, paper))
+        with self._leased(rung, papers) as ours:
+            lacking = {n: paper for n, paper in ours.items() if not self._ended_elsewhere(n, paper)}
+            if not lacking:
+                return
+            if self.outages.may_ask(rung.via, _tag(rung, papers[numbers[0]])):
+                lacking = self._ask(rung, lacking)
+            else:
+                for number, paper in lacking.items():
+                    self.outages.owe(number, rung.via, _tag(rung, paper))
+        for number in lacking:  # not before: the next rung wants their leases
             with self._costing_only(number):
                 self._advance(number)
+
+    @contextmanager
+    def _leased(self, rung: Rung, papers: Mapping[int, Paper]) -> Iterator[dict[int, Paper]]:
+        """Those that nobody else works on now; the others come back to this rung in a moment."""
+        leases = self.ladder.web.leases
+        names = leases.take({lease_of(paper) for paper in papers.values()})
+        for number, paper in papers.items():
+            if lease_of(paper) not in names:
+                self.lanes.put(rung.via, number, _tag(rung, paper), after=_BUSY_S)
+        try:
+            yield {number: paper for number, paper in papers.items() if lease_of(paper) in names}
+        finally:
+            leases.release(names)
 
     def _ended_elsewhere(self, number: int, paper: Paper) -> bool:
         """Whether the text came to the shelf otherwise, or we were killed before we could say."""
@@ -306,27 +324,33 @@ class _Harvest:
             self._end(number, held)
         return True
 
-    def _ask(self, rung: Rung, papers: Mapping[int, Paper]) -> None:
+    def _ask(self, rung: Rung, papers: Mapping[int, Paper]) -> dict[int, Paper]:
+        """Ask one rung for papers, and keep what it has; those that have to go on."""
         climbs = {
             number: Climb(paper, bool(paper.recorded_by), self._wish(number))
             for number, paper in papers.items()
         }
         self.ledger.begin(list(papers), rung.via)
         try:
-            self.ladder.ask(rung, list(climbs.values()))
+            with not_older_than(self.ledger.asked_since(list(papers))):
+                self.ladder.ask(rung, list(climbs.values()))
         except (StoreFailed, NotConfigured):
             raise
         except Exception as bug:
             log.exception("%s failed on %s", rung.via, [str(p.ids) for p in papers.values()])
             for climb in climbs.values():
                 climb.note(rung.via, "failed", f"a mistake of ours: {bug!r}")
+        unserved: dict[int, Paper] = {}
         for number, climb in climbs.items():
             with self._costing_only(number):
-                self._hear_of(number, rung, climb)
+                if self._hear_of(number, rung, climb):
+                    unserved[number] = climb.paper
+        return unserved
 
-    def _hear_of(self, number: int, rung: Rung, climb: Climb) -> None:
+    def _hear_of(self, number: int, rung: Rung, climb: Climb) -> bool:
+        """Write down what came of a paper on a rung; whether it has to go on."""
         if self._stopped.is_set():
-            return
+            return False
         if climb.document and not climb.served:  # kept first: nobody asks for it again
             tried = [*self.ledger.attempts(number), *climb.attempts]
             self.ladder.keep_aside(rung, climb, tried)
@@ -335,8 +359,7 @@ class _Harvest:
         if climb.served:
             stored = self.ladder.keep(rung, climb, self._story(number, climb.paper))
             self._end(number, stored)
-        else:
-            self._advance(number)
+        return not climb.served
 
     @contextmanager
     def _costing_only(self, number: int) -> Iterator[None]:

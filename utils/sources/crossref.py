@@ -40,6 +40,7 @@ def _ask(doi: str, web: Web) -> Paper | None:
         {"mailto": web.settings.pubmed_email},
         allow={404},
         check=lambda got: got.status == 404 or got.json(),
+        kept=True,
     )
     return None if answer.status == 404 else _paper(answer.json()["message"])
 

@@ -29,6 +29,7 @@ def look_up(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
             "email": settings.require_email("NCBI"),
         },
         check=Answer.json,
+        kept=True,
     )
     # A miss may come with or without an error field; what counts is whether there is a pmcid.
     known = {

@@ -46,6 +46,7 @@ def read(paper: Paper, web: Web) -> Iterator[Fetched]:
         f"{web.settings.jina_reader_base_url}/{target}",
         headers={"Accept": "text/plain", **_key(web)},
         allow=_REFUSALS,
+        kept=True,
     )
     _require_success(answer, target, web)
     yield _fetched(answer.body, target, "jina")
@@ -68,6 +69,7 @@ def search(paper: Paper, web: Web) -> Iterator[Fetched]:
         {"q": f'"{paper.title}"', "num": _MOST_FOUND},
         headers={"Accept": "application/json", **_key(web)},
         allow=_REFUSALS,
+        kept=True,
     )
     _require_success(answer, "the search", web)
     found: list[dict[str, Any]] = answer.json().get("data") or []

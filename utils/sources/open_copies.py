@@ -14,12 +14,13 @@ from ..errors import Miss
 from ..identifiers import Ids
 from ..paper import Fetched, Version
 from ..web import Web
-from .publisher import pages_at
+from .publisher import landing_page, pages_at
 
 MOST = 4
 """Copies of one paper that are asked for."""
 
 _LATER: dict[Version, int] = {"accepted": 1, "preprint": 2}
+_RESOLVER = re.compile(r"https?://(?:dx\.|www\.)?doi\.org/", re.I)
 _ARXIV = re.compile(r"https?://(?:www\.|export\.)?arxiv\.org/", re.I)
 
 
@@ -50,13 +51,26 @@ def what_lies_at(
 ) -> Iterator[Fetched | Miss]:
     """What lies at each of the *copies*; see `publisher.pages_at`."""
     for copy in copies:
-        url = _for_programs(copy.url, web)
+        try:
+            url = _for_programs(copy.url, web)
+        except Miss as miss:
+            yield miss
+            continue
         for found in pages_at(url, web, source=source, via=via, license_=copy.license):
             yield replace(found, version=copy.version) if isinstance(found, Fetched) else found
 
 
 def _for_programs(url: str, web: Web) -> str:
-    """ArXiv's pages are for people; it keeps another host for programs."""
+    """ArXiv's pages are for people; it keeps another host for programs.
+
+    Where a DOI leads is asked once for all rungs: the publisher's own page is the same one.
+    """
     if _ARXIV.match(url) and (arxiv := Ids.maybe(url).arxiv):
         return f"{web.settings.arxiv_base_url}/pdf/{arxiv}"
-    return url
+    return landing_page(doi, web) if (doi := _doi(url, web)) else url
+
+
+def _doi(url: str, web: Web) -> str:
+    """The DOI that an address of the resolver is for; empty for other addresses."""
+    url = re.sub(rf"^{re.escape(web.settings.doi_base_url)}/", "https://doi.org/", url)
+    return Ids.maybe(url).doi if _RESOLVER.match(url) else ""

@@ -29,7 +29,6 @@ _OWN_PMCID = re.compile(
     rb"""<article-id\s[^>]*pub-id-type\s*=\s*["']pmc(?:id|aid)?["'][^>]*>\s*(?:PMC)?(\d+)"""
 )
 _SET_ENDS = (b"</pmc-articleset>", b"<pmc-articleset/>", b"<pmc-articleset />")
-_FORGET_ABSENCE_DAYS = 1.0
 _AT_ONCE = 20  # a few megabytes of JATS
 
 
@@ -43,12 +42,12 @@ def from_cloud(paper: Paper, web: Web) -> Iterator[Fetched]:
     """
     base, pmcid = web.settings.pmc_cloud_base_url, paper.ids.pmcid
     version = _newest_version(pmcid, web)
-    record = web.get(f"{base}/metadata/{version}.json").json()
+    record = web.get(f"{base}/metadata/{version}.json", check=Answer.json, kept=True).json()
     if not record.get("xml_url"):
         msg = f"PMC Cloud has {pmcid}, but not as XML."
         raise NotOffered(msg)
     url, md5 = _https(record["xml_url"], base)
-    answer = web.get(url, check=lambda got: _compare(got, md5, pmcid))
+    answer = web.get(url, check=lambda got: _compare(got, md5, pmcid), kept=True)
     yield Fetched(
         body=answer.body,
         media="jats",
@@ -64,15 +63,27 @@ def from_cloud(paper: Paper, web: Web) -> Iterator[Fetched]:
 
 
 def from_efetch(papers: Sequence[Paper], web: Web) -> Iterator[tuple[Paper, Fetched | Miss]]:
-    """The JATS that E-utilities hand out, if the publisher allows it; several in one request."""
+    """The JATS that E-utilities hand out, if the publisher allows it; several in one request.
+
+    What a batch brings is kept article by article: the next batch is made of others.
+    """
     digits = [paper.ids.pmcid.removeprefix("PMC") for paper in papers]
-    params = {"db": "pmc", "id": ",".join(digits), "retmode": "xml"}
-    answer = ask(web, "efetch", params, read=_whole)
-    articles = {} if empty_id_list(answer) else _articles(answer.body)
     url = f"{web.settings.eutils_base_url}/efetch.fcgi?db=pmc&id={{}}&retmode=xml"
+    articles = {n: answer.body for n in digits if (answer := web.journal.item(url.format(n)))}
+    if unknown := [number for number in digits if number not in articles]:
+
+        def read(answer: Answer) -> None:
+            _whole(answer)
+            sent = _articles(answer.body)
+            articles.update((number, sent.get(number, b"")) for number in unknown)
+            web.journal.keep_items({url.format(n): articles[n] for n in unknown})
+
+        params = {"db": "pmc", "id": ",".join(unknown), "retmode": "xml"}
+        if empty_id_list(ask(web, "efetch", params, read=read)):
+            articles |= dict.fromkeys(unknown, b"")
     for paper, number in zip(papers, digits, strict=True):
-        article = articles.get(number)
-        if article is None:
+        article = articles[number]
+        if not article:
             msg = f"PMC hands out no {paper.ids.pmcid} through E-utilities."
             yield paper, NotOffered(msg)
         elif _FORBIDDEN in article:
@@ -108,24 +119,22 @@ def _articles(body: bytes) -> dict[str, bytes]:
 
 
 def _newest_version(pmcid: str, web: Web) -> str:
-    """The folder of the newest version, such as ``PMC7759461.2``.
+    """The folder of the newest version, such as ``PMC7759461.2``."""
 
-    That an article is not in the datasets is remembered for a day.
-    """
-    if web.memory.recall("pmc_cloud_absent", pmcid):
-        msg = f"{pmcid} is not in the PMC Cloud datasets."
-        raise NotOffered(msg)
+    def is_list(answer: Answer) -> None:
+        if b"ListBucketResult" not in answer.body:
+            msg = f"PMC Cloud did not list the versions of {pmcid}."
+            raise Unreachable(msg, "Try again later.")
+
     # The dot matters: without it PMC1 would list PMC10 too.
     listing = web.get(
         f"{web.settings.pmc_cloud_base_url}/",
         {"list-type": 2, "prefix": f"{pmcid}.", "delimiter": "/"},
+        check=is_list,
+        kept=True,
     )
-    if b"ListBucketResult" not in listing.body:
-        msg = f"PMC Cloud did not list the versions of {pmcid}."
-        raise Unreachable(msg, "Try again later.")
     versions = re.findall(rb"<Prefix>" + pmcid.encode() + rb"\.(\d+)/</Prefix>", listing.body)
     if not versions:
-        web.memory.keep("pmc_cloud_absent", pmcid, value=True, days=_FORGET_ABSENCE_DAYS)
         msg = f"{pmcid} is not in the PMC Cloud datasets (not open access, no author manuscript)."
         raise NotOffered(msg)
     return f"{pmcid}.{max(map(int, versions))}"

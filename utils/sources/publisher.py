@@ -85,9 +85,9 @@ def _open(url: str, web: Web) -> Answer:
 
     Some sites turn away a client that says which languages it reads, and not a plain one.
     """
-    answer = web.get(url, headers=_HEADERS, allow=_CLOSED_DOORS)
+    answer = web.get(url, headers=_HEADERS, allow=_CLOSED_DOORS, kept=True)
     if answer.status in _CLOSED_DOORS:
-        answer = web.get(url, plain=True, allow=_CLOSED_DOORS)
+        answer = web.get(url, plain=True, allow=_CLOSED_DOORS, kept=True)
     if answer.status in _CLOSED_DOORS and not answer.body.strip():
         msg = f"{answer.host} refused: HTTP {answer.status}, and nothing else."
         hint = "Open it in a browser or through a library, or try again later."

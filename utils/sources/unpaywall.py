@@ -12,12 +12,10 @@ from urllib.parse import quote
 from ..errors import Miss, NotOffered
 from ..paper import Fetched, Paper
 from ..versions import by_locator
-from ..web import Rate, Web
+from ..web import Answer, Rate, Web
 from .loose_json import mapping, mappings, text
 from .open_copies import MOST, OpenCopy, different, what_lies_at
 from .source import Route, Source, one_by_one
-
-_REMEMBERED_DAYS = 1.0
 
 
 def open_copies(paper: Paper, web: Web) -> Iterator[Fetched | Miss]:
@@ -38,24 +36,31 @@ def open_copies(paper: Paper, web: Web) -> Iterator[Fetched | Miss]:
 
 def known_copies(doi: str, web: Web) -> list[OpenCopy]:
     """The copies Unpaywall has named within a day; it is not asked."""
-    return _copies(mapping(web.memory.recall("unpaywall", doi)))
+    answer = web.recall(_address(doi, web))
+    return _copies(mapping(answer.json())) if answer and answer.status == 200 else []
+
+
+def _address(doi: str, web: Web) -> str:
+    return f"{web.settings.unpaywall_base_url}/{quote(doi, safe='/')}"
 
 
 def _record(doi: str, web: Web) -> dict[str, Any]:
-    if (remembered := web.memory.recall("unpaywall", doi)) is not None:
-        return mapping(remembered)
     answer = web.get(
-        f"{web.settings.unpaywall_base_url}/{quote(doi, safe='/')}",
+        _address(doi, web),
         {"email": web.settings.require_email("Unpaywall")},
         allow={404, 422},
-        check=lambda got: got.status == 404 or got.json(),
+        check=_judge,
+        kept=True,
     )
+    return {} if answer.status == 404 else mapping(answer.json())
+
+
+def _judge(answer: Answer) -> None:
     if answer.status == 422:
         msg = "Unpaywall refuses the e-mail address in PUBMED_EMAIL."
         raise NotOffered(msg, "Set PUBMED_EMAIL to your own address.", status=422)
-    record = {} if answer.status == 404 else mapping(answer.json())
-    web.memory.keep("unpaywall", doi, record, _REMEMBERED_DAYS)
-    return record
+    if answer.status != 404:
+        answer.json()
 
 
 def _copies(record: Mapping[str, Any]) -> list[OpenCopy]:

@@ -17,7 +17,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast, get_args
 
-from .. import safe_files
+from .. import bodies, safe_files
+from ..bodies import Bodies
 from ..identifiers import Ids
 from ..paper import Attempt, Fetched, Media, Paper
 from ..versions import fitness, only_a_preprint
@@ -63,6 +64,7 @@ class Filing:
         self.private = folder / safe_files.PRIVATE
         self.records = self.private / "records"
         self.raw = self.private / "raw"
+        self.bodies = Bodies(self.private / "fetched" / bodies.FOLDER)
         self.catalogue = catalogue
         self.index = index_files.IndexFiles(folder)
         self._index_waits = False

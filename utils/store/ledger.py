@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import asdict, fields
@@ -192,6 +193,18 @@ class Ledger:
             rows = db.execute(query, list(numbers)).fetchall()
         return {number: (Ids(**json.loads(ids)), asked, n) for number, ids, asked, n in rows}
 
+    def asked_since(self, numbers: Sequence[int]) -> float:
+        """The time (`time.time`) before which no answer counts for papers that were reopened.
+
+        0 where all of them are in their first round.
+        """
+        marks = ",".join("?" * len(numbers))
+        query = f"SELECT max(round) FROM papers WHERE number IN ({marks})"  # noqa: S608
+        with self._reading() as db:
+            [(round_,)] = db.execute(query, list(numbers)).fetchall()
+            told = db.execute("SELECT value FROM job WHERE name = 'reopened'").fetchall()
+        return float(told[0][0]) if round_ and told else 0.0
+
     def know(self, number: int, paper: Paper) -> int | None:
         """Write down what a paper is; the number of the paper it turned out to be, if there is one.
 
@@ -271,7 +284,7 @@ class Ledger:
             query = f"{_REOPEN} state = 'full_text' AND file = ? AND number = ?"
             found = db.execute(query, (file, number)).rowcount > 0
             if found:
-                _write_facts(db, {"ended_at": ""})
+                _write_facts(db, {"ended_at": "", "reopened": time.time()})
         return found
 
     @staticmethod
@@ -336,7 +349,7 @@ class Ledger:
         with self._writing() as db:
             found = db.execute(update, (which, which, which, which)).rowcount
             if found:
-                _write_facts(db, {"ended_at": ""})
+                _write_facts(db, {"ended_at": "", "reopened": time.time()})
         return found
 
     def go_on(self, before: str) -> int:

@@ -7,12 +7,12 @@ or when they take much room.
 from __future__ import annotations
 
 import contextlib
-import gzip
 import itertools
 import json
 from pathlib import Path
 
 from .. import safe_files
+from ..bodies import Bodies
 from ..identifiers import Ids
 from ..paper import Fetched, now
 from . import file_names
@@ -22,7 +22,9 @@ MOST = 500
 MOST_BYTES = 500_000_000
 
 
-def put(folder: Path, ids: Ids, fetched: Fetched, verdict: str, reason: str) -> Path:
+def put(
+    folder: Path, bodies: Bodies, ids: Ids, fetched: Fetched, verdict: str, reason: str
+) -> Path:
     """Keep what was rejected, and why beside it; return the file."""
     safe_files.make_folder(folder, 0o700)
     mark = sha256(fetched.body)[:8]
@@ -37,7 +39,13 @@ def put(folder: Path, ids: Ids, fetched: Fetched, verdict: str, reason: str) -> 
         "url": fetched.url,
         "at": now(),
     }
-    safe_files.write_whole(path, gzip.compress(fetched.body, 6, mtime=0))
+    part = safe_files.part_of(path)
+    with safe_files.disk(path):
+        try:
+            bodies.lend(fetched.body, part)
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
     safe_files.write_whole(folder / f"{name}.json", (json.dumps(why, indent=1) + "\n").encode())
     _prune(folder)
     return path

@@ -8,7 +8,6 @@ until the first write.
 from __future__ import annotations
 
 import contextlib
-import gzip
 import logging
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -167,7 +166,7 @@ class Shelf:
         self._ready(create=True)
         part = safe_files.part_of(self._filing.raw / "new")
         try:
-            safe_files.write_part(part, gzip.compress(fetched.body, 6, mtime=0))
+            self._filing.bodies.lend(fetched.body, part)
             return self._filed(
                 new, lambda record: paper_file.full_text(record.stored, document.markdown), part
             )
@@ -269,7 +268,8 @@ class Shelf:
             The disk refused.
         """
         self._filing.prepare()
-        return quarantine.put(self._private / "quarantine", ids, fetched, verdict, reason)
+        folder = self._private / "quarantine"
+        return quarantine.put(folder, self._filing.bodies, ids, fetched, verdict, reason)
 
     def read_text(self, stored: StoredPaper) -> str:
         """The whole file, header included (`paper_file.body_of` takes it off).

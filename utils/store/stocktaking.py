@@ -53,7 +53,8 @@ class Stocktaking:
             self.filing.settle()
             swept = float(self.catalogue.note("swept") or 0)
             if not swept <= time.time() <= swept + _WEEK:
-                for folder in (self.folder, self.filing.raw, self.filing.records):
+                filing = self.filing
+                for folder in (self.folder, filing.private, filing.raw, filing.records):
                     safe_files.sweep(folder)
                 self.catalogue.set_note("swept", str(time.time()))
         except StoreFailed as error:

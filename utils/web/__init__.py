@@ -11,8 +11,19 @@ Importing this room is cheap: requests, urllib3, backoff and diskcache wait for 
 
 from .answer import MAX_BYTES, Answer, redact
 from .cancellation import Cancellation
+from .freshness import not_older_than
 from .hold import Hold
 from .pace import Pace, Rate
 from .session import Web
 
-__all__ = ["MAX_BYTES", "Answer", "Cancellation", "Hold", "Pace", "Rate", "Web", "redact"]
+__all__ = [
+    "MAX_BYTES",
+    "Answer",
+    "Cancellation",
+    "Hold",
+    "Pace",
+    "Rate",
+    "Web",
+    "not_older_than",
+    "redact",
+]

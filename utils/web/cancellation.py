@@ -9,6 +9,7 @@ shaking hands, reading. Like `Hold`, a cancellation travels in the work's contex
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -17,6 +18,9 @@ from typing import Protocol, TypeVar
 from ..errors import Cancelled
 
 Result = TypeVar("Result")
+
+LOOK_UP_S = 0.25
+"""Seconds after which one who waits for something else looks whether his work was ended."""
 
 
 class Line(Protocol):
@@ -92,3 +96,30 @@ _current: ContextVar[Cancellation | None] = ContextVar("papershelf_cancellation"
 def current() -> Cancellation | None:
     """The cancellation of the work we are in."""
     return _current.get()
+
+
+def go_on() -> None:
+    """Do nothing, unless the work we are in was ended.
+
+    Raises
+    ------
+    Cancelled
+        It was.
+    """
+    if (work := current()) and work.cancelled:
+        raise Cancelled
+
+
+def sleep(seconds: float) -> None:
+    """Sleep, but not on when the work we are in is ended.
+
+    Raises
+    ------
+    Cancelled
+        It was.
+    """
+    while seconds > 0:
+        go_on()
+        nap = min(seconds, LOOK_UP_S) if current() else seconds
+        time.sleep(nap)
+        seconds -= nap

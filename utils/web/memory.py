@@ -13,7 +13,7 @@ import shutil
 import sqlite3
 import threading
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +59,7 @@ class Memory:
         self._lock = threading.Lock()
         self._cache: Any = None
         self._lost = False
-        self._loud = logging.WARNING
+        self._told: set[str] = set()
 
     def recall(self, kind: str, name: str) -> Any | None:
         """What was kept under *kind* and *name*; None when nothing, too old, or unreadable."""
@@ -82,10 +82,25 @@ class Memory:
 
     def keep(self, kind: str, name: str, value: Any, days: float) -> None:
         """Remember a JSON *value* for a number of *days*."""
+        self.keep_many(kind, {name: value}, days)
+
+    def keep_many(self, kind: str, values: Mapping[str, Any], days: float) -> None:
+        """Remember JSON values by name, all or none of them."""
         if (cache := self._open()) is None:
             return
         try:
-            cache.set(f"{kind}:{name}", value, expire=days * _DAY)
+            with cache.transact():
+                for name, value in values.items():
+                    cache.set(f"{kind}:{name}", value, expire=days * _DAY)
+        except _TROUBLE as error:
+            self._note(error)
+
+    def forget(self, kind: str, name: str) -> None:
+        """As if it had never been kept."""
+        if (cache := self._open()) is None:
+            return
+        try:
+            cache.delete(f"{kind}:{name}")
         except _TROUBLE as error:
             self._note(error)
 
@@ -107,7 +122,8 @@ class Memory:
     def _opened(self) -> Any:
         for again in (True, False):
             try:
-                self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                for folder in (self._folder.parent, self._folder):
+                    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 return diskcache.Cache(
                     str(self._folder),
                     timeout=5,
@@ -126,10 +142,11 @@ class Memory:
         return None
 
     def _note(self, error: Exception) -> None:
-        """Say what went wrong, once; a damaged file is set aside, anything else may pass."""
+        """Say once what went wrong; a damaged file is set aside, anything else may pass."""
         why = str(error) or "another process kept it busy"  # diskcache's Timeout says nothing
-        log.log(self._loud, "The memory in %s failed (%s): it is done without.", self._folder, why)
-        self._loud = logging.DEBUG
+        if why not in self._told:
+            log.warning("The memory in %s failed (%s): it is done without.", self._folder, why)
+        self._told.add(why)
         if _damaged(error):
             self.close()
             self._set_aside()

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from ..errors import Unreachable
+from .cancellation import sleep
 from .hold import held_for
 from .retry import LONGEST
 from .slots import slots_in
@@ -189,10 +190,10 @@ class Pace:
         """
         rate = self._rate(url)
         name, every = self._name(rate), self._every(rate)
-        _sleep(self._book(name, every))
+        sleep(self._book(name, every))
         with self._slot(name, rate):
             while (pause := self._leave(name, every)) > 0:
-                _sleep(pause)
+                sleep(pause)
             with self._timed(name):
                 yield
 
@@ -407,11 +408,6 @@ def _spot(url: str) -> str:
 
 def _within(place: str, base: str) -> bool:
     return place == base or place.startswith(base + "/")
-
-
-def _sleep(seconds: float) -> None:
-    if seconds > 0:
-        time.sleep(seconds)
 
 
 def _not_kept(error: Exception) -> Unreachable:

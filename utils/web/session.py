@@ -16,15 +16,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from ..errors import NotOffered, Unreachable
+from ..errors import NotOffered, PaperError, Unreachable
 from . import addresses
-from .answer import MAX_BYTES, Answer
+from .answer import MAX_BYTES, Answer, redact
+from .leases import Leases
 from .pace import Pace, Rate
 from .redirects import MOST, Hop, follow, redirected
 from .retry import WORTH_RETRYING, patiently, retry_after
 
 if TYPE_CHECKING:
     from ..settings import Settings
+    from .journal import Journal, Page
     from .memory import Memory
     from .transport import Courier
 
@@ -62,6 +64,7 @@ class _Errand:
     limit: int
     follow: bool = True
     missed: Missed | None = None
+    page: Page | None = None
 
 
 class Web:
@@ -79,6 +82,8 @@ class Web:
     deadline : float
         Seconds a request may take on the wire, all tries and redirects together; waiting for
         turns is not counted.
+    leases : Leases
+        What of this shelf somebody is working on.
     """
 
     def __init__(self, settings: Settings, rates: Sequence[Rate]) -> None:
@@ -88,6 +93,7 @@ class Web:
         self.pace = Pace(settings.papers_pace_dir, settings, rates)
         self.guard = addresses.Guard(settings)
         self._couriers: dict[int, Courier] = {}
+        self.leases = Leases(settings.papers_dir / ".papershelf" / "leases")
 
     def get(  # noqa: PLR0913 - the options of one request
         self,
@@ -101,6 +107,7 @@ class Web:
         limit: int = MAX_BYTES,
         follow: bool = True,
         missed: Missed | None = None,
+        kept: bool = False,
     ) -> Answer:
         """Fetch *url*.
 
@@ -121,6 +128,9 @@ class Web:
             Whether to go where a redirect leads; if not, the redirect is the answer.
         missed
             Hears of each try that is repeated, when it failed; the last one is raised.
+        kept
+            Whether the answer is about a paper: it is in the `journal` before it is read, serves
+            whoever asks the same, and is not asked for by two at a time.
 
         Raises
         ------
@@ -132,7 +142,14 @@ class Web:
             It sends more than *limit*.
         """
         hop = Hop("GET", url, params, self._headers(headers, plain))
-        return self._ask(_Errand(hop, _Time(self.deadline), allow, check, limit, follow, missed))
+        errand = _Errand(hop, _Time(self.deadline), allow, check, limit, follow, missed)
+        return self._ask_once(errand) if kept else self._ask(errand)
+
+    def recall(self, url: str, params: Mapping[str, Any] | None = None) -> Answer | None:
+        """What `get` was answered with *kept* of late; asks nobody."""
+        from .journal import named
+
+        return self.journal.fresh(named(Hop("GET", url, params, self._headers(None, plain=False))))
 
     def post(
         self,
@@ -158,12 +175,46 @@ class Web:
 
         return Memory(self.settings.papers_dir / ".papershelf" / "cache")
 
+    @cached_property
+    def journal(self) -> Journal:
+        """What sites sent for papers; opened on first use."""
+        from .journal import FOLDER, Journal
+
+        return Journal(self.settings.papers_dir / ".papershelf" / FOLDER)
+
     def _headers(self, given: Mapping[str, str] | None, plain: bool) -> dict[str, str]:
         usual = {"User-Agent": self.settings.user_agent, "Accept": "*/*"}
         if not plain:
             usual["Accept-Encoding"] = "gzip, deflate"
         ours = {name: v for name, v in usual.items() if name.lower() not in _lower(given)}
         return {**ours, **(given or {})}
+
+    def _ask_once(self, errand: _Errand) -> Answer:
+        """What the journal holds, or what asking brings, by one of us at a time."""
+        from .journal import Page, named
+
+        name = named(errand.hop)
+        if answer := self._recalled(name, errand):
+            return answer
+        with self.leases.held(f"address {name}", redact(errand.hop.url)):
+            if answer := self._recalled(name, errand):  # who held it before has asked
+                return answer
+            return self._ask(replace(errand, page=Page(self.journal, name)))
+
+    def _recalled(self, name: str, errand: _Errand) -> Answer | None:
+        """What the journal holds, if it passes for an answer to this errand."""
+        answer = self.journal.fresh(name)
+        if answer is None:
+            return None
+        if not _welcome(answer, errand):
+            raise NotOffered(f"{answer.host} answered {answer.status}.", status=answer.status)
+        try:
+            if errand.check is not None:
+                errand.check(answer)
+        except PaperError:
+            self.journal.forget(name)
+            return None
+        return answer
 
     def _ask(self, errand: _Errand) -> Answer:
         if self.settings.papers_offline:
@@ -180,7 +231,7 @@ class Web:
             addresses.parse(hop.url)
             self.guard.require_open_to_programs(hop.url)
             with self.pace.turn(hop.url), errand.time.spent(hop.url) as left:
-                answer = self.courier.carry(hop, left, errand.limit, _wanted(errand.allow))
+                answer = self._carried(hop, left, errand)
                 pause = self._pause(hop.url, answer)
             if not redirected(answer):
                 return self._judged(hop, answer, errand, pause)
@@ -189,6 +240,14 @@ class Web:
             hop = follow(hop, answer)
         msg = f"{urlsplit(errand.hop.url).netloc} kept redirecting, last to {answer.host}."
         raise NotOffered(msg, status=answer.status)
+
+    def _carried(self, hop: Hop, left: float, errand: _Errand) -> Answer:
+        carry, wanted = self.courier.carry, _wanted(errand.allow)
+        if errand.page is None:
+            return carry(hop, left, errand.limit, wanted)
+        return errand.page.asked(
+            hop, lambda asked, part: carry(asked, left, errand.limit, wanted, part)
+        )
 
     def _pause(self, url: str, answer: Answer) -> float:
         """Seconds the site wants to be left alone; told to everybody before the turn ends."""
@@ -205,12 +264,16 @@ class Web:
 
     def _judged(self, hop: Hop, answer: Answer, errand: _Errand, pause: float) -> Answer:
         """The answer, or what its status means."""
-        if 200 <= answer.status < 300 or answer.status in errand.allow:
+        if errand.page and not pause:
+            errand.page.write(hop, answer, errand.allow)
+        if _welcome(answer, errand):
             try:
                 if errand.check is not None:
                     errand.check(answer)
-            except Unreachable as error:
-                if error.retry_after:
+            except Exception as error:
+                if errand.page:
+                    errand.page.tear_out(hop)
+                if isinstance(error, Unreachable) and error.retry_after:
                     self.pace.hold(hop.url, error.retry_after)
                 raise
             return answer
@@ -229,6 +292,11 @@ class Web:
         if pid not in self._couriers:  # no lock, which a fork may leave locked
             self._couriers.setdefault(pid, Courier(self.settings, self.guard))
         return self._couriers[pid]
+
+
+def _welcome(answer: Answer, errand: _Errand) -> bool:
+    """Whether a status is an answer to this errand, not a failure."""
+    return 200 <= answer.status < 300 or answer.status in errand.allow
 
 
 def _wanted(allow: Collection[int]) -> Callable[[int], bool]:

@@ -18,6 +18,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from .cancellation import LOOK_UP_S, go_on
+
 if sys.platform == "win32":
     import msvcrt
 else:
@@ -74,7 +76,8 @@ class Slots:
                     raise TimeoutError(name)
                 # Where all are ours, whoever is done rings; else a process may be done unheard.
                 all_ours = len(self._ours[name]) >= most
-                self._changed.wait(left if all_ours else min(left, _LOOK_AGAIN_S))
+                self._changed.wait(min(left, LOOK_UP_S if all_ours else _LOOK_AGAIN_S))
+                go_on()
         return slot
 
     def _take(self, name: str, most: int) -> int | None:

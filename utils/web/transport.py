@@ -10,10 +10,10 @@ import http.client
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
 
 import requests
@@ -64,10 +64,18 @@ class Courier:
         self._lock = threading.Lock()
         self._all = Cancellation()
 
-    def carry(self, hop: Hop, seconds: float, limit: int, wanted: Callable[[int], bool]) -> Answer:
+    def carry(
+        self,
+        hop: Hop,
+        seconds: float,
+        limit: int,
+        wanted: Callable[[int], bool],
+        receiver: Receiver | None = None,
+    ) -> Answer:
         """Send *hop* and read the answer, all within *seconds*.
 
-        The body is read only for a status that is *wanted*; it is empty otherwise.
+        The body is read only for a status that is *wanted*; it is empty otherwise. A *receiver*
+        is shown every block of it as it comes.
 
         Raises
         ------
@@ -87,7 +95,7 @@ class Courier:
         try:
             with errand.under_way():
                 self._judge(hop, way, errand)
-                return self._fetched(hop, way, errand, limit, wanted)
+                return self._fetched(hop, way, errand, limit, wanted, receiver)
         except (requests.exceptions.InvalidURL, LocationValueError):
             msg = f"{host} is not a usable address."
             raise NotOffered(msg) from None
@@ -146,7 +154,13 @@ class Courier:
             self._guard.require_public_name(*site(hop.url), errand.look_up)
 
     def _fetched(
-        self, hop: Hop, way: Way, errand: Errand, limit: int, wanted: Callable[[int], bool]
+        self,
+        hop: Hop,
+        way: Way,
+        errand: Errand,
+        limit: int,
+        wanted: Callable[[int], bool],
+        receiver: Receiver | None,
     ) -> Answer:
         request = _prepare(hop)
         with closing(self._sent(request, way, errand)) as response:
@@ -157,7 +171,7 @@ class Courier:
                 extract_cookies_to_jar(hop.cookies, request, response)  # type: ignore[no-untyped-call]
             keep = wanted(response.status)
             try:
-                body = _read(response, limit) if keep else _drain(response, errand)
+                body = _read(response, limit, receiver) if keep else _drain(response, errand)
             except _TooLarge:
                 msg = f"{urlsplit(hop.url).netloc} sent more than {limit / 1e6:.0f} MB; "
                 msg += "the rest was not read."
@@ -194,6 +208,16 @@ class Courier:
             return self._pools[way]
 
 
+class Receiver(Protocol):
+    """Who keeps a body while it comes, and may have the beginning of it."""
+
+    def begin(self, status: int, headers: Mapping[str, str]) -> bytes:
+        """Hear what is about to come; what of the body is there already."""
+
+    def add(self, block: bytes) -> None:
+        """Take a block as it was sent."""
+
+
 def new_cookies() -> RequestsCookieJar:
     """An empty jar for one chain of redirects."""
     return RequestsCookieJar()
@@ -217,14 +241,17 @@ def _prepare(hop: Hop) -> requests.PreparedRequest:
     ).prepare()
 
 
-def _read(response: Any, limit: int) -> bytes:
+def _read(response: Any, limit: int, receiver: Receiver | None) -> bytes:
     """The whole body, unpacked, at most *limit* bytes of it packed or not."""
+    begun = receiver.begin(response.status, response.headers) if receiver else b""
     announced = response.headers.get("Content-Length", "")
-    if announced.isdigit() and int(announced) > limit:
+    if announced.isdigit() and len(begun) + int(announced) > limit:
         raise _TooLarge
     unpacker = Unpacker(response.headers.get("Content-Encoding", ""))
-    pieces, taken, size = [], 0, 0
+    pieces, taken, size = [begun], len(begun), len(begun)
     for block in _blocks(response):
+        if receiver:
+            receiver.add(block)
         taken += len(block)
         for piece in unpacker.feed(block):
             pieces.append(piece)

@@ -43,7 +43,7 @@ def full_text(paper: Paper, web: Web) -> Iterator[Fetched | Miss]:
     for kind in _kinds(paper):
         url = f"{web.settings.arxiv_base_url}/{kind}/{paper.ids.arxiv}"
         try:
-            answer = ask(url, web)
+            answer = ask(url, web, kept=True)
         except (NotOffered, BadContent) as miss:
             yield miss
             continue

@@ -37,6 +37,7 @@ def ask(
     allow: frozenset[int] = frozenset(),
     check: Check | None = None,
     patient: bool = True,
+    kept: bool = False,
 ) -> Answer:
     """Fetch something from arXiv.
 
@@ -44,6 +45,8 @@ def ask(
     ----------
     patient
         False for what is not worth a wait: a refusal is not waited out.
+    kept
+        See `Web.get`.
 
     Raises
     ------
@@ -61,7 +64,7 @@ def ask(
         if check is not None:
             check(answer)
 
-    return web.get(url, params, allow=allow | _ENOUGH, check=judged)
+    return web.get(url, params, allow=allow | _ENOUGH, check=judged, kept=kept)
 
 
 def feed(answer: Answer) -> Any:

@@ -172,6 +172,7 @@ def look_up(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
             "email": web.settings.pubmed_email,
         },
         check=_complain,
+        kept=True,
     )
     rows = rows_of(answer.json())
     _remember_preprints(rows, web)
@@ -189,7 +190,7 @@ def full_text(paper: Paper, web: Web) -> Iterator[Fetched]:
         Unknown, or not open access: the service does not say which.
     """
     url = f"{web.settings.europepmc_base_url}/{paper.ids.pmcid}/fullTextXML"
-    answer = web.get(url)
+    answer = web.get(url, kept=True)
     if not answer.body.strip():
         msg = f"Europe PMC sent an empty answer for {paper.ids.pmcid}."
         raise NotOffered(msg)
@@ -217,7 +218,7 @@ def preprint_text(paper: Paper, web: Web) -> Iterator[Fetched]:
         msg = f"doi:{doi} is not known as a preprint of Europe PMC's."
         raise NotOffered(msg)
     url = f"{web.settings.europepmc_base_url}/{number}/fullTextXML"
-    answer = web.get(url, allow={500}, check=_down)
+    answer = web.get(url, allow={500}, check=_down, kept=True)
     if answer.status == 500 or not answer.body.strip():
         msg = f"Europe PMC has no full text of the preprint {number}."
         raise NotOffered(msg, status=answer.status)

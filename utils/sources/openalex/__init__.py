@@ -24,7 +24,7 @@ from ..loose_json import mapping, mappings, short_text, text, whole
 from ..open_copies import MOST, OpenCopy, different, what_lies_at
 from ..source import Query, Route, Source, one_by_one
 from ..whole_days import whole_days
-from .service import REMEMBERED_DAYS, listed, single
+from .service import listed, single
 
 LAST_HIT = 10_000
 """Of a search, OpenAlex numbers the pages of so many works only."""
@@ -58,7 +58,7 @@ def open_copies(paper: Paper, web: Web) -> Iterator[Fetched | Miss]:
         OpenAlex does not know the DOI, or knows no other open copy.
     """
     doi = paper.ids.doi
-    work = _work(doi, web)
+    work = single(f"doi:{doi}", _COPIES, web, kept=True)
     known = _copies(work)
     if not known:
         msg = f"OpenAlex knows no open copy of doi:{doi}."
@@ -69,14 +69,6 @@ def open_copies(paper: Paper, web: Web) -> Iterator[Fetched | Miss]:
     retracted = work.get("is_retracted") is True
     for found in what_lies_at(copies, web, source=SOURCE.name, via="openalex"):
         yield replace(found, retracted=retracted) if isinstance(found, Fetched) else found
-
-
-def _work(doi: str, web: Web) -> dict[str, Any]:
-    if (remembered := web.memory.recall("openalex", doi)) is not None:
-        return mapping(remembered)
-    work = single(f"doi:{doi}", _COPIES, web)
-    web.memory.keep("openalex", doi, work, REMEMBERED_DAYS)
-    return work
 
 
 def _copies(work: Mapping[str, Any]) -> list[OpenCopy]:

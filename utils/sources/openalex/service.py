@@ -23,7 +23,7 @@ _DAY = 86_400
 REMEMBERED_DAYS = 1.0
 
 
-def single(name: str, fields: str, web: Web) -> dict[str, Any]:
+def single(name: str, fields: str, web: Web, *, kept: bool = False) -> dict[str, Any]:
     """One work by ``doi:…`` or ``pmid:…``, which is free; empty when there is none.
 
     Raises
@@ -40,6 +40,7 @@ def single(name: str, fields: str, web: Web) -> dict[str, Any]:
         headers=_headers(web),
         allow={401, 404, 429},
         check=partial(_judge, free=True),
+        kept=kept,
     )
     return {} if answer.status == 404 else mapping(answer.json())
 

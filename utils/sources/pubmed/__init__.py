@@ -204,7 +204,6 @@ def fetch(
             papers = _records(named, web)
         for paper in papers:
             known[paper.ids.pmid] = paper
-            web.memory.keep("pubmed", paper.ids.pmid, as_row(paper), _REMEMBERED_DAYS)
     return known
 
 
@@ -229,6 +228,9 @@ def _records(which: Mapping[str, Any], web: Web) -> list[Paper]:
 
     def read(answer: Answer) -> None:
         papers[:] = [record for record in read_records(answer.body) if isinstance(record, Paper)]
+        # At once: the next batch is made of others, and would bring these again.
+        rows = {paper.ids.pmid: as_row(paper) for paper in papers}
+        web.memory.keep_many("pubmed", rows, _REMEMBERED_DAYS)
 
     ask(web, "efetch", {"db": "pubmed", "retmode": "xml", **which}, read)
     return papers
