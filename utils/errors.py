@@ -13,6 +13,8 @@
           ├── Unreachable              down, slow, or it asked us to wait (then RATE_LIMIT)
           └── BadContent               it answered, but not with the paper (captcha, stub, …)
 
+Beside the tree stands `Cancelled`: nothing went wrong, somebody took the work back.
+
 Caught in three places only: the ladder turns each `Miss` into an `Attempt`, a bulk run catches
 `PaperError` per paper, and the doors render. Anything else is a bug and may crash.
 """
@@ -68,6 +70,14 @@ class PaperError(Exception):
                 "suggestions": list(self.hints) or [self.usual_hint],
             }
         }
+
+
+class Cancelled(BaseException):
+    """The work was taken back.
+
+    No ``Exception``, for the reason that ``asyncio.CancelledError`` is none: nobody on the way may
+    take it for the failure of a site and go on with the next.
+    """
 
 
 class BadRequest(PaperError):
@@ -148,7 +158,10 @@ class NotOffered(Miss):
 class Unreachable(Miss):
     """The site is down, slow, or asked us to wait: nothing is known about the paper.
 
-    ``details["retry_after"]`` is the number of seconds the site asked us to stay away.
+    ``details["retry_after"]`` is the number of seconds the site asked us to stay away;
+    ``details["lasting"]`` says that asking the same again cannot help, and ``details["trouble"]``
+    what of the network is in the way: ``name``, ``route``, ``silence``, ``proxy``,
+    ``certificate``.
     """
 
     outcome = "unreachable"
@@ -156,6 +169,8 @@ class Unreachable(Miss):
     @property
     def usual_hint(self) -> str:  # type: ignore[override]  # depends on what the site said
         """What to do when nobody said anything better."""
+        if self.details.get("lasting"):
+            return "Waiting will not help; what is in the way: server.py doctor"
         wait = f"{self.retry_after:.0f} s" if self.retry_after else "a minute"
         return f"Try again in {wait}; what is on the shelf can be read meanwhile."
 

@@ -11,12 +11,12 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
 from .errors import NotConfigured, PaperError
+from .network_check import Asked, Check, summed_up, ways_out
 from .settings import Settings, version
 from .sources import Query, Source
 from .store import Shelf
@@ -24,16 +24,6 @@ from .web import Web
 
 _BUSY = "RATE_LIMIT"
 _ENOUGH_BYTES = 500_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One thing looked at: ``ok``, ``warning`` (works, but) or ``problem``, and what to do."""
-
-    what: str
-    state: Literal["ok", "warning", "problem"]
-    detail: str
-    advice: str = ""
 
 
 def examine(settings: Settings, web: Web, sources: Sequence[Source], shelf: Shelf) -> list[Check]:
@@ -49,9 +39,14 @@ def examine(settings: Settings, web: Web, sources: Sequence[Source], shelf: Shel
         return [*checks, Check("network", "warning", "PAPERS_OFFLINE is set; nobody was asked")]
     # One try each: a doctor who waits for a dead service is no help.
     once = Web(settings.model_copy(update={"ncbi_max_retries": 1}), web.rates)
-    services = {source.service: source for source in sources if source.service}
+    services = {_base(source, once): source for source in sources if source.service}
+    try:
+        checks += ways_out(once, list(services))
+    except NotConfigured as error:
+        return [*checks, Check("proxy and certificates", "problem", error.message, error.hint)]
     with ThreadPoolExecutor(len(services)) as pool:
-        return checks + list(pool.map(lambda source: _service(source, once), services.values()))
+        asked = list(pool.map(lambda source: _service(source, once), services.values()))
+    return checks + summed_up(asked, once)
 
 
 def client_snippets(settings: Settings, root: Path) -> dict[str, str]:
@@ -150,21 +145,28 @@ def audit_due(texts: int) -> str:
     return f"{noun} not seen by the present judges"
 
 
-def _service(source: Source, web: Web) -> Check:
+def _service(source: Source, web: Web) -> Asked:
+    url = _base(source, web)
+    host = urlsplit(url).netloc
     try:
-        return _asked(source, web)
+        return Asked(host, url, _asked(source, web))
     except NotConfigured as error:
-        return Check(source.name, "problem", error.message, error.hint)
+        return Asked(host, url, Check(source.name, "problem", error.message, error.hint), error)
     except PaperError as error:
-        advice = error.hint or "Try again later; the other services go on without it."
+        passing = "Try again later; the other services go on without it."
+        advice = error.hint or ("" if error.details.get("lasting") else passing)
         # Who asks us to wait is there, and talks to us.
         state: Literal["warning", "problem"] = "warning" if error.code == _BUSY else "problem"
-        return Check(source.name, state, error.message, advice)
+        return Asked(host, url, Check(source.name, state, error.message, advice), error)
+
+
+def _base(source: Source, web: Web) -> str:
+    return str(getattr(web.settings, f"{source.service}_base_url"))
 
 
 def _asked(source: Source, web: Web) -> Check:
     """One small request that costs nothing; where there may be a key, one that tells a bad key."""
-    base = getattr(web.settings, f"{source.service}_base_url")
+    base = _base(source, web)
     host = urlsplit(base).netloc
     if source.name == "pubmed" and source.search:
         total = source.search(Query("pubmed", max_results=1), web).total

@@ -21,7 +21,13 @@ from pydantic import (
     ValidationError,
     field_validator,
 )
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic_settings import (
+    BaseSettings,
+    EnvSettingsSource,
+    NoDecode,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
 
 from .errors import BadRequest, NotConfigured
 
@@ -112,6 +118,27 @@ class Settings(BaseSettings):
         user_cache_path("papershelf"),
         description="where all processes of this user share one pace per host",
     )
+    papers_proxy: SecretStr | None = Field(
+        None,
+        description="the proxy, before all of the following: `http://USER:PASSWORD@HOST:PORT`, "
+        "`https:`, `socks5h:` (needs the extra `socks`), `direct`; or by host: "
+        "`doi.org=direct,*=http://HOST:PORT`",
+    )
+    https_proxy: SecretStr | None = Field(None, description="the proxy for https, as for curl")
+    http_proxy: SecretStr | None = Field(None, description="the proxy for http, as for curl")
+    all_proxy: SecretStr | None = Field(None, description="the proxy where neither is set")
+    no_proxy: str = Field(
+        "", description="hosts to go to without a proxy: `lab.edu,10.0.0.0/8`; `*`: all"
+    )
+    papers_ca_bundle: Path | None = Field(
+        None,
+        description="certificates of your network's authority, trusted besides the usual ones: "
+        "a file (PEM or DER) or a folder of such files",
+    )
+    ssl_cert_file: str = Field("", description="the same, as OpenSSL spells it")
+    ssl_cert_dir: str = Field("", description="the same: folders")
+    requests_ca_bundle: str = Field("", description="the same, as Python's requests spells it")
+    curl_ca_bundle: str = Field("", description="the same, as curl spells it")
 
     eutils_base_url: str = _url("https://eutils.ncbi.nlm.nih.gov/entrez/eutils", "NCBI E-utilities")
     idconv_base_url: str = _url(
@@ -196,6 +223,19 @@ class Settings(BaseSettings):
         None, description="rotating log files, one JSON object per line, for the owner only"
     )
 
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Where a variable is set in both cases, the lower one wins, as for curl."""
+        lower = EnvSettingsSource(settings_cls, case_sensitive=True)
+        return init_settings, lower, env_settings, dotenv_settings, file_secret_settings
+
     @field_validator("*", mode="before")
     @classmethod
     def _unfilled_is_unset(cls, value: object, info: Any) -> object:
@@ -255,7 +295,7 @@ class Settings(BaseSettings):
             raise ValueError(msg)
         return value
 
-    @field_validator("papers_dir", "papers_pace_dir", "logs_dir")
+    @field_validator("papers_dir", "papers_pace_dir", "papers_ca_bundle", "logs_dir")
     @classmethod
     def _absolute(cls, value: Path | None) -> Path | None:
         """Relative folders hang on the checkout, never on the current directory."""
@@ -297,6 +337,30 @@ class Settings(BaseSettings):
         """Who we are, with a way to reach the person who runs us."""
         contact = f" (mailto:{self.pubmed_email})" if self.pubmed_email else ""
         return f"Papershelf/{version()}{contact}"
+
+
+def system_proxies() -> dict[str, str]:
+    """The proxies of the system's own settings by scheme; on Linux there are none.
+
+    A script that finds the proxy (PAC) is not run.
+    """
+    from urllib import request
+
+    ask: Any = getattr(request, "getproxies_macosx_sysconf", None) or getattr(
+        request, "getproxies_registry", dict
+    )
+    found: dict[str, str] = ask()
+    return found
+
+
+def bypasses_system_proxies(host: str) -> bool:
+    """Whether the system's own settings say that *host* is reached without a proxy."""
+    from urllib import request
+
+    ask: Any = getattr(request, "proxy_bypass_macosx_sysconf", None) or getattr(
+        request, "proxy_bypass_registry", None
+    )
+    return bool(ask and ask(host))
 
 
 def version() -> str:

@@ -17,20 +17,20 @@ ROOT = Path(__file__).resolve().parents[2]
 # Each request carries the time it left, so that the test can tell our pace from a slow machine.
 CHILD = """
 import sys, threading, time
+from dataclasses import replace
 from pathlib import Path
-from requests.adapters import HTTPAdapter
 from utils.settings import Settings
 from utils.sources.eutils import RATE
 from utils.web import Web
+from utils.web.transport import Courier
 
 url, shelf, pace, key, times = sys.argv[1:]
-send = HTTPAdapter.send
+carry = Courier.carry
 
-def stamped(self, request, **options):
-    request.headers["X-Left"] = repr(time.time())
-    return send(self, request, **options)
+def stamped(self, hop, *rest):
+    return carry(self, replace(hop, headers={**hop.headers, "X-Left": repr(time.time())}), *rest)
 
-HTTPAdapter.send = stamped
+Courier.carry = stamped
 settings = Settings(
     papers_dir=Path(shelf),
     papers_pace_dir=Path(pace),

@@ -9,10 +9,12 @@ from email.utils import formatdate
 
 import pytest
 import responses
+from urllib3 import Retry
 
 from utils.errors import NotOffered, Unreachable
 from utils.settings import Settings
 from utils.web import Answer, Rate, Web
+from utils.web.transport import Courier
 
 URL = "https://doi.org/x"
 KEY = "0123456789abcdef"
@@ -24,8 +26,16 @@ def web() -> Web:
 
 
 @pytest.fixture
-def mocked():
-    with responses.RequestsMock(assert_all_requests_are_fired=False) as mock:
+def mocked(monkeypatch):
+    def built(courier, sent, got):
+        got.request, got.status_code = sent, got.status
+        return got
+
+    # What the package takes for granted of the adapter that it stands in for.
+    monkeypatch.setattr(Courier, "max_retries", Retry(0), raising=False)
+    monkeypatch.setattr(Courier, "build_response", built, raising=False)
+    sends = "utils.web.transport.Courier._sent"
+    with responses.RequestsMock(assert_all_requests_are_fired=False, target=sends) as mock:
         yield mock
 
 

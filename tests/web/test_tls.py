@@ -10,10 +10,9 @@ import time
 from pathlib import Path
 
 import pytest
-from requests.adapters import HTTPAdapter
 
 from utils.errors import NotOffered, Unreachable
-from utils.web import Web, transport
+from utils.web import Web
 
 from .conftest import Site, Visit
 
@@ -61,10 +60,7 @@ def https(site: Site) -> str:
 
 @pytest.fixture
 def trusting(monkeypatch: pytest.MonkeyPatch, certificate: Path) -> None:
-    def send(self, request, **options):
-        return HTTPAdapter.send(self, request, **{**options, "verify": str(certificate)})
-
-    monkeypatch.setattr(transport._Adapter, "send", send)
+    monkeypatch.setenv("PAPERS_CA_BUNDLE", str(certificate))
 
 
 def test_an_unknown_certificate_is_refused_in_words_and_not_retried(

@@ -13,6 +13,7 @@ import pytest
 from utils.errors import BadContent, NotOffered, Unreachable
 from utils.settings import Settings
 from utils.web import Web
+from utils.web.redirects import Hop
 
 from .conftest import Site, Visit
 
@@ -41,7 +42,7 @@ def test_a_chunked_answer_arrives_whole(site: Site, web: Web) -> None:
     assert [web.get(url).body for _ in range(2)] == [b"paper", b"paper"]
 
 
-def test_a_connection_is_used_again_by_the_same_thread(site: Site, web: Web) -> None:
+def test_a_connection_is_used_again(site: Site, web: Web) -> None:
     url = site.says("/x", b"1")
     lost = site.says("/lost", b"nothing here", 404)
     web.get(url)
@@ -60,13 +61,28 @@ def test_a_refusal_whose_body_never_comes_is_still_a_refusal(
         web.get(url)
 
 
-def test_threads_do_not_share_connections(site: Site, web: Web) -> None:
-    url = site.says("/x", b"1")
-    threads = [threading.Thread(target=web.get, args=(url,)) for _ in range(3)]
+def at_once(times: int, work) -> None:
+    threads = [threading.Thread(target=work) for _ in range(times)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
+
+
+def test_connections_are_shared_by_threads_but_never_used_by_two_at_once(
+    site: Site, web: Web
+) -> None:
+    together = threading.Barrier(3)
+
+    def meet(visit: Visit) -> None:
+        together.wait(60)
+        visit.reply(b"1")
+
+    met, url = site.on("/meet", meet), site.says("/x", b"1")
+    at_once(3, lambda: web.courier.carry(Hop("GET", met), 60, 9, lambda _: True))
+    assert len({visit.client_address for visit in site.visits}) == 3
+    for _ in range(5):
+        at_once(1, lambda: web.get(url))  # each in a thread of its own
     assert len({visit.client_address for visit in site.visits}) == 3
 
 
@@ -83,12 +99,10 @@ def test_a_form_and_json_are_posted(site: Site, web: Web) -> None:
     assert site.visits[1].headers["Content-Type"] == "application/json"
 
 
-def test_nothing_comes_from_the_environment(site: Site, web: Web, monkeypatch, tmp_path) -> None:
+def test_no_login_comes_from_a_netrc(site: Site, web: Web, monkeypatch, tmp_path) -> None:
     netrc = tmp_path / "netrc"
     netrc.write_text("machine 127.0.0.1 login me password s3cret")
     monkeypatch.setenv("NETRC", str(netrc))
-    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
-    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     web.get(site.says("/x"))
     assert site.visits[0].headers["Authorization"] is None
 

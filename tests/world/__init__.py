@@ -11,6 +11,7 @@ invented papers, or over recorded articles (``World(corpus=folder)``). Also run 
 
 from __future__ import annotations
 
+import ssl
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -56,6 +57,8 @@ class World:
         real, and every limit is enforced; see `limits`.
     per_day
         So many of the *crowd* came in each day.
+    tls
+        With what every site is encrypted; plain without it.
     """
 
     def __init__(
@@ -66,6 +69,7 @@ class World:
         field: int = 0,
         latency: float = 0,
         per_day: int = 100,
+        tls: ssl.SSLContext | None = None,
     ) -> None:
         if corpus:
             from .recorded import recorded_corpus
@@ -87,8 +91,8 @@ class World:
         self._moods: list[Mood] = []
         self._entries: list[Entry | FieldEntry] | None = None
         self._edited: dict[str, Record | None] = {}
-        self._main = Listener(port, partial(self._answer, ""))
-        self._sites = {site: Listener(0, partial(self._answer, site)) for site in SITES}
+        self._main = Listener(port, partial(self._answer, ""), tls)
+        self._sites = {site: Listener(0, partial(self._answer, site), tls) for site in SITES}
 
     @property
     def papers(self) -> Sequence[Record]:

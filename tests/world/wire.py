@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import ssl
 import struct
 import threading
 import time
@@ -193,10 +194,15 @@ class Listener(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 64
 
-    def __init__(self, port: int, answer: Answer) -> None:
+    def __init__(self, port: int, answer: Answer, tls: ssl.SSLContext | None = None) -> None:
         super().__init__(("127.0.0.1", port), Handler)
         self.answer = answer
-        self.url = f"http://127.0.0.1:{self.server_port}"
+        # By name where it is encrypted: proxies that look into it make out certificates to names.
+        self.url = f"{'https://localhost' if tls else 'http://127.0.0.1'}:{self.server_port}"
+        if tls:  # shaken hands with where each is answered, not where all are let in
+            self.socket = tls.wrap_socket(
+                self.socket, server_side=True, do_handshake_on_connect=False
+            )
         self._closing = False
         self._thread = threading.Thread(target=self._serve, daemon=True)
 

@@ -120,8 +120,11 @@ def _doctor(args: argparse.Namespace, library: Library) -> int:
             row if args.json else f"{marks[check.state]} {check.what}: {check.detail}{advice}",
             args.json,
         )
+    problems = {check.what for check in checks if check.state == "problem"}
+    if "network" in problems:
+        return UNREACHABLE  # what to paste where would only push it out of sight
     if not args.json:
         root = Path(__file__).resolve().parents[2]
         for host, snippet in client_snippets(library.settings, root).items():
             say(f"\n{host}\n{snippet}")
-    return NO_FULL_TEXT if any(check.state == "problem" for check in checks) else 0
+    return NO_FULL_TEXT if problems else 0

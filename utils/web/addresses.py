@@ -4,15 +4,25 @@ Links and redirects are written by strangers. One that leads to ``localhost``, t
 cloud's metadata service would make us fetch, and hand to a reader, what the stranger cannot reach
 (server-side request forgery). So a host that no ``*_base_url`` names must have a public address,
 judged on the address we really connect to, and URLs that only an attacker would write are refused.
+
+Behind a proxy it is the proxy that looks the name up and connects. Then the *name* is judged, at
+every redirect: private numbers, ``localhost`` and names that only a local network has are refused,
+and so is a name that has a private address here. Many such networks cannot look up the internet's
+names at all, so not knowing is no reason to refuse: to keep a stranger's name from resolving to
+something private there is the proxy's part.
+
 Ranges: IANA special-purpose address registries, as known to `ipaddress`, and what it lets pass.
 """
 
 from __future__ import annotations
 
 import re
+import threading
+import time
+from collections.abc import Callable
 from functools import cached_property
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, urlsplit
 
 from ..errors import NotOffered
@@ -27,6 +37,12 @@ _INTERFACES_ONLY = ("ncbi.nlm.nih.gov", "europepmc.org", "arxiv.org")
 _NAT64 = IPv6Network("64:ff9b::/96")
 _NAT64_LOCAL = IPv6Network("64:ff9b:1::/48")
 _AZURE_HOST = IPv4Address("168.63.129.16")  # public by number, the hypervisor by nature
+# RFC 6761, 6762, 8375; what routers and companies hand out (IANA, "name collision").
+_LOCAL_NAMES = ("localhost", "local", "internal", "localdomain", "home.arpa", "lan", "intranet",
+                "corp", "home", "private", "in-addr.arpa", "ip6.arpa")  # fmt: skip
+_NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*", re.I)
+_GLANCE = 2.0  # seconds we wait for the local DNS where a proxy has its own
+_KNOWN_S, _KNOWN = 600.0, 4096  # how long, and how many, names that may be asked for are remembered
 _NETLOC = re.compile(r"[^\s\\@\x00-\x20\x7f]+")
 
 
@@ -74,6 +90,27 @@ def parse(url: str) -> SplitResult:
     return parts
 
 
+def is_local_name(host: str) -> bool:
+    """Whether *host* can only mean something on the network it is asked in, or is a number.
+
+    Numbers count unless they are a public address in its usual spelling: ``127.1`` and
+    ``2130706433`` are loopback to most resolvers (WHATWG URL: a last label that is a number).
+
+    >>> [is_local_name(h) for h in ("localhost", "wiki", "nas.local", "127.1", "0x7f000001")]
+    [True, True, True, True, True]
+    >>> [is_local_name(h) for h in ("10.0.0.5", "::1", "8.8.8.8", "doi.org", "2606:4700::1111")]
+    [True, True, False, False, False]
+    """
+    name = host.lower().rstrip(".")
+    try:
+        return not is_public(name)
+    except ValueError:
+        pass
+    last = name.rpartition(".")[2]
+    local = any(name == end or name.endswith(f".{end}") for end in _LOCAL_NAMES)
+    return local or last == name or bool(_NUMBER.fullmatch(last))
+
+
 def site(url: str) -> tuple[str, int]:
     """Host (lower case) and port of a URL.
 
@@ -94,6 +131,8 @@ class Guard:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
+        self._known: dict[str, float] = {}
+        self._lock = threading.Lock()
 
     @cached_property
     def _trusted(self) -> frozenset[tuple[str, int]]:
@@ -131,6 +170,39 @@ class Guard:
         if not self.open_to_programs(url):
             msg = f"{site(url)[0]} does not let programs read its pages; it was not asked."
             raise NotOffered(msg, "Its interface is asked in its own place on the ladder.")
+
+    def require_public_name(
+        self, host: str, port: int, look_up: Callable[[str, int, float], list[Any]]
+    ) -> None:
+        """Let a name pass that a proxy will look up, unless it leads into a private network.
+
+        Parameters
+        ----------
+        look_up
+            Asks the local DNS, for so many seconds at most; it may know nothing.
+
+        Raises
+        ------
+        NotOffered
+            It does, as far as can be told from here.
+        """
+        if self.trusts(host, port):
+            return
+        if is_local_name(host):
+            raise self.refuse(host)
+        with self._lock:
+            if self._known.get(host, 0.0) > time.monotonic():
+                return
+        try:
+            found = [str(info[4][0]) for info in look_up(host, port, _GLANCE)]
+        except (OSError, UnicodeError):  # a TimeoutError is one
+            found = []
+        if not all(map(is_public, found)):
+            raise self.refuse(host)
+        with self._lock:
+            if len(self._known) >= _KNOWN:
+                self._known.clear()
+            self._known[host] = time.monotonic() + _KNOWN_S
 
     def refuse(self, host: str) -> NotOffered:
         """The refusal of a host that turned out to be private."""

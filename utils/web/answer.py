@@ -16,6 +16,9 @@ MAX_BYTES = 64 * 1024 * 1024
 SECRETS = frozenset({"api_key", "apikey", "key", "token", "access_token", "email", "tool"})
 """Query parameters that say who we are; `redact` removes them."""
 
+KEYS = SECRETS - {"email", "tool"}
+"""Those that somebody else could use."""
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:

@@ -10,17 +10,20 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
-from urllib.parse import urldefrag, urljoin, urlsplit
+from urllib.parse import parse_qsl, urldefrag, urljoin, urlsplit
 
 from ..errors import NotOffered
 from . import addresses
-from .answer import Answer, names_secrets
+from .answer import KEYS, Answer, names_secrets
 
 MOST = 10
 """Redirects we follow for one request."""
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
-_CREDENTIALS = frozenset({"authorization", "proxy-authorization", "cookie", "x-api-key"})
+# What may be told to a stranger; every other header may be a key, whatever a publisher calls it.
+_HARMLESS = frozenset({"accept", "accept-encoding", "accept-language", "user-agent", "range",
+                       "if-match", "if-none-match", "if-modified-since", "if-unmodified-since",
+                       "if-range"})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +59,29 @@ def follow(hop: Hop, answer: Answer) -> Hop:
     target = _target(hop.url, answer.headers["location"])
     parts = addresses.parse(target)
     headers = dict(hop.headers)
-    if addresses.site(hop.url)[0] != addresses.site(target)[0]:
-        headers = {name: v for name, v in headers.items() if name.lower() not in _CREDENTIALS}
-    if urlsplit(hop.url).scheme == "https" and parts.scheme == "http":
-        carries = any(name.lower() in _CREDENTIALS for name in headers)
-        if carries or names_secrets(parts.query):
-            msg = f"{host} redirected a request with a key to plain HTTP; it was not followed."
-            raise NotOffered(msg, status=answer.status)
+    if not _same_house(hop.url, target):
+        headers = {name: v for name, v in headers.items() if _harmless(name)}
+    carries = not all(map(_harmless, headers)) or names_secrets(parts.query)
+    if carries and urlsplit(hop.url).scheme == "https" and parts.scheme == "http":
+        msg = f"{host} redirected a request with a key to plain HTTP; it was not followed."
+        raise NotOffered(msg, status=answer.status)
     return replace(hop, url=target, params=None, headers=headers)
+
+
+def carries_key(hop: Hop) -> bool:
+    """Whether *hop* holds what only the site itself may see."""
+    named = {*(hop.params or ()), *(hop.form or ()), *dict(parse_qsl(urlsplit(hop.url).query))}
+    return not all(map(_harmless, hop.headers)) or not KEYS.isdisjoint(map(str.lower, named))
+
+
+def _harmless(header: str) -> bool:
+    return header.lower() in _HARMLESS
+
+
+def _same_house(one: str, other: str) -> bool:
+    """Whether two URLs lead to one server; its usual plain and encrypted ports are one."""
+    here, there = addresses.site(one), addresses.site(other)
+    return here[0] == there[0] and (here[1] == there[1] or {here[1], there[1]} == {80, 443})
 
 
 def _target(base: str, location: str) -> str:

@@ -2,7 +2,7 @@
 
 `Web` is what the rest of the house knows of HTTP. One request becomes at most five tries; one try
 is a chain of at most eleven hops; each hop takes its turn in the `Pace`, is judged by the `Guard`
-and carried by the thread's own `Courier`.
+and carried by the `Courier` that all threads share.
 """
 
 from __future__ import annotations
@@ -86,7 +86,8 @@ class Web:
         self.rates = rates
         self.pace = Pace(settings.papers_pace_dir, settings, rates)
         self.guard = addresses.Guard(settings)
-        self._mine = threading.local()
+        self._couriers: dict[int, Courier] = {}
+        self._lock = threading.Lock()
 
     def get(  # noqa: PLR0913 - the options of one request
         self,
@@ -179,7 +180,7 @@ class Web:
             addresses.parse(hop.url)
             self.guard.require_open_to_programs(hop.url)
             with self.pace.turn(hop.url), errand.time.spent(hop.url) as left:
-                answer = self._courier.carry(hop, left, errand.limit, _wanted(errand.allow))
+                answer = self.courier.carry(hop, left, errand.limit, _wanted(errand.allow))
                 pause = self._pause(hop.url, answer)
             if not redirected(answer):
                 return self._judged(hop, answer, errand, pause)
@@ -218,14 +219,16 @@ class Web:
         raise NotOffered(msg, status=answer.status)
 
     @property
-    def _courier(self) -> Courier:
-        """The thread's own one, and never one that was open before a fork."""
+    def courier(self) -> Courier:
+        """One for all threads, and never one that was open before a fork."""
         from .transport import Courier
 
-        if getattr(self._mine, "pid", None) != os.getpid():
-            self._mine.courier, self._mine.pid = Courier(self.guard), os.getpid()
-        courier: Courier = self._mine.courier
-        return courier
+        pid = os.getpid()
+        if pid not in self._couriers:
+            with self._lock:
+                if pid not in self._couriers:
+                    self._couriers = {pid: Courier(self.settings, self.guard)}
+        return self._couriers[pid]
 
 
 def _wanted(allow: Collection[int]) -> Callable[[int], bool]:

@@ -1,62 +1,68 @@
-"""Sending one request over a guarded, timed connection. The only file that imports requests.
+"""Sending one request: which way, over which connection, within which time.
 
-Three things no option of requests or urllib3 gives, done by subclassing urllib3's connections:
-the address is judged when it is connected to (a name that resolves differently the second time
-gains nothing), every single read from the socket ends at the deadline (a server that drips a byte a
-second cannot keep us, not even in its headers), and nothing is taken from the environment.
+The only file that imports requests, for its spelling of URLs, forms and cookies; what it would take
+from the environment comes from the settings.
 """
 
 from __future__ import annotations
 
 import http.client
-import io
 import logging
-import socket
-import ssl
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import requests
 import urllib3
-from requests.adapters import HTTPAdapter
-from requests.cookies import RequestsCookieJar
-from urllib3.connection import HTTPConnection, HTTPSConnection
-from urllib3.exceptions import HTTPError, NewConnectionError
-from urllib3.util import SKIP_HEADER
-from urllib3.util.connection import create_connection
+from requests.cookies import RequestsCookieJar, extract_cookies_to_jar
+from requests.structures import CaseInsensitiveDict
+from urllib3.exceptions import HTTPError, LocationValueError
+from urllib3.util import SKIP_HEADER, Timeout
 
-from ..errors import BadContent, NotOffered, Unreachable
-from .addresses import Guard, is_public
+from ..errors import BadContent, NotOffered
+from . import trust
+from .addresses import Guard, site
 from .answer import Answer, redact
-from .redirects import Hop
+from .cancellation import Cancellation, current
+from .certificates import Certificate
+from .connections import CONNECT, QUIET, Errand, pools, require_socks
+from .failures import in_its_place, unreachable
+from .proxies import Way, Ways
+from .redirects import Hop, carries_key
 from .unpacking import Damaged, Unpacker
 
+if TYPE_CHECKING:
+    from ..settings import Settings
+
 _BLOCK = 64 * 1024
-_CONNECT = 10.0
-_QUIET = 60.0  # seconds without a single byte
 _SHORT = 2.0  # seconds a body nobody wants may take
-_NAMELESS = {socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)}
 
 # urllib3 logs whole URLs, and ours hold keys.
 logging.getLogger("urllib3").setLevel(logging.ERROR)
 
 
 class Courier:
-    """Carries requests for one thread, keeping its connections open.
+    """Carries requests for all threads of a process, keeping its connections open.
 
     Parameters
     ----------
+    settings : Settings
+        Which proxies there are, and whose certificates are believed.
     guard : Guard
         Says which hosts may have a private address.
     """
 
-    def __init__(self, guard: Guard) -> None:
-        self._leash = _Leash(guard)
-        self._adapter = _Adapter(self._leash)
+    def __init__(self, settings: Settings, guard: Guard) -> None:
+        self._guard = guard
+        self._context = partial(trust.context, settings)
+        self._ways = Ways(settings)
+        self._pools: dict[Way, urllib3.PoolManager] = {}
+        self._lock = threading.Lock()
+        self._all = Cancellation()
 
     def carry(self, hop: Hop, seconds: float, limit: int, wanted: Callable[[int], bool]) -> Answer:
         """Send *hop* and read the answer, all within *seconds*.
@@ -71,34 +77,121 @@ class Courier:
             No connection, no answer, or only a part of one.
         BadContent
             More than *limit* bytes.
+        NotConfigured
+            A proxy or a bundle of certificates is named that cannot be used.
+        Cancelled
+            Somebody ended it.
         """
-        host = urlsplit(hop.url).netloc
-        self._leash.until = time.monotonic() + seconds
+        host, way = urlsplit(hop.url).netloc, self._ways.to(hop.url)
+        errand = Errand(self._guard, seconds, self._all, current())
         try:
-            request = _prepare(hop)
-            response = self._adapter.send(
-                request,
-                stream=True,
-                timeout=(min(_CONNECT, seconds), min(_QUIET, seconds)),
-                proxies={},
-            )
-            with closing(response):
-                if hop.cookies is not None:
-                    hop.cookies.update(response.cookies)
-                keep = wanted(response.status_code)
-                body = _read(response, limit) if keep else _drain(response, self._leash)
-        except requests.exceptions.InvalidURL:
+            with errand.under_way():
+                self._judge(hop, way, errand)
+                return self._fetched(hop, way, errand, limit, wanted)
+        except (requests.exceptions.InvalidURL, LocationValueError):
             msg = f"{host} is not a usable address."
             raise NotOffered(msg) from None
         except (requests.RequestException, HTTPError, OSError, Damaged) as error:
-            reason, lasting = _why(error)
+            errand.go_on()  # else it is our own hanging up
             # Not chained: the libraries' messages hold the URL, and the URL may hold a key.
-            told: dict[str, Any] = {"lasting": True} if lasting else {}
-            raise Unreachable(f"{host} {reason}.", **told) from None
-        except _TooLarge:
-            msg = f"{host} sent more than {limit / 1e6:.0f} MB; the rest was not read."
-            raise BadContent(msg, verdict="not_a_paper", status=response.status_code) from None
-        return _answer(response, body)
+            raise unreachable(error, host, way) from None
+
+    def cancel(self) -> None:
+        """End every request under way, and refuse those to come: the process is to end."""
+        self._all.cancel()
+
+    def way(self, url: str) -> Way:
+        """The way to the host of *url*."""
+        return self._ways.to(url)
+
+    def check(self) -> None:
+        """Do nothing, unless a proxy or a bundle of certificates is named that cannot be used.
+
+        Raises
+        ------
+        NotConfigured
+            One is.
+        """
+        for way in self._ways.all():
+            require_socks(way)
+        self._context()
+
+    def presented(self, url: str, seconds: float) -> Certificate:
+        """The certificate that whoever answers at *url* shows, trusted or not; nothing is asked.
+
+        Raises
+        ------
+        Unreachable
+            There is no encrypted connection to be had.
+        """
+        host, way = urlsplit(url).netloc, self._ways.to(url)
+        manager = pools(way, trust.unverifying)
+        errand = Errand(self._guard, seconds, self._all, current())
+        try:
+            with errand.under_way():
+                pool: Any = manager.connection_from_url(url)
+                pool.timeout = Timeout(connect=min(CONNECT, seconds))
+                with closing(pool._new_conn()) as line:  # noqa: SLF001 - never lent, never kept
+                    pool._prepare_proxy(line) if pool.proxy else line.connect()  # noqa: SLF001
+                    return Certificate.parse(line.sock.getpeercert(binary_form=True))
+        except (HTTPError, OSError, ValueError) as error:
+            raise unreachable(error, host, way) from None
+
+    def _judge(self, hop: Hop, way: Way, errand: Errand) -> None:
+        """Refuse what must not go through a proxy."""
+        if way and urlsplit(hop.url).scheme == "http" and carries_key(hop):
+            msg = f"{way.shown} would see the key for {urlsplit(hop.url).netloc}; it was not asked."
+            raise NotOffered(msg, "Ask it by https, or name it in NO_PROXY.", blocked=True)
+        if way.finds_names:
+            self._guard.require_public_name(*site(hop.url), errand.look_up)
+
+    def _fetched(
+        self, hop: Hop, way: Way, errand: Errand, limit: int, wanted: Callable[[int], bool]
+    ) -> Answer:
+        request = _prepare(hop)
+        with closing(self._sent(request, way, errand)) as response:
+            headers = CaseInsensitiveDict(response.headers)
+            if trouble := in_its_place(response.status, headers, urlsplit(hop.url).netloc, way):
+                raise trouble
+            if hop.cookies is not None:
+                extract_cookies_to_jar(hop.cookies, request, response)  # type: ignore[no-untyped-call]
+            keep = wanted(response.status)
+            try:
+                body = _read(response, limit) if keep else _drain(response, errand)
+            except _TooLarge:
+                msg = f"{urlsplit(hop.url).netloc} sent more than {limit / 1e6:.0f} MB; "
+                msg += "the rest was not read."
+                raise BadContent(msg, verdict="not_a_paper", status=response.status) from None
+        errand.go_on()  # what was cut off may look complete
+        return _answer(request.url or "", response.status, headers, body)
+
+    def _sent(self, request: requests.PreparedRequest, way: Way, errand: Errand) -> Any:
+        url = request.url or ""
+        forwarded = way and not way.socks and urlsplit(url).scheme == "http"
+        left = errand.left()
+        return (
+            self._pools_for(way)
+            .connection_from_url(url)
+            .urlopen(
+                request.method or "GET",
+                url if forwarded else request.path_url,
+                body=request.body,
+                headers=request.headers,
+                redirect=False,
+                assert_same_host=False,
+                preload_content=False,
+                decode_content=False,
+                retries=False,
+                timeout=Timeout(connect=min(CONNECT, left), read=min(QUIET, left)),
+            )
+        )
+
+    def _pools_for(self, way: Way) -> urllib3.PoolManager:
+        with self._lock:
+            if way not in self._pools:
+                require_socks(way)
+                self._pools[way] = pools(way, self._context)
+            return self._pools[way]
 
 
 def new_cookies() -> RequestsCookieJar:
@@ -108,125 +201,6 @@ def new_cookies() -> RequestsCookieJar:
 
 class _TooLarge(Exception):
     pass
-
-
-class _Leash:
-    """What the connections of one thread must know about the errand they are on."""
-
-    def __init__(self, guard: Guard) -> None:
-        self.guard = guard
-        self.until = 0.0
-
-    def left(self) -> float:
-        """Seconds until the deadline."""
-        seconds = self.until - time.monotonic()
-        if seconds <= 0:
-            raise TimeoutError("the deadline is over")
-        return seconds
-
-    def connect(self, connection: HTTPConnection) -> socket.socket:
-        """Connect to a permitted address of the host and to no other."""
-        host, port = connection.host, connection.port
-        try:
-            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        except UnicodeError:
-            msg = f"{host[:100]} is not a usable host name."
-            raise NotOffered(msg) from None
-        addresses = [str(info[4][0]) for info in found]
-        if not self.guard.trusts(host, port):
-            addresses = [address for address in addresses if is_public(address)]
-            if not addresses:
-                raise self.guard.refuse(host)
-        failure: OSError = OSError("no address")
-        for address in addresses:
-            try:
-                return create_connection(
-                    (address, port),
-                    min(_CONNECT, self.left()),
-                    socket_options=connection.socket_options,
-                )
-            except OSError as error:
-                failure = error
-        raise failure
-
-
-class _Timed(io.RawIOBase):
-    """A socket's reading end on which no read outlasts the deadline."""
-
-    def __init__(self, raw: io.RawIOBase, sock: socket.socket, leash: _Leash) -> None:
-        self._raw = raw
-        self._sock = sock
-        self._leash = leash
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int | None:
-        self._sock.settimeout(min(_QUIET, self._leash.left()))
-        return self._raw.readinto(buffer)
-
-    def close(self) -> None:
-        if not self.closed:
-            self._raw.close()
-        super().close()
-
-
-class _TimedResponse(http.client.HTTPResponse):
-    def __init__(self, leash: _Leash, sock: socket.socket, *args: Any, **options: Any) -> None:
-        super().__init__(sock, *args, **options)
-        raw = self.fp.detach()
-        self.fp = io.BufferedReader(_Timed(raw, sock, leash))
-
-
-class _Guarded:
-    """What both kinds of connection do differently from urllib3's."""
-
-    def __init__(self, leash: _Leash, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
-        self._leash = leash
-        self.response_class: Any = partial(_TimedResponse, leash)
-
-    def _new_conn(self) -> socket.socket:
-        assert isinstance(self, HTTPConnection)
-        try:
-            return self._leash.connect(self)
-        except OSError as error:
-            raise NewConnectionError(self, str(error)) from error
-
-
-class _GuardedHTTP(_Guarded, HTTPConnection):
-    pass
-
-
-class _GuardedHTTPS(_Guarded, HTTPSConnection):
-    pass
-
-
-class _Manager(urllib3.PoolManager):
-    """Pools whose connections are guarded."""
-
-    def __init__(self, leash: _Leash, **options: Any) -> None:
-        super().__init__(**options)
-        self._leash = leash
-
-    def _new_pool(self, scheme: str, *args: Any, **options: Any) -> Any:
-        pool: Any = super()._new_pool(scheme, *args, **options)
-        guarded = _GuardedHTTPS if scheme == "https" else _GuardedHTTP
-        pool.ConnectionCls = partial(guarded, self._leash)
-        return pool
-
-
-class _Adapter(HTTPAdapter):
-    def __init__(self, leash: _Leash) -> None:
-        self._leash = leash
-        super().__init__(max_retries=urllib3.Retry(0, read=False))
-
-    def init_poolmanager(
-        self, connections: int, maxsize: int, block: bool = False, **options: Any
-    ) -> None:
-        self.poolmanager = _Manager(
-            self._leash, num_pools=connections, maxsize=maxsize, block=block, **options
-        )
 
 
 def _prepare(hop: Hop) -> requests.PreparedRequest:
@@ -243,14 +217,14 @@ def _prepare(hop: Hop) -> requests.PreparedRequest:
     ).prepare()
 
 
-def _read(response: requests.Response, limit: int) -> bytes:
+def _read(response: Any, limit: int) -> bytes:
     """The whole body, unpacked, at most *limit* bytes of it packed or not."""
     announced = response.headers.get("Content-Length", "")
     if announced.isdigit() and int(announced) > limit:
         raise _TooLarge
     unpacker = Unpacker(response.headers.get("Content-Encoding", ""))
     pieces, taken, size = [], 0, 0
-    for block in _blocks(response.raw):
+    for block in _blocks(response):
         taken += len(block)
         for piece in unpacker.feed(block):
             pieces.append(piece)
@@ -261,77 +235,36 @@ def _read(response: requests.Response, limit: int) -> bytes:
     return b"".join(pieces)
 
 
-def _blocks(raw: Any) -> Iterator[bytes]:
+def _blocks(response: Any) -> Iterator[bytes]:
     """What each single read of the socket brought."""
     while True:
         # Never more than belongs to this answer: http.client would wait for it.
-        block = raw.read1(min(_BLOCK, raw.length_remaining or _BLOCK), decode_content=False)
+        block = response.read1(min(_BLOCK, response.length_remaining or _BLOCK), False)
         if not block:
             return
         yield block
 
 
-def _drain(response: requests.Response, leash: _Leash) -> bytes:
+def _drain(response: Any, errand: Errand) -> bytes:
     """Read a short body away, so that the connection can be used again; or let it go."""
     announced = response.headers.get("Content-Length", "")
     if announced.isdigit() and int(announced) <= _BLOCK:
-        leash.until = min(leash.until, time.monotonic() + _SHORT)
+        errand.until = min(errand.until, time.monotonic() + _SHORT)
         with suppress(HTTPError, OSError):
-            for _ in _blocks(response.raw):
+            for _ in _blocks(response):
                 pass
     return b""
 
 
-def _answer(response: requests.Response, body: bytes) -> Answer:
+def _answer(url: str, status: int, headers: CaseInsensitiveDict[str], body: bytes) -> Answer:
     kind = http.client.HTTPMessage()
-    kind["Content-Type"] = response.headers.get("Content-Type", "") or "application/octet-stream"
+    kind["Content-Type"] = headers.get("Content-Type", "") or "application/octet-stream"
     charset = kind.get_content_charset("")
     return Answer(
-        status=response.status_code,
-        url=redact(response.url),
+        status=status,
+        url=redact(url),
         body=body,
-        media=kind.get_content_type() if "Content-Type" in response.headers else "",
+        media=kind.get_content_type() if "Content-Type" in headers else "",
         charset=charset if isinstance(charset, str) else "",
-        headers=response.headers,
+        headers=headers,
     )
-
-
-def _why(error: BaseException) -> tuple[str, bool]:
-    """What happened, in words, and whether asking again cannot help."""
-    causes = list(_causes(error))
-    for cause in causes:
-        if isinstance(cause, Damaged):
-            return f"sent a body that is {cause}", False
-        if isinstance(cause, ssl.SSLCertVerificationError):
-            return f"has a certificate that cannot be trusted ({cause.verify_message})", True
-        if isinstance(cause, socket.gaierror):
-            return "could not be found by name (DNS)", cause.errno in _NAMELESS
-        if isinstance(cause, ConnectionRefusedError):
-            return "refused the connection", False
-    for kind, words in _WORDS.items():
-        if any(isinstance(cause, kind) for cause in causes):
-            return words, False
-    return "could not be reached", False
-
-
-_WORDS: dict[type[BaseException], str] = {
-    TimeoutError: "did not answer in time",
-    ssl.SSLError: "broke off the encrypted connection (TLS)",
-    ConnectionError: "broke off the connection",
-    http.client.IncompleteRead: "stopped in the middle of its answer",
-    http.client.HTTPException: "answered with something that is not HTTP",
-    requests.exceptions.InvalidHeader: "answered with headers that contradict each other",
-}
-
-
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    """An error and everything it grew out of."""
-    todo, done = [error], set()
-    while todo:
-        one = todo.pop()
-        if id(one) in done:
-            continue
-        done.add(id(one))
-        yield one
-        grown = [one.__cause__, one.__context__, getattr(one, "reason", None), *one.args]
-        todo.extend(cause for cause in grown if isinstance(cause, BaseException))

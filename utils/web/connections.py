@@ -1,0 +1,345 @@
+"""Connections that are guarded, timed, and can be cut; and the pools they are kept in.
+
+What no option of urllib3 gives, done by subclassing its connections: the address is judged when it
+is connected to (a name that resolves differently the second time gains nothing), every single read
+from the socket ends at the deadline (a server that drips a byte a second cannot keep us, not even
+in its headers), another thread can end the request, and a proxy's refusal is kept in its own words.
+
+Pools are shared by all threads; what belongs to one request, its `Errand`, travels in the context.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import http.client
+import io
+import socket
+import ssl
+import threading
+import time
+from base64 import b64encode
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from contextvars import ContextVar
+from functools import partial
+from typing import Any
+
+import urllib3
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.exceptions import NewConnectionError
+
+from ..errors import Cancelled, NotConfigured, NotOffered
+from .addresses import Guard, is_public
+from .cancellation import Cancellation
+from .proxies import Way
+
+CONNECT = 10.0
+QUIET = 60.0
+"""Seconds without a single byte."""
+_GLANCE = 0.2  # seconds between two looks at whether to go on, where no socket can be shut
+_HOSTS, _IDLE = 32, 16  # pools, and idle connections of each: the most any site is asked at once
+
+_errand: ContextVar[Errand] = ContextVar("papershelf_errand")
+
+
+class ProxyRefused(OSError):
+    """A proxy was asked for a tunnel and said no."""
+
+    def __init__(self, status: int, headers: Any) -> None:
+        super().__init__(f"the proxy answered {status}")
+        self.status = status
+        self.headers = headers
+
+
+class Errand:
+    """What the connections must know about the request they carry.
+
+    Parameters
+    ----------
+    guard : Guard
+        Says which hosts may have a private address.
+    seconds : float
+        Until the deadline.
+    cancellations
+        Those that can end it.
+    """
+
+    def __init__(self, guard: Guard, seconds: float, *cancellations: Cancellation | None) -> None:
+        self.guard = guard
+        self.until = time.monotonic() + seconds
+        self._cancellations = [one for one in cancellations if one]
+        self._socket: socket.socket | None = None
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def under_way(self) -> Iterator[None]:
+        """Let connections of this thread know it, and cancellations end it, meanwhile."""
+        token = _errand.set(self)
+        try:
+            with ExitStack() as stack:
+                for cancellation in self._cancellations:
+                    stack.enter_context(cancellation.over(self))
+                yield
+        finally:
+            _errand.reset(token)
+            self._let_go()
+
+    def left(self) -> float:
+        """Seconds until the deadline.
+
+        Raises
+        ------
+        Cancelled
+            Somebody took the work back.
+        TimeoutError
+            There are none.
+        """
+        self.go_on()
+        seconds = self.until - time.monotonic()
+        if seconds <= 0:
+            raise TimeoutError("the deadline is over")
+        return seconds
+
+    def go_on(self) -> None:
+        """Do nothing, unless somebody took the work back; see `left`."""
+        if any(one.cancelled for one in self._cancellations):
+            raise Cancelled
+
+    def uses(self, sock: Any) -> None:
+        """Remember the socket to shut; a copy, because a handshake takes the original apart."""
+        with self._lock:
+            self._let_go()
+            self._socket = socket.fromfd(sock.fileno(), socket.AF_INET, socket.SOCK_STREAM)
+        self.go_on()
+
+    def hang_up(self) -> None:
+        """End it at the socket; whoever reads, writes or connects there wakes up."""
+        with self._lock, suppress(OSError):
+            if self._socket:
+                self._socket.shutdown(socket.SHUT_RDWR)
+
+    def look_up(self, host: str, port: int, patience: float = float("inf")) -> list[Any]:
+        """The addresses of a name, as `socket.getaddrinfo` tells them.
+
+        The system's resolver can be neither timed nor interrupted, so it is left alone in a thread.
+        """
+        found: concurrent.futures.Future[list[Any]] = concurrent.futures.Future()
+        threading.Thread(target=_look_up, args=(found, host, port), daemon=True).start()
+        until = time.monotonic() + patience
+        while not found.done():
+            if time.monotonic() > until:
+                raise TimeoutError("nobody knew the name in time")
+            concurrent.futures.wait([found], min(_GLANCE, self.left()))
+        return found.result()
+
+    def _let_go(self) -> None:
+        if self._socket:
+            self._socket.close()
+            self._socket = None
+
+
+def _look_up(found: concurrent.futures.Future[list[Any]], host: str, port: int) -> None:
+    try:
+        found.set_result(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
+    except (OSError, UnicodeError) as error:
+        found.set_exception(error)
+
+
+class _Timed(io.RawIOBase):
+    """A socket's reading end on which no read outlasts the deadline."""
+
+    def __init__(self, raw: io.RawIOBase, sock: Any) -> None:
+        self._raw = raw
+        self._sock = sock
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        self._sock.settimeout(min(QUIET, _errand.get().left()))
+        return self._raw.readinto(buffer)
+
+    def close(self) -> None:
+        if not self.closed:
+            self._raw.close()
+        super().close()
+
+
+class _TimedResponse(http.client.HTTPResponse):
+    def __init__(self, sock: Any, *args: Any, **options: Any) -> None:
+        super().__init__(sock, *args, **options)
+        raw = self.fp.detach()
+        self.fp = io.BufferedReader(_Timed(raw, sock))
+
+
+class _Guarded:
+    """What both kinds of connection do differently from urllib3's."""
+
+    response_class: Any = _TimedResponse
+
+    def __init__(self, way: Way, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._way = way
+
+    def _new_conn(self) -> socket.socket:
+        assert isinstance(self, HTTPConnection)
+        try:
+            if self._way.socks:
+                return _through_socks(self._way, self.host, self.port)
+            return _connected(self, trusted=bool(self._way))
+        except OSError as error:
+            raise NewConnectionError(self, str(error)) from error
+
+    def request(self, *args: Any, **options: Any) -> None:
+        assert isinstance(self, HTTPConnection)
+        if self.sock is not None:
+            _errand.get().uses(self.sock)
+        super().request(*args, **options)  # type: ignore[misc]
+
+    def _tunnel(self) -> None:
+        """Ask the proxy for a tunnel; the usual one forgets what the proxy said against it."""
+        assert isinstance(self, HTTPConnection)
+        told: dict[str, str] = self._tunnel_headers  # type: ignore[attr-defined]
+        host = f"[{self._tunnel_host}]" if ":" in str(self._tunnel_host) else self._tunnel_host
+        place = f"{host}:{self._tunnel_port}"
+        head = {"Host": place, **told}
+        lines = [f"CONNECT {place} HTTP/1.1", *(f"{name}: {head[name]}" for name in head), "", ""]
+        self.send("\r\n".join(lines).encode("latin-1"))
+        response = self.response_class(self.sock, method="CONNECT")
+        try:
+            response.begin()
+        finally:
+            response.close()
+        if not 200 <= response.status < 300:
+            self.close()
+            raise ProxyRefused(response.status, response.headers)
+
+
+class _GuardedHTTP(_Guarded, HTTPConnection):
+    pass
+
+
+class _GuardedHTTPS(_Guarded, HTTPSConnection):
+    pass
+
+
+def _connected(connection: HTTPConnection, trusted: bool) -> socket.socket:
+    """A connection to a permitted address of the host and to no other; *trusted*: to any."""
+    errand, host, port = _errand.get(), connection.host, connection.port
+    failure = OSError("no address")
+    for family, kind, number, _, address in _permitted(errand, host, port, trusted):
+        sock = socket.socket(family, kind, number)
+        try:
+            for option in connection.socket_options or ():
+                sock.setsockopt(*option)
+            sock.settimeout(min(CONNECT, errand.left()))
+            errand.uses(sock)
+            sock.connect(address)
+        except OSError as error:
+            sock.close()
+            failure = error
+        except BaseException:
+            sock.close()
+            raise
+        else:
+            return sock
+    raise failure
+
+
+def _permitted(errand: Errand, host: str, port: int, trusted: bool) -> list[Any]:
+    try:
+        found = errand.look_up(host, port)
+    except UnicodeError:
+        msg = f"{host[:100]} is not a usable host name."
+        raise NotOffered(msg) from None
+    if trusted or errand.guard.trusts(host, port):
+        return found
+    public = [info for info in found if is_public(str(info[4][0]))]
+    if found and not public:
+        raise errand.guard.refuse(host)
+    return public
+
+
+def _through_socks(way: Way, host: str, port: int) -> socket.socket:
+    """A connection through a SOCKS proxy, to the name or to an address that was judged."""
+    import socks
+
+    errand = _errand.get()
+    target = host
+    if not way.finds_names:
+        target = str(_permitted(errand, host, port, trusted=False)[0][4][0])
+    sock: socket.socket = socks.socksocket()
+    try:
+        kind = socks.SOCKS4 if way.scheme.startswith("socks4") else socks.SOCKS5
+        login = (way.user or None, way.password or None)
+        sock.set_proxy(kind, way.host, way.port, True, *login)  # type: ignore[attr-defined]
+        sock.settimeout(min(CONNECT, errand.left()))
+        errand.uses(sock)
+        sock.connect((target, port))
+    except BaseException:
+        sock.close()
+        raise
+    return sock
+
+
+def require_socks(way: Way) -> None:
+    """Let *way* pass, unless it needs a package that is not there.
+
+    Raises
+    ------
+    NotConfigured
+        PySocks is missing.
+    """
+    if not way.socks:
+        return
+    try:
+        import socks  # noqa: F401 - whether it is there
+    except ImportError:
+        msg = f"{way.variable} names a SOCKS proxy, and the package for that is missing."
+        hint = 'Install it: uv sync --extra socks (or: pip install "papershelf[socks]")'
+        raise NotConfigured(msg, hint) from None
+
+
+def pools(way: Way, context: Callable[[], ssl.SSLContext]) -> urllib3.PoolManager:
+    """Where connections that go one *way* are kept, for all threads.
+
+    Parameters
+    ----------
+    context
+        Makes what a new pool verifies certificates with.
+    """
+    options: dict[str, Any] = {"num_pools": _HOSTS, "maxsize": _IDLE}
+    if not way or way.socks:
+        return _Pools(way, context, **options)
+    headers = {}
+    if way.user or way.password:
+        login = b64encode(f"{way.user}:{way.password}".encode()).decode()
+        headers["Proxy-Authorization"] = f"Basic {login}"
+    if way.scheme == "https":
+        options["proxy_ssl_context"] = context()
+    return _ProxyPools(way, context, proxy_url=way.url, proxy_headers=headers, **options)
+
+
+class _Kept:
+    """What pools do differently from urllib3's: they make guarded connections."""
+
+    def __init__(self, way: Way, context: Callable[[], ssl.SSLContext], **options: Any) -> None:
+        super().__init__(**options)
+        self._way = way
+        self._context = context
+
+    def _new_pool(self, scheme: str, *args: Any, **options: Any) -> Any:
+        pool: Any = super()._new_pool(scheme, *args, **options)  # type: ignore[misc]
+        if scheme == "https":
+            pool.conn_kw["ssl_context"] = self._context()
+        guarded = _GuardedHTTPS if scheme == "https" else _GuardedHTTP
+        pool.ConnectionCls = partial(guarded, self._way)
+        return pool
+
+
+class _Pools(_Kept, urllib3.PoolManager):
+    pass
+
+
+class _ProxyPools(_Kept, urllib3.ProxyManager):
+    pass
