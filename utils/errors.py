@@ -107,6 +107,7 @@ class StoreFailed(PaperError):
     """The shelf could not be read or written."""
 
     code = "STORE"
+    exit_code = 4
     usual_hint = "Look at the folder and the disk: server.py doctor."
 
 

@@ -4,32 +4,57 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from concurrent.futures import Future
 from concurrent.futures import wait as wait_for
+from contextlib import contextmanager, nullcontext
 from contextvars import copy_context
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Generic, TypeVar
+
+from .web.cancellation import Cancellation, current
 
 LONGEST_ANSWER_S = 20.0
 _STALE_S = 300.0
 Result = TypeVar("Result")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Job(Generic[Result]):
-    """A piece of work that was begun, and when."""
+    """A piece of work that was begun, when, and how many wait for it."""
 
     future: Future[Result] = field(default_factory=Future)
     begun: float = field(default_factory=time.monotonic)
+    waiting: int = 0
+    cancellation: Cancellation = field(default_factory=Cancellation)
 
     @property
     def failed(self) -> bool:
         return self.future.done() and self.future.exception() is not None
 
 
+class _Caller:
+    """One who waits, and stops doing so once: of his own accord, or because he was called off."""
+
+    def __init__(self, called_off: Callable[[], None]) -> None:
+        self._called_off = called_off
+        self._once = threading.Lock()
+
+    def hang_up(self) -> None:
+        self.leave(self._called_off)
+
+    def leave(self, how: Callable[[], None]) -> None:
+        if self._once.acquire(blocking=False):
+            how()
+
+
 class Patience(Generic[Result]):
-    """Work that is under way, by what was asked; asking again joins it instead of repeating it."""
+    """Work that is under way, by what was asked; asking again joins it instead of repeating it.
+
+    Who waits no longer lets it go on, to be picked up; who takes back what was asked, and is the
+    last to wait for it, ends it.
+    """
 
     def __init__(self, longest: float = LONGEST_ANSWER_S, workers: int = 8) -> None:
         self._longest = longest
@@ -53,7 +78,8 @@ class Patience(Generic[Result]):
         with self._lock:
             self._forget_stale()
             jobs = {asked: self._job(asked, work) for asked, work in works.items()}
-        wait_for([job.future for job in jobs.values()], longest)
+        with self._waiting_for(jobs):
+            wait_for([job.future for job in jobs.values()], longest)
         over = {asked: job for asked, job in jobs.items() if job.future.done()}
         with self._lock:
             for asked, job in over.items():
@@ -61,6 +87,29 @@ class Patience(Generic[Result]):
                 if handed_over and self._jobs.get(asked) is job:
                     del self._jobs[asked]
         return {asked: job.future for asked, job in over.items()}
+
+    @contextmanager
+    def _waiting_for(self, jobs: Mapping[Hashable, _Job[Result]]) -> Iterator[None]:
+        caller = _Caller(partial(self._leave, jobs, for_good=True))
+        with self._lock:
+            for job in jobs.values():
+                job.waiting += 1
+        asked_by = current()
+        try:
+            with asked_by.over(caller) if asked_by else nullcontext():
+                yield
+        finally:
+            taken_back = asked_by is not None and asked_by.cancelled
+            caller.leave(partial(self._leave, jobs, for_good=taken_back))
+
+    def _leave(self, jobs: Mapping[Hashable, _Job[Result]], *, for_good: bool) -> None:
+        """One waits no longer."""
+        with self._lock:
+            for asked, job in jobs.items():
+                job.waiting -= 1
+                if for_good and not job.waiting:
+                    self._jobs.pop(asked, None)
+                    job.cancellation.cancel()
 
     def _job(self, asked: Hashable, work: Callable[[], Result]) -> _Job[Result]:
         if asked not in self._jobs:
@@ -70,16 +119,16 @@ class Patience(Generic[Result]):
             # stay for work that nobody will pick up: the thread is a daemon.
             run = copy_context().run
             threading.Thread(
-                target=run, args=(self._do, job.future, work), name="patience", daemon=True
+                target=run, args=(self._do, job, work), name="patience", daemon=True
             ).start()
         return self._jobs[asked]
 
-    def _do(self, future: Future[Result], work: Callable[[], Result]) -> None:
+    def _do(self, job: _Job[Result], work: Callable[[], Result]) -> None:
         with self._turns:
             try:
-                future.set_result(work())
+                job.future.set_result(job.cancellation.during(work))
             except BaseException as error:  # noqa: BLE001 - whoever waits has to hear of it
-                future.set_exception(error)
+                job.future.set_exception(error)
 
     def _forget_stale(self) -> None:
         """What ended while nobody waited is news for minutes; that it failed then, for nobody."""

@@ -104,6 +104,11 @@ class World:
         return self.corpus.branch(branch)
 
     @property
+    def deserted(self) -> int:
+        """How many answers nobody stayed to read to their end."""
+        return sum(one.deserted for one in (self._main, *self._sites.values()))
+
+    @property
     def requests(self) -> list[Request]:
         """Every request so far, in the order in which they were answered."""
         with self.lock:

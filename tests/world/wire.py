@@ -151,6 +151,7 @@ class Handler(BaseHTTPRequestHandler):
             if self.command != "HEAD" and reply.status != 304:
                 self._body(reply)
         except (BrokenPipeError, ConnectionResetError):
+            self.server.deserted += 1
             self.close_connection = True
 
     def _head(self, reply: Reply) -> None:
@@ -205,6 +206,7 @@ class Listener(ThreadingHTTPServer):
             self.socket = tls.wrap_socket(
                 self.socket, server_side=True, do_handshake_on_connect=False
             )
+        self.deserted = 0  # answers whose reader was gone before they ended
         self._closing = False
         self._thread = threading.Thread(target=self._serve, daemon=True)
 

@@ -1,7 +1,8 @@
 """The shell: identifiers and queries in, lines or JSON out.
 
 Exit status: 0 done, 1 some papers have no full text, 2 bad request, 3 nothing could be reached,
-130 interrupted (what was saved stays; the same command goes on from there).
+4 the shelf could not be read or written (the disk is full), 130 interrupted (what was saved stays;
+the same command goes on from there).
 """
 
 from __future__ import annotations

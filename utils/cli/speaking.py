@@ -15,7 +15,7 @@ from ..plain_text import clean_text, plain_json
 if TYPE_CHECKING:
     from ..library import Library
 
-NO_FULL_TEXT, BAD_REQUEST, UNREACHABLE = 1, 2, 3
+NO_FULL_TEXT, BAD_REQUEST, UNREACHABLE, NOT_STORED = 1, 2, 3, 4
 Verb = Callable[[argparse.Namespace, "Library"], int]
 
 
@@ -37,7 +37,12 @@ def leave(status: int) -> NoReturn:
 
 
 def worst(statuses: Sequence[int]) -> int:
-    """One status for many papers: the worst word only when it holds for all of them."""
+    """One status for many papers: the worst word only when it holds for all of them.
+
+    A shelf that cannot be written is told at once: no other paper would be kept either.
+    """
+    if NOT_STORED in statuses:
+        return NOT_STORED
     if all(status == BAD_REQUEST for status in statuses):
         return BAD_REQUEST
     if all(status == UNREACHABLE for status in statuses):

@@ -10,7 +10,9 @@ is found there.
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
+import tempfile
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,9 +28,10 @@ from ..job import Counts, Harvested, Job, State, Wait
 from ..paper import Attempt, Paper, StoredPaper, as_row, now, paper_from
 from ..plain_text import encodable
 from ..versions import meant
-from .ledger_schema import VERSION, brought_up_to_date, new_file
+from .ledger_schema import VERSION, brought_up_to_date, in_memory, new_file
 
 _PATIENCE_S = 30.0
+_NO_ROOM = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN}
 _WITHOUT_TEXT = "('pending', 'abstract', 'record', 'failed')"
 _DUPLICATE = "duplicate"  # a state of rows only: a duplicate is no paper of its own
 _TEXTS = (
@@ -427,6 +430,28 @@ def _as_preprint(asked: str) -> bool:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
+    try:
+        return _opened(path)
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode & 0xFF not in _NO_ROOM:
+            raise
+        with suppress(OSError, sqlite3.Error):
+            return _copied(path)
+        raise
+
+
+def _copied(path: Path) -> sqlite3.Connection:
+    """A copy to read from: beside the file itself a full disk has no room for what SQLite needs."""
+    with tempfile.TemporaryDirectory(prefix="papershelf-") as folder:
+        for part in (path, path.with_name(f"{path.name}-wal")):
+            if part.exists():
+                shutil.copy(part, folder)
+        db = in_memory(_opened(Path(folder, path.name)))
+    db.execute("PRAGMA query_only = ON")
+    return db
+
+
+def _opened(path: Path) -> sqlite3.Connection:
     db = sqlite3.connect(path, timeout=_PATIENCE_S, isolation_level=None, check_same_thread=False)
     db.execute("PRAGMA journal_mode = WAL")
     db.execute("PRAGMA synchronous = NORMAL")

@@ -71,7 +71,7 @@ def brought_up_to_date(db: sqlite3.Connection) -> tuple[sqlite3.Connection, int]
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_READONLY:
             raise
-        db = _in_memory(db)
+        db = in_memory(db)
         _renew(db)
         db.execute("PRAGMA query_only = ON")
     return db, _version(db)
@@ -89,7 +89,8 @@ def _renew(db: sqlite3.Connection) -> None:
         raise
 
 
-def _in_memory(db: sqlite3.Connection) -> sqlite3.Connection:
+def in_memory(db: sqlite3.Connection) -> sqlite3.Connection:
+    """A copy of *db*, which is closed."""
     copy = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
     with closing(db):
         db.backup(copy)

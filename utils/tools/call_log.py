@@ -7,6 +7,7 @@ import secrets
 import time
 from typing import Any
 
+from anyio import get_cancelled_exc_class
 from fastmcp.server.middleware import Middleware
 from mcp import MCPError
 
@@ -57,6 +58,9 @@ async def _told(name: str, context: Any, call_next: Any) -> Any:
         return result
     except MCPError as error:
         outcome = _code(error.data)
+        raise
+    except get_cancelled_exc_class():
+        outcome = "taken back"
         raise
     finally:
         seconds = round(time.monotonic() - began, 3)

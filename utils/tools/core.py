@@ -14,6 +14,7 @@ from ..library import Library
 from ..paper import Paper
 from . import schemas
 from .answers import answer, refusing, shelf_link
+from .taking_back import revocable
 from .waiting import Waiting
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def tool(
     title = " ".join(words)
     title = title[0].upper() + title[1:]
     return FunctionTool.from_function(
-        refusing(function), title=title, annotations=hints, output_schema=output
+        revocable(refusing(function)), title=title, annotations=hints, output_schema=output
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import json
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any, ParamSpec
@@ -22,6 +22,7 @@ from mcp_types.version import SUPPORTED_PROTOCOL_VERSIONS
 from ..errors import NotFound, PaperError
 from ..library import Library
 from ..settings import version
+from .taking_back import revocable
 
 if TYPE_CHECKING:
     from fastmcp.server.completions import CompletionHandler
@@ -127,7 +128,7 @@ def _names(stored: Any, name: str) -> Iterator[str]:
         yield from (ids.pmid, ids.pmcid)
 
 
-def readable(function: Callable[P, Any]) -> Callable[P, Any]:
+def readable(function: Callable[P, Any]) -> Callable[P, Awaitable[Any]]:
     """Let expected errors reach `.refusals.Refusals`; all others are logged and masked."""
 
     @functools.wraps(function)
@@ -137,7 +138,7 @@ def readable(function: Callable[P, Any]) -> Callable[P, Any]:
         except PaperError as error:
             raise ResourceError(str(error), log_level=logging.NOTSET) from error
 
-    return read
+    return revocable(read)
 
 
 def untrusted(text: str, media: str) -> ResourceResult:
