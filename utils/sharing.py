@@ -99,24 +99,25 @@ def make_folder(folder: Path, mode: int = 0o777) -> None:
 
 
 def share_if_wished(shelf: Path) -> None:
-    """Hand a shelf that is there over to its folder's group: once, and what is ours of it.
-
-    Raises
-    ------
-    OSError
-        The disk refuses.
-    """
+    """Hand a shelf that is there over to its folder's group: once, and what is ours of it."""
     private = shelf / PRIVATE
     if shelf.absolute() not in _wished or not private.is_dir() or is_group(private):
         return
     group = shelf.stat().st_gid
     for path in (shelf, *_parts(shelf)):
-        status = path.lstat()
-        if os.geteuid() not in (0, status.st_uid) or stat.S_ISLNK(status.st_mode):
-            continue
-        if status.st_gid != group:
-            os.chown(path, -1, group)
-        _open_up(path, closed=path != shelf and PRIVATE in path.relative_to(shelf).parts)
+        with suppress(OSError):  # gone by now, or the file system knows no modes
+            _hand_over(path, group, closed=path != shelf and PRIVATE in path.parts)
+    if not is_group(private):
+        _wished.discard(shelf.absolute())  # somebody else's, or no such thing here: not again
+
+
+def _hand_over(path: Path, group: int, *, closed: bool) -> None:
+    status = path.lstat()
+    if os.geteuid() not in (0, status.st_uid) or stat.S_ISLNK(status.st_mode):
+        return
+    if status.st_gid != group:
+        os.chown(path, -1, group)
+    _open_up(path, closed=closed)
 
 
 def _parts(shelf: Path) -> Iterator[Path]:

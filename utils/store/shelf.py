@@ -411,8 +411,7 @@ class Shelf:
         """Share the shelf if that is wished; say whose it is where somebody else keeps us out."""
         if barred := sharing.barred(self._private, "look into", reading=True):
             raise barred
-        with safe_files.disk(self._private, "share"):
-            sharing.share_if_wished(self.folder)
+        sharing.share_if_wished(self.folder)
         if self._private.is_dir():
             require_locks(self._private)
 
