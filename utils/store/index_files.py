@@ -18,6 +18,7 @@ from pathlib import Path
 
 from ..plain_text import cell, one_line
 from ..safe_files import disk, part_of, sync_folder
+from ..sharing import follow
 from .records import Record
 
 COLUMNS = (
@@ -88,6 +89,8 @@ class IndexFiles:
         with disk(self._csv):
             try:
                 with parts[0].open("xb") as table, parts[1].open("xb") as rows:
+                    for part in parts:
+                        follow(part)
                     table.write((",".join(COLUMNS) + "\n").encode())
                     several = iter(lines)
                     while batch := list(itertools.islice(several, _BATCH)):
