@@ -108,7 +108,7 @@ class Settings(BaseSettings):
         30,
         ge=0,
         le=36_500,
-        description="full text is tried again when the abstract is older than this",
+        description="full text is tried again after so many days, by who could not tell in an hour",
     )
     papers_offline: bool = Field(False, description="only what is on disk; a miss says so")
     papers_shared: bool = Field(

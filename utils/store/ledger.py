@@ -368,7 +368,8 @@ class Ledger:
         Parameters
         ----------
         before : str
-            Those that ended earlier than this (ISO 8601, UTC).
+            Those that ended earlier than this (ISO 8601, UTC), or later than now: a clock was set
+            back since.
 
         Returns
         -------
@@ -377,10 +378,10 @@ class Ledger:
         """
         clear = ", ".join(f"{name} = ''" for name in _TEXTS)
         update = f"""UPDATE papers SET state = 'pending', {clear}
-            WHERE state IN ('failed', 'abstract', 'record') AND ended_at < ?
+            WHERE state IN ('failed', 'abstract', 'record') AND NOT ended_at BETWEEN ? AND ?
             AND reason IN ('could_not_tell', 'unreachable')"""  # noqa: S608
         with self._writing() as db:
-            found = db.execute(update, (before,)).rowcount
+            found = db.execute(update, (before, now())).rowcount
             if found:
                 _write_facts(db, {"ended_at": ""})
         return found

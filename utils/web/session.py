@@ -254,7 +254,7 @@ class Web:
         heeded = self.pace.heed(url, answer.headers)
         if answer.status not in WORTH_RETRYING | {403}:
             return 0.0
-        pause = retry_after(answer.headers.get("Retry-After"))
+        pause = retry_after(answer.headers.get("Retry-After"), answer.headers.get("Date"))
         wary = answer.status in (403, 503) and self.pace.wary(url)
         if pause or answer.status == 429 or wary:
             pause = self.pace.refused(url, pause)
