@@ -59,7 +59,7 @@ def hurry() -> None:
     """Have the clock of this process run `SPEED` times as fast, and every pause be as short."""
     zero, real_time, real_sleep = float(os.environ[_ZERO]), time.time, time.sleep
     time.time = lambda: zero + (real_time() - zero) * SPEED
-    time.sleep = lambda seconds: real_sleep(seconds / SPEED)
+    time.sleep = lambda seconds: real_sleep(float(seconds) / SPEED)
 
 
 def world(arguments: list[str]) -> None:
