@@ -7,6 +7,7 @@
      ├── NotConfigured    VALIDATION   a key or e-mail address this call needs is missing
      ├── NotFound         NOT_FOUND    nobody knows this paper
      ├── StoreFailed      STORE        disk, database, checksum
+     │    └── EmptyStore               nothing there yet to look into
      ├── EntrezFailed     ENTREZ       an Entrez database answered with an error of its own
      └── Miss             UPSTREAM     one source could not give the text: try the next
           ├── NotOffered               it has no copy for us (paywall, embargo, not in the set)
@@ -109,6 +110,12 @@ class StoreFailed(PaperError):
     code = "STORE"
     exit_code = 4
     usual_hint = "Look at the folder and the disk: server.py doctor."
+
+
+class EmptyStore(StoreFailed):
+    """What was asked of is sound, and there is nothing in it yet."""
+
+    exit_code = 1
 
 
 class EmbeddingsFailed(PaperError):

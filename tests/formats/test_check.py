@@ -209,10 +209,16 @@ def test_the_first_lines_of_a_closed_editorial_do_not() -> None:
     assert verdict(document, paper) == "paywall"
 
 
-def test_an_erratum_of_two_sentences_passes() -> None:
-    paper = Paper(
-        ids=Ids(doi="10.1000/err"), title="Erratum: Memory of colour in foraging honeybees"
-    )
+@pytest.mark.parametrize(
+    ("title", "kinds"),
+    [
+        ("Erratum: Memory of colour in foraging honeybees", ()),
+        ("Correction for Roe et al., Memory of colour in foraging honeybees", ()),
+        ("Memory of colour in foraging honeybees: what was wrong", ("Published Erratum",)),
+    ],
+)
+def test_an_erratum_of_two_sentences_passes(title: str, kinds: tuple[str, ...]) -> None:
+    paper = Paper(ids=Ids(doi="10.1000/err"), title=title, publication_types=kinds)
     document = page(
         f"<h1>{paper.title}</h1><p>In the article of March the number of foragers was given as two"
         " thousand. The right number is two hundred. The authors regret the error, which changes no"

@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from ..errors import BadRequest, EmbeddingsFailed, NotFound, StoreFailed
+from ..errors import BadRequest, EmbeddingsFailed, EmptyStore, NotFound
 from ..identifiers import Ids
 from ..paper import Paper, Version
 from ..passage import Filters
@@ -204,14 +204,14 @@ def _check(asked: str, top_k: int, filters: Filters) -> None:
         raise BadRequest(msg, "Exchange them.")
 
 
-def _empty(counts: CorpusCounts) -> StoreFailed:
+def _empty(counts: CorpusCounts) -> EmptyStore:
     """Why there is nothing to search, which is not the same as nothing found."""
     if counts.passages or counts.records:
         msg = "The index is empty: nothing was searched."
-        return StoreFailed(msg, _INDEX_IT)
+        return EmptyStore(msg, _INDEX_IT)
     msg = "The corpus is empty: nothing was searched."
     hint = "Fill it: server.py sync KEY TERM, then server.py index (MCP: pubmed_sync_delta)."
-    return StoreFailed(msg, hint)
+    return EmptyStore(msg, hint)
 
 
 def _vector(

@@ -55,6 +55,10 @@ _SHORT_KINDS = frozenset((
     "Meeting Abstract", "News", "Newspaper Article", "Patient Education Handout",
     "Personal Narrative", "Portrait",
 ))  # fmt: skip
+# Of notices about another paper; PubMed has had two names for the second.
+_NOTICES = frozenset((
+    "Published Erratum", "Retraction Notice", "Retraction of Publication", "Expression of Concern",
+))  # fmt: skip
 _SUPPLEMENT_PAGE = re.compile(r"(?:[A-Z]{1,2})\d{1,4}")
 
 _ORDER: tuple[Verdict, ...] = (
@@ -228,7 +232,8 @@ def _without_a_body(document: Document, paper: Paper, found: Evidence) -> Findin
 
 
 def _is_notice(document: Document, paper: Paper) -> bool:
-    return is_notice(paper.title) or is_notice(document.title)
+    declared = not _NOTICES.isdisjoint(paper.publication_types)
+    return declared or is_notice(paper.title) or is_notice(document.title)
 
 
 def _too_short(document: Document, paper: Paper, found: Evidence) -> Finding | None:

@@ -19,7 +19,7 @@ _NOTICE = re.compile(
     r"(?:correction|corrigend(?:um|a)|errat(?:um|a)"
     r"|addendum|retraction(?: note| notice)?|expression of concern|withdrawal|comments?|commentary"
     r"|(?:invited |author'?s? )?(?:reply|response)|letter|editorial|discussion|re|peer review)\b"
-    r"\s*(?::|\bto\b|\bon\b|\u2014|\u2013|$)",
+    r"\s*(?::|\bto\b|\bon\b|\bfor\b[^,]{1,80}\bet al\b|\u2014|\u2013|$)",
     re.I,
 )
 # What a correction is headed by, in its first lines.
@@ -76,8 +76,8 @@ def is_notice(title: str) -> bool:
 
     >>> is_notice("Correction to: Bees and light"), is_notice("Correction of vision in bees")
     (True, False)
-    >>> is_notice("RETRACTED: Bees and light")
-    False
+    >>> is_notice("Correction for Roe et al., Bees and light"), is_notice("RETRACTED: Bees")
+    (True, False)
     """
     return _NOTICE.match(without_markup(title).strip("[]. ")) is not None
 

@@ -370,10 +370,11 @@ def _lookups(known: _Known, shares: _Shares) -> dict[str, float]:
     named = known.named
     # What was looked up for the plan is remembered, by the same shelf and for a day.
     fresh = max(0, known.papers - known.looked_up) if shares.full else known.papers
+    part = fresh / max(1, known.papers)
     unknown = fresh * (shares.unknown if known.unknown is None else known.unknown)
-    searches = math.ceil(named.get("doi", 0) / _DOIS)
+    searches = math.ceil(part * named.get("doi", 0) / _DOIS)
     batches = math.ceil(fresh / _SAMPLE)
-    asked = batches + math.ceil(named.get("pmcid", 0) / _SAMPLE) + searches
+    asked = batches + math.ceil(part * named.get("pmcid", 0) / _SAMPLE) + searches
     return {
         # Kinds of names do not share a request; what a search finds is fetched besides.
         "ncbi": asked if shares.full else asked + searches + batches,

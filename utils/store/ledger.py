@@ -121,6 +121,8 @@ class Ledger:
                 return False
         except BadRequest:
             return True
+        except StoreFailed:  # nobody works on a disk that is full
+            return False
 
     # -- the job -----------------------------------------------------------------------------
 

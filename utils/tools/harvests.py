@@ -10,7 +10,7 @@ import logging
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastmcp.resources import ResourceResult, ResourceTemplate
@@ -19,7 +19,6 @@ from mcp.types import Annotations, ResourceLink
 from pydantic import Field
 
 from ..errors import BadRequest, PaperError
-from ..job import Wait
 from ..library import Library
 from . import schemas
 from .answers import answer
@@ -126,7 +125,7 @@ def _standing(harvest: Harvest, run: _Run | None) -> dict[str, Any]:
         "counts": job.row(),
         "eta_s": run.progress.eta_s if here and run and run.progress else None,
         "report": f"papers://report/{job.job_id}" if page.exists() else "",
-        "waits": [asdict(wait) for wait in job.waits] if state == "running" else [],
+        "waits": [f"{wait}." for wait in job.waits] if state == "running" else [],
     }
 
 
@@ -206,7 +205,7 @@ def _told(standing: dict[str, Any]) -> ToolResult:
         f"{counts['failed']} failed, "
         f"{counts['pending']} pending of {counts['requested']}."
     )
-    text = " ".join([text, *(f"{Wait(**wait)}." for wait in standing["waits"])])
+    text = " ".join([text, *standing["waits"]])
     links = []
     if standing["report"]:
         links = [

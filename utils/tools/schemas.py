@@ -93,7 +93,7 @@ HARVEST = record(
     counts=record(**dict.fromkeys(_COUNTS.split(), NUMBER)),
     eta_s={"type": ["number", "null"]},
     report=TEXT,
-    waits=rows(worded("site until since said", papers=NUMBER)),
+    waits=rows(TEXT),
 )
 
 STILL = "Still downloading: call download_paper again with the same arguments in a minute."

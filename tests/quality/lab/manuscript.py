@@ -26,6 +26,8 @@ _TYPES = {
     "article-commentary": "Comment",
     "news": "News",
     "abstract": "Meeting Abstract",
+    "correction": "Published Erratum",
+    "retraction": "Retraction of Publication",
 }
 
 Kind = Literal[
