@@ -24,6 +24,7 @@ from .plain_text import encodable
 PRIVATE = sharing.PRIVATE
 STALE_AFTER = 3600.0
 _FLUSHES = 16
+_PIECE = 1 << 16
 _HINTS = {
     errno.ENOSPC: "The disk is full: free some space and try again.",
     errno.EDQUOT: "The disk quota is used up: free some space and try again.",
@@ -93,7 +94,7 @@ def write_all(files: Sequence[tuple[Path, bytes]]) -> None:
 def written(path: Path) -> Iterator[TextIO]:
     """A long text file, written line by line, that takes the place of *path* when the block ends.
 
-    When the block fails, *path* stays as it was.
+    When the block fails, or wrote what is there already, *path* stays as it was.
 
     Raises
     ------
@@ -109,6 +110,8 @@ def written(path: Path) -> Iterator[TextIO]:
             yield file
             with disk(part):
                 file.flush()
+                if _same_bytes(part, path):
+                    return
                 os.fsync(file.fileno())
         with disk(path):
             part.replace(path)
@@ -116,6 +119,20 @@ def written(path: Path) -> Iterator[TextIO]:
     finally:
         with contextlib.suppress(OSError):
             part.unlink(missing_ok=True)
+
+
+def _same_bytes(one: Path, other: Path) -> bool:
+    """Whether two files hold the same; False where one cannot be read."""
+    try:
+        with one.open("rb") as ours, other.open("rb") as theirs:
+            if os.fstat(ours.fileno()).st_size != os.fstat(theirs.fileno()).st_size:
+                return False
+            while piece := ours.read(_PIECE):
+                if piece != theirs.read(_PIECE):
+                    return False
+            return True
+    except OSError:
+        return False
 
 
 def write_new(path: Path, data: bytes) -> bool:
