@@ -74,6 +74,9 @@ class Traffic:
 class WorldProcess:
     """``python -m tests.world`` with a field, real latency and every limit enforced."""
 
+    latency = LATENCY
+    starts: tuple[str, ...] = (sys.executable, "-m", "tests.world")
+
     def __init__(self, papers: int, folder: Path) -> None:
         self.papers = papers
         self.folder = folder
@@ -82,8 +85,15 @@ class WorldProcess:
     def __enter__(self) -> Self:
         self.folder.mkdir(parents=True, exist_ok=True)
         names = self.folder / "world.env"
-        command = [sys.executable, "-m", "tests.world", "--field", str(self.papers)]
-        command += ["--latency", str(LATENCY), "--env", str(names), "--record", str(self._record)]
+        command = [*self.starts, "--field", str(self.papers)]
+        command += [
+            "--latency",
+            str(self.latency),
+            "--env",
+            str(names),
+            "--record",
+            str(self._record),
+        ]
         self.process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
         while not (names.exists() and names.read_text().endswith("\n")):
             if self.process.poll() is not None:

@@ -369,7 +369,8 @@ def test_a_shelf_that_cannot_be_written_is_audited_and_refuses_the_consequences(
 ):
     library.list_papers()
     # Threads of the downloads may have the file open: what they wrote need not be in it yet.
-    library.shelf._catalogue.connection().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    with library.shelf._catalogue.using() as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     library.shelf.close()
     stricter(lambda paper: True)
     monkeypatch.setattr("os.access", lambda *_: False)  # tests may run as root

@@ -77,3 +77,27 @@ def test_a_folder_that_cannot_be_is_said(shelf, tmp_path):
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(StoreFailed):
         write_references(lambda: of_shelf(shelf), tmp_path / "file")
+
+
+def test_references_that_did_not_change_are_not_written_again(library, shelf):
+    def seen():
+        stats = [path.stat() for path in library.write_references()]
+        return [(one.st_ino, one.st_mtime_ns) for one in stats]
+
+    before = seen()
+    assert seen() == before
+    library.shelf.save_abstracts([replace(paper(pmid="8"), title="Another one")])
+    assert not set(seen()) & set(before)
+
+
+def test_references_are_written_while_papers_are_still_read(tmp_path):
+    """Were they made in memory first, nothing would be on the disk when the last one is taken."""
+    written = []
+
+    def papers():
+        for number in range(2000):
+            yield replace(paper(pmid=str(number + 1)), title=f"A long title {number} " * 10), ""
+        written.append(sum(path.stat().st_size for path in tmp_path.glob(".*.part")))
+
+    paths = write_references(papers, tmp_path)
+    assert written[-1] > sum(path.stat().st_size for path in paths) - 100_000

@@ -44,6 +44,19 @@ def test_a_mistake_of_ours_is_raised_and_the_child_goes_on(children: Children) -
     assert children._idle == [idle]
 
 
+def test_a_child_that_a_file_made_swell_is_replaced(children: Children) -> None:
+    swells = "{'read': len(b'x' * (300 << 20) if body == b'large' else body)}"
+    children.start = reader(swells)
+    assert children.ask(b"small") == {"read": 5}
+    [first] = children._idle
+    assert children.ask(b"small") == {"read": 5}
+    assert children._idle == [first]
+    assert children.ask(b"large") == {"read": 300 << 20}
+    assert not children._idle
+    assert first._process.poll() is not None
+    assert children.ask(b"small") == {"read": 5}
+
+
 def test_a_child_that_cannot_start_is_no_crash(children: Children) -> None:
     children.start = "import nothing_of_that_name"
     with pytest.raises(RuntimeError, match="could not start"):

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 import pytest
 
+from tests.processes import run
 from utils.harvest.lanes import Lane, Lanes
 
 
@@ -257,3 +262,31 @@ def test_a_failing_piece_of_work_ends_the_run_and_is_raised(lanes: Run) -> None:
     site.open.set()
     assert eventually(lambda: not any(t.name == "lane a" for t in threading.enumerate()))
     assert len(site.numbers) <= 1
+
+
+_FORTY_THREADS = """
+import ctypes, threading
+from utils.harvest.lanes import Lane, Lanes
+
+everybody, kept = threading.Barrier(40, timeout=60), []
+
+def work(numbers):
+    everybody.wait()
+    kept.append(bytes(100_000 + numbers[0]))
+
+lanes = Lanes([Lane("a", work, threads=40)])
+for number in range(40):
+    lanes.put("a", number)
+lanes.start()
+while lanes.wait(0.1):
+    pass
+ctypes.CDLL(None).malloc_stats()
+"""
+
+
+def test_many_threads_take_their_memory_from_few_heaps() -> None:
+    if not hasattr(ctypes.CDLL(None) if os.name == "posix" else None, "malloc_stats"):
+        pytest.skip("needs glibc")
+    root = Path(__file__).resolve().parents[2]
+    told = run([sys.executable, "-c", _FORTY_THREADS], cwd=root, check=True)
+    assert 1 <= told.stderr.count("Arena ") <= 2

@@ -121,3 +121,24 @@ def test_papers_are_gone_through_once_and_not_kept(tmp_path: Path) -> None:
     write_report(invented.job(), rows, tmp_path)
     assert calls == 1
     assert most <= 4 * 200 + 2
+
+
+def test_what_did_not_change_is_not_written_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = list(invented.rows(300))
+    write_report(invented.job(), lambda: iter(rows), tmp_path)
+
+    def seen() -> dict[str, tuple[int, int]]:
+        stats = {path.name: path.stat() for path in tmp_path.iterdir()}
+        return {name: (one.st_ino, one.st_mtime_ns) for name, one in stats.items()}
+
+    before = seen()
+    monkeypatch.setattr("utils.reports.now", lambda: "2031-01-01T00:00:00+00:00")
+    write_report(invented.job(), lambda: iter(rows), tmp_path)
+    assert seen() == before
+    other = [replace(row, reason="captcha") if row.reason == "paywall" else row for row in rows]
+    write_report(invented.job(), lambda: iter(other), tmp_path)
+    renewed = {name for name, one in seen().items() if one != before[name]}
+    assert renewed == {"papers.csv", "not_retrieved.csv", "prisma.svg", "prisma.csv", "report.html"}
+    assert "1 January 2031" in (tmp_path / "report.html").read_text()

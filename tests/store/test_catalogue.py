@@ -14,6 +14,7 @@ from tests.store.papers import assert_consistent, paper, save
 from utils.errors import StoreFailed
 from utils.identifiers import Ids
 from utils.store import Shelf
+from utils.store import catalogue as catalogue_module
 
 
 def catalogue(shelf: Shelf) -> Path:
@@ -45,9 +46,9 @@ def test_a_catalogue_of_a_newer_version_is_left_alone(shelf: Shelf) -> None:
 
 def test_a_full_database_is_said_so_and_nothing_is_lost(shelf: Shelf) -> None:
     old = save(shelf, paper(pmid="1"))
-    connection = shelf._catalogue.connection()
-    pages = connection.execute("PRAGMA page_count").fetchone()[0]
-    connection.execute(f"PRAGMA max_page_count = {pages}")
+    with shelf._catalogue.using() as connection:
+        pages = connection.execute("PRAGMA page_count").fetchone()[0]
+        connection.execute(f"PRAGMA max_page_count = {pages}")
 
     def save_many() -> None:
         for number in range(2, 200):
@@ -126,15 +127,41 @@ def test_importing_the_store_is_quick() -> None:
     run([sys.executable, "-c", script], cwd=root, check=True)
 
 
-def test_threads_that_have_ended_leave_no_connection_open(shelf: Shelf) -> None:
+def test_a_hundred_threads_leave_few_connections_open(shelf: Shelf) -> None:
     save(shelf, paper(pmid="1"))
-    kept = shelf._catalogue
-    theirs: list[sqlite3.Connection] = []
-    for _ in range(5):
-        thread = threading.Thread(target=lambda: theirs.append(kept.connection()))
+    kept, everybody = shelf._catalogue, threading.Barrier(40, timeout=60)
+    used: list[sqlite3.Connection] = []
+
+    def look() -> None:
+        with kept.using() as connection:
+            everybody.wait()  # none of the others can have this one
+            used.append(connection)
+
+    threads = [threading.Thread(target=look) for _ in range(40)]
+    for thread in threads:
         thread.start()
+    for thread in threads:
         thread.join()
-    assert len(kept._open) == 2  # ours, and the last one's until somebody else comes
-    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
-        theirs[0].execute("SELECT 1")
-    kept.connection().execute("SELECT 1")
+    assert len(set(map(id, used))) == 40
+    assert len(kept._idle) == catalogue_module._MOST_IDLE
+    idle = [one.connection for one in kept._idle]
+    for connection in used:
+        if connection not in idle:
+            with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+                connection.execute("SELECT 1")
+    kept.close()
+    assert not kept._idle
+    assert shelf.find(Ids(pmid="1")) is not None
+
+
+def test_a_writer_sees_what_it_wrote_and_others_do_not_before_the_end(shelf: Shelf) -> None:
+    save(shelf, paper(pmid="1"))
+    kept, seen = shelf._catalogue, []
+    with kept.writing():
+        kept.set_note("greeting", "hello")
+        seen.append(kept.note("greeting"))
+        reader = threading.Thread(target=lambda: seen.append(kept.note("greeting")))
+        reader.start()
+        reader.join()
+    assert seen == ["hello", ""]
+    assert kept.note("greeting") == "hello"

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from tests.store.papers import assert_consistent, index, paper, save
 from utils.identifiers import Ids
-from utils.paper import Author
+from utils.paper import Attempt, Author
 from utils.store import Shelf
-from utils.store.index_files import COLUMNS
+from utils.store.index_files import COLUMNS, IndexFiles
 
 
 def test_every_save_is_in_the_index_at_once(shelf: Shelf) -> None:
@@ -82,3 +85,55 @@ def test_on_a_large_shelf_changes_are_gathered_and_settled_at_the_end(
     rows = {row["pmid"]: row["kind"] for row in index(shelf.folder)}
     assert rows == {"1": "full_text", "2": "abstract", "3": "abstract", "4": "full_text"}
     assert_consistent(shelf)
+
+
+def seen(folder: Path, *names: str) -> list[tuple[int, int]]:
+    """By what one sees that files were not written again."""
+    stats = [(folder / name).stat() for name in names or ("index.csv", "index.jsonl")]
+    return [(one.st_ino, one.st_mtime_ns) for one in stats]
+
+
+def test_what_changes_no_line_leaves_the_files_as_they_are(shelf: Shelf) -> None:
+    stored = shelf.save_abstract(paper(pmid="1"), ())
+    save(shelf, paper(pmid="2"))
+    before = seen(shelf.folder)
+    told = shelf.tell(stored, [Attempt("publisher", "paywall", "Closed.")])
+    assert told.attempts[0].outcome == "paywall"
+    assert shelf.find(Ids(pmid="1")) == told
+    shelf.close()
+    assert Shelf(shelf.folder).find(Ids(pmid="1")) == told
+    assert seen(shelf.folder) == before
+    assert_consistent(shelf)
+
+
+def test_files_that_would_be_the_same_are_left_in_place(shelf: Shelf) -> None:
+    for number in range(1, 4):
+        save(shelf, paper(pmid=str(number)))
+    before = seen(shelf.folder)
+    shelf._filing.rewrite_index()
+    shelf.rebuild()
+    assert seen(shelf.folder) == before
+    with (shelf.folder / "index.csv").open("a") as file:
+        file.write("by hand")
+    shelf.rebuild()
+    assert [row["pmid"] for row in index(shelf.folder)] == ["1", "2", "3"]
+    assert seen(shelf.folder, "index.jsonl") == before[1:]
+    assert seen(shelf.folder, "index.csv") != before[:1]
+
+
+def test_the_files_are_written_line_by_line(tmp_path: Path) -> None:
+    """Were they made in memory first, nothing would be on the disk when the last line is asked."""
+    written: list[int] = []
+    count = 3000
+
+    def lines() -> Iterator[str]:
+        for number in range(count):
+            yield json.dumps({"pmid": str(number), "title": "A long title, " * 20}) + "\n"
+        written.extend(path.stat().st_size for path in tmp_path.glob(".*.part"))
+
+    IndexFiles(tmp_path).rewrite(lines())
+    assert len(written) == 2
+    whole = [tmp_path / name for name in ("index.csv", "index.jsonl")]
+    left = [path.stat().st_size for path in whole]
+    assert sum(written) > sum(left) - 100_000
+    assert [path.read_text().count("\n") for path in whole] == [count + 1, count]

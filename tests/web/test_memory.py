@@ -4,6 +4,7 @@ import pickle
 import sqlite3
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -165,3 +166,29 @@ def test_the_web_brings_its_own_beside_the_papers(tmp_path: Path) -> None:
     web.memory.keep("a", "b", 1, days=1)
     assert (tmp_path / "p" / ".papershelf" / "cache" / "cache.db").exists()
     assert web.memory.recall("a", "b") == 1
+
+
+def test_all_threads_take_turns_with_one_connection(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[object] = []
+    connect = sqlite3.connect
+
+    def counted(*asked: object, **options: object) -> sqlite3.Connection:
+        opened.append(asked)
+        return connect(*asked, **options)
+
+    memory.keep("a", "first", 1, days=1)
+    monkeypatch.setattr(sqlite3, "connect", counted)
+
+    def use(number: int) -> None:
+        for turn in range(5):
+            memory.keep("a", f"{number} {turn}", [number, turn], days=1)
+            assert memory.recall("a", f"{number} {turn}") == [number, turn]
+
+    with ThreadPoolExecutor(30) as pool:
+        list(pool.map(use, range(30)))
+    assert not opened
+    memory.close()
+    assert memory.recall("a", "29 4") == [29, 4]
+    assert len(opened) == 1 + 1  # diskcache opens it twice, the second time with its patience

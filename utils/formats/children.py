@@ -26,6 +26,7 @@ from typing import IO, Any
 
 DEADLINE = 60.0  # seconds; the longest theses read in five
 _MEMORY = 2 << 30  # bytes of address space
+_SWOLLEN = 200 << 20  # bytes of memory; most papers are read in 60 MB
 _LENGTH = struct.Struct("!Q")
 _START = "import sys; sys.path.insert(0, sys.argv[1]); from {} import serve; serve()"
 # The packages on the way stand empty: running them would bring what the child does without.
@@ -163,7 +164,10 @@ class Children:
         except BaseException:
             child.kill()
             raise
-        self._idle.append(child)
+        if answer.pop("swollen", False):  # what a large file took, the next ones do not need
+            child.kill()
+        else:
+            self._idle.append(child)
         return answer
 
     def dismiss(self) -> int:
@@ -189,13 +193,27 @@ def serve_with(read: Callable[[bytes], dict[str, Any]], memory: int = _MEMORY) -
 
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    began = _peak()
     with suppress(EOFError, BrokenPipeError):  # our parent is gone
         _send(answers, b"ready")
         while True:
             job = _receive(jobs)
             with _ended_with_parent(jobs):
                 answer = _answer(read, job)
+            # A new process begins with the peak of the one that started it.
+            if _peak() > max(began, _SWOLLEN):
+                answer["swollen"] = True
             _send(answers, json.dumps(answer).encode())
+
+
+def _peak() -> int:
+    """The most memory this process ever had, in bytes; 0 where the system does not say."""
+    with suppress(ImportError):
+        import resource
+
+        unit = 1 if sys.platform == "darwin" else 1024
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+    return 0
 
 
 @contextmanager

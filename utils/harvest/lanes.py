@@ -8,15 +8,18 @@ papers or sites.
 
 from __future__ import annotations
 
+import ctypes
 import threading
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from ..steady_clock import SteadyClock
 
 _LOOK_AGAIN_S = 0.25  # whether a batch has waited long enough
+_M_ARENA_MAX, _ARENAS = -8, 2  # the first as in glibc's malloc.h
 
 Work = Callable[[Sequence[int]], None]
 
@@ -117,6 +120,7 @@ class Lanes:
 
     def start(self) -> None:
         """Begin to work."""
+        _share_memory()
         for thread in self._threads:
             thread.daemon = True  # who stops is not held up by a request under way
             thread.start()
@@ -220,3 +224,13 @@ class Lanes:
                     return job
                 lane.changed.wait(_LOOK_AGAIN_S if lane.batch > 1 else None)
         return None
+
+
+def _share_memory() -> None:
+    """Have all threads take their memory from the same few heaps.
+
+    glibc makes up to eight for each core, and none gives back what another one could use; our
+    threads mostly wait, and Python lets only one at a time do anything.
+    """
+    with suppress(OSError, AttributeError, TypeError):  # another system, or another malloc
+        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, _ARENAS)

@@ -12,7 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..job import Harvested, Job
-from ..safe_files import make_folder, write_whole
+from ..paper import now
+from ..safe_files import disk, make_folder, written
 from .lock_file import ByName, Difference, Differences, Lock, Locked, compare, read_lock
 
 __all__ = [
@@ -32,6 +33,8 @@ REFERENCES = ("references.ris", "references.bib")
 
 def write_report(job: Job, rows: Callable[[], Iterator[Harvested]], folder: Path) -> Path:
     """Write everything a reviewer gets of a harvest; return the page.
+
+    Files that would be the same stay as they are.
 
     Parameters
     ----------
@@ -69,9 +72,24 @@ def write_report(job: Job, rows: Callable[[], Iterator[Harvested]], folder: Path
     merged = max(0, job.counts.requested + job.duplicates - figures.total)
     job = replace(job, duplicates=merged)
     flow = prisma.flow(job, figures)
-    write_whole(folder / "prisma.svg", prisma.svg(flow, job.title).encode("utf-8", "replace"))
-    write_whole(folder / "prisma.csv", prisma.numbers(flow).encode("utf-8", "replace"))
+    _write(folder / "prisma.svg", prisma.svg(flow, job.title))
+    _write(folder / "prisma.csv", prisma.numbers(flow))
     # The page comes last: it links to the others.
     beside = [name for name in REFERENCES if (folder / name).is_file()]
-    write_whole(folder / PAGE, page.page(job, figures, flow, beside).encode("utf-8", "replace"))
+    there = _text_of(folder / PAGE)
+    # But for the moment it was made, which it says, it may be the page that is there.
+    made = page.page(job, figures, flow, beside, page.made_at(there))
+    _write(folder / PAGE, made if made == there else page.page(job, figures, flow, beside, now()))
     return folder / PAGE
+
+
+def _text_of(path: Path) -> str:
+    try:
+        return path.read_text("utf-8")
+    except (OSError, ValueError):
+        return ""
+
+
+def _write(path: Path, text: str) -> None:
+    with disk(path), written(path) as file:
+        file.write(text)

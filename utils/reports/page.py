@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -19,7 +20,6 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from ..job import Job
-from ..paper import now
 from ..plain_text import clean_text, one_line
 from ..versions import NAMES
 from . import charts, findings, labels
@@ -34,10 +34,11 @@ _TEMPLATES = Path(__file__).parent / "templates"
 _MOST_JOURNALS = 15
 _MOST_REASONS = 12
 _MOST_ROUTES = 12
+_MADE_AT = re.compile(r'<meta name="date" content="([0-9T:.+-]{1,40})">')
 _TITLE = 400  # characters of a title; some are whole abstracts
 
 
-def page(job: Job, figures: Figures, flow: Flow, references: Sequence[str] = ()) -> str:
+def page(job: Job, figures: Figures, flow: Flow, references: Sequence[str], made_at: str) -> str:
     """The page, with the PRISMA drawing in it, once for a desk and once for a telephone.
 
     *references* are the names of reference lists that lie beside it.
@@ -48,7 +49,7 @@ def page(job: Job, figures: Figures, flow: Flow, references: Sequence[str] = ())
         job=job,
         figures=figures,
         references=references,
-        made_at=now(),
+        made_at=made_at,
         style=Markup(style),  # noqa: S704  # ours, from the file beside this one
         style_hash=digest,
         # Ours, and escaped where they are made.
@@ -56,6 +57,12 @@ def page(job: Job, figures: Figures, flow: Flow, references: Sequence[str] = ())
         prisma_narrow=Markup(svg(flow, job.title, NARROW)),  # noqa: S704
         **_sections(job, figures),
     )
+
+
+def made_at(page: str) -> str:
+    """When a page says it was made, as it was given; empty when it does not."""
+    found = _MADE_AT.search(page)
+    return found[1] if found else ""
 
 
 @cache

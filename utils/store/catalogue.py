@@ -21,6 +21,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, cast, get_args
 
+from .. import sharing
 from ..errors import StoreFailed
 from ..paper import Kind
 from ..plain_text import encodable
@@ -30,6 +31,7 @@ from . import schema
 from .listing import Wanted
 
 _PATIENCE_MS = 60_000
+_MOST_IDLE = 8  # connections, of two megabytes at most
 _BROKEN = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 # An external-content index is told what leaves before the row does: it cannot look it up later.
 _FORGET = """INSERT INTO words (words, rowid, title, abstract)
@@ -79,13 +81,28 @@ _ASIDE = """SELECT count(DISTINCT papers.id) FROM papers
 _ENTRY = "papers.id, papers.file, papers.size, papers.mtime_ns, papers.record"
 
 
+class _Open(NamedTuple):
+    """A connection, and the file, process and time it was opened for."""
+
+    connection: sqlite3.Connection
+    inode: int
+    pid: int
+    epoch: int
+
+
 class Catalogue:
-    """The database of one shelf. Any thread, any process; one connection per thread."""
+    """The database of one shelf. Any thread, any process.
+
+    A thread borrows a connection for what it does: a hundred threads take no hundred connections,
+    each with its descriptors and pages.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._local = threading.local()
-        self._open: list[tuple[threading.Thread, sqlite3.Connection, int]] = []
+        self._idle: list[_Open] = []
+        self._inherited: list[_Open] = []  # for good: SQLite does not survive that they are closed
+        self._lending = threading.Lock()
         self._turn = threading.RLock()
         self._epoch = 0
         self._read_only = False
@@ -103,34 +120,70 @@ class Catalogue:
         except OSError:
             return 0
 
-    def _current(self) -> sqlite3.Connection | None:
-        """The open connection, unless it belongs to a parent process or to a file that is gone.
+    @contextlib.contextmanager
+    def using(self) -> Iterator[sqlite3.Connection]:
+        """A connection of nobody else meanwhile; for a thread that writes, the one it writes with.
 
-        The file may have been deleted by hand, or set aside by a process that found it damaged.
+        The file is created if need be (its folder is not).
         """
-        mine = getattr(self._local, "mine", None)
-        if mine is None or mine[1:] != (os.getpid(), self._epoch, self._inode()):
-            return None
-        return cast("sqlite3.Connection", mine[0])
-
-    def connection(self) -> sqlite3.Connection:
-        """The connection of this thread; the file is created if need be (its folder is not)."""
-        if (connection := self._current()) is not None:
-            return connection
+        if (writing := self._writing()) is not None:
+            yield writing
+            return
         with self._speaking():
-            connection = self._connect()
+            one = self._borrowed() or self._opened()
             try:
-                self._prepare(connection)
-            except BaseException:
-                connection.close()
-                raise
-        with self._turn:
-            self._close_those_of_the_dead()
-            self._open.append((threading.current_thread(), connection, os.getpid()))
-        self._local.mine = (connection, os.getpid(), self._epoch, self._inode())
-        return connection
+                yield one.connection
+            finally:
+                self._give_back(one)
+
+    def _writing(self) -> sqlite3.Connection | None:
+        """What this thread writes with just now."""
+        connection, pid = getattr(self._local, "writing", (None, 0))
+        return cast("sqlite3.Connection", connection) if pid == os.getpid() else None
+
+    def _borrowed(self) -> _Open | None:
+        """An idle connection, if there is one to the file of this moment."""
+        with self._lending:
+            while self._idle:
+                if self._usable(one := self._idle.pop()):
+                    return one
+                self._done_with(one)
+        return None
+
+    def _usable(self, one: _Open) -> bool:
+        """Whether it is of this process, and to the file that is there now.
+
+        That may have been deleted by hand, or set aside by a process that found it damaged.
+        """
+        return one[1:] == (self._inode(), os.getpid(), self._epoch)
+
+    def _opened(self) -> _Open:
+        epoch = self._epoch
+        connection = self._connect()
+        try:
+            self._prepare(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return _Open(connection, self._inode(), os.getpid(), epoch)
+
+    def _give_back(self, one: _Open) -> None:
+        with self._lending:
+            clean = self._usable(one) and not one.connection.in_transaction
+            if clean and len(self._idle) < _MOST_IDLE:
+                self._idle.append(one)
+            else:
+                self._done_with(one)
+
+    def _done_with(self, one: _Open) -> None:
+        if one.pid != os.getpid():
+            self._inherited.append(one)
+            return
+        with contextlib.suppress(sqlite3.Error):
+            one.connection.close()
 
     def _connect(self) -> sqlite3.Connection:
+        sharing.begin(self.path)
         connection = sqlite3.connect(
             self.path, timeout=_PATIENCE_MS / 1000, isolation_level=None, check_same_thread=False
         )
@@ -175,34 +228,16 @@ class Catalogue:
             query = "SELECT 1 FROM sqlite_master WHERE name = 'words'"
             self._fts = connection.execute(query).fetchone() is not None
 
-    def _close_those_of_the_dead(self) -> None:
-        """Close what threads that have ended left open.
-
-        What a parent process opened is kept as it is: SQLite does not survive a fork.
-        """
-        kept = []
-        for thread, connection, pid in self._open:
-            if thread.is_alive() or pid != os.getpid():
-                kept.append((thread, connection, pid))
-            else:
-                with contextlib.suppress(sqlite3.Error):
-                    connection.close()
-        self._open = kept
-
     def close(self) -> None:
         """Close all connections; the next call opens a new one.
 
-        Another thread that lives may be using its own: it lets go of it at its next call, since
-        SQLite does not survive that a connection is closed under a running statement.
+        Those that are in use are closed when they are given back.
         """
-        with self._turn:
+        with self._turn, self._lending:
             self._epoch += 1
             self._read_only = False
-            for thread, connection, _ in self._open:
-                if thread is threading.current_thread() or not thread.is_alive():
-                    with contextlib.suppress(sqlite3.Error):
-                        connection.close()
-            self._open.clear()
+            while self._idle:
+                self._done_with(self._idle.pop())
 
     def move_aside(self) -> None:
         """Put a damaged database out of the way; a whole one that is there by now stays."""
@@ -221,15 +256,17 @@ class Catalogue:
     @contextlib.contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """Hold the write lock of all threads and processes; commit at the end or undo all."""
-        with self._turn, self._speaking():
-            connection = self.connection()
+        with self._turn, self.using() as connection:
             if connection.in_transaction:
                 yield connection
                 return
             if self._read_only:
+                if barred := sharing.barred(self.path) or sharing.barred(self.path.parent):
+                    raise barred
                 msg = f"The catalogue {self.path} is readonly."
                 raise StoreFailed(msg, "Point PAPERS_DIR at a folder that can be written.")
             connection.execute("BEGIN IMMEDIATE")
+            self._local.writing = (connection, os.getpid())
             try:
                 yield connection
                 connection.execute("COMMIT")
@@ -237,6 +274,8 @@ class Catalogue:
                 with contextlib.suppress(sqlite3.Error):
                     connection.execute("ROLLBACK")
                 raise
+            finally:
+                del self._local.writing
 
     @contextlib.contextmanager
     def _speaking(self) -> Iterator[None]:
@@ -248,6 +287,8 @@ class Catalogue:
                 raise CatalogueBroken(str(error)) from error
             if not isinstance(error, sqlite3.OperationalError):
                 raise
+            if barred := sharing.barred(self.path):
+                raise barred from error
             hint = "Check free space and permissions of PAPERS_DIR."
             if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
                 hint = "Another process holds the catalogue: wait until it is done, or end it."
@@ -255,8 +296,8 @@ class Catalogue:
             raise StoreFailed(msg, hint, file=str(self.path)) from error
 
     def _rows(self, query: str, given: Sequence[object] = ()) -> list[tuple[object, ...]]:
-        with self._speaking():
-            return self.connection().execute(query, given).fetchall()
+        with self.using() as connection:
+            return connection.execute(query, given).fetchall()
 
     # -- reading -----------------------------------------------------------------------------
 
@@ -268,10 +309,9 @@ class Catalogue:
             f"SELECT names.name, {_ENTRY} FROM names JOIN papers ON papers.id = names.paper "  # noqa: S608 - only question marks are put in
             f"WHERE names.name IN ({marks}) ORDER BY papers.id"
         )
-        with self._speaking():
-            rows = self.connection().execute(query, names).fetchall()
-        rows.sort(key=lambda row: names.index(row[0]))
-        return list({row[1]: Entry(*row[1:]) for row in rows}.values())
+        rows = self._rows(query, names)
+        rows.sort(key=lambda row: names.index(str(row[0])))
+        return list({row[1]: Entry(*row[1:]) for row in rows}.values())  # type: ignore[arg-type]
 
     def by_file(self, file: str) -> Entry | None:
         """The entry whose file has this name, upper and lower case alike."""
@@ -293,7 +333,9 @@ class Catalogue:
     @property
     def fts(self) -> bool:
         """Whether words are looked up in an index; else every paper is looked through."""
-        self.connection()
+        if self._fts is None:
+            with self.using():
+                pass
         return bool(self._fts)
 
     def counts(self) -> dict[str, int]:
@@ -313,8 +355,8 @@ class Catalogue:
 
     def lines(self) -> Iterator[str]:
         """The lines of the index files, the oldest paper first."""
-        with self._speaking():
-            for row in self.connection().execute("SELECT line FROM papers ORDER BY filed, file"):
+        with self.using() as connection:
+            for row in connection.execute("SELECT line FROM papers ORDER BY filed, file"):
                 yield row[0]
 
     def entries(self) -> list[Entry]:

@@ -174,8 +174,10 @@ class Filing:
         """Change an entry's story without touching its file or whom its names belong to."""
         with self.catalogue.writing():
             self.write_record(record)
-            self.catalogue.put(self._row(record), (), entry.id)
-            self.note_change(None)
+            row = self._row(record)
+            self.catalogue.put(row, (), entry.id)
+            if not _same_line(Record.from_json(entry.record, self.folder), row):
+                self.note_change(None)
         return record
 
     def told(self, file: str, attempts: Sequence[Attempt]) -> Record | None:
@@ -291,7 +293,9 @@ class Filing:
         for _, old in same:
             if old.file != record.file:
                 self._discard(old)
-        self.note_change(None if numbers else row.line)
+        before = [known for entry, known in same if [entry.id] == numbers]
+        if not (before and _same_line(before[0], row)):
+            self.note_change(None if numbers else row.line)
 
     def _row(self, record: Record) -> NewEntry:
         stored = record.stored
@@ -443,6 +447,11 @@ def _refused(record: Record, same: Same) -> tuple[tuple[str, str], ...]:
     """The texts somebody rejected for a paper, whichever of its entries remembers them."""
     every = (one for known in (*(known for _, known in same), record) for one in known.refused)
     return tuple(dict(every).items())
+
+
+def _same_line(before: Record, row: NewEntry) -> bool:
+    """Whether an entry stands in the index files as it did, and where it did."""
+    return before.order == row.filed and index_files.line(before) == row.line
 
 
 def _newly_retracted(plan: Plan) -> bool:

@@ -1,23 +1,21 @@
 """``index.csv`` and ``index.jsonl``: the shelf as a table, for pandas, R, Excel and plain eyes.
 
-A new paper is a line appended to both; a change writes both anew beside the old and renames. The
-catalogue remembers length, time and number of the files, so that one torn by a crash or edited by
-hand is noticed and written again.
+A new paper is a line appended to both; a change of a line writes both anew beside the old and
+renames, and what changes no line writes nothing. The catalogue remembers length, time and number
+of the files, so that one torn by a crash or edited by hand is noticed and written again.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-import itertools
 import json
-import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
 from ..plain_text import cell, one_line
-from ..safe_files import disk, part_of, sync_folder
+from ..safe_files import disk, written
 from .records import Record
 
 COLUMNS = (
@@ -25,7 +23,6 @@ COLUMNS = (
     *("source", "via", "license", "retracted", "verdict", "words", "file", "sha256", "saved_at"),
     *("version", "preprint_version", "evidence"),
 )
-_BATCH = 1000
 
 
 def line(record: Record) -> str:
@@ -75,34 +72,21 @@ class IndexFiles:
         columns = f"{len(COLUMNS)} columns"  # files of an older version are made anew
         return " ".join([*map(_state, (self._csv, self._jsonl)), columns])
 
-    def append(self, lines: Iterable[str]) -> None:
+    def append(self, lines: Sequence[str]) -> None:
         """Add papers at the end of both files, which exist."""
-        for path, text in zip((self._csv, self._jsonl), _both(list(lines)), strict=True):
+        both = (self._csv, "".join(map(_cells, lines))), (self._jsonl, "".join(lines))
+        for path, text in both:
             # Not flushed to the disk: after a power cut the length tells, and it is made anew.
             with disk(path), path.open("ab") as file:
-                file.write(text)
+                file.write(text.encode("utf-8", "replace"))
 
     def rewrite(self, lines: Iterable[str]) -> None:
-        """Write both files anew."""
-        parts = [part_of(self._csv), part_of(self._jsonl)]
-        with disk(self._csv):
-            try:
-                with parts[0].open("xb") as table, parts[1].open("xb") as rows:
-                    table.write((",".join(COLUMNS) + "\n").encode())
-                    several = iter(lines)
-                    while batch := list(itertools.islice(several, _BATCH)):
-                        cells, row = _both(batch)
-                        table.write(cells)
-                        rows.write(row)
-                    for file in (table, rows):
-                        file.flush()
-                        os.fsync(file.fileno())
-                parts[0].replace(self._csv)
-                parts[1].replace(self._jsonl)
-                sync_folder(self._csv.parent)
-            finally:
-                for part in parts:
-                    part.unlink(missing_ok=True)
+        """Write both files anew, line by line; one that would be the same stays as it is."""
+        with disk(self._csv), written(self._csv) as table, written(self._jsonl) as rows:
+            table.write(",".join(COLUMNS) + "\n")
+            for one in lines:
+                table.write(_cells(one))
+                rows.write(one)
 
 
 def _state(path: Path) -> str:
@@ -113,12 +97,7 @@ def _state(path: Path) -> str:
     return f"{status.st_size}:{status.st_mtime_ns}:{status.st_ino}"
 
 
-def _both(lines: list[str]) -> tuple[bytes, bytes]:
-    table = "".join(map(_cells, lines))
-    return table.encode("utf-8", "replace"), "".join(lines).encode("utf-8", "replace")
-
-
-@lru_cache(maxsize=2000)  # a small shelf is written anew at every change of one line
+@lru_cache(maxsize=250)  # a small shelf is written anew at every change of one line
 def _cells(text: str) -> str:
     """What stands in ``index.csv`` for a line of ``index.jsonl``."""
     row = json.loads(text)

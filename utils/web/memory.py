@@ -9,21 +9,28 @@ that cannot be opened, read or written is never worth a failed download.
 from __future__ import annotations
 
 import logging
+import os
 import shutil
 import sqlite3
 import threading
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
 import diskcache
 from diskcache.core import MODE_PICKLE
 
+from ..sharing import begin, follow, make_folder
+
 log = logging.getLogger(__name__)
 
 _DAY = 86400.0
 _SIZE = 256 * 1024 * 1024
+_PAGES = 512  # of 4 KB that SQLite keeps; the system keeps more of the file
+_PRAGMAS = "SELECT key, value FROM Settings WHERE key LIKE 'sqlite_%'"
 _TROUBLE = (OSError, sqlite3.Error, zlib.error, ValueError, TypeError, diskcache.Timeout)
 
 
@@ -44,6 +51,43 @@ class SafeJSONDisk(diskcache.JSONDisk):  # type: ignore[misc]
             raise ValueError(msg)
         return super().get(key, raw)
 
+    def _write(self, full_path: str, *given: Any, **named: Any) -> Any:
+        """A large value, in a file of its own."""
+        path = Path(full_path)
+        make_folder(path.parent, 0o700)
+        written = super()._write(full_path, *given, **named)
+        follow(path)
+        return written
+
+
+class _OneConnection(diskcache.Cache):  # type: ignore[misc]
+    """A cache with one connection for all threads, which take turns.
+
+    diskcache opens one for each, for good: a hundred threads hold thousands of pages in each.
+    """
+
+    _shared: sqlite3.Connection | None = None
+
+    @property
+    def _con(self) -> sqlite3.Connection:
+        if self._shared is None:
+            self._shared = sqlite3.connect(
+                Path(self._directory) / "cache.db",
+                timeout=self._timeout,
+                isolation_level=None,
+                check_same_thread=False,
+            )
+            with suppress(sqlite3.OperationalError):  # a new file has no settings yet
+                for name, value in self._shared.execute(_PRAGMAS).fetchall():
+                    self.reset(name, value, update=False)
+        return self._shared
+
+    def close(self) -> None:
+        """Close the connection; the next use opens another one."""
+        if self._shared is not None:
+            self._shared.close()
+            self._shared = None
+
 
 class Memory:
     """Remembers JSON values by kind and name for a number of days.
@@ -56,8 +100,9 @@ class Memory:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._lock = threading.Lock()
+        self._turn = threading.RLock()
         self._cache: Any = None
+        self._pid = os.getpid()
         self._lost = False
         self._told: set[str] = set()
 
@@ -67,18 +112,8 @@ class Memory:
 
     def recall_many(self, kind: str, names: Iterable[str]) -> dict[str, Any]:
         """What was kept for each of *names*; the unknown ones are left out."""
-        found: dict[str, Any] = {}
-        for name in names:
-            if (cache := self._open()) is None:
-                break
-            try:
-                kept = cache.get(f"{kind}:{name}")
-            except _TROUBLE as error:
-                self._note(error)
-            else:
-                if kept is not None:
-                    found[name] = kept
-        return found
+        found = {name: self._in_turn(methodcaller("get", f"{kind}:{name}")) for name in names}
+        return {name: kept for name, kept in found.items() if kept is not None}
 
     def keep(self, kind: str, name: str, value: Any, days: float) -> None:
         """Remember a JSON *value* for a number of *days*."""
@@ -86,34 +121,41 @@ class Memory:
 
     def keep_many(self, kind: str, values: Mapping[str, Any], days: float) -> None:
         """Remember JSON values by name, all or none of them."""
-        if (cache := self._open()) is None:
-            return
-        try:
+
+        def keep(cache: Any) -> None:
             with cache.transact():
                 for name, value in values.items():
                     cache.set(f"{kind}:{name}", value, expire=days * _DAY)
-        except _TROUBLE as error:
-            self._note(error)
+
+        self._in_turn(keep)
 
     def forget(self, kind: str, name: str) -> None:
         """As if it had never been kept."""
-        if (cache := self._open()) is None:
-            return
-        try:
-            cache.delete(f"{kind}:{name}")
-        except _TROUBLE as error:
-            self._note(error)
+        self._in_turn(lambda cache: cache.delete(f"{kind}:{name}"))
 
     def close(self) -> None:
         """Close the file; the next use opens it again."""
-        with self._lock:
+        with self._turn:
             if self._cache is not None:
                 self._cache.close()
                 self._cache = None
 
+    def _in_turn(self, use: Callable[[Any], Any]) -> Any:
+        """What *use* makes of the cache; None where that fails, or there cannot be one."""
+        with self._turn:
+            if (cache := self._open()) is None:
+                return None
+            try:
+                return use(cache)
+            except _TROUBLE as error:
+                self._note(error)
+        return None
+
     def _open(self) -> Any:
         """The cache, or None where there cannot be one."""
-        with self._lock:
+        with self._turn:
+            if self._pid != os.getpid():  # after a fork: the connection is our parent's
+                self._cache, self._pid = None, os.getpid()
             if self._cache is None and not self._lost:
                 self._cache = self._opened()
                 self._lost = self._cache is None
@@ -123,8 +165,9 @@ class Memory:
         for again in (True, False):
             try:
                 for folder in (self._folder.parent, self._folder):
-                    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-                return diskcache.Cache(
+                    make_folder(folder, 0o700)
+                begin(self._folder / diskcache.core.DBNAME)
+                return _OneConnection(
                     str(self._folder),
                     timeout=5,
                     disk=SafeJSONDisk,
@@ -133,6 +176,7 @@ class Memory:
                     eviction_policy="least-recently-stored",
                     # A mapped file that somebody cuts short kills the process (SIGBUS).
                     sqlite_mmap_size=0,
+                    sqlite_cache_size=_PAGES,
                 )
             except _TROUBLE as error:
                 if not (again and _damaged(error)):

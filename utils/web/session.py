@@ -90,7 +90,7 @@ class Web:
         self.settings = settings
         self.deadline = 120.0
         self.rates = rates
-        self.pace = Pace(settings.papers_pace_dir, settings, rates)
+        self.pace = Pace(settings.pace_folder, settings, rates)
         self.guard = addresses.Guard(settings)
         self._couriers: dict[int, Courier] = {}
         self.leases = Leases(settings.papers_dir / ".papershelf" / "leases")
