@@ -1,13 +1,14 @@
 """A bulk harvest against the stand-in internet, as fast as the rules allow and not faster.
 
-``uv run python -m benchmarks.harvest [--papers 1000] [--beside] [--sample 30]``
+``uv run python -m benchmarks.harvest [--papers 1000] [--beside] [--sample 30] [--before FOLDER]``
 
 So many invented papers (in PMC, open elsewhere, at publishers, only through Jina Reader, behind
 walls, closed) from hosts that take 150 ms an answer and enforce their limits. Prints wall time
 beside its lower bound, requests, refusals, papers by outcome, false full texts (every text kept
 is compared with what the world wrote) and peak memory. ``--beside`` lets others have the same
 list in the same run, each in a world of its own: pubget and metapub from the registry, and the
-sequential procedure this project began with.
+sequential procedure this project began with. ``--before`` takes the folder of a checkout of an
+earlier Papershelf, which harvests the same list, too.
 """
 
 from __future__ import annotations
@@ -56,6 +57,7 @@ def main() -> None:
     parser.add_argument("--papers", type=int, default=1000)
     parser.add_argument("--beside", action="store_true", help="let the others have a go, too")
     parser.add_argument("--only", choices=BESIDE, action="append", help="of the others, only these")
+    parser.add_argument("--before", type=Path, help="a checkout of an earlier version")
     parser.add_argument("--sample", type=int, default=30, help="papers for the sequential one")
     options = parser.parse_args()
     records = Field(options.papers)[:]
@@ -65,6 +67,9 @@ def main() -> None:
         for name in options.only or (BESIDE if options.beside else ()):
             given = records[: options.sample] if name == "sequential" else records
             runs.append(beside(name, given, len(records), Path(folder) / name))
+        if options.before:
+            path = str(options.before.resolve())
+            runs.append(beside("before", records, len(records), Path(folder) / "before", path))
     if len(runs) > 1:
         _print_table(runs, len(records))
 
@@ -91,7 +96,7 @@ def ours(records: list[Record], folder: Path) -> Run:
     return run
 
 
-def beside(name: str, given: list[Record], wanted: int, folder: Path) -> Run:
+def beside(name: str, given: list[Record], wanted: int, folder: Path, path: str = "") -> Run:
     """One of the others, in a process of its own, on the *given* of *wanted* papers."""
     with WorldProcess(wanted, folder) as world:
         rows = [
@@ -101,7 +106,10 @@ def beside(name: str, given: list[Record], wanted: int, folder: Path) -> Run:
         driver = ROOT / "benchmarks" / f"harvest_{name}.py"
         environment = {**os.environ, **world.environment, "HOME": str(folder)}
         environment["UV_CACHE_DIR"] = _uv_cache()
-        subprocess.run([*BESIDE[name], driver, folder], env=environment, cwd=folder, check=True)
+        if path:
+            environment["PYTHONPATH"] = path
+        command = [*BESIDE.get(name, (sys.executable,)), driver, folder]
+        subprocess.run(command, env=environment, cwd=folder, check=True)
     told = json.loads((folder / "told.json").read_text())
     score = Score()
     for record in given:
@@ -144,6 +152,7 @@ def _print_ours(run: Run, records: list[Record]) -> None:
     print(f"  by host at its limit: {slowest}")
     hosts = ", ".join(f"{host} {n}" for host, n in traffic.hosts.most_common())
     print(f"  requests: {hosts}; {traffic.hosts.total() / run.papers:.2f} a paper")
+    print(f"  asked before: {dict(traffic.repeats) or 0}")
     print(f"  NCBI requests per paper: {traffic.ncbi / run.papers:.4f} (at most 0.05)")
     print(f"  most under way at once: {dict(traffic.peaks.most_common())}")
     print(f"  beyond a limit: {dict(traffic.refused) or 0}")
@@ -155,13 +164,17 @@ def _print_ours(run: Run, records: list[Record]) -> None:
 
 
 def _print_table(runs: list[Run], wanted: int) -> None:
-    print("\n| who | papers | seconds | papers/min | full texts | false | NCBI/paper | refused |")
-    print("|---|---|---|---|---|---|---|---|")
+    heads = ("who", "papers", "seconds", "papers/min", "full texts", "false")
+    heads += ("requests/paper", "repeats", "NCBI/paper", "refused")
+    print("\n|", " | ".join(heads), "|")
+    print("|---" * len(heads) + "|")
     for run in runs:
         score, traffic = run.score, run.traffic
         pace = run.papers * 60 / run.seconds
         cells = [run.name, run.papers, f"{run.seconds:.0f}", f"{pace:.0f}", score.full]
-        cells += [len(score.false), f"{traffic.ncbi / run.papers:.3f}", traffic.refused.total()]
+        cells += [len(score.false), f"{traffic.hosts.total() / run.papers:.2f}"]
+        cells += [traffic.repeats.total(), f"{traffic.ncbi / run.papers:.3f}"]
+        cells += [traffic.refused.total()]
         print("|", " | ".join(map(str, cells)), "|")
     for run in runs[1:]:
         whole = run.seconds * wanted / run.papers / 60

@@ -102,7 +102,8 @@ def told(world: World, folder: Path, records: list[Record]) -> dict[str, Any]:
         "questions": len(asked),
         "repeats": twice.total(),
         "by_host": dict(twice),
-        "refused": sum(world.refused.values()),
+        "refused": dict(world.refused),
+        "most_at_once": dict(world.peaks),
         "kinds": dict(kinds),
     }
 

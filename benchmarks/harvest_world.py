@@ -16,6 +16,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from tests.repeats import repeats
+from tests.world.wire import Request
+
 ROOT = Path(__file__).resolve().parents[1]
 LATENCY = 0.15
 # The longest way of one paper: search, record, checksum list, JATS, Unpaywall, DOI, page, PDF.
@@ -38,11 +41,15 @@ _NCBI = {"eutils": "ncbi", "idconv": "ncbi"}
 
 @dataclass(frozen=True)
 class Traffic:
-    """What a visitor asked: requests by host, how many too many, how many under way at once."""
+    """What a visitor asked: requests by host, how many too many, how many under way at once.
+
+    ``repeats`` are questions asked before; of a batch each identifier is a question.
+    """
 
     hosts: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
     peaks: Counter[str] = field(default_factory=Counter)
+    repeats: Counter[str] = field(default_factory=Counter)
 
     @property
     def ncbi(self) -> int:
@@ -120,10 +127,12 @@ class WorldProcess:
         """What was asked; known when the world has ended."""
         traffic = Traffic()
         with self._record.open() as lines:
-            for row in map(json.loads, lines):
-                host = row["host"]
-                traffic.hosts[host] += 1
-                traffic.peaks[host] = max(traffic.peaks[host], row["under_way"])
-                if row["refused"]:
-                    traffic.refused[row["host"]] += 1
+            asked = [Request(**row) for row in map(json.loads, lines)]
+        for request in asked:
+            host = request.host
+            traffic.hosts[host] += 1
+            traffic.peaks[host] = max(traffic.peaks[host], request.under_way)
+            if request.refused:
+                traffic.refused[host] += 1
+        traffic.repeats.update(repeats(asked))
         return traffic

@@ -50,7 +50,8 @@ def repeats(requests: Iterable[Request]) -> Counter[str]:
 def watch(path: Path) -> None:
     """Have this process say in a mapped file what it has under way; it may die at any instant.
 
-    A question is under way from when it is sent until its answer is handed to who asked.
+    A question is under way from when it is sent until its answer is handed to who asked; so are the
+    hops of a chain of redirects, which cannot be taken up in the middle, without its cookies.
     """
     slots = mmap.mmap(os.open(path, os.O_RDWR), SLOTS * 2)
     numbers = dict.fromkeys(range(SLOTS))
@@ -65,7 +66,8 @@ def watch(path: Path) -> None:
         with lock:
             if mine.__dict__.get("slot") is None:
                 mine.slot = numbers.popitem()[0]
-        slots[mine.slot * 2 : mine.slot * 2 + 2] = weight.to_bytes(2, "big")
+        place = slice(mine.slot * 2, mine.slot * 2 + 2)
+        slots[place] = (int.from_bytes(slots[place], "big") + weight).to_bytes(2, "big")
         return carry(self, hop, *rest)
 
     def tried(self: Any, errand: Any) -> Any:

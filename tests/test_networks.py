@@ -13,15 +13,18 @@ import socket
 import ssl
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.forward_proxies import Authority, Proxy
+from tests.harvests import assert_complete, done, ids_of
 from tests.processes import Process, eventually, run
+from tests.repeats import repeats
 from tests.test_key_leaks import kept, leaks
-from tests.world import World
+from tests.world import Record, World
 from utils import Library, cli
 
 SERVER = str(Path(__file__).resolve().parent.parent / "server.py")
@@ -37,9 +40,15 @@ def authorities(tmp_path_factory: pytest.TempPathFactory) -> tuple[Authority, Au
 
 
 @pytest.fixture(scope="module")
-def encrypted(authorities: tuple[Authority, Authority]) -> Iterator[World]:
+def context(authorities: tuple[Authority, Authority]) -> ssl.SSLContext:
+    """What every site shows to who connects to it."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authorities[1].ca.issue_cert("localhost").configure_cert(context)
+    return context
+
+
+@pytest.fixture(scope="module")
+def encrypted(context: ssl.SSLContext) -> Iterator[World]:
     with World(tls=context) as world:
         yield world
 
@@ -163,6 +172,101 @@ def test_a_proxy_that_dies_in_mid_run_costs_no_paper(
     assert again.returncode == 0, again.stdout
     got = [json.loads(line) for line in again.stdout.splitlines()]
     assert [row["kind"] for row in got] == ["full_text"] * len(papers)
+
+
+# Harvests in a network that changes under them. On the stage clock: waits pass at once.
+
+
+@pytest.fixture
+def harvester(encrypted: World, authorities, tmp_path: Path) -> Iterator[Callable[..., Library]]:
+    encrypted.reset()
+    made: list[Library] = []
+
+    def make(**more: object) -> Library:
+        folders = {"papers_dir": tmp_path / "papers", "papers_pace_dir": tmp_path / "pace"}
+        addresses = {name.lower(): value for name, value in encrypted.environment().items()}
+        trusted = {"papers_ca_bundle": authorities[1].cert, "ncbi_max_retries": 2}
+        made.append(Library(**{**addresses, **folders, **trusted, **more}))
+        return made[-1]
+
+    yield make
+    for library in made:
+        library.shelf.close()
+
+
+def harvested(world: World) -> list[Record]:
+    """Papers of many sites."""
+    branches = ("pmc_cloud", "efetch_only", "europepmc_only", "publisher_html", "unpaywall_html")
+    branches += ("publisher_pdf", "arxiv", "paywall", "retracted", "editorial")
+    return [world.paper(branch) for branch in branches]
+
+
+def test_a_proxy_that_dies_in_mid_harvest_and_comes_back_loses_nothing(
+    encrypted: World, harvester, tmp_path: Path
+) -> None:
+    records = harvested(encrypted)
+    proxy = Proxy(tmp_path / "proxy")
+    library = harvester(https_proxy=proxy.place)
+    harvest = library.harvest(map(ids_of, records))
+    for progress in harvest:
+        if proxy.process.poll() is None and len(encrypted.requests) > 5:
+            proxy.die()
+        assert progress.job.counts.failed == 0
+    silent = [row for row in harvest.ledger.rows() if row.reason == "unreachable"]
+    assert silent
+    assert all("proxy" in row.detail or "passed over" in row.detail for row in silent)
+    before = len(encrypted.requests)
+    Proxy(tmp_path / "proxy", port=proxy.port)
+    time.sleep(61)
+    done(harvest)
+    assert len(encrypted.requests) > before
+    assert not repeats(encrypted.requests)
+    assert_complete(library, harvest, records)
+
+
+@pytest.fixture
+def shows(context: ssl.SSLContext, authorities) -> Iterator[Callable[[Authority], None]]:
+    """Have every site show a certificate of this authority from now on."""
+
+    def change(authority: Authority) -> None:
+        authority.ca.issue_cert("localhost").configure_cert(context)
+
+    yield change
+    change(authorities[1])
+
+
+def test_a_certificate_that_is_renewed_in_mid_harvest_is_not_noticed(
+    authorities, encrypted: World, harvester, shows
+) -> None:
+    records = harvested(encrypted)
+    library = harvester()
+    harvest = library.harvest(map(ids_of, records))
+    for _ in harvest:
+        shows(authorities[1])
+    assert not repeats(encrypted.requests)
+    assert_complete(library, harvest, records)
+
+
+def test_a_certificate_of_a_stranger_in_mid_harvest_costs_no_paper(
+    authorities, encrypted: World, harvester, shows
+) -> None:
+    """A firewall that begins to look into everything: until its authority is trusted, too."""
+    records = harvested(encrypted)
+    first = harvester()
+    harvest = first.harvest(map(ids_of, records))
+    for progress in harvest:
+        if len(encrypted.requests) > 5:
+            shows(authorities[0])
+        assert progress.job.counts.failed == 0
+    told = [a for row in harvest.ledger.rows() for a in row.attempts if a.outcome == "unreachable"]
+    assert any("certificate" in attempt.detail for attempt in told)
+    first.shelf.close()
+    time.sleep(61)
+    second = harvester(papers_ca_bundle=authorities[0].cert)
+    again = second.harvest(map(ids_of, records))
+    done(again)
+    assert not repeats(encrypted.requests)
+    assert_complete(second, again, records)
 
 
 # On a train

@@ -17,7 +17,7 @@ import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import safe_files
+from . import safe_files, sharing
 
 FOLDER = "bodies"
 KEPT_DAYS = 30.0
@@ -68,6 +68,7 @@ class Bodies:
             try:
                 with part.open("xb") as file:
                     part.chmod(0o600)
+                    sharing.follow(part)
                     file.write(gzip.compress(body, _LEVEL, mtime=0))
                 part.replace(path)
             finally:

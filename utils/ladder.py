@@ -16,13 +16,24 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field, replace
-from datetime import UTC, datetime, timedelta
 from functools import cached_property
 
 from . import formats
 from .errors import BadContent, Miss, NotConfigured, NotFound, NotOffered, PaperError, Unreachable
 from .identifiers import Ids
-from .paper import Attempt, Author, Document, Fetched, Paper, StoredPaper, Version, now
+from .paper import (
+    UNTOLD,
+    Attempt,
+    Author,
+    Document,
+    Fetched,
+    Paper,
+    StoredPaper,
+    Version,
+    now,
+    who_answered,
+    within,
+)
 from .paper_lookup import with_registered_terms
 from .sources import Route, Source
 from .store import Shelf, goes_by_name, is_foreign, judged_anew
@@ -30,6 +41,12 @@ from .versions import NAMES, OTHER_VERSION, fits, meant, only_a_preprint, serves
 from .web import Web, not_older_than
 
 log = logging.getLogger(__name__)
+
+_DAY_S = 86400.0
+_UNTOLD_S = 3600.0
+"""Seconds until a site that could not tell is asked again: it may be there by then."""
+_NO_ANSWER = UNTOLD | {"saved", "skipped"}
+"""``saved`` by somebody who did not live to shelve it, or it was taken away since."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,9 +188,14 @@ class Ladder:
         self, paper: Paper, known: bool, wants: Version, prefer_pmc: bool, force: bool
     ) -> StoredPaper:
         attempts: list[Attempt] = []
+        before = None if force else self.shelf.find(paper.ids, wants)
+        told = self._told(before) if before else []
         for rung in for_version(wants, paper, self.rungs_for(prefer_pmc=prefer_pmc)):
             if reason := self.closed(rung, paper):
                 attempts.append(Attempt(rung.via, "skipped", reason))
+                continue
+            if answers := [attempt for attempt in told if attempt.source == rung.via]:
+                attempts += answers
                 continue
             if not force and (reason := self.needless(rung, paper, wants, attempts)):
                 attempts.append(Attempt(rung.via, OTHER_VERSION, reason))
@@ -309,24 +331,38 @@ class Ladder:
         return self.shelf.save_abstract(paper, attempts, via=paper.recorded_by or "pubmed")
 
     def _worth_trying_again(self, stored: StoredPaper) -> bool:
+        """Whether some rung may say something else by now, or the paper's record may."""
         if self.web.settings.papers_offline:
             return False
         if not stored.attempts:
             return True  # a harvest or an older program put it there, and nobody was asked yet
+        if not within(self._retry_s, max(attempt.at for attempt in stored.attempts)):
+            return True
         has_version = stored.version if stored.kind == "full_text" else None
-        rungs = {rung.via: rung for rung in self.rungs if rung.route.version != has_version}
-        since = stored.saved_at
-        if stored.kind == "full_text":  # of another version: what was tried for the one meant
-            asked = {attempt.source for attempt in stored.attempts}
-            if any(not self.closed(rungs[via], stored.paper) for via in rungs.keys() - asked):
-                return True
-            since = max((attempt.at for attempt in stored.attempts), default=since)
-        for attempt in stored.attempts:  # a rung opened since: a new PMCID, a key, an embargo over
-            rung = rungs.get(attempt.source)
-            if attempt.outcome == "skipped" and rung and not self.closed(rung, stored.paper):
-                return True
-        days = timedelta(days=self.web.settings.papers_retry_abstract_days)
-        return datetime.fromisoformat(since) + days <= datetime.now(UTC)
+        asked_of_late = {attempt.source for attempt in self._told(stored)}
+        asked_of_late |= {
+            attempt.source
+            for attempt in stored.attempts
+            if attempt.outcome != "skipped" and within(_UNTOLD_S, attempt.at)
+        }
+        return any(
+            rung.via not in asked_of_late and not self.closed(rung, stored.paper)
+            for rung in self.rungs
+            if rung.route.version != has_version
+        )
+
+    def _told(self, stored: StoredPaper) -> list[Attempt]:
+        """What stands of the attempts for a paper: of the rungs that answered, and of late."""
+        answered = who_answered(stored.attempts, _NO_ANSWER)
+        return [
+            attempt
+            for attempt in stored.attempts
+            if attempt.source in answered and within(self._retry_s, attempt.at)
+        ]
+
+    @property
+    def _retry_s(self) -> float:
+        return self.web.settings.papers_retry_abstract_days * _DAY_S
 
 
 def lease_of(paper: Paper) -> str:

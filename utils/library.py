@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from . import sharing
 from .errors import BadRequest, StoreFailed
 from .settings import Settings, load_settings
 
@@ -76,6 +77,8 @@ class Library:
             msg = f"{settings!r} is no Settings object."
             raise BadRequest(msg, 'Give single settings by name: Library(papers_dir="corpus").')
         self.settings = settings or load_settings(**overrides)
+        if self.settings.papers_shared:
+            sharing.wish(self.settings.papers_dir)
 
     @cached_property
     def web(self) -> Web:

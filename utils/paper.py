@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, fields, is_dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -253,12 +255,25 @@ class Document:
 
 def now() -> str:
     """The time as it is written everywhere: ISO 8601, UTC, seconds."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
+    return moment(time.time())
 
 
 def moment(seconds: float) -> str:
     """An instant of `time.time`, written as `now` writes it."""
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+
+
+def within(seconds: float, at: str) -> bool:
+    """Whether a moment is less than so many seconds away from now.
+
+    Also one to come: a clock that was set back makes nobody wait longer.
+    """
+    instant = time.time()
+    return moment(max(0.0, instant - seconds)) < at < moment(instant + seconds)
+
+
+UNTOLD = frozenset({"unreachable", "failed"})
+"""Outcomes of an attempt that say nothing about the paper; ``failed`` is a mistake of ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,6 +292,15 @@ class Attempt:
     status: int = 0
     seconds: float = 0.0
     at: str = field(default_factory=now)
+
+
+def who_answered(attempts: Iterable[Attempt], no_answer: Collection[str]) -> set[str]:
+    """The rungs whose last word is none of the outcomes that are no answer.
+
+    Of several candidates on one rung the last counts: the text, or what is still owed to us.
+    """
+    last = {attempt.source: attempt.outcome for attempt in attempts}
+    return {source for source, outcome in last.items() if outcome not in no_answer}
 
 
 @dataclass(frozen=True, slots=True)

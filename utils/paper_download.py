@@ -13,7 +13,7 @@ from typing import Any
 from .errors import NotFound, PaperError
 from .identifiers import Ids
 from .ladder import Ladder, may_climb_unknown
-from .paper import Paper, StoredPaper, Version
+from .paper import UNTOLD, Paper, StoredPaper, Version, who_answered
 from .paper_lookup import look_up
 from .store import goes_by_name
 from .versions import NAMES, STAND_INS, meant, serves
@@ -48,9 +48,21 @@ class Download:
             whose = f"the {NAMES[self.stored.version]} of " if aside else ""
             hand = f", accepted by hand ({self.stored.evidence})" * self.stored.by_hand
             return f"Full text of {whose}“{name}” {where}{hand}.{self._instead}"
-        tried = [a for a in self.stored.attempts if a.outcome != "skipped"]
         what = "abstract" if self.stored.kind == "abstract" else "record, without an abstract,"
-        return f"Only the {what} of “{name}” ({where}): no full text in {len(tried)} attempts."
+        return f"Only the {what} of “{name}” ({where}): {self._in_vain}."
+
+    @property
+    def _in_vain(self) -> str:
+        """What is known of a full text that did not come."""
+        tried = [a for a in self.stored.attempts if a.outcome != "skipped"]
+        routes = {attempt.source for attempt in tried}
+        if silent := routes - who_answered(tried, UNTOLD):
+            return (
+                f"{len(silent)} of {len(routes)} routes to its full text could not tell "
+                f"({', '.join(sorted(silent))}). They are asked again when an hour has passed, or "
+                "at once with force"
+            )
+        return f"no full text in {len(tried)} attempts"
 
     @property
     def _instead(self) -> str:

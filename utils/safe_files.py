@@ -11,17 +11,17 @@ import contextlib
 import errno
 import os
 import secrets
-import stat
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TextIO
 
+from . import sharing
 from .errors import BadRequest, StoreFailed
 from .plain_text import encodable
 
-PRIVATE = ".papershelf"
+PRIVATE = sharing.PRIVATE
 STALE_AFTER = 3600.0
 _FLUSHES = 16
 _PIECE = 1 << 16
@@ -32,8 +32,10 @@ _HINTS = {
     errno.EACCES: "Check the folder's permissions or point PAPERS_DIR at another one.",
     errno.EPERM: "Check the folder's permissions or point PAPERS_DIR at another one.",
     errno.ENOTDIR: "A file is in the way where a folder is needed: move it or change PAPERS_DIR.",
+    errno.ENOLCK: "This file system gives no locks: keep the shelf on a local disk (PAPERS_DIR).",
     errno.EMFILE: "Too many files are open: raise the limit (ulimit -n) or run fewer workers.",
 }
+_FORBIDDEN = {errno.EACCES, errno.EPERM}
 
 
 @contextlib.contextmanager
@@ -49,6 +51,8 @@ def disk(path: Path, doing: str = "write") -> Iterator[None]:
         yield
     except OSError as error:
         where = error.filename or path
+        if error.errno in _FORBIDDEN and (barred := sharing.barred(Path(where), doing)):
+            raise barred from error
         msg = f"Could not {doing} {where}: {error.strerror or error}."
         hint = _HINTS.get(error.errno or 0, "Check the disk and the folder in PAPERS_DIR.")
         raise StoreFailed(msg, hint, file=str(where)) from error
@@ -57,9 +61,7 @@ def disk(path: Path, doing: str = "write") -> Iterator[None]:
 def make_folder(folder: Path, mode: int = 0o777) -> None:
     """Create *folder* and its parents; *mode* also corrects one that is too open."""
     with disk(folder, "create"):
-        folder.mkdir(mode=mode, parents=True, exist_ok=True)
-        if mode != 0o777 and stat.S_IMODE(folder.stat().st_mode) != mode:
-            folder.chmod(mode)
+        sharing.make_folder(folder, mode)
 
 
 def write_whole(path: Path, data: bytes) -> None:
@@ -103,6 +105,7 @@ def written(path: Path) -> Iterator[TextIO]:
     try:
         with disk(part):
             file = part.open("x", encoding="utf-8", errors="replace", newline="")
+            sharing.follow(part)
         with file:
             yield file
             with disk(part):
@@ -187,6 +190,7 @@ def write_part(part: Path, data: bytes) -> None:
     """Write a new file and have its bytes on the disk."""
     # "x": never follow or reuse something somebody has put there.
     with disk(part), part.open("xb") as file:
+        sharing.follow(part)
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
@@ -224,6 +228,7 @@ def alone(path: Path) -> Iterator[None]:
         yield
         return
     with disk(path, "lock"), path.open("ab") as file:
+        sharing.follow(path)
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
 

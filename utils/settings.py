@@ -108,15 +108,20 @@ class Settings(BaseSettings):
         30,
         ge=0,
         le=36_500,
-        description="full text is tried again when the abstract is older than this",
+        description="full text is tried again after so many days, by who could not tell in an hour",
     )
     papers_offline: bool = Field(False, description="only what is on disk; a miss says so")
+    papers_shared: bool = Field(
+        False,
+        description="the shelf is its folder's group's: members read and write all that is on it",
+    )
     papers_allow_private_network: bool = Field(
         False, description="let redirects and links lead to private addresses (tests, mirrors)"
     )
     papers_pace_dir: Path = Field(
         user_cache_path("papershelf"),
-        description="where all processes of this user share one pace per host",
+        description="where all processes of this user share one pace per host; people who share a "
+        "shelf share one on the shelf, unless this is set",
     )
     papers_proxy: SecretStr | None = Field(
         None,
@@ -331,6 +336,13 @@ class Settings(BaseSettings):
         """The secret called *name* (a field of this class), or an empty string."""
         secret = getattr(self, name)
         return secret.get_secret_value() if secret else ""
+
+    @property
+    def pace_folder(self) -> Path:
+        """Where the pace is kept: sites count an address, whoever of several people asks."""
+        if self.papers_shared and "papers_pace_dir" not in self.model_fields_set:
+            return self.papers_dir / ".papershelf" / "pace"
+        return self.papers_pace_dir
 
     @property
     def user_agent(self) -> str:

@@ -12,8 +12,10 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NoReturn
 
+from .. import sharing
 from ..errors import BadRequest, PaperError
 from ..library import Library
 from ..settings import version
@@ -46,6 +48,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write("\nInterrupted. What was saved stays; run the same command to go on.\n")
         leave(INTERRUPTED)
     except OSError as error:
+        if error.filename and (barred := sharing.barred(Path(error.filename))):
+            return complain(barred, as_json)
         sys.stderr.write(f"The output could not be written: {error.strerror}.\n")
         leave(NO_FULL_TEXT)
     return 0

@@ -30,7 +30,7 @@ from ..formats.aside import read_aside
 from ..identifiers import Ids
 from ..job import telling
 from ..ladder import Climb, Ladder, Rung, for_version, lease_of, may_climb_unknown
-from ..paper import Attempt, Paper, StoredPaper, Version
+from ..paper import Attempt, Paper, StoredPaper, Version, who_answered
 from ..paper_lookup import look_up
 from ..store import body_of, goes_by_name
 from ..store.ledger import Ledger
@@ -232,9 +232,7 @@ class _Harvest:
         """Queue a paper at the next rung that may have it, or end its way."""
         paper = self.ledger.paper(number) or Paper(Ids())
         attempts = self.ledger.attempts(number)
-        # Of several candidates on one rung the last counts: the text, or what is still owed to us.
-        last = {attempt.source: attempt.outcome for attempt in attempts}
-        answered = {source for source, outcome in last.items() if outcome not in _NO_ANSWER}
+        answered = who_answered(attempts, _NO_ANSWER)
         owed = self.outages.owed(number)
         waits, hopeful = [], False
         for rung in for_version(self._wish(number), paper, self.rungs):

@@ -28,6 +28,7 @@ from ..lists.pasted import Entry
 from ..paper import Verdict, moment, now
 from ..pubmed_search import every_pmid
 from ..pubmed_slices import Sweep
+from ..safe_files import disk
 from ..sources import Query
 from ..store.ledger import Ledger
 from ..versions import STAND_INS
@@ -333,7 +334,9 @@ def of_id(job_id: str, ladder: Ladder) -> Ledger:
 def every_job(ladder: Ladder) -> list[Job]:
     """All jobs of the shelf, the newest first."""
     jobs = []
-    for path in _folder(ladder).glob("*.db"):
+    with disk(_folder(ladder), "read"):
+        paths = [*_folder(ladder).glob("*.db")]
+    for path in paths:
         try:
             with closing(Ledger(path)) as ledger:
                 jobs.append(ledger.job())

@@ -24,6 +24,7 @@ from ..errors import StoreFailed
 from ..passage import Filters, Passage
 from ..plain_text import encodable
 from ..safe_files import disk, make_folder
+from ..sharing import begin
 
 FORMAT = 1
 NAME = "words.db"
@@ -196,6 +197,7 @@ class IndexDatabase:
         if self._db is not None and self._inode != self._inode_now():
             self._let_go()  # another process set the file aside
         if self._db is None:
+            begin(self.path)
             db = sqlite3.connect(
                 self.path, timeout=_PATIENCE_S, isolation_level=None, check_same_thread=False
             )

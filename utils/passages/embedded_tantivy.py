@@ -19,6 +19,7 @@ from ..errors import StoreFailed
 from ..passage import Filters
 from ..plain_text import encodable
 from ..safe_files import disk, make_folder
+from ..sharing import follow
 from .embedded_schema import HINT, Words
 from .embedded_words import Entry
 
@@ -102,6 +103,8 @@ class Tantivy:
                 writer.commit()
             finally:
                 writer.wait_merging_threads()
+                for path in self.folder.iterdir():
+                    follow(path)
 
     def _opened(self) -> tantivy.Index:
         if self._index is None:

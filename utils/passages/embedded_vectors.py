@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from ..passage import Filters
 from ..safe_files import disk, sync_folder
+from ..sharing import follow
 from .embedded_schema import aside_of, condition, fact, state
 from .embedded_signs import Signs, SignsFile, alike
 
@@ -173,6 +174,7 @@ class VectorFile:
         path = self.path(int(fact(db, "generation")))
         fresh = not path.exists()
         with disk(path), path.open("ab") as file:
+            follow(path)
             if file.tell() < start * dim * 4:
                 msg = f"{path.name} is shorter than it was"
                 raise Damaged(msg)
@@ -214,6 +216,7 @@ class VectorFile:
         view = self.view(db)
         living = np.flatnonzero(view.abouts)
         with disk(target := self.path(view.generation + 1)), target.open("wb") as file:
+            follow(target)
             stretches = []
             for block in _blocks(living):
                 data = view.matrix[block].astype(_LITTLE, copy=False).tobytes()

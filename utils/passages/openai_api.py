@@ -164,7 +164,7 @@ def _numbers(packed: Any) -> Any:
 def _require_patience(answer: Answer) -> None:
     """Have a 429 tried again, unless the money is spent."""
     if answer.status == 429 and _SPENT not in answer.text():
-        pause = retry_after(answer.headers.get("Retry-After"))
+        pause = retry_after(answer.headers.get("Retry-After"), answer.headers.get("Date"))
         told: dict[str, Any] = {"retry_after": pause} if pause else {}
         raise Unreachable(f"{answer.host} answered 429.", status=429, **told)
 

@@ -21,6 +21,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, cast, get_args
 
+from .. import sharing
 from ..errors import StoreFailed
 from ..paper import Kind
 from ..plain_text import encodable
@@ -182,6 +183,7 @@ class Catalogue:
             one.connection.close()
 
     def _connect(self) -> sqlite3.Connection:
+        sharing.begin(self.path)
         connection = sqlite3.connect(
             self.path, timeout=_PATIENCE_MS / 1000, isolation_level=None, check_same_thread=False
         )
@@ -259,6 +261,8 @@ class Catalogue:
                 yield connection
                 return
             if self._read_only:
+                if barred := sharing.barred(self.path) or sharing.barred(self.path.parent):
+                    raise barred
                 msg = f"The catalogue {self.path} is readonly."
                 raise StoreFailed(msg, "Point PAPERS_DIR at a folder that can be written.")
             connection.execute("BEGIN IMMEDIATE")
@@ -283,6 +287,8 @@ class Catalogue:
                 raise CatalogueBroken(str(error)) from error
             if not isinstance(error, sqlite3.OperationalError):
                 raise
+            if barred := sharing.barred(self.path):
+                raise barred from error
             hint = "Check free space and permissions of PAPERS_DIR."
             if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
                 hint = "Another process holds the catalogue: wait until it is done, or end it."

@@ -23,6 +23,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 from ..errors import BadRequest, StoreFailed
 from ..safe_files import PRIVATE, alone, disk, make_folder
 from ..settings import Settings
+from ..sharing import barred, begin, follow
 from . import corpus_schema
 
 _PATIENCE_S = 120  # the merge of a whole field takes a minute
@@ -90,6 +91,7 @@ class Connections:
             yield
             return
         make_folder(self._folder, 0o700)
+        begin(self._folder / "corpus.db")
         with alone(self._folder / "opening.lock"):
             yield
 
@@ -161,6 +163,7 @@ class Connections:
         path = self._folder / f"sync-{digest.hex()[:16]}.lock"
         with disk(path, "lock"):
             path.touch(mode=0o600)
+            follow(path)
         lock = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
 
         def taken() -> bool:
@@ -187,6 +190,8 @@ class Connections:
 
     def _failed(self, error: Exception) -> StoreFailed:
         cause = error.orig if isinstance(error, DBAPIError) else error
+        if not self.shared and (closed := barred(self._folder / "corpus.db")):
+            return closed
         reason = " ".join(str(cause).split("\n", 1)[0].split())[:300]
         password = self._url.password
         if password:

@@ -21,7 +21,7 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any, get_args
 
-from .. import safe_files
+from .. import safe_files, sharing
 from ..errors import BadRequest, NotFound, StoreFailed
 from ..identifiers import Ids
 from ..job import Counts, Harvested, Job, State, Wait
@@ -56,7 +56,9 @@ class Ledger:
     """
 
     def __init__(self, path: Path) -> None:
-        if not path.exists():
+        with safe_files.disk(path, "read"):
+            known = path.exists()
+        if not known:
             msg = f"There is no harvest {path.stem}."
             raise NotFound(msg, "See `status` for those there are.")
         self.path = path
@@ -102,6 +104,7 @@ class Ledger:
             Another one does.
         """
         with ExitStack() as held:
+            sharing.begin(_lock(self.path))
             try:
                 lock = sqlite3.connect(_lock(self.path), timeout=patience_s, isolation_level=None)
                 held.enter_context(closing(lock)).execute("BEGIN EXCLUSIVE")
@@ -365,7 +368,8 @@ class Ledger:
         Parameters
         ----------
         before : str
-            Those that ended earlier than this (ISO 8601, UTC).
+            Those that ended earlier than this (ISO 8601, UTC), or later than now: a clock was set
+            back since.
 
         Returns
         -------
@@ -374,10 +378,10 @@ class Ledger:
         """
         clear = ", ".join(f"{name} = ''" for name in _TEXTS)
         update = f"""UPDATE papers SET state = 'pending', {clear}
-            WHERE state IN ('failed', 'abstract', 'record') AND ended_at < ?
+            WHERE state IN ('failed', 'abstract', 'record') AND NOT ended_at BETWEEN ? AND ?
             AND reason IN ('could_not_tell', 'unreachable')"""  # noqa: S608
         with self._writing() as db:
-            found = db.execute(update, (before,)).rowcount
+            found = db.execute(update, (before, now())).rowcount
             if found:
                 _write_facts(db, {"ended_at": ""})
         return found
@@ -465,6 +469,8 @@ def _lock(path: Path) -> Path:
 
 
 def _failed(path: Path, error: Exception) -> StoreFailed:
+    if barred := sharing.barred(path):
+        return barred
     msg = f"The ledger {path.name} could not be used: {error}."
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     hint = "Free some disk space, and see that its folder can be written."

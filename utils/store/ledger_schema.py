@@ -12,6 +12,8 @@ from collections.abc import Iterable, Mapping
 from contextlib import closing
 from pathlib import Path
 
+from ..sharing import begin
+
 TABLES = """
 CREATE TABLE job (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE papers (
@@ -114,6 +116,7 @@ def new_file(path: Path, facts: Mapping[str, str], papers: Iterable[tuple[str, s
     # Also what belonged to a file that was deleted by hand: SQLite would take it for this one's.
     for name in (part.name, f"{part.name}-journal", f"{path.name}-wal", f"{path.name}-shm"):
         path.with_name(name).unlink(missing_ok=True)
+    begin(part)
     with closing(sqlite3.connect(part, isolation_level=None)) as db:
         db.executescript(f"BEGIN; {TABLES} PRAGMA user_version = {VERSION};")
         db.executemany("INSERT INTO job VALUES (?, ?)", facts.items())

@@ -13,8 +13,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import get_args
 
-from .. import safe_files
+from .. import safe_files, sharing
 from ..errors import BadRequest, NotFound, StoreFailed
+from ..file_systems import require_locks
 from ..identifiers import Ids
 from ..paper import Attempt, Document, Fetched, Kind, Paper, StoredPaper, Version, now
 from ..versions import STAND_INS, fitness, meant
@@ -394,15 +395,25 @@ class Shelf:
         """Open the catalogue if there is one, or make one; False when there is none."""
         if self._opened and self._catalogue.exists():
             return True
+        self._let_in()
         if not (create or self._catalogue.exists() or self._stock.lost()):
             return False
         if not self._catalogue.exists():
             self._filing.prepare()
+            require_locks(self._private)
         self._opened = True
         if not self._catalogue.note("complete"):
             self._complete()
         self._stock.tidy()
         return True
+
+    def _let_in(self) -> None:
+        """Share the shelf if that is wished; say whose it is where somebody else keeps us out."""
+        if barred := sharing.barred(self._private, "look into", reading=True):
+            raise barred
+        sharing.share_if_wished(self.folder)
+        if self._private.is_dir():
+            require_locks(self._private)
 
     def _complete(self) -> None:
         """A new catalogue: fill it if there are files it must know."""

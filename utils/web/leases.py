@@ -23,6 +23,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from ..errors import Unreachable
+from ..sharing import begin, make_folder
 from .cancellation import go_on
 
 log = logging.getLogger(__name__)
@@ -178,9 +179,10 @@ class Leases:
         with self._changed:
             if self._life:
                 return
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_folder(self._folder, 0o700)
             self._bury_the_dead()
             path = self._path(self._holder)
+            begin(path)
             sign = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
             sign.execute("BEGIN EXCLUSIVE")
             self._life = weakref.finalize(self, _end, sign, path)
@@ -217,6 +219,7 @@ class Leases:
     def _writing(self) -> Iterator[sqlite3.Connection]:
         # One connection a turn, as for the pace: cheap, and safe with threads and forks.
         path = self._folder / _FILE
+        begin(path)
         with closing(sqlite3.connect(path, timeout=30, isolation_level=None)) as db:
             db.execute("PRAGMA synchronous = OFF")  # after a power cut nobody holds anything
             db.execute("BEGIN IMMEDIATE")

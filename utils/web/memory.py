@@ -23,6 +23,8 @@ from typing import Any
 import diskcache
 from diskcache.core import MODE_PICKLE
 
+from ..sharing import begin, follow, make_folder
+
 log = logging.getLogger(__name__)
 
 _DAY = 86400.0
@@ -48,6 +50,14 @@ class SafeJSONDisk(diskcache.JSONDisk):  # type: ignore[misc]
             msg = "pickled cache key refused"
             raise ValueError(msg)
         return super().get(key, raw)
+
+    def _write(self, full_path: str, *given: Any, **named: Any) -> Any:
+        """A large value, in a file of its own."""
+        path = Path(full_path)
+        make_folder(path.parent, 0o700)
+        written = super()._write(full_path, *given, **named)
+        follow(path)
+        return written
 
 
 class _OneConnection(diskcache.Cache):  # type: ignore[misc]
@@ -155,7 +165,8 @@ class Memory:
         for again in (True, False):
             try:
                 for folder in (self._folder.parent, self._folder):
-                    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                    make_folder(folder, 0o700)
+                begin(self._folder / diskcache.core.DBNAME)
                 return _OneConnection(
                     str(self._folder),
                     timeout=5,

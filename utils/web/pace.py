@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from ..errors import Unreachable
+from ..sharing import begin, make_folder
 from .cancellation import sleep
 from .hold import held_for
 from .retry import LONGEST
@@ -340,7 +341,8 @@ class Pace:
         for folder in (self._folder, self._settings.papers_dir / ".papershelf" / "pace"):
             for _ in range(2):  # the second time without a damaged file
                 try:
-                    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                    make_folder(folder, 0o700)
+                    begin(folder / _FILE)
                     with _transaction(folder / _FILE) as db:
                         for schema in _SCHEMAS:
                             db.execute(schema)

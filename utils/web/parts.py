@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO
 
 from ..errors import Unreachable
+from ..sharing import follow, make_folder
 from .memory import Memory
 
 LARGE = 1024 * 1024
@@ -130,9 +131,10 @@ class Part:
 
     def _open(self, mode: str) -> None:
         try:
-            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_folder(self._path.parent, 0o700)
             how = os.O_TRUNC if mode == "wb" else os.O_APPEND
             descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | how, 0o600)
+            follow(self._path)
             # Not buffered: what came before a kill is to be there after it.
             self._file = os.fdopen(descriptor, mode, buffering=0)
         except OSError:

@@ -6,6 +6,7 @@ import logging
 import random
 import time
 from collections.abc import Callable, Generator
+from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from functools import partial
 from itertools import count
@@ -25,13 +26,17 @@ LONGEST = 60.0
 log = logging.getLogger(__name__)
 
 
-def retry_after(value: str | None) -> float:
+def retry_after(value: str | None, sent: str | None = None) -> float:
     """Seconds meant by a ``Retry-After`` header, in either of its two spellings (RFC 9110).
+
+    A date is one of the site's clock, which *sent*, its ``Date`` header, tells: ours may be wrong.
 
     >>> retry_after("7"), retry_after(None), retry_after("soon"), retry_after("-1")
     (7.0, 0.0, 0.0, 0.0)
     >>> retry_after("Wed, 21 Oct 2015 07:28:00 GMT")
     0.0
+    >>> retry_after("Wed, 21 Oct 2015 07:28:00 GMT", "Wed, 21 Oct 2015 07:27:30 GMT")
+    30.0
     """
     if value is None:
         return 0.0
@@ -40,9 +45,16 @@ def retry_after(value: str | None) -> float:
     except ValueError:
         pass
     try:
-        return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
+        return max(0.0, parsedate_to_datetime(value).timestamp() - _instant(sent))
     except (ValueError, OverflowError):
         return 0.0
+
+
+def _instant(sent: str | None) -> float:
+    """When an answer was sent, by the site's clock if it tells; else now, by ours."""
+    with suppress(ValueError, OverflowError):
+        return parsedate_to_datetime(sent).timestamp() if sent else time.time()
+    return time.time()
 
 
 def waits(first: float = 1.0, most: float = 30.0) -> Generator[float, Any, None]:

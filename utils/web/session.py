@@ -90,7 +90,7 @@ class Web:
         self.settings = settings
         self.deadline = 120.0
         self.rates = rates
-        self.pace = Pace(settings.papers_pace_dir, settings, rates)
+        self.pace = Pace(settings.pace_folder, settings, rates)
         self.guard = addresses.Guard(settings)
         self._couriers: dict[int, Courier] = {}
         self.leases = Leases(settings.papers_dir / ".papershelf" / "leases")
@@ -254,7 +254,7 @@ class Web:
         heeded = self.pace.heed(url, answer.headers)
         if answer.status not in WORTH_RETRYING | {403}:
             return 0.0
-        pause = retry_after(answer.headers.get("Retry-After"))
+        pause = retry_after(answer.headers.get("Retry-After"), answer.headers.get("Date"))
         wary = answer.status in (403, 503) and self.pace.wary(url)
         if pause or answer.status == 429 or wary:
             pause = self.pace.refused(url, pause)

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from ..sharing import follow
 from .cancellation import LOOK_UP_S, go_on
 
 if sys.platform == "win32":
@@ -119,6 +120,7 @@ class Slots:
             os.close(self._file)
             self._file = -1
         self._file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+        follow(self._path)
 
 
 def slots_in(path: str) -> Slots:

@@ -119,7 +119,7 @@ def _too_much(answer: Answer, *, free: bool) -> Unreachable:
 
     A search that cannot be paid is no reason to stay away: single works go on being free.
     """
-    pause = retry_after(answer.headers.get("Retry-After"))
+    pause = retry_after(answer.headers.get("Retry-After"), answer.headers.get("Date"))
     left = _least(answer, "X-RateLimit-Remaining", "X-RateLimit-Remaining-USD")
     # A search may cost more than the little that is left; only the words of the answer say so.
     spent = left is not None and (left <= 0 or b"budget" in answer.body[:2000].lower())

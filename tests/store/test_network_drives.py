@@ -1,0 +1,136 @@
+"""A network drive that does not keep processes apart is no place for a shelf.
+
+There is none here, so its locks are simulated where every program meets them, in the C library: a
+few lines that are loaded before it. Which kind of file system a folder lies on is made up.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.processes import run
+from utils import Library, file_systems
+from utils.errors import StoreFailed
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="knows Linux's mounts")
+
+ROOT = Path(__file__).resolve().parents[2]
+_SHIM = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <sys/file.h>
+static int locking(int c) { return c == F_SETLK || c == F_SETLKW || c == F_OFD_SETLK; }
+static int call(const char *name, int file, int command, void *given) {
+    if (locking(command)) { errno = FAULT; return FAULT ? -1 : 0; }
+    int (*next)(int, int, ...) = (int (*)(int, int, ...))dlsym(RTLD_NEXT, name);
+    return next(file, command, given);
+}
+int fcntl(int f, int c, ...) {
+    va_list l; va_start(l, c); void *g = va_arg(l, void *); va_end(l);
+    return call("fcntl", f, c, g);
+}
+int fcntl64(int f, int c, ...) {
+    va_list l; va_start(l, c); void *g = va_arg(l, void *); va_end(l);
+    return call("fcntl64", f, c, g);
+}
+int flock(int f, int c) { errno = FAULT; return FAULT ? -1 : 0; }
+"""
+
+
+@pytest.fixture
+def drive(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All folders lie on NFS, and none was examined yet."""
+    monkeypatch.setattr(file_systems, "kind_of", lambda _: "nfs4")
+    monkeypatch.setattr(file_systems, "_examined", set())
+    monkeypatch.setattr(file_systems, "_held", {})
+
+
+def locks_that(fault: str, tmp_path: Path) -> str:
+    """A library whose locks fail with an errno, or (0) are given to everybody."""
+    if not (compiler := shutil.which("cc")):
+        pytest.skip("needs a C compiler")
+    source, made = tmp_path / "locks.c", tmp_path / "locks.so"
+    source.write_text(_SHIM)
+    build = [compiler, "-shared", "-fPIC", f"-DFAULT={fault}", "-o", made, source, "-ldl"]
+    subprocess.run(build, check=True)
+    return str(made)
+
+
+@pytest.mark.usefixtures("drive")
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        ("ENOLCK", "it refuses locks (No locks available)"),
+        ("EOPNOTSUPP", "it refuses locks (Operation not supported)"),
+        ("EIO", "it refuses locks (Input/output error)"),
+        ("0", "it gives one lock to two processes at once"),
+    ],
+)
+def test_locks_that_do_not_work_are_noticed_before_anything_is_written(
+    library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str, said: str
+) -> None:
+    monkeypatch.setenv("LD_PRELOAD", locks_that(fault, tmp_path))
+    with pytest.raises(StoreFailed) as refused:
+        library.download("41000001")
+    assert said in refused.value.message
+    assert "network drive (nfs4)" in refused.value.message
+    assert "export PAPERS_DIR=" in refused.value.hint
+    private = library.settings.papers_dir / ".papershelf"
+    assert not list(library.settings.papers_dir.glob("*.txt"))
+    assert not (private / "catalogue.db").exists()
+    assert not list(private.glob(".*.part"))
+
+
+@pytest.mark.usefixtures("drive")
+def test_a_drive_with_working_locks_keeps_a_shelf(library: Library) -> None:
+    assert library.download("41000001").stored.kind == "full_text"
+    assert (library.settings.papers_dir / ".papershelf" / "machine").exists()
+
+
+_OTHER = """
+import sys
+from pathlib import Path
+from utils import file_systems
+from utils.errors import StoreFailed
+file_systems.kind_of = lambda _: "nfs4"
+if sys.argv[2]:
+    file_systems.platform.node = lambda: sys.argv[2]
+try:
+    file_systems.require_locks(Path(sys.argv[1]))
+    print("let in")
+except StoreFailed as refused:
+    print(refused.message, refused.hint)
+"""
+
+
+def other(folder: Path, name: str) -> str:
+    """What a process of a machine of this name is told."""
+    return run([sys.executable, "-c", _OTHER, str(folder), name], cwd=ROOT, env=os.environ).stdout
+
+
+@pytest.mark.usefixtures("drive")
+def test_a_shelf_on_a_network_drive_is_for_one_machine_at_a_time(tmp_path: Path) -> None:
+    file_systems.require_locks(tmp_path)
+    assert other(tmp_path, "") == "let in\n"
+    told = other(tmp_path, "elsewhere")
+    assert f"the machine {file_systems.platform.node()} is using it" in told
+    file_systems._held.pop(tmp_path).close()  # this process has ended
+    assert other(tmp_path, "elsewhere") == "let in\n"
+    assert other(tmp_path, "") == "let in\n"
+
+
+def test_a_local_disk_is_not_even_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(file_systems, "_examined", set())
+    monkeypatch.setattr(file_systems.subprocess, "run", None)
+    assert file_systems.kind_of(tmp_path) in file_systems._LOCAL
+    file_systems.require_locks(tmp_path)
+    assert file_systems.kind_of(Path("/proc/self")) == "proc"
