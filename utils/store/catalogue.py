@@ -275,7 +275,7 @@ class Catalogue:
                     connection.execute("ROLLBACK")
                 raise
             finally:
-                del self._local.writing
+                self._local.writing = (None, 0)
 
     @contextlib.contextmanager
     def _speaking(self) -> Iterator[None]:
