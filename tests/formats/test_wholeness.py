@@ -211,6 +211,17 @@ WHOLE = {
         text(colours=LONG + " The domain (51-75) binds another (90-131) and (396-431) too."),
         {},
     ),
+    "bare numbers, of which a row stands behind quotation marks": (
+        text(
+            colours=LONG
+            + cites(*range(1, 10), form="")
+            + "".join(f" The bees rest.{number} " for number in range(1, 15))
+            + "".join(f" They “rest.”{number} " for number in range(15, 20))
+            + "".join(f" The bees fly.{number} " for number in range(20, 25)),
+            references=listed(24),
+        ),
+        {},
+    ),
     "the last row in another way": (
         text(
             colours=LONG + cites(*range(1, 15)) + cites(*range(15, 19), form="({})"),
