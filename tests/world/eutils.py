@@ -40,10 +40,10 @@ class Desk:
         self.recent: dict[str, deque[float]] = defaultdict(deque)
         self.history: dict[str, list[list[str]]] = {}
 
-    def turn(self, who: str, now: float, limit: int) -> int:
-        """How many requests of *who* fell into the last second, this one included."""
+    def turn(self, who: str, now: float, limit: int, second: float) -> int:
+        """How many requests of *who* fell into the last *second*, this one included."""
         window = self.recent[who]
-        while window and now - window[0] >= 1:
+        while window and now - window[0] >= second:
             window.popleft()
         if len(window) < limit:
             window.append(now)
@@ -75,7 +75,7 @@ def eutils(call: Call, world: World) -> Reply:
         )
     limit = 10 if key else 3
     with world.lock:
-        count = world.desk.turn(key or "anonymous", call.at, limit)
+        count = world.desk.turn(key or "anonymous", call.at, limit, world.gate.window(1))
     headers = {"X-RateLimit-Limit": str(limit), "X-RateLimit-Remaining": str(max(0, limit - count))}
     reply = refusal(call, 2) if count > limit else _utility(call.path)(call, world)
     reply.headers |= headers

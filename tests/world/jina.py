@@ -93,7 +93,7 @@ def _refused(target: str, call: Call, world: World) -> Reply | None:
     limit = 500 if call.header("authorization") else 20
     with world.lock:
         window = world.desk.recent["jina"]
-        while window and call.at - window[0] >= 60:
+        while window and call.at - window[0] >= world.gate.window(60):
             window.popleft()
         if len(window) < limit:
             window.append(call.at)
