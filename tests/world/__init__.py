@@ -82,9 +82,9 @@ class World:
             self.corpus = Corpus([*self.corpus.records, *crowd_of(crowd, per_day)], self.field)
         self.latency = latency
         self.lock = threading.Lock()
-        self.desk = _eutils.Desk()
-        self.pubchem = Bench()
         self.gate = Gate(strict=latency > 0)
+        self.desk = _eutils.Desk(self.gate.window(1))
+        self.pubchem = Bench()
         self.jina_networks_blocked = False
         self.openalex_credits = DAILY
         self._requests: list[Request] = []
@@ -167,7 +167,7 @@ class World:
             self._requests.clear()
             self._edited.clear()
             self.gate = Gate(strict=self.latency > 0)
-            self.desk = _eutils.Desk()
+            self.desk = _eutils.Desk(self.gate.window(1))
             self.pubchem = Bench()
             self.jina_networks_blocked = False
             self.openalex_credits = DAILY

@@ -34,16 +34,17 @@ _LOST = "Unable to obtain query #1"
 
 
 class Desk:
-    """What NCBI remembers of its callers: recent requests and the history server."""
+    """What NCBI remembers of its callers: recent requests (of one *second*) and the history."""
 
-    def __init__(self) -> None:
+    def __init__(self, second: float) -> None:
+        self.second = second
         self.recent: dict[str, deque[float]] = defaultdict(deque)
         self.history: dict[str, list[list[str]]] = {}
 
-    def turn(self, who: str, now: float, limit: int, second: float) -> int:
-        """How many requests of *who* fell into the last *second*, this one included."""
+    def turn(self, who: str, now: float, limit: int) -> int:
+        """How many requests of *who* fell into the last second, this one included."""
         window = self.recent[who]
-        while window and now - window[0] >= second:
+        while window and now - window[0] >= self.second:
             window.popleft()
         if len(window) < limit:
             window.append(now)
@@ -75,7 +76,7 @@ def eutils(call: Call, world: World) -> Reply:
         )
     limit = 10 if key else 3
     with world.lock:
-        count = world.desk.turn(key or "anonymous", call.at, limit, world.gate.window(1))
+        count = world.desk.turn(key or "anonymous", call.at, limit)
     headers = {"X-RateLimit-Limit": str(limit), "X-RateLimit-Remaining": str(max(0, limit - count))}
     reply = refusal(call, 2) if count > limit else _utility(call.path)(call, world)
     reply.headers |= headers
