@@ -278,8 +278,7 @@ def test_a_certificate_of_a_stranger_in_mid_harvest_costs_no_paper(
 ) -> None:
     """A firewall that begins to look into everything: until its authority is trusted, too."""
     records = harvested(encrypted)
-    first = harvester()
-    harvest = first.harvest(map(ids_of, records))
+    harvest = (first := harvester()).harvest(map(ids_of, records))
     midway(lambda: shows(authorities[0]))
     done(harvest)
     assert harvest.job().counts.failed == 0

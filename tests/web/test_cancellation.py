@@ -13,6 +13,7 @@ import pytest
 from tests.processes import eventually
 from utils.errors import Cancelled
 from utils.web import Cancellation, Web
+from utils.web.cancellation import sleep
 
 from .conftest import Site, Visit
 
@@ -179,7 +180,7 @@ def test_what_was_taken_back_asks_no_more(site: Site, web: Web) -> None:
     with pytest.raises(Cancelled):
         cancellation.during(lambda: web.get(url))
     with pytest.raises(Cancelled):
-        cancellation.wait(60)
+        cancellation.during(lambda: sleep(60))
     assert cancellation.cancelled
     assert len(site.visits) == 1
     assert web.get(url).body == b"1"

@@ -30,7 +30,6 @@ StyleName = Literal["apa_string", "mla_string", "vancouver"]
 Item = dict[str, Any]
 
 _CSL = "{http://purl.org/net/xbiblio/csl}"
-_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 # citeproc-py reads more into these than is meant; these private characters stand in for them.
 _STAND_INS = {"-": "\ue010", "–": "\ue011", "&": "\ue012", ",": "\ue013", ".": "\ue014"}
 _HIDE, _SHOW = str.maketrans(_STAND_INS), str.maketrans({v: k for k, v in _STAND_INS.items()})

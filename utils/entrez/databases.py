@@ -62,7 +62,6 @@ class Database:
     everywhere: bool = True
 
 
-_XML = Form("", "xml", "the whole record", "xml")
 _FASTA = Form("fasta", "text", "sequences in FASTA")
 _SEQUENCE = (
     Form("fasta", "xml", "sequences as TinySeq XML (TSeqSet)", "xml"),

@@ -164,8 +164,9 @@ class _Harvest:
         news: dict[int, Paper] = {}
         if not wanted:
             return news
-        self.ledger.begin([n for same in wanted.values() for n in same], _LOOK_UP)
-        with not_older_than(self.ledger.asked_since([n for same in wanted.values() for n in same])):
+        numbers = [number for same in wanted.values() for number in same]
+        self.ledger.begin(numbers, _LOOK_UP)
+        with not_older_than(self.ledger.asked_since(numbers)):
             found = look_up(list(wanted), self.ladder.web, self.ladder.sources)
         if any(not isinstance(outcome, Unreachable) for outcome in found.values()):
             self.outages.answered(_LOOK_UP, "")

@@ -12,8 +12,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from itertools import combinations
+from dataclasses import asdict, dataclass, field
+from itertools import product
 from typing import Any
 
 from ..errors import NotFound, Unreachable
@@ -67,55 +67,43 @@ class _Shares:
     full: bool  # whether requests for many papers are full ones, and none is asked for twice
 
 
-_WELL = _Shares(
-    cloud=0.95,
-    efetch=0.6,
-    europepmc=0.9,
-    manuscript=0.0,
-    preprints=0.0,
-    doi=0.8,
-    open_copy=0.9,
-    unsaid=0.7,
-    published=0.9,
-    publisher=0.75,
-    asks=1.0,
-    reader=0.25,
-    unlicensed=0.0,
-    unknown=0.0,
-    largest=0.1,
-    arxiv=1,
-    full=True,
-)
-_BADLY = _Shares(
-    cloud=0.5,
-    efetch=0.4,
-    europepmc=0.3,
-    manuscript=0.15,
-    preprints=0.08,
-    doi=1.0,
-    open_copy=0.4,
-    unsaid=0.0,
-    published=0.0,
-    publisher=0.1,
-    asks=2.5,
-    reader=0.0,
-    unlicensed=1.0,
-    unknown=0.1,
-    largest=0.35,
-    arxiv=2,
-    full=False,
-)
-# What is good for one site is work for another: PMC, the copies and pages behind DOIs, and the
-# manners of sites are well or bad each for itself, and a site is planned for the range over all.
-_SIDES = (
-    ("cloud", "efetch", "europepmc", "manuscript"),
-    ("preprints", "doi", "open_copy", "unsaid", "published", "publisher", "reader"),
-    ("asks", "unlicensed", "unknown", "largest", "arxiv", "full"),
+# Each share where it goes well, and where it goes badly. What is good for one site is work for
+# another: PMC, the copies and pages behind DOIs, and the manners of sites go well or badly each for
+# itself, and a site is planned for the range over all.
+_SIDES: tuple[dict[str, tuple[Any, Any]], ...] = (
+    {
+        "cloud": (0.95, 0.5),
+        "efetch": (0.6, 0.4),
+        "europepmc": (0.9, 0.3),
+        "manuscript": (0.0, 0.15),
+    },
+    {
+        "preprints": (0.0, 0.08),
+        "doi": (0.8, 1.0),
+        "open_copy": (0.9, 0.4),
+        "unsaid": (0.7, 0.0),
+        "published": (0.9, 0.0),
+        "publisher": (0.75, 0.1),
+        "reader": (0.25, 0.0),
+    },
+    {
+        "asks": (1.0, 2.5),
+        "unlicensed": (0.0, 1.0),
+        "unknown": (0.0, 0.1),
+        "largest": (0.1, 0.35),
+        "arxiv": (1, 2),
+        "full": (True, False),
+    },
 )
 _CASES = [
-    replace(_WELL, **{name: getattr(_BADLY, name) for side in bad for name in side})
-    for number in range(len(_SIDES) + 1)
-    for bad in combinations(_SIDES, number)
+    _Shares(
+        **{
+            name: pair[bad]
+            for bad, side in zip(ways, _SIDES, strict=True)
+            for name, pair in side.items()
+        }
+    )
+    for ways in product((0, 1), repeat=len(_SIDES))
 ]
 
 Pair = tuple[int, int]
@@ -217,16 +205,28 @@ def of_list(entries: Sequence[Entry], ladder: Ladder) -> Plan:
     silent = [outcome for outcome in found if isinstance(outcome, Unreachable)]
     if silent and len(silent) == len(found):
         raise silent[0]
+    known = _known(missing, papers, len(found))
+    notes = _notes(len(missing), len(found), len(papers), len(silent), nameless)
+    return _plan(ladder, known, len(entries) - nameless - len(missing), notes)
+
+
+def _notes(missing: int, asked: int, known: int, silent: int, nameless: int) -> list[str]:
+    """What the numbers rest on."""
     notes = []
-    if len(sample) < len(missing):
-        notes.append(f"Shares from a sample of {len(sample)} papers.")
-    if lost := len(found) - len(papers) - len(silent):
-        notes.append(f"Of {len(found)} papers looked up, {lost} are not known to PubMed.")
+    if asked < missing:
+        notes.append(f"Shares from a sample of {asked} papers.")
+    if lost := asked - known - silent:
+        notes.append(f"Of {asked} papers looked up, {lost} are not known to PubMed.")
     if silent:
-        notes.append(f"Of {len(found)} papers looked up, nobody answered about {len(silent)}.")
+        notes.append(f"Of {asked} papers looked up, nobody answered about {silent}.")
     if nameless:
         notes.append(f"Records without an identifier, which cannot be fetched: {nameless:,}.")
-    part = len(missing) / len(found) if found else 0.0
+    return notes
+
+
+def _known(missing: Sequence[Entry], papers: Sequence[Paper], asked: int) -> _Known:
+    """What the sample that was *asked* about, of which *papers* are known, tells of all."""
+    part = len(missing) / asked if asked else 0.0
     in_pmc, told, preprints = (
         round(part * sum(map(bool, values)))
         for values in (
@@ -235,7 +235,7 @@ def of_list(entries: Sequence[Entry], ladder: Ladder) -> Plan:
             [paper.ids.arxiv for paper in papers],
         )
     )
-    known = _Known(
+    return _Known(
         len(missing),
         in_pmc,
         in_pmc,
@@ -244,10 +244,9 @@ def of_list(entries: Sequence[Entry], ladder: Ladder) -> Plan:
         preprints,
         *_dois(papers),
         named=_names(missing),
-        looked_up=len(found),
+        looked_up=asked,
         unknown=sum(paper.recorded_by != "pubmed" for paper in papers) / max(1, len(papers)),
     )
-    return _plan(ladder, known, len(entries) - nameless - len(missing), notes)
 
 
 def _held(entry: Entry, ladder: Ladder) -> bool:
@@ -270,7 +269,6 @@ def _names(entries: Sequence[Entry]) -> dict[str, int]:
     """How many papers of a list are asked about by each kind of name."""
     ids = [entry.ids for entry in entries]
     return {
-        "pmid": sum(bool(one.pmid or one.pmcid) for one in ids),
         "pmcid": sum(bool(one.pmcid) for one in ids),
         "doi": sum(bool(one.doi) and not (one.pmid or one.pmcid) for one in ids),
         "arxiv": sum(bool(one.arxiv) for one in ids),

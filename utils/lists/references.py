@@ -104,11 +104,6 @@ def _entries(data: bytes, name: str) -> Iterator[Entry]:
         yield from entries_of(lines_of(data)[begins:], begins + 1)
 
 
-def _is_bare_table(first: list[str]) -> bool:
-    # Identifiers side by side are several papers, not one: only other cells make them a row.
-    return bool(first) and not are_plain(first) and is_table(first)
-
-
 def _require_text(data: bytes) -> None:
     if len(data) > MOST_BYTES:
         msg = f"The list has {len(data):,} bytes; {MOST_BYTES:,} is the most."

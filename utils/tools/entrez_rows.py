@@ -90,10 +90,6 @@ def _onward(row: Mapping[str, Any]) -> list[str]:
     return [f"Next: start={row['next_start']}{offset}."]
 
 
-def _of_hits(row: Mapping[str, Any]) -> str:
-    return f"{row['total']:,} hits in {row['database']}: {' '.join(row['ids'][:_MOST_SHOWN])}"
-
-
 def _of_records(row: Mapping[str, Any]) -> str:
     there = row["records"] if isinstance(row["records"], int) else len(row["records"])
     return f"{there} of {row['total']:,} records of {row['database']}."

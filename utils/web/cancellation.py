@@ -65,17 +65,6 @@ class Cancellation:
         """Whether it was ended."""
         return self._over.is_set()
 
-    def wait(self, seconds: float) -> None:
-        """Wait so long, or until it is ended.
-
-        Raises
-        ------
-        Cancelled
-            It was ended.
-        """
-        if self._over.wait(seconds):
-            raise Cancelled
-
     @contextmanager
     def over(self, line: Line) -> Iterator[None]:
         """Hang up *line* when it is ended, as long as the ``with`` lasts."""

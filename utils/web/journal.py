@@ -78,6 +78,7 @@ class Journal:
         self.index = Memory(folder / "index")
         self._lock = threading.Lock()
         self._put = 0
+        self._told = False
 
     def recall(self, name: str) -> Kept | None:
         """What was answered under this name; None when nothing, or the body is gone."""
@@ -160,9 +161,9 @@ class Journal:
 
     def _complain(self, error: StoreFailed) -> None:
         """Once: the shelf itself says the rest."""
-        if "_told" not in self.__dict__:
+        if not self._told:
             log.warning("What sites send cannot be kept in %s (%s).", self.folder, error.message)
-        self.__dict__["_told"] = True
+        self._told = True
 
 
 class Page:
