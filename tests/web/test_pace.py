@@ -13,8 +13,8 @@ import pytest
 from utils.errors import Unreachable
 from utils.settings import Settings
 from utils.sources.eutils import RATE
+from utils.sqlite import written
 from utils.web import Pace, Rate
-from utils.web.pace import _transaction
 
 NCBI = RATE  # the real one: what it promises is promised here
 ARXIV = Rate("arxiv", ("arxiv",), 3.0, in_flight=1, penalty=60.0, hosts=("arxiv.org",))
@@ -292,5 +292,5 @@ def test_a_booking_that_failed_leaves_no_lock(pace: Pace, tmp_path: Path) -> Non
     pace.hold(DOI, 100)
     with pytest.raises(Unreachable):
         leave(pace, DOI)
-    with _transaction(tmp_path / "pace" / "pace.sqlite", 0.0) as db:
+    with written(tmp_path / "pace" / "pace.sqlite", (), patience_s=0) as db:
         assert db.execute("SELECT count(*) FROM turns").fetchone() == (1,)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from .. import sqlite
 from ..errors import InvariantFailed, StoreFailed
 from ..safe_files import disk, part_of, sync_folder
 from ..sharing import follow
@@ -194,8 +195,7 @@ def _spoken(file: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.OperationalError as error:
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        if code not in {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN}:
+        if not sqlite.has_no_room(error):
             raise
         msg = f"Could not write {file}: {error}."
         raise StoreFailed(msg, "Free some space and stage it again.", file=str(file)) from error

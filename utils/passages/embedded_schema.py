@@ -13,18 +13,17 @@ import json
 import secrets
 import sqlite3
 import threading
-import time
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from .. import sqlite
 from ..errors import StoreFailed
 from ..passage import Filters, Passage
 from ..plain_text import encodable
 from ..safe_files import disk, make_folder
-from ..sharing import begin
 
 FORMAT = 1
 NAME = "words.db"
@@ -157,7 +156,7 @@ class IndexDatabase:
                 self._let_go()
                 yield None
                 return
-            with self._transaction("BEGIN") as db:
+            with sqlite.transaction(self._connection(), writes=False) as db:
                 yield db
 
     @contextmanager
@@ -171,7 +170,9 @@ class IndexDatabase:
         """
         with self._turn, self._spoken("write"):
             make_folder(self.folder)
-            with self._transaction("BEGIN IMMEDIATE") as db:
+            with sqlite.transaction(self._connection()) as db:
+                if not _has_tables(db):
+                    _make(db)
                 yield db
 
     def close(self) -> None:
@@ -179,32 +180,14 @@ class IndexDatabase:
         with self._turn:
             self._let_go()
 
-    @contextmanager
-    def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
-        db = self._connection()
-        db.execute(begin)
-        try:
-            if begin != "BEGIN" and not _has_tables(db):
-                _make(db)
-            yield db
-            db.execute("COMMIT")
-        except BaseException:
-            with suppress(sqlite3.Error):
-                db.execute("ROLLBACK")
-            raise
-
     def _connection(self) -> sqlite3.Connection:
         if self._db is not None and self._inode != self._inode_now():
             self._let_go()  # another process set the file aside
         if self._db is None:
-            begin(self.path)
-            db = sqlite3.connect(
-                self.path, timeout=_PATIENCE_S, isolation_level=None, check_same_thread=False
-            )
+            db = sqlite.connect(self.path, _PATIENCE_S)
             self._db, self._inode = db, self._inode_now()
-            db.execute("PRAGMA journal_mode = WAL")
             # A lost last commit is indexed again; a torn file there is none in WAL either way.
-            db.execute("PRAGMA synchronous = NORMAL")
+            sqlite.use_wal(db, self.path, "NORMAL")
             db.execute("PRAGMA mmap_size = 268435456")
         return self._db
 
@@ -224,8 +207,7 @@ class IndexDatabase:
             with disk(self.path, doing):
                 yield
         except sqlite3.Error as error:
-            code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-            if code not in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
+            if not sqlite.is_damaged(error):
                 hint = "Another process may be indexing, or the disk is full: try again later."
                 msg = f"Could not {doing} the index of passages: {error}."
                 raise StoreFailed(msg, hint, file=str(self.path)) from error
@@ -235,17 +217,11 @@ class IndexDatabase:
 
     def _set_aside(self) -> Path:
         self._let_go()
-        aside = aside_of(self.path)
+        aside = sqlite.aside_of(self.path)
         # Another process may have done so, and what is there now is new and sound.
-        for ending in ("", "-wal", "-shm") if self._inode == self._inode_now() else ():
-            with disk(self.path, "set aside"), suppress(FileNotFoundError):
-                Path(f"{self.path}{ending}").rename(f"{aside}{ending}")
+        if self._inode == self._inode_now():
+            sqlite.set_aside(self.path, aside)
         return aside
-
-
-def aside_of(path: Path) -> Path:
-    """A name for a damaged file beside the place where a new one will be."""
-    return path.with_name(f"{path.name}.damaged-{time.time_ns()}")
 
 
 def fact(db: sqlite3.Connection, name: str) -> Any:

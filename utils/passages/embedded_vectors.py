@@ -24,10 +24,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import sqlite
 from ..passage import Filters
 from ..safe_files import disk, sync_folder
 from ..sharing import follow
-from .embedded_schema import aside_of, condition, fact, state
+from .embedded_schema import condition, fact, state
 from .embedded_signs import Signs, SignsFile, alike
 
 EXACT = 200_000
@@ -242,7 +243,7 @@ class VectorFile:
 
     def set_aside(self, generation: int) -> Path:
         """Rename a damaged file; its new name."""
-        aside = aside_of(self.path(generation))
+        aside = sqlite.aside_of(self.path(generation))
         with disk(self.path(generation), "set aside"), suppress(FileNotFoundError):
             self.path(generation).rename(aside)
         return aside

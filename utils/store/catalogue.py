@@ -16,23 +16,21 @@ import contextlib
 import os
 import sqlite3
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, cast, get_args
 
-from .. import sharing
+from .. import sharing, sqlite
 from ..errors import StoreFailed
 from ..paper import Kind
 from ..plain_text import encodable
-from ..safe_files import alone, disk
+from ..safe_files import alone
 from ..versions import STAND_INS
 from . import schema
 from .listing import Wanted
 
 _PATIENCE_MS = 60_000
 _MOST_IDLE = 8  # connections, of two megabytes at most
-_BROKEN = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 # An external-content index is told what leaves before the row does: it cannot look it up later.
 _FORGET = """INSERT INTO words (words, rowid, title, abstract)
     SELECT 'delete', id, title, abstract FROM texts WHERE id = ?"""
@@ -183,10 +181,7 @@ class Catalogue:
             one.connection.close()
 
     def _connect(self) -> sqlite3.Connection:
-        sharing.begin(self.path)
-        connection = sqlite3.connect(
-            self.path, timeout=_PATIENCE_MS / 1000, isolation_level=None, check_same_thread=False
-        )
+        connection = sqlite.connect(self.path, _PATIENCE_MS / 1000)
         connection.execute("PRAGMA foreign_keys = ON")
         if self.exists() and not (
             os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK)
@@ -198,24 +193,15 @@ class Catalogue:
             return sqlite3.connect(
                 f"{quoted}?immutable=1", uri=True, isolation_level=None, check_same_thread=False
             )
-        if connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
-            # Two who change a new file at once wait for each other; SQLite refuses one of them.
-            with alone(self.path.with_name("opening.lock")):
-                connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
+        sqlite.use_wal(connection, self.path, "FULL")
         return connection
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
         found = schema.version(connection)
         if found is None:
-            connection.execute("BEGIN IMMEDIATE")
-            try:
+            with sqlite.transaction(connection):
                 if schema.version(connection) is None:  # nobody was faster
                     schema.create(connection)
-                connection.execute("COMMIT")
-            except BaseException:
-                connection.execute("ROLLBACK")
-                raise
             found = schema.VERSION
         if found < schema.VERSION:
             msg = f"schema {found} of an older version"
@@ -247,11 +233,7 @@ class Catalogue:
                 if self._rows("PRAGMA quick_check")[0][0] == "ok":
                     return  # another process was faster
             self.close()
-            aside = f"{self.path.name}.damaged-{time.time_ns()}"
-            for ending in ("", "-wal", "-shm"):
-                path = self.path.with_name(self.path.name + ending)
-                with disk(path, "move"), contextlib.suppress(FileNotFoundError):
-                    path.replace(path.with_name(aside + ending))
+            sqlite.set_aside(self.path, sqlite.aside_of(self.path))
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
@@ -265,32 +247,26 @@ class Catalogue:
                     raise barred
                 msg = f"The catalogue {self.path} is readonly."
                 raise StoreFailed(msg, "Point PAPERS_DIR at a folder that can be written.")
-            connection.execute("BEGIN IMMEDIATE")
-            self._local.writing = (connection, os.getpid())
-            try:
-                yield connection
-                connection.execute("COMMIT")
-            except BaseException:
-                with contextlib.suppress(sqlite3.Error):
-                    connection.execute("ROLLBACK")
-                raise
-            finally:
-                self._local.writing = (None, 0)
+            with sqlite.transaction(connection):
+                self._local.writing = (connection, os.getpid())
+                try:
+                    yield connection
+                finally:
+                    self._local.writing = (None, 0)
 
     @contextlib.contextmanager
     def _speaking(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.DatabaseError as error:
-            code = (getattr(error, "sqlite_errorcode", 0) or 0) & 0xFF
-            if code in _BROKEN:
+            if sqlite.is_damaged(error):
                 raise CatalogueBroken(str(error)) from error
             if not isinstance(error, sqlite3.OperationalError):
                 raise
             if barred := sharing.barred(self.path):
                 raise barred from error
             hint = "Check free space and permissions of PAPERS_DIR."
-            if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+            if sqlite.is_busy(error):
                 hint = "Another process holds the catalogue: wait until it is done, or end it."
             msg = f"The catalogue {self.path} could not be used: {error}."
             raise StoreFailed(msg, hint, file=str(self.path)) from error

@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
@@ -20,6 +20,7 @@ from typing import Any, Self
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 
+from .. import sqlite
 from ..errors import BadRequest, StoreFailed
 from ..safe_files import PRIVATE, alone, disk, make_folder
 from ..settings import Settings
@@ -164,21 +165,15 @@ class Connections:
         with disk(path, "lock"):
             path.touch(mode=0o600)
             follow(path)
-        lock = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
+        with closing(sqlite.connect(path, patience_s=0)) as db:
 
-        def taken() -> bool:
-            try:
-                lock.execute("BEGIN EXCLUSIVE")
-            except sqlite3.Error as error:
-                if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
-                    return False
-                raise self._failed(error) from error
-            return True
+            def taken() -> bool:
+                try:
+                    return sqlite.lock(db)
+                except sqlite3.Error as error:
+                    raise self._failed(error) from error
 
-        try:
             yield taken
-        finally:
-            lock.close()
 
     @contextmanager
     def told(self) -> Iterator[None]:

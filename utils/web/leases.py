@@ -19,11 +19,12 @@ import threading
 import time
 import weakref
 from collections.abc import Collection, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
-from ..errors import Unreachable
-from ..sharing import begin, make_folder
+from ..errors import StoreFailed, Unreachable
+from ..sharing import make_folder
+from ..sqlite import connect, held, is_damaged, lock, set_aside, written
 from .cancellation import go_on
 
 log = logging.getLogger(__name__)
@@ -35,6 +36,7 @@ _LOOK_AGAIN_S = 0.1  # whether another process is through
 _FILE = "leases.sqlite"
 _SCHEMA = """CREATE TABLE IF NOT EXISTS leases (
     name TEXT PRIMARY KEY, holder TEXT NOT NULL, pid INTEGER NOT NULL) WITHOUT ROWID"""
+_PATIENCE_S = 5.0
 _YOUNG_S = 60.0  # a file of somebody who may just be about to lock it
 
 
@@ -182,11 +184,9 @@ class Leases:
             make_folder(self._folder, 0o700)
             self._bury_the_dead()
             path = self._path(self._holder)
-            begin(path)
-            sign = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-            sign.execute("BEGIN EXCLUSIVE")
+            taken = lock(sign := connect(path, _PATIENCE_S))
             self._life = weakref.finalize(self, _end, sign, path)
-            if not path.exists():  # taken for dead before it was locked
+            if not (taken and path.exists()):  # taken for dead before it was locked
                 raise FileNotFoundError(path)
 
     def _lives(self, holder: str) -> bool:
@@ -194,17 +194,11 @@ class Leases:
         path = self._path(holder)
         if not path.exists():
             return False
-        try:
-            with closing(sqlite3.connect(path, timeout=0, isolation_level=None)) as sign:
-                sign.execute("BEGIN EXCLUSIVE")
-                path.unlink(missing_ok=True)
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY:
-                return True
-            raise
-        except OSError:  # Windows deletes no open file
-            pass
-        return False
+        with held(path) as dead:
+            if dead:
+                with suppress(OSError):  # Windows deletes no open file
+                    path.unlink(missing_ok=True)
+            return not dead
 
     def _bury_the_dead(self) -> None:
         for path in self._folder.glob("*.alive"):
@@ -215,27 +209,17 @@ class Leases:
     def _path(self, holder: str) -> Path:
         return self._folder / f"{holder}.alive"
 
-    @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        # One connection a turn, as for the pace: cheap, and safe with threads and forks.
-        path = self._folder / _FILE
-        begin(path)
-        with closing(sqlite3.connect(path, timeout=30, isolation_level=None)) as db:
-            db.execute("PRAGMA synchronous = OFF")  # after a power cut nobody holds anything
-            db.execute("BEGIN IMMEDIATE")
-            db.execute(_SCHEMA)
-            yield db
-            db.execute("COMMIT")
+    def _writing(self) -> AbstractContextManager[sqlite3.Connection]:
+        return written(self._folder / _FILE, [_SCHEMA])
 
     def _do_without(self, error: Exception) -> None:
         """Keep only threads apart for now; a damaged file makes room for a new one."""
         if not self._told:
             log.warning("Processes cannot keep apart what they fetch (%s).", error)
             self._told = True
-        passing = isinstance(error, sqlite3.OperationalError)  # busy, full, read-only
-        if isinstance(error, sqlite3.DatabaseError) and not passing:
-            with suppress(OSError):
-                (self._folder / _FILE).replace(self._folder / "leases.damaged")
+        if is_damaged(error):
+            with suppress(StoreFailed):
+                set_aside(self._folder / _FILE, self._folder / "leases.damaged")
 
 
 def _end(sign: sqlite3.Connection, path: Path) -> None:

@@ -20,15 +20,16 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from ..errors import Unreachable
-from ..sharing import begin, make_folder
+from ..errors import StoreFailed, Unreachable
+from ..sharing import make_folder
+from ..sqlite import is_damaged, set_aside, written
 from .cancellation import sleep
 from .hold import held_for
 from .retry import LONGEST
@@ -173,7 +174,7 @@ class Pace:
         rows: list[tuple[str, float, float]] = []
         with suppress(sqlite3.Error):  # no file yet, or one of an older version
             if (self._folder / _FILE).exists():
-                with _transaction(self._folder / _FILE) as db:
+                with written(self._folder / _FILE, _SCHEMAS) as db:
                     rows = db.execute("SELECT bucket, factor, grown FROM tempos").fetchall()
         tempos = {name.partition("#")[0]: Tempo(factor, grown=at) for name, factor, at in rows}
         for tempo in tempos.values():
@@ -295,7 +296,7 @@ class Pace:
     def _row(self, name: str) -> Iterator[tuple[_Row, float]]:
         """One bucket's state and the time, in a transaction; written back unless it raised."""
         try:
-            with _transaction(self._place / _FILE) as db:
+            with written(self._place / _FILE, _SCHEMAS) as db:
                 # Read inside the transaction: the clock then agrees with the order of the bookings.
                 now = time.time()
                 row, known = self._read(db, name, now)
@@ -315,8 +316,6 @@ class Pace:
         self, db: sqlite3.Connection, name: str, now: float
     ) -> tuple[_Row, tuple[float, ...]]:
         """The state of a bucket, with what its answers took meanwhile; its tempo as it is kept."""
-        for schema in _SCHEMAS:
-            db.execute(schema)
         free, left, held, penalty, seen, *tempo = db.execute(_READ, (name,)).fetchone()
         row = _Row() if free is None else _Row(free, left, held, penalty, seen)
         if tempo[0] is not None:
@@ -342,10 +341,8 @@ class Pace:
             for _ in range(2):  # the second time without a damaged file
                 try:
                     make_folder(folder, 0o700)
-                    begin(folder / _FILE)
-                    with _transaction(folder / _FILE) as db:
-                        for schema in _SCHEMAS:
-                            db.execute(schema)
+                    with written(folder / _FILE, _SCHEMAS):
+                        pass
                 except (OSError, sqlite3.Error) as error:
                     log.warning("The pace cannot be kept in %s (%s).", folder, error)
                     _set_aside_if_damaged(folder / _FILE, error)
@@ -416,20 +413,8 @@ def _not_kept(error: Exception) -> Unreachable:
     return Unreachable(f"The pace shared by all processes could not be kept ({error}).")
 
 
-@contextmanager
-def _transaction(path: Path, patience: float = 30.0) -> Iterator[sqlite3.Connection]:
-    """A writing transaction; committed at the end, undone when something was raised."""
-    # One connection a turn: cheap beside the waiting, and safe with threads and forks.
-    with closing(sqlite3.connect(path, timeout=patience, isolation_level=None)) as db:
-        db.execute("PRAGMA synchronous = OFF")  # a power cut may forget the bookings
-        db.execute("BEGIN IMMEDIATE")
-        yield db
-        db.execute("COMMIT")
-
-
 def _set_aside_if_damaged(path: Path, error: Exception) -> None:
     """Make room for a new file: nothing in the bookings must survive."""
-    passing = isinstance(error, sqlite3.OperationalError)  # busy, full, read-only
-    if isinstance(error, sqlite3.DatabaseError) and not passing:
-        with suppress(OSError):
-            path.replace(path.with_suffix(".damaged"))
+    if is_damaged(error):
+        with suppress(StoreFailed):
+            set_aside(path, path.with_suffix(".damaged"))

@@ -1,0 +1,155 @@
+"""SQLite as all of the house uses it: connections, transactions, errors, versions and locks.
+
+Transactions begin where we say (``isolation_level=None``), writers take their turn at the
+beginning (``BEGIN IMMEDIATE``), and a connection may wander from thread to thread, one at a time.
+
+`held` is the one lock among processes that also holds on network drives on which files can be
+locked at all: an exclusive transaction on a file of its own, freed by the system when its holder
+ends, however it does (sqlite.org/lockingv3.html).
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+
+from .safe_files import alone, disk
+from .sharing import begin
+
+FILES = ("", "-wal", "-shm")
+"""What a database in WAL mode consists of, as endings of its file's name."""
+
+_DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+_BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+_NO_ROOM = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN}
+
+
+def connect(path: Path, patience_s: float) -> sqlite3.Connection:
+    """A connection to the file at *path*, which is made if need be; its folder is not.
+
+    Parameters
+    ----------
+    path : Path
+    patience_s : float
+        Seconds to wait for another writer.
+    """
+    begin(path)
+    return sqlite3.connect(path, timeout=patience_s, isolation_level=None, check_same_thread=False)
+
+
+def use_wal(db: sqlite3.Connection, path: Path, synchronous: str) -> None:
+    """Let readers go on while somebody writes.
+
+    *synchronous* says when the disk has what was committed: at once (``FULL``), or before the file
+    is tidied the next time (``NORMAL``).
+    """
+    if db.execute("PRAGMA journal_mode").fetchone() != ("wal",):
+        # Two who change a new file at once wait for each other; SQLite refuses one of them.
+        with alone(path.with_name("opening.lock")):
+            db.execute("PRAGMA journal_mode = WAL")
+    db.execute(f"PRAGMA synchronous = {synchronous}")
+
+
+@contextmanager
+def transaction(db: sqlite3.Connection, *, writes: bool = True) -> Iterator[sqlite3.Connection]:
+    """All or nothing: committed at the end, undone when something was raised."""
+    db.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
+    try:
+        yield db
+        db.execute("COMMIT")
+    except BaseException:
+        with suppress(sqlite3.Error):
+            db.execute("ROLLBACK")
+        raise
+
+
+@contextmanager
+def written(
+    path: Path, schemas: Sequence[str], patience_s: float = 30.0
+) -> Iterator[sqlite3.Connection]:
+    """A transaction on a connection of its own: cheap, and safe with threads and forks.
+
+    For what need not outlive a power cut. The tables are made by *schemas* where they are lacking.
+    """
+    with closing(connect(path, patience_s)) as db:
+        db.execute("PRAGMA synchronous = OFF")
+        with transaction(db):
+            for schema in schemas:
+                db.execute(schema)
+            yield db
+
+
+@contextmanager
+def held(path: Path, patience_s: float = 0.0) -> Iterator[bool]:
+    """Hold the lock at *path* among all processes; False where another one does all the while.
+
+    Raises
+    ------
+    sqlite3.Error
+        There is no such lock to be had: a disk that is full or closed to us.
+    """
+    with closing(connect(path, patience_s)) as db:
+        yield lock(db)
+
+
+def lock(db: sqlite3.Connection) -> bool:
+    """Take the whole file of this connection, until it is closed; False where another one has it.
+
+    Raises
+    ------
+    sqlite3.Error
+        As for `held`.
+    """
+    try:
+        db.execute("BEGIN EXCLUSIVE")
+    except sqlite3.Error as error:
+        if is_busy(error):
+            return False
+        raise
+    return True
+
+
+def version(db: sqlite3.Connection) -> int:
+    """The version of the tables, by ``user_version``; 0 of a new file."""
+    [(number,)] = db.execute("PRAGMA user_version")
+    return int(number)
+
+
+def aside_of(path: Path) -> Path:
+    """A name for a damaged file, beside the place where a new one will be."""
+    return path.with_name(f"{path.name}.damaged-{time.time_ns()}")
+
+
+def set_aside(path: Path, aside: Path) -> None:
+    """Make room for a new file.
+
+    Raises
+    ------
+    StoreFailed
+        The disk refuses.
+    """
+    for ending in FILES:
+        with disk(path, "set aside"), suppress(FileNotFoundError):
+            Path(f"{path}{ending}").replace(f"{aside}{ending}")
+
+
+def is_damaged(error: BaseException) -> bool:
+    """Whether the file is none of SQLite's, or no whole one."""
+    return _code(error) in _DAMAGED
+
+
+def is_busy(error: BaseException) -> bool:
+    """Whether another one held it for longer than we had patience."""
+    return _code(error) in _BUSY
+
+
+def has_no_room(error: BaseException) -> bool:
+    """Whether the disk may be full: SQLite tells it in several ways."""
+    return _code(error) in _NO_ROOM
+
+
+def _code(error: BaseException) -> int:
+    return (getattr(error, "sqlite_errorcode", 0) or 0) & 0xFF
