@@ -8,7 +8,10 @@
      ├── NotFound         NOT_FOUND    nobody knows this paper
      ├── StoreFailed      STORE        disk, database, checksum
      │    └── EmptyStore               nothing there yet to look into
+     ├── EmbeddingsFailed EMBEDDINGS   no vector could be made
+     ├── WeaviateFailed   WEAVIATE     the configured Weaviate could not do it
      ├── EntrezFailed     ENTREZ       an Entrez database answered with an error of its own
+     ├── InvariantFailed  INVARIANT_FAILURE   what must always hold does not: report it
      └── Miss             UPSTREAM     one source could not give the text: try the next
           ├── NotOffered               it has no copy for us (paywall, embargo, not in the set)
           ├── Unreachable              down, slow, or it asked us to wait (then RATE_LIMIT)
@@ -16,8 +19,9 @@
 
 Beside the tree stands `Cancelled`: nothing went wrong, somebody took the work back.
 
-Caught in three places only: the ladder turns each `Miss` into an `Attempt`, a bulk run catches
-`PaperError` per paper, and the doors render. Anything else is a bug and may crash.
+Errors travel up to whoever can go on without what failed: the ladder turns a `Miss` into an
+`Attempt`, a search or a harvest tells it of one site or paper and asks the others, and the doors
+render what is left. What is none of these is a bug and may crash.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """References as people read them: APA, MLA and Vancouver, by the official CSL styles.
 
-citeproc-py reads the styles in ``styles/`` and does the work. What it is known to get wrong
+citeproc-py reads the styles in ``csl/`` and does the work. What it is known to get wrong
 (0.11.1) is mended on both sides of it, never inside: *before*, each style gets an item written
 the way it will be printed (pages, quotes, capitals, suffixes), *after*, what it leaves at the seams
 is put right (``?.``, ``”.``, a title that stands in for its missing author and comes twice).
