@@ -252,10 +252,14 @@ class Ledger:
     def tried(self, number: int, attempts: Sequence[Attempt]) -> None:
         """Write down what came of it."""
         with self._writing() as db:
-            [(round_,)] = db.execute("SELECT round FROM papers WHERE number = ?", (number,))
-            rows = [(number, round_, *_of_attempt(attempt)) for attempt in attempts]
-            db.executemany("INSERT INTO attempts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+            _add(db, number, attempts)
             db.execute("UPDATE papers SET rung = '' WHERE number = ?", (number,))
+
+    def under_way(self, number: int) -> str:
+        """What was about to be tried, and of which nobody wrote down yet what came of it."""
+        with self._reading() as db:
+            [(rung,)] = db.execute("SELECT rung FROM papers WHERE number = ?", (number,))
+        return str(rung)
 
     def attempts(self, number: int) -> list[Attempt]:
         """What was tried for a paper in its present round, in order."""
@@ -264,9 +268,20 @@ class Ledger:
         with self._reading() as db:
             return [Attempt(*row) for row in db.execute(query, (number,))]
 
-    def end(self, number: int, stored: StoredPaper, sha256: str, reason: str, detail: str) -> None:
-        """A paper is on the shelf: that is its end, in full text, as an abstract or a record."""
-        self._end(number, self._texts(stored, sha256, reason, detail))
+    def end(
+        self,
+        number: int,
+        stored: StoredPaper,
+        sha256: str,
+        reason: str,
+        detail: str,
+        attempts: Sequence[Attempt] = (),
+    ) -> None:
+        """A paper is on the shelf: that is its end, in full text, as an abstract or a record.
+
+        *attempts* are those that led to it and were not written down before.
+        """
+        self._end(number, self._texts(stored, sha256, reason, detail), attempts)
 
     def brought(self, number: int, stored: StoredPaper, sha256: str) -> bool:
         """Somebody brought the text by hand; whether the paper lacked it, and ends so now.
@@ -312,14 +327,22 @@ class Ledger:
             "detail": encodable(detail),
         }
 
-    def fail(self, number: int, reason: str, detail: str) -> None:
-        """Nothing of a paper could be had."""
-        self._end(number, {"state": "failed", "reason": reason, "detail": encodable(detail)})
+    def fail(self, number: int, reason: str, detail: str, attempts: Sequence[Attempt] = ()) -> None:
+        """Nothing of a paper could be had; *attempts* are those not written down before."""
+        values = {"state": "failed", "reason": reason, "detail": encodable(detail)}
+        self._end(number, values, attempts)
 
-    def _end(self, number: int, values: Mapping[str, str], of: str = "('pending')") -> bool:
+    def _end(
+        self,
+        number: int,
+        values: Mapping[str, str],
+        attempts: Sequence[Attempt] = (),
+        of: str = "('pending')",
+    ) -> bool:
         values = {**values, "rung": "", "ended_at": now()}
         columns = ", ".join(f"{name} = ?" for name in values)
         with self._writing() as db:
+            _add(db, number, attempts)
             update = f"UPDATE papers SET {columns} WHERE number = ? AND (state IN {of})"  # noqa: S608
             return db.execute(update, [*values.values(), number]).rowcount > 0
 
@@ -479,6 +502,14 @@ def _failed(path: Path, error: Exception) -> StoreFailed:
     elif code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
         hint = "It is damaged: delete it and ask again. What is on the shelf is found there."
     return StoreFailed(msg, hint, file=str(path))
+
+
+def _add(db: sqlite3.Connection, number: int, attempts: Sequence[Attempt]) -> None:
+    """Write attempts down, as those of a paper's present round."""
+    if attempts:
+        [(round_,)] = db.execute("SELECT round FROM papers WHERE number = ?", (number,))
+        rows = [(number, round_, *_of_attempt(attempt)) for attempt in attempts]
+        db.executemany("INSERT INTO attempts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
 
 def _write_facts(db: sqlite3.Connection, facts: Mapping[str, Any]) -> None:
