@@ -270,8 +270,7 @@ class Ladder:
 
     def text_of(self, paper: Paper, wants: Version) -> StoredPaper | None:
         """The full text on the shelf that serves best."""
-        stored = self.shelf.find(paper.ids, wants)
-        return stored if stored and stored.kind == "full_text" else None
+        return self.shelf.text_of(paper.ids, wants)
 
     def _lies_there(self, paper: Paper, version: Version) -> bool:
         """Whether this very version of a text is on the shelf."""

@@ -134,7 +134,9 @@ class _Harvest:
         """Learn what papers are; those the shelf holds have ended already."""
         known: dict[int, Paper] = {}
         wanted: dict[Ids, list[int]] = {}
-        for number, (ids, asked, round_) in self.ledger.wanted(numbers).items():
+        asked_for = self.ledger.wanted(numbers)
+        absent = self.ladder.shelf.absent(ids for ids, *_ in asked_for.values())
+        for number, (ids, asked, round_) in asked_for.items():
             self.outages.forgive(number)
             with self._costing_only(number):
                 self._hear_wish(number, asked)
@@ -147,7 +149,7 @@ class _Harvest:
                 elif not ids:
                     msg = f"“{asked}” came without an identifier."
                     self.ledger.fail(number, "no_identifier", msg)
-                elif round_ or not (held := self._vouched_for(ids, number)):
+                elif round_ or ids in absent or not (held := self._vouched_for(ids, number)):
                     wanted.setdefault(ids, []).append(number)
                 elif self.ledger.know(number, held.paper) is None:
                     self._end(number, held)
@@ -161,29 +163,32 @@ class _Harvest:
 
     def _records(self, wanted: Mapping[Ids, Sequence[int]]) -> dict[int, Paper]:
         """What papers are, of those that somebody knows; duplicates end here."""
-        news: dict[int, Paper] = {}
         if not wanted:
-            return news
+            return {}
         numbers = [number for same in wanted.values() for number in same]
         self.ledger.begin(numbers, _LOOK_UP)
         with not_older_than(self.ledger.asked_since(numbers)):
             found = look_up(list(wanted), self.ladder.web, self.ladder.sources)
         if any(not isinstance(outcome, Unreachable) for outcome in found.values()):
             self.outages.answered(_LOOK_UP, "")
+        outcomes = {number: found[ids] for ids, same in wanted.items() for number in same}
+        papers = {n: one for n, one in sorted(outcomes.items()) if isinstance(one, Paper)}
+        merged = self.ledger.know_all(papers)
         for ids, same in wanted.items():
             for number in same:
-                outcome = found[ids]
-                with self._costing_only(number):
-                    if not isinstance(outcome, Paper):
+                if isinstance(outcome := outcomes[number], PaperError):
+                    with self._costing_only(number):
                         self._cannot_look_up(number, ids, outcome)
-                    elif self.ledger.know(number, outcome) is None:
-                        news[number] = outcome
-        return news
+        return {number: paper for number, paper in papers.items() if number not in merged}
 
     def _begin_ways(self, papers: Mapping[int, Paper]) -> None:
         """Shelve the abstracts, long before the texts' turns at the slowest site; then go on."""
         shelf = self.ladder.shelf
-        held = {n: self._seen_beside(paper, n) for n, paper in papers.items()}
+        absent = shelf.absent(paper.ids for paper in papers.values())
+        held = {
+            number: None if paper.ids in absent else self._seen_beside(paper, number)
+            for number, paper in papers.items()
+        }
         if new := [paper for number, paper in papers.items() if not held[number]]:
             shelf.save_abstracts(new)
         for number, stored in held.items():
