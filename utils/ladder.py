@@ -96,8 +96,9 @@ class Climb:
 class Way:
     """One paper on its way up: what is wanted of it, and everything that was tried for it.
 
-    ``answers`` names the rungs that need not be asked again, with those of their words that are
-    not in ``tried`` yet. ``force`` asks also for what is on the shelf in another version.
+    ``known`` and ``wants`` are as in `Climb`. ``answers`` names the rungs that need not be asked
+    again, with those of their words that are not in ``tried`` yet. ``force`` asks also for what is
+    on the shelf in another version.
     """
 
     paper: Paper
@@ -166,48 +167,22 @@ class Ladder:
             return known
         return self.shelf.verdicts.state(judged_anew(known, text, self.read))
 
-    def climb(
-        self,
-        paper: Paper,
-        known: bool,
-        *,
-        wants: Version = "published",
-        prefer_pmc: bool = True,
-        force: bool = False,
-    ) -> StoredPaper:
-        """Get one paper's text and keep it.
-
-        Parameters
-        ----------
-        paper : Paper
-        known : bool
-            Whether *paper* is a record, or only the identifiers somebody gave.
-        wants : Version, optional
-            The version asked for.
-        prefer_pmc : bool, optional
-            False asks the publisher's side first.
-        force : bool, optional
-            Fetch again what is on the shelf in another version.
+    def climb(self, way: Way, *, prefer_pmc: bool = True) -> StoredPaper:
+        """Get one paper's text and keep it; False for *prefer_pmc* asks the publisher's side first.
 
         Raises
         ------
         NotFound
             No text, and nobody knows the paper.
         """
-        before = None if force else self.shelf.find(paper.ids, wants)
-        told: dict[str, list[Attempt]] = {}
-        for attempt in self._told(before) if before else ():
-            told.setdefault(attempt.source, []).append(attempt)
-        way = Way(paper, known, wants, answers=told, force=force)
-        with not_older_than(time.time() if force else 0.0):
-            return self._climbed(way, self.rungs_for(prefer_pmc=prefer_pmc))
-
-    def _climbed(self, way: Way, rungs: Sequence[Rung]) -> StoredPaper:
-        for rung in self.ahead(way, rungs):
-            [climb] = self.ask(rung, [Climb(way.paper, way.known, way.wants)])
-            way.tried += climb.attempts
-            if stored := self.take(rung, climb, way):
-                return stored
+        before = None if way.force else self.shelf.find(way.paper.ids, way.wants)
+        way.answers = self._told(before) if before else {}
+        with not_older_than(time.time() if way.force else 0.0):
+            for rung in self.ahead(way, self.rungs_for(prefer_pmc=prefer_pmc)):
+                [climb] = self.ask(rung, [Climb(way.paper, way.known, way.wants)])
+                way.tried += climb.attempts
+                if stored := self.take(rung, climb, way):
+                    return stored
         if stored := self.settle(way.paper, way.tried, way.wants, way.known):
             return stored
         msg = f"No text of {way.paper.ids} could be had in {len(way.tried)} attempts."
@@ -268,13 +243,9 @@ class Ladder:
                 return f"{brought[0]} brought what PMC has."
         return ""
 
-    def text_of(self, paper: Paper, wants: Version) -> StoredPaper | None:
-        """The full text on the shelf that serves best."""
-        return self.shelf.text_of(paper.ids, wants)
-
     def _lies_there(self, paper: Paper, version: Version) -> bool:
         """Whether this very version of a text is on the shelf."""
-        held = self.text_of(paper, version)
+        held = self.shelf.text_of(paper.ids, version)
         return held is not None and text_slot(held) == version
 
     def ask(self, rung: Rung, climbs: Sequence[Climb]) -> Sequence[Climb]:
@@ -361,7 +332,7 @@ class Ladder:
 
         None when there is nothing to keep: the paper is not *known*, and has no text.
         """
-        if held := self.text_of(paper, wants):
+        if held := self.shelf.text_of(paper.ids, wants):
             if serves(wants, held):
                 return replace(held, attempts=tuple(attempts))
             return self.shelf.tell(held, attempts)
@@ -378,7 +349,7 @@ class Ladder:
         if not within(self._retry_s, max(attempt.at for attempt in stored.attempts)):
             return True
         has_version = stored.version if stored.kind == "full_text" else None
-        asked_of_late = {attempt.source for attempt in self._told(stored)}
+        asked_of_late = set(self._told(stored))
         asked_of_late |= {
             attempt.source
             for attempt in stored.attempts
@@ -390,14 +361,14 @@ class Ladder:
             if rung.route.version != has_version
         )
 
-    def _told(self, stored: StoredPaper) -> list[Attempt]:
-        """What stands of the attempts for a paper: of the rungs that answered, and of late."""
+    def _told(self, stored: StoredPaper) -> dict[str, list[Attempt]]:
+        """What stands of the attempts for a paper: by rung, of those that answered, and of late."""
+        stands: dict[str, list[Attempt]] = {}
         answered = who_answered(stored.attempts, _NO_ANSWER)
-        return [
-            attempt
-            for attempt in stored.attempts
-            if attempt.source in answered and within(self._retry_s, attempt.at)
-        ]
+        for attempt in stored.attempts:
+            if attempt.source in answered and within(self._retry_s, attempt.at):
+                stands.setdefault(attempt.source, []).append(attempt)
+        return stands
 
     @property
     def _retry_s(self) -> float:

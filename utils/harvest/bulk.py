@@ -50,9 +50,9 @@ _LINGER_S = 10.0  # a batch of JATS waits so long for others: NCBI counts reques
 _THREADS = 8  # for most sites: sixteen requests a second, each under way for a fifth of one
 _SAME_HOST = 4  # papers of one publisher under way: its host is asked once a second
 _NO_ANSWER = {Unreachable.outcome, "saved"}  # saved by a run that did not live to say where
-_LATER_S = (30.0, 120.0)  # after what time papers come back to a site that was out
 _BUSY_S = 2.0  # until somebody else is looked after who works on the same paper
 _PASSED_OVER = "the site was out, and was passed over"
+_HERE = Attempt("", "not_offered", "On the shelf already, without its text.")
 
 
 def run(ledger: Ledger, ladder: Ladder, *, prefer_pmc: bool = True) -> Iterator[Progress]:
@@ -96,11 +96,6 @@ class _Harvest:
         self.lanes = Lanes([self._first_lane(), again, *map(self._lane, rungs)])
         # The versions meant by what was asked, where it is not the published one.
         self._wants: dict[int, Version] = {}
-        # Only papers that met a site that was out: whether they asked one of these themselves, and
-        # how often they came back.
-        self._in_vain: set[int] = set()
-        self._came: dict[int, int] = {}
-        self._lock = threading.Lock()
         self._stopped = threading.Event()
         self.standing = Standing(ledger, self.lanes, self.outages, rungs, ladder.web)
 
@@ -276,31 +271,17 @@ class _Harvest:
     def _comes_again(
         self, number: int, lane: str, away_s: float = 0.0, hopeful: bool = False
     ) -> float:
-        """Have a paper come back later to sites that were out, and in how many seconds.
-
-        0 when it came often enough.
-
-        While there is hope, to wait for what another paper finds there does not count.
-        """
-        if self.ladder.web.settings.papers_offline:
-            return 0.0
-        pause_s = 1.0
-        with self._lock:
-            came = self._came.get(number, 0)
-            if not hopeful or number in self._in_vain:
-                if came == len(_LATER_S):
-                    return 0.0
-                self._came[number], pause_s = came + 1, _LATER_S[came]
-        pause_s = max(pause_s, away_s)
-        self.lanes.put(lane, number, after=pause_s)
+        """Have a paper come back later to sites that were out; in how many seconds, 0 if not."""
+        offline = self.ladder.web.settings.papers_offline
+        pause_s = 0.0 if offline else self.outages.back_s(number, away_s, hopeful)
+        if pause_s:
+            self.lanes.put(lane, number, after=pause_s)
         return pause_s
 
     def _return(self, numbers: Sequence[int]) -> None:
         """Papers come back to the sites that were out."""
         for number in numbers:
             self.outages.forgive(number)
-            with self._lock:
-                self._in_vain.discard(number)
             with self._costing_only(number):
                 self._advance(number, self._paper(number))
 
@@ -338,11 +319,11 @@ class _Harvest:
 
     def _ended_elsewhere(self, number: int, paper: Paper) -> bool:
         """Whether the text came to the shelf otherwise, or we were killed before we could say."""
-        held = self.ladder.text_of(paper, self._wish(number))
+        held = self.ladder.shelf.text_of(paper.ids, self._wish(number))
         if held is None or not serves(self._wish(number), held):
             return False
         with self._costing_only(number):
-            self._end(number, held, attempts=self._untold(number, held))
+            self._end(number, held, self._untold(number, held))
         return True
 
     def _untold(self, number: int, held: StoredPaper) -> list[Attempt]:
@@ -386,7 +367,7 @@ class _Harvest:
             self.ledger.tried(number, climb.attempts)
             raise
         if stored:
-            self._end(number, stored, attempts=climb.attempts)
+            self._end(number, stored, climb.attempts)
         else:
             self.ledger.tried(number, climb.attempts)
         return stored is None
@@ -415,51 +396,40 @@ class _Harvest:
         else:
             self.outages.answered(rung.via, tag)
         if climb.attempts[-1].outcome == "unreachable":
-            self.outages.owe(number, rung.via, _tag(rung, climb.paper))
-            with self._lock:
-                self._in_vain.add(number)
+            self.outages.owe(number, rung.via, _tag(rung, climb.paper), in_vain=True)
 
     # -- how it ends -------------------------------------------------------------------------
 
     def _settle(self, number: int, way: Way, told: int) -> None:
-        """All rungs were tried: the abstract it is. So many of the attempts are told already."""
+        """All rungs were tried: the abstract it is. The first *told* attempts are in the ledger."""
         self.outages.forgive(number)
         named = {attempt.source for attempt in way.tried[:told]}
-        news = [a for a in way.tried[told:] if a.source not in named or a.outcome == OTHER_VERSION]
-        story = [*way.tried[:told], *news]
+        rest = [a for a in way.tried[told:] if a.source not in named or a.outcome == OTHER_VERSION]
+        story = [*way.tried[:told], *rest]
         # So that `--retry unreachable` finds them.
-        passed_over = [attempt for attempt in news if attempt.detail == _PASSED_OVER]
-        why = telling(story)
-        reason, detail = (why.outcome, why.detail) if why else ("not_offered", "Nobody offers it.")
-        stored = self.ladder.settle(way.paper, story, way.wants, way.known)
-        if stored is None:
-            self.ledger.fail(number, "could_not_tell", detail, passed_over)
-            return
-        embargo = next((a.detail for a in story if a.detail.startswith("embargoed")), "")
-        if embargo and reason != Unreachable.outcome:
-            reason, detail = "embargo", f"In PMC, but {embargo}."
-        self._end(number, stored, reason, detail, attempts=passed_over)
+        passed_over = [attempt for attempt in rest if attempt.detail == _PASSED_OVER]
+        why = telling(story) or Attempt("", "not_offered", "Nobody offers it.")
+        if stored := self.ladder.settle(way.paper, story, way.wants, way.known):
+            embargo = next((a.detail for a in story if a.detail.startswith("embargoed")), "")
+            if embargo and why.outcome != Unreachable.outcome:
+                why = Attempt("", "embargo", f"In PMC, but {embargo}.")
+            self._end(number, stored, passed_over, why)
+        else:
+            self.ledger.fail(number, "could_not_tell", why.detail, passed_over)
 
     def _end(
-        self,
-        number: int,
-        stored: StoredPaper,
-        reason: str = "",
-        detail: str = "",
-        *,
-        attempts: Sequence[Attempt] = (),
+        self, number: int, stored: StoredPaper, untold: Sequence[Attempt] = (), why: Attempt = _HERE
     ) -> None:
-        """A paper has ended with what is on the shelf; *attempts* are those not yet told."""
+        """A paper ends with what is on the shelf, for want of its text because of *why*."""
         stored, text = self._text_of(stored)
         if stored.kind == "full_text":
             reason, detail = ("by_hand", stored.evidence) if stored.by_hand else ("", "")
-        elif not reason:
-            why = telling(stored.attempts)
-            reason = why.outcome if why else "not_offered"
-            detail = why.detail if why else "On the shelf already, without its text."
+        else:
+            why = telling(stored.attempts) or _HERE if why is _HERE else why
+            reason, detail = why.outcome, why.detail
         self.outages.forgive(number)
         sha256 = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
-        self.ledger.end(number, stored, sha256, reason, detail, attempts)
+        self.ledger.end(number, stored, sha256, reason, detail, untold)
 
     def _text_of(self, stored: StoredPaper) -> tuple[StoredPaper, str]:
         """What lies on the shelf by now: another process may just have found the full text."""
