@@ -349,7 +349,7 @@ class _Harvest:
                 climb.note(rung.via, "failed", f"a mistake of ours: {bug!r}")
         unserved: dict[int, Paper] = {}
         for number, climb in climbs.items():
-            with self._costing_only(number):
+            with self._costing_only(number, climb.attempts):
                 if self._hear_of(number, rung, climb):
                     unserved[number] = climb.paper
         return unserved
@@ -361,11 +361,7 @@ class _Harvest:
         self._note_outage(number, rung, climb)
         way = self._way(number, climb.paper)
         way.tried += climb.attempts
-        try:
-            stored = self.ladder.take(rung, climb, way)
-        except Exception:
-            self.ledger.tried(number, climb.attempts)
-            raise
+        stored = self.ladder.take(rung, climb, way)
         if stored:
             self._end(number, stored, climb.attempts)
         else:
@@ -373,7 +369,7 @@ class _Harvest:
         return stored is None
 
     @contextmanager
-    def _costing_only(self, number: int) -> Iterator[None]:
+    def _costing_only(self, number: int, untold: Sequence[Attempt] = ()) -> Iterator[None]:
         """Whatever goes wrong with one paper costs that paper only, unless it is the disk."""
         try:
             yield
@@ -382,10 +378,11 @@ class _Harvest:
         except PaperError as error:
             if in_the_way(error):  # of all papers, until a person mends it; they stay pending
                 raise
-            self.ledger.fail(number, _reason(error), str(error))
+            self.ledger.fail(number, _reason(error), str(error), untold)
         except Exception as bug:
             log.exception("Number %s of %s failed", number, self.ledger.path.stem)
-            self.ledger.fail(number, "bug", f"A mistake of ours: {bug!r}. Please report it.")
+            why = f"A mistake of ours: {bug!r}. Please report it."
+            self.ledger.fail(number, "bug", why, untold)
 
     def _note_outage(self, number: int, rung: Rung, climb: Climb) -> None:
         tag = "" if climb.service_down else _tag(rung, climb.paper)

@@ -291,7 +291,7 @@ class Catalogue:
                 raise
             if barred := sharing.barred(self.path):
                 raise barred from error
-            hint = "Check free space and permissions of PAPERS_DIR."
+            hint = "Free some disk space, and see that its folder can be written."
             if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
                 hint = "Another process holds the catalogue: wait until it is done, or end it."
             msg = f"The catalogue {self.path} could not be used: {error}."
