@@ -11,9 +11,8 @@ the rungs that only have such come last, and at the top it stands in for the tex
 
 from __future__ import annotations
 
-import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -34,13 +33,11 @@ from .paper import (
     who_answered,
     within,
 )
-from .paper_lookup import with_registered_terms
+from .paper_lookup import ask_in_halves, with_registered_terms
 from .sources import Route, Source
 from .store import Shelf, goes_by_name, is_foreign, judged_anew
 from .versions import NAMES, OTHER_VERSION, fits, meant, only_a_preprint, serves, text_slot
 from .web import Web, not_older_than
-
-log = logging.getLogger(__name__)
 
 _DAY_S = 86400.0
 _UNTOLD_S = 3600.0
@@ -93,6 +90,23 @@ class Climb:
         instant = time.monotonic()
         seconds, self._began = round(instant - self._began, 3), instant
         self.attempts.append(Attempt(via, outcome, detail, url, status=status, seconds=seconds))
+
+
+@dataclass(slots=True)
+class Way:
+    """One paper on its way up: what is wanted of it, and everything that was tried for it.
+
+    ``known`` and ``wants`` are as in `Climb`. ``answers`` names the rungs that need not be asked
+    again, with those of their words that are not in ``tried`` yet. ``force`` asks also for what is
+    on the shelf in another version.
+    """
+
+    paper: Paper
+    known: bool
+    wants: Version
+    tried: list[Attempt] = field(default_factory=list)
+    answers: Mapping[str, Sequence[Attempt]] = field(default_factory=dict)
+    force: bool = False
 
 
 @dataclass(frozen=True)
@@ -153,63 +167,48 @@ class Ladder:
             return known
         return self.shelf.verdicts.state(judged_anew(known, text, self.read))
 
-    def climb(
-        self,
-        paper: Paper,
-        known: bool,
-        *,
-        wants: Version = "published",
-        prefer_pmc: bool = True,
-        force: bool = False,
-    ) -> StoredPaper:
-        """Get one paper's text and keep it.
-
-        Parameters
-        ----------
-        paper : Paper
-        known : bool
-            Whether *paper* is a record, or only the identifiers somebody gave.
-        wants : Version, optional
-            The version asked for.
-        prefer_pmc : bool, optional
-            False asks the publisher's side first.
-        force : bool, optional
-            Fetch again what is on the shelf in another version.
+    def climb(self, way: Way, *, prefer_pmc: bool = True) -> StoredPaper:
+        """Get one paper's text and keep it; False for *prefer_pmc* asks the publisher's side first.
 
         Raises
         ------
         NotFound
             No text, and nobody knows the paper.
         """
-        with not_older_than(time.time() if force else 0.0):
-            return self._climbed(paper, known, wants, prefer_pmc, force)
+        before = None if way.force else self.shelf.find(way.paper.ids, way.wants)
+        way.answers = self._told(before) if before else {}
+        with not_older_than(time.time() if way.force else 0.0):
+            for rung in self.ahead(way, self.rungs_for(prefer_pmc=prefer_pmc)):
+                [climb] = self.ask(rung, [Climb(way.paper, way.known, way.wants)])
+                way.tried += climb.attempts
+                if stored := self.take(rung, climb, way):
+                    return stored
+        if stored := self.settle(way.paper, way.tried, way.wants, way.known):
+            return stored
+        msg = f"No text of {way.paper.ids} could be had in {len(way.tried)} attempts."
+        raise NotFound(msg, attempts=[asdict(attempt) for attempt in way.tried])
 
-    def _climbed(
-        self, paper: Paper, known: bool, wants: Version, prefer_pmc: bool, force: bool
-    ) -> StoredPaper:
-        attempts: list[Attempt] = []
-        before = None if force else self.shelf.find(paper.ids, wants)
-        told = self._told(before) if before else []
-        for rung in for_version(wants, paper, self.rungs_for(prefer_pmc=prefer_pmc)):
-            if reason := self.closed(rung, paper):
-                attempts.append(Attempt(rung.via, "skipped", reason))
-                continue
-            if answers := [attempt for attempt in told if attempt.source == rung.via]:
-                attempts += answers
-                continue
-            if not force and (reason := self.needless(rung, paper, wants, attempts)):
-                attempts.append(Attempt(rung.via, OTHER_VERSION, reason))
-                continue
-            [climb] = self.ask(rung, [Climb(paper, known, wants)])
-            attempts += climb.attempts
-            if climb.served:
-                return self.keep(rung, climb, attempts)
-            if climb.document:
-                self.keep_aside(rung, climb, attempts, force=force)
-        if not known and not self.text_of(paper, wants):
-            msg = f"No text of {paper.ids} could be had in {len(attempts)} attempts."
-            raise NotFound(msg, attempts=[asdict(attempt) for attempt in attempts])
-        return self.settle(paper, attempts, wants)
+    # -- what one paper and thousands have in common -----------------------------------------
+
+    def ahead(self, way: Way, rungs: Sequence[Rung]) -> Iterator[Rung]:
+        """The rungs to be asked for a paper, in order; why the others need not be is noted."""
+        for rung in for_version(way.wants, way.paper, rungs):
+            if reason := self.closed(rung, way.paper):
+                way.tried.append(Attempt(rung.via, "skipped", reason))
+            elif rung.via in way.answers:
+                way.tried += way.answers[rung.via]
+            elif reason := self.needless(rung, way):
+                way.tried.append(Attempt(rung.via, OTHER_VERSION, reason))
+            else:
+                yield rung
+
+    def take(self, rung: Rung, climb: Climb, way: Way) -> StoredPaper | None:
+        """Keep what a rung brought; the paper, if that is the text asked for."""
+        if climb.served:
+            return self.keep(rung, climb, way.tried)
+        if climb.document:
+            self._keep_aside(rung, climb, way)
+        return None
 
     def lease(self, paper: Paper) -> AbstractContextManager[None]:
         """Held while a paper is climbed for, so that nobody fetches it a second time meanwhile."""
@@ -226,36 +225,40 @@ class Ladder:
             return f"embargoed until {paper.released}"
         return ""
 
-    def needless(
-        self, rung: Rung, paper: Paper, wants: Version, attempts: Sequence[Attempt]
-    ) -> str:
+    def needless(self, rung: Rung, way: Way) -> str:
         """Why a rung could only bring a text that is here already, of another version than asked.
 
         Empty when it may bring more.
         """
         version = rung.route.version
-        if version and not fits(wants, version, paper):
-            held = self.text_of(paper, version)
-            if held and text_slot(held) == version:
+        if way.force:
+            return ""
+        if version and not fits(way.wants, version, way.paper):
+            if self._lies_there(way.paper, version):
                 return f"The {NAMES[version]} is on the shelf already."
-        if rung.source.label == "PMC" and fits(wants, version, paper):
+        elif rung.source.label == "PMC" and fits(way.wants, version, way.paper):
             routes = {one.via for one in self.rungs if one.source.label == "PMC"}
-            others = {a.source for a in attempts if a.outcome == OTHER_VERSION}
+            others = {a.source for a in way.tried if a.outcome == OTHER_VERSION}
             if brought := sorted(routes & others):  # there is one article behind all of them
                 return f"{brought[0]} brought what PMC has."
         return ""
 
-    def text_of(self, paper: Paper, wants: Version) -> StoredPaper | None:
-        """The full text on the shelf that serves best."""
-        stored = self.shelf.find(paper.ids, wants)
-        return stored if stored and stored.kind == "full_text" else None
+    def _lies_there(self, paper: Paper, version: Version) -> bool:
+        """Whether this very version of a text is on the shelf."""
+        held = self.shelf.text_of(paper.ids, version)
+        return held is not None and text_slot(held) == version
 
     def ask(self, rung: Rung, climbs: Sequence[Climb]) -> Sequence[Climb]:
         """Ask one rung for papers (no more than its batch), and note what came of it in each."""
         wanted = {climb.paper.ids: climb for climb in climbs}
         left = dict(wanted)
-        asked = [climb.paper for climb in climbs]
-        for paper, candidate, down in _candidates(rung.route, asked, self.web):
+        candidates = ask_in_halves(
+            [climb.paper for climb in climbs],
+            lambda papers: rung.route.fetch(papers, self.web),
+            rung.via,
+            odd=BadContent,
+        )
+        for paper, candidate, down in candidates:
             climb = wanted[paper.ids]
             climb.service_down = down
             if climb.document is None and self._judged(rung, climb, candidate):
@@ -267,8 +270,10 @@ class Ladder:
                 climb.note(rung.via, NotOffered.outcome, f"{rung.via} found nothing.")
         return climbs
 
-    def _judged(self, rung: Rung, climb: Climb, candidate: Fetched | Miss) -> bool:
+    def _judged(self, rung: Rung, climb: Climb, candidate: Fetched | Miss | NotConfigured) -> bool:
         """Whether a candidate is the paper; if not, why not is noted."""
+        if isinstance(candidate, NotConfigured):
+            candidate = NotOffered(candidate.message, candidate.hint)
         if isinstance(candidate, Miss):
             status = int(candidate.details.get("status", 0))
             if isinstance(candidate, Unreachable):
@@ -310,24 +315,29 @@ class Ladder:
         label = rung.source.label
         return self.shelf.save(paper, document, fetched, source=label, attempts=attempts)
 
-    def keep_aside(
-        self, rung: Rung, climb: Climb, attempts: Sequence[Attempt], *, force: bool = False
-    ) -> None:
+    def _keep_aside(self, rung: Rung, climb: Climb, way: Way) -> None:
         """Put a text of another version than was asked for on the shelf, unless one is there."""
         assert climb.document
-        version = climb.document.version or "published"
-        held = self.text_of(climb.paper, version)
-        if force or held is None or text_slot(held) != version:
-            self.keep(rung, climb, attempts)
+        if way.force or not self._lies_there(climb.paper, climb.document.version or "published"):
+            self.keep(rung, climb, way.tried)
 
     def settle(
-        self, paper: Paper, attempts: Sequence[Attempt], wants: Version = "published"
-    ) -> StoredPaper:
-        """No text as asked for to be had now: keep the abstract, or the full text that is there."""
-        if held := self.text_of(paper, wants):
+        self,
+        paper: Paper,
+        attempts: Sequence[Attempt],
+        wants: Version = "published",
+        known: bool = True,
+    ) -> StoredPaper | None:
+        """No text as asked for to be had now: keep the abstract, or the full text that is there.
+
+        None when there is nothing to keep: the paper is not *known*, and has no text.
+        """
+        if held := self.shelf.text_of(paper.ids, wants):
             if serves(wants, held):
                 return replace(held, attempts=tuple(attempts))
             return self.shelf.tell(held, attempts)
+        if not known:
+            return None
         return self.shelf.save_abstract(paper, attempts, via=paper.recorded_by or "pubmed")
 
     def _worth_trying_again(self, stored: StoredPaper) -> bool:
@@ -339,7 +349,7 @@ class Ladder:
         if not within(self._retry_s, max(attempt.at for attempt in stored.attempts)):
             return True
         has_version = stored.version if stored.kind == "full_text" else None
-        asked_of_late = {attempt.source for attempt in self._told(stored)}
+        asked_of_late = set(self._told(stored))
         asked_of_late |= {
             attempt.source
             for attempt in stored.attempts
@@ -351,14 +361,14 @@ class Ladder:
             if rung.route.version != has_version
         )
 
-    def _told(self, stored: StoredPaper) -> list[Attempt]:
-        """What stands of the attempts for a paper: of the rungs that answered, and of late."""
+    def _told(self, stored: StoredPaper) -> dict[str, list[Attempt]]:
+        """What stands of the attempts for a paper: by rung, of those that answered, and of late."""
+        stands: dict[str, list[Attempt]] = {}
         answered = who_answered(stored.attempts, _NO_ANSWER)
-        return [
-            attempt
-            for attempt in stored.attempts
-            if attempt.source in answered and within(self._retry_s, attempt.at)
-        ]
+        for attempt in stored.attempts:
+            if attempt.source in answered and within(self._retry_s, attempt.at):
+                stands.setdefault(attempt.source, []).append(attempt)
+        return stands
 
     @property
     def _retry_s(self) -> float:
@@ -380,36 +390,6 @@ def for_version(wants: Version, paper: Paper, rungs: Sequence[Rung]) -> list[Run
     return sorted(
         rungs, key=lambda rung: (rung.route.version == "preprint") == (wants != "preprint")
     )
-
-
-def _candidates(
-    route: Route, papers: Sequence[Paper], web: Web
-) -> Iterator[tuple[Paper, Fetched | Miss, bool]]:
-    """What a route has to offer, and whether that is the news that its service is down.
-
-    A miss that is raised ends the route: it is its last word on all papers asked for.
-
-    A batch that fails for what is in it is asked again in halves.
-    """
-    down = False
-    try:
-        yield from ((paper, candidate, False) for paper, candidate in route.fetch(papers, web))
-        return
-    except Miss as error:
-        miss, down = error, isinstance(error, Unreachable)
-        divisible = isinstance(error, BadContent) or error.details.get("status") == 400
-    except NotConfigured as missing:
-        miss, divisible = NotOffered(missing.message, missing.hint), False
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
-        log.exception("%s answered in a form we do not understand", route.via)
-        msg = f"{route.via} answered in a form we do not understand ({type(error).__name__})."
-        miss, divisible = Unreachable(msg, "Update Papershelf, or report this."), True
-    if divisible and len(papers) > 1:
-        middle = len(papers) // 2
-        yield from _candidates(route, papers[:middle], web)
-        yield from _candidates(route, papers[middle:], web)
-    else:
-        yield from ((paper, miss, down) for paper in papers)
 
 
 def may_climb_unknown(ids: Ids, why: PaperError) -> bool:

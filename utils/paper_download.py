@@ -12,7 +12,7 @@ from typing import Any
 
 from .errors import NotFound, PaperError
 from .identifiers import Ids
-from .ladder import Ladder, may_climb_unknown
+from .ladder import Ladder, Way, may_climb_unknown
 from .paper import UNTOLD, Paper, StoredPaper, Version, who_answered
 from .paper_lookup import look_up
 from .store import goes_by_name
@@ -205,7 +205,8 @@ def _one(
                 paper = replace(paper, ids=paper.ids | before.paper.ids)
             # What was tried before is tried with other answers now.
             with not_older_than(time.time() if before and before.attempts else 0.0):
-                stored = ladder.climb(paper, known, wants=wants, prefer_pmc=prefer_pmc, force=force)
+                way = Way(paper, known, wants, force=force)
+                stored = ladder.climb(way, prefer_pmc=prefer_pmc)
     except NotFound as nothing:
         # No text and no record, because whoever keeps the records did not answer.
         return nothing if isinstance(record, Paper) else _could_not_tell(record, nothing)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TypeVar
 
 from .errors import BadRequest, Miss, NotConfigured, NotFound, PaperError, Unreachable
 from .identifiers import Ids
@@ -16,6 +18,9 @@ from .sources import Lookup, Source
 from .web import Answer, Web, not_older_than
 
 log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+A = TypeVar("A")
 
 _ENOUGH = 3  # batches in turn without an answer: each of them was asked several times already
 _MINUTE = 1 / 1440  # days
@@ -155,10 +160,16 @@ def _ask_once(
             yield from kept.items()
             unknown = [ids for ids in mine if ids not in kept]
             with not_older_than(time.time() - _HOUR * 86400):
-                outcomes = dict(_ask_batch(source, lookup, unknown, web)) if unknown else {}
+                told = ask_in_halves(unknown, partial(_records, lookup, web), source.name)
+                outcomes = {ids: outcome for ids, outcome, _ in told} if unknown else {}
             _keep(source, lookup, outcomes, web)
             yield from outcomes.items()
         left = {name: ids for name, ids in left.items() if name not in names}
+
+
+def _records(lookup: Lookup, web: Web, batch: Sequence[Ids]) -> Iterator[tuple[Ids, Paper | None]]:
+    known = lookup.ask(batch, web)
+    yield from ((ids, known.get(ids)) for ids in batch)
 
 
 def _kept(source: Source, lookup: Lookup, wanted: Sequence[Ids], web: Web) -> dict[Ids, Outcome]:
@@ -186,27 +197,43 @@ def _name(source: Source, ids: Ids) -> str:
     return f"record {source.name} {' '.join(ids.names())}"
 
 
-def _ask_batch(
-    source: Source, lookup: Lookup, batch: Sequence[Ids], web: Web
-) -> Iterator[tuple[Ids, Outcome]]:
+def ask_in_halves(
+    asked: Sequence[T],
+    ask: Callable[[Sequence[T]], Iterable[tuple[T, A]]],
+    who: str,
+    odd: type[Miss] | tuple[()] = (),
+) -> Iterator[tuple[T, A | Miss | NotConfigured, bool]]:
+    """What somebody says of each of those *asked* about, and whether his service is down.
+
+    What is raised is his last word on all of them; but a batch that fails for what is in it is
+    asked again in halves: one odd paper costs that paper only.
+
+    Parameters
+    ----------
+    asked : Sequence
+    ask : callable
+        Asks about some of them; may yield several answers about each.
+    who : str
+        His name.
+    odd : type, optional
+        A miss that one odd paper may be the cause of, besides a request that was refused.
+    """
+    miss: Miss | NotConfigured
+    down = False
     try:
-        known = lookup.ask(batch, web)
+        yield from ((one, answer, False) for one, answer in ask(asked))
+        return
     except (Miss, NotConfigured) as error:
-        miss: Miss | NotConfigured = error
-        divisible = error.details.get("status") == 400
+        miss, down = error, isinstance(error, Unreachable)
+        divisible = isinstance(error, odd) or error.details.get("status") == 400
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         # A service that changed its answer's form is as good as one that did not answer.
-        log.warning("%s answered in a form we do not understand", source.name, exc_info=True)
-        kind = type(error).__name__
-        msg = f"{source.name} answered in a form we do not understand ({kind})."
-        miss = Unreachable(msg, "Update Papershelf, or report this.")
-        divisible = True
+        log.warning("%s answered in a form we do not understand", who, exc_info=True)
+        msg = f"{who} answered in a form we do not understand ({type(error).__name__})."
+        miss, divisible = Unreachable(msg, "Update Papershelf, or report this."), True
+    if divisible and len(asked) > 1:
+        middle = len(asked) // 2
+        yield from ask_in_halves(asked[:middle], ask, who, odd)
+        yield from ask_in_halves(asked[middle:], ask, who, odd)
     else:
-        yield from ((ids, known.get(ids)) for ids in batch)
-        return
-    if divisible and len(batch) > 1:
-        middle = len(batch) // 2
-        yield from _ask_batch(source, lookup, batch[:middle], web)
-        yield from _ask_batch(source, lookup, batch[middle:], web)
-    else:
-        yield from ((ids, miss) for ids in batch)
+        yield from ((one, miss, down) for one in asked)

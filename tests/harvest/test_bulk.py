@@ -147,6 +147,21 @@ def test_a_text_among_several_copies_is_fetched_again(library: Library, world: W
     assert (row.state, row.via) == ("full_text", "unpaywall")
 
 
+def test_a_text_that_was_kept_but_not_told_of_is_told_of_by_its_record(
+    library: Library, world: World
+) -> None:
+    """Killed after the text was on the shelf and before the ledger said so."""
+    record = world.paper("pmc_cloud")
+    harvest = library.harvest([ids_of(record)])
+    harvest.ledger.know(1, library.download(record.pmid).stored.paper)
+    harvest.ledger.begin([1], "pmc_cloud")
+    asked = len(world.requests)
+    [row] = done(harvest)
+    assert (row.state, row.via) == ("full_text", "pmc_cloud")
+    assert [(one.source, one.outcome) for one in row.attempts] == [("pmc_cloud", "saved")]
+    assert len(world.requests) == asked
+
+
 def test_what_a_stopped_run_has_under_way_is_not_written_down(
     library: Library, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -285,6 +300,7 @@ def test_a_mistake_of_ours_costs_that_paper_only(
     first, second = done(library.harvest([ids_of(bad), ids_of(good)]))
     assert (first.state, first.reason) == ("failed", "bug")
     assert "off by one" in first.detail
+    assert [attempt.outcome for attempt in first.attempts] == ["saved"]
     assert second.state == "full_text"
 
 

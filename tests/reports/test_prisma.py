@@ -12,6 +12,7 @@ from lxml import etree
 
 from tests.reports import invented
 from utils.job import Counts, Job
+from utils.reports import text_width as text_widths
 from utils.reports import write_report
 from utils.reports.figures import Figures
 from utils.reports.prisma import NARROW, TO_FILL, WIDE, Flow, Layout, flow, numbers, svg
@@ -129,3 +130,23 @@ def test_a_duplicate_found_while_the_report_is_written_is_one(tmp_path: Path) ->
     table = page.with_name("prisma.csv").read_text()
     assert "Duplicate records,1," in table
     assert "Beyond the limit" not in table
+
+
+def test_a_word_is_measured_once_however_often_it_is_laid_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    measured: list[str] = []
+    letter = text_widths._letter
+
+    def measuring(one: str) -> int:
+        measured.append(one)
+        return letter(one)
+
+    monkeypatch.setattr(text_widths, "_letter", measuring)
+    text_widths._measured.cache_clear()
+    for room in (60, 140, 300, 140):
+        text_widths.wrapped("records of records that were sought and sought again", room, 14)
+    assert "".join(measured) == "recordsofthatweresoughtandagain"
+    measured.clear()
+    assert len(text_widths.wrapped("x" * 5_000, 140, 14)) > 1  # a hostile word grows linearly
+    assert len(measured) < 4 * 5_000

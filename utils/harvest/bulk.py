@@ -29,7 +29,7 @@ from ..errors import (
 from ..formats.aside import read_aside
 from ..identifiers import Ids
 from ..job import telling
-from ..ladder import Climb, Ladder, Rung, for_version, lease_of, may_climb_unknown
+from ..ladder import Climb, Ladder, Rung, Way, lease_of, may_climb_unknown
 from ..paper import Attempt, Paper, StoredPaper, Version, who_answered
 from ..paper_lookup import look_up
 from ..store import body_of, goes_by_name
@@ -50,9 +50,9 @@ _LINGER_S = 10.0  # a batch of JATS waits so long for others: NCBI counts reques
 _THREADS = 8  # for most sites: sixteen requests a second, each under way for a fifth of one
 _SAME_HOST = 4  # papers of one publisher under way: its host is asked once a second
 _NO_ANSWER = {Unreachable.outcome, "saved"}  # saved by a run that did not live to say where
-_LATER_S = (30.0, 120.0)  # after what time papers come back to a site that was out
 _BUSY_S = 2.0  # until somebody else is looked after who works on the same paper
 _PASSED_OVER = "the site was out, and was passed over"
+_HERE = Attempt("", "not_offered", "On the shelf already, without its text.")
 
 
 def run(ledger: Ledger, ladder: Ladder, *, prefer_pmc: bool = True) -> Iterator[Progress]:
@@ -96,11 +96,6 @@ class _Harvest:
         self.lanes = Lanes([self._first_lane(), again, *map(self._lane, rungs)])
         # The versions meant by what was asked, where it is not the published one.
         self._wants: dict[int, Version] = {}
-        # Only papers that met a site that was out: whether they asked one of these themselves, and
-        # how often they came back.
-        self._in_vain: set[int] = set()
-        self._came: dict[int, int] = {}
-        self._lock = threading.Lock()
         self._stopped = threading.Event()
         self.standing = Standing(ledger, self.lanes, self.outages, rungs, ladder.web)
 
@@ -134,20 +129,22 @@ class _Harvest:
         """Learn what papers are; those the shelf holds have ended already."""
         known: dict[int, Paper] = {}
         wanted: dict[Ids, list[int]] = {}
-        for number, (ids, asked, round_) in self.ledger.wanted(numbers).items():
+        asked_for = self.ledger.wanted(numbers)
+        absent = self.ladder.shelf.absent(ids for ids, *_ in asked_for.values())
+        for number, (ids, asked, round_) in asked_for.items():
             self.outages.forgive(number)
             with self._costing_only(number):
                 self._hear_wish(number, asked)
                 paper = self.ledger.paper(number)
                 if paper and paper.recorded_by:  # a run that was interrupted came so far
                     if (there := self.ladder.shelf.find(paper.ids)) and not goes_by_name(there):
-                        self._advance(number)
+                        self._advance(number, paper)
                     else:
                         known[number] = paper
                 elif not ids:
                     msg = f"“{asked}” came without an identifier."
                     self.ledger.fail(number, "no_identifier", msg)
-                elif round_ or not (held := self._vouched_for(ids, number)):
+                elif round_ or ids in absent or not (held := self._vouched_for(ids, number)):
                     wanted.setdefault(ids, []).append(number)
                 elif self.ledger.know(number, held.paper) is None:
                     self._end(number, held)
@@ -161,39 +158,42 @@ class _Harvest:
 
     def _records(self, wanted: Mapping[Ids, Sequence[int]]) -> dict[int, Paper]:
         """What papers are, of those that somebody knows; duplicates end here."""
-        news: dict[int, Paper] = {}
         if not wanted:
-            return news
+            return {}
         numbers = [number for same in wanted.values() for number in same]
         self.ledger.begin(numbers, _LOOK_UP)
         with not_older_than(self.ledger.asked_since(numbers)):
             found = look_up(list(wanted), self.ladder.web, self.ladder.sources)
         if any(not isinstance(outcome, Unreachable) for outcome in found.values()):
             self.outages.answered(_LOOK_UP, "")
+        outcomes = {number: found[ids] for ids, same in wanted.items() for number in same}
+        papers = {n: one for n, one in sorted(outcomes.items()) if isinstance(one, Paper)}
+        merged = self.ledger.know_all(papers)
         for ids, same in wanted.items():
             for number in same:
-                outcome = found[ids]
-                with self._costing_only(number):
-                    if not isinstance(outcome, Paper):
+                if isinstance(outcome := outcomes[number], PaperError):
+                    with self._costing_only(number):
                         self._cannot_look_up(number, ids, outcome)
-                    elif self.ledger.know(number, outcome) is None:
-                        news[number] = outcome
-        return news
+        return {number: paper for number, paper in papers.items() if number not in merged}
 
     def _begin_ways(self, papers: Mapping[int, Paper]) -> None:
         """Shelve the abstracts, long before the texts' turns at the slowest site; then go on."""
         shelf = self.ladder.shelf
-        held = {n: self._seen_beside(paper, n) for n, paper in papers.items()}
+        absent = shelf.absent(paper.ids for paper in papers.values())
+        held = {
+            number: None if paper.ids in absent else self._seen_beside(paper, number)
+            for number, paper in papers.items()
+        }
         if new := [paper for number, paper in papers.items() if not held[number]]:
             shelf.save_abstracts(new)
         for number, stored in held.items():
             with self._costing_only(number):
                 if stored and serves(self._wish(number), stored):  # under another name
                     self._end(number, stored)
-                elif stored and self.ledger.know(number, _as_known(papers[number], stored)):
-                    continue  # another paper of the list
-                else:
-                    self._advance(number)
+                    continue
+                paper = _as_known(papers[number], stored) if stored else papers[number]
+                if not stored or self.ledger.know(number, paper) is None:  # else another of ours
+                    self._advance(number, paper)
 
     def _seen_beside(self, paper: Paper, number: int) -> StoredPaper | None:
         """What lies on the shelf of a paper, held against the record now known of it."""
@@ -214,8 +214,9 @@ class _Harvest:
             return
         held = self.ladder.shelf.find(ids) if isinstance(outcome, Unreachable) else None
         if held or may_climb_unknown(ids, outcome):
-            if self.ledger.know(number, held.paper if held else Paper(ids)) is None:
-                self._advance(number)
+            paper = held.paper if held else Paper(ids)
+            if self.ledger.know(number, paper) is None:
+                self._advance(number, paper)
         else:
             self.ledger.fail(number, _reason(outcome), str(outcome))
 
@@ -229,65 +230,67 @@ class _Harvest:
 
     # -- the way up --------------------------------------------------------------------------
 
-    def _advance(self, number: int) -> None:
+    def _advance(self, number: int, paper: Paper) -> None:
         """Queue a paper at the next rung that may have it, or end its way."""
-        paper = self.ledger.paper(number) or Paper(Ids())
-        attempts = self.ledger.attempts(number)
-        answered = who_answered(attempts, _NO_ANSWER)
+        way = self._way(number, paper)
+        told = len(way.tried)
+        free, away = self._free_rung(number, way)
+        if needless := [a for a in way.tried[told:] if a.outcome == OTHER_VERSION]:
+            self.ledger.tried(number, needless)
+        if free:
+            self.lanes.put(free.via, number, _tag(free, paper))
+        elif not (away and self._comes_again(number, _AGAIN, *away)):
+            self._settle(number, way, told)
+
+    def _free_rung(self, number: int, way: Way) -> tuple[Rung | None, tuple[float, bool] | None]:
+        """The next rung that may be asked now; else how long others are away, and if hope is left.
+
+        Neither when there is none to wait for.
+        """
         owed = self.outages.owed(number)
-        waits, hopeful = [], False
-        for rung in for_version(self._wish(number), paper, self.rungs):
-            if rung.via in answered or self.ladder.closed(rung, paper):
-                continue
-            if reason := self.ladder.needless(rung, paper, self._wish(number), attempts):
-                self.ledger.tried(number, [Attempt(rung.via, OTHER_VERSION, reason)])
-                continue
-            tag = _tag(rung, paper)
+        away: tuple[float, bool] | None = None
+        for rung in self.ladder.ahead(way, self.rungs):
+            tag = _tag(rung, way.paper)
             away_s = self.outages.away_s(rung.via, tag)
             if rung.via not in owed and not away_s:
-                self.lanes.put(rung.via, number, tag)
-                return
+                return rung, None
             owed = self.outages.owe(number, rung.via, tag)
+            way.tried.append(Attempt(rung.via, Unreachable.outcome, _PASSED_OVER))
             if not self.outages.too_long(rung.via, tag):
-                waits.append(away_s)
+                longest, hopeful = away or (0.0, False)
                 hopeful = hopeful or self.outages.hopeful(rung.via, tag)
-        if not (waits and self._comes_again(number, _AGAIN, max(waits), hopeful=hopeful)):
-            self._settle(number, paper)
+                away = max(longest, away_s), hopeful
+        return None, away
+
+    def _way(self, number: int, paper: Paper) -> Way:
+        """How far a paper came, and which rungs have answered."""
+        tried = self.ledger.attempts(number)
+        answers = dict.fromkeys(who_answered(tried, _NO_ANSWER), ())
+        return Way(paper, bool(paper.recorded_by), self._wish(number), tried, answers)
 
     def _comes_again(
-        self, number: int, lane: str, away_s: float = 0.0, *, hopeful: bool = False
+        self, number: int, lane: str, away_s: float = 0.0, hopeful: bool = False
     ) -> float:
-        """Have a paper come back later to sites that were out, and in how many seconds.
-
-        0 when it came often enough.
-
-        While there is hope, to wait for what another paper finds there does not count.
-        """
-        if self.ladder.web.settings.papers_offline:
-            return 0.0
-        pause_s = 1.0
-        with self._lock:
-            came = self._came.get(number, 0)
-            if not hopeful or number in self._in_vain:
-                if came == len(_LATER_S):
-                    return 0.0
-                self._came[number], pause_s = came + 1, _LATER_S[came]
-        pause_s = max(pause_s, away_s)
-        self.lanes.put(lane, number, after=pause_s)
+        """Have a paper come back later to sites that were out; in how many seconds, 0 if not."""
+        offline = self.ladder.web.settings.papers_offline
+        pause_s = 0.0 if offline else self.outages.back_s(number, away_s, hopeful)
+        if pause_s:
+            self.lanes.put(lane, number, after=pause_s)
         return pause_s
 
     def _return(self, numbers: Sequence[int]) -> None:
         """Papers come back to the sites that were out."""
         for number in numbers:
             self.outages.forgive(number)
-            with self._lock:
-                self._in_vain.discard(number)
             with self._costing_only(number):
-                self._advance(number)
+                self._advance(number, self._paper(number))
+
+    def _paper(self, number: int) -> Paper:
+        return self.ledger.paper(number) or Paper(Ids())
 
     def _climb(self, rung: Rung, numbers: Sequence[int]) -> None:
         """Ask one rung for papers, unless it is out or they are there by now."""
-        papers = {number: self.ledger.paper(number) or Paper(Ids()) for number in numbers}
+        papers = {number: self._paper(number) for number in numbers}
         with self._leased(rung, papers) as ours:
             lacking = {n: paper for n, paper in ours.items() if not self._ended_elsewhere(n, paper)}
             if not lacking:
@@ -297,9 +300,9 @@ class _Harvest:
             else:
                 for number, paper in lacking.items():
                     self.outages.owe(number, rung.via, _tag(rung, paper))
-        for number in lacking:  # not before: the next rung wants their leases
+        for number, paper in lacking.items():  # not before: the next rung wants their leases
             with self._costing_only(number):
-                self._advance(number)
+                self._advance(number, paper)
 
     @contextmanager
     def _leased(self, rung: Rung, papers: Mapping[int, Paper]) -> Iterator[dict[int, Paper]]:
@@ -316,12 +319,17 @@ class _Harvest:
 
     def _ended_elsewhere(self, number: int, paper: Paper) -> bool:
         """Whether the text came to the shelf otherwise, or we were killed before we could say."""
-        held = self.ladder.shelf.find(paper.ids, self._wish(number))
+        held = self.ladder.shelf.text_of(paper.ids, self._wish(number))
         if held is None or not serves(self._wish(number), held):
             return False
         with self._costing_only(number):
-            self._end(number, held)
+            self._end(number, held, self._untold(number, held))
         return True
+
+    def _untold(self, number: int, held: StoredPaper) -> list[Attempt]:
+        """What a run kept that was killed before it could write down how it came by it."""
+        via, told = self.ledger.under_way(number), self.ledger.attempts(number)
+        return [one for one in held.attempts if one.source == via and one not in told]
 
     def _ask(self, rung: Rung, papers: Mapping[int, Paper]) -> dict[int, Paper]:
         """Ask one rung for papers, and keep what it has; those that have to go on."""
@@ -341,27 +349,27 @@ class _Harvest:
                 climb.note(rung.via, "failed", f"a mistake of ours: {bug!r}")
         unserved: dict[int, Paper] = {}
         for number, climb in climbs.items():
-            with self._costing_only(number):
+            with self._costing_only(number, climb.attempts):
                 if self._hear_of(number, rung, climb):
                     unserved[number] = climb.paper
         return unserved
 
     def _hear_of(self, number: int, rung: Rung, climb: Climb) -> bool:
-        """Write down what came of a paper on a rung; whether it has to go on."""
+        """Keep what a rung had, then write down what came of it; whether a paper has to go on."""
         if self._stopped.is_set():
             return False
-        if climb.document and not climb.served:  # kept first: nobody asks for it again
-            tried = [*self.ledger.attempts(number), *climb.attempts]
-            self.ladder.keep_aside(rung, climb, tried)
-        self.ledger.tried(number, climb.attempts)
         self._note_outage(number, rung, climb)
-        if climb.served:
-            stored = self.ladder.keep(rung, climb, self._story(number, climb.paper))
-            self._end(number, stored)
-        return not climb.served
+        way = self._way(number, climb.paper)
+        way.tried += climb.attempts
+        stored = self.ladder.take(rung, climb, way)
+        if stored:
+            self._end(number, stored, climb.attempts)
+        else:
+            self.ledger.tried(number, climb.attempts)
+        return stored is None
 
     @contextmanager
-    def _costing_only(self, number: int) -> Iterator[None]:
+    def _costing_only(self, number: int, untold: Sequence[Attempt] = ()) -> Iterator[None]:
         """Whatever goes wrong with one paper costs that paper only, unless it is the disk."""
         try:
             yield
@@ -370,10 +378,11 @@ class _Harvest:
         except PaperError as error:
             if in_the_way(error):  # of all papers, until a person mends it; they stay pending
                 raise
-            self.ledger.fail(number, _reason(error), str(error))
+            self.ledger.fail(number, _reason(error), str(error), untold)
         except Exception as bug:
             log.exception("Number %s of %s failed", number, self.ledger.path.stem)
-            self.ledger.fail(number, "bug", f"A mistake of ours: {bug!r}. Please report it.")
+            why = f"A mistake of ours: {bug!r}. Please report it."
+            self.ledger.fail(number, "bug", why, untold)
 
     def _note_outage(self, number: int, rung: Rung, climb: Climb) -> None:
         tag = "" if climb.service_down else _tag(rung, climb.paper)
@@ -384,40 +393,40 @@ class _Harvest:
         else:
             self.outages.answered(rung.via, tag)
         if climb.attempts[-1].outcome == "unreachable":
-            self.outages.owe(number, rung.via, _tag(rung, climb.paper))
-            with self._lock:
-                self._in_vain.add(number)
+            self.outages.owe(number, rung.via, _tag(rung, climb.paper), in_vain=True)
 
     # -- how it ends -------------------------------------------------------------------------
 
-    def _settle(self, number: int, paper: Paper) -> None:
-        """All rungs were tried: the abstract it is."""
+    def _settle(self, number: int, way: Way, told: int) -> None:
+        """All rungs were tried: the abstract it is. The first *told* attempts are in the ledger."""
         self.outages.forgive(number)
-        story = self._story(number, paper)
+        named = {attempt.source for attempt in way.tried[:told]}
+        rest = [a for a in way.tried[told:] if a.source not in named or a.outcome == OTHER_VERSION]
+        story = [*way.tried[:told], *rest]
         # So that `--retry unreachable` finds them.
-        self.ledger.tried(number, [a for a in story if a.detail == _PASSED_OVER])
-        why = telling(story)
-        reason, detail = (why.outcome, why.detail) if why else ("not_offered", "Nobody offers it.")
-        if not paper.recorded_by and not self.ladder.text_of(paper, self._wish(number)):
-            self.ledger.fail(number, "could_not_tell", detail)
-            return
-        embargo = next((a.detail for a in story if a.detail.startswith("embargoed")), "")
-        if embargo and reason != Unreachable.outcome:
-            reason, detail = "embargo", f"In PMC, but {embargo}."
-        stored = self.ladder.settle(paper, story, self._wish(number))
-        self._end(number, stored, reason, detail)
+        passed_over = [attempt for attempt in rest if attempt.detail == _PASSED_OVER]
+        why = telling(story) or Attempt("", "not_offered", "Nobody offers it.")
+        if stored := self.ladder.settle(way.paper, story, way.wants, way.known):
+            embargo = next((a.detail for a in story if a.detail.startswith("embargoed")), "")
+            if embargo and why.outcome != Unreachable.outcome:
+                why = Attempt("", "embargo", f"In PMC, but {embargo}.")
+            self._end(number, stored, passed_over, why)
+        else:
+            self.ledger.fail(number, "could_not_tell", why.detail, passed_over)
 
-    def _end(self, number: int, stored: StoredPaper, reason: str = "", detail: str = "") -> None:
+    def _end(
+        self, number: int, stored: StoredPaper, untold: Sequence[Attempt] = (), why: Attempt = _HERE
+    ) -> None:
+        """A paper ends with what is on the shelf, for want of its text because of *why*."""
         stored, text = self._text_of(stored)
         if stored.kind == "full_text":
             reason, detail = ("by_hand", stored.evidence) if stored.by_hand else ("", "")
-        elif not reason:
-            why = telling(stored.attempts)
-            reason = why.outcome if why else "not_offered"
-            detail = why.detail if why else "On the shelf already, without its text."
+        else:
+            why = telling(stored.attempts) or _HERE if why is _HERE else why
+            reason, detail = why.outcome, why.detail
         self.outages.forgive(number)
         sha256 = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
-        self.ledger.end(number, stored, sha256, reason, detail)
+        self.ledger.end(number, stored, sha256, reason, detail, untold)
 
     def _text_of(self, stored: StoredPaper) -> tuple[StoredPaper, str]:
         """What lies on the shelf by now: another process may just have found the full text."""
@@ -431,19 +440,6 @@ class _Harvest:
             return there, body_of(shelf.read_text(there))
         msg = f"The file of {stored.paper.ids} was taken away during the harvest."
         raise Unreachable(msg, "Ask for it again.")
-
-    def _story(self, number: int, paper: Paper) -> list[Attempt]:
-        """Everything that was tried, and why the rest was not."""
-        tried = self.ledger.attempts(number)
-        named = {attempt.source for attempt in tried}
-        if tried and tried[-1].outcome == "saved":
-            return tried
-        for rung in self.rungs:
-            if rung.via not in named:
-                reason = self.ladder.closed(rung, paper)
-                outcome = "skipped" if reason else Unreachable.outcome
-                tried.append(Attempt(rung.via, outcome, reason or _PASSED_OVER))
-        return tried
 
 
 def _as_known(paper: Paper, stored: StoredPaper) -> Paper:

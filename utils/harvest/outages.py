@@ -14,6 +14,7 @@ BY_PUBLISHER = frozenset({"unpaywall", "openalex", "publisher"})
 
 _FAILURES = 3  # in a row: one may be the paper's, three are the site's
 _PAUSE_S = 30.0
+_LATER_S = (30.0, 120.0)  # after what time papers come back to a site that was out
 _HOPES = 3
 _PATIENCE_S = 3000.0  # in all; less than the hour for which sites like to ban
 
@@ -49,6 +50,8 @@ class Outages:
         self._sites: dict[tuple[str, str], _Site] = {}
         self._clock = SteadyClock()
         self._owed: dict[int, dict[str, str]] = {}  # by paper: the rungs it owes, with their tags
+        self._in_vain: set[int] = set()  # papers that asked one of these themselves
+        self._came: dict[int, int] = {}  # how often papers came back
         self._lock = threading.Lock()
 
     def away_s(self, via: str, tag: str) -> float:
@@ -104,9 +107,10 @@ class Outages:
             if tag:  # a host was found, so the service that leads there answered
                 self._sites.pop((via, ""), None)
 
-    def owe(self, number: int, via: str, tag: str) -> set[str]:
-        """Remember that a site could not be asked for a paper; all such sites."""
+    def owe(self, number: int, via: str, tag: str, *, in_vain: bool = False) -> set[str]:
+        """Remember that a site could not be asked for a paper, or *in_vain*; all such sites."""
         with self._lock:
+            self._in_vain.update({number} if in_vain else ())
             owed = self._owed.setdefault(number, {})
             owed[via] = tag
             return set(owed)
@@ -120,6 +124,21 @@ class Outages:
         """A paper has ended, or is about to ask all of them again."""
         with self._lock:
             self._owed.pop(number, None)
+            self._in_vain.discard(number)
+
+    def back_s(self, number: int, away_s: float, hopeful: bool) -> float:
+        """In how many seconds a paper shall come back to them; 0 when it came often enough.
+
+        While there is hope, to wait for what another paper finds there does not count.
+        """
+        pause_s = 1.0
+        with self._lock:
+            came = self._came.get(number, 0)
+            if not hopeful or number in self._in_vain:
+                if came == len(_LATER_S):
+                    return 0.0
+                self._came[number], pause_s = came + 1, _LATER_S[came]
+        return max(pause_s, away_s)
 
     def now(self) -> list[Outage]:
         """The sites that are out, those first for which most papers wait."""

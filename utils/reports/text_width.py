@@ -7,6 +7,7 @@ Liberation Sans share) in groups; a reserve allows for a reader whose substitute
 from __future__ import annotations
 
 import unicodedata
+from functools import lru_cache
 
 _WIDTHS = {
     222: "ijl'",
@@ -32,8 +33,7 @@ _RESERVE = 1.1
 
 def text_width(text: str, size: float, *, bold: bool = False) -> float:
     """The width of *text* in the unit of *size*, rather too much than too little."""
-    thousandths = sum(_letter(letter) for letter in text)
-    return thousandths / 1000 * size * _RESERVE * (_BOLD if bold else 1)
+    return _in_units(_measured(text), size, bold)
 
 
 def wrapped(text: str, room: float, size: float, *, bold: bool = False) -> list[str]:
@@ -42,25 +42,41 @@ def wrapped(text: str, room: float, size: float, *, bold: bool = False) -> list[
     >>> wrapped("Reports not retrieved (n = 12)", 140, 14)
     ['Reports not', 'retrieved (n = 12)']
     """
-    lines = [""]
+    lines, width = [""], 0
     # "(n = 12)" belongs together.
     for word in text.replace("(n = ", "(n\xa0=\xa0").split(" "):
-        for piece in _pieces(word, room, size, bold):
-            longer = f"{lines[-1]} {piece}".lstrip(" ")
-            if lines[-1] and text_width(longer, size, bold=bold) > room:
+        whole = _in_units(_measured(word), size, bold) <= room
+        for piece in [word] if whole else _pieces(word, room, size, bold):
+            longer = width + _WIDTH[" "] + _measured(piece)
+            if not lines[-1]:
+                lines[-1], width = piece, _measured(piece)
+            elif _in_units(longer, size, bold) > room:
                 lines.append(piece)
+                width = _measured(piece)
             else:
-                lines[-1] = longer
+                lines[-1], width = f"{lines[-1]} {piece}", longer
     return [line.replace("\xa0", " ") for line in lines]
 
 
 def _pieces(word: str, room: float, size: float, bold: bool) -> list[str]:
-    pieces = [""]
+    pieces, width = [""], 0
     for letter in word:
-        if pieces[-1] and text_width(pieces[-1] + letter, size, bold=bold) > room:
+        width += _letter(letter)
+        if pieces[-1] and _in_units(width, size, bold) > room:
             pieces.append("")
+            width = _letter(letter)
         pieces[-1] += letter
     return pieces
+
+
+@lru_cache(maxsize=1000)  # a drawing lays the same words out for two widths, and twice for each
+def _measured(word: str) -> int:
+    """The width of a word in thousandths of the type size."""
+    return sum(map(_letter, word))
+
+
+def _in_units(thousandths: int, size: float, bold: bool) -> float:
+    return thousandths / 1000 * size * _RESERVE * (_BOLD if bold else 1)
 
 
 def _letter(letter: str) -> int:

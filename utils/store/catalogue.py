@@ -13,10 +13,11 @@ what a killed one left half done is finished by whoever comes next.
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, cast, get_args
 
@@ -51,6 +52,7 @@ class Entry(NamedTuple):
     size: int
     mtime_ns: int
     record: str
+    kind: str
 
 
 class NewEntry(NamedTuple):
@@ -76,7 +78,7 @@ _ASIDE = """SELECT count(DISTINCT papers.id) FROM papers
     JOIN papers AS better ON better.id = same.paper
     WHERE papers.version = 'preprint'
         OR (papers.version = 'accepted' AND better.version <> 'preprint')"""
-_ENTRY = "papers.id, papers.file, papers.size, papers.mtime_ns, papers.record"
+_ENTRY = "papers.id, papers.file, papers.size, papers.mtime_ns, papers.record, papers.kind"
 
 
 class _Open(NamedTuple):
@@ -265,7 +267,7 @@ class Catalogue:
                 raise
             if barred := sharing.barred(self.path):
                 raise barred from error
-            hint = "Check free space and permissions of PAPERS_DIR."
+            hint = "Free some disk space, and see that its folder can be written."
             if sqlite.is_busy(error):
                 hint = "Another process holds the catalogue: wait until it is done, or end it."
             msg = f"The catalogue {self.path} could not be used: {error}."
@@ -288,6 +290,11 @@ class Catalogue:
         rows = self._rows(query, names)
         rows.sort(key=lambda row: names.index(str(row[0])))
         return list({row[1]: Entry(*row[1:]) for row in rows}.values())  # type: ignore[arg-type]
+
+    def known(self, names: Iterable[str]) -> set[str]:
+        """Those of many names that point to an entry."""
+        query = "SELECT name FROM names WHERE name IN (SELECT value FROM json_each(?))"
+        return {str(name) for (name,) in self._rows(query, (json.dumps(list(names)),))}
 
     def by_file(self, file: str) -> Entry | None:
         """The entry whose file has this name, upper and lower case alike."""

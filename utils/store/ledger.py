@@ -18,6 +18,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import asdict, fields
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, get_args
 
@@ -214,34 +215,33 @@ class Ledger:
         return float(told[0][0]) if round_ and told else 0.0
 
     def know(self, number: int, paper: Paper) -> int | None:
-        """Write down what a paper is; the number of the paper it turned out to be, if there is one.
+        """Write down what a paper is; the number of the paper it turned out to be, if any."""
+        return self.know_all({number: paper}).get(number)
+
+    def know_all(self, papers: Mapping[int, Paper]) -> dict[int, int]:
+        """Write down what papers are; of those that turned out to be another of the list, which.
 
         Names of one paper belong to the first of the list that had them. Its preprint, asked for as
         such, is a report of its own.
         """
-        names = paper.ids.names()
-        marks = ",".join("?" * len(names))
-        query = f"""SELECT number, ids, asked FROM papers WHERE number <> ? AND number IN
-            (SELECT number FROM names WHERE name IN ({marks})) ORDER BY number"""  # noqa: S608
         with self._writing() as db:
-            [(words,)] = db.execute("SELECT asked FROM papers WHERE number = ?", (number,))
-            for first, ids, asked in db.execute(query, [number, *names]).fetchall():
-                one_report = _as_preprint(asked) == _as_preprint(words)
-                if one_report and not paper.ids.clash(Ids(**json.loads(ids))):
-                    state = "UPDATE papers SET state = ?, detail = ? WHERE number = ?"
-                    db.execute(state, (_DUPLICATE, f"the same as number {first}", number))
-                    return int(first)
-            rows = [(name, number) for name in names]
-            db.executemany("INSERT OR IGNORE INTO names VALUES (?, ?)", rows)
-            update = "UPDATE papers SET paper = ?, ids = ? WHERE number = ?"
-            db.execute(update, (_json(as_row(paper)), _row_of(paper.ids), number))
-        return None
+            listed = _Listed(db, papers)
+            same = {n: first for n, paper in papers.items() if (first := listed.enter(n, paper))}
+            known = {n: paper for n, paper in papers.items() if n not in same}
+            names = [(name, n) for n, paper in known.items() for name in _names_of(paper.ids)]
+            db.executemany("INSERT OR IGNORE INTO names VALUES (?, ?)", names)
+            rows = [(_json(as_row(one)), _row_of(one.ids), n) for n, one in known.items()]
+            db.executemany("UPDATE papers SET paper = ?, ids = ? WHERE number = ?", rows)
+            if same:
+                merged = [(_DUPLICATE, f"the same as number {of}", n) for n, of in same.items()]
+                db.executemany("UPDATE papers SET state = ?, detail = ? WHERE number = ?", merged)
+        return same
 
     def paper(self, number: int) -> Paper | None:
         """What is known about a paper; None before it was looked up."""
         with self._reading() as db:
             [(row,)] = db.execute("SELECT paper FROM papers WHERE number = ?", (number,))
-        return paper_from(json.loads(row)) if row else None
+        return _paper(row) if row else None
 
     def begin(self, numbers: Sequence[int], rung: str) -> None:
         """Write down what is about to be tried."""
@@ -252,10 +252,14 @@ class Ledger:
     def tried(self, number: int, attempts: Sequence[Attempt]) -> None:
         """Write down what came of it."""
         with self._writing() as db:
-            [(round_,)] = db.execute("SELECT round FROM papers WHERE number = ?", (number,))
-            rows = [(number, round_, *_of_attempt(attempt)) for attempt in attempts]
-            db.executemany("INSERT INTO attempts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+            _add(db, number, attempts)
             db.execute("UPDATE papers SET rung = '' WHERE number = ?", (number,))
+
+    def under_way(self, number: int) -> str:
+        """What was about to be tried, and of which nobody wrote down yet what came of it."""
+        with self._reading() as db:
+            [(rung,)] = db.execute("SELECT rung FROM papers WHERE number = ?", (number,))
+        return str(rung)
 
     def attempts(self, number: int) -> list[Attempt]:
         """What was tried for a paper in its present round, in order."""
@@ -264,9 +268,20 @@ class Ledger:
         with self._reading() as db:
             return [Attempt(*row) for row in db.execute(query, (number,))]
 
-    def end(self, number: int, stored: StoredPaper, sha256: str, reason: str, detail: str) -> None:
-        """A paper is on the shelf: that is its end, in full text, as an abstract or a record."""
-        self._end(number, self._texts(stored, sha256, reason, detail))
+    def end(
+        self,
+        number: int,
+        stored: StoredPaper,
+        sha256: str,
+        reason: str,
+        detail: str,
+        attempts: Sequence[Attempt] = (),
+    ) -> None:
+        """A paper is on the shelf: that is its end, in full text, as an abstract or a record.
+
+        *attempts* are those that led to it and were not written down before.
+        """
+        self._end(number, self._texts(stored, sha256, reason, detail), attempts)
 
     def brought(self, number: int, stored: StoredPaper, sha256: str) -> bool:
         """Somebody brought the text by hand; whether the paper lacked it, and ends so now.
@@ -312,14 +327,22 @@ class Ledger:
             "detail": encodable(detail),
         }
 
-    def fail(self, number: int, reason: str, detail: str) -> None:
-        """Nothing of a paper could be had."""
-        self._end(number, {"state": "failed", "reason": reason, "detail": encodable(detail)})
+    def fail(self, number: int, reason: str, detail: str, attempts: Sequence[Attempt] = ()) -> None:
+        """Nothing of a paper could be had; *attempts* are those not written down before."""
+        values = {"state": "failed", "reason": reason, "detail": encodable(detail)}
+        self._end(number, values, attempts)
 
-    def _end(self, number: int, values: Mapping[str, str], of: str = "('pending')") -> bool:
+    def _end(
+        self,
+        number: int,
+        values: Mapping[str, str],
+        attempts: Sequence[Attempt] = (),
+        of: str = "('pending')",
+    ) -> bool:
         values = {**values, "rung": "", "ended_at": now()}
         columns = ", ".join(f"{name} = ?" for name in values)
         with self._writing() as db:
+            _add(db, number, attempts)
             update = f"UPDATE papers SET {columns} WHERE number = ? AND (state IN {of})"  # noqa: S608
             return db.execute(update, [*values.values(), number]).rowcount > 0
 
@@ -398,7 +421,7 @@ class Ledger:
                     number=number,
                     asked=asked,
                     state=_state(state),
-                    paper=paper_from(json.loads(paper)) if paper else Paper(Ids(**json.loads(ids))),
+                    paper=_paper(paper) if paper else Paper(Ids(**json.loads(ids))),
                     attempts=tuple(self.attempts(number)),
                     **dict(zip(_TEXTS, texts, strict=True)),
                 )
@@ -428,6 +451,44 @@ class Ledger:
             yield
         except sqlite3.Error as error:
             raise _failed(self.path, error) from error
+
+
+class _Listed:
+    """The papers of a list that share a name with some of which it was just learnt what they are.
+
+    Parameters
+    ----------
+    db : sqlite3.Connection
+        Of the ledger; it is being written to.
+    papers : Mapping[int, Paper]
+        Those that are to be entered.
+    """
+
+    def __init__(self, db: sqlite3.Connection, papers: Mapping[int, Paper]) -> None:
+        names = _json([name for paper in papers.values() for name in _names_of(paper.ids)])
+        owned = "SELECT name, number FROM names WHERE name IN (SELECT value FROM json_each(?))"
+        self._owners: dict[str, int] = dict(db.execute(owned, (names,)))
+        told = """SELECT number, ids, asked FROM papers
+            WHERE number IN (SELECT value FROM json_each(?))"""
+        rows = db.execute(told, (_json([*papers, *self._owners.values()]),)).fetchall()
+        self._ids = {number: Ids(**json.loads(ids)) for number, ids, _ in rows}
+        self._asked: dict[int, str] = {number: asked for number, _, asked in rows}
+
+    def enter(self, number: int, paper: Paper) -> int:
+        """Take a paper in; 0, or the number of the one before it that is the same."""
+        names = _names_of(paper.ids)
+        for first in sorted({self._owners[name] for name in names if name in self._owners}):
+            as_asked = {_as_preprint(self._asked[one]) for one in (first, number)}
+            if first != number and len(as_asked) == 1 and not paper.ids.clash(self._ids[first]):
+                return first
+        self._ids[number] = paper.ids
+        self._owners = dict.fromkeys(names, number) | self._owners
+        return 0
+
+
+def _names_of(ids: Ids) -> list[str]:
+    """The names of a paper, but for those that no database can hold."""
+    return [name for name in ids.names() if name == encodable(name)]
 
 
 def _as_preprint(asked: str) -> bool:
@@ -481,6 +542,14 @@ def _failed(path: Path, error: Exception) -> StoreFailed:
     return StoreFailed(msg, hint, file=str(path))
 
 
+def _add(db: sqlite3.Connection, number: int, attempts: Sequence[Attempt]) -> None:
+    """Write attempts down, as those of a paper's present round."""
+    if attempts:
+        [(round_,)] = db.execute("SELECT round FROM papers WHERE number = ?", (number,))
+        rows = [(number, round_, *_of_attempt(attempt)) for attempt in attempts]
+        db.executemany("INSERT INTO attempts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+
+
 def _write_facts(db: sqlite3.Connection, facts: Mapping[str, Any]) -> None:
     rows = [(name, _json(value)) for name, value in facts.items()]
     db.executemany("INSERT OR REPLACE INTO job VALUES (?, ?)", rows)
@@ -488,6 +557,11 @@ def _write_facts(db: sqlite3.Connection, facts: Mapping[str, Any]) -> None:
 
 def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+
+
+@lru_cache(maxsize=200)  # between two rungs the same paper is read again, and by each report
+def _paper(row: str) -> Paper:
+    return paper_from(json.loads(row))
 
 
 def _row_of(ids: Ids) -> str:

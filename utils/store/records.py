@@ -10,6 +10,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, field, fields, is_dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -122,13 +123,14 @@ class Record:
             The text is no record (a KeyError or TypeError inside counts as that).
         """
         try:
-            return cls._from_row(json.loads(text), folder)
+            return _record_from(text, folder)
         except (KeyError, TypeError, AttributeError) as error:
             msg = f"not a record: {error!r}"
             raise ValueError(msg) from error
 
     @classmethod
-    def _from_row(cls, row: dict[str, Any], folder: Path) -> Record:
+    def from_row(cls, row: dict[str, Any], folder: Path) -> Record:
+        """Read back what `to_json` makes JSON of."""
         stored = row["stored"]
         stored["paper"] = paper_from(stored["paper"])
         stored["attempts"] = tuple(Attempt(**attempt) for attempt in stored["attempts"])
@@ -142,6 +144,11 @@ class Record:
         row["named"] = Ids(**row.get("named", {}))
         row["refused"] = tuple((digest, because) for digest, because in row.get("refused", ()))
         return cls(**row)
+
+
+@lru_cache(maxsize=100)  # whoever files a paper plans it twice, and meets its record each time
+def _record_from(text: str, folder: Path) -> Record:
+    return Record.from_row(json.loads(text), folder)
 
 
 def apart(stored: StoredPaper) -> StoredPaper:

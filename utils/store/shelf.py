@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import get_args
 
@@ -93,6 +93,24 @@ class Shelf:
         return self._taken_in(ids)
 
     @healing
+    def text_of(self, ids: Ids, wants: Version = "") -> StoredPaper | None:
+        """The full text that `find` finds; where there is none, no record is read to see it."""
+        entries = self._catalogue.by_names(ids.names()) if ids and self._ready() else []
+        if entries and all(e.kind != "full_text" and self._untouched(e) for e in entries):
+            return None
+        found = self.find(ids, wants)
+        return found if found and found.kind == "full_text" else None
+
+    @healing
+    def absent(self, many: Iterable[Ids]) -> set[Ids]:
+        """Those of which `find` would find nothing: one look at the catalogue for all of them."""
+        wanted = set(many)
+        names = {name for ids in wanted for name in ids.names()}
+        known = self._catalogue.known(names) if self._ready() else set()
+        unknown = {ids for ids in wanted if known.isdisjoint(ids.names())}
+        return {ids for ids in unknown if not any(self._stock.strangers(ids))}
+
+    @healing
     def find_by_file(self, name: str) -> StoredPaper | None:
         """The paper whose file has this name, with or without ``.txt``."""
         file = name if name.lower().endswith(".txt") else f"{name}.txt"
@@ -118,13 +136,16 @@ class Shelf:
 
     def _alive(self, entry: Entry) -> Record | None:
         """The record of an entry, if its file is as it was; else what has become of it."""
+        if self._untouched(entry):
+            return Record.from_json(entry.record, self.folder)
+        return self._stock.reread(entry)
+
+    def _untouched(self, entry: Entry) -> bool:
         try:
             status = (self.folder / entry.file).stat()
         except OSError:
-            return self._stock.reread(entry)
-        if (status.st_size, status.st_mtime_ns) != (entry.size, entry.mtime_ns):
-            return self._stock.reread(entry)
-        return Record.from_json(entry.record, self.folder)
+            return False
+        return (status.st_size, status.st_mtime_ns) == (entry.size, entry.mtime_ns)
 
     def _taken_in(self, ids: Ids) -> StoredPaper | None:
         """A file under one of the paper's names that the catalogue does not know."""

@@ -10,6 +10,7 @@ import contextlib
 import logging
 import os
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -150,19 +151,21 @@ class Stocktaking:
 
     def uncatalogued(self, ids: Ids) -> Record | None:
         """A paper's file that the catalogue does not know; a full text before an abstract."""
+        found = [record for path in self.strangers(ids) if (record := self.from_file(path, ids))]
+        return max(found, key=lambda record: record.rank, default=None)
+
+    def strangers(self, ids: Ids) -> Iterator[Path]:
+        """The files under a paper's names that the catalogue does not know."""
         names = file_names.candidates(ids)
         if ids.doi and (spelled := self._with_capitals(f"{file_names.traditional(ids.doi)}.txt")):
             names.insert(1, spelled)
-        found: list[Record] = []
         for name in names:
             path = self.folder / name
             if not file_names.plain(name) or not path.is_file():
                 continue
             if self.catalogue.exists() and self.catalogue.by_file(name) is not None:
                 continue  # another paper's
-            if record := self.from_file(path, ids):
-                found.append(record)
-        return max(found, key=lambda record: record.rank, default=None)
+            yield path
 
     def _with_capitals(self, name: str) -> str:
         """The older program kept a DOI's capitals; ours are lower case."""
