@@ -8,9 +8,10 @@ value, or one a desktop host forgot to fill in (``${user_config.email}``), count
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypedDict
 
 from platformdirs import user_cache_path
 from pydantic import (
@@ -58,6 +59,8 @@ def _url(default: str, meaning: str) -> Any:
 
 
 Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
+Secret = str | SecretStr | None
+Folder = str | Path
 
 
 class Settings(BaseSettings):
@@ -349,6 +352,60 @@ class Settings(BaseSettings):
         """Who we are, with a way to reach the person who runs us."""
         contact = f" (mailto:{self.pubmed_email})" if self.pubmed_email else ""
         return f"Papershelf/{version()}{contact}"
+
+
+class Overrides(TypedDict, total=False):
+    """Single settings by name, as Python gives them; text becomes a path or a secret.
+
+    Addresses of sites (``arxiv_base_url``) belong into the environment, or into a `Settings`.
+    """
+
+    pubmed_email: str
+    ncbi_api_key: Secret
+    ncbi_tool_identifier: str
+    ncbi_request_delay_ms: int | None
+    ncbi_max_retries: int
+    jina_api_key: Secret
+    semantic_scholar_api_key: Secret
+    openalex_api_key: Secret
+    papers_dir: Folder
+    papers_sources: Sequence[str]
+    papers_retry_abstract_days: float
+    papers_offline: bool
+    papers_shared: bool
+    papers_allow_private_network: bool
+    papers_pace_dir: Folder
+    papers_proxy: Secret
+    https_proxy: Secret
+    http_proxy: Secret
+    all_proxy: Secret
+    no_proxy: str
+    papers_ca_bundle: Folder | None
+    ssl_cert_file: str
+    ssl_cert_dir: str
+    requests_ca_bundle: str
+    curl_ca_bundle: str
+    database_url: Secret
+    embeddings_provider: Literal["local", "hf", "openai", "none"]
+    embeddings_model: str
+    openai_api_key: Secret
+    openai_base_url: str
+    vector_store: Literal["embedded", "weaviate"]
+    weaviate_url: str
+    weaviate_api_key: Secret
+    weaviate_class: str
+    mcp_toolsets: Sequence[str]
+    mcp_tool_names: Literal["plain", "dotted"]
+    mcp_transport_type: Literal["stdio", "http"]
+    mcp_http_host: str
+    mcp_http_port: int
+    mcp_auth_secret_key: Secret
+    mcp_auth_jwks_uri: str
+    mcp_auth_issuer: str
+    mcp_auth_audience: str
+    mcp_allowed_origins: Sequence[str]
+    mcp_log_level: Literal["debug", "info", "warning", "error"]
+    logs_dir: Folder | None
 
 
 def system_proxies() -> dict[str, str]:

@@ -6,7 +6,7 @@ Lookups are tried from top to bottom until the paper is known; the full-text lad
 
 from importlib import import_module
 
-from .source import Lookup, Query, Route, Source
+from .source import Lookup, Query, QueryOptions, Route, Source
 
 SOURCES: tuple[Source, ...] = tuple(
     import_module(f".{name}", __package__).SOURCE
@@ -27,4 +27,4 @@ SOURCES: tuple[Source, ...] = tuple(
     )
 )
 
-__all__ = ["SOURCES", "Lookup", "Query", "Route", "Source"]
+__all__ = ["SOURCES", "Lookup", "Query", "QueryOptions", "Route", "Source"]

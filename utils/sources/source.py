@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import wraps
+from typing import TypedDict
 
 from ..errors import Miss
 from ..identifiers import IdName, Ids
@@ -45,6 +46,20 @@ class Query:
     publication_types: tuple[str, ...] = ()
     author: str = ""
     categories: tuple[str, ...] = ()
+
+
+class QueryOptions(TypedDict, total=False):
+    """The fields of a `Query` beside its text, for doors that take them by name."""
+
+    max_results: int
+    start: int
+    sort_by: str
+    min_date: str
+    max_date: str
+    date_type: str
+    publication_types: tuple[str, ...]
+    author: str
+    categories: tuple[str, ...]
 
 
 def nothing_kept(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
