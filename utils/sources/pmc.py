@@ -172,7 +172,8 @@ SOURCE = Source(
     # An open bucket without a published limit; sixteen a second is what NLM's own tools do.
     rates=(RATE, Rate("pmc_cloud", ("pmc_cloud",), every=1 / 16, in_flight=16)),
     routes=(
-        Route("pmc_cloud", ("pmcid",), one_by_one(from_cloud)),
-        Route("efetch", ("pmcid",), from_efetch, batch=_AT_ONCE),
+        # It has open access and author manuscripts (facts of August 2026).
+        Route("pmc_cloud", ("pmcid",), one_by_one(from_cloud), shares=(0.95, 0.5)),
+        Route("efetch", ("pmcid",), from_efetch, batch=_AT_ONCE, shares=(0.6, 0.4)),
     ),
 )

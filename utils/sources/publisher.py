@@ -114,5 +114,5 @@ SOURCE = Source(
     about="The publisher's page behind the DOI, and the PDF it names",
     label="DOI",
     rates=(Rate("doi", ("doi",), every=0.2, in_flight=4),),
-    routes=(Route("publisher", ("doi",), one_by_one(full_text)),),
+    routes=(Route("publisher", ("doi",), one_by_one(full_text), shares=(0.75, 0.1)),),
 )

@@ -93,7 +93,8 @@ class Route:
     settings field of a key without which it is not offered. ``fetch`` takes up to ``batch`` papers
     and yields what the site sent for each, best first, or a `Miss` for a candidate that could not
     be had: the ladder judges each and stops asking when all are found. A `Miss` that is raised
-    is about all papers of the batch.
+    is about all papers of the batch. ``shares`` are for plans: of the papers that reach this
+    route, the part that ends there, where it goes well and where it goes badly.
     """
 
     via: str
@@ -101,6 +102,7 @@ class Route:
     fetch: Callable[[Sequence[Paper], Web], Iterator[tuple[Paper, Fetched | Miss]]]
     key: str = ""
     batch: int = 1
+    shares: tuple[float, float] = (0.0, 0.0)
 
     @property
     def version(self) -> Version:

@@ -296,7 +296,7 @@ SOURCE = Source(
     search=search,
     lookup=Lookup(("pmid", "pmcid", "doi"), _IDS_PER_SEARCH, look_up),
     routes=(
-        Route("europepmc", ("pmcid",), one_by_one(full_text)),
+        Route("europepmc", ("pmcid",), one_by_one(full_text), shares=(0.9, 0.3)),
         Route("europepmc_preprint", ("doi",), one_by_one(preprint_text)),
     ),
 )
