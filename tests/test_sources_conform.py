@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 import utils.sources
-from utils.settings import FULL_TEXT_SOURCES, Settings
+from utils.settings import Settings
+from utils.sites import WITH_TEXT
 from utils.sources import SOURCES
 from utils.web import Web
 
@@ -31,7 +32,7 @@ def test_every_file_in_the_room_is_in_the_list():
 
 def test_the_default_ladder_is_the_order_of_the_list():
     with_text = [source.name for source in SOURCES if source.routes]
-    assert with_text == list(FULL_TEXT_SOURCES)
+    assert with_text == list(WITH_TEXT)
 
 
 def test_routes_have_names_of_their_own():

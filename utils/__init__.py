@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from .paper import Paper, StoredPaper
     from .settings import Settings
 
-__all__ = ["Ids", "Library", "Paper", "PaperError", "Settings", "StoredPaper"]
+    __version__: str
+
+__all__ = ["Ids", "Library", "Paper", "PaperError", "Settings", "StoredPaper", "__version__"]
 _HOMES = {
     "Ids": "identifiers",
     "Library": "library",
@@ -25,9 +27,15 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    """Import a public name when it is asked for: the command has signals to answer before that."""
-    if name not in _HOMES:
-        msg = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(msg)
-    return getattr(import_module(f".{_HOMES[name]}", __name__), name)
+if not TYPE_CHECKING:  # a checker that saw it would believe that every name is here
+
+    def __getattr__(name: str) -> Any:
+        """Import a name when it is asked for: the command has signals to answer before that."""
+        if name == "__version__":
+            from .settings import version
+
+            return version()
+        if name not in _HOMES:
+            msg = f"module {__name__!r} has no attribute {name!r}"
+            raise AttributeError(msg)
+        return getattr(import_module(f".{_HOMES[name]}", __name__), name)

@@ -18,7 +18,8 @@ from urllib.parse import urlsplit
 from .errors import NotConfigured, PaperError
 from .network_check import Asked, Check, summed_up, ways_out
 from .settings import Settings, version
-from .sources import Query, Source
+from .sites import KEYS
+from .sources import Source
 from .store import Shelf
 from .web import Web
 
@@ -103,15 +104,11 @@ def _contact(settings: Settings) -> Iterator[Check]:
     else:
         advice = "Set PUBMED_EMAIL to your own address; NCBI and Unpaywall require one."
         yield Check("e-mail", "problem", "PUBMED_EMAIL is not set", advice)
-    for name, use in (
-        ("ncbi_api_key", "NCBI: 10 requests a second instead of 3"),
-        ("jina_api_key", "Jina Reader: 500 requests a minute instead of 20, and search"),
-        ("semantic_scholar_api_key", "Semantic Scholar: your own turn, not a crowded pool's"),
-        ("openalex_api_key", "OpenAlex: search (its single records need no key)"),
-    ):
-        state: Literal["ok", "warning"] = "ok" if settings.key(name) else "warning"
-        detail = "set" if settings.key(name) else "not set (optional)"
-        yield Check(name.upper(), state, detail, "" if settings.key(name) else use)
+    for key in KEYS:
+        if settings.key(key.setting):
+            yield Check(key.setting.upper(), "ok", "set")
+        else:
+            yield Check(key.setting.upper(), "warning", "not set (optional)", key.gives)
 
 
 def _folders(settings: Settings) -> Iterator[Check]:
@@ -176,19 +173,9 @@ def _asked(source: Source, web: Web) -> Check:
     """One small request that costs nothing; where there may be a key, one that tells a bad key."""
     base = _base(source, web)
     host = urlsplit(base).netloc
-    if source.name == "pubmed" and source.search:
-        total = source.search(Query("pubmed", max_results=1), web).total
-        return Check(source.name, "ok", f"{host} answered a search ({total:,} hits)")
-    if source.name == "semantic_scholar":
-        from .sources.semantic_scholar import hits_now
-
-        total = hits_now(web)
-        return Check(source.name, "ok", f"{host} answered a search ({total:,} hits)")
-    if source.name == "openalex":
-        from .sources.openalex.service import single
-
-        single("doi:10.7717/peerj.4375", "id", web)  # a search would be paid for
-        return Check(source.name, "ok", f"{host} answered")
+    if source.greet:
+        said = source.greet(web)
+        return Check(source.name, "ok", f"{host} answered{said and f' {said}'}")
     # Any answer will do, also "not found": it is there and talks to us.
     answer = web.get(f"{base}/", allow=range(400, 600))
     if answer.status >= 500 or answer.status == 429:

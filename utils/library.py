@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from . import sharing
 from .errors import BadRequest, StoreFailed
-from .settings import Settings, load_settings
+from .settings import Overrides, Settings, load_settings
 
 # The verbs and everything below them are imported when first used: an MCP host waits for the list
 # of tools, not for XML parsers.
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from .article_text import ArticleText
     from .audit import Audit
     from .citation_matching import Match
-    from .citations import Format
     from .compounds import PubChem
     from .corpus import Corpus
     from .datasets import Datasets
@@ -44,7 +43,7 @@ if TYPE_CHECKING:
     from .relationships import Relations, Relationship
     from .reports import Lock
     from .shelf_reading import Reading
-    from .sources import Query
+    from .sources import Query, QueryOptions
     from .sources.semantic_scholar import ScholarPage, ScholarPaper
     from .store import RebuildReport, Shelf
     from .text_renewal import Renewal
@@ -63,7 +62,7 @@ class Library:
     settings : Settings, optional
         Read from the environment and ``.env`` when not given.
     **overrides
-        Single settings by field name, such as ``papers_dir="corpus"``.
+        Single settings by field name, such as ``papers_dir="corpus"``: see `.settings.Overrides`.
 
     Examples
     --------
@@ -72,7 +71,7 @@ class Library:
     >>> print(library.download("31452104").file_path)                    # doctest: +SKIP
     """
 
-    def __init__(self, settings: Settings | None = None, **overrides: Any) -> None:
+    def __init__(self, settings: Settings | None = None, **overrides: Unpack[Overrides]) -> None:
         if settings is not None and not isinstance(settings, Settings):
             msg = f"{settings!r} is no Settings object."
             raise BadRequest(msg, 'Give single settings by name: Library(papers_dir="corpus").')
@@ -136,8 +135,8 @@ class Library:
 
         return Ladder(self.web, self.shelf, SOURCES, self.settings.papers_sources)
 
-    def search(self, query: str, **options: Any) -> SearchResult:
-        """Search PubMed; options are the fields of `.sources.Query`.
+    def search(self, query: str, **options: Unpack[QueryOptions]) -> SearchResult:
+        """Search PubMed; options are the fields of `.sources.Query`, such as ``max_results``.
 
         See `.pubmed_search.search`.
         """
@@ -146,7 +145,9 @@ class Library:
 
         return search(Query(query, **options), self.web, SOURCES)
 
-    def search_ligand_receptor(self, ligand: str, receptor: str, **options: Any) -> SearchResult:
+    def search_ligand_receptor(
+        self, ligand: str, receptor: str, **options: Unpack[QueryOptions]
+    ) -> SearchResult:
         """Search PubMed for the interaction of a ligand and its receptor."""
         from .pubmed_search import ligand_receptor_question
 
@@ -194,15 +195,24 @@ class Library:
         *,
         query: str | Query = "",
         job_id: str = "",
-        **options: Any,
+        title: str = "",
+        max_papers: int = 0,
+        retry: str = "",
+        prefer_pmc: bool = True,
     ) -> Harvest:
         """Every text of a query, a list or an earlier job; going through it does the work.
 
-        Options (``title``, ``max_papers``, ``retry``, ``prefer_pmc``): see `.harvest.jobs.harvest`.
+        See `.harvest.jobs.harvest`.
         """
         from .harvest.jobs import harvest
 
-        return harvest(papers, query, job_id, self._ladder, **options)
+        return harvest(
+            *(papers, query, job_id, self._ladder),
+            title=title,
+            max_papers=max_papers,
+            retry=retry,
+            prefer_pmc=prefer_pmc,
+        )
 
     def harvest_lock(self, lock: Lock) -> Harvest:
         """The harvest that brings the papers of a lock; compare them with `differences`."""
@@ -237,7 +247,9 @@ class Library:
 
         return every_job(self._ladder)
 
-    def search_articles(self, query: str, *, summaries: int = 0, **options: Any) -> Found:
+    def search_articles(
+        self, query: str, *, summaries: int = 0, **options: Unpack[QueryOptions]
+    ) -> Found:
         """PMIDs by the hundred, and the first papers in brief; see `.article_search`."""
         from .article_search import search_articles
         from .sources import Query
@@ -259,11 +271,32 @@ class Library:
         wanted = [paper if isinstance(paper, Ids) else Ids.parse(str(paper)) for paper in papers]
         return records(wanted, self.shelf, self.web, SOURCES)
 
-    def citations(self, papers: Iterable[Paper], styles: Iterable[Format]) -> list[dict[str, Any]]:
+    def citations(self, papers: Iterable[Paper], styles: Iterable[str]) -> list[dict[str, Any]]:
         """Each paper's reference in each of *styles*; see `.citations.citations`."""
         from .citations import citations
 
         return citations(list(papers), list(styles))
+
+    def cite(
+        self, papers: Iterable[str | int | Ids], style: str = "apa"
+    ) -> list[tuple[Ids, str | PaperError]]:
+        """Each paper's reference in one style, or why there is none, in the order of *papers*.
+
+        See `.citations.STYLES` for the styles. A BibTeX entry or RIS record is a text of several
+        lines, a CSL-JSON item one of JSON.
+
+        Raises
+        ------
+        BadRequest
+            There is no such style; nothing was asked.
+        """
+        from .citations import cite
+        from .errors import PaperError
+
+        cite([], style)  # refused before anything is asked for
+        found = self.records(papers)
+        made = iter(cite([one for _, one in found if not isinstance(one, PaperError)], style))
+        return [(ids, one if isinstance(one, PaperError) else next(made)) for ids, one in found]
 
     def details(self, pmids: Iterable[str | int], level: Level = "abstract_plus") -> Details:
         """PubMed's records of many papers; see `.article_details.details`."""
@@ -278,21 +311,63 @@ class Library:
 
         return related(pmid_of(pmid), kind, most, self.web)
 
-    def search_papers(self, query: str, **options: Any) -> Gathered:
+    def search_papers(
+        self,
+        query: str,
+        *,
+        among: Sequence[str] = (),
+        max_results: int = 20,
+        start_year: int = 0,
+        end_year: int = 0,
+        author: str = "",
+        sort_by: str = "relevance",
+        longest_s: float = 15.0,
+    ) -> Gathered:
         """PubMed, Europe PMC, arXiv and Semantic Scholar side by side, each paper once.
 
-        Options as in `.literature.search.search_papers`.
+        See `.literature.search.search_papers`.
         """
         from .literature.search import search_papers
         from .sources import SOURCES
 
-        return search_papers(query, self.web, SOURCES, **options)
+        return search_papers(
+            *(query, self.web, SOURCES),
+            among=among,
+            max_results=max_results,
+            start_year=start_year,
+            end_year=end_year,
+            author=author,
+            sort_by=sort_by,
+            longest_s=longest_s,
+        )
 
-    def search_arxiv(self, query: str, **options: Any) -> SearchResult:
-        """Search arXiv; options as in `.preprint_search.search_arxiv`."""
+    def search_arxiv(  # noqa: PLR0913  # its filters
+        self,
+        query: str,
+        *,
+        author: str = "",
+        category: str = "",
+        start_year: int = 0,
+        end_year: int = 0,
+        sort_by: str = "relevance",
+        sort_order: str = "descending",
+        max_results: int = 10,
+        start: int = 0,
+    ) -> SearchResult:
+        """Search arXiv; see `.preprint_search.search_arxiv`."""
         from .preprint_search import search_arxiv
 
-        return search_arxiv(query, self.web, **options)
+        return search_arxiv(
+            *(query, self.web),
+            author=author,
+            category=category,
+            start_year=start_year,
+            end_year=end_year,
+            sort_by=sort_by,
+            sort_order=sort_order,
+            max_results=max_results,
+            start=start,
+        )
 
     def arxiv_paper(self, arxiv_id: str) -> Paper:
         """One preprint, in the version named; see `.preprint_search.arxiv_paper`."""
@@ -300,11 +375,33 @@ class Library:
 
         return arxiv_paper(arxiv_id, self.web)
 
-    def search_semantic_scholar(self, query: str, **options: Any) -> ScholarPage:
-        """Search Semantic Scholar; options as in `.scholar_search.search_semantic_scholar`."""
+    def search_semantic_scholar(  # noqa: PLR0913  # its filters
+        self,
+        query: str,
+        *,
+        start_year: int = 0,
+        end_year: int = 0,
+        fields_of_study: Sequence[str] = (),
+        bulk: bool = False,
+        sort_by: str = "",
+        token: str = "",
+        max_results: int = 10,
+        start: int = 0,
+    ) -> ScholarPage:
+        """Search Semantic Scholar; see `.scholar_search.search_semantic_scholar`."""
         from .scholar_search import search_semantic_scholar
 
-        return search_semantic_scholar(query, self.web, **options)
+        return search_semantic_scholar(
+            *(query, self.web),
+            start_year=start_year,
+            end_year=end_year,
+            fields_of_study=fields_of_study,
+            bulk=bulk,
+            sort_by=sort_by,
+            token=token,
+            max_results=max_results,
+            start=start,
+        )
 
     def scholar_paper(self, paper: str) -> ScholarPaper:
         """One paper as Semantic Scholar knows it, by any identifier."""
@@ -312,17 +409,19 @@ class Library:
 
         return scholar_paper(paper, self.web)
 
-    def citing_papers(self, paper: str, **options: Any) -> ScholarPage:
-        """Who cites a paper; options as in `.scholar_search.citing_papers`."""
+    def citing_papers(self, paper: str, *, max_results: int = 10, start: int = 0) -> ScholarPage:
+        """Who cites a paper; see `.scholar_search.citing_papers`."""
         from .scholar_search import citing_papers
 
-        return citing_papers(paper, self.web, **options)
+        return citing_papers(paper, self.web, max_results=max_results, start=start)
 
-    def article_text(self, paper: str, **options: Any) -> ArticleText:
+    def article_text(
+        self, paper: str, *, section: str = "", start: int = 0, max_chars: int = 8000
+    ) -> ArticleText:
         """A stretch of an open article, without downloading; see `.article_text.article_text`."""
         from .article_text import article_text
 
-        return article_text(paper, self.web, **options)
+        return article_text(paper, self.web, section=section, start=start, max_chars=max_chars)
 
     def convert_ids(self, ids: Iterable[str | int]) -> list[Converted]:
         """The other names of many papers; see `.identifier_crosswalk.convert`."""
@@ -349,11 +448,25 @@ class Library:
 
         return look_up_mesh(text, most, self.web)
 
-    def read(self, paper: str, **options: Any) -> Reading:
-        """A stretch of a paper on the shelf; options as in `.shelf_reading.read`."""
+    def read(
+        self,
+        paper: str,
+        *,
+        section: str = "",
+        start: int = 0,
+        max_chars: int = 8000,
+        references: bool = True,
+    ) -> Reading:
+        """A stretch of a paper on the shelf; see `.shelf_reading.read`."""
         from .shelf_reading import read
 
-        return read(paper, self.shelf, **options)
+        return read(
+            *(paper, self.shelf),
+            section=section,
+            start=start,
+            max_chars=max_chars,
+            references=references,
+        )
 
     def sections(self, paper: str) -> list[Section]:
         """What a paper on the shelf consists of, by role; see `.shelf_reading.sections`."""
@@ -367,9 +480,27 @@ class Library:
 
         return find(paper, self.shelf)
 
-    def list_papers(self, **filters: Any) -> tuple[int, list[StoredPaper]]:
-        """How many papers fit, and a page of them; filters as in `.store.Shelf.list`."""
-        return self.shelf.list(**filters)
+    def list_papers(
+        self,
+        *,
+        text: str = "",
+        kind: str = "",
+        year_from: str = "",
+        year_to: str = "",
+        journal: str = "",
+        start: int = 0,
+        max_results: int = 20,
+    ) -> tuple[int, list[StoredPaper]]:
+        """How many papers fit, and a page of them; see `.store.Shelf.list`."""
+        return self.shelf.list(
+            text=text,
+            kind=kind,
+            year_from=year_from,
+            year_to=year_to,
+            journal=journal,
+            start=start,
+            max_results=max_results,
+        )
 
     def take_in(self, *, accept: str = "") -> Iterator[HandedIn]:
         """File what somebody dropped into ``inbox/``; see `.inbox.take_in`."""

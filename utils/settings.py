@@ -8,9 +8,10 @@ value, or one a desktop host forgot to fill in (``${user_config.email}``), count
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
 
 from platformdirs import user_cache_path
 from pydantic import (
@@ -19,6 +20,7 @@ from pydantic import (
     Field,
     SecretStr,
     ValidationError,
+    create_model,
     field_validator,
 )
 from pydantic_settings import (
@@ -30,13 +32,11 @@ from pydantic_settings import (
 )
 
 from .errors import BadRequest, NotConfigured
+from .sites import KEYS, SITES, WITH_TEXT, Key
 
 _ROOT = Path(__file__).resolve().parent.parent
 _IN_CHECKOUT = (_ROOT / "server.py").exists()
 TOOLSETS = ("core", "pubmed", "literature", "rag", "entrez")
-FULL_TEXT_SOURCES = (
-    "pmc", "europepmc", "arxiv", "unpaywall", "openalex", "publisher", "jina",
-)  # fmt: skip
 _LOWER_CASE = {
     *("mcp_log_level", "mcp_transport_type", "mcp_tool_names"),
     *("embeddings_provider", "vector_store"),
@@ -58,10 +58,12 @@ def _url(default: str, meaning: str) -> Any:
 
 
 Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
+Secret = str | SecretStr | None
+Folder = str | Path
 
 
-class Settings(BaseSettings):
-    """Every knob of Papershelf. Field names in capitals are the environment variables."""
+class _Knobs(BaseSettings):
+    """What is no site's own: `Settings` has the sites' addresses and keys, too."""
 
     model_config = SettingsConfigDict(
         env_file=_ROOT / ".env" if _IN_CHECKOUT else ".env",
@@ -76,11 +78,6 @@ class Settings(BaseSettings):
         validation_alias=AliasChoices("PUBMED_EMAIL", "NCBI_ADMIN_EMAIL"),
         description="your address; NCBI and Unpaywall require it",
     )
-    ncbi_api_key: SecretStr | None = Field(
-        None,
-        validation_alias=AliasChoices("NCBI_API_KEY", "PUBMED_API_KEY"),
-        description="10 requests a second at NCBI instead of 3",
-    )
     ncbi_tool_identifier: str = Field(
         "papershelf", pattern=r"^\S+$", description="`tool=` on every E-utilities call"
     )
@@ -88,21 +85,12 @@ class Settings(BaseSettings):
         None, ge=0, description="400 (110 with a key); may slow down, never speed past the limit"
     )
     ncbi_max_retries: int = Field(5, ge=1, le=5, description="tries per request, at most 5")
-    jina_api_key: SecretStr | None = Field(
-        None, description="500 requests a minute at Jina Reader, and search"
-    )
-    semantic_scholar_api_key: SecretStr | None = Field(
-        None, description="one request a second of your own, instead of a pool everybody shares"
-    )
-    openalex_api_key: SecretStr | None = Field(
-        None, description="search in OpenAlex (its single records are free)"
-    )
 
     papers_dir: Path = Field(
         _ROOT / "papers" if _IN_CHECKOUT else Path.home() / "papers", description="the shelf"
     )
     papers_sources: Names = Field(
-        FULL_TEXT_SOURCES, description="order of the ladder; leave one out to switch it off"
+        WITH_TEXT, description="order of the ladder; leave one out to switch it off"
     )
     papers_retry_abstract_days: float = Field(
         30,
@@ -144,31 +132,6 @@ class Settings(BaseSettings):
     ssl_cert_dir: str = Field("", description="the same: folders")
     requests_ca_bundle: str = Field("", description="the same, as Python's requests spells it")
     curl_ca_bundle: str = Field("", description="the same, as curl spells it")
-
-    eutils_base_url: str = _url("https://eutils.ncbi.nlm.nih.gov/entrez/eutils", "NCBI E-utilities")
-    idconv_base_url: str = _url(
-        "https://pmc.ncbi.nlm.nih.gov/tools/idconv/api/v1/articles", "PMC ID Converter"
-    )
-    pmc_cloud_base_url: str = _url("https://pmc-oa-opendata.s3.amazonaws.com", "PMC Cloud Service")
-    europepmc_base_url: str = _url("https://www.ebi.ac.uk/europepmc/webservices/rest", "Europe PMC")
-    doi_base_url: str = _url("https://doi.org", "DOI resolver")
-    crossref_base_url: str = _url("https://api.crossref.org/v1", "Crossref")
-    unpaywall_base_url: str = _url("https://api.unpaywall.org/v2", "Unpaywall")
-    arxiv_base_url: str = _url("https://export.arxiv.org", "arXiv API and its files")
-    arxiv_oai_base_url: str = _url("https://oaipmh.arxiv.org/oai", "arXiv licenses (OAI-PMH)")
-    semantic_scholar_base_url: str = _url(
-        "https://api.semanticscholar.org/graph/v1", "Semantic Scholar"
-    )
-    pubchem_base_url: str = _url("https://pubchem.ncbi.nlm.nih.gov/rest/pug", "PubChem PUG REST")
-    pubchem_autocomplete_base_url: str = _url(
-        "https://pubchem.ncbi.nlm.nih.gov/rest/autocomplete", "PubChem's list of names"
-    )
-    bioc_base_url: str = _url(
-        "https://www.ncbi.nlm.nih.gov/research/bionlp/RESTful/pmcoa.cgi", "PMC as BioC"
-    )
-    openalex_base_url: str = _url("https://api.openalex.org", "OpenAlex")
-    jina_reader_base_url: str = _url("https://r.jina.ai", "Jina Reader")
-    jina_search_base_url: str = _url("https://s.jina.ai", "Jina search")
 
     database_url: SecretStr | None = Field(
         None, description="PostgreSQL for a corpus that is shared; else SQLite on the shelf"
@@ -268,9 +231,9 @@ class Settings(BaseSettings):
     @field_validator("papers_sources")
     @classmethod
     def _known_sources(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        unknown = set(value) - set(FULL_TEXT_SOURCES)
+        unknown = set(value) - set(WITH_TEXT)
         if unknown:
-            msg = f"unknown: {', '.join(sorted(unknown))}; known: {', '.join(FULL_TEXT_SOURCES)}"
+            msg = f"unknown: {', '.join(sorted(unknown))}; known: {', '.join(WITH_TEXT)}"
             raise ValueError(msg)
         return value
 
@@ -337,6 +300,10 @@ class Settings(BaseSettings):
         secret = getattr(self, name)
         return secret.get_secret_value() if secret else ""
 
+    def address(self, service: str) -> str:
+        """Where a service of a site is asked: ``<service>_base_url``."""
+        return str(getattr(self, f"{service}_base_url"))
+
     @property
     def pace_folder(self) -> Path:
         """Where the pace is kept: sites count an address, whoever of several people asks."""
@@ -349,6 +316,102 @@ class Settings(BaseSettings):
         """Who we are, with a way to reach the person who runs us."""
         contact = f" (mailto:{self.pubmed_email})" if self.pubmed_email else ""
         return f"Papershelf/{version()}{contact}"
+
+
+def _aliases(key: Key) -> dict[str, Any]:
+    """Where there is no other name, a variable may be spelled in small letters, too."""
+    names = map(str.upper, (key.setting, *key.aliases))
+    return {"validation_alias": AliasChoices(*names)} if key.aliases else {}
+
+
+def _of_sites() -> dict[str, Any]:
+    """The fields that sites bring: their keys and their addresses."""
+    keys = {
+        key.setting: (
+            SecretStr | None,
+            Field(
+                None,
+                description=key.gives,
+                **_aliases(key),
+            ),
+        )
+        for key in KEYS
+    }
+    addresses = {
+        f"{address.service}_base_url": (str, _url(address.url, address.about))
+        for site in SITES
+        for address in site.addresses
+    }
+    return keys | addresses
+
+
+if TYPE_CHECKING:
+
+    class Settings(_Knobs):
+        """Every knob of Papershelf. Field names in capitals are the environment variables."""
+
+else:
+    Settings = create_model(
+        "Settings",
+        __base__=_Knobs,
+        __module__=__name__,
+        __doc__="Every knob of Papershelf. Field names in capitals are the environment variables.",
+        **_of_sites(),
+    )
+
+
+class Overrides(TypedDict, total=False):
+    """Single settings by name, as Python gives them; text becomes a path or a secret.
+
+    Addresses of sites (``arxiv_base_url``) are taken, too, but belong into the environment.
+    """
+
+    pubmed_email: str
+    ncbi_api_key: Secret
+    ncbi_tool_identifier: str
+    ncbi_request_delay_ms: int | None
+    ncbi_max_retries: int
+    jina_api_key: Secret
+    semantic_scholar_api_key: Secret
+    openalex_api_key: Secret
+    papers_dir: Folder
+    papers_sources: Sequence[str]
+    papers_retry_abstract_days: float
+    papers_offline: bool
+    papers_shared: bool
+    papers_allow_private_network: bool
+    papers_pace_dir: Folder
+    papers_proxy: Secret
+    https_proxy: Secret
+    http_proxy: Secret
+    all_proxy: Secret
+    no_proxy: str
+    papers_ca_bundle: Folder | None
+    ssl_cert_file: str
+    ssl_cert_dir: str
+    requests_ca_bundle: str
+    curl_ca_bundle: str
+    database_url: Secret
+    embeddings_provider: Literal["local", "hf", "openai", "none"]
+    embeddings_model: str
+    openai_api_key: Secret
+    openai_base_url: str
+    vector_store: Literal["embedded", "weaviate"]
+    weaviate_url: str
+    weaviate_api_key: Secret
+    weaviate_class: str
+    mcp_toolsets: Sequence[str]
+    mcp_tool_names: Literal["plain", "dotted"]
+    mcp_transport_type: Literal["stdio", "http"]
+    mcp_http_host: str
+    mcp_http_port: int
+    mcp_auth_secret_key: Secret
+    mcp_auth_jwks_uri: str
+    mcp_auth_issuer: str
+    mcp_auth_audience: str
+    mcp_allowed_origins: Sequence[str]
+    mcp_log_level: Literal["debug", "info", "warning", "error"]
+    logs_dir: Folder | None
 
 
 def system_proxies() -> dict[str, str]:

@@ -13,6 +13,7 @@ from tests.world.europepmc import _unwrapped
 from utils.errors import BadRequest, NotOffered, Unreachable
 from utils.identifiers import Ids
 from utils.paper import Notice, Paper
+from utils.settings import load_settings
 from utils.sources.europepmc import full_text, look_up, preprint_text, search
 from utils.sources.europepmc.links import linked
 from utils.sources.europepmc.records import paper_of, rows_of
@@ -308,9 +309,8 @@ class _Web:
 
     def __init__(self, reply):
         self.reply = reply
-        self.settings = self
+        self.settings = load_settings()
         self.memory = self
-        self.europepmc_base_url = self.pubmed_email = ""
         self.kept = {}
 
     def get(self, url, params, *, check, kept=False):

@@ -13,6 +13,7 @@ from tests.examples import often
 from tests.sources.test_semantic_scholar import WHOLE
 from utils.errors import Unreachable
 from utils.identifiers import Ids
+from utils.settings import load_settings
 from utils.sources import Query
 from utils.sources.semantic_scholar import (
     hits_now,
@@ -81,7 +82,7 @@ def saying(body):
         return told
 
     forgetful = SimpleNamespace(recall=lambda *_: None, keep=lambda *_: None)
-    known = SimpleNamespace(semantic_scholar_base_url="http://s2.test", key=lambda _: "")
+    known = load_settings(semantic_scholar_base_url="http://s2.test")
     return SimpleNamespace(settings=known, memory=forgetful, get=answer, post=answer)
 
 

@@ -10,23 +10,34 @@ is taken literally (``doi``, ``url``, ``file``), capitals that must stay in brac
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Literal, get_args
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any
 
 from ..errors import BadRequest
 from ..paper import Paper
 from ..plain_text import one_line
 from .items import citation_key, csl_item
 from .latex import latex, literal, with_capitals
+from .styles import STYLES as PRINTED
 from .styles import styled
 
 __all__ = [
-    "Format", "citation_key", "citations", "csl_item", "each_bibtex", "each_ris", "to_bibtex",
-    "to_ris",
+    "FORMATS", "PRINTED", "STYLES", "citation_key", "citations", "cite", "csl_item", "each_bibtex",
+    "each_ris", "to_bibtex", "to_ris",
 ]  # fmt: skip
 
-Format = Literal["ris", "bibtex", "apa_string", "mla_string", "vancouver", "csl_json"]
+_BY_NAME = {style.name: style for style in PRINTED.values()}
+FORMATS = ("ris", "bibtex", *_BY_NAME, "csl_json")
+"""What tools call them."""
+STYLES = {
+    **{typed: style.name for typed, style in PRINTED.items()},
+    "ris": "ris",
+    "bibtex": "bibtex",
+    "csl-json": "csl_json",
+}
+"""What people type, and which of `FORMATS` they mean."""
 Item = dict[str, Any]
 _RIS_TYPES = {
     "article-journal": "JOUR", "article": "UNPB", "article-newspaper": "NEWS", "book": "BOOK",
@@ -41,14 +52,15 @@ _ONE_RANGE = re.compile(r"[^\s,;-]+-[^\s,;-]+")
 _AND = re.compile(r"\band\b", re.I)
 
 
-def citations(papers: Sequence[Paper], formats: Sequence[Format]) -> list[dict[str, Any]]:
+def citations(papers: Sequence[Paper], formats: Sequence[str]) -> list[dict[str, Any]]:
     """Each paper's citation in each of the formats, in the order of both.
 
     Parameters
     ----------
     papers : sequence of Paper
         Any number; a style is read once, so ask for many papers at a time.
-    formats : sequence of {"ris", "bibtex", "apa_string", "mla_string", "vancouver", "csl_json"}
+    formats : sequence of str
+        Some of `FORMATS`.
 
     Returns
     -------
@@ -61,15 +73,32 @@ def citations(papers: Sequence[Paper], formats: Sequence[Format]) -> list[dict[s
     BadRequest
         A format is none of these.
     """
-    unknown = [name for name in formats if name not in get_args(Format)]
-    if unknown:
-        msg = f"{one_line(unknown[0])[:40]!r} is not a citation format."
-        raise BadRequest(msg, f"Formats: {', '.join(get_args(Format))}.")
+    _require_known(formats, FORMATS)
     made = {name: list(_written(papers, name)) for name in formats}
     return [{name: made[name][at] for name in made} for at in range(len(papers))]
 
 
-def _written(papers: Sequence[Paper], name: Format) -> Iterator[Any]:
+def cite(papers: Sequence[Paper], style: str) -> list[str]:
+    """Each paper's reference in one of `STYLES` as text; a CSL-JSON item is one line of JSON.
+
+    Raises
+    ------
+    BadRequest
+        There is no such style.
+    """
+    _require_known([style], STYLES)
+    made = _written(papers, STYLES[style])
+    return [one if isinstance(one, str) else json.dumps(one, ensure_ascii=False) for one in made]
+
+
+def _require_known(names: Sequence[str], known: Collection[str]) -> None:
+    for name in names:
+        if name not in known:
+            msg = f"{one_line(name)[:40]!r} is not a citation format."
+            raise BadRequest(msg, f"Formats: {', '.join(known)}.")
+
+
+def _written(papers: Sequence[Paper], name: str) -> Iterator[Any]:
     unfiled = ((paper, "") for paper in papers)
     if name == "ris":
         return each_ris(unfiled)
@@ -78,7 +107,7 @@ def _written(papers: Sequence[Paper], name: Format) -> Iterator[Any]:
     if name == "csl_json":
         keys = _Keys()
         return (csl_item(paper, keys.of(paper)) for paper in papers)
-    return styled(papers, name)
+    return styled(papers, _BY_NAME[name])
 
 
 def to_ris(paper: Paper, file: str = "") -> str:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from ..paper import Paper
@@ -26,7 +26,6 @@ from .typography import Pages, curled, dashed, page_ranges, title_case
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-StyleName = Literal["apa_string", "mla_string", "vancouver"]
 Item = dict[str, Any]
 
 _CSL = "{http://purl.org/net/xbiblio/csl}"
@@ -38,13 +37,15 @@ _ORDINALS = {numeral: ordinal for ordinal, numeral in _NUMERALS.items()}
 
 
 @dataclass(frozen=True)
-class _Style:
-    """What a style wants that citeproc-py does not give it.
+class Style:
+    """A style, and what it wants that citeproc-py does not give it.
 
-    ``capitals`` are the fields in title case; ``quoted`` whether titles stand in quotes;
-    ``initials`` whether given names are shortened; ``link`` whether a DOI is printed as one.
+    ``name`` is what tools call its references, ``file`` its file in ``csl/``; ``capitals`` are the
+    fields in title case; ``quoted`` whether titles stand in quotes; ``initials`` whether given
+    names are shortened; ``link`` whether a DOI is printed as one.
     """
 
+    name: str
     file: str
     pages: Pages
     capitals: tuple[str, ...] = ()
@@ -55,26 +56,28 @@ class _Style:
     article_numbers: bool = False
 
 
-_STYLES: dict[StyleName, _Style] = {
-    "apa_string": _Style("apa", "expanded", ("container-title",), article_numbers=True),
-    "mla_string": _Style(
+# By what people type. A new style is its official file in csl/ and one line here.
+STYLES = {
+    "apa": Style("apa_string", "apa", "expanded", ("container-title",), article_numbers=True),
+    "mla": Style(
+        "mla_string",
         "modern-language-association",
         "minimal-two",
         ("title", "container-title"),
         quoted=True,
         initials=False,
     ),
-    "vancouver": _Style("nlm-citation-sequence", "minimal", link=False, numerals=False),
+    "vancouver": Style("vancouver", "nlm-citation-sequence", "minimal", link=False, numerals=False),
 }
 # A style's elements remember what they rendered last: one reference at a time.
 _TURN = Lock()
 
 
-def styled(papers: Sequence[Paper], name: StyleName) -> Iterator[str]:
+def styled(papers: Sequence[Paper], style: Style) -> Iterator[str]:
     """The papers' references in one style, plain text, one line each, in their order."""
     for paper in papers:
-        printed = _as_printed(paper, csl_item(paper, "item"), _STYLES[name])
-        yield _finished(_rendered(printed, name), printed)
+        printed = _as_printed(paper, csl_item(paper, "item"), style)
+        yield _finished(_rendered(printed, style), printed)
 
 
 # --- Before: the item as this style is to print it ------------------------------------------------
@@ -83,7 +86,7 @@ def styled(papers: Sequence[Paper], name: StyleName) -> Iterator[str]:
 _AS_THEY_ARE = ("issued", "genre", "DOI", "URL", "PMID", "PMCID")
 
 
-def _as_printed(paper: Paper, item: Item, style: _Style) -> Item:
+def _as_printed(paper: Paper, item: Item, style: Style) -> Item:
     english = item.get("language", "en") == "en"
     printed = {
         "id": "item",
@@ -122,7 +125,7 @@ def _as_printed(paper: Paper, item: Item, style: _Style) -> Item:
     return {field: value for field, value in printed.items() if value}
 
 
-def _title(paper: Paper, item: Item, style: _Style, english: bool) -> str:
+def _title(paper: Paper, item: Item, style: Style, english: bool) -> str:
     title = item.get("title", "")
     if not title:
         return ""
@@ -150,7 +153,7 @@ def _container(item: Item) -> str:
     return curled(title)
 
 
-def _name(name: dict[str, str], style: _Style) -> dict[str, str]:
+def _name(name: dict[str, str], style: Style) -> dict[str, str]:
     given = name.get("given", "")
     if given[:1].isalpha() and given[:1].upper() == given[:1].lower():
         # A script without capitals has no initials; East Asian names are written in one.
@@ -196,14 +199,14 @@ def _dotted(given: str) -> str:
 # --- citeproc-py ----------------------------------------------------------------------------------
 
 
-def _rendered(printed: Item, name: StyleName) -> str:
+def _rendered(printed: Item, style: Style) -> str:
     from citeproc import Citation, CitationItem, CitationStylesBibliography, formatter
     from citeproc.source.json import CiteProcJSON
 
     cite = CitationItem("item")
     citation = Citation([cite])
     with _TURN:
-        shelf = CitationStylesBibliography(_style(name), CiteProcJSON([printed]), formatter.plain)
+        shelf = CitationStylesBibliography(_read(style), CiteProcJSON([printed]), formatter.plain)
         shelf.register(citation)
         for asked_often in (
             cite,
@@ -214,11 +217,10 @@ def _rendered(printed: Item, name: StyleName) -> str:
 
 
 @cache
-def _style(name: StyleName) -> Any:
+def _read(asked: Style) -> Any:
     """A style, read once: 200 references cost one reading."""
     from citeproc import CitationStylesStyle
 
-    asked = _STYLES[name]
     path = Path(__file__).parent / "csl" / f"{asked.file}.csl"
     style = CitationStylesStyle(str(path), locale="en-US", validate=False)
     root = style.root

@@ -7,21 +7,16 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..citations import STYLES
 from ..errors import BadRequest, PaperError
 from ..plain_text import one_line
 from .asked_for import asked_by
 from .speaking import command, complain, note, say, worst
 
 if TYPE_CHECKING:
-    from ..citations import Format
     from ..library import Library
     from ..paper import Paper
 
-# What people type, and what the citations are called elsewhere.
-STYLES: dict[str, Format] = {
-    "apa": "apa_string", "mla": "mla_string", "vancouver": "vancouver",
-    "ris": "ris", "bibtex": "bibtex", "csl-json": "csl_json",
-}  # fmt: skip
 FILES = ("ris", "bibtex", "csl-json")
 _KINDS = {
     "similar": "pubmed_similar_articles", "cited-by": "pubmed_citedin",

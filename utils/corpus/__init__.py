@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ..passage import Filters
 
 if TYPE_CHECKING:
     from ..passages import Embedder, Finder
@@ -21,8 +23,11 @@ if TYPE_CHECKING:
     from ..web import Web
     from .index import Indexed
     from .quotations import Quotation
-    from .search import Answer
+    from .search import Answer, By
     from .stats import CorpusStats
+    from .sync import Progress
+
+_USUAL = Filters()
 
 
 class Corpus:
@@ -62,11 +67,26 @@ class Corpus:
 
         return finder_of(self.settings, self.database.engine, self.shelf.folder)
 
-    def sync(self, query_key: str, term: str, **options: Any) -> Synced:
+    def sync(
+        self,
+        query_key: str,
+        term: str,
+        *,
+        overlap_days: int = 5,
+        full: bool = False,
+        longest_s: float | None = None,
+        progress: Progress | None = None,
+    ) -> Synced:
         """Bring the records of a question up to date; see `.sync.sync`."""
         from .sync import sync
 
-        return sync(query_key, term, self.database, self.web, **options)
+        return sync(
+            *(query_key, term, self.database, self.web),
+            overlap_days=overlap_days,
+            full=full,
+            longest_s=longest_s,
+            progress=progress,
+        )
 
     def checkpoint(self, query_key: str) -> Checkpoint | None:
         """How far a question is synced; None where it never was."""
@@ -82,17 +102,35 @@ class Corpus:
 
         return record(doc_id, self.database, self.shelf)
 
-    def index(self, **options: Any) -> Iterator[Indexed]:
+    def index(
+        self, *, everything: bool = False, longest_s: float | None = None
+    ) -> Iterator[Indexed]:
         """Cut and embed what changed; going through it does the work. See `.index.index`."""
         from .index import index
 
-        return index(self, **options)
+        return index(self, everything=everything, longest_s=longest_s)
 
-    def find(self, query: str, **options: Any) -> Answer:
+    def find(
+        self,
+        query: str,
+        *,
+        top_k: int = 20,
+        quality_bias: bool = True,
+        filters: Filters = _USUAL,
+        by: By = "both",
+        pubmed_only: bool = False,
+    ) -> Answer:
         """Passages by words and by meaning; see `.search.find`."""
         from .search import find
 
-        return find(query, self, **options)
+        return find(
+            *(query, self),
+            top_k=top_k,
+            quality_bias=quality_bias,
+            filters=filters,
+            by=by,
+            pubmed_only=pubmed_only,
+        )
 
     def verify_quote(self, text: str) -> Quotation:
         """Where a quotation stands verbatim, or the nearest passage; see `.quotations.verify`."""

@@ -124,11 +124,26 @@ class Datasets:
 
         return schema(self._file(dataset))
 
-    def query(self, dataset: str, sql: str, **options: Any) -> Asked:
-        """One page of the answer to a reading statement; options as in `.asking.ask`."""
+    def query(
+        self,
+        dataset: str,
+        sql: str,
+        *,
+        start: int = 0,
+        max_rows: int = 100,
+        max_chars: int = 20_000,
+        seconds: float = 2.0,
+    ) -> Asked:
+        """One page of the answer to a reading statement; see `.asking.ask`."""
         from .asking import ask
 
-        return ask(self._file(dataset), sql, **options)
+        return ask(
+            *(self._file(dataset), sql),
+            start=start,
+            max_rows=max_rows,
+            max_chars=max_chars,
+            seconds=seconds,
+        )
 
     def list(self) -> list[Dataset]:
         """Every dataset, the last used first."""

@@ -7,9 +7,10 @@ import time
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from ..sites import SITES
 from ..steady_clock import SteadyClock
 
-BY_PUBLISHER = frozenset({"unpaywall", "openalex", "publisher"})
+BY_PUBLISHER = frozenset(way.via for site in SITES if site.many_hosts for way in site.ways)
 """Rungs that lead to many hosts, told apart by the DOI."""
 
 _FAILURES = 3  # in a row: one may be the paper's, three are the site's

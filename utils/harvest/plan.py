@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import product
 from typing import Any
@@ -23,7 +23,7 @@ from ..lists.pasted import Entry
 from ..paper import Paper
 from ..paper_lookup import look_up
 from ..pubmed_search import hit_counts
-from ..sources import Query
+from ..sources import Query, Source
 from ..versions import meant, serves
 
 _SAMPLE = 200  # what NCBI takes in one request
@@ -36,7 +36,8 @@ _CLOUD_ASKS = (1, 3)  # for a paper the Cloud Service lacks; for one it has: lis
 _DOIS, _NAMES = 50, 25  # in one search of PubMed, of Europe PMC
 _HITS = 9_000  # in a slice of a long query; each takes about three requests
 _SEARCH_TOKENS = 10_000  # at the least, what Jina takes for one search
-_BY_DOI = {"unpaywall", "openalex", "publisher", "jina"}
+# Sources whose part is drawn below; any other is asked once for each paper that reaches it.
+_DRAWN = {"pmc", "europepmc", "arxiv", "unpaywall", "openalex", "publisher", "jina"}
 _PUBLISHERS, _SEARCH = "publishers", "jina_search"
 _PUBLISHER_S = 1.0  # between two requests to one host, unless it asks for more
 
@@ -48,18 +49,13 @@ class _Shares:
     The pair around what the 218 recorded articles and the benchmark's field of 1,000 show.
     """
 
-    cloud: float  # of what is in PMC: open access and author manuscripts (facts of August 2026)
-    efetch: float  # of what the cloud lacks
-    europepmc: float  # of what NCBI does not give
+    by_route: Mapping[str, float]  # of the papers that reach it, those that end there
     manuscript: float  # of what PMC gives: accepted manuscripts, and the published text is sought
     preprints: float  # of what PMC lacks, at arXiv: of a query, nobody knows
     doi: float  # of what PMC lacks: without a DOI nobody else can be asked
-    open_copy: float  # of the copies said to be free
     unsaid: float  # of papers of a list outside PMC: a free copy that only Unpaywall knows of
     published: float  # of the copies: with an accepted manuscript, the published text is sought
-    publisher: float  # of the pages behind DOIs
     asks: float  # requests for a page or a copy: redirects, PDFs, once more with plain headers
-    reader: float  # of the pages that publishers do not show us
     unlicensed: float  # of papers sought outside PMC: Crossref is asked for their texts' terms
     unknown: float  # of a list, papers that PubMed does not know, when nobody was looked up
     largest: float  # of the publishers' papers, how many are at one host, when nobody knows
@@ -72,19 +68,13 @@ class _Shares:
 # itself, and a site is planned for the range over all.
 _SIDES: tuple[dict[str, tuple[Any, Any]], ...] = (
     {
-        "cloud": (0.95, 0.5),
-        "efetch": (0.6, 0.4),
-        "europepmc": (0.9, 0.3),
         "manuscript": (0.0, 0.15),
     },
     {
         "preprints": (0.0, 0.08),
         "doi": (0.8, 1.0),
-        "open_copy": (0.9, 0.4),
         "unsaid": (0.7, 0.0),
         "published": (0.9, 0.0),
-        "publisher": (0.75, 0.1),
-        "reader": (0.25, 0.0),
     },
     {
         "asks": (1.0, 2.5),
@@ -95,16 +85,23 @@ _SIDES: tuple[dict[str, tuple[Any, Any]], ...] = (
         "full": (True, False),
     },
 )
-_CASES = [
-    _Shares(
-        **{
+
+
+def _cases(sources: Sequence[Source]) -> Iterator[_Shares]:
+    """The shares of every combination; what routes give, their sources say."""
+    for ways in product((0, 1), repeat=len(_SIDES)):
+        by_route = {
+            route.via: route.shares[ways[0] if source.label == "PMC" else ways[1]]
+            for source in sources
+            for route in source.routes
+        }
+        chosen = {
             name: pair[bad]
             for bad, side in zip(ways, _SIDES, strict=True)
             for name, pair in side.items()
         }
-    )
-    for ways in product((0, 1), repeat=len(_SIDES))
-]
+        yield _Shares(by_route, **chosen)
+
 
 Pair = tuple[int, int]
 
@@ -278,7 +275,8 @@ def _names(entries: Sequence[Entry]) -> dict[str, int]:
 def _plan(ladder: Ladder, known: _Known, held: int, notes: Sequence[str]) -> Plan:
     has_key = bool(ladder.web.settings.key("jina_api_key"))
     order = set(ladder.order) | ({_SEARCH} if has_key and "jina" in ladder.order else set())
-    ways = [_way(known, shares, order) for shares in _CASES]
+    climbed = [source for source in ladder.sources if source.name in order]
+    ways = [_way(known, shares, order, climbed) for shares in _cases(climbed)]
     every = {rate.bucket: seconds for rate, seconds in ladder.web.pace.spacing()}
     hosts = []
     for site in ways[0].requests:
@@ -317,46 +315,64 @@ class _Way:
     publisher_s: float
 
 
-def _way(known: _Known, shares: _Shares, order: set[str]) -> _Way:
+def _way(known: _Known, shares: _Shares, order: set[str], climbed: Sequence[Source]) -> _Way:
     """All papers up the ladder: what each rung gives, the next one is not asked for."""
 
     def part(source: str, papers: float, share: float) -> float:
         return papers * share if source in order else 0.0
 
-    cloud = part("pmc", known.in_pmc, shares.cloud)
+    ends = shares.by_route.get
+    cloud = known.in_pmc * ends("pmc_cloud", 0.0)
     lacking = known.in_pmc - cloud
-    efetch = part("pmc", lacking, shares.efetch)
-    europepmc = part("europepmc", lacking - efetch, shares.europepmc)
+    efetch = lacking * ends("efetch", 0.0)
+    europepmc = (lacking - efetch) * ends("europepmc", 0.0)
     in_pmc = cloud + efetch + europepmc
     unknown = 0 if known.listed else (known.papers - known.in_pmc) * shares.preprints
     preprints = part("arxiv", known.preprints + unknown, 1)
     elsewhere = max(0.0, known.papers - in_pmc - preprints)
     rest = elsewhere * (known.doi or shares.doi) + in_pmc * shares.manuscript
     unsaid = shares.unsaid * rest if known.listed else 0.0
-    copies = part("unpaywall", min(rest, known.free - known.in_pmc + unsaid), shares.open_copy)
+    copies = min(rest, known.free - known.in_pmc + unsaid) * ends("unpaywall", 0.0)
     sought = rest - copies * shares.published
-    pages = part("publisher", sought, 1)
-    shown = pages * shares.publisher
-    unread = part("jina", sought - shown, 1)
-    read = unread * shares.reader
+    others, found = _others(climbed, sought, shares)
+    pages = part("publisher", sought - found, 1)
+    shown = pages * ends("publisher", 0.0)
+    unread = part("jina", sought - found - shown, 1)
+    read = unread * ends("jina", 0.0)
     cloud_asks = part("pmc", cloud * _CLOUD_ASKS[1] + lacking * _CLOUD_ASKS[0], 1)
     requests = _lookups(known, shares)
     requests["ncbi"] += part("pmc", _in_parts(lacking, cloud_asks * _CLOUD_S, shares), 1)
     requests["europepmc"] += part("europepmc", lacking - efetch, 1)
     requests["arxiv"] += preprints * shares.arxiv
-    requests["crossref"] += rest * shares.unlicensed if order & _BY_DOI else 0.0
-    requests |= {
+    requests["crossref"] += (
+        rest * shares.unlicensed * any(source.label == "DOI" for source in climbed)
+    )
+    requests |= others | {
         "pmc_cloud": cloud_asks,
         "unpaywall": part("unpaywall", rest, 1),
         "openalex": part("openalex", sought, 1),
         "doi": pages,
         _PUBLISHERS: (copies + pages) * shares.asks,
         "jina": unread,
-        _SEARCH: part(_SEARCH, known.papers - in_pmc - copies - shown - read, 1),
+        _SEARCH: part(_SEARCH, known.papers - in_pmc - copies - found - shown - read, 1),
     }
     new = (rest - copies) / sought if sought else 0.0  # of the pages: of papers without a copy
-    texts = min(known.papers, in_pmc + preprints + copies + (shown + read) * new)
+    texts = min(known.papers, in_pmc + preprints + copies + (found + shown + read) * new)
     return _Way(requests, texts, _PUBLISHER_S * (known.largest or shares.largest))
+
+
+def _others(
+    climbed: Sequence[Source], papers: float, shares: _Shares
+) -> tuple[dict[str, float], float]:
+    """Requests to the sources that are not drawn, one after the other, and the texts they give."""
+    requests: dict[str, float] = {}
+    left = papers
+    for source in climbed:
+        for route in source.routes if source.name not in _DRAWN else ():
+            bucket = source.rates[0].bucket
+            requests[bucket] = requests.get(bucket, 0.0) + left
+            left -= left * shares.by_route[route.via]
+    return requests, papers - left
 
 
 def _lookups(known: _Known, shares: _Shares) -> dict[str, float]:

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..paper import Notice, Paper
+from ..sites import BY_TRUST
 from .likeness import is_preprint
 
-TRUST = ("pubmed", "europepmc", "crossref", "semantic_scholar", "openalex", "arxiv")
 # Gaps that another record of the same paper may fill.
 _FIELDS = (
     *("title", "abstract", "authors", "journal", "journal_abbreviation", "issn", "volume"),
@@ -27,7 +27,7 @@ _OF_THE_VERSION = ("entered", "revised", "released", "license", "reference_count
 
 def by_trust(source: str, paper: Paper) -> tuple[bool, int]:
     """What sorts the most trusted record to the front."""
-    place = TRUST.index(source) if source in TRUST else len(TRUST)
+    place = BY_TRUST.index(source) if source in BY_TRUST else len(BY_TRUST)
     return is_preprint(paper), place
 
 

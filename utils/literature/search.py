@@ -18,13 +18,12 @@ from ..errors import BadRequest, NotConfigured, PaperError, Unreachable
 from ..paper import SearchResult
 from ..patience import Patience
 from ..pubmed_search import checked
+from ..sites import SEARCHED
 from ..sources import Query, Source
 from ..web import Web
 from .bare_query import bare_words
 from .fused_results import Found, Link, Same, fused
 
-USUAL = ("pubmed", "europepmc", "arxiv", "semantic_scholar")
-WITH_KEY = "openalex"
 SORTS = ("relevance", "pub_date")
 MOST_RESULTS = 100  # the most any of the sources sends in one answer
 _TAGS_KNOWN_BY = "pubmed"
@@ -161,7 +160,7 @@ def _chosen(among: Sequence[str], sources: Sequence[Source], web: Web) -> list[S
     able = {source.name: source for source in sources if source.search}
     names = list(dict.fromkeys(among))
     if not names:
-        names = [*USUAL, *((WITH_KEY,) if web.settings.openalex_api_key else ())]
+        names = [name for name, key in SEARCHED.items() if not key or web.settings.key(key)]
     if strange := [name for name in names if name not in able]:
         msg = f"{', '.join(strange)} cannot be searched."
         raise BadRequest(msg, f"Choose among {', '.join(able)}.")

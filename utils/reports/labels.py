@@ -6,6 +6,7 @@ import re
 
 from ..job import State
 from ..paper import Version
+from ..sites import WAYS
 
 STATE_LABELS: dict[State, str] = {
     "full_text": "Full text",
@@ -16,19 +17,7 @@ STATE_LABELS: dict[State, str] = {
 }
 ASIDE: dict[Version, str] = {"preprint": "Preprints", "accepted": "Accepted manuscripts"}
 """Versions of a paper that are not the published one."""
-_ROUTES = {
-    "pmc_cloud": "PubMed Central (cloud)",
-    "efetch": "PubMed Central (E-utilities)",
-    "europepmc": "Europe PMC",
-    "europepmc_preprint": "Preprint (Europe PMC)",
-    "arxiv": "arXiv",
-    "unpaywall": "Open copy (Unpaywall)",
-    "openalex": "Open copy (OpenAlex)",
-    "publisher": "Publisher’s site",
-    "jina": "Publisher, via Jina Reader",
-    "jina_search": "Found by Jina Search",
-    "manual": "Added by hand",
-}
+_ROUTES = {via: way.label for via, way in WAYS.items()} | {"manual": "Added by hand"}
 _CC = re.compile(r"CC (BY(?:-NC)?(?:-SA|-ND)?)\b", re.I)
 _TERMS = {
     "BY": "share and adapt, with credit",

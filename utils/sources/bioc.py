@@ -61,7 +61,7 @@ def article(ids: Ids, web: Web) -> Article:
     name = ids.pmcid or ids.pmid
     if (kept := mapping(web.memory.recall("bioc", name))) and kept.get("v") == 1:
         return _remembered(kept)
-    url = f"{web.settings.bioc_base_url}/BioC_json/{name}/unicode"
+    url = f"{web.settings.address('bioc')}/BioC_json/{name}/unicode"
     answer = web.get(url, check=_complain, limit=_MOST_BYTES)
     found = Article() if _absent(answer) else _article(answer.json())
     if found.paragraphs and not _same(ids, found.ids):
@@ -141,6 +141,5 @@ def _remembered(kept: dict[str, Any]) -> Article:
 SOURCE = Source(
     name="bioc",
     about="BioC: text of PMC's open articles, passage by passage",
-    service="bioc",
     rates=(RATE,),
 )

@@ -36,7 +36,7 @@ def look_up(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
 
 def _ask(doi: str, web: Web) -> Paper | None:
     answer = web.get(
-        f"{web.settings.crossref_base_url}/works/{quote(doi, safe='')}",
+        f"{web.settings.address('crossref')}/works/{quote(doi, safe='')}",
         {"mailto": web.settings.pubmed_email},
         allow={404},
         check=lambda got: got.status == 404 or got.json(),
@@ -117,7 +117,6 @@ def _plain(text: str) -> str:
 SOURCE = Source(
     name="crossref",
     about="Crossref: records of DOIs, retraction notices",
-    service="crossref",
     # The polite pool: ten single DOIs a second.
     rates=(Rate("crossref", ("crossref",), every=0.1, in_flight=3),),
     lookup=Lookup(("doi",), 1, look_up),

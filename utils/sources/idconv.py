@@ -19,7 +19,7 @@ def look_up(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
     """The other identifiers of articles in PMC; no titles."""
     settings = web.settings
     answer = web.get(
-        f"{settings.idconv_base_url}/",
+        f"{settings.address('idconv')}/",
         {
             "ids": ",".join(ids.pmcid for ids in wanted),
             # Left to guess, the converter takes bare or mixed lists for something else.
@@ -47,7 +47,6 @@ def look_up(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
 SOURCE = Source(
     name="idconv",
     about="PMC ID Converter: PMCID to PMID and DOI",
-    service="idconv",
     rates=(RATE,),
     lookup=Lookup(("pmcid",), BATCH, look_up),
 )

@@ -43,7 +43,7 @@ def read(paper: Paper, web: Web) -> Iterator[Fetched]:
     web.guard.require_open_to_programs(target)
     _require_welcome(web)
     answer = web.get(
-        f"{web.settings.jina_reader_base_url}/{target}",
+        f"{web.settings.address('jina_reader')}/{target}",
         headers={"Accept": "text/plain", **_key(web)},
         allow=_REFUSALS,
         kept=True,
@@ -65,7 +65,7 @@ def search(paper: Paper, web: Web) -> Iterator[Fetched]:
         raise NotOffered(msg)
     _require_welcome(web)
     answer = web.get(
-        f"{web.settings.jina_search_base_url}/",
+        f"{web.settings.address('jina_search')}/",
         {"q": f'"{paper.title}"', "num": _MOST_FOUND},
         headers={"Accept": "application/json", **_key(web)},
         allow=_REFUSALS,
@@ -109,14 +109,13 @@ def _fetched(body: bytes, url: str, via: str) -> Fetched:
 SOURCE = Source(
     name="jina",
     about="Jina Reader on the publisher's page; its search only with a key",
-    service="jina_reader",
     label="DOI",
     rates=(
         Rate("jina", ("jina_reader",), 3.0, 0.12, key="jina_api_key", in_flight=8),
         Rate("jina_search", ("jina_search",), every=0.6, key="jina_api_key", in_flight=8),
     ),
     routes=(
-        Route("jina", ("doi",), one_by_one(read)),
-        Route("jina_search", ("doi", "pmid"), one_by_one(search), key="jina_api_key", version=""),
+        Route("jina", ("doi",), one_by_one(read), shares=(0.25, 0.0)),
+        Route("jina_search", ("doi", "pmid"), one_by_one(search), key="jina_api_key"),
     ),
 )

@@ -66,11 +66,11 @@ def _for_programs(url: str, web: Web) -> str:
     Where a DOI leads is asked once for all rungs: the publisher's own page is the same one.
     """
     if _ARXIV.match(url) and (arxiv := Ids.maybe(url).arxiv):
-        return f"{web.settings.arxiv_base_url}/pdf/{arxiv}"
+        return f"{web.settings.address('arxiv')}/pdf/{arxiv}"
     return landing_page(doi, web) if (doi := _doi(url, web)) else url
 
 
 def _doi(url: str, web: Web) -> str:
     """The DOI that an address of the resolver is for; empty for other addresses."""
-    url = re.sub(rf"^{re.escape(web.settings.doi_base_url)}/", "https://doi.org/", url)
+    url = re.sub(rf"^{re.escape(web.settings.address('doi'))}/", "https://doi.org/", url)
     return Ids.maybe(url).doi if _RESOLVER.match(url) else ""

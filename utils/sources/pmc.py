@@ -40,7 +40,7 @@ def from_cloud(paper: Paper, web: Web) -> Iterator[Fetched]:
     NotOffered
         The article is not in the open-access or author-manuscript datasets.
     """
-    base, pmcid = web.settings.pmc_cloud_base_url, paper.ids.pmcid
+    base, pmcid = web.settings.address("pmc_cloud"), paper.ids.pmcid
     version = _newest_version(pmcid, web)
     record = web.get(f"{base}/metadata/{version}.json", check=Answer.json, kept=True).json()
     if not record.get("xml_url"):
@@ -68,7 +68,7 @@ def from_efetch(papers: Sequence[Paper], web: Web) -> Iterator[tuple[Paper, Fetc
     What a batch brings is kept article by article: the next batch is made of others.
     """
     digits = [paper.ids.pmcid.removeprefix("PMC") for paper in papers]
-    url = f"{web.settings.eutils_base_url}/efetch.fcgi?db=pmc&id={{}}&retmode=xml"
+    url = f"{web.settings.address('eutils')}/efetch.fcgi?db=pmc&id={{}}&retmode=xml"
     articles = {n: answer.body for n in digits if (answer := web.journal.item(url.format(n)))}
     if unknown := [number for number in digits if number not in articles]:
 
@@ -128,7 +128,7 @@ def _newest_version(pmcid: str, web: Web) -> str:
 
     # The dot matters: without it PMC1 would list PMC10 too.
     listing = web.get(
-        f"{web.settings.pmc_cloud_base_url}/",
+        f"{web.settings.address('pmc_cloud')}/",
         {"list-type": 2, "prefix": f"{pmcid}.", "delimiter": "/"},
         check=is_list,
         kept=True,
@@ -168,12 +168,12 @@ def _ids(record: dict[str, Any]) -> Ids:
 SOURCE = Source(
     name="pmc",
     about="PubMed Central: JATS from the Cloud Service, then from E-utilities",
-    service="pmc_cloud",
     label="PMC",
     # An open bucket without a published limit; sixteen a second is what NLM's own tools do.
     rates=(RATE, Rate("pmc_cloud", ("pmc_cloud",), every=1 / 16, in_flight=16)),
     routes=(
-        Route("pmc_cloud", ("pmcid",), one_by_one(from_cloud)),
-        Route("efetch", ("pmcid",), from_efetch, batch=_AT_ONCE),
+        # It has open access and author manuscripts (facts of August 2026).
+        Route("pmc_cloud", ("pmcid",), one_by_one(from_cloud), shares=(0.95, 0.5)),
+        Route("efetch", ("pmcid",), from_efetch, batch=_AT_ONCE, shares=(0.6, 0.4)),
     ),
 )

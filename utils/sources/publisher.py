@@ -70,7 +70,7 @@ def landing_page(doi: str, web: Web) -> str:
     if remembered := web.memory.recall("landing_page", doi):
         return str(remembered)
     # Everything but the letters DOIs are made of is escaped: old SICI suffixes hold "<" and "#".
-    url = f"{web.settings.doi_base_url}/{quote(doi, safe='/:;()-._')}"
+    url = f"{web.settings.address('doi')}/{quote(doi, safe='/:;()-._')}"
     answer = web.get(url, headers=_HEADERS, follow=False)
     target = answer.headers.get("Location", "")
     if not target:
@@ -112,8 +112,7 @@ def _fetched(answer: Answer, source: str, via: str, license_: str, media: str = 
 SOURCE = Source(
     name="publisher",
     about="The publisher's page behind the DOI, and the PDF it names",
-    service="doi",
     label="DOI",
     rates=(Rate("doi", ("doi",), every=0.2, in_flight=4),),
-    routes=(Route("publisher", ("doi",), one_by_one(full_text)),),
+    routes=(Route("publisher", ("doi",), one_by_one(full_text), shares=(0.75, 0.1)),),
 )

@@ -2,7 +2,7 @@
 
 A record of functions, not a class hierarchy: what a site cannot do is left out, so nobody raises
 ``NotImplementedError``, and the ladder, the rate table and the conformance tests read the same
-fields. Adding a site = one file with its ``SOURCE`` + one line in ``sources/__init__.py``.
+fields. Adding a site = one file with its ``SOURCE`` + its entry in `..sites`.
 """
 
 from __future__ import annotations
@@ -11,10 +11,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import wraps
+from typing import TypedDict
 
 from ..errors import Miss
 from ..identifiers import IdName, Ids
 from ..paper import Fetched, Paper, SearchResult, Version, paper_from
+from ..sites import WAYS, service_of
 from ..web import Rate, Web
 
 
@@ -47,6 +49,20 @@ class Query:
     categories: tuple[str, ...] = ()
 
 
+class QueryOptions(TypedDict, total=False):
+    """The fields of a `Query` beside its text, for doors that take them by name."""
+
+    max_results: int
+    start: int
+    sort_by: str
+    min_date: str
+    max_date: str
+    date_type: str
+    publication_types: tuple[str, ...]
+    author: str
+    categories: tuple[str, ...]
+
+
 def nothing_kept(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
     """The ``recall`` of a source whose records are not kept."""
     return {}
@@ -77,8 +93,8 @@ class Route:
     settings field of a key without which it is not offered. ``fetch`` takes up to ``batch`` papers
     and yields what the site sent for each, best first, or a `Miss` for a candidate that could not
     be had: the ladder judges each and stops asking when all are found. A `Miss` that is raised
-    is about all papers of the batch. ``version`` is that of the texts that do not say it
-    themselves; empty where there is none to expect.
+    is about all papers of the batch. ``shares`` are for plans: of the papers that reach this
+    route, the part that ends there, where it goes well and where it goes badly.
     """
 
     via: str
@@ -86,7 +102,12 @@ class Route:
     fetch: Callable[[Sequence[Paper], Web], Iterator[tuple[Paper, Fetched | Miss]]]
     key: str = ""
     batch: int = 1
-    version: Version = "published"
+    shares: tuple[float, float] = (0.0, 0.0)
+
+    @property
+    def version(self) -> Version:
+        """That of the texts that do not say it themselves; empty where there is none to expect."""
+        return WAYS[self.via].version if self.via in WAYS else "published"
 
 
 def one_by_one(
@@ -107,15 +128,22 @@ def one_by_one(
 class Source:
     """One site. Abilities it lacks are None or empty.
 
-    ``label`` is the word of the download contract (``PMC``, ``DOI``, ``arXiv``); ``service`` the
-    setting ``<service>_base_url`` where it lives, empty for the publishers.
+    ``name`` is that of its entry in `..sites`, where its addresses, its key and the names of its
+    routes stand; ``label`` is the word of the download contract (``PMC``, ``DOI``, ``arXiv``).
+    ``greet`` sends one small request that costs nothing and tells a bad key, and says what came;
+    a site without it is asked for its address.
     """
 
     name: str
     about: str
-    service: str = ""
     label: str = ""
     rates: tuple[Rate, ...] = ()
     search: Callable[[Query, Web], SearchResult] | None = None
     lookup: Lookup | None = None
     routes: tuple[Route, ...] = ()
+    greet: Callable[[Web], str] | None = None
+
+    @property
+    def service(self) -> str:
+        """The setting ``<service>_base_url`` where it lives."""
+        return service_of(self.name)

@@ -41,7 +41,7 @@ def known_copies(doi: str, web: Web) -> list[OpenCopy]:
 
 
 def _address(doi: str, web: Web) -> str:
-    return f"{web.settings.unpaywall_base_url}/{quote(doi, safe='/')}"
+    return f"{web.settings.address('unpaywall')}/{quote(doi, safe='/')}"
 
 
 def _record(doi: str, web: Web) -> dict[str, Any]:
@@ -77,8 +77,7 @@ def _copies(record: Mapping[str, Any]) -> list[OpenCopy]:
 SOURCE = Source(
     name="unpaywall",
     about="Unpaywall: open-access copies in repositories and at publishers",
-    service="unpaywall",
     label="DOI",
     rates=(Rate("unpaywall", ("unpaywall",), every=0.1, in_flight=4),),
-    routes=(Route("unpaywall", ("doi",), one_by_one(open_copies), version=""),),
+    routes=(Route("unpaywall", ("doi",), one_by_one(open_copies), shares=(0.9, 0.4)),),
 )

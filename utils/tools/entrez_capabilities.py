@@ -14,6 +14,7 @@ from ..errors import BadRequest
 from ..library import Library
 from ..plain_text import one_line, shortened
 from ..settings import TOOLSETS
+from ..sites import KEYS
 from . import entrez, entrez_data, entrez_external, toolsets
 from . import entrez_schemas as schemas
 from .answers import answer
@@ -34,12 +35,6 @@ _EXTRAS = {
     "weaviate": ("weaviate", "passages in Weaviate"),
     "parquet": ("pyarrow", "datasets exported as Parquet"),
 }
-_KEYS = {
-    "ncbi_api_key": "10 requests a second at NCBI instead of 3",
-    "semantic_scholar_api_key": "Semantic Scholar at a pace of one's own",
-    "openalex_api_key": "OpenAlex",
-    "jina_api_key": "Jina Reader at its higher limit",
-}
 _KEY_WORDS = {
     True: "An NCBI API key is set.",
     False: "No NCBI API key is set: get one in your NCBI account, and set NCBI_API_KEY.",
@@ -57,7 +52,7 @@ def tools(library: Library) -> list[FunctionTool]:
         """Tell which tools are here, which are off, how to switch them on, and their cost."""
         sets = [_toolset(name, library) for name in TOOLSETS]
         extras = [_extra(name, *about) for name, about in _EXTRAS.items()]
-        keys = [_key(name, gives, library) for name, gives in _KEYS.items()]
+        keys = [_key(key.setting, key.gives, library) for key in KEYS]
         row = {"toolsets": sets, "extras": extras, "keys": keys}
         off = [one["switch_on"] for part in row.values() for one in part if not one["on"]]
         return answer(row, in_lines(f"Off: {len(off)}.", off), untrusted=False)
@@ -133,7 +128,7 @@ def _operations(known: Mapping[str, Operation]) -> Iterator[tuple[str, dict[str,
 
 
 def _key_status(library: Library) -> dict[str, Any]:
-    has_key, known = bool(library.settings.ncbi_api_key), library.entrez.contact()
+    has_key, known = bool(library.settings.key("ncbi_api_key")), library.entrez.contact()
     words = [_KEY_WORDS[has_key], _NCBI_WORDS.get(known.status, ""), known.trouble]
     return {
         "has_key": has_key,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fastmcp.tools import FunctionTool, ToolResult
 from pydantic import Field
@@ -52,7 +52,7 @@ def _merged_search_tool(library: Library, waiting: Waiting) -> FunctionTool:
         abstracts: bool = False,
     ) -> ToolResult:
         """Search PubMed, Europe PMC, arXiv and Semantic Scholar at once; each paper once."""
-        options = {
+        options: dict[str, Any] = {
             "max_results": max_results,
             "start_year": start_year,
             "end_year": end_year,
@@ -86,7 +86,7 @@ def _arxiv_search_tool(library: Library, waiting: Waiting) -> FunctionTool:
         start: Start = 0,
     ) -> ToolResult:
         """Search arXiv; words, or its own fields (ti:, abs:, cat:, AND, ANDNOT)."""
-        options = {
+        options: dict[str, Any] = {
             "max_results": max_results,
             "start_year": start_year,
             "end_year": end_year,
@@ -145,7 +145,7 @@ def _scholar_search_tool(library: Library, waiting: Waiting) -> FunctionTool:
         token: str = "",
     ) -> ToolResult:
         """Search Semantic Scholar in plain words; with citation counts."""
-        options = {
+        options: dict[str, Any] = {
             "max_results": max_results,
             "start_year": start_year,
             "end_year": end_year,

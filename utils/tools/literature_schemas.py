@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
+from ..sites import SEARCHED
 from .schemas import FLAG, NEXT, NUMBER, TEXT, record, rows, worded
 
 Hundred = Annotated[int, Field(ge=1, le=100)]
 Year = Annotated[int, Field(ge=0, le=3000, description="0: open")]
 ArxivSort = Literal["relevance", "lastUpdatedDate", "submittedDate"]
-SourceName = Literal["pubmed", "europepmc", "arxiv", "semantic_scholar", "openalex"]
+if TYPE_CHECKING:
+    SourceName = str
+else:
+    SourceName = Literal[tuple(SEARCHED)]
 MergedSort = Literal["relevance", "pub_date"]
 
 _OR_NOTHING: dict[str, Any] = {"type": ["string", "null"]}

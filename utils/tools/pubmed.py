@@ -15,6 +15,7 @@ from fastmcp.tools import FunctionTool, ToolResult
 from mcp.types import ResourceLink
 from pydantic import Field
 
+from ..citations import PRINTED
 from ..errors import PaperError
 from ..library import Library
 from ..plain_text import shortened
@@ -54,7 +55,6 @@ if TYPE_CHECKING:
     from ..paper import Paper
 
 _MOST_LINKS = 20
-_AS_PRINTED = ("apa_string", "mla_string", "vancouver")
 _LONGEST_REFERENCE = 1000
 _LONGEST_ENTRY = 4000
 
@@ -181,7 +181,8 @@ def _relationships_tool(library: Library, waiting: Waiting) -> FunctionTool:
 def _cited(paper: Paper, made: dict[str, Any]) -> str:
     """The references that are a line of print; the names of those that are files."""
     lines = [f"“{shortened(paper.title, _LONGEST_REFERENCE)}” as {', '.join(made)}."]
-    lines += [f"{style}: {made[style]}" for style in _AS_PRINTED if style in made]
+    printed = [style.name for style in PRINTED.values() if style.name in made]
+    lines += [f"{name}: {made[name]}" for name in printed]
     return "\n".join(shortened(line, _LONGEST_REFERENCE) for line in lines)
 
 

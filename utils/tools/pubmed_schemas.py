@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from ..citations import FORMATS
 from .core import DateType, Word
 from .schemas import FLAG, NEXT, NUMBER, TEXT, record, rows, some, texts, worded
 
@@ -13,7 +14,10 @@ Level = Literal["abstract_plus", "full_xml", "medline_text", "citation_data"]
 Relationship = Literal[
     "pubmed_similar_articles", "pubmed_citedin", "pubmed_references", "citation_formats"
 ]
-Style = Literal["ris", "bibtex", "apa_string", "mla_string", "vancouver", "csl_json"]
+if TYPE_CHECKING:
+    Style = str
+else:
+    Style = Literal[FORMATS]
 ArticleSort = Literal["relevance", "pub_date", "author", "journal_name"]
 Few = Annotated[int, Field(ge=1, le=20)]
 Pmids = Annotated[list[Word], Field(min_length=1, max_length=200)]

@@ -139,7 +139,7 @@ def _page(question: Question, web: Web) -> _Page:
 
 
 def _query(params: Mapping[str, Any], web: Web, check: Check) -> Answer:
-    url = f"{web.settings.arxiv_base_url}/api/query"
+    url = f"{web.settings.address('arxiv')}/api/query"
     return ask(url, web, params, allow=frozenset({400}), check=check)
 
 
@@ -177,10 +177,9 @@ def _papers(answer: Answer) -> list[Paper]:
 SOURCE = Source(
     name="arxiv",
     about="arXiv: search, preprints' records, and their texts as HTML, LaTeX or PDF",
-    service="arxiv",
     label="arXiv",
     rates=(RATE,),
     search=search,
     lookup=Lookup(("arxiv",), _IDS_PER_REQUEST, look_up, recall),
-    routes=(Route("arxiv", ("arxiv",), one_by_one(full_text), version="preprint"),),
+    routes=(Route("arxiv", ("arxiv",), one_by_one(full_text)),),
 )

@@ -41,7 +41,7 @@ def full_text(paper: Paper, web: Web) -> Iterator[Fetched | Miss]:
         raise NotOffered(msg, "Earlier versions may still be read at arxiv.org.")
     license_ = None
     for kind in _kinds(paper):
-        url = f"{web.settings.arxiv_base_url}/{kind}/{paper.ids.arxiv}"
+        url = f"{web.settings.address('arxiv')}/{kind}/{paper.ids.arxiv}"
         try:
             answer = ask(url, web, kept=True)
         except (NotOffered, BadContent) as miss:
@@ -109,7 +109,7 @@ def _license(name: str, web: Web) -> str:
         "metadataPrefix": "arXiv",
     }
     try:
-        root = parse(ask(web.settings.arxiv_oai_base_url, web, params, patient=False).body)
+        root = parse(ask(web.settings.address("arxiv_oai"), web, params, patient=False).body)
     except Miss:
         return ""
     if root.tag != f"{_OAI}OAI-PMH" or root.find(f"{_OAI}error") is not None:

@@ -92,7 +92,7 @@ class _Asked:
         """The *size* hits behind a mark."""
         settings = self.web.settings
         answer = self.web.get(
-            f"{settings.europepmc_base_url}/search",
+            f"{settings.address('europepmc')}/search",
             {
                 "query": self.wording,
                 "format": "json",
@@ -163,7 +163,7 @@ def _sort(query: Query) -> str:
 def look_up(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
     """The records behind PMIDs, PMCIDs and DOIs; of a preprint's versions the newest."""
     answer = web.get(
-        f"{web.settings.europepmc_base_url}/search",
+        f"{web.settings.address('europepmc')}/search",
         {
             "query": " OR ".join(map(_clause, wanted)),
             "format": "json",
@@ -189,7 +189,7 @@ def full_text(paper: Paper, web: Web) -> Iterator[Fetched]:
     NotOffered
         Unknown, or not open access: the service does not say which.
     """
-    url = f"{web.settings.europepmc_base_url}/{paper.ids.pmcid}/fullTextXML"
+    url = f"{web.settings.address('europepmc')}/{paper.ids.pmcid}/fullTextXML"
     answer = web.get(url, kept=True)
     if not answer.body.strip():
         msg = f"Europe PMC sent an empty answer for {paper.ids.pmcid}."
@@ -217,7 +217,7 @@ def preprint_text(paper: Paper, web: Web) -> Iterator[Fetched]:
     if not number:
         msg = f"doi:{doi} is not known as a preprint of Europe PMC's."
         raise NotOffered(msg)
-    url = f"{web.settings.europepmc_base_url}/{number}/fullTextXML"
+    url = f"{web.settings.address('europepmc')}/{number}/fullTextXML"
     answer = web.get(url, allow={500}, check=_down, kept=True)
     if answer.status == 500 or not answer.body.strip():
         msg = f"Europe PMC has no full text of the preprint {number}."
@@ -290,14 +290,13 @@ def _clause(ids: Ids) -> str:
 SOURCE = Source(
     name="europepmc",
     about="Europe PMC: search over papers and preprints, their records, JATS of the open ones",
-    service="europepmc",
     label="PMC",
     # No published limit; five a second is what its users were told to stay below.
     rates=(Rate("europepmc", ("europepmc",), every=0.2, in_flight=3),),
     search=search,
     lookup=Lookup(("pmid", "pmcid", "doi"), _IDS_PER_SEARCH, look_up),
     routes=(
-        Route("europepmc", ("pmcid",), one_by_one(full_text)),
-        Route("europepmc_preprint", ("doi",), one_by_one(preprint_text), version="preprint"),
+        Route("europepmc", ("pmcid",), one_by_one(full_text), shares=(0.9, 0.3)),
+        Route("europepmc_preprint", ("doi",), one_by_one(preprint_text)),
     ),
 )

@@ -59,7 +59,7 @@ def linked(pmid: str, kind: Kind, most: int, web: Web) -> tuple[int, list[Linked
             raise Unreachable(f"Europe PMC did not say how many {kind} there are.")
         return total, mappings(rows.get(inner))
 
-    url = f"{web.settings.europepmc_base_url}/MED/{pmid}/{kind}"
+    url = f"{web.settings.address('europepmc')}/MED/{pmid}/{kind}"
     params = {"format": "json", "page": 1, "pageSize": most, "email": web.settings.pubmed_email}
     answer = web.get(url, params, check=read)
     total, rows = read(answer)

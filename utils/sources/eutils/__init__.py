@@ -166,7 +166,7 @@ def dicts(value: object) -> list[dict[str, Any]]:
 
 
 def _url(web: Web, tool: str) -> str:
-    return f"{web.settings.eutils_base_url}/{tool if '.' in tool else f'{tool}.fcgi'}"
+    return f"{web.settings.address('eutils')}/{tool if '.' in tool else f'{tool}.fcgi'}"
 
 
 def _written(params: Params) -> dict[str, str | Sequence[str]]:

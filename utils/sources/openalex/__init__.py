@@ -249,13 +249,19 @@ def _abstract(index: object) -> str:
     return without_html(" ".join(word for _, word in sorted(words.items())))
 
 
+def greet(web: Web) -> str:
+    """One record: a search would be paid for."""
+    single("doi:10.7717/peerj.4375", "id", web)
+    return ""
+
+
 SOURCE = Source(
     name="openalex",
     about="OpenAlex: open copies of DOIs; search over all fields with a key",
-    service="openalex",
     label="DOI",
     # A hundred a second are allowed; nobody here needs them.
     rates=(Rate("openalex", ("openalex",), every=0.1, in_flight=4),),
     search=search,
-    routes=(Route("openalex", ("doi",), one_by_one(open_copies), version=""),),
+    routes=(Route("openalex", ("doi",), one_by_one(open_copies)),),
+    greet=greet,
 )

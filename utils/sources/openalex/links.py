@@ -45,7 +45,7 @@ def related_to(ids: Ids, kind: Kind, most: int, web: Web) -> tuple[int, list[Lin
     size = max(1, min(most, _PAGE))
     params = {"filter": which, "sort": "publication_date:desc", "per-page": size, "select": RECORD}
     total, works, _ = listed(params, web)
-    url = f"{web.settings.openalex_base_url}/works?filter={which}"
+    url = f"{web.settings.address('openalex')}/works?filter={which}"
     return total, [_linked(work) for work in works[:size]], url
 
 

@@ -33,7 +33,7 @@ def single(name: str, fields: str, web: Web, *, kept: bool = False) -> dict[str,
     Unreachable
         It did not answer; or the day's budget is spent, and it answers no more.
     """
-    url = f"{web.settings.openalex_base_url}/works/{quote(name, safe=':/')}"
+    url = f"{web.settings.address('openalex')}/works/{quote(name, safe=':/')}"
     answer = web.get(
         url,
         {"select": fields},
@@ -67,7 +67,7 @@ def listed(params: Mapping[str, Any], web: Web) -> tuple[int, list[dict[str, Any
     if (total := whole(kept.get("total"))) is not None:
         return total, mappings(kept.get("works")), ""
     answer = web.get(
-        f"{web.settings.openalex_base_url}/works",
+        f"{web.settings.address('openalex')}/works",
         params,
         headers=_headers(web),
         allow={400, 401, 403, 429},

@@ -74,7 +74,7 @@ def ask(
     Unreachable
         It is down, busy, or wants to be left alone.
     """
-    url = f"{web.settings.pubchem_base_url}/{path}"
+    url = f"{web.settings.address('pubchem')}/{path}"
     check = partial(_complain, member)
     options: dict[str, Any] = {"allow": {400, 404}, "check": check, "limit": _MOST_BYTES}
     answer = web.post(url, form, **options) if form else web.get(url, **options)
@@ -111,6 +111,5 @@ def _fault(told: Mapping[str, Any]) -> tuple[str, str]:
 SOURCE = Source(
     name="pubchem",
     about="PubChem: compounds, their properties and names, and the papers about them",
-    service="pubchem",
     rates=(RATE,),
 )

@@ -37,7 +37,7 @@ def spelled_like(name: str, web: Web, most: int = 3) -> tuple[str, ...]:
 
 def _names(part: str, web: Web) -> dict[str, str]:
     """Names that hold *part*, by how they are compared."""
-    url = f"{web.settings.pubchem_autocomplete_base_url}/compound/{quote(part, safe='')}/json"
+    url = f"{web.settings.address('pubchem_autocomplete')}/compound/{quote(part, safe='')}/json"
     told = mapping(web.get(url, {"limit": _MOST}).json())
     names = mapping(told.get("dictionary_terms")).get("compound")
     shown = (one_line(text(name)) for name in (names if isinstance(names, list) else []))

@@ -311,12 +311,18 @@ def result_of(reply: Any, needs: str = "idlist") -> dict[str, Any]:
     return result
 
 
+def greet(web: Web) -> str:
+    """A search that is answered with a count."""
+    total = search(Query("pubmed", max_results=1), web).total
+    return f"a search ({total:,} hits)"
+
+
 SOURCE = Source(
     name="pubmed",
     about="NCBI PubMed: search, and the record and abstract of every paper in it",
-    service="eutils",
     label="PubMed_Abstract",
     rates=(RATE,),
     search=search,
     lookup=Lookup(("pmid", "doi"), BATCH, look_up, recall),
+    greet=greet,
 )

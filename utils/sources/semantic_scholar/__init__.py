@@ -351,11 +351,16 @@ def _remember_rows(rows: Sequence[Any], web: Web) -> None:
             remember(paper_path(name), {"fields": FIELDS}, row, web)
 
 
+def greet(web: Web) -> str:
+    """A search that is answered with a count."""
+    return f"a search ({hits_now(web):,} hits)"
+
+
 SOURCE = Source(
     name="semantic_scholar",
     about="Semantic Scholar: papers of every discipline, citation counts, who cites whom",
-    service="semantic_scholar",
     rates=(RATE,),
     search=search,
     lookup=Lookup(("s2",), _IDS_PER_BATCH, look_up),
+    greet=greet,
 )

@@ -127,7 +127,7 @@ def ask(
     if not again and (kept := recalled(path, params, web)):
         with suppress(Unreachable):  # what another version kept counts as forgotten
             return read(kept)
-    url = f"{web.settings.semantic_scholar_base_url}{path}"
+    url = f"{web.settings.address('semantic_scholar')}{path}"
     said = _heard(lambda **manners: web.get(url, params, **manners), read, web)
     remember(path, params, said, web)
     if learn:
@@ -137,7 +137,7 @@ def ask(
 
 def ask_batch(ids: list[str], fields: str, web: Web) -> list[Any]:
     """What it says about up to 500 papers, in their order; see `ask`. Nothing is remembered."""
-    base, form = web.settings.semantic_scholar_base_url, {"fields": fields}
+    base, form = web.settings.address("semantic_scholar"), {"fields": fields}
     url = f"{base}/paper/batch?{urlencode(form, safe=',')}"
 
     def read(reply: Any) -> list[Any]:

@@ -78,7 +78,7 @@ def related_to(ids: Ids, kind: Kind, most: int, web: Web) -> tuple[int, list[Lin
     rows = [_linked(found) for found in page.papers]
     total = len(rows) if page.total is None else max(page.total, len(rows))
     path = f"{paper_path(name_of(ids))}/{kind}"
-    return total, rows[:most], f"{web.settings.semantic_scholar_base_url}{path}"
+    return total, rows[:most], f"{web.settings.address('semantic_scholar')}{path}"
 
 
 def _total(name: str, kind: Kind, web: Web) -> tuple[int | None, tuple[str, ...]]:

@@ -1,0 +1,121 @@
+"""What a door takes is what stands behind it, name by name; nothing is taken unsaid."""
+
+import inspect
+import re
+import tomllib
+from pathlib import Path
+from typing import get_type_hints
+
+import pytest
+
+import utils
+from utils import Library
+from utils.article_text import article_text
+from utils.corpus import Corpus
+from utils.corpus.index import index
+from utils.corpus.search import find
+from utils.corpus.sync import sync
+from utils.datasets import Datasets
+from utils.datasets.asking import ask
+from utils.errors import BadRequest, PaperError
+from utils.harvest.jobs import harvest
+from utils.literature.search import search_papers
+from utils.preprint_search import search_arxiv
+from utils.scholar_search import citing_papers, search_semantic_scholar
+from utils.settings import Overrides, Settings
+from utils.shelf_reading import read
+from utils.sources import Query, QueryOptions
+from utils.store import Shelf
+
+ROOT = Path(__file__).resolve().parent.parent
+DOORS = [
+    (Library.harvest, harvest),
+    (Library.search_papers, search_papers),
+    (Library.search_arxiv, search_arxiv),
+    (Library.search_semantic_scholar, search_semantic_scholar),
+    (Library.citing_papers, citing_papers),
+    (Library.article_text, article_text),
+    (Library.read, read),
+    (Library.list_papers, Shelf.list),
+    (Corpus.sync, sync),
+    (Corpus.index, index),
+    (Corpus.find, find),
+    (Datasets.query, ask),
+]
+
+
+def options(function):
+    given = inspect.signature(function).parameters.values()
+    return {
+        one.name: (one.default, one.annotation) for one in given if one.kind is one.KEYWORD_ONLY
+    }
+
+
+@pytest.mark.parametrize(("door", "verb"), DOORS, ids=lambda one: one.__qualname__)
+def test_a_door_takes_the_options_of_its_verb_with_their_defaults(door, verb):
+    offered = options(door)
+    # A harvest's query and job are named at the door, and come in order behind it.
+    placed = {"query", "job_id"} if verb is harvest else set()
+    assert {name: one for name, one in offered.items() if name not in placed} == options(verb)
+
+
+@pytest.mark.parametrize("kind", [Library, Corpus, Datasets])
+def test_no_door_takes_anything_at_all(kind):
+    for name, method in inspect.getmembers(kind, inspect.isfunction):
+        for one in inspect.signature(method).parameters.values():
+            assert one.kind is not one.VAR_POSITIONAL, name
+            if one.kind is one.VAR_KEYWORD:
+                assert one.annotation.startswith("Unpack["), name
+
+
+def test_options_of_a_search_are_the_fields_of_a_query():
+    fields = get_type_hints(Query)
+    del fields["text"]
+    assert get_type_hints(QueryOptions) == fields
+
+
+def test_every_setting_but_a_sites_address_is_a_keyword_of_a_library():
+    addresses = {name for name in Settings.model_fields if name.endswith("_base_url")}
+    assert set(Settings.model_fields) - addresses <= set(get_type_hints(Overrides))
+    assert set(get_type_hints(Overrides)) <= set(Settings.model_fields)
+
+
+def test_a_keyword_takes_what_its_setting_takes():
+    given = {"papers_dir": "corpus", "papers_sources": ["pmc"], "jina_api_key": "k"}
+    library = Library(**given, ncbi_max_retries=3, arxiv_base_url="http://127.0.0.1:1")
+    assert library.settings.papers_dir.name == "corpus"
+    assert library.settings.papers_sources == ("pmc",)
+    assert library.settings.key("jina_api_key") == "k"
+    with pytest.raises(BadRequest, match="paper_dir"):
+        Library(paper_dir="corpus")
+
+
+def test_the_version_is_that_of_the_project():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert utils.__version__ == project["version"]
+
+
+def test_who_installs_it_gets_its_types():
+    assert (Path(utils.__file__).parent / "py.typed").is_file()
+
+
+def test_papers_are_cited_in_their_order_and_the_unknown_among_them(library, world):
+    known, other = world.paper("pmc_cloud"), world.paper("publisher_pdf")
+    made = library.cite([known.pmid, "PMID:99999999", other.pmid], "vancouver")
+    assert [ids.pmid for ids, _ in made] == [known.pmid, "99999999", other.pmid]
+    texts = [one for _, one in made]
+    assert isinstance(texts[1], PaperError)
+    assert known.title[:20] in texts[0]
+    assert other.title[:20] in texts[2]
+
+
+@pytest.mark.parametrize("style", ["apa", "mla", "vancouver", "ris", "bibtex", "csl-json"])
+def test_every_style_is_text(library, world, style):
+    [(_, text)] = library.cite([world.paper("pmc_cloud").pmid], style)
+    assert re.search(r"\w{20}|\w+ \w+", text)
+
+
+def test_an_unknown_style_is_refused_before_anybody_is_asked(library, world):
+    with pytest.raises(BadRequest, match="harvard"):
+        library.cite([world.paper("pmc_cloud").pmid], "harvard")
+    assert not world.requests

@@ -1,0 +1,1 @@
+"""Scripts as users write them: mypy checks them strictly, nobody runs them."""

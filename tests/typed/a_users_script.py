@@ -1,0 +1,87 @@
+"""What a checker tells somebody who writes against `Library`: each mistake is marked, and is one.
+
+A mark that is not needed is an error itself (``warn_unused_ignores``), so a door that becomes
+untyped is found out here.
+"""
+
+from pathlib import Path
+from typing import assert_type
+
+import utils
+from utils import Ids, Library, Paper, PaperError, StoredPaper
+from utils.corpus.search import Answer
+from utils.datasets.asking import Asked
+from utils.harvest.jobs import Harvest
+from utils.job import Counts
+from utils.paper import SearchResult
+from utils.paper_download import Download
+
+
+def a_library() -> Library:
+    Library(papers_dir=Path("corpus"), jina_api_key="k", papers_sources=("pmc",))
+    Library(papers_dirs="corpus")  # type: ignore[call-arg]
+    Library(papers_offline="yes")  # type: ignore[arg-type]
+    Library(embeddings_provider="ollama")  # type: ignore[arg-type]
+    assert_type(utils.__version__, str)
+    utils.Libary  # type: ignore[attr-defined]  # noqa: B018
+    return Library(papers_dir="corpus", pubmed_email="me@lab.edu", ncbi_max_retries=3)
+
+
+def searching(library: Library) -> list[str]:
+    found = library.search("CXCL12", max_results=5, publication_types=("Review",))
+    assert_type(found, SearchResult)
+    library.search("CXCL12", max_result=5)  # type: ignore[call-arg]
+    library.search_ligand_receptor("CXCL12", "CXCR4", max_results="5")  # type: ignore[arg-type]
+    library.search_articles("CXCL12", summaries=3, sort_by=1)  # type: ignore[arg-type]
+    library.search_papers("CXCL12", among=("pubmed",), start_year="2020")  # type: ignore[arg-type]
+    library.search_arxiv("graphs", category="q-bio.GN", sort="new")  # type: ignore[call-arg]
+    library.search_semantic_scholar("graphs", bulk=True, fields_of_study=1)  # type: ignore[arg-type]
+    library.citing_papers("31452104", most=5)  # type: ignore[call-arg]
+    return [paper.title for paper in found.papers]
+
+
+def downloading(library: Library) -> str:
+    done = library.download("31452104", output_path="copies/one.txt")
+    assert_type(done, Download)
+    assert_type(done.stored, StoredPaper)
+    library.download(31452104, True)  # type: ignore[call-arg]
+    for ids, outcome in library.download_many(["31452104", Ids.parse("PMC7759461")]):
+        assert_type(ids, Ids)
+        outcome.stored  # type: ignore[union-attr]  # noqa: B018
+        if not isinstance(outcome, PaperError):
+            assert_type(outcome, Download)
+    return done.file_path
+
+
+def harvesting(library: Library) -> Harvest:
+    for progress in library.harvest(query="CXCL12 AND CXCR4", max_papers=200):
+        assert_type(progress.job.counts, Counts)
+    library.harvest(["31452104"], max_paper=200)  # type: ignore[call-arg]
+    return library.harvest(job_id="a1b2", retry="failed")
+
+
+def reading(library: Library) -> str:
+    assert_type(library.read("31452104", section="methods").text, str)
+    library.read("31452104", sections="methods")  # type: ignore[call-arg]
+    total, page = library.list_papers(kind="full_text")
+    assert_type(total, int)
+    assert_type(page, list[StoredPaper])
+    library.list_papers(year=2020)  # type: ignore[call-arg]
+    return library.article_text("PMC7759461", max_chars="all").text  # type: ignore[arg-type]
+
+
+def citing(library: Library) -> list[str]:
+    cited = library.cite(["31452104", "arXiv:2511.04014"], "vancouver")
+    assert_type(cited, list[tuple[Ids, str | PaperError]])
+    for _, outcome in library.records(["31452104"]):
+        assert_type(outcome, Paper | PaperError)
+    library.cite(["31452104"], style=3)  # type: ignore[arg-type]
+    return [reference for _, reference in cited if isinstance(reference, str)]
+
+
+def a_field(library: Library) -> None:
+    assert_type(library.corpus.find("weight loss", top_k=5), Answer)
+    library.corpus.find("weight loss", by="colour")  # type: ignore[arg-type]
+    library.corpus.sync("glp1", "GLP-1 AND obesity", days=5)  # type: ignore[call-arg]
+    assert_type(library.datasets.query("clinvar_1a2b3c4d", "SELECT 1", max_rows=5), Asked)
+    library.datasets.query("clinvar_1a2b3c4d", "SELECT 1", rows=5)  # type: ignore[call-arg]

@@ -1,0 +1,213 @@
+"""Every site there is a source for: what must be known of it before it is asked.
+
+Settings, reports and the shelf need an address, a key or a route's name, and import no source; so
+the facts stand here and what a site can do in its file in ``sources/``. A new source is that file
+and its entry here. Addresses are those of the sites' own documentation, as each file cites it.
+
+The order matters: lookups are tried from top to bottom until a paper is known, and the full-text
+ladder follows ``PAPERS_SOURCES``, whose default is this order, too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from .paper import Version
+
+KeptBy = Literal["indexers", "publishers", "machines", "preprint servers"]
+_TRUSTED: tuple[KeptBy, ...] = ("indexers", "publishers", "machines", "preprint servers")
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a site is asked: the setting ``<service>_base_url``, its default, what is there."""
+
+    service: str
+    url: str
+    about: str
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A key that a user may have: the setting, what it gives, other names of the variable."""
+
+    setting: str
+    gives: str
+    aliases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A route to full text: its short name, its name for people, and the version of its texts.
+
+    ``version`` is empty where the texts say it themselves.
+    """
+
+    via: str
+    label: str
+    version: Version = "published"
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """One site.
+
+    The first of the ``addresses`` is the one that `doctor` asks. ``kept_by`` says who keeps its
+    records, where they are merged with others', ``searched`` its place among the sites that are
+    searched side by side (0: not among them; ``search_needs_key``: only where its key is set), and
+    ``many_hosts`` that its routes lead to hosts of many publishers.
+    """
+
+    name: str
+    addresses: tuple[Address, ...]
+    key: Key | None = None
+    ways: tuple[Way, ...] = ()
+    kept_by: KeptBy | None = None
+    searched: int = 0
+    search_needs_key: bool = False
+    many_hosts: bool = False
+
+
+SITES = (
+    Site(
+        "semantic_scholar",
+        (
+            Address(
+                "semantic_scholar",
+                "https://api.semanticscholar.org/graph/v1",
+                "Semantic Scholar",
+            ),
+        ),
+        Key(
+            "semantic_scholar_api_key",
+            "one request a second of your own, instead of a pool everybody shares",
+        ),
+        kept_by="machines",
+        searched=4,
+    ),
+    Site(
+        "idconv",
+        (
+            Address(
+                "idconv",
+                "https://pmc.ncbi.nlm.nih.gov/tools/idconv/api/v1/articles",
+                "PMC ID Converter",
+            ),
+        ),
+    ),
+    Site(
+        "pubmed",
+        (Address("eutils", "https://eutils.ncbi.nlm.nih.gov/entrez/eutils", "NCBI E-utilities"),),
+        Key("ncbi_api_key", "10 requests a second at NCBI instead of 3", ("pubmed_api_key",)),
+        kept_by="indexers",
+        searched=1,
+    ),
+    Site(
+        "pmc",
+        (Address("pmc_cloud", "https://pmc-oa-opendata.s3.amazonaws.com", "PMC Cloud Service"),),
+        ways=(
+            Way("pmc_cloud", "PubMed Central (cloud)"),
+            Way("efetch", "PubMed Central (E-utilities)"),
+        ),
+    ),
+    Site(
+        "europepmc",
+        (Address("europepmc", "https://www.ebi.ac.uk/europepmc/webservices/rest", "Europe PMC"),),
+        ways=(
+            Way("europepmc", "Europe PMC"),
+            Way("europepmc_preprint", "Preprint (Europe PMC)", "preprint"),
+        ),
+        kept_by="indexers",
+        searched=2,
+    ),
+    Site(
+        "arxiv",
+        (
+            Address("arxiv", "https://export.arxiv.org", "arXiv API and its files"),
+            Address("arxiv_oai", "https://oaipmh.arxiv.org/oai", "arXiv licenses (OAI-PMH)"),
+        ),
+        ways=(Way("arxiv", "arXiv", "preprint"),),
+        kept_by="preprint servers",
+        searched=3,
+    ),
+    Site(
+        "crossref",
+        (Address("crossref", "https://api.crossref.org/v1", "Crossref"),),
+        kept_by="publishers",
+    ),
+    Site(
+        "unpaywall",
+        (Address("unpaywall", "https://api.unpaywall.org/v2", "Unpaywall"),),
+        ways=(Way("unpaywall", "Open copy (Unpaywall)", ""),),
+        many_hosts=True,
+    ),
+    Site(
+        "openalex",
+        (Address("openalex", "https://api.openalex.org", "OpenAlex"),),
+        Key("openalex_api_key", "search in OpenAlex (its single records are free)"),
+        ways=(Way("openalex", "Open copy (OpenAlex)", ""),),
+        kept_by="machines",
+        searched=5,
+        search_needs_key=True,
+        many_hosts=True,
+    ),
+    Site(
+        "publisher",
+        (Address("doi", "https://doi.org", "DOI resolver"),),
+        ways=(Way("publisher", "Publisher’s site"),),
+        many_hosts=True,
+    ),
+    Site(
+        "jina",
+        (
+            Address("jina_reader", "https://r.jina.ai", "Jina Reader"),
+            Address("jina_search", "https://s.jina.ai", "Jina search"),
+        ),
+        Key("jina_api_key", "500 requests a minute at Jina Reader, and search"),
+        ways=(
+            Way("jina", "Publisher, via Jina Reader"),
+            Way("jina_search", "Found by Jina Search", ""),
+        ),
+    ),
+    Site(
+        "pubchem",
+        (
+            Address("pubchem", "https://pubchem.ncbi.nlm.nih.gov/rest/pug", "PubChem PUG REST"),
+            Address(
+                "pubchem_autocomplete",
+                "https://pubchem.ncbi.nlm.nih.gov/rest/autocomplete",
+                "PubChem's list of names",
+            ),
+        ),
+    ),
+    Site(
+        "bioc",
+        (
+            Address(
+                "bioc",
+                "https://www.ncbi.nlm.nih.gov/research/bionlp/RESTful/pmcoa.cgi",
+                "PMC as BioC",
+            ),
+        ),
+    ),
+)
+
+WAYS = {way.via: way for site in SITES for way in site.ways}
+KEYS = tuple(site.key for site in SITES if site.key)
+WITH_TEXT = tuple(site.name for site in SITES if site.ways)
+"""The default ladder."""
+SEARCHED = {
+    site.name: site.key.setting if site.key and site.search_needs_key else ""
+    for site in sorted(SITES, key=lambda site: site.searched)
+    if site.searched
+}
+"""Sites that are searched side by side, and the key without which one is left out."""
+BY_TRUST = tuple(site.name for kept_by in _TRUSTED for site in SITES if site.kept_by == kept_by)
+"""Sites whose records are merged, the most trusted first."""
+
+
+def service_of(name: str) -> str:
+    """What the first address of a site is called in the settings; empty where there is none."""
+    return next((site.addresses[0].service for site in SITES if site.name == name), "")
