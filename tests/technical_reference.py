@@ -125,15 +125,12 @@ def _in_flight(rate: Rate) -> str:
 def verdicts() -> str:
     from typing import get_args
 
-    from utils.formats.findings import MEANINGS
     from utils.paper import Verdict
+    from utils.verdicts import MEANINGS
 
     kept = ("It is the whole paper, and this one", "Kept on the shelf.")
-    by_hand = ("Somebody decided, not the judges", "`keep --undo` gives them the word again.")
-    rows = (
-        (f"`{name}`", *{"by_hand": by_hand, **MEANINGS}.get(name, kept))
-        for name in get_args(Verdict)
-    )
+    found = {name: (meaning.said, meaning.hint) for name, meaning in MEANINGS.items()}
+    rows = ((f"`{name}`", *found.get(name, kept)) for name in get_args(Verdict))
     return _table(("verdict", "what came", "what to do"), rows)
 
 

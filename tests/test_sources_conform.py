@@ -6,7 +6,7 @@ import pytest
 
 import utils.sources
 from utils.settings import Settings
-from utils.sites import WITH_TEXT
+from utils.sites import KEYS, SITES, WITH_TEXT
 from utils.sources import SOURCES
 from utils.web import Web
 
@@ -38,6 +38,16 @@ def test_the_default_ladder_is_the_order_of_the_list():
 def test_routes_have_names_of_their_own():
     routes = [route.via for source in SOURCES for route in source.routes]
     assert len(routes) == len(set(routes))
+
+
+@every
+def test_its_entry_names_its_routes_and_whether_it_is_searched(source):
+    [site] = [site for site in SITES if site.name == source.name]
+    assert [way.via for way in site.ways] == [route.via for route in source.routes]
+    assert bool(site.searched) == bool(source.search)
+    assert all(0 <= bad <= good <= 1 for good, bad in (route.shares for route in source.routes))
+    keys = {rate.key for rate in source.rates} | {route.key for route in source.routes}
+    assert keys - {""} <= {key.setting for key in KEYS}
 
 
 @every

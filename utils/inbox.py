@@ -335,10 +335,11 @@ def _apart(ids: Ids) -> list[Ids]:
 
 def _without_clue(path: Path, document: Document) -> HandedIn:
     from .formats.check import completeness
-    from .formats.findings import MEANINGS
+    from .verdicts import MEANINGS
 
     seen = completeness(document, Paper(Ids()))
     if seen.verdict in ("scanned", "empty"):
-        return HandedIn(shown(path), "rejected", ". ".join(MEANINGS[seen.verdict]))
+        meaning = MEANINGS[seen.verdict]
+        return HandedIn(shown(path), "rejected", f"{meaning.said}. {meaning.hint}")
     detail = f"It names no paper, and no paper on the shelf has its title. {_BY_NAME}"
     return HandedIn(shown(path), "unmatched", detail)

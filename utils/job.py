@@ -9,31 +9,13 @@ from typing import Any, Literal
 
 from .paper import Attempt, Paper
 from .plain_text import one_line
+from .verdicts import MEANINGS
 
 State = Literal["pending", "full_text", "abstract", "record", "failed"]
 # What a reviewer must know first, when several rungs failed for different reasons: a mistake of
 # ours says nothing about the paper; where a site was out nobody can tell yet; a text that is there
 # but closed to us can be had by hand; one that nobody offers perhaps not at all.
-_TELLING = (
-    "failed",
-    "unreachable",
-    "paywall",
-    "login",
-    "captcha",
-    "bot_check",
-    "cookie_wall",
-    "refused",
-    "scanned",
-    "wrong_paper",
-    "by_hand",
-    "partial",
-    "front_matter_only",
-    "abstract_only",
-    "error_page",
-    "not_a_paper",
-    "empty",
-    "not_offered",
-)
+_TELLING = ("failed", "unreachable", *MEANINGS, "not_offered")
 
 
 def telling(attempts: Iterable[Attempt]) -> Attempt | None:

@@ -36,7 +36,14 @@ from .sites import KEYS, SITES, WITH_TEXT, Key
 
 _ROOT = Path(__file__).resolve().parent.parent
 _IN_CHECKOUT = (_ROOT / "server.py").exists()
-TOOLSETS = ("core", "pubmed", "literature", "rag", "entrez")
+TOOLSETS = {
+    "core": ("core", "harvests"),
+    "pubmed": ("pubmed",),
+    "literature": ("literature",),
+    "rag": ("rag",),
+    "entrez": ("entrez", "entrez_data", "entrez_external", "entrez_capabilities"),
+}
+"""Each with the modules of ``tools/`` that it consists of."""
 _LOWER_CASE = {
     *("mcp_log_level", "mcp_transport_type", "mcp_tool_names"),
     *("embeddings_provider", "vector_store"),
@@ -157,7 +164,7 @@ class _Knobs(BaseSettings):
 
     mcp_toolsets: Names = Field(
         ("core",),
-        description="comma list of `core`, `pubmed`, `literature`, `rag`, `entrez`; or `all`",
+        description=f"comma list of {', '.join(f'`{name}`' for name in TOOLSETS)}; or `all`",
     )
     mcp_tool_names: Literal["plain", "dotted"] = Field(
         "plain", description="dotted: `rag.search` and its kin, for hosts that know those names"

@@ -9,6 +9,7 @@ import random
 import stat
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -23,9 +24,11 @@ from tests.store.papers import (
     texts,
 )
 from utils.errors import BadRequest
+from utils.formats import READERS, VERSIONS
 from utils.identifiers import Ids
-from utils.paper import Attempt, Author, Notice
+from utils.paper import Attempt, Author, Media, Notice, Verdict
 from utils.store import Shelf, body_of
+from utils.verdicts import MEANINGS
 
 NONE: list[Attempt] = []
 
@@ -195,6 +198,28 @@ def test_raw_bytes_are_kept_untouched(shelf: Shelf) -> None:
     kept = [path.name for path in (shelf.folder / ".papershelf/raw").iterdir()]
     assert kept == ["pmid_7.pdf.gz"]
     assert shelf.raw(shelf.save_abstract(paper(pmid="8"), NONE)) is None
+
+
+@pytest.mark.parametrize("media", get_args(Media))
+def test_bytes_of_any_kind_leave_when_they_are_replaced_and_no_rebuild_brings_them_back(
+    shelf: Shelf, media: Media
+) -> None:
+    about, raw = paper(pmid="7"), shelf.folder / ".papershelf/raw"
+    shelf.save(about, document(), fetched(b"old", media=media), source="DOI", attempts=NONE)
+    other: Media = "pdf" if media == "jats" else "jats"
+    new = fetched(b"new", media=other)
+    stored = shelf.save(about, document(), new, source="DOI", attempts=NONE)
+    for _ in range(2):
+        assert [path.name for path in raw.iterdir()] == [f"pmid_7.{other}.gz"]
+        kept = shelf.raw(stored)
+        assert kept
+        assert kept.fetched.body == b"new"
+        shelf.rebuild()
+
+
+def test_every_kind_of_file_has_a_reader_and_every_verdict_a_meaning() -> None:
+    assert set(READERS) == set(VERSIONS) == set(get_args(Media))
+    assert set(MEANINGS) == set(get_args(Verdict)) - {"full_text"}
 
 
 def test_a_retraction_stated_by_the_text_is_the_first_line(shelf: Shelf) -> None:

@@ -6,24 +6,20 @@ import shlex
 from typing import NamedTuple
 
 from ..job import Job
+from ..verdicts import MEANINGS
 from .figures import Figures
 from .labels import ASIDE, counted
 from .lock_file import NAME as LOCK
 from .tables import NOT_RETRIEVED
 
 # Outcomes that may be other ones tomorrow, though nobody did anything.
-PASSING = ("unreachable", "could_not_tell", "error_page", "partial", "empty")
-# Texts a person with a browser or a library can have.
-BY_HAND = (
-    "paywall",
-    "login",
-    "captcha",
-    "bot_check",
-    "cookie_wall",
-    "refused",
-    "wrong_paper",
-    "abstract_only",
+PASSING = (
+    "unreachable",
+    "could_not_tell",
+    *(name for name, meaning in MEANINGS.items() if meaning.passing),
 )
+# Texts a person with a browser or a library can have.
+BY_HAND = tuple(name for name, meaning in MEANINGS.items() if meaning.by_hand)
 
 
 class Step(NamedTuple):

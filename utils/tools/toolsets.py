@@ -10,22 +10,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from ..library import Library
+from ..settings import TOOLSETS
 
 if TYPE_CHECKING:
     from fastmcp.tools import FunctionTool
 
-_MODULES = {
-    "core": ("core", "harvests"),
-    "pubmed": ("pubmed",),
-    "literature": ("literature",),
-    "rag": ("rag",),
-    "entrez": ("entrez", "entrez_data", "entrez_external", "entrez_capabilities"),
-}
-
 
 def tools(library: Library) -> list[FunctionTool]:
     """The tools of the toolsets in *library*'s settings, in one order whatever the setting's."""
-    return [tool for name in _MODULES if is_on(name, library) for tool in of(name, library)]
+    return [tool for name in TOOLSETS if is_on(name, library) for tool in of(name, library)]
 
 
 def is_on(toolset: str, library: Library) -> bool:
@@ -35,5 +28,5 @@ def is_on(toolset: str, library: Library) -> bool:
 
 def of(toolset: str, library: Library) -> list[FunctionTool]:
     """The tools of one toolset, whether or not it is on."""
-    modules = [import_module(f".{module}", __package__) for module in _MODULES[toolset]]
+    modules = [import_module(f".{module}", __package__) for module in TOOLSETS[toolset]]
     return [tool for module in modules for tool in module.tools(library)]

@@ -1,0 +1,195 @@
+"""A source or a style that nobody has heard of: one file and one entry, and the house knows it.
+
+Each is written into a copy of the package, beside nothing else, and looked at by a process of
+its own; the new source's site is a service of the stand-in internet.
+"""
+
+import json
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.processes import run
+from tests.world import services
+from tests.world.jina import _markdown
+from tests.world.wire import TEXT, text
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCE = '''"""Glade: texts of papers by DOI. https://glade.test/docs"""
+
+from ..paper import Fetched
+from ..web import Rate
+from .source import Route, Source, one_by_one
+
+
+def full_text(paper, web):
+    """The text, as markdown."""
+    url = f"{web.settings.address('glade')}/texts/{paper.ids.doi}"
+    yield Fetched(web.get(url).body, "markdown", url, SOURCE.name, "glade", charset="utf-8")
+
+
+SOURCE = Source(
+    name="glade",
+    about="Glade: texts of papers by DOI",
+    label="DOI",
+    rates=(Rate("glade", ("glade",), every=0.25, in_flight=3),),
+    routes=(Route("glade", ("doi",), one_by_one(full_text), shares=(0.5, 0.1)),),
+)
+'''
+ENTRY = """    Site(
+        "glade",
+        (Address("glade", "https://api.glade.test/v1", "Glade"),),
+        Key("glade_api_key", "texts of this year's papers at Glade, too"),
+        ways=(Way("glade", "Glade, the collection"),),
+        kept_by="machines",
+    ),
+"""
+LOOK = """
+import json, sys
+from pathlib import Path
+from tests import technical_reference
+from utils import Library
+from utils.harvest import plan
+from utils.literature.merged_record import by_trust
+from utils.paper import Paper
+from utils.identifiers import Ids
+from utils.reports.labels import route_label
+from utils.settings import Settings, load_settings
+from utils.tools import entrez_capabilities
+from fastmcp import Client
+import asyncio
+from utils.tools import build
+
+doi, usual = sys.argv[1], Library(glade_api_key="SECRET123")
+library = Library()
+pace = library.web.pace
+url = library.settings.address("glade") + "/texts/x"
+done = library.download(doi)
+places = {one.host: one.requests for one in library.plan(query="CXCL12").hosts}
+checks = {one.what: (one.state, one.detail, one.advice) for one in library.doctor()}
+
+async def told():
+    async with Client(build(Library(mcp_toolsets=("entrez",)))) as client:
+        got = await client.call_tool("entrez_capabilities", {})
+        return [one["name"] for one in got.structured_content["keys"]]
+
+print(json.dumps({
+    "setting": Settings.model_fields["glade_base_url"].default,
+    "key": usual.settings.key("glade_api_key"),
+    "hidden": "SECRET123" not in repr(usual.settings),
+    "ladder": Settings.model_fields["papers_sources"].default,
+    "bucket": pace.bucket(url),
+    "every": dict((rate.bucket, seconds) for rate, seconds in pace.spacing())["glade"],
+    "came": [done.stored.kind, done.stored.source, done.stored.via, done.stored.version],
+    "planned": places.get("glade"),
+    "label": route_label("glade"),
+    "trust": sorted(["arxiv", "glade", "pubmed"], key=lambda name: by_trust(name, Paper(Ids()))),
+    "doctor": [checks.get("glade"), checks.get("GLADE_API_KEY")],
+    "tools": asyncio.run(told()),
+    "reference": [
+        technical_reference.settings(), technical_reference.sources(), technical_reference.rates()
+    ],
+}))
+"""
+
+
+def known(record):
+    """What the stand-in has under a DOI."""
+
+    def glade(call, world):
+        found = world.corpus.by_doi.get(call.path.removeprefix("/texts/").lower())
+        return text(_markdown(found), TEXT) if found else text("no such text", TEXT, 404)
+
+    return glade
+
+
+@pytest.fixture
+def copy(tmp_path):
+    """The package, which a newcomer may change."""
+    here = tmp_path / "checkout"
+    ignore = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "utils", here / "utils", ignore=ignore)
+    (here / "tests").mkdir()
+    for name in ("tests/technical_reference.py", "pyproject.toml", "server.py"):
+        shutil.copy(ROOT / name, here / name)
+    return here
+
+
+def inserted(file, before, what):
+    page = file.read_text()
+    assert page.count(before) == 1
+    file.write_text(page.replace(before, what + before))
+
+
+def environment(world, tmp_path, **more):
+    folders = {"PAPERS_DIR": str(tmp_path / "papers"), "PAPERS_PACE_DIR": str(tmp_path / "pace")}
+    return {"PATH": "/usr/bin:/bin", **world.environment(), **folders, **more}
+
+
+@pytest.fixture
+def seen(copy, world, tmp_path, monkeypatch):
+    """What a process of the changed package says of the new source."""
+    monkeypatch.setitem(services.SERVICES, "glade", known(world))
+    (copy / "utils/sources/glade.py").write_text(SOURCE)
+    inserted(copy / "utils/sites.py", '    Site(\n        "publisher",', ENTRY)
+    doi = world.paper("paywall").doi
+    done = run(
+        [sys.executable, "-c", LOOK, doi],
+        cwd=copy,
+        env=environment(world, tmp_path),
+        check=True,
+    )
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_a_source_is_known_everywhere_by_one_file_and_one_entry(seen):
+    assert seen["setting"] == "https://api.glade.test/v1"
+    assert (seen["key"], seen["hidden"]) == ("SECRET123", True)
+    assert seen["ladder"].index("glade") == seen["ladder"].index("publisher") - 1
+    assert (seen["bucket"], seen["every"]) == ("glade", 0.25)
+    assert seen["came"] == ["full_text", "DOI", "glade", "published"]
+    least, most = seen["planned"]
+    assert 0 <= least <= most
+    assert most > 0
+    assert seen["label"] == "Glade, the collection"
+    assert seen["trust"] == ["pubmed", "glade", "arxiv"]
+    site, key = seen["doctor"]
+    assert site[0] == "ok"
+    assert key == ["warning", "not set (optional)", "texts of this year's papers at Glade, too"]
+    assert "GLADE_API_KEY" in seen["tools"]
+    settings, sources, rates = seen["reference"]
+    assert re.search(r"\| `GLADE_BASE_URL` \| https://api\.glade\.test/v1 \|", settings)
+    assert "| `glade` | Glade: texts of papers by DOI | – | `glade` | DOI |" in sources
+    assert "| `glade` | glade | 0.25 |" in rates
+
+
+def test_a_style_is_known_everywhere_by_one_file_and_one_line(copy, world, tmp_path):
+    styles = copy / "utils/citations"
+    shutil.copy(styles / "csl/apa.csl", styles / "csl/house-style.csl")
+    line = '    "house": Style("house", "house-style", "expanded"),\n'
+    inserted(styles / "styles.py", '    "vancouver": Style(', line)
+    look = """
+import json, sys
+from utils import Library
+from utils.cli import _parser
+from utils.tools.pubmed_schemas import Style
+from typing import get_args
+
+[(_, text)] = Library().cite([sys.argv[1]], "house")
+args = _parser().parse_args(["cite", sys.argv[1], "--style", "house"])
+print(json.dumps([text, args.style, get_args(Style)]))
+"""
+    paper = world.paper("pmc_cloud")
+    done = run(
+        [sys.executable, "-c", look, paper.pmid],
+        cwd=copy,
+        env=environment(world, tmp_path),
+        check=True,
+    )
+    cited, typed, offered = json.loads(done.stdout)
+    assert paper.plain_title[:20] in cited
+    assert typed == "house"
+    assert "house" in offered

@@ -1,0 +1,192 @@
+"""What the judges may find: of each `Verdict`, what it means to whom.
+
+One table, from which refusals, reports and harvests take what they say. A new verdict is a word in
+`.paper.Verdict` and its entry here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from .paper import Verdict
+
+BY_HAND = "Download the PDF in your browser and drop it into the inbox."
+
+
+class Reason(NamedTuple):
+    """A reason's short name, what it means, and what the reader can do."""
+
+    name: str
+    meaning: str
+    advice: str
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What a verdict means.
+
+    ``said`` and ``hint`` stand in the error that refuses a text, ``reason`` in a harvest's report;
+    ``by_hand``: a person with a browser or a library can have the text; ``passing``: it may be
+    another verdict tomorrow, though nobody did anything.
+    """
+
+    said: str
+    hint: str
+    reason: Reason
+    by_hand: bool = False
+    passing: bool = False
+
+
+# In the order in which they tell a reviewer what to know first: a text that is there but closed to
+# us can be had by hand, one that came in part perhaps elsewhere, one that is none not at all.
+MEANINGS: dict[Verdict, Meaning] = {
+    "paywall": Meaning(
+        "The page sells the paper instead of showing it",
+        "A library may have access.",
+        Reason(
+            "Behind a paywall",
+            "The publisher sells this paper, and no free copy was found.",
+            "If your library subscribes, download the PDF through it and drop it into the inbox; "
+            "otherwise ask for an interlibrary loan, or the authors.",
+        ),
+        by_hand=True,
+    ),
+    "login": Meaning(
+        "The page asks to log in",
+        "No login is imitated; a library may have access.",
+        Reason(
+            "Login required",
+            "The publisher shows the text only to people who log in. Papershelf imitates no login.",
+            "Log in with your institution’s account, download the PDF and drop it into the inbox.",
+        ),
+        by_hand=True,
+    ),
+    "captcha": Meaning(
+        "The page asks for a captcha",
+        "No challenge is solved; open it in a browser.",
+        Reason(
+            "Captcha in the way",
+            "The site asks visitors to solve a puzzle. Papershelf solves none.",
+            "Open the link in your browser; the text is often free. " + BY_HAND,
+        ),
+        by_hand=True,
+    ),
+    "bot_check": Meaning(
+        "The page checks for robots",
+        "No challenge is solved; open it in a browser.",
+        Reason(
+            "Closed to programs",
+            "The site checks for robots and turns programs away.",
+            "Open the link in your browser; the text is often free. " + BY_HAND,
+        ),
+        by_hand=True,
+    ),
+    "cookie_wall": Meaning(
+        "The page demands cookies instead of showing the paper",
+        "Open it in a browser.",
+        Reason(
+            "Cookies demanded",
+            "The site shows a consent page instead of the paper.",
+            "Open the link in your browser and answer the question. " + BY_HAND,
+        ),
+        by_hand=True,
+    ),
+    "refused": Meaning(
+        "The site refused to show the page",
+        "Open it in a browser or through a library, or try again later.",
+        Reason(
+            "Refused",
+            "The site turned the program away (HTTP 401 or 403) without saying more.",
+            "Open the link in your browser or through your library, or try again later. " + BY_HAND,
+        ),
+        by_hand=True,
+    ),
+    "scanned": Meaning(
+        "The PDF holds pictures of pages, no text",
+        "Text recognition would be needed.",
+        Reason(
+            "Scanned pages only",
+            "A PDF was found, but it holds pictures of pages and no text.",
+            "Run text recognition (OCR) on the PDF and drop the result into the inbox.",
+        ),
+    ),
+    "wrong_paper": Meaning(
+        "It is another paper than the one asked for",
+        "The link is wrong at the source.",
+        Reason(
+            "A different paper came",
+            "What the link led to is not the paper that was asked for, so it was not kept.",
+            "Open the link and check; the address is probably wrong at its source. " + BY_HAND,
+        ),
+        by_hand=True,
+    ),
+    "by_hand": Meaning(
+        "Somebody decided, not the judges",
+        "`keep --undo` gives them the word again.",
+        Reason(
+            "Rejected by hand",
+            "Somebody looked at the text that is offered, and said that it is not the paper.",
+            "The detail says why. " + BY_HAND,
+        ),
+    ),
+    "partial": Meaning(
+        "Only part of the paper came",
+        "Another source may have all of it.",
+        Reason(
+            "Only part of the text",
+            "What came was cut short: a preview, or a file that broke off.",
+            "Try again later; if it stays cut, open the link. " + BY_HAND,
+        ),
+        passing=True,
+    ),
+    "front_matter_only": Meaning(
+        "Title and front matter came without a text",
+        "Try another source.",
+        Reason(
+            "Title page only",
+            "Title and authors came without the text itself.",
+            "Open the link; a PDF may be attached. " + BY_HAND,
+        ),
+    ),
+    "abstract_only": Meaning(
+        "The page shows the abstract, not the paper",
+        "The full text may be closed.",
+        Reason(
+            "The page shows an abstract only",
+            "The page behind the link has the abstract, but not the paper.",
+            "It may be a conference abstract with no paper behind it; otherwise try your library.",
+        ),
+        by_hand=True,
+    ),
+    "error_page": Meaning(
+        "The page is an error message",
+        "The address may be outdated.",
+        Reason(
+            "Error page",
+            "The site answered with an error message instead of the paper.",
+            "Try again later; if the error stays, the address is outdated.",
+        ),
+        passing=True,
+    ),
+    "not_a_paper": Meaning(
+        "It is no paper",
+        "The link is wrong at the source.",
+        Reason(
+            "Not a paper",
+            "What the link led to is no article: a home page, a form or a listing.",
+            "Open the link and look for the article from there. " + BY_HAND,
+        ),
+    ),
+    "empty": Meaning(
+        "There is no text in it",
+        "Try another source.",
+        Reason(
+            "Empty answer",
+            "The site answered, with nothing in it.",
+            "Try again later, or open the link in your browser.",
+        ),
+        passing=True,
+    ),
+}
