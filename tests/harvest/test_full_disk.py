@@ -1,5 +1,9 @@
-"""A disk that is full, a real one of three megabytes: said so, lost nothing, gone on with later."""
+"""A disk that is full, a real one of three megabytes: said so, lost nothing, gone on with later.
 
+The processes are real, their clock is played: what they wait for would take a minute.
+"""
+
+import itertools
 import os
 import subprocess
 import sys
@@ -8,11 +12,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.clients.python_clients import PatientWorld
 from tests.harvests import assert_kept, done, ended, library_of, torn
-from tests.processes import Process, eventually, run
-from tests.test_doors import SERVER, environment  # noqa: F401 - a fixture
-from tests.world import World
+from tests.processes import run
 from utils.safe_files import sweep
+
+ROOT = Path(__file__).resolve().parents[2]
+SERVER = [sys.executable, "-m", "tests.clients.hasty_server"]
 
 
 @pytest.fixture
@@ -28,16 +34,35 @@ def disk(tmp_path):
         run(["umount", "--lazy", str(place)])
 
 
+@pytest.fixture(scope="module")
+def _field():
+    """More than three megabytes of papers, of which some go on being sent for a while."""
+    with PatientWorld(field=80, latency=0.05) as world:
+        yield world
+
+
+@pytest.fixture
+def field(_field):
+    _field.reset()
+    return _field
+
+
+def told(world, disk, folder):
+    """What a process is told of this world and of this disk."""
+    folders = {"PAPERS_DIR": str(disk / "papers"), "PAPERS_PACE_DIR": str(folder / "pace")}
+    return {**os.environ, **world.environment(), **folders}
+
+
 def test_a_full_disk_is_told_and_the_same_command_goes_on_when_there_is_room(
-    environment,  # noqa: F811
     disk,
-    world,
+    field,
+    tmp_path,
 ):
-    environment["PAPERS_DIR"] = str(disk / "papers")
-    wanted = "\n".join(paper.pmid for paper in world.papers if paper.pmid)
+    environment = told(field, disk, tmp_path)
+    wanted = "\n".join(paper.pmid for paper in field.papers[: -len(field.field)] if paper.pmid)
 
     def shell(*arguments):
-        return run([sys.executable, SERVER, *arguments], env=environment, input=wanted)
+        return run([*SERVER, *arguments], env=environment, cwd=ROOT, input=wanted)
 
     ballast = disk / "ballast"
     ballast.write_bytes(bytes(2_000_000))
@@ -60,13 +85,6 @@ def test_a_full_disk_is_told_and_the_same_command_goes_on_when_there_is_room(
     assert not list((disk / "papers").glob("*.part"))
 
 
-@pytest.fixture(scope="module")
-def field():
-    """More than three megabytes of papers, of which some go on being sent for a while."""
-    with World(field=80, latency=0.05) as world:
-        yield world
-
-
 def fill(place: Path, room: int) -> None:
     """Take what room there is, but for so many bytes."""
     with suppress(OSError), place.open("ab", buffering=0) as file:
@@ -83,28 +101,38 @@ def sound(papers: Path) -> int:
     return len(ended(ledger))
 
 
-def test_a_disk_that_fills_in_mid_harvest_tears_and_loses_nothing(disk, field, tmp_path):
+@pytest.fixture
+def midway(field, monkeypatch):
+    """Have something happen while the twentieth request from now on is under way."""
+    waiting = []
+    real, numbers = field._main.answer, itertools.count(1)
+
+    def answer(call):
+        if waiting and next(numbers) % 20 == 0:
+            waiting.pop()()
+        return real(call)
+
+    monkeypatch.setattr(field._main, "answer", answer)
+    return waiting.append
+
+
+def test_a_disk_that_fills_in_mid_harvest_tears_and_loses_nothing(disk, field, midway, tmp_path):
     """To the last byte at any instant, or by what the harvest itself writes: the journal mostly."""
     run(["mount", "-o", "remount,size=64m", str(disk)])
     papers = disk / "papers"
     wanted = [paper.pmid for paper in field.field if not paper.branch.startswith("jina")][:60]
-    folders = {"PAPERS_DIR": str(papers), "PAPERS_PACE_DIR": str(tmp_path / "pace")}
-    settings = {**os.environ, **field.environment(), **folders}
-    command = [sys.executable, SERVER, "harvest", *wanted]
+    settings = told(field, disk, tmp_path)
+    command = [*SERVER, "harvest", *wanted]
 
     for room in (400_000, 100_000, 0):  # each time further on
-        pipe = subprocess.PIPE
-        asked = len(field.requests)
-        with Process(command, env=settings, stdout=pipe, stderr=pipe, text=True) as harvest:
-            assert eventually(lambda asked=asked: len(field.requests) > asked + 20)
-            fill(disk / "ballast", room)
-            told = harvest.communicate()[1]
-        assert harvest.returncode == 4, told
-        assert "disk is full" in told or "ree some" in told
+        midway(lambda room=room: fill(disk / "ballast", room))
+        harvest = run(command, env=settings, cwd=ROOT)
+        assert harvest.returncode == 4, harvest.stderr
+        assert "disk is full" in harvest.stderr or "ree some" in harvest.stderr
         (disk / "ballast").unlink()
         before = sound(papers)
     assert 0 < before < len(wanted)
-    again = run(command, env=settings)
+    again = run(command, env=settings, cwd=ROOT)
     assert again.returncode in (0, 1), again.stderr
     assert " 0 failed" in again.stdout
     assert sound(papers) == len(wanted)
