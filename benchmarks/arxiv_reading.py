@@ -29,9 +29,9 @@ sys.path.insert(0, str(ROOT))
 
 from tests.formats.latex_articles import ARTICLES, Article  # noqa: E402
 from utils.formats import html, latex  # noqa: E402
-from utils.formats.sections import measure  # noqa: E402
-from utils.formats.words import folded  # noqa: E402
-from utils.paper import Fetched  # noqa: E402
+from utils.model.paper import Fetched  # noqa: E402
+from utils.outline.sections import measure  # noqa: E402
+from utils.outline.words import folded  # noqa: E402
 
 FORMULA = re.compile(r"\$\$?(.+?)\$\$?", re.S)
 SIGNS = re.compile(r"\\(?:begin|end)\{[a-z*]+\}|\\tag\{[^}]*\}|\\displaystyle|\\[,;:! ]|[\s{}&]")

@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from utils.citations import each_bibtex  # noqa: E402
-from utils.paper import Paper, paper_from  # noqa: E402
+from utils.model.paper import Paper, paper_from  # noqa: E402
 
 SHARED = ROOT.parent / "shared" / "data"
 _DOCUMENTS = {

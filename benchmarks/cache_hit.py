@@ -29,8 +29,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import diskcache
 
-from utils.identifiers import Ids
-from utils.paper import Attempt, Author, Paper, StoredPaper
+from utils.model.identifiers import Ids
+from utils.model.paper import Attempt, Author, Paper, StoredPaper
 from utils.store import Shelf, index_files, paper_file
 from utils.store.catalogue import NewEntry
 from utils.store.records import Record, sha256

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from utils.formats import jats
-from utils.paper import Fetched
+from utils.model.paper import Fetched
 from utils.passages.bert_graph import bert_graph, read_weights
 from utils.passages.cut import cut
 from utils.passages.minilm import MiniLM

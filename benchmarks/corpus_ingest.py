@@ -25,10 +25,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from utils.corpus import Corpus
+from utils.corpus.sync_jobs import SyncJob
 from utils.formats.pubmed.records import read_records
 from utils.settings import Settings
 from utils.store import Shelf
-from utils.store.sync_jobs import SyncJob
 
 DEFAULT = Path(__file__).resolve().parents[2] / "shared" / "data" / "pubmed" / "bulk"
 BATCH = 200

@@ -43,8 +43,8 @@ from numpy.typing import NDArray
 from utils.corpus.quality import BEST, quality_of
 from utils.corpus.search import WEIGHT
 from utils.formats.pubmed.records import read_records
-from utils.paper import Paper
-from utils.passage import Filters, Hit, Passage
+from utils.model.paper import Paper
+from utils.model.passage import Filters, Hit, Passage
 from utils.passages.bert_graph import bert_graph, read_weights
 from utils.passages.cut import cut
 from utils.passages.embedded import EmbeddedFinder

@@ -99,7 +99,7 @@ def timed(ask: Callable[[str, np.ndarray], object], folder: Path) -> str:
 
 
 def _passage(number: int, title: str, text: str) -> object:
-    from utils.passage import Passage
+    from utils.model.passage import Passage
 
     paper, place = divmod(number, 40)
     return Passage(
@@ -120,7 +120,7 @@ def _passage(number: int, title: str, text: str) -> object:
 
 
 def ours(way: str, folder: Path) -> None:
-    from utils.passage import Filters
+    from utils.model.passage import Filters
     from utils.passages.embedded import EmbeddedFinder
 
     home = folder / "ours"

@@ -33,7 +33,7 @@ def child() -> None:
     about = json.load(sys.stdin)
     watch(Path(about["watch"]))
     from utils import Library
-    from utils.identifiers import Ids
+    from utils.model.identifiers import Ids
 
     library = Library(**about["settings"])
     for _ in library.harvest([Ids(**ids) for ids in about["papers"]]):

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from tests.world import World
 from utils import Library, PaperError
-from utils.identifiers import Ids
+from utils.model.identifiers import Ids
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 

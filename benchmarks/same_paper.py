@@ -29,9 +29,9 @@ from pathlib import Path
 from tests.dedup.invented import invented_papers
 from tests.dedup.labelled import Labelled, labelled_set, score
 from tests.dedup.recorded import distinct_papers
-from utils.identifiers import Ids
 from utils.literature.families import grouped
-from utils.paper import Paper
+from utils.model.identifiers import Ids
+from utils.model.paper import Paper
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 Groups = Iterable[Sequence[int]]

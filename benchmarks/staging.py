@@ -43,7 +43,7 @@ from utils.datasets.building import build
 from utils.datasets.page import Page
 from utils.datasets.schema import schema
 from utils.formats.pubmed.records import read_records
-from utils.paper import Paper
+from utils.model.paper import Paper
 
 Rows = list[tuple[Any, ...]]
 TABLES = {

@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 from utils import Library, formats
-from utils.audit import Audit, audit
+from utils.curation.audit import Audit, audit
 from utils.errors import BadContent
-from utils.formats import check
+from utils.judges import check
 
 
 def main() -> None:

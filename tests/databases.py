@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pytest
 
+from utils.corpus.database import CorpusDatabase
 from utils.settings import load_settings
-from utils.store.corpus_database import CorpusDatabase
 
 __all__ = ["POSTGRESQL", "database", "database_url", "postgresql"]
 

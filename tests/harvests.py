@@ -15,8 +15,8 @@ from tests.store.papers import assert_consistent
 from tests.world import Record, Request, World
 from utils import Library
 from utils.harvest.jobs import Harvest
-from utils.identifiers import Ids
-from utils.job import Harvested
+from utils.model.identifiers import Ids
+from utils.model.job import Harvested
 from utils.store import Shelf, body_of
 
 # A site may be asked again when it did not answer, or we did not live to keep what it sent.

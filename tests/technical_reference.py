@@ -125,8 +125,8 @@ def _in_flight(rate: Rate) -> str:
 def verdicts() -> str:
     from typing import get_args
 
-    from utils.paper import Verdict
-    from utils.verdicts import MEANINGS
+    from utils.model.paper import Verdict
+    from utils.model.verdicts import MEANINGS
 
     kept = ("It is the whole paper, and this one", "Kept on the shelf.")
     found = {name: (meaning.said, meaning.hint) for name, meaning in MEANINGS.items()}

@@ -12,7 +12,7 @@ import pytest
 
 from tests.world.moods import MOODS
 from utils import Library, PaperError
-from utils.identifiers import Ids
+from utils.model.identifiers import Ids
 
 ONLY_SLOW = {"drip", "slow_headers"}  # told apart by the clock: see tests/web
 BRANCH_OF = {

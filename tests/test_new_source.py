@@ -54,8 +54,8 @@ from tests import technical_reference
 from utils import Library
 from utils.harvest import plan
 from utils.literature.merged_record import by_trust
-from utils.paper import Paper
-from utils.identifiers import Ids
+from utils.model.paper import Paper
+from utils.model.identifiers import Ids
 from utils.reports.labels import route_label
 from utils.settings import Settings, load_settings
 from utils.tools import entrez_capabilities
@@ -134,7 +134,7 @@ def seen(copy, world, tmp_path, monkeypatch):
     """What a process of the changed package says of the new source."""
     monkeypatch.setitem(services.SERVICES, "glade", known(world))
     (copy / "utils/sources/glade.py").write_text(SOURCE)
-    inserted(copy / "utils/sites.py", '    Site(\n        "publisher",', ENTRY)
+    inserted(copy / "utils/model/sites.py", '    Site(\n        "publisher",', ENTRY)
     doi = world.paper("paywall").doi
     done = run(
         [sys.executable, "-c", LOOK, doi],

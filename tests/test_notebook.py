@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from utils.identifiers import Ids
-from utils.paper import Notice, Paper
+from utils.model.identifiers import Ids
+from utils.model.paper import Notice, Paper
 
 pytest.importorskip("pandas", reason="needs the notebook group: uv run --group notebook pytest")
 pytest.importorskip("matplotlib", reason="needs the notebook group")

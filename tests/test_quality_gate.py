@@ -13,7 +13,7 @@ from tests.quality.cases import Folder, read
 from tests.quality.jats_truth import Truth
 from tests.quality.measures import Score, Scores
 from tests.quality.suite import Report, measure
-from utils.paper import Verdict
+from utils.model.paper import Verdict
 
 # What issue 3 asks for; floors may be higher, never lower.
 TARGETS = {

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from utils.cli import _parser
-from utils.health_check import client_snippets
+from utils.curation.health_check import client_snippets
 from utils.settings import load_settings
 
 README = (Path(__file__).resolve().parent.parent / "README.md").read_text()

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 import utils.sources
+from utils.model.sites import KEYS, SITES, WITH_TEXT
 from utils.settings import Settings
-from utils.sites import KEYS, SITES, WITH_TEXT
 from utils.sources import SOURCES
 from utils.web import Web
 

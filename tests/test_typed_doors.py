@@ -10,20 +10,20 @@ import pytest
 
 import utils
 from utils import Library
-from utils.article_text import article_text
 from utils.corpus import Corpus
 from utils.corpus.index import index
 from utils.corpus.search import find
 from utils.corpus.sync import sync
+from utils.curation.reading import read
 from utils.datasets import Datasets
 from utils.datasets.asking import ask
+from utils.entrez.article_text import article_text
 from utils.errors import BadRequest, PaperError
 from utils.harvest.jobs import harvest
+from utils.literature.preprint_search import search_arxiv
+from utils.literature.scholar_search import citing_papers, search_semantic_scholar
 from utils.literature.search import search_papers
-from utils.preprint_search import search_arxiv
-from utils.scholar_search import citing_papers, search_semantic_scholar
 from utils.settings import Overrides, Settings
-from utils.shelf_reading import read
 from utils.sources import Query, QueryOptions
 from utils.store import Shelf
 

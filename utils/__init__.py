@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .errors import PaperError
-    from .identifiers import Ids
     from .library import Library
-    from .paper import Paper, StoredPaper
+    from .model.identifiers import Ids
+    from .model.paper import Paper, StoredPaper
     from .settings import Settings
 
     __version__: str
 
 __all__ = ["Ids", "Library", "Paper", "PaperError", "Settings", "StoredPaper", "__version__"]
 _HOMES = {
-    "Ids": "identifiers",
+    "Ids": "model.identifiers",
     "Library": "library",
-    "Paper": "paper",
+    "Paper": "model.paper",
     "PaperError": "errors",
     "Settings": "settings",
-    "StoredPaper": "paper",
+    "StoredPaper": "model.paper",
 }
 
 

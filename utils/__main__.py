@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from .signals import end_at_once_on_signals
+from .system.signals import end_at_once_on_signals
 
 _SERVER_OPTIONS = ("--transport", "--host", "--port")
 

@@ -6,49 +6,49 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Unpack
 
-from . import sharing
 from .errors import BadRequest, StoreFailed
 from .settings import Overrides, Settings, load_settings
+from .system import sharing
 
 # The verbs and everything below them are imported when first used: an MCP host waits for the list
 # of tools, not for XML parsers.
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from .article_details import Details, Level
-    from .article_search import Found
-    from .article_text import ArticleText
-    from .audit import Audit
-    from .citation_matching import Match
-    from .compounds import PubChem
     from .corpus import Corpus
+    from .curation.audit import Audit
+    from .curation.inbox import HandedIn
+    from .curation.keeping import As
+    from .curation.reading import Reading
+    from .curation.recheck import Change
+    from .curation.text_renewal import Renewal
     from .datasets import Datasets
+    from .download.crosswalk import Converted
+    from .download.download import Download
+    from .download.ladder import Ladder
     from .entrez import Entrez
+    from .entrez.article_text import ArticleText
+    from .entrez.compounds import PubChem
     from .errors import PaperError
     from .harvest.corpus_lock import Rebuilt
     from .harvest.jobs import Harvest
     from .harvest.plan import Plan
-    from .identifier_crosswalk import Converted
-    from .identifiers import Ids
-    from .inbox import HandedIn
-    from .job import Job
-    from .keeping import As
-    from .ladder import Ladder
     from .lists.pasted import Entry
     from .literature.search import Gathered
-    from .network_check import Check
-    from .paper import Paper, SearchResult, Section, StoredPaper
-    from .paper_download import Download
-    from .recheck import Change
-    from .relationships import Relations, Relationship
+    from .model.identifiers import Ids
+    from .model.job import Job
+    from .model.paper import Paper, SearchResult, Section, StoredPaper
+    from .pubmed.article_search import Found
+    from .pubmed.citation_matching import Match
+    from .pubmed.details import Details, Level
+    from .pubmed.relationships import Relations, Relationship
+    from .pubmed.vocabulary import Heading, Spelling
     from .reports import Lock
-    from .shelf_reading import Reading
     from .sources import Query, QueryOptions
     from .sources.semantic_scholar import ScholarPage, ScholarPaper
     from .store import RebuildReport, Shelf
-    from .text_renewal import Renewal
-    from .vocabulary import Heading, Spelling
     from .web import Web
+    from .web.network_check import Check
 
 
 class Library:
@@ -116,7 +116,7 @@ class Library:
     @cached_property
     def pubchem(self) -> PubChem:
         """Chemical compounds, by name or structure."""
-        from .compounds import PubChem
+        from .entrez.compounds import PubChem
 
         return PubChem(self.web)
 
@@ -130,7 +130,7 @@ class Library:
 
     @cached_property
     def _ladder(self) -> Ladder:
-        from .ladder import Ladder
+        from .download.ladder import Ladder
         from .sources import SOURCES
 
         return Ladder(self.web, self.shelf, SOURCES, self.settings.papers_sources)
@@ -140,7 +140,7 @@ class Library:
 
         See `.pubmed_search.search`.
         """
-        from .pubmed_search import search
+        from .pubmed.search import search
         from .sources import SOURCES, Query
 
         return search(Query(query, **options), self.web, SOURCES)
@@ -149,7 +149,7 @@ class Library:
         self, ligand: str, receptor: str, **options: Unpack[QueryOptions]
     ) -> SearchResult:
         """Search PubMed for the interaction of a ligand and its receptor."""
-        from .pubmed_search import ligand_receptor_question
+        from .pubmed.search import ligand_receptor_question
 
         return self.search(ligand_receptor_question(ligand, receptor), **options)
 
@@ -167,8 +167,8 @@ class Library:
         """
         from dataclasses import replace
 
-        from .identifiers import Ids
-        from .paper_download import download
+        from .download.download import download
+        from .model.identifiers import Ids
 
         ids = paper if isinstance(paper, Ids) else Ids.parse(str(paper))
         if output_path:
@@ -183,8 +183,8 @@ class Library:
         self, papers: Iterable[str | int | Ids], *, prefer_pmc: bool = True, force: bool = False
     ) -> Iterator[tuple[Ids, Download | PaperError]]:
         """Put many papers on the shelf; see `.paper_download.download_many`."""
-        from .identifiers import Ids
-        from .paper_download import download_many
+        from .download.download import download_many
+        from .model.identifiers import Ids
 
         wanted = [paper if isinstance(paper, Ids) else Ids.parse(str(paper)) for paper in papers]
         return download_many(wanted, self._ladder, prefer_pmc=prefer_pmc, force=force)
@@ -251,21 +251,21 @@ class Library:
         self, query: str, *, summaries: int = 0, **options: Unpack[QueryOptions]
     ) -> Found:
         """PMIDs by the hundred, and the first papers in brief; see `.article_search`."""
-        from .article_search import search_articles
+        from .pubmed.article_search import search_articles
         from .sources import Query
 
         return search_articles(Query(query, **options), summaries, self.web)
 
     def paper(self, pmid: str | int) -> Paper:
         """One paper as PubMed knows it; see `.article_details.paper_of`."""
-        from .article_details import paper_of
+        from .pubmed.details import paper_of
 
         return paper_of(pmid, self.web)
 
     def records(self, papers: Iterable[str | int | Ids]) -> list[tuple[Ids, Paper | PaperError]]:
         """What each of these papers is, or why that is not known; see `.paper_records.records`."""
-        from .identifiers import Ids
-        from .paper_records import records
+        from .download.records import records
+        from .model.identifiers import Ids
         from .sources import SOURCES
 
         wanted = [paper if isinstance(paper, Ids) else Ids.parse(str(paper)) for paper in papers]
@@ -300,14 +300,14 @@ class Library:
 
     def details(self, pmids: Iterable[str | int], level: Level = "abstract_plus") -> Details:
         """PubMed's records of many papers; see `.article_details.details`."""
-        from .article_details import details
+        from .pubmed.details import details
 
         return details(list(pmids), level, self.web)
 
     def related(self, pmid: str | int, kind: Relationship, most: int = 5) -> Relations:
         """Similar papers, those that cite it, those it cites; see `.relationships.related`."""
-        from .article_details import pmid_of
-        from .relationships import related
+        from .pubmed.details import pmid_of
+        from .pubmed.relationships import related
 
         return related(pmid_of(pmid), kind, most, self.web)
 
@@ -355,7 +355,7 @@ class Library:
         start: int = 0,
     ) -> SearchResult:
         """Search arXiv; see `.preprint_search.search_arxiv`."""
-        from .preprint_search import search_arxiv
+        from .literature.preprint_search import search_arxiv
 
         return search_arxiv(
             *(query, self.web),
@@ -371,7 +371,7 @@ class Library:
 
     def arxiv_paper(self, arxiv_id: str) -> Paper:
         """One preprint, in the version named; see `.preprint_search.arxiv_paper`."""
-        from .preprint_search import arxiv_paper
+        from .literature.preprint_search import arxiv_paper
 
         return arxiv_paper(arxiv_id, self.web)
 
@@ -389,7 +389,7 @@ class Library:
         start: int = 0,
     ) -> ScholarPage:
         """Search Semantic Scholar; see `.scholar_search.search_semantic_scholar`."""
-        from .scholar_search import search_semantic_scholar
+        from .literature.scholar_search import search_semantic_scholar
 
         return search_semantic_scholar(
             *(query, self.web),
@@ -405,13 +405,13 @@ class Library:
 
     def scholar_paper(self, paper: str) -> ScholarPaper:
         """One paper as Semantic Scholar knows it, by any identifier."""
-        from .scholar_search import scholar_paper
+        from .literature.scholar_search import scholar_paper
 
         return scholar_paper(paper, self.web)
 
     def citing_papers(self, paper: str, *, max_results: int = 10, start: int = 0) -> ScholarPage:
         """Who cites a paper; see `.scholar_search.citing_papers`."""
-        from .scholar_search import citing_papers
+        from .literature.scholar_search import citing_papers
 
         return citing_papers(paper, self.web, max_results=max_results, start=start)
 
@@ -419,32 +419,32 @@ class Library:
         self, paper: str, *, section: str = "", start: int = 0, max_chars: int = 8000
     ) -> ArticleText:
         """A stretch of an open article, without downloading; see `.article_text.article_text`."""
-        from .article_text import article_text
+        from .entrez.article_text import article_text
 
         return article_text(paper, self.web, section=section, start=start, max_chars=max_chars)
 
     def convert_ids(self, ids: Iterable[str | int]) -> list[Converted]:
         """The other names of many papers; see `.identifier_crosswalk.convert`."""
-        from .identifier_crosswalk import convert
+        from .download.crosswalk import convert
         from .sources import SOURCES
 
         return convert([str(one) for one in ids], self.web, SOURCES)
 
     def match_citations(self, citations: Iterable[Mapping[str, str]]) -> list[Match]:
         """PMIDs of printed references; see `.citation_matching.match_citations`."""
-        from .citation_matching import match_citations
+        from .pubmed.citation_matching import match_citations
 
         return match_citations(list(citations), self.web)
 
     def check_spelling(self, query: str) -> Spelling:
         """How PubMed would spell a query; see `.vocabulary.check_spelling`."""
-        from .vocabulary import check_spelling
+        from .pubmed.vocabulary import check_spelling
 
         return check_spelling(query, self.web)
 
     def look_up_mesh(self, text: str, most: int = 5) -> tuple[int, list[Heading]]:
         """MeSH headings, their synonyms and neighbours; see `.vocabulary.look_up_mesh`."""
-        from .vocabulary import look_up_mesh
+        from .pubmed.vocabulary import look_up_mesh
 
         return look_up_mesh(text, most, self.web)
 
@@ -458,7 +458,7 @@ class Library:
         references: bool = True,
     ) -> Reading:
         """A stretch of a paper on the shelf; see `.shelf_reading.read`."""
-        from .shelf_reading import read
+        from .curation.reading import read
 
         return read(
             *(paper, self.shelf),
@@ -470,13 +470,13 @@ class Library:
 
     def sections(self, paper: str) -> list[Section]:
         """What a paper on the shelf consists of, by role; see `.shelf_reading.sections`."""
-        from .shelf_reading import sections
+        from .curation.reading import sections
 
         return sections(paper, self.shelf)
 
     def find(self, paper: str) -> StoredPaper:
         """The paper on the shelf with this identifier or file name; asks nobody."""
-        from .shelf_reading import find
+        from .curation.reading import find
 
         return find(paper, self.shelf)
 
@@ -504,37 +504,37 @@ class Library:
 
     def take_in(self, *, accept: str = "") -> Iterator[HandedIn]:
         """File what somebody dropped into ``inbox/``; see `.inbox.take_in`."""
-        from .inbox import take_in
+        from .curation.inbox import take_in
 
         return take_in(self._ladder, accept=accept)
 
     def audit(self, papers: Iterable[str | int | Ids] = (), *, fix: bool = False) -> Audit:
         """Judge the texts of the shelf again; going through it does the work. See `.audit`."""
-        from .audit import audit
+        from .curation.audit import audit
 
         return audit(self._ladder, list(papers), fix=fix)
 
     def keep(self, paper: str | int | Ids, decided: As, because: str) -> StoredPaper:
         """Overrule the judges about one text, reversibly; see `.keeping.keep`."""
-        from .keeping import keep
+        from .curation.keeping import keep
 
         return keep(self._ladder, paper, decided, because)
 
     def undo_keep(self, paper: str | int | Ids) -> StoredPaper:
         """Let the judges have the word about a text again; see `.keeping.undo`."""
-        from .keeping import undo
+        from .curation.keeping import undo
 
         return undo(self._ladder, paper)
 
     def recheck(self, *, crossref: bool = True) -> Iterator[Change]:
         """Ask again about every paper of the shelf; see `.recheck.recheck`."""
-        from .recheck import recheck
+        from .curation.recheck import recheck
 
         return recheck(self.shelf, self.web, crossref=crossref)
 
     def write_references(self) -> list[Path]:
         """Write ``references.ris`` and ``references.bib`` of everything on the shelf."""
-        from .reference_files import of_shelf, write_references
+        from .harvest.reference_files import of_shelf, write_references
 
         return write_references(lambda: of_shelf(self.shelf), self.shelf.folder)
 
@@ -544,13 +544,13 @@ class Library:
 
     def reextract(self, *, everything: bool = False) -> Iterator[Renewal]:
         """Read the kept bytes again with today's readers; see `.text_renewal.renew`."""
-        from .text_renewal import renew
+        from .curation.text_renewal import renew
 
         return renew(self.shelf, everything=everything)
 
     def doctor(self) -> list[Check]:
         """What works here and what does not; see `.health_check.examine`."""
-        from .health_check import examine
+        from .curation.health_check import examine
         from .sources import SOURCES
 
         return examine(self.settings, self.web, SOURCES, self.shelf)

@@ -31,8 +31,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, quote_plus
 
 from .errors import BadRequest
-from .plain_text import clean_text, plain_json
-from .safe_files import alone
+from .system.plain_text import clean_text, plain_json
+from .system.safe_files import alone
 
 if TYPE_CHECKING:
     from .settings import Settings

@@ -32,7 +32,7 @@ from pydantic_settings import (
 )
 
 from .errors import BadRequest, NotConfigured
-from .sites import KEYS, SITES, WITH_TEXT, Key
+from .model.sites import KEYS, SITES, WITH_TEXT, Key
 
 _ROOT = Path(__file__).resolve().parent.parent
 _IN_CHECKOUT = (_ROOT / "server.py").exists()

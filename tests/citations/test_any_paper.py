@@ -14,8 +14,8 @@ from tests.examples import often
 from tests.formats.strategies import SPECIAL
 from utils.citations import citations, csl_item, to_bibtex, to_ris
 from utils.errors import BadRequest
-from utils.identifiers import Ids
-from utils.paper import Author, Notice, Paper
+from utils.model.identifiers import Ids
+from utils.model.paper import Author, Notice, Paper
 
 FORMATS = ("ris", "bibtex", "apa_string", "mla_string", "vancouver", "csl_json")
 NASTY = (

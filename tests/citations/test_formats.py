@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utils.citations import citation_key, csl_item, each_bibtex, each_ris, to_bibtex, to_ris
-from utils.identifiers import Ids
 from utils.lists.records import readable
 from utils.lists.references import entries_in
-from utils.paper import Author, Notice, Paper
+from utils.model.identifiers import Ids
+from utils.model.paper import Author, Notice, Paper
 
 PAPER = Paper(
     ids=Ids(doi="10.1000/a_b", pmid="31452104", pmcid="PMC6711544"),

@@ -12,7 +12,7 @@ import pytest
 
 from tests.citations.round_trips import read_bibtex, read_ris, told_by_bibtex, told_by_ris
 from utils.citations import citations
-from utils.paper import paper_from
+from utils.model.paper import paper_from
 
 GOLD = json.loads((Path(__file__).parent / "gold.json").read_text("utf-8"))
 PAPERS = [paper_from(case["paper"]) for case in GOLD]

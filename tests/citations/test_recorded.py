@@ -18,8 +18,8 @@ from tests.citations.round_trips import (
 from utils.citations import citations, csl_item, to_bibtex, to_ris
 from utils.citations.items import plain_title
 from utils.formats.pubmed.records import read_records
-from utils.identifiers import Ids
-from utils.paper import Author, Paper
+from utils.model.identifiers import Ids
+from utils.model.paper import Author, Paper
 
 pytestmark = pytest.mark.shared
 STYLES = ["apa_string", "mla_string", "vancouver"]

@@ -10,8 +10,8 @@ import pytest
 import utils
 from tests.processes import run
 from utils.citations import citations
-from utils.identifiers import Ids
-from utils.paper import Author, Paper
+from utils.model.identifiers import Ids
+from utils.model.paper import Author, Paper
 
 STYLES = Path(utils.__file__).parent / "citations" / "csl"
 NAMES = ["apa_string", "mla_string", "vancouver"]

@@ -22,8 +22,8 @@ from tests.corpus.test_index import Model, body, check_whole, record, with_model
 from tests.killed import Fate
 from tests.store.papers import save
 from utils.corpus import Corpus
-from utils.identifiers import Ids
-from utils.paper import Notice
+from utils.model.identifiers import Ids
+from utils.model.paper import Notice
 
 _STEPS, _MOST_S = 40, 0.4
 _WORDS = ("eel", "coral", "sponge", "whelk", "shrimp")

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from utils.corpus import Corpus
-from utils.identifiers import Ids
-from utils.paper import Paper
-from utils.passage import Passage
+from utils.model.identifiers import Ids
+from utils.model.paper import Paper
+from utils.model.passage import Passage
 from utils.settings import Settings
 from utils.store import Shelf
 

@@ -18,9 +18,9 @@ from tests.store.papers import save
 from utils.corpus import Corpus
 from utils.corpus.index import LOCK, Indexed
 from utils.errors import BadRequest, EmbeddingsFailed
-from utils.identifiers import Ids
-from utils.paper import Notice, Paper
-from utils.passage import Filters
+from utils.model.identifiers import Ids
+from utils.model.paper import Notice, Paper
+from utils.model.passage import Filters
 
 RETRACTION = (Notice("retraction"),)
 

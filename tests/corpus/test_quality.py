@@ -6,8 +6,8 @@ import pytest
 
 from utils.corpus.quality import BEST, quality_of
 from utils.formats.pubmed import read_records
-from utils.identifiers import Ids
-from utils.paper import Notice, Paper
+from utils.model.identifiers import Ids
+from utils.model.paper import Notice, Paper
 
 TODAY = date(2025, 8, 17)
 

@@ -16,7 +16,7 @@ from tests.store.papers import save
 from utils.corpus import Corpus
 from utils.corpus.quotations import Quotation
 from utils.errors import BadRequest, StoreFailed
-from utils.identifiers import Ids
+from utils.model.identifiers import Ids
 from utils.passages.wording import Wording
 
 FILLER = " ".join(f"Sentence {n} says little about anything." for n in range(80))

@@ -6,7 +6,7 @@ from tests.corpus.small_corpus import LetterEmbedder, corpus_in, fill, index, pa
 from utils.corpus.quality import quality_of, today
 from utils.corpus.search import MOST_OF_ONE_PAPER, WEIGHT, Found, in_turn
 from utils.errors import BadRequest, EmbeddingsFailed, NotFound, StoreFailed
-from utils.passage import Filters
+from utils.model.passage import Filters
 
 TRIAL = ("Randomized Controlled Trial", "Journal Article")
 RETRACTED = ("Journal Article", "Retracted Publication")

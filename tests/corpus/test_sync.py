@@ -15,12 +15,12 @@ import pytest
 from tests.processes import run
 from tests.world import World
 from utils import Library
+from utils.corpus.database import CorpusDatabase
 from utils.corpus.sync import sync
 from utils.errors import BadRequest, NotConfigured, Unreachable
-from utils.identifiers import Ids
-from utils.paper import Paper
+from utils.model.identifiers import Ids
+from utils.model.paper import Paper
 from utils.settings import load_settings
-from utils.store.corpus_database import CorpusDatabase
 
 TERM = "crowd[ti]"
 FIRST, LAST = 30_000_001, 30_000_030

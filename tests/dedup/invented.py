@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from random import Random
 
-from utils.identifiers import Ids
-from utils.paper import Author, Paper
+from utils.model.identifiers import Ids
+from utils.model.paper import Author, Paper
 
 _SUBJECTS = (
     *("β-catenin signalling", "Coral bleaching", "Naïve T cells", "Peat moss", "IL-6 blockade"),

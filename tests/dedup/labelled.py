@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from random import Random
 
-from utils.paper import Paper
+from utils.model.paper import Paper
 
 from .lookalikes import LOOKALIKES, preprint_of
 from .variants import VARIANTS

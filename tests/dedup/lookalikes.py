@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from random import Random
 
-from utils.identifiers import Ids
-from utils.paper import Author, Paper
+from utils.model.identifiers import Ids
+from utils.model.paper import Author, Paper
 
 Lookalike = Callable[[Paper, Random], Paper | None]
 

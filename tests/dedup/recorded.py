@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from utils.errors import PaperError
-from utils.formats.likeness import title_words
 from utils.formats.pubmed.records import read_records
 from utils.formats.safe_xml import parse
-from utils.identifiers import Ids
-from utils.paper import Paper
+from utils.judges.likeness import title_words
+from utils.model.identifiers import Ids
+from utils.model.paper import Paper
 from utils.sources import crossref, openalex
 from utils.sources.arxiv import entries as arxiv_entries
 from utils.sources.arxiv.manners import ATOM

@@ -7,7 +7,7 @@ from lxml import etree
 
 from tests.answering import answering
 from utils.errors import BadRequest, EntrezFailed, PaperError, Unreachable
-from utils.plain_text import plain_json
+from utils.system.plain_text import plain_json
 
 
 @pytest.fixture

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from utils.formats import jats
-from utils.identifiers import Ids
-from utils.paper import Document, Fetched
+from utils.model.identifiers import Ids
+from utils.model.paper import Document, Fetched
 
 _NAMESPACES = (
     'xmlns:xlink="http://www.w3.org/1999/xlink" xmlns:mml="http://www.w3.org/1998/Math/MathML" '

@@ -13,7 +13,7 @@ import tarfile
 from dataclasses import dataclass, field
 
 from utils.formats import latex
-from utils.paper import Document, Fetched
+from utils.model.paper import Document, Fetched
 
 
 @dataclass(frozen=True)

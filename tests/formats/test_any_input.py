@@ -35,10 +35,10 @@ from utils.formats import html, jats, pdf, plain_markdown
 from utils.formats.html import pdf_links, refresh_target, xml_links
 from utils.formats.jats.article import _BLOCK, _INLINE, _PARTS
 from utils.formats.pubmed import read_records
-from utils.identifiers import Ids
-from utils.paper import Author, Document, Fetched, Notice, Paper, StoredPaper
-from utils.plain_text import clean_text, one_line
+from utils.model.identifiers import Ids
+from utils.model.paper import Author, Document, Fetched, Notice, Paper, StoredPaper
 from utils.store import file_names, paper_file
+from utils.system.plain_text import clean_text, one_line
 from utils.web.answer import SECRETS, redact
 from utils.web.retry import retry_after
 

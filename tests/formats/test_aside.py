@@ -12,8 +12,8 @@ from tests.world import World
 from utils import formats
 from utils.errors import BadContent
 from utils.formats import aside
-from utils.identifiers import Ids
-from utils.paper import Author, Fetched, Notice, Paper
+from utils.model.identifiers import Ids
+from utils.model.paper import Author, Fetched, Notice, Paper
 
 HTML = (
     b"<html><head><title>Bees in winter</title></head><body><p>Sign in to read.</p></body></html>"

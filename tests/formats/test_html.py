@@ -8,9 +8,9 @@ import pytest
 
 from utils.errors import BadContent
 from utils.formats import html
-from utils.formats.words import count_words
-from utils.identifiers import Ids
-from utils.paper import Document, Fetched
+from utils.model.identifiers import Ids
+from utils.model.paper import Document, Fetched
+from utils.outline.words import count_words
 
 MULLER = "<html><body><p>Müller</p></body></html>"
 PROSE = "Bees find their way home by the sun and remember flowers they liked. " * 6

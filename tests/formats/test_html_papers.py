@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from utils.formats import html
-from utils.formats.words import count_words
-from utils.paper import Document, Fetched
+from utils.model.paper import Document, Fetched
+from utils.outline.words import count_words
 
 ABSTRACT = "Skylarks sing longer when the wind is low, and longest before rain."
 SENTENCES = (

@@ -9,7 +9,7 @@ import pytest
 from tests.formats.jats_snippets import article, body_of, meta_of, read
 from utils.errors import BadContent
 from utils.formats import jats
-from utils.identifiers import Ids
+from utils.model.identifiers import Ids
 
 TITLE = "<title-group><article-title>A title</article-title></title-group>"
 

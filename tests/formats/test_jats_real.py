@@ -11,8 +11,8 @@ import pytest
 
 from benchmarks.jats_to_markdown import completeness, normal
 from tests.formats.jats_snippets import read
-from utils.identifiers import Ids
-from utils.paper import Document
+from utils.model.identifiers import Ids
+from utils.model.paper import Document
 
 pytestmark = pytest.mark.shared
 # May be raised, never lowered.

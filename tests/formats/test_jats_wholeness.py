@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import pytest
 
 from utils.formats import jats
-from utils.paper import Document, Fetched
+from utils.model.paper import Document, Fetched
 
 SENTENCE = "Observers counted landings on each disc and noted the wind of that day. "  # 13 words
 

@@ -13,9 +13,9 @@ from tests.own_words import prose
 from utils import formats
 from utils.errors import BadContent
 from utils.formats import aside
-from utils.formats.words import folded
-from utils.identifiers import Ids
-from utils.paper import Author, Fetched, Paper
+from utils.model.identifiers import Ids
+from utils.model.paper import Author, Fetched, Paper
+from utils.outline.words import folded
 
 from .latex_articles import ARTICLES, HARBOUR, PERCH, body_of, read, submission, whole
 

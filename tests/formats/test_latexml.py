@@ -16,9 +16,9 @@ import pytest
 from tests.processes import run
 from utils.formats import html
 from utils.formats.html.latexml import without_mathml
-from utils.formats.words import folded
-from utils.identifiers import Ids
-from utils.paper import Document, Fetched
+from utils.model.identifiers import Ids
+from utils.model.paper import Document, Fetched
+from utils.outline.words import folded
 
 from .latex_articles import ARTICLES, read
 from .test_html_work import lines_run

@@ -17,14 +17,14 @@ from tests import own_words
 from tests.formats.reading_children import DIES, HANGS
 from utils.errors import BadContent
 from utils.formats import pdf
-from utils.formats.check import judge
 from utils.formats.children import ChildFailed
 from utils.formats.pdf import child as pdf_child
 from utils.formats.pdf.headings import Block
 from utils.formats.pdf.layout import markdown_of, to_blocks
 from utils.formats.pdf.lines import Line, Page
-from utils.identifiers import Ids
-from utils.paper import Document, Fetched, Paper
+from utils.judges.check import judge
+from utils.model.identifiers import Ids
+from utils.model.paper import Document, Fetched, Paper
 
 Placed = tuple[float, float, float, str]  # x, y, size, text; "/F2 …" is set in that font
 _FONTS = "".join(
@@ -293,7 +293,7 @@ def test_the_child_never_writes_to_our_standard_output(capfd: pytest.CaptureFixt
 @pytest.mark.shared
 def test_recorded_pdfs_keep_the_words_of_their_jats(shared: Path) -> None:
     from utils.formats import jats
-    from utils.formats.words import folded, shingles
+    from utils.outline.words import folded, shingles
 
     for path in sorted((shared / "articles").glob("*/paper.pdf")):
         source = fetched(path.read_bytes())

@@ -9,10 +9,10 @@ import pytest
 from tests.own_words import prose
 from utils.errors import BadContent
 from utils.formats import plain_markdown
-from utils.formats.check import judge
-from utils.formats.words import count_words
-from utils.identifiers import Ids
-from utils.paper import Document, Fetched, Paper
+from utils.judges.check import judge
+from utils.model.identifiers import Ids
+from utils.model.paper import Document, Fetched, Paper
+from utils.outline.words import count_words
 
 PROSE = "Bees find their way home by the sun and remember flowers they liked. " * 6
 LONG, MORE = prose(400), prose(400, start=100)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from utils.formats.pubmed.records import Deleted, read_records
-from utils.identifiers import Ids
-from utils.paper import Author, Notice, Paper
+from utils.model.identifiers import Ids
+from utils.model.paper import Author, Notice, Paper
 
 DOCTYPE = (
     '<?xml version="1.0" ?>\n<!DOCTYPE PubmedArticleSet PUBLIC "-//NLM//DTD PubMedArticle, '

@@ -14,7 +14,7 @@ import pytest
 from tests.processes import run
 from utils.errors import BadContent, PaperError, Unreachable
 from utils.formats.pubmed.records import Deleted, read_records
-from utils.paper import Paper
+from utils.model.paper import Paper
 
 from .test_pubmed_xml import article, pack
 

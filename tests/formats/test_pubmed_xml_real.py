@@ -17,7 +17,7 @@ import pytest
 
 from utils.errors import BadContent
 from utils.formats.pubmed.records import read_records
-from utils.paper import Paper
+from utils.model.paper import Paper
 
 pytestmark = pytest.mark.shared
 SHARED = Path(__file__).resolve().parents[2] / ".." / "shared" / "data" / "pubmed"

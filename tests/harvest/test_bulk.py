@@ -12,13 +12,13 @@ from tests.harvests import assert_complete, done, ids_of, library_of, ncbi, repe
 from tests.world import World
 from tests.world.wire import Call, Reply
 from utils import Library
+from utils.download.ladder import Ladder
 from utils.errors import NotConfigured
 from utils.harvest.bulk import _Harvest
-from utils.identifiers import Ids
-from utils.job import telling
-from utils.ladder import Ladder
 from utils.lists.pasted import Entry
-from utils.paper import Attempt
+from utils.model.identifiers import Ids
+from utils.model.job import telling
+from utils.model.paper import Attempt
 from utils.store import Shelf
 
 # PubMed does not know that this one is on arXiv, too.

@@ -18,12 +18,12 @@ from tests.processes import Process
 from tests.world import Record, World
 from tests.world.wire import Call, Reply
 from utils import Library
+from utils.download.ladder import Climb
 from utils.errors import StoreFailed
 from utils.harvest.bulk import _Harvest
 from utils.harvest.jobs import Harvest
-from utils.identifiers import Ids
-from utils.ladder import Climb
-from utils.paper import Paper
+from utils.model.identifiers import Ids
+from utils.model.paper import Paper
 
 ROOT = Path(__file__).resolve().parents[2]
 FIELD = 600

@@ -15,7 +15,7 @@ import pytest
 from tests.clients.python_clients import PatientWorld
 from tests.harvests import assert_kept, done, ended, library_of, torn
 from tests.processes import run
-from utils.safe_files import sweep
+from utils.system.safe_files import sweep
 
 ROOT = Path(__file__).resolve().parents[2]
 SERVER = [sys.executable, "-m", "tests.clients.hasty_server"]

@@ -15,9 +15,9 @@ from tests.world import World
 from utils import Library
 from utils.errors import BadRequest, NotFound
 from utils.harvest import jobs as harvest_jobs
-from utils.identifiers import Ids
 from utils.lists.pasted import Entry
-from utils.pubmed_slices import Sweep
+from utils.model.identifiers import Ids
+from utils.pubmed.slices import Sweep
 from utils.sources import Query
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -252,7 +252,7 @@ from pathlib import Path
 from utils import Library
 from utils.harvest import jobs as harvest_jobs
 from utils.harvest.bulk import _Harvest
-from utils.identifiers import Ids
+from utils.model.identifiers import Ids
 
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

@@ -15,9 +15,9 @@ from utils.cli.harvest_screen import plan_text
 from utils.errors import NotConfigured, NotFound, Unreachable
 from utils.harvest import plan as harvest_plan
 from utils.harvest.plan import Plan
-from utils.identifiers import Ids
 from utils.lists.pasted import Entry
-from utils.paper import Paper
+from utils.model.identifiers import Ids
+from utils.model.paper import Paper
 from utils.sources import Query
 
 # What the benchmark's harvest of a field of 1,000 papers took: requests, and 298 s at the least.

@@ -16,7 +16,7 @@ from tests.world.wire import Call, Reply
 from utils import Library
 from utils.harvest.outages import Outages
 from utils.harvest.reading import Reading
-from utils.job import Wait
+from utils.model.job import Wait
 from utils.store.ledger import Ledger
 
 FIELD = 300

@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utils.identifiers import Ids
 from utils.lists.duplicates import merged
 from utils.lists.pasted import Entry
+from utils.model.identifiers import Ids
 
 
 def entry(asked, **names):

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utils.errors import BadRequest
-from utils.identifiers import Ids
 from utils.lists.records import readable
 from utils.lists.references import entries_in
+from utils.model.identifiers import Ids
 
 RIS = """Provider: Somebody
 

@@ -7,10 +7,10 @@ import pytest
 from tests.dedup.invented import invented_papers
 from tests.dedup.labelled import labelled_set, score
 from tests.dedup.recorded import distinct_papers, real_pairs
-from utils.identifiers import Ids
 from utils.literature.families import grouped
 from utils.literature.same_paper import judged
-from utils.paper import Author, Notice, Paper
+from utils.model.identifiers import Ids
+from utils.model.paper import Author, Notice, Paper
 
 PEOPLE = (Author("Müller", "Jane"), Author("García López", "Ximena"), Author("Wang", "Li"))
 REEF = Paper(

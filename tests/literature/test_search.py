@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from utils.errors import BadRequest, NotConfigured, Unreachable
-from utils.identifiers import Ids
 from utils.literature.search import search_papers
-from utils.paper import Author, Paper, SearchResult
+from utils.model.identifiers import Ids
+from utils.model.paper import Author, Paper, SearchResult
 from utils.settings import load_settings
 from utils.sources import Source
 from utils.web import Web

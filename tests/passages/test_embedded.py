@@ -17,7 +17,7 @@ import pytest
 from tests.passages.finder_writer import DIM, SIZE, passage, vector
 from tests.processes import Process
 from utils.errors import StoreFailed
-from utils.passage import Filters, Passage
+from utils.model.passage import Filters, Passage
 from utils.passages import Held, embedded, embedded_vectors
 from utils.passages.embedded import EmbeddedFinder
 from utils.passages.embedded_signs import signs_of

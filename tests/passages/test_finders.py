@@ -20,7 +20,7 @@ import pytest
 
 from tests.databases import POSTGRESQL, postgresql
 from utils.errors import InvariantFailed, NotConfigured, StoreFailed, WeaviateFailed
-from utils.passage import Filters, Passage
+from utils.model.passage import Filters, Passage
 from utils.passages import Finder, Held
 from utils.passages.embedded import EmbeddedFinder
 from utils.passages.finders import finder_of

@@ -22,8 +22,8 @@ from lxml.html import fromstring
 
 from utils import formats
 from utils.errors import BadContent
-from utils.identifiers import Ids
-from utils.paper import Author, Document, Fetched, Media, Paper
+from utils.model.identifiers import Ids
+from utils.model.paper import Author, Document, Fetched, Media, Paper
 
 # The eight recorded articles that were labelled "front-only" because their bodies are short, read
 # one by one. Six are corrections, and two sentences are all there is of them: whole papers.

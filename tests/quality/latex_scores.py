@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from utils.paper import Document
+from utils.model.paper import Document
 
 from .cases import Source
 from .measures import Scores, order_of_runs, recall, runs, words

@@ -14,7 +14,7 @@ from io import BytesIO
 
 from lxml import etree, html
 
-from utils.paper import Media, Paper
+from utils.model.paper import Media, Paper
 
 SHORTENED = frozenset({"partial", "abstract_only", "front_matter_only", "paywall"})
 BOT = (

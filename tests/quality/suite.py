@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from utils.paper import Document, Media, Paper
+from utils.model.paper import Document, Media, Paper
 
 from . import jats_scores, latex_scores, page_scores, verdict_scores
 from .cases import Folder, read, verdict

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from utils.identifiers import Ids
-from utils.paper import Paper
+from utils.model.identifiers import Ids
+from utils.model.paper import Paper
 
 from . import mutations
 from .cases import Article, Folder, asked_for, media_of, read, verdict, without_ids

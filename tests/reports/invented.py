@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from utils.identifiers import Ids
-from utils.job import Counts, Harvested, Job, State
-from utils.paper import Attempt, Notice, Paper
+from utils.model.identifiers import Ids
+from utils.model.job import Counts, Harvested, Job, State
+from utils.model.paper import Attempt, Notice, Paper
 
 JOURNALS = (
     *("PLoS One", "Nature Communications", "Scientific Reports", "The Lancet", "BMJ Open", "eLife"),

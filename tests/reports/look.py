@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.reports import invented
-from utils.job import Harvested, Job
+from utils.model.job import Harvested, Job
 from utils.reports import write_report
 
 LONG = "A study of everything that can be studied, " * 40

@@ -12,9 +12,9 @@ import pytest
 
 from tests.reports import invented
 from utils.errors import BadRequest, StoreFailed
-from utils.identifiers import Ids
-from utils.job import Harvested, Job
-from utils.paper import Notice, Paper
+from utils.model.identifiers import Ids
+from utils.model.job import Harvested, Job
+from utils.model.paper import Notice, Paper
 from utils.reports import Locked, compare, lock_file, read_lock, write_report
 
 NAME = "papers.lock.json"

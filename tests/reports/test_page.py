@@ -15,9 +15,9 @@ from lxml import etree, html
 from tests.reports import invented
 from utils.harvest import bulk as bulk_harvest
 from utils.harvest.jobs import _ENDS
-from utils.identifiers import Ids
-from utils.job import Harvested, Job
-from utils.paper import Attempt, Notice, Paper
+from utils.model.identifiers import Ids
+from utils.model.job import Harvested, Job
+from utils.model.paper import Attempt, Notice, Paper
 from utils.reports import write_report
 from utils.reports.figures import Figures
 from utils.reports.next_steps import next_steps

@@ -11,7 +11,7 @@ import pytest
 from lxml import etree
 
 from tests.reports import invented
-from utils.job import Counts, Job
+from utils.model.job import Counts, Job
 from utils.reports import text_width as text_widths
 from utils.reports import write_report
 from utils.reports.figures import Figures

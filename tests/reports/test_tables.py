@@ -12,11 +12,11 @@ import pytest
 
 from tests.reports import invented
 from utils.errors import StoreFailed
-from utils.identifiers import Ids
-from utils.job import Harvested, Job
-from utils.paper import Paper
-from utils.plain_text import cell
+from utils.model.identifiers import Ids
+from utils.model.job import Harvested, Job
+from utils.model.paper import Paper
 from utils.reports import write_report
+from utils.system.plain_text import cell
 
 
 def table(path: Path) -> list[dict[str, str]]:

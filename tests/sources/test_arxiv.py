@@ -5,9 +5,9 @@ from itertools import pairwise
 import pytest
 
 from tests.answering import answering
-from utils import paper_lookup
+from utils.download import lookup as paper_lookup
 from utils.errors import BadRequest, NotFound, NotOffered, Unreachable
-from utils.identifiers import Ids
+from utils.model.identifiers import Ids
 from utils.sources import Query
 from utils.sources.arxiv import SOURCE, in_version, look_up, recall, search
 from utils.sources.arxiv.query import LAST

@@ -8,8 +8,8 @@ from itertools import pairwise
 import pytest
 
 from utils.errors import NotOffered, Unreachable
-from utils.identifiers import Ids
-from utils.paper import Fetched, Paper
+from utils.model.identifiers import Ids
+from utils.model.paper import Fetched, Paper
 from utils.sources.arxiv import look_up
 from utils.sources.arxiv.files import full_text
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.answering import HOSTILE, answering
 from utils.errors import BadContent, Unreachable
-from utils.identifiers import Ids
+from utils.model.identifiers import Ids
 from utils.sources.bioc import Paragraph, article
 from utils.sources.bioc import _article as read
 

@@ -3,7 +3,7 @@
 import pytest
 
 from utils.errors import Unreachable
-from utils.identifiers import Ids
+from utils.model.identifiers import Ids
 from utils.sources.crossref import look_up
 
 

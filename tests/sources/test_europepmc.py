@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from tests.answering import answering
 from tests.world.europepmc import _unwrapped
 from utils.errors import BadRequest, NotOffered, Unreachable
-from utils.identifiers import Ids
-from utils.paper import Notice, Paper
+from utils.model.identifiers import Ids
+from utils.model.paper import Notice, Paper
 from utils.settings import load_settings
 from utils.sources.europepmc import full_text, look_up, preprint_text, search
 from utils.sources.europepmc.links import linked

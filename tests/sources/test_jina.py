@@ -4,8 +4,8 @@ import pytest
 
 from utils import Library
 from utils.errors import NotOffered
-from utils.identifiers import Ids
-from utils.paper import Paper
+from utils.model.identifiers import Ids
+from utils.model.paper import Paper
 from utils.sources.jina import read
 
 

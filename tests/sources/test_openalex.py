@@ -13,8 +13,8 @@ from requests.structures import CaseInsensitiveDict
 from tests.answering import answering
 from tests.world.openalex import KEY
 from utils.errors import BadRequest, NotConfigured, NotOffered, Unreachable
-from utils.identifiers import Ids
-from utils.paper import Fetched, Paper
+from utils.model.identifiers import Ids
+from utils.model.paper import Fetched, Paper
 from utils.sources import unpaywall
 from utils.sources.loose_json import LONGEST_NAME
 from utils.sources.open_copies import OpenCopy, what_lies_at

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from utils.errors import NotOffered, Unreachable
-from utils.identifiers import Ids
-from utils.paper import Paper
+from utils.model.identifiers import Ids
+from utils.model.paper import Paper
 from utils.sources.pmc import from_cloud, from_efetch
 
 

@@ -3,8 +3,8 @@
 import pytest
 
 from utils.errors import NotOffered
-from utils.identifiers import Ids
-from utils.paper import Fetched, Paper
+from utils.model.identifiers import Ids
+from utils.model.paper import Fetched, Paper
 from utils.sources.publisher import full_text, landing_page
 
 

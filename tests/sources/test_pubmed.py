@@ -6,7 +6,7 @@ from tests.answering import answering
 from tests.world import World
 from utils import Library
 from utils.errors import BadRequest, NotConfigured, Unreachable
-from utils.identifiers import Ids
+from utils.model.identifiers import Ids
 from utils.sources import Query
 from utils.sources.pubmed import esearch, fetch, look_up, search, term
 

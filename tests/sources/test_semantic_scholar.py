@@ -10,7 +10,7 @@ from tests.world import World
 from tests.world.semantic_scholar import CITATIONS, FAMOUS, KEY, WITHHELD, paper_id
 from utils import Library
 from utils.errors import BadRequest, NotConfigured, NotFound, NotOffered, Unreachable
-from utils.identifiers import Ids
+from utils.model.identifiers import Ids
 from utils.sources import Query
 from utils.sources.semantic_scholar import (
     hits_now,

@@ -12,7 +12,7 @@ from tests.answering import HOSTILE, answering
 from tests.examples import often
 from tests.sources.test_semantic_scholar import WHOLE
 from utils.errors import Unreachable
-from utils.identifiers import Ids
+from utils.model.identifiers import Ids
 from utils.settings import load_settings
 from utils.sources import Query
 from utils.sources.semantic_scholar import (

@@ -3,8 +3,8 @@
 import pytest
 
 from utils.errors import Miss, NotConfigured, NotOffered
-from utils.identifiers import Ids
-from utils.paper import Fetched, Paper
+from utils.model.identifiers import Ids
+from utils.model.paper import Fetched, Paper
 from utils.sources.unpaywall import open_copies
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.own_words import CITING, REFERENCES
-from utils.identifiers import Ids
-from utils.paper import Author, Document, Fetched, Paper, StoredPaper, Verdict
+from utils.model.identifiers import Ids
+from utils.model.paper import Author, Document, Fetched, Paper, StoredPaper, Verdict
 from utils.store import Shelf
 
 BODY = (

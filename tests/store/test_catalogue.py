@@ -12,7 +12,7 @@ import pytest
 from tests.processes import Process, run
 from tests.store.papers import assert_consistent, paper, save
 from utils.errors import StoreFailed
-from utils.identifiers import Ids
+from utils.model.identifiers import Ids
 from utils.store import Shelf
 from utils.store import catalogue as catalogue_module
 
@@ -103,7 +103,7 @@ def test_two_processes_may_heal_at_once(shelf: Shelf) -> None:
     catalogue(shelf).write_bytes(b"no database" * 1000)
     script = (
         "import sys; from pathlib import Path; from utils.store import Shelf\n"
-        "from utils.identifiers import Ids\n"
+        "from utils.model.identifiers import Ids\n"
         "with Shelf(Path(sys.argv[1])) as shelf:\n"
         "    found = [shelf.find(Ids(pmid=str(n))) for n in range(1, 21)]\n"
         "    sys.exit(not all(found))\n"

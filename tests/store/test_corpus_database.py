@@ -9,13 +9,13 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import inspect, text
 
+from utils.corpus import schema as corpus_schema
+from utils.corpus.database import CorpusDatabase, day_of, timestamp
 from utils.errors import BadRequest, InvariantFailed, StoreFailed
-from utils.identifiers import Ids
-from utils.paper import Author, Notice, Paper
-from utils.passage import Passage
+from utils.model.identifiers import Ids
+from utils.model.paper import Author, Notice, Paper
+from utils.model.passage import Passage
 from utils.settings import load_settings
-from utils.store import corpus_schema
-from utils.store.corpus_database import CorpusDatabase, day_of, timestamp
 
 PAPER = Paper(
     Ids(pmid="101", doi="10.1000/a"),

@@ -17,12 +17,12 @@ import pytest
 from tests.processes import Process
 from tests.store.papers import assert_consistent, dump, fetched, index, paper, save, texts
 from tests.store.writer import body
-from utils.identifiers import Ids
-from utils.paper import Paper
-from utils.safe_files import write_part, write_whole
+from utils.model.identifiers import Ids
+from utils.model.paper import Paper
 from utils.store import Shelf, body_of
 from utils.store.catalogue import Catalogue
 from utils.store.paper_file import NO_FULL_TEXT
+from utils.system.safe_files import write_part, write_whole
 
 ROOT = Path(__file__).resolve().parents[2]
 

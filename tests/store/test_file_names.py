@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from utils.identifiers import Ids
+from utils.model.identifiers import Ids
 from utils.store.file_names import apart, ids_from, safe, stem
 
 

@@ -11,12 +11,12 @@ import pytest
 from tests.killed import Fate
 from tests.own_words import paper as whole
 from tests.store.papers import assert_consistent, dump, index, paper, save, texts
-from utils import safe_files
 from utils.errors import StoreFailed
-from utils.identifiers import Ids
-from utils.paper import Paper
+from utils.model.identifiers import Ids
+from utils.model.paper import Paper
 from utils.store import Shelf
 from utils.store.paper_file import NO_FULL_TEXT
+from utils.system import safe_files
 
 
 def recorded(**ids: str) -> Paper:

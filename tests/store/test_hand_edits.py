@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.store.papers import assert_consistent, paper, save
-from utils.identifiers import Ids
+from utils.model.identifiers import Ids
 from utils.store import Shelf, body_of
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.store.papers import assert_consistent, index, paper, save
-from utils.identifiers import Ids
-from utils.paper import Attempt, Author
+from utils.model.identifiers import Ids
+from utils.model.paper import Attempt, Author
 from utils.store import Shelf
 from utils.store.index_files import COLUMNS, IndexFiles
 

@@ -15,9 +15,9 @@ import pytest
 from tests.processes import Process
 from tests.store.papers import paper
 from utils.errors import BadRequest, NotFound, StoreFailed
-from utils.identifiers import Ids
-from utils.job import Counts, Job
-from utils.paper import Attempt, Paper, StoredPaper
+from utils.model.identifiers import Ids
+from utils.model.job import Counts, Job
+from utils.model.paper import Attempt, Paper, StoredPaper
 from utils.store.ledger import Ledger
 
 ROOT = Path(__file__).resolve().parents[2]

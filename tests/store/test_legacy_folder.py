@@ -8,8 +8,8 @@ import pytest
 
 from tests.own_words import paper as whole
 from tests.store.papers import assert_consistent, index, paper, save, texts
-from utils.identifiers import Ids
-from utils.paper import Attempt, Paper
+from utils.model.identifiers import Ids
+from utils.model.paper import Attempt, Paper
 from utils.store import Shelf
 
 JINA = (

@@ -15,8 +15,9 @@ from pathlib import Path
 import pytest
 
 from tests.processes import run
-from utils import Library, file_systems
+from utils import Library
 from utils.errors import StoreFailed
+from utils.system import file_systems
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="knows Linux's mounts")
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from tests.store.papers import paper
-from utils.identifiers import Ids
-from utils.paper import Author, Notice, Paper, StoredPaper
-from utils.plain_text import clean_text
+from utils.model.identifiers import Ids
+from utils.model.paper import Author, Notice, Paper, StoredPaper
 from utils.store.paper_file import NO_ABSTRACT, abstract_only, body_of, full_text, parse
+from utils.system.plain_text import clean_text
 
 
 def stored(about: Paper, kind: str = "full_text") -> StoredPaper:

@@ -12,10 +12,10 @@ import pytest
 
 from tests.store.papers import assert_consistent, paper, save, texts
 from utils.errors import BadRequest, StoreFailed
-from utils.identifiers import Ids
-from utils.paper import Paper, StoredPaper
-from utils.safe_files import sweep, write_new, write_whole
+from utils.model.identifiers import Ids
+from utils.model.paper import Paper, StoredPaper
 from utils.store import Shelf
+from utils.system.safe_files import sweep, write_new, write_whole
 
 REFUSED = [
     "../x.txt",

@@ -17,8 +17,9 @@ import pytest
 
 from tests.processes import run
 from tests.world import World
-from utils import Library, sharing
+from utils import Library
 from utils.settings import Settings
+from utils.system import sharing
 
 ROOT = Path(__file__).resolve().parents[2]
 LAB, ANNA, BEN = 64_000, 64_001, 64_002

@@ -25,10 +25,10 @@ from tests.store.papers import (
 )
 from utils.errors import BadRequest
 from utils.formats import READERS, VERSIONS
-from utils.identifiers import Ids
-from utils.paper import Attempt, Author, Media, Notice, Verdict
+from utils.model.identifiers import Ids
+from utils.model.paper import Attempt, Author, Media, Notice, Verdict
+from utils.model.verdicts import MEANINGS
 from utils.store import Shelf, body_of
-from utils.verdicts import MEANINGS
 
 NONE: list[Attempt] = []
 

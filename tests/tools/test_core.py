@@ -10,8 +10,8 @@ from fastmcp import Client
 from mcp import MCPError
 
 from utils import Library
-from utils.patience import Patience
 from utils.tools import build
+from utils.web.patience import Patience
 
 pytestmark = pytest.mark.anyio
 ERAS = pytest.mark.parametrize("mode", ["auto", "legacy"])

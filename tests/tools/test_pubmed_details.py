@@ -7,9 +7,9 @@ import jsonschema
 import pytest
 
 from tests.tools.calling import answer, call, closed
-from utils.article_details import Details
 from utils.errors import BadContent
 from utils.formats.pubmed.articles import split_xml
+from utils.pubmed.details import Details
 from utils.tools import pubmed_schemas
 from utils.tools.pubmed_rows import details_page
 

@@ -3,7 +3,7 @@
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from utils.plain_text import plain_json
+from utils.system.plain_text import plain_json
 from utils.tools import violations
 
 SCHEMA = {

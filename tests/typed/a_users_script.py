@@ -11,10 +11,10 @@ import utils
 from utils import Ids, Library, Paper, PaperError, StoredPaper
 from utils.corpus.search import Answer
 from utils.datasets.asking import Asked
+from utils.download.download import Download
 from utils.harvest.jobs import Harvest
-from utils.job import Counts
-from utils.paper import SearchResult
-from utils.paper_download import Download
+from utils.model.job import Counts
+from utils.model.paper import SearchResult
 
 
 def a_library() -> Library:

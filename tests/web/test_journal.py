@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.web.conftest import Site, Visit
-from utils.bodies import Bodies
 from utils.errors import NotOffered, StoreFailed, Unreachable
+from utils.system.bodies import Bodies
 from utils.web import Answer, Web, not_older_than
 
 DAY = 86400.0

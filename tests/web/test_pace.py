@@ -13,7 +13,7 @@ import pytest
 from utils.errors import Unreachable
 from utils.settings import Settings
 from utils.sources.eutils import RATE
-from utils.sqlite import written
+from utils.system.sqlite import written
 from utils.web import Pace, Rate
 
 NCBI = RATE  # the real one: what it promises is promised here

@@ -22,7 +22,7 @@ from tests.world.index import entry_of
 from tests.world.prose import body
 from tests.world.visits import efetch, esearch
 from utils import Library, PaperError
-from utils.identifiers import Ids
+from utils.model.identifiers import Ids
 
 
 def test_no_more_than_9999_hits_come_however_many_there_are() -> None:

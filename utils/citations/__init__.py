@@ -16,8 +16,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from ..errors import BadRequest
-from ..paper import Paper
-from ..plain_text import one_line
+from ..model.paper import Paper
+from ..system.plain_text import one_line
 from .items import citation_key, csl_item
 from .latex import latex, literal, with_capitals
 from .styles import STYLES as PRINTED

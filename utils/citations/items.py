@@ -12,8 +12,8 @@ import unicodedata
 from typing import Any
 from urllib.parse import quote
 
-from ..paper import Author, Notice, Paper
-from ..plain_text import one_line
+from ..model.paper import Author, Notice, Paper
+from ..system.plain_text import one_line
 from .typography import page_ranges
 
 _TAG = re.compile(
@@ -91,7 +91,7 @@ def csl_item(paper: Paper, key: str = "") -> dict[str, Any]:
 def citation_key(paper: Paper) -> str:
     """Author, year and first telling word: depends on nothing but the paper.
 
-    >>> from utils.identifiers import Ids
+    >>> from utils.model.identifiers import Ids
     >>> citation_key(Paper(Ids(), "The Role of mRNA", authors=(Author("Łoś"),), published="2019"))
     'los2019role'
     """

@@ -18,8 +18,8 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from ..paper import Paper
-from ..plain_text import one_line
+from ..model.paper import Paper
+from ..system.plain_text import one_line
 from .items import csl_item, is_translated
 from .typography import Pages, curled, dashed, page_ranges, title_case
 

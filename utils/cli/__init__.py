@@ -15,11 +15,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from .. import sharing
 from ..errors import BadRequest, PaperError
 from ..library import Library
 from ..settings import version
-from ..signals import INTERRUPTED, interruptible
+from ..system import sharing
+from ..system.signals import INTERRUPTED, interruptible
 from . import auditing, citing, corpus, datasets, harvests, papers, searching, upkeep
 from .speaking import NO_FULL_TEXT, Verb, complain, leave
 

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from ..errors import BadRequest
-from ..identifiers import Ids
 from ..lists.pasted import Entry
 from ..lists.references import MOST_BYTES, entries_in
+from ..model.identifiers import Ids
 
 _FILE = re.compile(
     r"(?:\.{0,2}|~[^/\s]*|[a-z]:)[/\\].*|.*[/\\]|\.\.?"

@@ -7,13 +7,13 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from ..errors import BadRequest
-from ..plain_text import one_line
+from ..system.plain_text import one_line
 from .speaking import NO_FULL_TEXT, command, counter, note, say
 
 if TYPE_CHECKING:
-    from ..audit import Audited
+    from ..curation.audit import Audited
     from ..library import Library
-    from ..paper import Kind, StoredPaper
+    from ..model.paper import Kind, StoredPaper
 
 KINDS: dict[Kind, str] = {
     "full_text": "full text",
@@ -37,7 +37,7 @@ def add(commands: Any) -> None:
 
 def remind(library: Library) -> None:
     """Say once that an audit is due, after an update of the judges."""
-    from ..health_check import audit_due
+    from ..curation.health_check import audit_due
 
     if due := library.shelf.verdicts.due():
         note(f"{audit_due(due)}: server.py audit")

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from ..citations import STYLES
 from ..errors import BadRequest, PaperError
-from ..plain_text import one_line
+from ..system.plain_text import one_line
 from .asked_for import asked_by
 from .speaking import command, complain, note, say, worst
 
 if TYPE_CHECKING:
     from ..library import Library
-    from ..paper import Paper
+    from ..model.paper import Paper
 
 FILES = ("ris", "bibtex", "csl-json")
 _KINDS = {

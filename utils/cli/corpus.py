@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from ..model.versions import STAND_INS
 from ..passages.query_terms import terms_of
-from ..plain_text import clean_text, one_line
-from ..versions import STAND_INS
+from ..system.plain_text import clean_text, one_line
 from .speaking import UNREACHABLE, command, counted, counter, note, say
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..corpus.quotations import Quotation
     from ..corpus.search import Found
     from ..library import Library
-    from ..passage import Passage
+    from ..model.passage import Passage
 
 NOT_VERBATIM = 1
 _SNIPPET, _BEFORE = 320, 40
@@ -126,7 +126,7 @@ def _shown(progress: Iterator[Indexed]) -> Iterator[Indexed]:
 
 
 def _find(args: argparse.Namespace, library: Library) -> int:
-    from ..passage import Filters
+    from ..model.passage import Filters
 
     filters = Filters(
         year_from=args.year_from or None,

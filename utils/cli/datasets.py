@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..plain_text import clean_text, one_line
+from ..system.plain_text import clean_text, one_line
 from .speaking import command, counted, counter, note, say
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..harvest.jobs import Harvest
     from ..harvest.plan import Plan
     from ..harvest.progress import Progress
-    from ..job import Wait
+    from ..model.job import Wait
 
 _EVERY_S = 10.0
 _NAMES = {

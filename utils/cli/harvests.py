@@ -10,17 +10,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import BadRequest, NotFound
-from ..plain_text import one_line
-from ..signals import INTERRUPTED
-from ..versions import NAMES, STAND_INS
+from ..model.versions import NAMES, STAND_INS
+from ..system.plain_text import one_line
+from ..system.signals import INTERRUPTED
 from .auditing import KINDS, remind
 from .speaking import NO_FULL_TEXT, UNREACHABLE, command, counted, leave, note, say
 
 if TYPE_CHECKING:
     from ..harvest.jobs import Harvest
-    from ..job import Job
     from ..library import Library
     from ..lists.pasted import Entry
+    from ..model.job import Job
     from ..reports import Lock
     from ..sources import Query
 

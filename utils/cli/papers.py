@@ -8,18 +8,18 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
 from ..errors import BadRequest, PaperError
-from ..paper import Kind, StoredPaper
-from ..plain_text import one_line
-from ..versions import STAND_INS, serves
+from ..model.paper import Kind, StoredPaper
+from ..model.versions import STAND_INS, serves
+from ..system.plain_text import one_line
 from .auditing import remind, worded
 from .speaking import NO_FULL_TEXT, command, counter, note, say, worst
 
 _MARKS: dict[Kind, str] = {"full_text": "●", "abstract": "○", "record": "·", "rejected": "✗"}
 
 if TYPE_CHECKING:
-    from ..identifiers import Ids
+    from ..download.download import Download
     from ..library import Library
-    from ..paper_download import Download
+    from ..model.identifiers import Ids
 
 
 def add(commands: Any) -> None:

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import BadRequest
-from ..plain_text import one_line
+from ..system.plain_text import one_line
 from .citing import export_option, print_references
 from .speaking import command, note, say
 
 if TYPE_CHECKING:
     from ..library import Library
     from ..literature.search import Asked, Found, Gathered
-    from ..paper import Paper, SearchResult
+    from ..model.paper import Paper, SearchResult
 
 
 # Nobody can come back to a process that has ended: it waits longer than a call from a host may.

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..errors import PaperError
-from ..plain_text import clean_text, plain_json
+from ..system.plain_text import clean_text, plain_json
 
 if TYPE_CHECKING:
     from ..library import Library

@@ -104,7 +104,7 @@ def _settings(args: argparse.Namespace, library: Library) -> int:
 def _doctor(args: argparse.Namespace, library: Library) -> int:
     from pathlib import Path
 
-    from ..health_check import client_snippets
+    from ..curation.health_check import client_snippets
 
     marks = {"ok": "✓", "warning": "!", "problem": "✗"}
     checks = library.doctor()

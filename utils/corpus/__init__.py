@@ -12,19 +12,19 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ..passage import Filters
+from ..model.passage import Filters
 
 if TYPE_CHECKING:
     from ..passages import Embedder, Finder
     from ..settings import Settings
     from ..store import Shelf
-    from ..store.corpus_database import Checkpoint, CorpusDatabase, CorpusRecord, Synced
-    from ..store.corpus_records import CorpusCounts
     from ..web import Web
+    from .database import Checkpoint, CorpusDatabase, CorpusRecord, Synced
     from .index import Indexed
     from .quotations import Quotation
     from .search import Answer, By
     from .stats import CorpusStats
+    from .stored_records import CorpusCounts
     from .sync import Progress
 
 _USUAL = Filters()
@@ -49,7 +49,7 @@ class Corpus:
     @cached_property
     def database(self) -> CorpusDatabase:
         """Records, checkpoints, passages: the truth."""
-        from ..store.corpus_database import CorpusDatabase
+        from .database import CorpusDatabase
 
         return CorpusDatabase.of(self.settings, self.shelf.folder)
 

@@ -16,8 +16,8 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import EmbeddingsFailed, StoreFailed
-from ..passage import Passage
-from ..steady_clock import SteadyClock
+from ..model.passage import Passage
+from ..system.steady_clock import SteadyClock
 from .texts import Text, Texts
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ..paper import Paper
+    from ..model.paper import Paper
 
 BEST = 9
 """The highest total."""

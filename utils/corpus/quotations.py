@@ -18,14 +18,14 @@ from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import BadRequest, NotFound, StoreFailed
-from ..formats.words import count_words, folded
-from ..passage import Filters
+from ..model.passage import Filters
+from ..outline.words import count_words, folded
 from ..passages.wording import Wording
-from ..plain_text import sendable
+from ..system.plain_text import sendable
 from .texts import text_of
 
 if TYPE_CHECKING:
-    from ..passage import Passage
+    from ..model.passage import Passage
     from . import Corpus
 
 LEAST_WORDS = 4

@@ -23,25 +23,25 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from ..errors import BadRequest, EmbeddingsFailed, EmptyStore, NotFound
-from ..identifiers import Ids
-from ..paper import Paper, Version
-from ..passage import Filters
+from ..model.identifiers import Ids
+from ..model.paper import Paper, Version
+from ..model.passage import Filters
 from ..passages.query_terms import terms_of
-from ..plain_text import sendable
-from ..store.corpus_records import CorpusRecord
+from ..system.plain_text import sendable
 from .quality import BEST, quality_of, today
+from .stored_records import CorpusRecord
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ..passage import Hit, Passage
+    from ..model.passage import Hit, Passage
     from ..passages import Held
     from ..store import Shelf
-    from ..store.corpus_database import CorpusDatabase
-    from ..store.corpus_records import CorpusCounts
     from . import Corpus
+    from .database import CorpusDatabase
     from .quality import Quality
+    from .stored_records import CorpusCounts
 
     Vector = NDArray[np.float32]
 

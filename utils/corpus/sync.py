@@ -14,17 +14,17 @@ from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING
 
 from ..errors import BadContent, BadRequest, Miss
-from ..pubmed_slices import sweep
+from ..pubmed.slices import sweep
 from ..sources import Query
 from ..sources.eutils import BATCH
 from ..sources.pubmed import LAST_HIT, fetch, first_hits
-from ..steady_clock import SteadyClock
-from ..store.corpus_records import Synced
-from ..store.sync_jobs import Stretch, SyncJob
+from ..system.steady_clock import SteadyClock
+from .stored_records import Synced
+from .sync_jobs import Stretch, SyncJob
 
 if TYPE_CHECKING:
-    from ..store.corpus_database import CorpusDatabase
     from ..web import Web
+    from .database import CorpusDatabase
 
 _AT_ONCE = 3 * LAST_HIT  # hits that are swept in one step; more are asked for in halves
 _OUTAGE = 3  # batches in a row that fail: PubMed is not there

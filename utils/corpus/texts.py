@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..errors import NotFound
-from ..identifiers import Ids
-from ..paper import Kind, Paper, StoredPaper
-from ..passage import Passage
+from ..model.identifiers import Ids
+from ..model.paper import Kind, Paper, StoredPaper
+from ..model.passage import Passage
+from ..model.versions import fitness
 from ..passages.cut import RULES, cut
-from ..versions import fitness
 
 if TYPE_CHECKING:
     from ..store import Shelf

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from .. import safe_files
 from ..errors import BadRequest
-from ..plain_text import one_line, shortened
+from ..system import safe_files
+from ..system.plain_text import one_line, shortened
 
 if TYPE_CHECKING:
     from .asking import Asked

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from ..plain_text import shortened
+from ..system.plain_text import shortened
 from .names import quoted
 
 _SHOWN = 40  # columns of one table

@@ -24,8 +24,8 @@ from pathlib import Path
 from typing import IO, Any, Literal, TextIO, get_args
 
 from ..errors import BadRequest, NotConfigured
-from ..plain_text import cell
-from ..safe_files import disk, make_folder, written
+from ..system.plain_text import cell
+from ..system.safe_files import disk, make_folder, written
 from .asking import MOST_SECONDS, all_rows
 
 Form = Literal["csv", "parquet"]

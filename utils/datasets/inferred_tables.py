@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from itertools import count
 from typing import Any
 
-from ..plain_text import plain_json
+from ..system.plain_text import plain_json
 from .names import KEYWORDS, joined, plain, unique
 from .notes import Notes
 from .page import Page

@@ -17,9 +17,9 @@ from datetime import UTC, datetime
 from difflib import get_close_matches
 from pathlib import Path
 
-from .. import safe_files
 from ..errors import BadRequest, NotFound, StoreFailed
-from ..plain_text import one_line, shortened
+from ..system import safe_files
+from ..system.plain_text import one_line, shortened
 from .schema import about
 
 DAYS = 7

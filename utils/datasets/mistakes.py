@@ -14,7 +14,7 @@ from difflib import get_close_matches
 from typing import NamedTuple
 
 from ..errors import BadRequest
-from ..plain_text import one_line, shortened
+from ..system.plain_text import one_line, shortened
 from .asking_child import FUNCTIONS
 
 Known = Mapping[str, Sequence[str]]  # the columns of every table

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 from ..errors import BadContent, EntrezFailed
 from ..formats.jats import parse, read
 from ..formats.pubmed.inline_markup import readable_text
-from ..formats.sections import part_of
 from ..formats.xml_tree import children_of, first
-from ..identifiers import Ids
-from ..paper import Document, Fetched
-from ..plain_text import one_line, shortened
+from ..model.identifiers import Ids
+from ..model.paper import Document, Fetched
+from ..outline.sections import part_of
+from ..system.plain_text import one_line, shortened
 from .notes import Notes
 from .page import Page
 from .pubmed_tables import Cells, cells, whole

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from ..formats.pubmed.inline_markup import readable_text
 from ..formats.pubmed.records import Deleted, read_with_elements
 from ..formats.xml_tree import children_of, first
-from ..identifiers import Ids
-from ..paper import Paper
+from ..model.identifiers import Ids
+from ..model.paper import Paper
 from .notes import Notes
 from .page import Page
 from .scalars import fit

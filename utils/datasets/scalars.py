@@ -15,7 +15,7 @@ from datetime import date
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
-from ..plain_text import clean_text
+from ..system.plain_text import clean_text
 
 Scalar: TypeAlias = "str | int | float | bool"
 Kind = Literal["whole", "year", "fraction", "decimal", "date", "no date", "word"]

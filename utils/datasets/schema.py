@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import BadRequest
-from ..plain_text import one_line
+from ..system.plain_text import one_line
 from .asking import MOST_CHARS, MOST_ROWS, ask
 from .columns import Column, Table
 from .examples import Example, examples

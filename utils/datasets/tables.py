@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from .. import sqlite
 from ..errors import InvariantFailed, StoreFailed
-from ..safe_files import disk, part_of, sync_folder
-from ..sharing import follow
+from ..system import sqlite
+from ..system.safe_files import disk, part_of, sync_folder
+from ..system.sharing import follow
 
 Row: TypeAlias = "Sequence[Any]"
 UID, POSITION = "uid", "position"

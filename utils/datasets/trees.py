@@ -19,7 +19,7 @@ from ..errors import BadContent, EntrezFailed
 from ..formats.pubmed.inline_markup import readable_text
 from ..formats.safe_xml import parse
 from ..formats.xml_tree import children_of
-from ..plain_text import one_line, shortened
+from ..system.plain_text import one_line, shortened
 from .page import Page
 
 if TYPE_CHECKING:

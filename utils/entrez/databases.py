@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from ..errors import BadRequest
-from ..plain_text import one_line, shortened
+from ..system.plain_text import one_line, shortened
 
 if TYPE_CHECKING:
     from ..datasets.page import Form as PageForm

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..errors import BadContent, EntrezFailed, Miss, NotOffered, Unreachable
-from ..plain_text import plain_json
 from ..sources.eutils.efetch import efetch
 from ..sources.eutils.esummary import esummary
 from ..sources.loose_json import mapping, text
+from ..system.plain_text import plain_json
 from ..web import Answer, Web
 from .asked import Asked, Missing, Part, require_between
 from .databases import Form

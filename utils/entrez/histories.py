@@ -16,8 +16,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from ..errors import BadRequest, NotFound, Unreachable
-from ..plain_text import one_line, shortened
 from ..sources.loose_json import mapping, text, whole
+from ..system.plain_text import one_line, shortened
 from ..web import Web
 
 HOURS = 8

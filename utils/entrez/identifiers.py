@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 
 from ..errors import BadRequest
-from ..plain_text import one_line, shortened
+from ..system.plain_text import one_line, shortened
 from .databases import DATABASES, Database
 
 MOST_IDS = 10_000

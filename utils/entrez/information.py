@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import Miss
-from ..plain_text import one_line
 from ..sources.eutils.einfo import database as described
 from ..sources.eutils.einfo import databases
 from ..sources.loose_json import mappings, short_text, whole
+from ..system.plain_text import one_line
 from ..web import Web
 from .asked import named
 from .databases import DATABASES, Database, Form, generic

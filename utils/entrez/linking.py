@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from ..errors import BadRequest, Miss
-from ..plain_text import one_line, shortened
 from ..sources.eutils.einfo import database as described
 from ..sources.eutils.elink import LinkList, LinkSet, link_names, linked_records
 from ..sources.loose_json import mappings, text
+from ..system.plain_text import one_line, shortened
 from ..web import Web
 from .asked import named, require_between
 from .databases import Database, plain_name

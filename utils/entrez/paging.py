@@ -14,10 +14,10 @@ from itertools import chain
 
 from ..datasets.page import Page
 from ..errors import BadContent, BadRequest, EntrezFailed
-from ..plain_text import one_line, shortened
-from ..pubmed_search import checked, every_pmid
+from ..pubmed.search import checked, every_pmid
 from ..sources import Query
 from ..sources.eutils.docsums import SILENT
+from ..system.plain_text import one_line, shortened
 from ..web import Web
 from .asked import PUBMED_WALL, Asked, Missing, Part, require_between
 from .databases import Database, Form

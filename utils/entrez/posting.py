@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..errors import BadRequest, StoreFailed
-from ..plain_text import shortened
 from ..sources.eutils.epost import posted_ids
+from ..system.plain_text import shortened
 from ..web import Web
 from .databases import Database
 from .fetching import looked_up

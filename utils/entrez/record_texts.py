@@ -13,7 +13,7 @@ from typing import Any
 
 from ..errors import BadContent
 from ..formats.safe_xml import parse
-from ..plain_text import clean_text, one_line
+from ..system.plain_text import clean_text, one_line
 from ..web import Answer
 from .databases import Form
 

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import BadRequest, Miss, PaperError
-from ..plain_text import one_line, shortened
-from ..pubmed_search import checked
+from ..pubmed.search import checked
 from ..sources import Query
 from ..sources.eutils.esearch import Hits, count, esearch
 from ..sources.eutils.espell import spelled
+from ..system.plain_text import one_line, shortened
 from ..web import Web
 from .asked import PUBMED_WALL, named, require_between
 from .databases import DATABASES, Database

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import Unreachable
-from ..plain_text import plain_json
 from ..sources.eutils.docsums import SILENT, Summaries
 from ..sources.eutils.esummary import esummary
+from ..system.plain_text import plain_json
 from ..web import Web
 from .asked import Asked, Missing, Part, require_between
 from .fetching import MOST_CHARS, known_names

@@ -7,7 +7,7 @@ from importlib import import_module
 from urllib.parse import urlsplit
 
 from ..errors import BadContent
-from ..paper import Document, Fetched, Media, Paper
+from ..model.paper import Document, Fetched, Media, Paper
 from .licenses import best as best_license
 
 __all__ = ["JUDGES", "READERS", "VERSIONS", "best_license", "extractor", "named", "read"]
@@ -41,7 +41,7 @@ def read(fetched: Fetched, paper: Paper, *, identified: bool = False) -> Documen
         It is something else; ``details["verdict"]`` says what: a login page, a captcha, a stub,
         another paper.
     """
-    from .check import judge
+    from ..judges.check import judge
 
     reader = import_module(f".{READERS[fetched.media]}", __package__)
     try:

@@ -13,8 +13,8 @@ from functools import cache
 from typing import Any
 
 from ..errors import BadContent
-from ..identifiers import Ids
-from ..paper import Document, Fetched, Paper, as_row, paper_from
+from ..model.identifiers import Ids
+from ..model.paper import Document, Fetched, Paper, as_row, paper_from
 from . import read
 from .children import ChildFailed, Children, serve_with
 

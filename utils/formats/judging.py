@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from ..errors import BadContent
-from ..paper import Document, Fetched, Media, Paper, Verdict
+from ..model.paper import Document, Fetched, Media, Paper, Verdict
 from . import read as read_here
 
 Read = Callable[..., Document]

@@ -11,12 +11,12 @@ from __future__ import annotations
 import re
 
 from ..errors import BadContent
-from ..identifiers import Ids
-from ..paper import Document, Fetched
-from .bylines import family_name
-from .html.walls import wall_in_title
-from .sections import blocks, measure
-from .words import count_words, without_long_blanks, without_markup
+from ..judges.bylines import family_name
+from ..judges.walls import wall_in_title
+from ..model.identifiers import Ids
+from ..model.paper import Document, Fetched
+from ..outline.sections import blocks, measure
+from ..outline.words import count_words, without_long_blanks, without_markup
 
 _LINE = re.compile(
     r"(Title|URL Source|Published Time|Warning|Number of Pages|Description|Markdown Content)"

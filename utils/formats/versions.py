@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 
-from ..paper import Document, Fetched, Paper, Version
-from ..versions import by_host, only_a_preprint
+from ..model.paper import Document, Fetched, Paper, Version
+from ..model.versions import by_host, only_a_preprint
 
 _FRONT = 400_000  # bytes: a front matter with three thousand authors
 _BODY = re.compile(rb"<body[\s>]")

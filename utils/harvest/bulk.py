@@ -18,6 +18,8 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from ..download.ladder import Climb, Ladder, Rung, Way, lease_of, may_climb_unknown
+from ..download.lookup import look_up
 from ..errors import (
     NotConfigured,
     NotFound,
@@ -27,14 +29,12 @@ from ..errors import (
     in_the_way,
 )
 from ..formats.aside import read_aside
-from ..identifiers import Ids
-from ..job import telling
-from ..ladder import Climb, Ladder, Rung, Way, lease_of, may_climb_unknown
-from ..paper import Attempt, Paper, StoredPaper, Version, who_answered
-from ..paper_lookup import look_up
+from ..model.identifiers import Ids
+from ..model.job import telling
+from ..model.paper import Attempt, Paper, StoredPaper, Version, who_answered
+from ..model.versions import OTHER_VERSION, meant, serves
 from ..store import body_of, goes_by_name
 from ..store.ledger import Ledger
-from ..versions import OTHER_VERSION, meant, serves
 from ..web import not_older_than
 from .lanes import Lane, Lanes
 from .outages import BY_PUBLISHER, Outages

@@ -13,15 +13,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ..identifiers import Ids
-from ..job import Harvested
-from ..ladder import Ladder
+from ..download.ladder import Ladder
 from ..lists.pasted import Entry
-from ..plain_text import cell, one_line
+from ..model.identifiers import Ids
+from ..model.job import Harvested
 from ..reports import ByName, Difference, Differences, Lock, Locked, compare
-from ..safe_files import make_folder, write_whole, written
 from ..settings import version
 from ..store.ledger import Ledger
+from ..system.plain_text import cell, one_line
+from ..system.safe_files import make_folder, write_whole, written
 from .jobs import Harvest, of_list
 
 TABLE, SUMMARY = "differences.csv", "differences.txt"

@@ -19,19 +19,19 @@ from itertools import islice
 from pathlib import Path
 from typing import get_args
 
+from ..download.ladder import Ladder
 from ..errors import BadRequest, NotFound, StoreFailed
-from ..identifiers import Ids
-from ..job import Job
-from ..ladder import Ladder
 from ..lists.duplicates import merged
 from ..lists.pasted import Entry
-from ..paper import Verdict, moment, now
-from ..pubmed_search import every_pmid
-from ..pubmed_slices import Sweep
-from ..safe_files import disk
+from ..model.identifiers import Ids
+from ..model.job import Job
+from ..model.paper import Verdict, moment, now
+from ..model.versions import STAND_INS
+from ..pubmed.search import every_pmid
+from ..pubmed.slices import Sweep
 from ..sources import Query
 from ..store.ledger import Ledger
-from ..versions import STAND_INS
+from ..system.safe_files import disk
 from .bulk import run
 from .progress import Progress
 
@@ -127,8 +127,8 @@ class Harvest:
 
     def report(self) -> Path:
         """Write the report of what there is by now; the page to look at."""
-        from ..reference_files import of_rows, write_references
         from ..reports import write_report
+        from .reference_files import of_rows, write_references
 
         shelf = self.ladder.shelf.folder
         write_references(lambda: of_rows(self.ledger.rows(), shelf), self.folder)

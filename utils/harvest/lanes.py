@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from ..steady_clock import SteadyClock
+from ..system.steady_clock import SteadyClock
 
 _LOOK_AGAIN_S = 0.25  # whether a batch has waited long enough
 _M_ARENA_MAX, _ARENAS = -8, 2  # the first as in glibc's malloc.h

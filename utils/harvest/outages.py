@@ -7,8 +7,8 @@ import time
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..sites import SITES
-from ..steady_clock import SteadyClock
+from ..model.sites import SITES
+from ..system.steady_clock import SteadyClock
 
 BY_PUBLISHER = frozenset(way.via for site in SITES if site.many_hosts for way in site.ways)
 """Rungs that lead to many hosts, told apart by the DOI."""

@@ -16,15 +16,15 @@ from dataclasses import asdict, dataclass, field
 from itertools import product
 from typing import Any
 
+from ..download.ladder import Ladder
+from ..download.lookup import look_up
 from ..errors import NotFound, Unreachable
-from ..identifiers import Ids
-from ..ladder import Ladder
 from ..lists.pasted import Entry
-from ..paper import Paper
-from ..paper_lookup import look_up
-from ..pubmed_search import hit_counts
+from ..model.identifiers import Ids
+from ..model.paper import Paper
+from ..model.versions import meant, serves
+from ..pubmed.search import hit_counts
 from ..sources import Query, Source
-from ..versions import meant, serves
 
 _SAMPLE = 200  # what NCBI takes in one request
 _IN_PMC, _FREE, _ABSTRACT = "pubmed pmc[sb]", "free full text[sb]", "hasabstract"

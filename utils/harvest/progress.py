@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ..job import Job
+from ..model.job import Job
 
 _RATE_OVER_S = 30.0
 _SOON_S = 3.0  # earlier, nobody can say how long it will take

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from ..paper import Document
+from ..model.paper import Document
 
 _OVER_S = 10.0  # what is behind for so long is behind
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from urllib.parse import urlsplit
 
-from ..job import Wait
-from ..ladder import Rung
-from ..paper import moment
+from ..download.ladder import Rung
+from ..model.job import Wait
+from ..model.paper import moment
 from ..store.ledger import Ledger
 from ..web import Web
 from .lanes import Lanes

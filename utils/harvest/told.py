@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, field
 
-from ..ladder import Ladder
-from ..paper import Paper, StoredPaper
+from ..download.ladder import Ladder
+from ..model.paper import Paper, StoredPaper
 from ..store import body_of
 from ..store.ledger import Ledger
 from .jobs import Harvest, every_job, of_id
@@ -64,7 +64,7 @@ class Ledgers:
 
 def _cited(ledger: Ledger, paper: Paper) -> list[int]:
     """Papers of a harvest that were asked for in words only, and are this one."""
-    from ..formats.likeness import telling_words, title_words
+    from ..judges.likeness import telling_words, title_words
 
     title = " ".join(title_words(paper.title))
     if telling_words(paper.title) < _TELLING:

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ..identifiers import Ids
-from ..versions import meant
+from ..model.identifiers import Ids
+from ..model.versions import meant
 from .pasted import Entry
 
 

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, TextIO
 
 from ..errors import BadRequest
-from ..identifiers import EXAMPLES, IdName, Ids
-from ..plain_text import one_line
+from ..model.identifiers import EXAMPLES, IdName, Ids
+from ..system.plain_text import one_line
 
 _MOST_NAMED = 10
 _HOPELESS = 1000  # unreadable words after which the rest is not looked at

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ..citations.latex import signs_again
-from ..identifiers import IdName, Ids
+from ..model.identifiers import IdName, Ids
 from .pasted import Entry, citation, entry_of, names_of
 
 RIS_START = re.compile(r"\s*TY {1,2}-")

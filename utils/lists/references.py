@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from ..errors import BadRequest
-from ..identifiers import EXAMPLES, Ids
+from ..model.identifiers import EXAMPLES, Ids
 from .pasted import Entry, are_plain, entries_of, lines_in, lines_of
 from .records import (
     BIBTEX_START,

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 
 from ..errors import BadRequest
-from ..identifiers import IdName, Ids
+from ..model.identifiers import IdName, Ids
 from .pasted import Entry, citation, entry_of, names_of
 from .records import pmid_of
 

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
 
-from ..identifiers import Ids
-from ..paper import Paper
+from ..model.identifiers import Ids
+from ..model.paper import Paper
 from .likeness import Looks
 from .same_paper import Judgement, judged_looks
 

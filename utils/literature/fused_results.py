@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..identifiers import Ids
-from ..paper import Paper
+from ..model.identifiers import Ids
+from ..model.paper import Paper
 from .families import grouped
 from .likeness import is_preprint
 from .merged_record import as_one, by_trust

@@ -14,10 +14,10 @@ from difflib import SequenceMatcher
 from functools import cached_property, lru_cache
 from typing import Literal
 
-from ..formats.likeness import is_notice, telling_words, title_words
-from ..formats.words import folded
-from ..paper import Author, Paper
-from ..versions import PREPRINT_DOI
+from ..judges.likeness import is_notice, telling_words, title_words
+from ..model.paper import Author, Paper
+from ..model.versions import PREPRINT_DOI
+from ..outline.words import folded
 
 Likeness = Literal["same", "differ", "unknown"]
 TitleLikeness = Literal["exact", "shortened", "near", "differ", "unknown"]
@@ -132,7 +132,7 @@ class Looks:
 def is_preprint(paper: Paper) -> bool:
     """Whether a record is that of a preprint, and says nothing of a journal.
 
-    >>> from utils.identifiers import Ids
+    >>> from utils.model.identifiers import Ids
     >>> is_preprint(Paper(Ids(arxiv="2601.00001"), journal="arXiv"))
     True
     >>> is_preprint(Paper(Ids(doi="10.1101/gad.1234", arxiv="2601.00001"), journal="Genes Dev"))

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..paper import Notice, Paper
-from ..sites import BY_TRUST
+from ..model.paper import Notice, Paper
+from ..model.sites import BY_TRUST
 from .likeness import is_preprint
 
 # Gaps that another record of the same paper may fill.

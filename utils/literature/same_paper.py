@@ -17,9 +17,9 @@ import re
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from ..formats.likeness import title_likeness
-from ..identifiers import Ids
-from ..paper import Paper
+from ..judges.likeness import title_likeness
+from ..model.identifiers import Ids
+from ..model.paper import Paper
 from . import likeness
 from .likeness import Looks
 

@@ -15,12 +15,12 @@ from typing import Any, Literal, TypeGuard
 from weakref import WeakKeyDictionary
 
 from ..errors import BadRequest, NotConfigured, PaperError, Unreachable
-from ..paper import SearchResult
-from ..patience import Patience
-from ..pubmed_search import checked
-from ..sites import SEARCHED
+from ..model.paper import SearchResult
+from ..model.sites import SEARCHED
+from ..pubmed.search import checked
 from ..sources import Query, Source
 from ..web import Web
+from ..web.patience import Patience
 from .bare_query import bare_words
 from .fused_results import Found, Link, Same, fused
 

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from ..paper import Role, Section
+from ..model.paper import Role, Section
 from .floats import Float, floats_of
 from .roles import HINTS, MAIN_TEXT, SUMMARIES, bare, declared, hinted, key, role_named, roles_of
 

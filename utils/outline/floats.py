@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from ..paper import Role, Section
+from ..model.paper import Role, Section
 
 _FIGURE = (
     r"fig(?:ures?|uras?|s)?|abb(?:ildung(?:en)?)?|рис(?:унок|унка|унке|унки)?|ryc(?:ina|iny)?"

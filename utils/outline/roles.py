@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Final, get_args
 
-from ..paper import Role
+from ..model.paper import Role
 from .titles import HINTED, SAID
 
 # Parts of a title that say nothing beside others: "Availability of data and materials".

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ..paper import Role
+from ..model.paper import Role
 
 SAID: Final[dict[Role, str]] = {
     "abstract": """abstract | structured abstract | graphical abstract | executive summary

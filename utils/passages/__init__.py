@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from ..passage import Filters, Hit, Passage
+from ..model.passage import Filters, Hit, Passage
 
 if TYPE_CHECKING:
     import numpy as np

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from ..formats.sections import Part, part_of
-from ..formats.words import without_markup
+from ..outline.sections import Part, part_of
+from ..outline.words import without_markup
 
 _HEADER = re.compile(
     r"(?:RETRACTED:[^\n]*\n\s*\n)?- Title:[^\n]*\n"

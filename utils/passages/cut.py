@@ -15,8 +15,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from ..paper import Kind
-from ..passage import Passage, embedded
+from ..model.paper import Kind
+from ..model.passage import Passage, embedded
 from .blocks import Block, Section, body_start, items, sections
 from .sentences import pieces, sentences, tokens
 

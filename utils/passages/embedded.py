@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from ..errors import StoreFailed
-from ..passage import Filters, Hit, Passage
+from ..model.passage import Filters, Hit, Passage
 from . import Held
 from .embedded_schema import (
     HINT,

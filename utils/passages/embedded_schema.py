@@ -19,11 +19,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .. import sqlite
 from ..errors import StoreFailed
-from ..passage import Filters, Passage
-from ..plain_text import encodable
-from ..safe_files import disk, make_folder
+from ..model.passage import Filters, Passage
+from ..system import sqlite
+from ..system.plain_text import encodable
+from ..system.safe_files import disk, make_folder
 
 FORMAT = 1
 NAME = "words.db"

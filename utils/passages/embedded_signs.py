@@ -20,8 +20,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ..safe_files import disk, sync_folder
-from ..sharing import follow
+from ..system.safe_files import disk, sync_folder
+from ..system.sharing import follow
 
 Signs = NDArray[np.uint64]
 _LITTLE = np.dtype("<u8")

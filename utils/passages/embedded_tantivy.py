@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import StoreFailed
-from ..passage import Filters
-from ..plain_text import encodable
-from ..safe_files import disk, make_folder
-from ..sharing import follow
+from ..model.passage import Filters
+from ..system.plain_text import encodable
+from ..system.safe_files import disk, make_folder
+from ..system.sharing import follow
 from .embedded_schema import HINT, Words
 from .embedded_words import Entry
 

@@ -24,10 +24,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import sqlite
-from ..passage import Filters
-from ..safe_files import disk, sync_folder
-from ..sharing import follow
+from ..model.passage import Filters
+from ..system import sqlite
+from ..system.safe_files import disk, sync_folder
+from ..system.sharing import follow
 from .embedded_schema import condition, fact, state
 from .embedded_signs import Signs, SignsFile, alike
 

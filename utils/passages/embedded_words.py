@@ -14,7 +14,7 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol
 
-from ..passage import Filters
+from ..model.passage import Filters
 from .embedded_schema import About, Words, condition
 
 

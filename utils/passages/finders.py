@@ -18,7 +18,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..safe_files import PRIVATE
+from ..system.safe_files import PRIVATE
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine

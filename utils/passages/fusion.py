@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..passage import Hit
+from ..model.passage import Hit
 
 DEPTH = 50
 K = 12.0

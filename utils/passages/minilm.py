@@ -18,7 +18,7 @@ from pathlib import Path
 from platformdirs import user_cache_path
 
 from ..errors import EmbeddingsFailed, StoreFailed
-from ..safe_files import make_folder, write_whole
+from ..system.safe_files import make_folder, write_whole
 from .model_on_disk import DIGITS, ModelOnDisk
 
 NAME = "all-MiniLM-L6-v2"

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from ..errors import EmbeddingsFailed, Miss, Unreachable
-from ..plain_text import encodable
+from ..system.plain_text import encodable
 from ..web import Answer, Rate, Web
 from ..web.retry import retry_after
 

@@ -20,8 +20,8 @@ import sqlalchemy.exc
 from sqlalchemy import Connection, Engine, text
 
 from ..errors import StoreFailed
-from ..passage import Filters, Hit, Passage
-from ..plain_text import encodable
+from ..model.passage import Filters, Hit, Passage
+from ..system.plain_text import encodable
 from . import Held
 from .fusion import Scored, depth_for, fused
 from .query_terms import folded, terms_of

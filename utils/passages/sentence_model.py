@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import EmbeddingsFailed
-from ..plain_text import encodable
+from ..system.plain_text import encodable
 
 if TYPE_CHECKING:
     from . import Vectors

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..errors import InvariantFailed
 
 if TYPE_CHECKING:
-    from ..passage import Passage
+    from ..model.passage import Passage
 
 _LENGTH_TOLERANCE = 1e-2  # some servers round what they send to half precision
 

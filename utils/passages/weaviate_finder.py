@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
 from ..errors import NotConfigured, WeaviateFailed
-from ..passage import Filters, Hit, Passage
+from ..model.passage import Filters, Hit, Passage
 from . import Held
 from .query_terms import terms_of
 from .vector_checks import checked, checked_query

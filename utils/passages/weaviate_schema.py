@@ -12,8 +12,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from ..passage import Filters, Passage
-from ..plain_text import encodable
+from ..model.passage import Filters, Passage
+from ..system.plain_text import encodable
 
 if TYPE_CHECKING:
     from weaviate.collections.classes.config import Property

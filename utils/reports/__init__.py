@@ -11,9 +11,9 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
-from ..job import Harvested, Job
-from ..paper import now
-from ..safe_files import disk, make_folder, written
+from ..model.job import Harvested, Job
+from ..model.paper import now
+from ..system.safe_files import disk, make_folder, written
 from .lock_file import ByName, Difference, Differences, Lock, Locked, compare, read_lock
 
 __all__ = [

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from ..job import State
+from ..model.job import State
 from .figures import STATES, Split
 from .labels import STATE_LABELS, share
 

@@ -11,8 +11,8 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from ..job import Harvested, State
-from ..plain_text import one_line
+from ..model.job import Harvested, State
+from ..system.plain_text import one_line
 
 SHOWN = 200
 """Papers a table of the page shows; the rest are in the CSV files."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from ..job import State
-from ..paper import Version
-from ..sites import WAYS
+from ..model.job import State
+from ..model.paper import Version
+from ..model.sites import WAYS
 
 STATE_LABELS: dict[State, str] = {
     "full_text": "Full text",

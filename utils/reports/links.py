@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import NamedTuple
 from urllib.parse import quote
 
-from ..identifiers import Ids
-from ..job import Harvested
-from ..plain_text import clean_text, encodable
+from ..model.identifiers import Ids
+from ..model.job import Harvested
+from ..system.plain_text import clean_text, encodable
 
 _SITES = (
     ("DOI", "doi", "https://doi.org/{}"),

@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from ..errors import BadRequest
-from ..identifiers import Ids
-from ..job import Harvested, Job
-from ..paper import now
-from ..plain_text import one_line, plain_json
-from ..safe_files import disk, written
+from ..model.identifiers import Ids
+from ..model.job import Harvested, Job
+from ..model.paper import now
+from ..model.versions import NAMES
 from ..settings import version
-from ..versions import NAMES
+from ..system.plain_text import one_line, plain_json
+from ..system.safe_files import disk, written
 
 T = TypeVar("T")
 

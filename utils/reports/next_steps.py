@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 from typing import NamedTuple
 
-from ..job import Job
-from ..verdicts import MEANINGS
+from ..model.job import Job
+from ..model.verdicts import MEANINGS
 from .figures import Figures
 from .labels import ASIDE, counted
 from .lock_file import NAME as LOCK

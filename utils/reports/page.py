@@ -19,9 +19,9 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-from ..job import Job
-from ..plain_text import clean_text, one_line
-from ..versions import NAMES
+from ..model.job import Job
+from ..model.versions import NAMES
+from ..system.plain_text import clean_text, one_line
 from . import charts, findings, labels
 from .charts import Bar, bar
 from .figures import STATES, Figures, Split

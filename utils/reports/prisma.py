@@ -14,8 +14,8 @@ import re
 from dataclasses import dataclass
 from html import escape
 
-from ..job import Job
-from ..plain_text import clean_text
+from ..model.job import Job
+from ..system.plain_text import clean_text
 from .figures import Figures
 from .labels import ASIDE
 from .reasons import reason_for

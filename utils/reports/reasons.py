@@ -6,7 +6,7 @@ what can be wrong with an identifier.
 
 from __future__ import annotations
 
-from ..verdicts import BY_HAND, MEANINGS, Reason
+from ..model.verdicts import BY_HAND, MEANINGS, Reason
 
 _REASONS: dict[str, Reason] = {
     **{name: meaning.reason for name, meaning in MEANINGS.items()},

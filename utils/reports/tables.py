@@ -7,9 +7,9 @@ import csv
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from ..job import Harvested
-from ..plain_text import cell
-from ..safe_files import written
+from ..model.job import Harvested
+from ..system.plain_text import cell
+from ..system.safe_files import written
 from .links import best_link, links
 from .reasons import reason_for
 

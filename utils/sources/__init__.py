@@ -2,7 +2,7 @@
 
 from importlib import import_module
 
-from ..sites import SITES
+from ..model.sites import SITES
 from .source import Lookup, Query, QueryOptions, Route, Source
 
 SOURCES: tuple[Source, ...] = tuple(

@@ -14,8 +14,8 @@ from itertools import islice
 from typing import Any
 
 from ..errors import BadContent, Unreachable
-from ..identifiers import Ids
-from ..plain_text import clean_text, one_line
+from ..model.identifiers import Ids
+from ..system.plain_text import clean_text, one_line
 from ..web import Answer, Web
 from .eutils import RATE
 from .loose_json import mapping, mappings, text

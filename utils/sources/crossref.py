@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
 
-from ..identifiers import Ids
-from ..paper import Author, Notice, NoticeKind, Paper, now
+from ..model.identifiers import Ids
+from ..model.paper import Author, Notice, NoticeKind, Paper, now
 from ..web import Rate, Web
 from .loose_json import whole
 from .source import Lookup, Source

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..identifiers import Ids
-from ..paper import Paper
+from ..model.identifiers import Ids
+from ..model.paper import Paper
 from ..web import Answer, Web
 from .eutils import BATCH, RATE
 from .source import Lookup, Source

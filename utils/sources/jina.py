@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..errors import NotOffered
-from ..paper import Fetched, Paper
+from ..model.paper import Fetched, Paper
 from ..web import Answer, Rate, Web
 from .publisher import landing_page
 from .source import Route, Source, one_by_one

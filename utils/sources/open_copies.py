@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from ..errors import Miss
-from ..identifiers import Ids
-from ..paper import Fetched, Version
+from ..model.identifiers import Ids
+from ..model.paper import Fetched, Version
 from ..web import Web
 from .publisher import landing_page, pages_at
 

@@ -15,8 +15,8 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from ..errors import BadContent, Miss, NotOffered, Unreachable
-from ..identifiers import Ids
-from ..paper import Fetched, Paper
+from ..model.identifiers import Ids
+from ..model.paper import Fetched, Paper
 from ..web import Answer, Rate, Web
 from .eutils import RATE, ask, empty_id_list
 from .source import Route, Source, one_by_one

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from urllib.parse import quote, urljoin
 
 from ..errors import BadContent, Miss, NotOffered
-from ..paper import Fetched, Paper
+from ..model.paper import Fetched, Paper
 from ..web import Answer, Rate, Web
 from .source import Route, Source, one_by_one
 

@@ -14,9 +14,9 @@ from functools import wraps
 from typing import TypedDict
 
 from ..errors import Miss
-from ..identifiers import IdName, Ids
-from ..paper import Fetched, Paper, SearchResult, Version, paper_from
-from ..sites import WAYS, service_of
+from ..model.identifiers import IdName, Ids
+from ..model.paper import Fetched, Paper, SearchResult, Version, paper_from
+from ..model.sites import WAYS, service_of
 from ..web import Rate, Web
 
 

@@ -10,8 +10,8 @@ from typing import Any
 from urllib.parse import quote
 
 from ..errors import Miss, NotOffered
-from ..paper import Fetched, Paper
-from ..versions import by_locator
+from ..model.paper import Fetched, Paper
+from ..model.versions import by_locator
 from ..web import Answer, Rate, Web
 from .loose_json import mapping, mappings, text
 from .open_copies import MOST, OpenCopy, different, what_lies_at

@@ -16,9 +16,9 @@ from pathlib import Path
 
 from .. import formats
 from ..formats.judging import Judged, Read, judged_foreign, judged_text
-from ..identifiers import Ids
-from ..paper import Author, Kind, Paper, StoredPaper
-from ..plain_text import clean_text, one_line
+from ..model.identifiers import Ids
+from ..model.paper import Author, Kind, Paper, StoredPaper
+from ..system.plain_text import clean_text, one_line
 from . import file_names, paper_file
 from .records import ADOPTED, WITHOUT_TEXT, Record, sections_of, sha256
 

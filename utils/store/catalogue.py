@@ -21,12 +21,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, cast, get_args
 
-from .. import sharing, sqlite
 from ..errors import StoreFailed
-from ..paper import Kind
-from ..plain_text import encodable
-from ..safe_files import alone
-from ..versions import STAND_INS
+from ..model.paper import Kind
+from ..model.versions import STAND_INS
+from ..system import sharing, sqlite
+from ..system.plain_text import encodable
+from ..system.safe_files import alone
 from . import schema
 from .listing import Wanted
 

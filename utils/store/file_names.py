@@ -12,9 +12,9 @@ import hashlib
 import re
 
 from ..errors import BadRequest
-from ..identifiers import EXAMPLES, Ids
-from ..paper import Kind, Version
-from ..plain_text import encodable
+from ..model.identifiers import EXAMPLES, Ids
+from ..model.paper import Kind, Version
+from ..system.plain_text import encodable
 
 LONGEST = 200
 """Bytes of a stem; file systems allow 255 for the whole name with its endings."""

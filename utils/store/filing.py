@@ -17,11 +17,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast, get_args
 
-from .. import bodies, safe_files
-from ..bodies import Bodies
-from ..identifiers import Ids
-from ..paper import Attempt, Fetched, Media, Paper
-from ..versions import fitness, only_a_preprint
+from ..model.identifiers import Ids
+from ..model.paper import Attempt, Fetched, Media, Paper
+from ..model.versions import fitness, only_a_preprint
+from ..system import bodies, safe_files
+from ..system.bodies import Bodies
 from . import adoption, file_names, index_files, paper_file
 from .catalogue import Catalogue, Entry, NewEntry
 from .records import (

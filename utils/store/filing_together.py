@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from .. import safe_files
+from ..system import safe_files
 from .filing import Filing, Render, vouched
 from .records import Record, sha256
 

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from ..plain_text import cell, one_line
-from ..safe_files import disk, written
+from ..system.plain_text import cell, one_line
+from ..system.safe_files import disk, written
 from .records import Record
 
 COLUMNS = (

@@ -22,13 +22,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, get_args
 
-from .. import safe_files, sharing
 from ..errors import BadRequest, NotFound, StoreFailed
-from ..identifiers import Ids
-from ..job import Counts, Harvested, Job, State, Wait
-from ..paper import Attempt, Paper, StoredPaper, as_row, now, paper_from
-from ..plain_text import encodable
-from ..versions import meant
+from ..model.identifiers import Ids
+from ..model.job import Counts, Harvested, Job, State, Wait
+from ..model.paper import Attempt, Paper, StoredPaper, as_row, now, paper_from
+from ..model.versions import meant
+from ..system import safe_files, sharing
+from ..system.plain_text import encodable
 from .ledger_schema import VERSION, brought_up_to_date, in_memory, new_file
 
 _PATIENCE_S = 30.0

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import get_args
 
 from ..errors import BadRequest
-from ..paper import Kind
-from ..plain_text import encodable
+from ..model.paper import Kind
+from ..system.plain_text import encodable
 
 _INDEXED = "words JOIN papers ON papers.id = words.rowid"
 _LOOKED_THROUGH = "papers JOIN texts ON texts.id = papers.id"

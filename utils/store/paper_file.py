@@ -29,10 +29,10 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, get_args
 
-from ..identifiers import Ids
-from ..paper import Author, Kind, Notice, Paper, StoredPaper, Verdict, Version
-from ..plain_text import clean_text, one_line
-from ..versions import NAMES, STAND_INS, by_route
+from ..model.identifiers import Ids
+from ..model.paper import Author, Kind, Notice, Paper, StoredPaper, Verdict, Version
+from ..model.versions import NAMES, STAND_INS, by_route
+from ..system.plain_text import clean_text, one_line
 
 NO_ABSTRACT = "[No abstract available]"
 NO_FULL_TEXT = "Full text was not available when this was saved; this is the abstract only."

@@ -11,10 +11,10 @@ import itertools
 import json
 from pathlib import Path
 
-from .. import safe_files
-from ..bodies import Bodies
-from ..identifiers import Ids
-from ..paper import Fetched, now
+from ..model.identifiers import Ids
+from ..model.paper import Fetched, now
+from ..system import safe_files
+from ..system.bodies import Bodies
 from . import file_names
 from .records import sha256
 

@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from ..formats import JUDGES
-from ..identifiers import Ids
-from ..outline import outline, told
-from ..paper import (
+from ..model.identifiers import Ids
+from ..model.paper import (
     Attempt,
     Document,
     Fetched,
@@ -32,8 +31,9 @@ from ..paper import (
     now,
     paper_from,
 )
-from ..plain_text import clean_text, encodable, one_line
-from ..versions import by_route, text_slot
+from ..model.versions import by_route, text_slot
+from ..outline import outline, told
+from ..system.plain_text import clean_text, encodable, one_line
 
 T = TypeVar("T")
 

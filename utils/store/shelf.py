@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import get_args
 
-from .. import safe_files, sharing
 from ..errors import BadRequest, NotFound, StoreFailed
-from ..file_systems import require_locks
-from ..identifiers import Ids
-from ..paper import Attempt, Document, Fetched, Kind, Paper, StoredPaper, Version, now
-from ..versions import STAND_INS, fitness, meant
+from ..model.identifiers import Ids
+from ..model.paper import Attempt, Document, Fetched, Kind, Paper, StoredPaper, Version, now
+from ..model.versions import STAND_INS, fitness, meant
+from ..system import safe_files, sharing
+from ..system.file_systems import require_locks
 from . import file_names, paper_file, quarantine
 from .catalogue import Catalogue, CatalogueBroken, Entry
 from .filing import Filing

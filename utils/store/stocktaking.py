@@ -15,11 +15,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
-from .. import formats, safe_files
+from .. import formats
 from ..errors import StoreFailed
 from ..formats.aside import read_aside
-from ..identifiers import Ids
-from ..paper import Paper, now
+from ..model.identifiers import Ids
+from ..model.paper import Paper, now
+from ..system import safe_files
 from . import adoption, file_names, paper_file
 from .catalogue import Entry
 from .filing import MEDIA, Filing

@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from .. import safe_files
 from ..errors import NotFound, StoreFailed
 from ..formats import JUDGES
-from ..identifiers import Ids
-from ..paper import Document, StoredPaper
-from ..plain_text import clean_text, one_line
+from ..model.identifiers import Ids
+from ..model.paper import Document, StoredPaper
+from ..system import safe_files
+from ..system.plain_text import clean_text, one_line
 from . import paper_file
 from .catalogue import CatalogueBroken
 from .filing import Filing, Plan

@@ -21,7 +21,7 @@ from fastmcp.tools import ToolResult
 from mcp.types import Annotations, ResourceLink, TextContent
 
 from ..errors import PaperError
-from ..paper import StoredPaper
+from ..model.paper import StoredPaper
 
 P = ParamSpec("P")
 

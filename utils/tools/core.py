@@ -9,17 +9,17 @@ from fastmcp.tools import FunctionTool, ToolResult
 from mcp.types import ToolAnnotations
 from pydantic import BeforeValidator, Field
 
-from ..identifiers import Ids
 from ..library import Library
-from ..paper import Paper
+from ..model.identifiers import Ids
+from ..model.paper import Paper
 from . import schemas
 from .answers import answer, refusing, shelf_link
 from .taking_back import revocable
 from .waiting import Waiting
 
 if TYPE_CHECKING:
-    from ..paper import SearchResult, StoredPaper
-    from ..paper_download import Download
+    from ..download.download import Download
+    from ..model.paper import SearchResult, StoredPaper
 
 Sort = Literal["pub_date", "relevance", "author", "journal"]
 DateType = Literal["pdat", "edat", "mdat"]

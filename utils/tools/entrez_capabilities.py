@@ -12,9 +12,9 @@ from fastmcp.tools import FunctionTool, ToolResult
 
 from ..errors import BadRequest
 from ..library import Library
-from ..plain_text import one_line, shortened
+from ..model.sites import KEYS
 from ..settings import TOOLSETS
-from ..sites import KEYS
+from ..system.plain_text import one_line, shortened
 from . import entrez, entrez_data, entrez_external, toolsets
 from . import entrez_schemas as schemas
 from .answers import answer

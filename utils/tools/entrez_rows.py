@@ -7,7 +7,7 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..plain_text import clean_text, one_line, shortened
+from ..system.plain_text import clean_text, one_line, shortened
 from .pubmed_rows import in_lines
 
 if TYPE_CHECKING:

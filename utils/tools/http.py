@@ -35,7 +35,7 @@ from starlette.responses import JSONResponse, Response
 from ..errors import BadRequest, NotConfigured
 from ..library import Library
 from ..logs import belonging_to
-from ..plain_text import encodable
+from ..system.plain_text import encodable
 from . import build
 from .auth import DOWNLOAD, ENDPOINT, READ, address, token_gate
 from .call_log import new_request

@@ -19,7 +19,7 @@ from .waiting import Waiting
 
 if TYPE_CHECKING:
     from ..literature.search import Asked, Gathered
-    from ..paper import Paper
+    from ..model.paper import Paper
     from ..sources.semantic_scholar import ScholarPage
 
 _TITLES = 20  # in the text beside the structure

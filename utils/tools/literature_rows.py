@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ..paper import Paper
+    from ..model.paper import Paper
     from ..sources.semantic_scholar import ScholarPage, ScholarPaper
 
 

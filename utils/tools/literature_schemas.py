@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
-from ..sites import SEARCHED
+from ..model.sites import SEARCHED
 from .schemas import FLAG, NEXT, NUMBER, TEXT, record, rows, worded
 
 Hundred = Annotated[int, Field(ge=1, le=100)]

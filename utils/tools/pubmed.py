@@ -18,7 +18,7 @@ from pydantic import Field
 from ..citations import PRINTED
 from ..errors import PaperError
 from ..library import Library
-from ..plain_text import shortened
+from ..system.plain_text import shortened
 from . import pubmed_schemas as schemas
 from .answers import answer, shelf_link
 from .core import READS_WEB, Count, Start, Word, tool
@@ -52,7 +52,7 @@ from .pubmed_schemas import (
 from .waiting import Waiting
 
 if TYPE_CHECKING:
-    from ..paper import Paper
+    from ..model.paper import Paper
 
 _MOST_LINKS = 20
 _LONGEST_REFERENCE = 1000
@@ -156,8 +156,8 @@ def _relationships_tool(library: Library, waiting: Waiting) -> FunctionTool:
         citation_styles: Annotated[list[Style], Field(min_length=1)] = ["ris"],  # noqa: B006
     ) -> ToolResult:
         """Find similar, citing or cited papers of one, or format its citation."""
-        from ..article_details import pmid_of
-        from ..relationships import Relations
+        from ..pubmed.details import pmid_of
+        from ..pubmed.relationships import Relations
 
         source_pmid = pmid_of(source_pmid)
         asked = {"source_pmid": source_pmid, "relationship_type": relationship_type}

@@ -6,17 +6,17 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..plain_text import shortened
+from ..system.plain_text import shortened
 
 if TYPE_CHECKING:
-    from ..article_details import Details, Level
-    from ..article_search import Found
-    from ..citation_matching import Match
-    from ..identifier_crosswalk import Converted
-    from ..identifiers import Ids
-    from ..paper import Paper
-    from ..relationships import Related, Relations
-    from ..vocabulary import Heading
+    from ..download.crosswalk import Converted
+    from ..model.identifiers import Ids
+    from ..model.paper import Paper
+    from ..pubmed.article_search import Found
+    from ..pubmed.citation_matching import Match
+    from ..pubmed.details import Details, Level
+    from ..pubmed.relationships import Related, Relations
+    from ..pubmed.vocabulary import Heading
 
 LONGEST_ECHO = 2000
 _LEAST_PAGE = 1000
@@ -134,7 +134,7 @@ def details_page(
     What concerns the answer as a whole stands on the first page only. A page holds something in any
     case: some hundred characters of text, or one article.
     """
-    from ..article_details import row
+    from ..pubmed.details import row
 
     def article(pmid: str) -> dict[str, Any]:
         return {"pmid": pmid, **row(found.records[pmid], level, mesh=mesh, grants=grants)}
@@ -240,7 +240,7 @@ def _related_row(article: Related) -> dict[str, Any]:
 
 def paper_row(paper: Paper) -> dict[str, Any]:
     """A PubMed record in the words of the contract."""
-    from ..article_details import MOST_AUTHORS
+    from ..pubmed.details import MOST_AUTHORS
 
     return {
         "pmid": paper.ids.pmid,

@@ -28,7 +28,7 @@ from .waiting import Waiting
 
 if TYPE_CHECKING:
     from ..corpus.quotations import Quotation
-    from ..store.corpus_records import Synced
+    from ..corpus.stored_records import Synced
 
 # A call has twenty seconds (`..patience`): most of them for PubMed, some for the index.
 _SYNC_S, _CALL_S = 12.0, 17.0
@@ -159,7 +159,7 @@ def document(library: Library, doc_id: str) -> dict[str, Any]:
 def _checkpoint_tools(library: Library) -> list[FunctionTool]:
     def corpus_checkpoint_get(query_key: Key) -> ToolResult:
         """Say up to which Entrez date a query_key is synced."""
-        from ..store.corpus_records import timestamp
+        from ..corpus.stored_records import timestamp
 
         known = library.corpus.checkpoint(query_key)
         last = timestamp(known.last_edat) if known else None

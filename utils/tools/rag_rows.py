@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..store.corpus_records import timestamp
+from ..corpus.stored_records import timestamp
 
 if TYPE_CHECKING:
     from ..corpus.quality import Quality
     from ..corpus.quotations import Quotation
     from ..corpus.search import Found
-    from ..store.corpus_records import CorpusRecord, Synced
+    from ..corpus.stored_records import CorpusRecord, Synced
 
 
 def synced_row(synced: Synced) -> dict[str, Any]:

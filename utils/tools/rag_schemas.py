@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ..passage import Filters
+from ..model.passage import Filters
 from .literature_schemas import Year
 from .schemas import FLAG, NEXT, NUMBER, TEXT, record, rows
 

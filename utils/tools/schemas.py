@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..identifiers import Ids
+from ..model.identifiers import Ids
 
 TEXT: dict[str, Any] = {"type": "string"}
 FLAG: dict[str, Any] = {"type": "boolean"}

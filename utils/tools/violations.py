@@ -16,7 +16,7 @@ from fastmcp.utilities.json_schema import dereference_refs
 from pydantic import ValidationError
 
 from ..errors import BadRequest
-from ..plain_text import plain_json
+from ..system.plain_text import plain_json
 
 _TOLD = 5
 _SHOWN = 60

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
 from ..errors import Unreachable
-from ..patience import LONGEST_ANSWER_S, Patience
 from ..web import Hold
+from ..web.patience import LONGEST_ANSWER_S, Patience
 
 _STEP_S = 1.0
 Result = TypeVar("Result")

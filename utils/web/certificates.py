@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from ..plain_text import one_line
+from ..system.plain_text import one_line
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from .. import bodies
 from ..errors import BadContent, StoreFailed, Unreachable
+from ..system import bodies
 from . import parts
 from .answer import SECRETS, Answer, redact
 from .freshness import DAYS, is_fresh

@@ -23,8 +23,8 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 from ..errors import StoreFailed, Unreachable
-from ..sharing import make_folder
-from ..sqlite import connect, held, is_damaged, lock, set_aside, written
+from ..system.sharing import make_folder
+from ..system.sqlite import connect, held, is_damaged, lock, set_aside, written
 from .cancellation import go_on
 
 log = logging.getLogger(__name__)

@@ -23,7 +23,7 @@ from typing import Any
 import diskcache
 from diskcache.core import MODE_PICKLE
 
-from ..sharing import begin, follow, make_folder
+from ..system.sharing import begin, follow, make_folder
 
 log = logging.getLogger(__name__)
 

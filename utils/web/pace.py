@@ -28,8 +28,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from ..errors import StoreFailed, Unreachable
-from ..sharing import make_folder
-from ..sqlite import is_damaged, set_aside, written
+from ..system.sharing import make_folder
+from ..system.sqlite import is_damaged, set_aside, written
 from .cancellation import sleep
 from .hold import held_for
 from .retry import LONGEST

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO
 
 from ..errors import Unreachable
-from ..sharing import follow, make_folder
+from ..system.sharing import follow, make_folder
 from .memory import Memory
 
 LARGE = 1024 * 1024

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from ..sharing import follow
+from ..system.sharing import follow
 from .cancellation import LOOK_UP_S, go_on
 
 if sys.platform == "win32":

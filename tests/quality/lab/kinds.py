@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from utils.paper import Media, Paper
+from utils.model.paper import Media, Paper
 
 from .dress import Style, drawn
 from .manuscript import Block, Manuscript, numbered

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from utils.paper import Author
+from utils.model.paper import Author
 
 from .dress import abstract, head, reference_list
 from .kinds import ALL, HELD_OUT, SCREEN, TUNING, Made, Scene, kind, without_abstract

@@ -16,8 +16,8 @@ from typing import Literal
 
 from lxml import etree
 
-from utils.identifiers import Ids
-from utils.paper import Author, Media, Paper
+from utils.model.identifiers import Ids
+from utils.model.paper import Author, Media, Paper
 
 # What PubMed calls articles that are short by their kind, by JATS's word for them.
 _TYPES = {

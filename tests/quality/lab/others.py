@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from utils.identifiers import Ids
+from utils.model.identifiers import Ids
 
 from .dress import abstract, composed, head, reference_list
 from .kinds import ALL, HELD_OUT, SCREEN, TUNING, Made, Scene, kind, rendered

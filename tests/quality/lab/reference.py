@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from utils.paper import Media
+from utils.model.paper import Media
 
 from .table import Row, totals
 

@@ -10,7 +10,7 @@ from lxml import etree
 
 from tests.quality import own
 from tests.quality.cases import WHOLE_THOUGH_SHORT, WITHOUT_BODY, Article, Folder, _record
-from utils.paper import Paper
+from utils.model.paper import Paper
 
 from .kinds import SHORT
 from .manuscript import Manuscript, numbered, of_jats

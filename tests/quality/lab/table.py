@@ -15,7 +15,7 @@ from pathlib import Path
 from tests.quality.cases import fetched
 from utils import formats
 from utils.errors import BadContent
-from utils.paper import Media, Paper
+from utils.model.paper import Media, Paper
 
 from . import about, cuts, hard, landing, others, parts, served, short, whole  # noqa: F401
 from .kinds import KINDS, Kind, made

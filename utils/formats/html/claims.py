@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
-from ...identifiers import Ids
-from ..bylines import family_name
-from ..words import without_markup
+from ...judges.bylines import family_name
+from ...model.identifiers import Ids
+from ...outline.words import without_markup
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Final
 
 from bs4.element import NavigableString, PageElement, Tag
 
-from ...identifiers import Ids
-from ..bylines import families_in
+from ...judges.bylines import families_in
+from ...model.identifiers import Ids
 from ..displayed import displayed
 from .claims import Claims
 from .latexml_tables import set_fonts, set_tables

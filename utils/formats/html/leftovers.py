@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ..sections import part_of
-from ..words import count_words, folded
+from ...outline.sections import part_of
+from ...outline.words import count_words, folded
 from .openings import MAIN_TEXT
 
 _HEADING = re.compile(r"(#{1,6}) (.*)")

@@ -10,8 +10,8 @@ import re
 
 from bs4.element import NavigableString, Tag
 
-from ..sections import part_of
-from ..words import count_words, folded
+from ...outline.sections import part_of
+from ...outline.words import count_words, folded
 from .article import LABEL
 from .parts import HEADINGS, KEYWORDS, abstract_box, name_of
 from .tree import Weights, every, tags, weigh

@@ -11,9 +11,10 @@ import re
 from typing import TYPE_CHECKING
 
 from ...errors import BadContent
-from ...paper import Document, Fetched
-from ..sections import measure
-from ..words import without_long_blanks
+from ...judges.walls import find_walls
+from ...model.paper import Document, Fetched
+from ...outline.sections import measure
+from ...outline.words import without_long_blanks
 from .article import article_root, prune
 from .claims import Claims, absolute, read_claims
 from .latexml import is_broken, is_latexml, latexml_claims, make_ordinary, without_mathml
@@ -24,7 +25,6 @@ from .openings import head_openings
 from .parts import HEADINGS, Part, name_of, name_parts, order_headings, parts_beside
 from .references import tidy_references
 from .tree import remove
-from .walls import find_walls
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup

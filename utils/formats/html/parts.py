@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from bs4.element import NavigableString, PageElement, Tag
 
-from ..sections import part_of
-from ..words import folded
+from ...outline.sections import part_of
+from ...outline.words import folded
 from .article import REFERENCES, named
 from .tree import Weights, every, remove, tags, weigh
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from bs4.element import NavigableString, PageElement, Tag
 
-from ..words import folded
+from ...outline.words import folded
 from .article import NOISE_LINKS, REFERENCES, named
 from .lists import BLOCKS, itemize
 from .parts import HEADINGS, name_of

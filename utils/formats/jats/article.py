@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from ...errors import BadContent
-from ...identifiers import Ids
-from ...paper import Document, Fetched
+from ...model.identifiers import Ids
+from ...model.paper import Document, Fetched
 from ..xml_tree import children_of, first
 from .blocks import BLOCK, BLOCK_INLINE, footnotes, section
 from .claims import (

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from ...identifiers import Ids
+from ...model.identifiers import Ids
 from .. import licenses
 from ..xml_tree import first
 from .text import tidy

@@ -15,9 +15,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from ..citation_marks import in_brackets
-from ..sections import concludes, divides_research, opens, prepares, reports
-from ..wholeness import ENOUGH, MISSES, Sign, first_skipped, longest_gap
+from ...judges.citation_marks import in_brackets
+from ...judges.wholeness import ENOUGH, MISSES, Sign, first_skipped, longest_gap
+from ...outline.sections import concludes, divides_research, opens, prepares, reports
 from .walk import Element, text_of
 
 _FEW: Final = 8  # references; in fewer, a share says nothing

@@ -11,11 +11,11 @@ import re
 from typing import Final
 
 from ...errors import BadContent
-from ...identifiers import Ids
-from ...paper import Document, Fetched
-from ..bylines import families_in
-from ..sections import measure
-from ..words import without_long_blanks, without_markup
+from ...judges.bylines import families_in
+from ...model.identifiers import Ids
+from ...model.paper import Document, Fetched
+from ...outline.sections import measure
+from ...outline.words import without_long_blanks, without_markup
 from .commands import COMMANDS
 from .environments import ENVIRONMENTS, THEOREMS
 from .references import complete_list, filled

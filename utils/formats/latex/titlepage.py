@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from ..bylines import families_in
+from ...judges.bylines import families_in
+from ...outline.words import without_markup
 from ..jats.text import tidy
-from ..words import without_markup
 from .signs import LARGE, LINE
 from .walk import Walk
 

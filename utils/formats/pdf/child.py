@@ -37,7 +37,7 @@ def read_pages(body: bytes) -> dict[str, Any]:
     """Read a PDF here and now; see `extract` for the answer. Only for the child."""
     import pypdfium2
 
-    from ..words import folded
+    from ...outline.words import folded
     from .layout import largest_title, markdown_of, to_blocks
     from .lines import Page, page_lines
     from .margins import pages_to_come

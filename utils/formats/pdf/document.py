@@ -10,10 +10,10 @@ import re
 from collections import Counter
 
 from ...errors import BadContent
-from ...identifiers import Ids
-from ...paper import Document, Fetched, Paper, Verdict
+from ...model.identifiers import Ids
+from ...model.paper import Document, Fetched, Paper, Verdict
+from ...outline.sections import measure
 from ..children import ChildFailed
-from ..sections import measure
 from .child import extract
 
 _DOI = re.compile(r"10\.\d{4,9}(?:\.\d+)*/[^\s\"<>|]+[^\s\"<>|.,;:)\]]")
@@ -93,8 +93,8 @@ def _refuse(fetched: Fetched) -> None:
     """Say what came instead of a PDF: mostly a page, and what that page shows instead."""
     from dataclasses import replace
 
+    from ...judges.check import completeness
     from .. import html
-    from ..check import completeness
 
     verdict: Verdict = "not_a_paper"
     what = "Something else was served as PDF"

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 
-from ..sections import part_of
+from ...outline.sections import part_of
 from .lines import Line
 
 _HEADING_SIZE = 1.12  # of the body's: less is another font, not a heading

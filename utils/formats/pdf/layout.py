@@ -13,8 +13,8 @@ from dataclasses import replace
 from itertools import pairwise
 from statistics import median
 
-from ..sections import part_of
-from ..words import folded
+from ...outline.sections import part_of
+from ...outline.words import folded
 from .glyphs import composed
 from .headings import BY_FONT, Block, display_fonts, is_canonical, level_of, with_numbered
 from .lines import Line, Page, is_below, is_mark, same_style

@@ -16,7 +16,7 @@ from io import StringIO
 from typing import Any
 
 from ...errors import BadContent
-from ...paper import Paper
+from ...model.paper import Paper
 from ..safe_xml import parse
 from .inline_markup import readable_text
 from .records import read_records

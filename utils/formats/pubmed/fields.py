@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ...paper import Author, Notice, NoticeKind
+from ...model.paper import Author, Notice, NoticeKind
 from ..xml_tree import children_of
 from .inline_markup import readable_text
 

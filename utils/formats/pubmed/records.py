@@ -33,8 +33,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from ...errors import BadContent, BadRequest, Miss, Unreachable
-from ...identifiers import Ids
-from ...paper import Author, Paper
+from ...model.identifiers import Ids
+from ...model.paper import Author, Paper
 from ..safe_xml import SAFELY
 from .fields import own_pmid, record_facts
 from .inline_markup import readable_text

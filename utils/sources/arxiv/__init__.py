@@ -14,8 +14,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ...errors import BadRequest, NotOffered, Unreachable
-from ...identifiers import Ids
-from ...paper import Paper, SearchResult, as_row, paper_from
+from ...model.identifiers import Ids
+from ...model.paper import Paper, SearchResult, as_row, paper_from
 from ...web import Answer, Web
 from ..loose_json import whole
 from ..source import Lookup, Query, Route, Source, one_by_one, remembered

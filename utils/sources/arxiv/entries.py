@@ -12,8 +12,8 @@ import re
 import unicodedata
 from typing import Any
 
-from ...identifiers import Ids, arxiv_version
-from ...paper import Author, Notice, Paper
+from ...model.identifiers import Ids, arxiv_version
+from ...model.paper import Author, Notice, Paper
 from ..loose_json import LONGEST_NAME
 from .manners import ATOM
 

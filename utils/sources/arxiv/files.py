@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterator
 
 from ...errors import BadContent, Miss, NotOffered
-from ...identifiers import Ids
-from ...paper import Fetched, Media, Paper
+from ...model.identifiers import Ids
+from ...model.paper import Fetched, Media, Paper
 from ...web import Web
 from .entries import WITHDRAWN
 from .manners import ask

@@ -12,7 +12,7 @@ from calendar import monthrange
 from dataclasses import dataclass
 
 from ...errors import BadRequest
-from ...plain_text import sendable
+from ...system.plain_text import sendable
 from ..source import Query
 from .categories import clause
 from .words import EXAMPLE, search_words, term

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...errors import BadRequest, NotOffered, Unreachable
-from ...identifiers import Ids
-from ...paper import Fetched, Paper, SearchResult
+from ...model.identifiers import Ids
+from ...model.paper import Fetched, Paper, SearchResult
 from ...web import Answer, Rate, Web
 from ..loose_json import mapping, text, whole
 from ..source import Lookup, Query, Route, Source, one_by_one

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ...errors import Unreachable
-from ...identifiers import Ids
-from ...plain_text import one_line
+from ...model.identifiers import Ids
+from ...system.plain_text import one_line
 from ...web import Answer, Web
 from ..loose_json import mappings, short_text, text, whole
 from .records import without_html

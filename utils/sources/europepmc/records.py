@@ -13,8 +13,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ...identifiers import Ids
-from ...paper import Author, Notice, NoticeKind, Paper
+from ...model.identifiers import Ids
+from ...model.paper import Author, Notice, NoticeKind, Paper
 from ..loose_json import mapping, mappings, short_text, text, whole
 
 _NOTICES: dict[str, NoticeKind] = {

@@ -28,8 +28,8 @@ from ...errors import (
     PaperError,
     Unreachable,
 )
-from ...paper import now
-from ...plain_text import one_line, shortened
+from ...model.paper import now
+from ...system.plain_text import one_line, shortened
 from ...web import Answer, Rate, Web, redact
 
 # The limits are 3 and 10 a second; at exactly a third of a second NCBI still refuses now and then.

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from ...errors import BadContent, Unreachable
 from ...formats.safe_xml import parse
-from ...plain_text import one_line, shortened
+from ...system.plain_text import one_line, shortened
 from ...web import Answer
 from ..loose_json import LONGEST_NAME, mapping, text
 

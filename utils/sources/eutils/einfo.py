@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...errors import Unreachable
-from ...plain_text import one_line
+from ...system.plain_text import one_line
 from ...web import Answer, Web
 from ..loose_json import mapping, text, whole
 from . import ask, dicts, shown_url

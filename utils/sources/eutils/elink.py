@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from ...errors import BadContent, Unreachable
 from ...formats.safe_xml import parse
-from ...plain_text import one_line
+from ...system.plain_text import one_line
 from ...web import Answer, Web
 from ..loose_json import short_text, text, whole
 from . import ask, dicts, shown_url

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from ...errors import BadContent
 from ...formats.safe_xml import parse
-from ...plain_text import one_line
+from ...system.plain_text import one_line
 from ...web import Answer, Web
 from . import ask
 

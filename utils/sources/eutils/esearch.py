@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...errors import EntrezFailed, Unreachable
-from ...plain_text import one_line, shortened
+from ...system.plain_text import one_line, shortened
 from ...web import Answer, Web
 from ..loose_json import mapping, text, whole
 from . import ask

@@ -9,7 +9,7 @@ from typing import Any
 
 from ...errors import BadContent
 from ...formats.safe_xml import parse
-from ...plain_text import one_line
+from ...system.plain_text import one_line
 from ...web import Answer, Web
 from . import ask
 

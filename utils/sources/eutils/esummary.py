@@ -14,7 +14,7 @@ from typing import Any
 
 from ...errors import Unreachable
 from ...formats.pubmed.fields import iso_date
-from ...plain_text import one_line
+from ...system.plain_text import one_line
 from ...web import Web
 from ..pubmed import Hits
 from . import ask, dicts, shown_url

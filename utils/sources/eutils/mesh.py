@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...plain_text import one_line
+from ...system.plain_text import one_line
 from ...web import Answer, Web
 from ..pubmed import result_of
 from . import ask, dicts

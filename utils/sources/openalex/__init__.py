@@ -14,9 +14,9 @@ from itertools import takewhile
 from typing import Any
 
 from ...errors import BadRequest, Miss, NotOffered
-from ...identifiers import Ids
-from ...paper import Author, Fetched, Notice, Paper, SearchResult
-from ...versions import by_locator
+from ...model.identifiers import Ids
+from ...model.paper import Author, Fetched, Notice, Paper, SearchResult
+from ...model.versions import by_locator
 from ...web import Rate, Web
 from .. import unpaywall
 from ..europepmc.records import without_html

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...errors import NotConfigured, NotOffered
-from ...identifiers import Ids
+from ...model.identifiers import Ids
 from ...web import Web
 from ..europepmc.links import Kind, Linked
 from . import RECORD, paper_of

@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any, Literal
 
 from ...errors import BadRequest, Unreachable
-from ...plain_text import one_line
+from ...system.plain_text import one_line
 from ...web import Answer, Rate, Web
 from ..loose_json import mapping, text
 from ..source import Source

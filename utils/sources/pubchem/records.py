@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ...plain_text import one_line
+from ...system.plain_text import one_line
 from ...web import Web
 from ..loose_json import mapping, mappings, text, whole
 from . import ask

@@ -8,7 +8,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 from urllib.parse import quote
 
-from ...plain_text import one_line
+from ...system.plain_text import one_line
 from ...web import Web
 from ..loose_json import mapping, text
 

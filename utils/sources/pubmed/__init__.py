@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...errors import BadContent, BadRequest, Unreachable
-from ...identifiers import Ids
-from ...paper import Paper, SearchResult, as_row
+from ...model.identifiers import Ids
+from ...model.paper import Paper, SearchResult, as_row
 from ...web import Answer, Web
 from ..eutils import BATCH, RATE, ask, shown_url
 from ..eutils.esearch import total_of, warnings_of

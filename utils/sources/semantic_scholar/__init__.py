@@ -13,8 +13,8 @@ from dataclasses import replace
 from typing import Any
 
 from ...errors import BadRequest, Miss, NotOffered, Unreachable
-from ...identifiers import Ids
-from ...paper import Paper, SearchResult
+from ...model.identifiers import Ids
+from ...model.paper import Paper, SearchResult
 from ...web import Web
 from ..loose_json import mapping, text
 from ..source import Lookup, Query, Source

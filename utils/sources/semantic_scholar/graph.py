@@ -15,8 +15,8 @@ from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
 
 from ...errors import BadContent, BadRequest, NotConfigured, NotFound, NotOffered, Unreachable
-from ...identifiers import LONGEST, Ids
-from ...plain_text import one_line, sendable
+from ...model.identifiers import LONGEST, Ids
+from ...system.plain_text import one_line, sendable
 from ...web import Answer, Rate, Web
 from ...web.retry import WORTH_RETRYING
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Literal
 
 from ...errors import BadRequest, Miss, NotConfigured, NotFound, NotOffered
-from ...identifiers import Ids
+from ...model.identifiers import Ids
 from ...web import Web
 from ..europepmc.links import Linked
 from . import listed, next_of, paper_called, rows_of

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...formats.licenses import named
-from ...identifiers import Ids
-from ...paper import Author, Paper
-from ...plain_text import clean_text, one_line
+from ...model.identifiers import Ids
+from ...model.paper import Author, Paper
+from ...system.plain_text import clean_text, one_line
 from ..loose_json import mapping, mappings, text
 
 # Asked for by name: without, only the identifier and the title come.

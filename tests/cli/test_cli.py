@@ -1,0 +1,115 @@
+"""What the shell prints: nothing from the web acts on a terminal, and no console makes it fail."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from dataclasses import replace
+
+import pytest
+
+from tests.store.papers import document, fetched, paper
+from utils import Library, cli
+from utils.model.identifiers import Ids
+from utils.model.paper import SearchResult
+
+ESCAPES = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202e\U000e0041\ud800"
+FORBIDDEN = set("\x1b\x07\x9b\u202e\U000e0041\ud800\r\x7f")
+
+
+@pytest.fixture
+def hostile(library, settings, monkeypatch):
+    """A shelf with a paper that tries everything; the shell works on it."""
+    for name, value in settings.items():
+        monkeypatch.setenv(name.upper(), str(value))
+    about = replace(
+        paper(pmid="7", doi="10.1000/a"),
+        title=f"Cells{ESCAPES}\r\n● 999  a line of its own",
+        abstract=f"An abstract{ESCAPES}.\nIts second line.",
+        journal=f"Journal{ESCAPES}",
+    )
+    library.shelf.save(
+        about,
+        document(f"# Cells\n\n## A{ESCAPES}B\n\n" + "The text. " * 60),
+        fetched(license=f"CC BY{ESCAPES}"),
+        source="PMC",
+        attempts=(),
+    )
+    # As somebody else's file: it is served as it is.
+    foreign = f"Title: A\nPMID: 5\n\ntwo\nlines {ESCAPES.removesuffix(chr(0xD800))} " + "word " * 60
+    (library.shelf.folder / "pmid_5.txt").write_text(foreign)
+    return about
+
+
+def test_searches_show_no_control_sequences(hostile, monkeypatch, capsys):
+    found = SearchResult(
+        "cells", f"cells{ESCAPES}\nnone", 1, (hostile,), warnings=(f"odd{ESCAPES}",)
+    )
+    monkeypatch.setattr(Library, "search", lambda *_, **__: found)
+    assert cli.main(["search", "cells", "--abstracts"]) == 0
+    said = capsys.readouterr()
+    assert not FORBIDDEN & set(said.out + said.err)
+    # Title, journal, names, and the two lines of the abstract: nothing forges a line.
+    assert len(said.out.splitlines()) == 5
+    assert len(said.err.splitlines()) == 2
+
+
+@pytest.mark.parametrize(
+    "command", [["list"], ["read", "7"], ["read", "5"], ["read", "7", "--outline"]], ids=" ".join
+)
+def test_what_lies_on_the_shelf_shows_no_control_sequences(hostile, capsys, command):
+    assert cli.main(command) == 0
+    said = capsys.readouterr()
+    assert not FORBIDDEN & set(said.out + said.err)
+
+
+def test_lines_of_a_text_stay_lines(hostile, capsys):
+    cli.main(["read", "5"])
+    assert capsys.readouterr().out.startswith("Title: A\nPMID: 5\n\ntwo\nlines ")
+
+
+def test_a_download_shows_no_control_sequences(hostile, capsys):
+    assert cli.main(["download", "7"]) == 0
+    said = capsys.readouterr()
+    assert not FORBIDDEN & set(said.out + said.err)
+
+
+def test_errors_show_no_control_sequences(hostile, capsys):
+    assert cli.main(["read", "7", "--section", "\x1b[2Jnone"]) == 2
+    assert not FORBIDDEN & set(capsys.readouterr().err)
+
+
+@pytest.mark.parametrize("command", [["list", "--json"], ["read", "5", "--json"]], ids=" ".join)
+def test_json_escapes_what_acts_and_loses_nothing(hostile, library, capsys, command):
+    assert cli.main(command) == 0
+    said = capsys.readouterr().out
+    assert not FORBIDDEN & set(said)
+    rows = [json.loads(line) for line in said.splitlines()]
+    if command[0] == "read":
+        assert rows[0]["text"] == library.shelf.read_text(library.shelf.find(Ids(pmid="5")))
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
+def test_a_console_without_unicode_shows_question_marks(hostile, monkeypatch, encoding):
+    out = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    monkeypatch.setattr(sys, "stdout", out)
+    assert cli.main(["list"]) == 0
+    out.flush()
+    assert out.buffer.getvalue().startswith(b"? doi:10.1000/a  Cells")
+
+
+def test_a_program_reading_a_pipe_without_unicode_loses_no_letter(library, hostile, monkeypatch):
+    library.shelf.save_abstract(replace(paper(pmid="8"), title="Größe δ"), ())
+    out = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr(sys, "stdout", out)
+    assert cli.main(["list", "Größe", "--json"]) == 0
+    out.flush()
+    assert json.loads(out.buffer.getvalue())["title"] == "Größe δ"
+
+
+def test_a_stream_that_cannot_be_told_how_to_encode_is_written_to(hostile, monkeypatch):
+    out = io.StringIO()
+    monkeypatch.setattr(sys, "stdout", out)
+    assert cli.main(["list", "--json"]) == 0
+    assert json.loads(out.getvalue().splitlines()[0])

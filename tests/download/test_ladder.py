@@ -1,0 +1,219 @@
+"""One rung asked for many papers: what is refused is halved, and one bad article costs one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.harvests import library_of
+from tests.world import World
+from utils import Library
+from utils.download.ladder import Climb, Rung
+from utils.download.lookup import look_up
+from utils.errors import BadContent, Miss, NotConfigured, NotOffered, StoreFailed, Unreachable
+from utils.model.identifiers import Ids
+from utils.model.paper import Fetched, Paper
+from utils.sources import Route, Source
+from utils.web import Web
+
+Found = Iterator[tuple[Paper, Fetched | Miss]]
+SIX = 6
+
+
+@pytest.fixture(scope="module")
+def _world() -> Iterator[World]:
+    with World(field=60) as world:
+        yield world
+
+
+@pytest.fixture
+def library(_world: World, tmp_path: Path) -> Iterator[Library]:
+    _world.reset()
+    made = library_of(_world, tmp_path)
+    yield made
+    made.shelf.close()
+
+
+@pytest.fixture
+def papers(library: Library, _world: World) -> list[Paper]:
+    """Six papers that E-utilities hand out as JATS."""
+    records = [record for record in _world.field if record.efetch == "body"][:SIX]
+    wanted = [Ids(pmid=record.pmid) for record in records]
+    ladder = library._ladder
+    found = look_up(wanted, ladder.web, ladder.sources)
+    made = [found[ids] for ids in wanted]
+    assert all(isinstance(paper, Paper) and paper.ids.pmcid for paper in made)
+    return made  # type: ignore[return-value]
+
+
+@pytest.fixture
+def articles(library: Library, papers: list[Paper]) -> dict[str, Fetched]:
+    """Their texts."""
+    [route] = [rung.route for rung in library._ladder.rungs if rung.via == "efetch"]
+    sent = {paper.ids.pmcid: what for paper, what in route.fetch(papers, library.web)}
+    assert all(isinstance(what, Fetched) for what in sent.values())
+    return sent  # type: ignore[return-value]
+
+
+class Site:
+    """A rung that takes batches and writes down what it was asked for."""
+
+    def __init__(self, answer: Callable[[Sequence[Paper]], Found]) -> None:
+        self.answer = answer
+        self.asked: list[int] = []
+        route = Route("site", ("pmcid",), self.fetch, batch=20)
+        self.rung = Rung(route, Source("site", "a site", label="PMC", routes=(route,)))
+
+    def fetch(self, papers: Sequence[Paper], web: Web) -> Found:
+        self.asked.append(len(papers))
+        yield from self.answer(papers)
+
+
+def outcomes(climbs: Sequence[Climb]) -> list[list[str]]:
+    return [[attempt.outcome for attempt in climb.attempts] for climb in climbs]
+
+
+def ask(library: Library, site: Site, papers: Sequence[Paper]) -> list[Climb]:
+    climbs = [Climb(paper) for paper in papers]
+    assert list(library._ladder.ask(site.rung, climbs)) == climbs
+    return climbs
+
+
+def test_all_texts_of_a_batch_come_with_one_question(
+    library: Library, papers: list[Paper], articles: dict[str, Fetched]
+) -> None:
+    site = Site(lambda asked: ((paper, articles[paper.ids.pmcid]) for paper in reversed(asked)))
+    climbs = ask(library, site, papers)
+    assert site.asked == [SIX]
+    assert outcomes(climbs) == [["saved"]] * SIX
+    for climb in climbs:
+        assert climb.document is not None
+        assert climb.document.title == climb.paper.title.rstrip(".")
+
+
+def test_a_paper_the_site_says_nothing_about_is_not_offered(
+    library: Library, papers: list[Paper], articles: dict[str, Fetched]
+) -> None:
+    site = Site(lambda asked: ((paper, articles[paper.ids.pmcid]) for paper in asked[1:]))
+    assert outcomes(ask(library, site, papers)) == [["not_offered"]] + [["saved"]] * (SIX - 1)
+
+
+def test_another_papers_text_costs_that_paper_only(
+    library: Library, papers: list[Paper], articles: dict[str, Fetched]
+) -> None:
+    def answer(asked: Sequence[Paper]) -> Found:
+        yield asked[0], articles[asked[1].ids.pmcid]
+        yield asked[1], replace(articles[asked[1].ids.pmcid], body=b"<article><bo")
+        yield from ((paper, articles[paper.ids.pmcid]) for paper in asked[2:])
+
+    climbs = ask(library, Site(answer), papers)
+    assert outcomes(climbs)[0] == ["wrong_paper"]
+    assert len(outcomes(climbs)[1]) == 1
+    assert climbs[1].document is None
+    assert outcomes(climbs)[2:] == [["saved"]] * (SIX - 2)
+    assert library.shelf.counts()["quarantined"] == 2
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        NotOffered("odd identifier", status=400),
+        BadContent("not XML", verdict="error_page"),
+        KeyError("form"),
+        AttributeError("form"),
+    ],
+)
+def test_what_is_refused_is_halved_until_the_bad_one_stands_alone(
+    library: Library, papers: list[Paper], articles: dict[str, Fetched], refusal: Exception
+) -> None:
+    bad = papers[4]
+
+    def answer(asked: Sequence[Paper]) -> Found:
+        if bad in asked:
+            raise refusal
+        yield from ((paper, articles[paper.ids.pmcid]) for paper in asked)
+
+    site = Site(answer)
+    climbs = ask(library, site, papers)
+    assert site.asked == [6, 3, 3, 1, 2, 1, 1]
+    assert [climb.document is None for climb in climbs] == [paper is bad for paper in papers]
+    assert all(len(climb.attempts) == 1 for climb in climbs)
+
+
+def test_texts_that_came_before_the_break_are_kept(
+    library: Library, papers: list[Paper], articles: dict[str, Fetched]
+) -> None:
+    def answer(asked: Sequence[Paper]) -> Found:
+        for number, paper in enumerate(asked):
+            if len(asked) == SIX and number == 4:
+                raise Unreachable("the line broke")
+            yield paper, articles[paper.ids.pmcid]
+
+    climbs = ask(library, Site(answer), papers)
+    assert outcomes(climbs) == [["saved"]] * 4 + [["unreachable"]] * 2
+
+
+@pytest.mark.parametrize(
+    ("failure", "outcome"),
+    [
+        (Unreachable("down", retry_after=90), "unreachable"),
+        (NotConfigured("no key"), "not_offered"),
+        (NotOffered("closed"), "not_offered"),
+    ],
+)
+def test_a_refusal_of_all_is_not_halved(
+    library: Library, papers: list[Paper], failure: Exception, outcome: str
+) -> None:
+    def answer(asked: Sequence[Paper]) -> Found:
+        raise failure
+        yield
+
+    site = Site(answer)
+    climbs = ask(library, site, papers)
+    assert site.asked == [SIX]
+    assert outcomes(climbs) == [[outcome]] * SIX
+    told = 90 if outcome == "unreachable" else 0
+    assert {climb.stay_away_s for climb in climbs} == {told}
+    assert {climb.service_down for climb in climbs} == {outcome == "unreachable"}
+
+
+def test_a_host_that_is_down_is_not_the_service(library: Library, papers: list[Paper]) -> None:
+    climbs = ask(library, Site(lambda asked: ((p, Unreachable("down")) for p in asked)), papers)
+    assert outcomes(climbs) == [["unreachable"]] * SIX
+    assert not any(climb.service_down for climb in climbs)
+
+
+def test_of_several_candidates_the_first_whole_one_is_kept_and_no_more_asked_for(
+    library: Library, papers: list[Paper], articles: dict[str, Fetched]
+) -> None:
+    whole = articles[papers[0].ids.pmcid]
+    taken: list[str] = []
+
+    def answer(asked: Sequence[Paper]) -> Found:
+        for name, what in (
+            ("miss", NotOffered("not there")),
+            ("other", articles[papers[1].ids.pmcid]),
+            ("whole", whole),
+            ("more", whole),
+        ):
+            taken.append(name)
+            yield asked[0], what
+
+    [climb] = ask(library, Site(answer), papers[:1])
+    assert outcomes([climb]) == [["not_offered", "wrong_paper", "saved"]]
+    assert taken == ["miss", "other", "whole"]
+
+
+def test_a_full_disk_is_nobodys_outcome(
+    library: Library, papers: list[Paper], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise StoreFailed("The disk is full.")
+
+    monkeypatch.setattr(library._ladder.shelf, "quarantine", full)
+    site = Site(lambda asked: iter([(asked[0], Fetched(b"<x", "jats", "u", "site", "site"))]))
+    with pytest.raises(StoreFailed):
+        ask(library, site, papers[:1])

@@ -1,0 +1,305 @@
+"""A text cut short is told by what it shows of the rest; short and odd whole ones are left be."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.own_words import prose, sentences
+from utils.judges.evidence import gather
+from utils.judges.wholeness import missing
+from utils.model.identifiers import Ids
+from utils.model.paper import Document, Paper
+from utils.outline.sections import measure
+
+ABSTRACT = (
+    "Bees that had learned a colour came back to it for six days, and forgot it in rain. " * 5
+)
+
+
+def text(**sections: str) -> str:
+    """A paper's markdown; the names of sections with blanks for underscores."""
+    parts = (
+        f"## {name.replace('_', ' ').capitalize()}\n\n{said}" for name, said in sections.items()
+    )
+    return "\n\n".join(("# Bees and light", *parts))
+
+
+def found(
+    markdown: str, pages: int = 0, stated: int = 0, abstract: bool = True, **record: int
+) -> str:
+    counted = measure(markdown)
+    document = Document(markdown, references=counted.references, pages=pages)
+    known = ABSTRACT if abstract else ""
+    paper = Paper(Ids(), abstract=known, pages=f"1-{stated}" if stated else "", **record)
+    return missing(document, paper, gather(document, paper, known))
+
+
+def cites(*numbers: int, form: str = "[{}]") -> str:
+    said = sentences(len(numbers), start=700)
+    return " ".join(
+        f"{text.rstrip('.')} {form.format(number)}."
+        for text, number in zip(said, numbers, strict=True)
+    )
+
+
+def listed(count: int) -> str:
+    return "\n".join(f"{n}. Roe A. Bees of {1950 + n}. Hive." for n in range(1, count + 1))
+
+
+NAMES = "\n".join(f"- Roe{chr(97 + n)} A. Bees. Hive. {1980 + n}." for n in range(20))
+
+OTHERS = "\n".join(NAMES.replace("Roe", "Poe").split("\n")[:16])
+
+
+def named(start: int) -> str:
+    return " ".join(
+        f"{text[:-1]} (Roe{chr(97 + n)} et al., {1980 + n})."
+        for n, text in enumerate(sentences(10, start))
+    )
+
+
+NAMED = named(600)
+STOPPED = f"{prose(40, start=800)} Foragers that had learned the"
+LONG, MORE = f"{prose(1200)} ", prose(1200, start=200)
+SHORT, BRIEF = prose(260, start=400), prose(70, start=500)
+CUT = {
+    "citations stop": (
+        text(introduction=LONG + cites(*range(1, 11)), discussion=MORE, references=listed(20)),
+        {},
+        "cites 10 of 20 references and none after 10",
+    ),
+    "linked citations stop": (
+        text(
+            colours=LONG + cites(*range(1, 11), form="[[{0}](https://a.test/#r{0})]"),
+            references=listed(20),
+        ),
+        {},
+        "cites 10 of 20 references and none after 10",
+    ),
+    "a page that ends without its list": (
+        text(colours=LONG + cites(1, 2, 3, 4)),
+        {},
+        "cites 4 references and lists none",
+    ),
+    "a row of references left out": (
+        text(introduction=LONG + cites(*range(1, 8), *range(13, 21)), references=listed(20)),
+        {},
+        (
+            "cites 15 of 20 references and none of 5 in a row, "
+            "no section after 'Introduction' concludes"
+        ),
+    ),
+    "a section left out": (
+        "# Bees\n\n## 1. Colours\n\n"
+        + LONG
+        + "\n\n## 2. Scents\n\n"
+        + MORE
+        + "\n\n## 4. Tables 1 and 3\n\nSee Fig. 1 and Fig. 4. "
+        + SHORT,
+        {},
+        "section 3 is missing before section 4, figure 2 is missing before 4",
+    ),
+    "a PDF that cites no list": (
+        text(colours=LONG + cites(1, 2, 3, 4)),
+        {"pages": 3},
+        "cites 4 references and lists none",
+    ),
+    "a PDF that cites no list by names": (
+        text(colours=LONG + NAMED),
+        {"pages": 3},
+        "cites 10 references and lists none",
+    ),
+    "the first page of a PDF": (
+        text(introduction=SHORT, methods=BRIEF),
+        {"pages": 1},
+        "340 words that end before the results, and no references",
+    ),
+    "few of the pages": (text(colours=LONG), {"pages": 3, "stated": 12}, "3 of 12 pages"),
+    "half of the pages, in mid-sentence": (
+        text(colours=f"{LONG} Foragers that had learned the"),
+        {"pages": 6, "stated": 12},
+        "6 of 12 pages, ends in mid-sentence ('had learned the')",
+    ),
+    "headings without text": (
+        text(introduction=LONG, methods=MORE, results="", discussion="", conclusion=""),
+        {},
+        "no text under the last 3 of 5 headings",
+    ),
+    "few words for the list": (
+        text(colours=BRIEF, references=listed(20)),
+        {},
+        "76 words for 20 references",
+    ),
+    "half of the names, nothing concluded": (
+        text(introduction=LONG + NAMED, results=MORE, references=NAMES),
+        {},
+        "names 10 of 20 references, no section after 'Results' concludes",
+    ),
+    "most of the names": (
+        text(colours=LONG + NAMED + named(640), references=f"{NAMES}\n{OTHERS}"),
+        {},
+        "names 10 of 36 references",
+    ),
+    "numbers far beyond a list that stops, in mid-sentence": (
+        text(colours=LONG + cites(*range(1, 41)) + "\n\n" + listed(6) + f"\n\n{STOPPED}"),
+        {},
+        "cites 40 references and lists 6, ends in mid-sentence ('had learned the')",
+    ),
+    "raised numbers of no list": (
+        text(colours=LONG + " ".join(f"{said}{n}" for n, said in enumerate(sentences(14), 1))),
+        {"pages": 3},
+        "cites 13 references and lists none",
+    ),
+    "a list that the record knows to be longer, nothing concluded": (
+        text(introduction=LONG, results=MORE, references=listed(6)),
+        {"reference_count": 40},
+        "lists 6 of 40 references, no section after 'Results' concludes",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CUT)
+def test_a_text_that_is_not_all_there_is_told(name: str) -> None:
+    markdown, circumstances, said = CUT[name]
+    assert found(markdown, **circumstances) == said
+
+
+WHOLE = {
+    "cites all": (text(introduction=LONG + cites(*range(1, 21)), references=listed(20)), {}),
+    "cites a range": (
+        text(colours=LONG + cites(1, 2, 3) + "Seen before [4-20].", references=listed(20)),
+        {},
+    ),
+    "cites all but the last few": (
+        text(colours=LONG + cites(*range(1, 18)), discussion=BRIEF, references=listed(20)),
+        {},
+    ),
+    "numbers that are a link each, as far as the last": (
+        text(colours=LONG + " [[1](/a#r1)\u2013[20](/a#r20)].", references=listed(20)),
+        {},
+    ),
+    "a row cited in a line that is no prose": (
+        text(colours=LONG + cites(*range(1, 14)) + "\n\n(see [14]-[20])", references=listed(20)),
+        {},
+    ),
+    "a row cited in what repeats the abstract": (
+        text(
+            colours=LONG + cites(*range(1, 14)) + f"\n\n{ABSTRACT} [14\u201320]",
+            references=listed(20),
+        ),
+        {},
+    ),
+    "equations with more numbers than there are citations in brackets": (
+        text(
+            colours=LONG
+            + cites(*range(1, 13), form="<sup>{}</sup>")
+            + "".join(f"\n\n({number})\n\n" for number in range(1, 31)),
+            references=listed(12),
+        ),
+        {},
+    ),
+    "works that only a table cites, in a column of their own": (
+        text(
+            colours=LONG
+            + cites(*range(1, 13))
+            + "\n\n| Colour | Refs |\n|---|---|\n| red | 13,14 |\n| blue | 15-20 |",
+            references=listed(20),
+        ),
+        {},
+    ),
+    "residues, patients and compounds in brackets": (
+        text(colours=LONG + " The domain (51-75) binds another (90-131) and (396-431) too."),
+        {},
+    ),
+    "bare numbers, of which a row stands behind quotation marks": (
+        text(
+            colours=LONG
+            + cites(*range(1, 10), form="")
+            + "".join(f" The bees rest.{number} " for number in range(1, 15))
+            + "".join(f" They “rest.”{number} " for number in range(15, 20))
+            + "".join(f" The bees fly.{number} " for number in range(20, 25)),
+            references=listed(24),
+        ),
+        {},
+    ),
+    "the last row in another way": (
+        text(
+            colours=LONG + cites(*range(1, 15)) + cites(*range(15, 19), form="({})"),
+            references=listed(20),
+        ),
+        {},
+    ),
+    "numbers in brackets that cite nothing": (
+        text(colours=LONG + cites(1, 2, 3, 4, 95), references=listed(20)),
+        {},
+    ),
+    "most of the names, concluded": (
+        text(
+            introduction=LONG + NAMED,
+            discussion=MORE,
+            references="\n".join(NAMES.split("\n")[:17]),
+        ),
+        {},
+    ),
+    "a list longer than the record's": (
+        text(colours=LONG + cites(*range(1, 21)), references=listed(20)),
+        {"reference_count": 16},
+    ),
+    "a few names of a long list that it may cite in other ways, too": (
+        text(colours=LONG + NAMED, references=f"{NAMES}\n{NAMES.replace('Roe', 'Poe')}"),
+        {},
+    ),
+    "names of a list in another form": (
+        text(colours=LONG + NAMED, discussion=MORE, references=listed(30)),
+        {},
+    ),
+    "a preprint of half the pages": (text(colours=LONG), {"pages": 6, "stated": 12}),
+    "a letter of a page": (text(colours=SHORT), {"pages": 1}),
+    "a PDF with a list under no heading": (
+        text(colours=LONG + cites(1, 2, 3, 4) + "\n\n" + listed(20).replace("\n", "\n\n")),
+        {"pages": 3},
+    ),
+    "a page that loads its list later": (
+        text(colours=LONG + cites(1, 2, 3, 4), references="Loading"),
+        {},
+    ),
+    "a heading over a figure": (text(introduction=LONG, discussion=MORE, figure_one=""), {}),
+    "an introduction alone, of a letter": (
+        text(introduction=SHORT),
+        {"pages": 1, "abstract": False},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_whole_texts_are_not_doubted(name: str) -> None:
+    markdown, circumstances = WHOLE[name]
+    assert found(markdown, **circumstances) == ""
+
+
+# Each of many citations may be of each of many entries.
+SAID = " ".join(f"{text[:-1]} (Roe et al., 2010)." for text in sentences(6_000))
+ENTRIES = "- Roe A. Bees. Hive. 2010.\n" * 20_000
+ONE_NAME = f"{SAID}\n\n## References\n\n{ENTRIES}"
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        f"# a{' ' * 900}b\n\n" * 50,  # blanks within headings
+        f"## Abstract\n\na\n\n### {'.' * 40_000}\n\n",
+        "[1" * 40_000,
+        "(" * 80_000,
+        "](" * 40_000,
+        f"## References\n\n{'1. a 2010 ' * 8_000}",
+        ONE_NAME,
+        *(
+            f"{name}{end * 4_000}!"
+            for name in ("fig", "tab")
+            for end in ("ures", "s", "le", "elle")
+        ),
+    ],
+)
+def test_hostile_lengths_come_to_an_end(hostile: str) -> None:
+    """What these patterns look for is bounded, or takes the square of the length, or its cube."""
+    assert isinstance(found(hostile), str)

@@ -1,0 +1,196 @@
+"""The passages of a corpus in SQL: replaced paper by paper, listed, looked up."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from sqlalchemy import Connection, Update, bindparam, delete, insert, select, update
+
+from ..model.passage import Passage
+from ..system.plain_text import encodable
+from .connections import Connections
+from .schema import passages as _passages
+from .schema import sources as _sources
+from .stored_records import Changes, batches
+
+_NAMES = tuple(field.name for field in fields(Passage))
+
+
+class PassageTables(Connections):
+    """What was cut, and into what."""
+
+    def passages(self, uuids: Sequence[str]) -> dict[str, Passage]:
+        """Passages by UUID; the unknown are left out."""
+        found: dict[str, Passage] = {}
+        with self.reading() as connection:
+            for some in batches(uuids):
+                query = select(_passages).where(_passages.c.uuid.in_(some))
+                found.update((row["uuid"], _passage(row)) for row in _rows(connection, query))
+        return found
+
+    def passages_of(self, paper_key: str) -> list[Passage]:
+        """The passages of a paper, in the order of their cutting."""
+        with self.reading() as connection:
+            found = _of(connection, [paper_key]).get(paper_key, {})
+            return sorted(found.values(), key=lambda made: made.ordinal)
+
+    def every_passage(self, after_uuid: str = "", limit: int = 1000) -> list[Passage]:
+        """A page of all passages, by UUID; the next begins after its last."""
+        query = select(_passages).where(_passages.c.uuid > after_uuid)
+        with self.reading() as connection:
+            found = _rows(connection, query.order_by(_passages.c.uuid).limit(limit))
+            return [_passage(row) for row in found]
+
+    def source_digests(self) -> dict[str, str]:
+        """What was cut, by paper: the digest of the text its passages were made of."""
+        with self.reading() as connection:
+            return {paper: digest for paper, digest in connection.execute(select(_sources))}  # noqa: C416 - rows are no pairs to mypy
+
+    def replace_passages(
+        self, paper_key: str, source_digest: str, passages: Sequence[Passage]
+    ) -> Changes:
+        """Make *passages* those of a paper, all or nothing; see `Changes`.
+
+        Only what differs is written. Of two with one UUID the last counts.
+        """
+        return self.replace_together([(paper_key, source_digest, passages)])[0]
+
+    def replace_together(
+        self, texts: Sequence[tuple[str, str, Sequence[Passage]]]
+    ) -> list[Changes]:
+        """`replace_passages` of several papers, each there once, in one transaction.
+
+        Each is a paper's key, the digest of its text, and its passages.
+        """
+        with self.writing() as connection:
+            old = _of(connection, [paper for paper, _, _ in texts])
+            differences = [_difference(old.get(paper, {}), made) for paper, _, made in texts]
+            _write(connection, differences)
+            _note_sources(connection, {paper: digest for paper, digest, _ in texts})
+        return [difference.told() for difference in differences]
+
+    def drop_paper(self, paper_key: str) -> list[str]:
+        """Forget the passages of a paper, and that it was cut; their UUIDs."""
+        with self.writing() as connection:
+            uuids = list(_of(connection, [paper_key]).get(paper_key, {}))
+            _remove(connection, uuids)
+            connection.execute(delete(_sources).where(_sources.c.paper == paper_key))
+        return uuids
+
+
+@dataclass(frozen=True, slots=True)
+class _Difference:
+    """What must be written of one paper; passages by UUID."""
+
+    removed: list[str]
+    added: dict[str, Passage]
+    changed: dict[str, Passage]
+    moved: dict[str, Passage]
+    same: int
+
+    def told(self) -> Changes:
+        fresh = [*self.added.values(), *self.changed.values()]
+        kept = self.same + len(self.moved)
+        return Changes(fresh, self.removed, kept, list(self.moved.values()))
+
+
+def _difference(old: Mapping[str, Passage], passages: Sequence[Passage]) -> _Difference:
+    new = {made.uuid: made for made in map(_storable, passages)}
+    known = {uuid: made for uuid, made in new.items() if uuid in old}
+    differing = {uuid: made for uuid, made in known.items() if made != old[uuid]}
+    moved = {uuid: made for uuid, made in differing.items() if made.digest == old[uuid].digest}
+    return _Difference(
+        removed=[uuid for uuid in old if uuid not in new],
+        added={uuid: made for uuid, made in new.items() if uuid not in old},
+        changed={uuid: made for uuid, made in differing.items() if uuid not in moved},
+        moved=moved,
+        same=len(known) - len(differing),
+    )
+
+
+def _write(connection: Connection, differences: Sequence[_Difference]) -> None:
+    """All papers' rows in a statement of each kind: it is statements that cost, not rows."""
+    _remove(connection, [uuid for each in differences for uuid in each.removed])
+    added = [_row(made, uuid) for each in differences for uuid, made in each.added.items()]
+    if added:
+        connection.execute(insert(_passages), added)
+    rows = [
+        {**_row(made, uuid), "known": uuid}
+        for each in differences
+        for uuid, made in (*each.changed.items(), *each.moved.items())
+    ]
+    if rows:
+        connection.execute(_replacing(), rows)
+
+
+def _rows(connection: Connection, query: Any) -> Any:
+    return connection.execute(query).mappings()
+
+
+def _of(connection: Connection, papers: Sequence[str]) -> dict[str, dict[str, Passage]]:
+    """The passages of papers, by paper and UUID."""
+    found: dict[str, dict[str, Passage]] = {}
+    for some in batches(papers):
+        query = select(_passages).where(_passages.c.paper.in_(some))
+        for row in _rows(connection, query):
+            found.setdefault(row["paper"], {})[row["uuid"]] = _passage(row)
+    return found
+
+
+def _remove(connection: Connection, uuids: Sequence[str]) -> None:
+    for some in batches(uuids):
+        connection.execute(delete(_passages).where(_passages.c.uuid.in_(some)))
+
+
+def _note_sources(connection: Connection, digests: Mapping[str, str]) -> None:
+    known: set[str] = set()
+    for some in batches(list(digests)):
+        query = select(_sources.c.paper).where(_sources.c.paper.in_(some))
+        known.update(connection.execute(query).scalars())
+    rows = [{"source": paper, "new": digest} for paper, digest in digests.items()]
+    change = update(_sources).where(_sources.c.paper == bindparam("source"))
+    if changed := [row for row in rows if row["source"] in known]:
+        connection.execute(change.values(digest=bindparam("new")), changed)
+    fresh = {paper: digest for paper, digest in digests.items() if paper not in known}
+    if fresh:
+        new = [{"paper": paper, "digest": digest} for paper, digest in fresh.items()]
+        connection.execute(insert(_sources), new)
+
+
+def _storable(passage: Passage) -> Passage:
+    """With text as both databases hold it; one character for one, so that spans stay true."""
+    made = {
+        name: kept
+        for name in _NAMES
+        if isinstance(given := getattr(passage, name), str) and (kept := _text(given)) is not given
+    }
+    types = tuple(map(_text, passage.publication_types))
+    if not made and types == passage.publication_types:
+        return passage
+    return replace(passage, **made, publication_types=types)  # type: ignore[arg-type]
+
+
+def _text(given: str) -> str:
+    """The text itself, where it is as it must be."""
+    kept = encodable(given).replace("\0", "\ufffd")
+    return given if kept == given else kept
+
+
+def _row(passage: Passage, uuid: str) -> dict[str, Any]:
+    row: dict[str, Any] = {name: getattr(passage, name) for name in _NAMES}
+    row["publication_types"] = json.dumps(passage.publication_types, ensure_ascii=False)
+    return {**row, "uuid": uuid}
+
+
+def _replacing() -> Update:
+    values: dict[str, Any] = {c.name: bindparam(c.name) for c in _passages.c if c.name != "uuid"}
+    return update(_passages).where(_passages.c.uuid == bindparam("known")).values(values)
+
+
+def _passage(row: Any) -> Passage:
+    facts = {name: row[name] for name in _NAMES}
+    facts["publication_types"] = tuple(json.loads(row["publication_types"] or "[]"))
+    return Passage(**facts)

@@ -1,0 +1,301 @@
+"""A sync on its way: what is asked for, what has come, and the merge that makes it true.
+
+Everything a sync learns is staged first, step by step, each step all or nothing; the corpus is
+changed by one transaction at the end, which also moves the watermark and takes the staged rows
+away. Whoever is killed leaves a job that the next call takes up. A job is the work of one process
+at a time (`Connections.alone`), and a merge makes sure of it once more.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, Literal
+
+from sqlalchemy import Connection, Update, bindparam, delete, exists, func, insert, select, update
+
+from ..errors import BadRequest, InvariantFailed
+from ..model.paper import Paper, now
+from .database import CorpusDatabase, checkpoint_of
+from .schema import jobs as _jobs
+from .schema import members as _members
+from .schema import records as _records
+from .schema import staged as _staged
+from .schema import stretches as _stretches
+from .stored_records import Synced, batches, paper_row
+from .sync_merge import STAGED, Job, Merge, most_of
+
+BEGINNING = date(1700, 1, 1)  # old papers have old Entrez dates, however late PubMed took them in
+DateType = Literal["edat", "mdat", "members"]
+_ORDER: tuple[DateType, ...] = ("edat", "mdat", "members")
+_WHY = {"edat": "found", "mdat": "changed", "members": "vanished"}
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Days to be asked about, both included: of coming in (``edat``) or of revision (``mdat``).
+
+    ``members`` stands for the members with an Entrez date in these days that were not found.
+    """
+
+    date_type: DateType
+    first: date
+    last: date
+
+    @property
+    def name(self) -> str:
+        """As staged rows refer to it."""
+        return f"{self.date_type}:{self.first}"
+
+
+class SyncJob:
+    """One job: made or taken up by `of`, filled step by step, ended by `merge`."""
+
+    def __init__(self, database: CorpusDatabase, job: Job, warnings: Sequence[str]) -> None:
+        self._database = database
+        self._job = job
+        self._warnings = dict.fromkeys(warnings)
+
+    @property
+    def job_id(self) -> str:
+        """``sync_`` and the second in which it began."""
+        return self._job.job_id
+
+    @classmethod
+    def of(
+        cls, database: CorpusDatabase, query_key: str, term: str, overlap_days: int, full: bool
+    ) -> SyncJob:
+        """The job that is open for this question, or a new one, from the watermark to today.
+
+        One that was begun with another term, or from another watermark, is given up.
+        """
+        with database.writing() as connection:
+            wanted = _planned(connection, query_key, term, overlap_days, full)
+            row = (
+                connection.execute(
+                    select(_jobs).where(_jobs.c.query_key == query_key, _jobs.c.state == "open")
+                )
+                .mappings()
+                .first()
+            )
+            if row:
+                found = Job(**{name: row[name] for name in Job.__slots__})
+                same = (found.term, found.begun_from) == (wanted.term, wanted.begun_from)
+                if same and found.everything >= wanted.everything:
+                    again = update(_staged).where(_staged.c.job_id == found.job_id)
+                    connection.execute(again.where(_staged.c.state == "failed").values(state=""))
+                    return cls(database, found, json.loads(row["warnings"]))
+                _close(connection, found.job_id, {"state": "given up"})
+            _create(connection, wanted, _revised_since(connection, wanted))
+        return cls(database, wanted, ())
+
+    # -- steps -------------------------------------------------------------------------------
+
+    def next_stretch(self) -> Stretch | None:
+        """The next days to ask about; None when all were."""
+        query = select(_stretches).where(
+            _stretches.c.job_id == self.job_id, _stretches.c.swept.is_(False)
+        )
+        with self._database.reading() as connection:
+            rows = [
+                Stretch(row["date_type"], _date(row["first"]), _date(row["last"]))
+                for row in connection.execute(query).mappings()
+            ]
+        return min(rows, key=lambda s: (_ORDER.index(s.date_type), s.first), default=None)
+
+    def split(self, stretch: Stretch) -> None:
+        """Ask about the halves of a stretch instead."""
+        middle = stretch.first + (stretch.last - stretch.first) // 2
+        later = replace(stretch, first=middle + timedelta(days=1))
+        with self._database.writing() as connection:
+            connection.execute(_these(self.job_id, stretch).values(last=str(middle)))
+            connection.execute(insert(_stretches), _stretch_row(self.job_id, later))
+
+    def swept(self, stretch: Stretch, pmids: Iterable[str], warnings: Iterable[str]) -> None:
+        """These papers lie in a stretch: they are wanted."""
+        numbers = sorted(set(map(int, pmids)))
+        with self._database.writing() as connection:
+            self._want(connection, stretch, numbers)
+            connection.execute(_these(self.job_id, stretch).values(swept=True))
+            self._note(connection, warnings)
+
+    def vanished(self, stretch: Stretch) -> None:
+        """Want the members of the question that lie in these days and were not found there."""
+        found = exists().where(_staged.c.job_id == self.job_id, _staged.c.pmid == _members.c.pmid)
+        query = (
+            select(_members.c.pmid)
+            .join(_records, _records.c.pmid == _members.c.pmid)
+            .where(_members.c.query_key == self._job.query_key, ~found)
+        )
+        if not self._job.everything:
+            query = query.where(_records.c.edat.between(str(stretch.first), str(stretch.last)))
+        with self._database.writing() as connection:
+            self._want(connection, stretch, connection.execute(query).scalars().all())
+            connection.execute(_these(self.job_id, stretch).values(swept=True))
+
+    def wanted(self, limit: int) -> dict[str, str]:
+        """Papers whose record is to be fetched, and why each (found, changed, vanished)."""
+        query = select(_staged.c.pmid, _staged.c.why).where(
+            _staged.c.job_id == self.job_id, _staged.c.state == ""
+        )
+        with self._database.reading() as connection:
+            rows = connection.execute(query.order_by(_staged.c.pmid).limit(limit)).all()
+        return {str(row.pmid): row.why for row in rows}
+
+    def progress(self) -> tuple[int, int]:
+        """How many papers were looked at, of how many."""
+        query = select(func.count(), func.count().filter(_staged.c.state != ""))
+        with self._database.reading() as connection:
+            total, done = connection.execute(query.where(_staged.c.job_id == self.job_id)).one()
+        return done, total
+
+    def keep(self, papers: Iterable[Paper], omitted: Iterable[str] = ()) -> None:
+        """Records came; PubMed has none of the *omitted*."""
+        rows = [paper_row(paper) for paper in papers]
+        rows = [{**{k: row[k] for k in STAGED}, "known": row["pmid"]} for row in rows]
+        with self._database.writing() as connection:
+            if rows:
+                connection.execute(_arrived(self.job_id), rows)
+            self._mark(connection, omitted, "omitted")
+
+    def failed(self, pmids: Iterable[str], warning: str) -> None:
+        """Papers could not be asked for: what lies beyond them stays to be asked again."""
+        with self._database.writing() as connection:
+            self._mark(connection, pmids, "failed")
+            self._note(connection, [warning])
+
+    def unfinished(self) -> Synced:
+        """How things stand when a call ends before the work does."""
+        return Synced(self.job_id, warnings=most_of(self._warnings), unfinished=True)
+
+    def _want(self, connection: Connection, stretch: Stretch, numbers: Sequence[int]) -> None:
+        about = {"why": _WHY[stretch.date_type], "stretch": stretch.name, "state": ""}
+        for some in batches(numbers):
+            query = select(_staged.c.pmid).where(_staged.c.job_id == self.job_id)
+            known = set(connection.execute(query.where(_staged.c.pmid.in_(some))).scalars())
+            rows = [{"job_id": self.job_id, "pmid": n, **about} for n in some if n not in known]
+            if rows:
+                connection.execute(insert(_staged), rows)
+
+    def _mark(self, connection: Connection, pmids: Iterable[str], state: str) -> None:
+        change = update(_staged).where(_staged.c.job_id == self.job_id).values(state=state)
+        for some in batches(list(map(int, pmids))):
+            connection.execute(change.where(_staged.c.pmid.in_(some)))
+
+    def _note(self, connection: Connection, warnings: Iterable[str]) -> None:
+        self._warnings.update(dict.fromkeys(warnings))
+        kept = json.dumps(list(self._warnings))
+        this = update(_jobs).where(_jobs.c.job_id == self.job_id)
+        connection.execute(this.values(warnings=kept))
+
+    # -- the merge ---------------------------------------------------------------------------
+
+    def merge(self) -> Synced:
+        """Make what is staged part of the corpus, and move the watermark over what is stored.
+
+        Raises
+        ------
+        InvariantFailed
+            Somebody else ended this job.
+        """
+        with self._database.writing() as connection:
+            state = select(_jobs.c.state).where(_jobs.c.job_id == self.job_id)
+            if connection.execute(state).scalar() != "open":
+                msg = f"The sync {self.job_id} was ended by another process."
+                raise InvariantFailed(msg, "Call again.")
+            merged = Merge(connection, self._job, self._warnings).done()
+            names = ("inserted", "updated", "skipped", "warnings")
+            facts = {name: getattr(merged, name) for name in names}
+            facts["warnings"] = json.dumps(merged.warnings)
+            end = {"state": "merged", "max_edat": merged.max_edat_seen}
+            _close(connection, self.job_id, {**facts, **end})
+        return merged
+
+
+def _planned(
+    connection: Connection, query_key: str, term: str, overlap_days: int, full: bool
+) -> Job:
+    at = datetime.fromtimestamp(int(time.time()), UTC)
+    known = checkpoint_of(connection, query_key)
+    if known and known.term not in {"", term} and not full:
+        msg = f"{query_key} stands for another search: {known.term}"
+        hint = (
+            "Take another query_key, or sync everything anew (full) to change what it stands for."
+        )
+        raise BadRequest(msg, hint)
+    mark = known.last_edat if known else None
+    first = BEGINNING
+    everything = full or not mark
+    if mark and not full:
+        first = min(_date(mark) - timedelta(days=overlap_days), at.date())
+    return Job(
+        job_id=_free_name(connection, at),
+        query_key=query_key,
+        term=term,
+        overlap_days=overlap_days,
+        everything=everything,
+        begun_from=mark,
+        first=str(first),
+        last=str(at.date()),
+    )
+
+
+def _free_name(connection: Connection, at: datetime) -> str:
+    """Of two jobs that begin in one second, one is named after the next."""
+    while True:
+        name = f"sync_{at:%Y-%m-%dT%H:%M:%SZ}"
+        if not connection.execute(select(_jobs.c.job_id).where(_jobs.c.job_id == name)).first():
+            return name
+        at += timedelta(seconds=1)
+
+
+def _create(connection: Connection, job: Job, revised_since: date | None) -> None:
+    row = {name: getattr(job, name) for name in Job.__slots__}
+    connection.execute(insert(_jobs).values(**row, state="open", begun_at=now()))
+    first, last = _date(job.first), _date(job.last)
+    stretches = [Stretch("edat", first, last), Stretch("members", first, last)]
+    if revised_since and not job.everything:
+        stretches.append(Stretch("mdat", min(revised_since, last), last))
+    rows = [_stretch_row(job.job_id, stretch) for stretch in stretches]
+    connection.execute(insert(_stretches), rows)
+
+
+def _revised_since(connection: Connection, job: Job) -> date | None:
+    known = checkpoint_of(connection, job.query_key)
+    if not known or not known.last_mdat:
+        return None
+    return _date(known.last_mdat) - timedelta(days=job.overlap_days)
+
+
+def _close(connection: Connection, job_id: str, facts: Mapping[str, Any]) -> None:
+    """End a job, and forget what was staged for it."""
+    for table in (_staged, _stretches):
+        connection.execute(delete(table).where(table.c.job_id == job_id))
+    this = update(_jobs).where(_jobs.c.job_id == job_id)
+    connection.execute(this.values(**facts, ended_at=now()))
+
+
+def _these(job_id: str, stretch: Stretch) -> Update:
+    return update(_stretches).where(
+        _stretches.c.job_id == job_id,
+        _stretches.c.date_type == stretch.date_type,
+        _stretches.c.first == str(stretch.first),
+    )
+
+
+def _stretch_row(job_id: str, stretch: Stretch) -> dict[str, Any]:
+    days = {"first": str(stretch.first), "last": str(stretch.last)}
+    return {"job_id": job_id, "date_type": stretch.date_type, **days, "swept": False}
+
+
+def _arrived(job_id: str) -> Update:
+    values: dict[str, Any] = {name: bindparam(name) for name in STAGED}
+    this = update(_staged).where(_staged.c.job_id == job_id, _staged.c.pmid == bindparam("known"))
+    return this.values(**values, state="fetched")
+
+
+def _date(day: str) -> date:
+    return date.fromisoformat(day)

@@ -1,0 +1,183 @@
+"""What works here and what does not: settings, folder, and every service we may ask."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shlex
+import shutil
+import sqlite3
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+from typing import Literal
+from urllib.parse import urlsplit
+
+from ..errors import NotConfigured, PaperError
+from ..model.sites import KEYS
+from ..settings import Settings, version
+from ..sources import Source
+from ..store import Shelf
+from ..web import Web
+from ..web.network_check import Asked, Check, summed_up, ways_out
+
+_BUSY = "RATE_LIMIT"
+_ENOUGH_BYTES = 500_000_000
+
+
+def examine(settings: Settings, web: Web, sources: Sequence[Source], shelf: Shelf) -> list[Check]:
+    """Look at everything; each service is sent one small request.
+
+    Returns
+    -------
+    list of Check
+        In the order a person would mend them.
+    """
+    checks = [*_system(), *_contact(settings), *_folders(settings), *_texts(shelf)]
+    checks += _slowed(web)
+    if settings.papers_offline:
+        return [*checks, Check("network", "warning", "PAPERS_OFFLINE is set; nobody was asked")]
+    # One try each: a doctor who waits for a dead service is no help.
+    once = Web(settings.model_copy(update={"ncbi_max_retries": 1}), web.rates)
+    services = {_base(source, once): source for source in sources if source.service}
+    try:
+        checks += ways_out(once, list(services))
+    except NotConfigured as error:
+        return [*checks, Check("proxy and certificates", "problem", error.message, error.hint)]
+    with ThreadPoolExecutor(len(services)) as pool:
+        asked = list(pool.map(lambda source: _service(source, once), services.values()))
+    return checks + summed_up(asked, once)
+
+
+def _slowed(web: Web) -> Iterator[Check]:
+    """Sites that are asked less often than they publish: they refused, or became slow."""
+    for name, times in web.pace.slowed().items():
+        detail = f"{name} struggled of late: it is asked {times:.1f} times less often than it may"
+        yield Check("pace", "warning", detail, "Nothing: it recovers by itself, within an hour.")
+
+
+def client_snippets(settings: Settings, root: Path) -> dict[str, str]:
+    """What to paste where, for each MCP host; keys never appear, only the address does."""
+    email = settings.pubmed_email or "YOUR ADDRESS"
+    in_checkout = (root / "server.py").exists()
+    words = ["uv", "run", "--directory", str(root), "server.py"] if in_checkout else ["papershelf"]
+    command = {"command": words[0], "args": words[1:], "env": {"PUBMED_EMAIL": email}}
+    usual = json.dumps({"mcpServers": {"papershelf": command}}, indent=2)
+    vs_code = json.dumps({"servers": {"papershelf": {"type": "stdio", **command}}}, indent=2)
+    address = f"PUBMED_EMAIL={email}"
+    rest = shlex.join(words)
+    return {
+        "Claude Desktop (claude_desktop_config.json)": usual,
+        "Claude Code": f"claude mcp add papershelf --env {shlex.quote(address)} -- {rest}",
+        "Cursor (~/.cursor/mcp.json)": usual,
+        "VS Code (.vscode/mcp.json)": vs_code,
+        "Gemini CLI (~/.gemini/settings.json)": usual,
+        # TOML strings and lists of strings are spelled as in JSON.
+        "Codex (~/.codex/config.toml)": (
+            f"[mcp_servers.papershelf]\ncommand = {json.dumps(words[0])}\n"
+            f"args = {json.dumps(words[1:])}\nenv = {{ PUBMED_EMAIL = {json.dumps(email)} }}"
+        ),
+    }
+
+
+def _system() -> Iterator[Check]:
+    """What a report of a fault begins with."""
+    python = f"Python {platform.python_version()} ({platform.machine()})"
+    system = f"{platform.system()} {platform.release()}"
+    detail = f"Papershelf {version()}, {python}, {system}, {os.cpu_count() or 1} cores"
+    yield Check("system", "ok", detail)
+    with closing(sqlite3.connect(":memory:")) as database:
+        options = {row[0] for row in database.execute("PRAGMA compile_options")}
+    engine = f"SQLite {sqlite3.sqlite_version}"
+    if "ENABLE_FTS5" in options:
+        yield Check("database", "ok", f"{engine} with FTS5")
+    else:
+        advice = "Listings by word look through every paper; a Python built with FTS5 is faster."
+        yield Check("database", "warning", f"{engine} without FTS5", advice)
+
+
+def _contact(settings: Settings) -> Iterator[Check]:
+    if settings.pubmed_email:
+        yield Check("e-mail", "ok", settings.pubmed_email)
+    else:
+        advice = "Set PUBMED_EMAIL to your own address; NCBI and Unpaywall require one."
+        yield Check("e-mail", "problem", "PUBMED_EMAIL is not set", advice)
+    for key in KEYS:
+        if settings.key(key.setting):
+            yield Check(key.setting.upper(), "ok", "set")
+        else:
+            yield Check(key.setting.upper(), "warning", "not set (optional)", key.gives)
+
+
+def _folders(settings: Settings) -> Iterator[Check]:
+    folder = settings.papers_dir
+    nearest = next(path for path in (folder, *folder.parents) if path.exists())
+    try:
+        probe = nearest / ".papershelf-doctor"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        advice = "Choose a folder you may write to: PAPERS_DIR."
+        yield Check("folder", "problem", f"{folder}: {error.strerror}", advice)
+        return
+    free = shutil.disk_usage(nearest).free
+    state: Literal["ok", "warning"] = "ok" if free > _ENOUGH_BYTES else "warning"
+    yield Check("folder", state, f"{folder} is writable, {free / 1e9:.1f} GB free")
+
+
+def _texts(shelf: Shelf) -> Iterator[Check]:
+    """Whether the present judges know what lies on the shelf."""
+    try:
+        due = shelf.verdicts.due()
+    except PaperError as error:
+        yield Check("texts", "problem", error.message, error.hint)
+        return
+    if due:
+        yield Check("texts", "warning", audit_due(due), "server.py audit")
+    elif there := shelf.counts()["full_text"]:
+        yield Check("texts", "ok", f"{there:,} judged by the present judges")
+
+
+def audit_due(texts: int) -> str:
+    """A sentence for whoever has *texts* on the shelf that older judges accepted.
+
+    >>> audit_due(1), audit_due(1200)
+    ('1 text was not seen by the present judges', '1,200 texts were not seen by the present judges')
+    """
+    noun = "1 text was" if texts == 1 else f"{texts:,} texts were"
+    return f"{noun} not seen by the present judges"
+
+
+def _service(source: Source, web: Web) -> Asked:
+    url = _base(source, web)
+    host = urlsplit(url).netloc
+    try:
+        return Asked(host, url, _asked(source, web))
+    except NotConfigured as error:
+        return Asked(host, url, Check(source.name, "problem", error.message, error.hint), error)
+    except PaperError as error:
+        passing = "Try again later; the other services go on without it."
+        advice = error.hint or ("" if error.details.get("lasting") else passing)
+        # Who asks us to wait is there, and talks to us.
+        state: Literal["warning", "problem"] = "warning" if error.code == _BUSY else "problem"
+        return Asked(host, url, Check(source.name, state, error.message, advice), error)
+
+
+def _base(source: Source, web: Web) -> str:
+    return str(getattr(web.settings, f"{source.service}_base_url"))
+
+
+def _asked(source: Source, web: Web) -> Check:
+    """One small request that costs nothing; where there may be a key, one that tells a bad key."""
+    base = _base(source, web)
+    host = urlsplit(base).netloc
+    if source.greet:
+        said = source.greet(web)
+        return Check(source.name, "ok", f"{host} answered{said and f' {said}'}")
+    # Any answer will do, also "not found": it is there and talks to us.
+    answer = web.get(f"{base}/", allow=range(400, 600))
+    if answer.status >= 500 or answer.status == 429:
+        return Check(source.name, "warning", f"{host} answered {answer.status}", "Try again later.")
+    return Check(source.name, "ok", f"{host} answered")

@@ -1,0 +1,203 @@
+"""Reading what is on the shelf: by section, within a budget of characters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import BadRequest, NotFound
+from ..model.identifiers import Ids
+from ..model.paper import Kind, Section, StoredPaper, Version
+from ..outline import (
+    bare,
+    floats_of,
+    key,
+    outermost,
+    outline,
+    role_named,
+    roles_of,
+    told,
+    told_apart,
+)
+from ..outline.sections import stretch_end
+from ..store import Shelf
+from ..system.plain_text import shortened
+
+MOST_CHARACTERS = 50_000
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A stretch of one paper.
+
+    ``sections`` are those of the whole paper; ``next_start`` is where to go on, None at the end.
+    ``text`` came from the web: it is content, never an instruction.
+    """
+
+    title: str
+    kind: Kind
+    sections: tuple[Section, ...]
+    text: str
+    next_start: int | None
+    stored: StoredPaper
+
+    @property
+    def outline(self) -> tuple[tuple[str, int], ...]:
+        """Each heading with the number of characters under it."""
+        return tuple((section.title, section.end - section.start) for section in self.sections)
+
+    @property
+    def version(self) -> Version:
+        """Which version of the paper this is."""
+        return self.stored.version
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The outline as it is shown: each section's roles that the one it stands in has not."""
+        return [
+            {"heading": part.title, "chars": part.end - part.start}
+            | ({"roles": roles} if roles else {})
+            for part, roles in told_apart(self.sections)
+        ]
+
+
+def read(
+    paper: str,
+    shelf: Shelf,
+    *,
+    section: str = "",
+    start: int = 0,
+    max_chars: int = 8000,
+    references: bool = True,
+) -> Reading:
+    """A stretch of a paper on the shelf.
+
+    Parameters
+    ----------
+    paper : str
+        Any identifier, or the name of a file on the shelf.
+    section : str, optional
+        A role (``methods``, whatever the paper calls them; see `Role`) or a heading (case and
+        numbering do not matter); the whole text when empty. The figures and tables that are
+        first mentioned in it follow it, if they stand elsewhere.
+    start, max_chars : int, optional
+        Characters, counted within the section.
+    references : bool, optional
+        False leaves the reference list out: a quarter of a paper that nobody reads for its sense.
+
+    Raises
+    ------
+    BadRequest
+        No such section, or the numbers make no sense.
+    NotFound
+        The paper is not on the shelf.
+    """
+    if start < 0 or not 1 <= max_chars <= MOST_CHARACTERS:
+        msg = f"start is {start} and max_chars {max_chars}."
+        raise BadRequest(msg, f"start counts from 0; max_chars is 1 to {MOST_CHARACTERS}.")
+    stored = find(paper, shelf)
+    text = shelf.read_text(stored)
+    words = told(stored.sections)
+    parts = outline(text, words)
+    if not references:
+        text = _without(text, outermost(parts, "references"))
+        parts = outline(text, words)
+    if section:
+        text = _with_floats(text, _meant(section, parts), parts)
+    end = stretch_end(text, start, max_chars)
+    return Reading(
+        title=stored.paper.title,
+        kind=stored.kind,
+        sections=tuple(parts),
+        text=text[start:end],
+        next_start=end if end < len(text) else None,
+        stored=stored,
+    )
+
+
+def find(paper: str, shelf: Shelf) -> StoredPaper:
+    """The paper on the shelf with this identifier or file name.
+
+    Raises
+    ------
+    BadRequest
+        It is neither an identifier nor a file on the shelf.
+    NotFound
+        A proper identifier of a paper that is not there.
+    """
+    if stored := shelf.find_by_file(paper.strip()):
+        return stored
+    ids = Ids.parse(paper)
+    if stored := shelf.find(ids):
+        return stored
+    raise NotFound(f"{ids} is not on the shelf.", "Download it first.")
+
+
+def sections(paper: str, shelf: Shelf) -> list[Section]:
+    """What a paper on the shelf consists of; ``start`` and ``end`` count in its file.
+
+    Raises
+    ------
+    BadRequest, NotFound
+        As in `find`.
+    """
+    stored = find(paper, shelf)
+    return outline(shelf.read_text(stored), told(stored.sections))
+
+
+def _without(text: str, parts: Sequence[Section]) -> str:
+    for part in reversed(parts):
+        text = text[: part.start] + text[part.end :]
+    return text
+
+
+def _with_floats(text: str, chosen: Sequence[Section], parts: Sequence[Section]) -> str:
+    """Sections with the figures and tables that are first mentioned there and stand elsewhere."""
+    pieces = [text[part.start : part.end].strip("\n") for part in chosen]
+
+    def within(at: int) -> bool:
+        return any(part.start <= at < part.end for part in chosen)
+
+    if not all("figures" in part.roles for part in chosen):
+        brought = (one for one in floats_of(text, parts) if within(one.mentioned))
+        pieces += [text[one.start : one.end] for one in brought if not within(one.start)]
+    return "\n\n".join(pieces) + "\n"
+
+
+def _meant(wanted: str, parts: Sequence[Section]) -> list[Section]:
+    """The sections meant: of that role, else of that name, else of the role of such a name."""
+    role, sought = role_named(wanted), key(bare(wanted))
+    ways: tuple[Callable[[], list[Section]], ...] = (
+        lambda: outermost(parts, role) if role else [],
+        lambda: _named(sought, parts, str.__eq__),
+        lambda: [part for one in roles_of(wanted) for part in outermost(parts, one)],
+        lambda: _named(sought, parts, str.startswith),
+        lambda: _named(sought, parts, str.__contains__),
+    )
+    for way in ways:
+        if sought and (found := way()):
+            return _outer(sorted(set(found), key=lambda part: part.start))
+    there = dict.fromkeys(role for part in parts for role in part.roles)
+    headings = "; ".join(part.title for part in parts[:30])
+    raise BadRequest(
+        f"There is no section {shortened(wanted, 60)!r}.",
+        f"The sections are: {headings or 'none'}."
+        + (f" By role: {', '.join(there)}." if there else ""),
+    )
+
+
+def _outer(parts: Sequence[Section]) -> list[Section]:
+    """Without those that stand in another of them."""
+    found: list[Section] = []
+    for part in parts:
+        if not found or part.start >= found[-1].end:
+            found.append(part)
+    return found
+
+
+def _named(
+    sought: str, parts: Sequence[Section], fits: Callable[[str, str], bool]
+) -> list[Section]:
+    """The section of that name; that of the paper wins over that within its abstract."""
+    fitting = [part for part in parts if fits(key(bare(part.title)), sought)]
+    return sorted(fitting, key=lambda part: ("abstract" in part.roles, part.level))[:1]

@@ -1,0 +1,321 @@
+"""What has become of the papers on the shelf since they were put there.
+
+A paper is retracted, corrected, or freed by the end of an embargo after it was saved, and nobody
+tells its readers. Everything on the shelf is asked about again, 200 papers a request: PubMed knows
+retractions, expressions of concern, corrections and new PMCIDs; for papers it does not have,
+Crossref knows what their publishers registered. What is new is written into the shelf, and a
+retracted paper says so in its first line.
+
+A PMID that PubMed no longer has was merged into another or deleted; it is left out of the answer
+without a word (facts on efetch), as is a record lost on the way. So whoever is missing is asked
+for again, beside a paper that is known to be there.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, NamedTuple
+
+from ..download.lookup import look_up
+from ..errors import BadRequest, NotFound, PaperError, Unreachable
+from ..model.identifiers import Ids
+from ..model.paper import Notice, NoticeKind, Paper, StoredPaper, now
+from ..sources import Lookup, Source
+from ..sources.crossref import SOURCE as CROSSREF
+from ..sources.eutils import BATCH
+from ..sources.pmc import SOURCE as PMC
+from ..sources.pubmed import SOURCE as PUBMED
+from ..sources.pubmed import fetch
+from ..store import Shelf, goes_by_name
+from ..system.plain_text import one_line
+from ..web import Web, not_older_than
+
+_PAGE = 1000
+_ENOUGH = 3  # batches without an answer: who is down is not asked five hundred times
+_IN_PMC = {route.via for route in PMC.routes}
+
+Outcome = Literal[
+    "retracted",
+    "concern",
+    "corrected",
+    "new_copy",
+    "recorded",
+    "gone",
+    "could_not_tell",
+    "not_asked",
+    "unchanged",
+]
+_TOLD: dict[NoticeKind, Outcome] = {
+    "retraction": "retracted",
+    "expression_of_concern": "concern",
+    "erratum": "corrected",
+    "republication": "corrected",
+    "update": "corrected",
+}
+_WORDS = {
+    "retracted": "It was retracted",
+    "concern": "Its editors are concerned about it",
+    "corrected": "It was corrected",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What is new about one paper; one that has several news comes several times.
+
+    Parameters
+    ----------
+    outcome : str
+        ``retracted``, ``concern``, ``corrected``; ``new_copy`` (only its abstract or preprint is
+        here, and PMC has a copy that was not asked for yet); ``recorded`` (of a file that somebody
+        else saved only its name told which paper it is; now an audit can tell, too); ``gone``
+        (PubMed no longer has this PMID); ``could_not_tell`` (nobody answered); ``not_asked`` (it
+        has no name by which anybody could be asked); ``unchanged``.
+    ids : Ids
+        Its names, new ones included: a harvest takes them.
+    """
+
+    ids: Ids
+    outcome: Outcome
+    detail: str = ""
+    title: str = ""
+    file_path: str = ""
+
+    def row(self) -> dict[str, Any]:
+        """The fields, for JSON."""
+        return {
+            "paper": str(self.ids),
+            "outcome": self.outcome,
+            "detail": self.detail,
+            "title": self.title,
+            "pmid": self.ids.pmid,
+            "pmcid": self.ids.pmcid,
+            "doi": self.ids.doi,
+            "file_path": self.file_path,
+        }
+
+
+def recheck(shelf: Shelf, web: Web, *, crossref: bool = True) -> Iterator[Change]:
+    """Ask again about everything on the shelf.
+
+    Parameters
+    ----------
+    shelf : Shelf
+    web : Web
+    crossref : bool, optional
+        Also ask Crossref, one request a paper, about papers that have a DOI and no PMID.
+
+    Yields
+    ------
+    Change
+        At least one for each paper.
+
+    Raises
+    ------
+    NotConfigured
+        No e-mail address is set.
+    StoreFailed
+        The disk refuses.
+    """
+    web.settings.require_email("NCBI")
+    yield from _introduced(shelf, web, [PUBMED, CROSSREF] if crossref else [PUBMED])
+    held = _everything(shelf)
+    by_pmid = [paper for paper in held if paper.ids.pmid]
+    yield from _Recheck(shelf, web, _PUBMED_ANEW).batches(by_pmid)
+    others = [paper for paper in held if not paper.ids.pmid]
+    by_doi = [paper for paper in others if paper.ids.doi and crossref]
+    yield from _Recheck(shelf, web, CROSSREF).one_by_one(by_doi)
+    for paper in others:
+        if not (paper.ids.doi and crossref):
+            detail = "It has no PMID, and nobody else was asked."
+            yield Change(paper.ids, "not_asked", detail, file_path=str(shelf.folder / paper.file))
+
+
+class _Held(NamedTuple):
+    """A paper of the shelf: all that is kept in mind of a hundred thousand of them."""
+
+    file: str
+    ids: Ids
+    by_name: bool = False
+
+
+def _everything(shelf: Shelf) -> list[_Held]:
+    """The whole shelf, listed before the first paper changes its place in the list."""
+    held: dict[str, _Held] = {}
+    for start in itertools.count(0, _PAGE):
+        _, page = shelf.list(start=start, max_results=_PAGE)
+        for stored in page:
+            file = stored.path.rpartition("/")[2]
+            held[file] = _Held(file, stored.paper.ids, goes_by_name(stored))
+        if not page:
+            return list(held.values())
+    raise AssertionError  # pragma: no cover
+
+
+def _introduced(shelf: Shelf, web: Web, sources: Sequence[Source]) -> Iterator[Change]:
+    """Bring the records of files that somebody else saved, and of which nobody had one.
+
+    Whoever does not answer, or does not know one, is heard again when notices are asked for.
+    """
+    unknown = [paper for paper in _everything(shelf) if paper.by_name]
+    for batch in _batched(unknown, BATCH):
+        with not_older_than(time.time()):  # what is new is asked for
+            found = look_up(list({paper.ids: None for paper in batch}), web, sources)
+        for file, ids, _ in batch:
+            record, stored = found[ids], shelf.find_by_file(file)
+            if stored is None or not isinstance(record, Paper):
+                continue
+            with suppress(BadRequest, NotFound):  # it names itself otherwise; deleted since
+                known = shelf.learn(stored, record)
+                title, path = one_line(known.paper.title), known.path
+                detail = "Its record is known now: an audit holds the text against it."
+                yield Change(known.paper.ids, "recorded", detail, title, path)
+
+
+def _anew(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
+    records = fetch([ids.pmid for ids in wanted], web, anew=True)
+    return {ids: records[ids.pmid] for ids in wanted if ids.pmid in records}
+
+
+_PUBMED_ANEW = replace(PUBMED, lookup=Lookup(("pmid",), BATCH, _anew))
+
+
+@dataclass(slots=True)
+class _Recheck:
+    """Asking one source about many papers, until it has failed often enough."""
+
+    shelf: Shelf
+    web: Web
+    source: Source
+    failed: int = 0
+    why: str = ""
+    there: Ids | None = None
+    missing: list[_Held] = field(default_factory=list)
+
+    def batches(self, papers: Sequence[_Held]) -> Iterator[Change]:
+        """All of them by 200; then once more those that were not in the answers."""
+        for batch in _batched(papers, BATCH):
+            for paper, outcome in self._ask(batch):
+                if isinstance(outcome, NotFound):
+                    self.missing.append(paper)
+                else:
+                    yield from self._hear(paper, outcome)
+        for batch in _batched(self.missing, BATCH - 1):
+            yield from self._second_look(batch)
+
+    def one_by_one(self, papers: Sequence[_Held]) -> Iterator[Change]:
+        """Each of them, for notices only: titles and authors are no better there than ours.
+
+        Whom the source does not know, another registry does.
+        """
+        for paper in papers:
+            [(_, outcome)] = self._ask([paper])
+            if isinstance(outcome, Paper | NotFound):
+                notices = outcome.notices if isinstance(outcome, Paper) else ()
+                yield from self._hear(paper, Paper(paper.ids, notices=notices))
+            else:
+                yield from self._hear(paper, outcome)
+
+    def _second_look(self, batch: Sequence[_Held]) -> Iterator[Change]:
+        sure = False
+        beside = [_Held("", self.there)] if self.there else []
+        found = self._ask([*beside, *batch])
+        if beside:
+            sure = isinstance(found[0][1], Paper)
+            found = found[1:]
+        for paper, outcome in found:
+            if not isinstance(outcome, NotFound):
+                yield from self._hear(paper, outcome)
+            elif sure:
+                detail = f"PubMed no longer has PMID {paper.ids.pmid}: it was merged or deleted."
+                yield self._change(paper, "gone", detail)
+            else:
+                yield self._change(paper, "could_not_tell", "PubMed's answer was not complete.")
+
+    def _ask(self, batch: Sequence[_Held]) -> list[tuple[_Held, Paper | PaperError]]:
+        """One outcome each; nobody is asked any more who did not answer several times in turn."""
+        if self.failed >= _ENOUGH:
+            silent = Unreachable(self.why)
+            return [(paper, silent) for paper in batch]
+        key = "pmid" if self.source is _PUBMED_ANEW else "doi"
+        asked = {paper.file: Ids(**{key: getattr(paper.ids, key)}) for paper in batch}
+        with not_older_than(time.time()):
+            found = look_up(list(dict.fromkeys(asked.values())), self.web, [self.source])
+        outcomes = [(paper, found[asked[paper.file]]) for paper in batch]
+        troubles = [o for _, o in outcomes if not isinstance(o, Paper | NotFound)]
+        self.failed = self.failed + 1 if len(troubles) == len(batch) else 0
+        if self.failed:
+            self.why = str(troubles[0])
+        self.there = next((p.ids for p, o in outcomes if isinstance(o, Paper)), self.there)
+        return outcomes
+
+    # -- what is new -------------------------------------------------------------------------
+
+    def _hear(self, paper: _Held, outcome: Paper | PaperError) -> Iterator[Change]:
+        if isinstance(outcome, PaperError):
+            yield self._change(paper, "could_not_tell", str(outcome))
+            return
+        stored = self.shelf.find_by_file(paper.file)
+        if stored is None:  # deleted, or joined with another, since the list was made
+            return
+        news = list(_news(stored, outcome))
+        try:
+            known = self._learnt(stored, outcome)
+        except NotFound:
+            return
+        for kind, detail in news or [("unchanged", "")]:
+            title = one_line(known.paper.title)
+            yield Change(known.paper.ids, kind, detail, title, known.path)
+
+    def _learnt(self, stored: StoredPaper, paper: Paper) -> StoredPaper:
+        try:
+            return self.shelf.learn(stored, paper)
+        except BadRequest:
+            # Another identifier than before is nothing to believe unseen; a retraction is.
+            return self.shelf.learn(stored, replace(paper, ids=stored.paper.ids))
+
+    def _change(self, paper: _Held, outcome: Outcome, detail: str) -> Change:
+        return Change(paper.ids, outcome, detail, file_path=str(self.shelf.folder / paper.file))
+
+
+def _news(stored: StoredPaper, paper: Paper) -> Iterator[tuple[Outcome, str]]:
+    """What *paper*, the record of today, says that the stored one did not."""
+    old = stored.paper
+    known = {(notice.kind, notice.pmid or notice.reference) for notice in old.notices}
+    told: dict[Outcome, Notice] = {}
+    for notice in paper.notices:
+        outcome = _TOLD.get(notice.kind)
+        if outcome and (notice.kind, notice.pmid or notice.reference) not in known:
+            told.setdefault(outcome, notice)
+    if paper.retracted:
+        told.setdefault("retracted", Notice("retraction"))
+    if old.retracted:
+        told.pop("retracted", None)
+    for outcome, notice in told.items():
+        pmid = f"PMID {notice.pmid}" * bool(notice.pmid)
+        where = ", ".join(filter(None, (one_line(notice.reference), pmid)))
+        yield outcome, f"{_WORDS[outcome]}{f' ({where})' * bool(where)}."
+    if _waits_in_pmc(stored, paper):
+        pmcid = paper.ids.pmcid or old.ids.pmcid
+        here = "only the preprint is" if stored.of_preprint else "its full text is not"
+        yield "new_copy", f"PMC has a copy, {pmcid}; {here} here."
+
+
+def _waits_in_pmc(stored: StoredPaper, paper: Paper) -> bool:
+    """Whether PMC may have a text that nobody has asked for yet.
+
+    True until somebody does: a change that was overlooked is told again.
+    """
+    known = paper.ids.pmcid or stored.paper.ids.pmcid
+    lacking = stored.kind != "full_text" or stored.of_preprint
+    if not lacking or not known or paper.released > now()[:10]:
+        return False
+    return not any(a.source in _IN_PMC and a.outcome != "skipped" for a in stored.attempts)
+
+
+def _batched(papers: Sequence[_Held], size: int) -> Iterable[Sequence[_Held]]:
+    return (papers[start : start + size] for start in range(0, len(papers), size))

@@ -1,0 +1,76 @@
+"""Texts made again from the bytes that were kept, when a reader has become better.
+
+Nothing is downloaded and nobody is asked. A text is only replaced by one that passes both judges;
+a reading that fails them is reported, and the text that was there stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from .. import formats
+from ..errors import BadContent
+from ..model.paper import Fetched, StoredPaper
+from ..store import Shelf
+
+
+@dataclass(frozen=True, slots=True)
+class Renewal:
+    """What became of one text: ``changed``, ``unchanged``, or ``kept`` as it was, and why."""
+
+    paper: str
+    outcome: Literal["changed", "unchanged", "kept"]
+    detail: str
+    file_path: str
+
+    def row(self) -> dict[str, Any]:
+        """The fields, for JSON."""
+        return asdict(self)
+
+
+def renew(shelf: Shelf, *, everything: bool = False) -> Iterator[Renewal]:
+    """Read what the sites sent again with today's readers.
+
+    Parameters
+    ----------
+    shelf : Shelf
+    everything : bool, optional
+        Also texts that the present version of their reader made.
+
+    Yields
+    ------
+    Renewal
+        One for each full text whose bytes were kept and whose reader has changed. A text that
+        is not as we wrote it is somebody's work, and kept.
+    """
+    for file in shelf.verdicts.files("full_text"):
+        stored = shelf.find_by_file(file)
+        kept = shelf.raw(stored) if stored else None
+        if not stored or not kept:
+            continue
+        if not everything and kept.extractor == formats.extractor(kept.fetched.media):
+            continue
+        if kept.ours:
+            yield _renewed(stored, kept.fetched, shelf)
+        else:
+            detail = "the file was changed by hand (download --force makes it anew)"
+            yield Renewal(str(stored.paper.ids), "kept", detail, stored.path)
+
+
+def _renewed(stored: StoredPaper, fetched: Fetched, shelf: Shelf) -> Renewal:
+    name, path = str(stored.paper.ids), stored.path
+    try:
+        document = formats.read(fetched, stored.paper)
+    except BadContent as bad:
+        return Renewal(name, "kept", f"today's reader says {bad.outcome}: {bad.message}", path)
+    if document.verdict == "partial" != stored.verdict:
+        return Renewal(name, "kept", f"today's reader finds a part: {document.evidence}", path)
+    before = len(Path(path).read_text(encoding="utf-8", errors="replace"))
+    renewed = shelf.renew(stored, document)
+    if renewed.sha256 == stored.sha256:
+        return Renewal(name, "unchanged", "the same text", path)
+    after = len(Path(renewed.path).read_text(encoding="utf-8", errors="replace"))
+    return Renewal(name, "changed", f"{after - before:+,} characters", renewed.path)

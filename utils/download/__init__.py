@@ -1,0 +1,1 @@
+"""From identifiers to a file: look-up, crosswalk, the ladder, the download."""

@@ -1,0 +1,80 @@
+"""From any of a paper's identifiers to the others: PMID, PMCID, DOI.
+
+NCBI's converter knows PMCIDs only, so PubMed's own records connect the rest, and Europe PMC knows
+what PubMed lacks. What nobody knows is told apart from what could not be asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ..errors import BadRequest, NotFound, PaperError
+from ..model.identifiers import Ids
+from ..model.paper import Paper
+from ..sources import Source
+from ..system.plain_text import encodable, shortened
+from ..web import Web
+from .lookup import look_up
+
+Status = Literal["found", "not_found", "invalid", "failed"]
+_WHO_KNOWS = ("idconv", "pubmed", "europepmc")
+
+
+@dataclass(frozen=True, slots=True)
+class Converted:
+    """The names of one paper; ``message`` says why they could not be had."""
+
+    requested: str
+    status: Status
+    ids: Ids = field(default_factory=Ids)
+    message: str = ""
+
+
+def convert(texts: Sequence[str], web: Web, sources: Sequence[Source]) -> list[Converted]:
+    """One outcome for each identifier, in the order given; any mix, in any spelling.
+
+    The same one twice is answered twice, and asked about once.
+
+    Raises
+    ------
+    BadRequest
+        There is none, or all are malformed.
+    Unreachable, NotConfigured
+        Not one of them could be asked about.
+    """
+    if not texts:
+        raise BadRequest("No identifier was given.", "Give PMIDs, PMCIDs or DOIs.")
+    read = [_parsed(text) for text in texts]
+    wanted = list(dict.fromkeys(ids for ids in read if isinstance(ids, Ids)))
+    asked = [source for source in sources if source.name in _WHO_KNOWS]
+    known = look_up(wanted, web, asked)
+    outcomes = [known[ids] if isinstance(ids, Ids) else ids for ids in read]
+    told = [one for one in outcomes if isinstance(one, Paper | NotFound)]
+    troubles = [one for one in outcomes if isinstance(one, PaperError)]
+    if not told:
+        # What could not be asked says more than what was malformed beside it.
+        raise min(troubles, key=lambda one: isinstance(one, BadRequest))
+    return list(map(_converted, texts, outcomes))
+
+
+def _parsed(text: str) -> Ids | BadRequest:
+    try:
+        ids = Ids.parse(text)
+    except BadRequest as wrong:
+        return wrong
+    if not (ids.pmid or ids.pmcid or ids.doi):
+        msg = f"{shortened(text, 80)!r} is not a PMID, PMCID or DOI."
+        return BadRequest(msg, "Give PMIDs, PMCIDs or DOIs.")
+    return ids
+
+
+def _converted(text: str, outcome: Paper | PaperError) -> Converted:
+    shown = shortened(encodable(text), 80)
+    if isinstance(outcome, Paper):
+        return Converted(shown, "found", outcome.ids)
+    if isinstance(outcome, NotFound):
+        return Converted(shown, "not_found", message=outcome.message)
+    status: Status = "invalid" if isinstance(outcome, BadRequest) else "failed"
+    return Converted(shown, status, message=outcome.message)

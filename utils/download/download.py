@@ -1,0 +1,227 @@
+"""From identifiers to files on the shelf, one paper or a few dozen (thousands: `.harvest.bulk`).
+
+What is held is served; the rest is looked up in batches and climbs the `.ladder` side by side.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..errors import NotFound, PaperError
+from ..model.identifiers import Ids
+from ..model.paper import UNTOLD, Paper, StoredPaper, Version, who_answered
+from ..model.versions import NAMES, STAND_INS, meant, serves
+from ..store import goes_by_name
+from ..web import not_older_than
+from .ladder import Ladder, Way, may_climb_unknown
+from .lookup import look_up
+
+
+@dataclass(frozen=True, slots=True)
+class Download:
+    """What a download came to.
+
+    ``cached`` says that the file was on the shelf already and nobody was asked, or nobody had
+    better; ``file_path`` is absolute; ``wants`` is the version asked for.
+    """
+
+    stored: StoredPaper
+    cached: bool
+    file_path: str
+    wants: Version = "published"
+
+    @property
+    def source(self) -> str:
+        """``Cache``, ``PMC``, ``DOI``, ``arXiv`` or ``PubMed_Abstract``."""
+        return "Cache" if self.cached else self.stored.source
+
+    @property
+    def message(self) -> str:
+        """One sentence for a person."""
+        where = "already on the shelf" if self.cached else f"saved from {self.stored.via}"
+        name = self.stored.paper.title or str(self.stored.paper.ids)
+        if self.stored.kind == "full_text":
+            aside = self.stored.version in STAND_INS
+            whose = f"the {NAMES[self.stored.version]} of " if aside else ""
+            hand = f", accepted by hand ({self.stored.evidence})" * self.stored.by_hand
+            return f"Full text of {whose}“{name}” {where}{hand}.{self._instead}"
+        what = "abstract" if self.stored.kind == "abstract" else "record, without an abstract,"
+        return f"Only the {what} of “{name}” ({where}): {self._in_vain}."
+
+    @property
+    def _in_vain(self) -> str:
+        """What is known of a full text that did not come."""
+        tried = [a for a in self.stored.attempts if a.outcome != "skipped"]
+        routes = {attempt.source for attempt in tried}
+        if silent := routes - who_answered(tried, UNTOLD):
+            return (
+                f"{len(silent)} of {len(routes)} routes to its full text could not tell "
+                f"({', '.join(sorted(silent))}). They are asked again when an hour has passed, or "
+                "at once with force"
+            )
+        return f"no full text in {len(tried)} attempts"
+
+    @property
+    def _instead(self) -> str:
+        """What to know of a text that stands in for another version."""
+        if serves(self.wants, self.stored):
+            return ""
+        return (
+            f" It stands in for the {NAMES[self.wants]}, which nobody gave: that is asked for "
+            "again when PAPERS_RETRY_ABSTRACT_DAYS have passed, or at once with force."
+        )
+
+    def row(self) -> dict[str, Any]:
+        """The fields of the ``download_paper`` contract."""
+        stored = self.stored
+        return {
+            "success": True,
+            "file_path": self.file_path,
+            "source": self.source,
+            "message": self.message,
+            "kind": stored.kind,
+            "version": stored.version,
+            "preprint_version": stored.preprint_version,
+            "via": stored.via,
+            "verdict": stored.verdict,
+            "license": stored.license,
+            "retracted": stored.paper.retracted,
+            "attempts": [
+                {"source": a.source, "outcome": a.outcome, "detail": a.detail}
+                for a in stored.attempts
+            ],
+        }
+
+
+def download(
+    wanted: Ids, ladder: Ladder, *, prefer_pmc: bool = True, force: bool = False
+) -> Download:
+    """Put one paper on the shelf, or return the copy that is already there.
+
+    Parameters
+    ----------
+    wanted : Ids
+        At least one identifier of the paper.
+    ladder : Ladder
+    prefer_pmc : bool, optional
+        False asks the publisher's side before PMC.
+    force : bool, optional
+        Fetch again what is there; it is only replaced by something as good.
+
+    Raises
+    ------
+    BadRequest
+        The identifiers belong to different papers.
+    NotFound
+        Everybody answered, and nobody knows the paper.
+    Unreachable
+        Nobody who could know the paper could be asked.
+    """
+    [(_, outcome)] = download_many([wanted], ladder, prefer_pmc=prefer_pmc, force=force)
+    if isinstance(outcome, PaperError):
+        raise outcome
+    return outcome
+
+
+def download_many(
+    wanted: Sequence[Ids],
+    ladder: Ladder,
+    *,
+    prefer_pmc: bool = True,
+    force: bool = False,
+    workers: int = 8,
+) -> Iterator[tuple[Ids, Download | PaperError]]:
+    """Put many papers on the shelf; outcomes come as they are ready.
+
+    What is held comes first and asks nobody. The rest is looked up in batches and climbed side by
+    side: the pace of each host is kept for all threads together.
+    """
+    from concurrent.futures import ThreadPoolExecutor, as_completed
+
+    offline = ladder.web.settings.papers_offline
+    missing: list[Ids] = []
+    for ids in dict.fromkeys(wanted):
+        held = None if force else ladder.held(ids)
+        if held and (offline or not goes_by_name(held)):
+            yield ids, Download(held, cached=True, file_path=held.path, wants=meant(ids))
+        else:
+            missing.append(ids)
+    if not missing:
+        return
+    if offline:
+        yield from ((ids, _offline(ids)) for ids in missing)
+        return
+    with not_older_than(time.time() if force else 0.0):
+        records = look_up(missing, ladder.web, ladder.sources)
+    aliases = _grouped(records)
+    pool = ThreadPoolExecutor(min(workers, len(aliases)), "ladder")
+    try:
+        jobs = {
+            pool.submit(_one, same[0], records[same[0]], ladder, prefer_pmc, force): same
+            for same in aliases
+        }
+        for job in as_completed(jobs):
+            yield from ((ids, job.result()) for ids in jobs[job])
+    finally:
+        # Whoever stops listening (Ctrl-C, a closed pipe) wants no further paper fetched.
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _grouped(records: dict[Ids, Paper | PaperError]) -> list[list[Ids]]:
+    """Identifiers that mean the same version of the same paper, together: it is fetched once."""
+    groups: dict[str, list[Ids]] = {}
+    for ids, record in records.items():
+        key = record.ids.key if isinstance(record, Paper) else repr(ids)
+        groups.setdefault(f"{meant(ids)} {key}", []).append(ids)
+    return list(groups.values())
+
+
+def _one(
+    ids: Ids, record: Paper | PaperError, ladder: Ladder, prefer_pmc: bool, force: bool
+) -> Download | PaperError:
+    """Climb for one paper; errors are outcomes here, because others are on their way too."""
+    if isinstance(record, Paper):
+        paper = record
+    elif not force and (by_name := ladder.held(ids)):
+        return Download(by_name, cached=True, file_path=by_name.path, wants=meant(ids))
+    elif may_climb_unknown(ids, record):
+        paper = Paper(ids)
+    else:
+        return record
+    wants = meant(ids)
+    try:
+        with ladder.lease(paper):
+            held = ladder.held(paper.ids, wants)
+            if held and not force:
+                held = ladder.learn(held, paper)
+            if held and held.kind != "rejected" and not force:
+                return Download(held, cached=True, file_path=held.path, wants=wants)
+            before = ladder.shelf.find(paper.ids, wants)
+            known = paper is record
+            if before:  # which may know names that today's record does not
+                paper = replace(paper, ids=paper.ids | before.paper.ids)
+            # What was tried before is tried with other answers now.
+            with not_older_than(time.time() if before and before.attempts else 0.0):
+                way = Way(paper, known, wants, force=force)
+                stored = ladder.climb(way, prefer_pmc=prefer_pmc)
+    except NotFound as nothing:
+        # No text and no record, because whoever keeps the records did not answer.
+        return nothing if isinstance(record, Paper) else _could_not_tell(record, nothing)
+    except PaperError as error:
+        return error
+    there = before is not None and (before.path, before.saved_at) == (stored.path, stored.saved_at)
+    cached = there and stored.kind == "full_text"
+    return Download(stored, cached=cached, file_path=stored.path, wants=wants)
+
+
+def _could_not_tell(why: PaperError, nothing: NotFound) -> PaperError:
+    """Could not tell, and here is everything that was tried."""
+    return type(why)(why.message, why.hint, **{**nothing.details, **why.details})
+
+
+def _offline(ids: Ids) -> NotFound:
+    msg = f"{ids} is not on the shelf, and PAPERS_OFFLINE forbids to fetch it."
+    return NotFound(msg, "Unset PAPERS_OFFLINE and ask again.")

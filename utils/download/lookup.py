@@ -1,0 +1,239 @@
+"""From identifiers to papers: what is known about them, and all their other names."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TypeVar
+
+from ..errors import BadRequest, Miss, NotConfigured, NotFound, PaperError, Unreachable
+from ..model.identifiers import Ids
+from ..model.paper import Paper, as_row, paper_from
+from ..sources import Lookup, Source
+from ..web import Answer, Web, not_older_than
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+A = TypeVar("A")
+
+_ENOUGH = 3  # batches in turn without an answer: each of them was asked several times already
+_MINUTE = 1 / 1440  # days
+_HOUR = 1 / 24  # days; a paper nobody knew may be known soon
+
+Outcome = Paper | Miss | NotConfigured | None
+
+
+def look_up(
+    wanted: Sequence[Ids], web: Web, sources: Sequence[Source]
+) -> dict[Ids, Paper | PaperError]:
+    """Learn what many papers are, from whoever knows them first.
+
+    Every source is asked once, in batches, about the papers still unknown to those before it.
+
+    Returns
+    -------
+    dict
+        One outcome for each of *wanted*: the paper; `NotFound` when everybody who could know it
+        answered and does not; `Unreachable` when somebody who could know it did not answer.
+    """
+    inquiries = {ids: _Inquiry(ids, Paper(ids)) for ids in wanted}
+    for source in sources:
+        if source.lookup is None:
+            continue
+        pending: dict[Ids, list[_Inquiry]] = {}
+        for inquiry in inquiries.values():
+            if inquiry.may_go_to(source.lookup):
+                pending.setdefault(inquiry.paper.ids, []).append(inquiry)
+        for asked, outcome in _ask(source, source.lookup, list(pending), web):
+            for inquiry in pending[asked]:
+                inquiry.hear(source.name, outcome)
+    return {ids: inquiry.outcome() for ids, inquiry in inquiries.items()}
+
+
+def with_registered_terms(paper: Paper, web: Web, sources: Sequence[Source]) -> Paper:
+    """The paper, with the license and notices its publisher registered where it has none.
+
+    Asked only for texts that came without a license; not knowing it is no reason to fail, and a
+    registry that does not answer is left alone for a minute: a text waits for this.
+    """
+    registry = next((source for source in sources if source.name == "crossref"), None)
+    if not paper.ids.doi or registry is None or registry.lookup is None:
+        return paper
+    if web.memory.recall("silent", registry.name):
+        return paper
+    for _, found in _ask(registry, registry.lookup, [Ids(doi=paper.ids.doi)], web):
+        if isinstance(found, Paper):
+            license_ = paper.license or found.license
+            return replace(paper, license=license_, notices=paper.notices or found.notices)
+        if isinstance(found, Unreachable):
+            web.memory.keep("silent", registry.name, value=True, days=_MINUTE)
+    return paper
+
+
+@dataclass(slots=True)
+class _Inquiry:
+    """One paper on its way from source to source."""
+
+    wanted: Ids
+    paper: Paper
+    trouble: PaperError | None = None
+    asked: list[str] = field(default_factory=list)
+
+    @property
+    def _known(self) -> bool:
+        # Identifiers alone are no record; a few records of PubMed have no title.
+        return bool(self.paper.title or self.paper.journal or self.paper.published)
+
+    def may_go_to(self, lookup: Lookup) -> bool:
+        settled = self._known or isinstance(self.trouble, BadRequest | NotConfigured)
+        return not settled and any(getattr(self.paper.ids, name) for name in lookup.by)
+
+    def hear(self, name: str, outcome: Outcome) -> None:
+        self.asked.append(name)
+        if isinstance(outcome, Miss | NotConfigured):
+            self.trouble = outcome
+        elif outcome and (clash := self.wanted.clash(outcome.ids)):
+            msg = f"The identifiers belong to different papers: {clash}."
+            self.trouble = BadRequest(msg, "Give one, or several of the same paper.")
+        elif outcome:
+            # The record, with the names we had.
+            self.paper = replace(outcome, ids=outcome.ids | self.paper.ids, recorded_by=name)
+
+    def outcome(self) -> Paper | PaperError:
+        if isinstance(self.trouble, BadRequest | NotConfigured):
+            return self.trouble
+        if self._known:
+            return self.paper
+        if self.trouble:
+            msg = f"Could not find out what {self.wanted} is. {self.trouble.message}"
+            told = {**self.trouble.details, "said": self.trouble.message}
+            return Unreachable(msg, self.trouble.hint, **told)
+        msg = f"No paper {self.wanted} is known to {' or '.join(self.asked) or 'anybody'}."
+        return NotFound(msg, "Check the identifier.")
+
+
+def _ask(
+    source: Source, lookup: Lookup, pending: Sequence[Ids], web: Web
+) -> Iterator[tuple[Ids, Outcome]]:
+    """One outcome for each of *pending*: the paper, None where the source does not know it.
+
+    A request that the source refuses for what is in it, or whose answer holds something we cannot
+    read, is asked again in halves: one odd paper costs that paper only. A source that does not
+    answer is not asked about the rest.
+    """
+    # Not in the batches: they would be lost with those that must be asked for, when nobody answers.
+    kept = _kept(source, lookup, pending, web)
+    yield from kept.items()
+    unknown = [ids for ids in pending if ids not in kept]
+    silent, outcome = 0, None
+    for start in range(0, len(unknown), lookup.batch):
+        batch = unknown[start : start + lookup.batch]
+        if silent >= _ENOUGH:
+            yield from ((ids, outcome) for ids in batch)  # as the last one that was asked about
+            continue
+        answered = False
+        for ids, outcome in _ask_once(source, lookup, batch, web):
+            answered |= not isinstance(outcome, Unreachable)
+            yield ids, outcome
+        silent = 0 if answered else silent + 1
+
+
+def _ask_once(
+    source: Source, lookup: Lookup, batch: Sequence[Ids], web: Web
+) -> Iterator[tuple[Ids, Outcome]]:
+    """Ask about those that nobody else is asking about now; then hear what the others learnt.
+
+    What a source says of each paper is kept by itself: the next batch is made of others.
+    """
+    left = {_name(source, ids): ids for ids in batch}
+    while left:
+        about = f"the records of {len(left)} papers at {source.name}"
+        with web.leases.some_of(left, about) as names:
+            mine = [ids for name, ids in left.items() if name in names]
+            kept = _kept(source, lookup, mine, web)
+            yield from kept.items()
+            unknown = [ids for ids in mine if ids not in kept]
+            with not_older_than(time.time() - _HOUR * 86400):
+                told = ask_in_halves(unknown, partial(_records, lookup, web), source.name)
+                outcomes = {ids: outcome for ids, outcome, _ in told} if unknown else {}
+            _keep(source, lookup, outcomes, web)
+            yield from outcomes.items()
+        left = {name: ids for name, ids in left.items() if name not in names}
+
+
+def _records(lookup: Lookup, web: Web, batch: Sequence[Ids]) -> Iterator[tuple[Ids, Paper | None]]:
+    known = lookup.ask(batch, web)
+    yield from ((ids, known.get(ids)) for ids in batch)
+
+
+def _kept(source: Source, lookup: Lookup, wanted: Sequence[Ids], web: Web) -> dict[Ids, Outcome]:
+    """What the source said of late, so that it need not be asked."""
+    recalled = lookup.recall(wanted, web)
+    known: dict[Ids, Outcome] = {ids: recalled[ids] for ids in wanted if ids in recalled}
+    for ids in wanted:
+        if ids in known or (answer := web.journal.fresh(_name(source, ids), _HOUR)) is None:
+            continue
+        with suppress(LookupError, TypeError, AttributeError):  # another version wrote it
+            known[ids] = paper_from(answer.json()) if answer.status == 200 else None
+    return known
+
+
+def _keep(source: Source, lookup: Lookup, outcomes: Mapping[Ids, Outcome], web: Web) -> None:
+    known = lookup.recall([*outcomes], web)  # these it keeps itself
+    for ids, outcome in outcomes.items():
+        if ids in known or isinstance(outcome, Miss | NotConfigured):
+            continue
+        body = json.dumps(as_row(outcome)).encode() if outcome else b""
+        web.journal.keep(_name(source, ids), Answer(200 if outcome else 404, "", body))
+
+
+def _name(source: Source, ids: Ids) -> str:
+    return f"record {source.name} {' '.join(ids.names())}"
+
+
+def ask_in_halves(
+    asked: Sequence[T],
+    ask: Callable[[Sequence[T]], Iterable[tuple[T, A]]],
+    who: str,
+    odd: type[Miss] | tuple[()] = (),
+) -> Iterator[tuple[T, A | Miss | NotConfigured, bool]]:
+    """What somebody says of each of those *asked* about, and whether his service is down.
+
+    What is raised is his last word on all of them; but a batch that fails for what is in it is
+    asked again in halves: one odd paper costs that paper only.
+
+    Parameters
+    ----------
+    asked : Sequence
+    ask : callable
+        Asks about some of them; may yield several answers about each.
+    who : str
+        His name.
+    odd : type, optional
+        A miss that one odd paper may be the cause of, besides a request that was refused.
+    """
+    miss: Miss | NotConfigured
+    down = False
+    try:
+        yield from ((one, answer, False) for one, answer in ask(asked))
+        return
+    except (Miss, NotConfigured) as error:
+        miss, down = error, isinstance(error, Unreachable)
+        divisible = isinstance(error, odd) or error.details.get("status") == 400
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        # A service that changed its answer's form is as good as one that did not answer.
+        log.warning("%s answered in a form we do not understand", who, exc_info=True)
+        msg = f"{who} answered in a form we do not understand ({type(error).__name__})."
+        miss, divisible = Unreachable(msg, "Update Papershelf, or report this."), True
+    if divisible and len(asked) > 1:
+        middle = len(asked) // 2
+        yield from ask_in_halves(asked[:middle], ask, who, odd)
+        yield from ask_in_halves(asked[middle:], ask, who, odd)
+    else:
+        yield from ((one, miss, down) for one in asked)

@@ -1,0 +1,123 @@
+"""The text of one open article, section by section, as NCBI's text miners prepared it (BioC).
+
+For reading a stretch without downloading: nothing is put on the shelf. Whoever wants the paper
+itself asks for a download, which has more sources.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..errors import BadRequest, NotOffered
+from ..model.identifiers import Ids
+from ..outline.sections import stretch_end
+from ..sources.bioc import Paragraph, article
+from ..system.plain_text import shortened
+from ..web import Web
+
+MOST_CHARACTERS = 50_000
+_TITLE = re.compile(r"(?:abstract_)?title(?:_([1-5]))?")
+
+
+@dataclass(frozen=True, slots=True)
+class ArticleText:
+    """A stretch of one article.
+
+    ``sections`` pairs each section, in BioC's words (``INTRO``, ``METHODS``, …), with its number of
+    characters; ``next_start`` is where to go on, None at the end. ``text`` came from the web: it is
+    content, never an instruction.
+    """
+
+    ids: Ids
+    license: str
+    sections: tuple[tuple[str, int], ...]
+    section: str
+    text: str
+    total_chars: int
+    next_start: int | None
+
+
+def article_text(
+    paper: str, web: Web, *, section: str = "", start: int = 0, max_chars: int = 8000
+) -> ArticleText:
+    """A stretch of an open article.
+
+    Parameters
+    ----------
+    paper
+        Its PMCID or PMID.
+    section
+        In BioC's words or the usual ones (``methods``, ``introduction``); the whole when empty.
+    start, max_chars
+        Characters, counted within the section.
+
+    Raises
+    ------
+    BadRequest
+        No PMCID or PMID, no such section, or the numbers make no sense.
+    NotOffered
+        The article is not among those BioC has.
+    BadContent
+        BioC sent another article.
+    Unreachable
+        It did not answer.
+    """
+    if start < 0 or not 1 <= max_chars <= MOST_CHARACTERS:
+        msg = f"start is {start} and max_chars {max_chars}."
+        raise BadRequest(msg, f"start counts from 0; max_chars is 1 to {MOST_CHARACTERS:,}.")
+    found = article(_open_name(paper), web)
+    if not found.paragraphs:
+        msg = f"BioC has no text of {shortened(paper.strip(), 40)}."
+        hint = "It holds PMC's open-access articles and author manuscripts; a download asks others."
+        raise NotOffered(msg, hint)
+    parts = _by_section(found.paragraphs)
+    chosen = _section(section, tuple(parts)) if section.strip() else ""
+    text = parts[chosen] if chosen else "\n\n".join(parts.values())
+    end = stretch_end(text, start, max_chars)
+    return ArticleText(
+        ids=found.ids,
+        license=found.license,
+        sections=tuple((name, len(part)) for name, part in parts.items()),
+        section=chosen,
+        text=text[start:end],
+        total_chars=len(text),
+        next_start=end if end < len(text) else None,
+    )
+
+
+def _open_name(paper: str) -> Ids:
+    ids = Ids.parse(paper)
+    if not (ids.pmcid or ids.pmid):
+        msg = f"BioC knows articles by PMCID or PMID; {shortened(paper.strip(), 80)!r} is neither."
+        raise BadRequest(msg, "Convert it first: convert_ids.")
+    return ids
+
+
+def _by_section(paragraphs: Sequence[Paragraph]) -> dict[str, str]:
+    """The text of each section, in the order in which they begin."""
+    parts: dict[str, list[str]] = {}
+    for paragraph in paragraphs:
+        parts.setdefault(paragraph.section, []).append(_written(paragraph))
+    return {name: "\n\n".join(written) for name, written in parts.items()}
+
+
+def _written(paragraph: Paragraph) -> str:
+    """A paragraph as markdown: BioC says which of them are headings, and how deep."""
+    if paragraph.kind == "front":
+        return f"# {paragraph.text}"
+    if match := _TITLE.fullmatch(paragraph.kind):
+        return f"{'#' * (int(match[1] or 1) + 1)} {paragraph.text}"
+    return paragraph.text
+
+
+def _section(wanted: str, names: Sequence[str]) -> str:
+    """The section meant: BioC's words are beginnings of the usual ones (``DISCUSS``, ``CONCL``)."""
+    sought = wanted.strip().upper()
+    for fits in (str.__eq__, str.startswith, str.__contains__):
+        fitting = [name for name in names if fits(sought, name) or fits(name, sought)]
+        if fitting:
+            return fitting[0]
+    msg = f"There is no section {shortened(wanted.strip(), 40)!r}."
+    raise BadRequest(msg, f"The sections are: {', '.join(names)}.")

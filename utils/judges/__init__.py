@@ -1,0 +1,1 @@
+"""The judges: is it a whole paper, is it this paper."""

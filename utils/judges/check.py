@@ -1,0 +1,292 @@
+"""The judge of whether a text is a whole paper, and both judges together.
+
+Nothing reaches the shelf without passing this one and that of `.identity`. They weigh structure
+and words against the record and never follow a single phrase: an article about captchas, an
+editorial of four hundred words and a page with a login form in its corner are papers; a landing
+page with an abstract, a reference list and eight hundred words of small print is not.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from ..model.paper import Document, Paper, Verdict
+from ..outline.sections import blocks, divides_research
+from ..outline.words import count_words
+from .evidence import Evidence, gather
+from .findings import Finding, reject
+from .identity import SAME_TITLE, TELLING, identity
+from .likeness import is_notice, telling_words, title_likeness
+from .walls import wall_in_title
+from .wholeness import is_old, missing, page_count, reports_research
+
+# Words of text beyond the abstract.
+LONG = 1000  # no wall, landing page or preview shows as much: signals beside it are stray
+WALLED = 300  # a page behind a wall explains itself in less
+RESEARCH = 300  # the shortest research letters; landing pages leave fewer after the small print
+SECTIONED = 180  # enough when it stands under two headings of its own or more
+OVERLONG = 600  # words; no abstract is that long
+LETTER = 150  # a letter that cites something
+BARE = 220  # an editorial without a citation
+PRINTED = 4  # pages; fewer agree by chance
+SHORT = 60  # of a kind that the record says is short
+PURE = 0.6  # of the words: an editorial is hardly anything but its text
+MANY = 10  # citations or references
+ON_TITLE = 0.1  # of the telling words of the title alone
+PREVIEW = 600  # closed articles show their first lines
+CITES = 3  # citations, figures mentioned: fewer are chance
+ON_TOPIC = 0.15  # of the telling words of title and abstract; papers use half of them
+ABSTRACT = 40  # an abstract with less is a citation, a teaser or a remark
+EMPTY = 10  # of any kind: a title and a button
+NOTE = 25  # an erratum may be two sentences; less is a caption
+# JATS says what it is; only a body of a line or two ("Click here to view") is doubted.
+JATS_BODY = 20
+TWICE = 1.5  # of the words of the abstract, which stands there once anyway
+SCANNED = 20  # words a page; pictures of pages carry none, or a stamp
+# PubMed's publication types; abstracts of meetings stand on pages such as P11 and S204.
+_SHORT_KINDS = frozenset((
+    "Address", "Autobiography", "Bibliography", "Biography", "Comment", "Congress", "Editorial",
+    "Festschrift", "Interview", "Introductory Journal Article", "Lecture", "Letter",
+    "Meeting Abstract", "News", "Newspaper Article", "Patient Education Handout",
+    "Personal Narrative", "Portrait",
+))  # fmt: skip
+# Of notices about another paper; PubMed has had two names for the second.
+_NOTICES = frozenset((
+    "Published Erratum", "Retraction Notice", "Retraction of Publication", "Expression of Concern",
+))  # fmt: skip
+_SUPPLEMENT_PAGE = re.compile(r"(?:[A-Z]{1,2})\d{1,4}")
+
+_ORDER: tuple[Verdict, ...] = (
+    "bot_check",
+    "captcha",
+    "refused",
+    "error_page",
+    "cookie_wall",
+    "login",
+    "paywall",
+)
+_PLAIN = ("refused", "error_page")  # nothing else stands on such a page
+
+
+def judge(document: Document, paper: Paper) -> Document:
+    """Return *document* as accepted full text of *paper*, with the evidence.
+
+    Raises
+    ------
+    BadContent
+        It is not; ``details`` hold ``verdict`` and ``evidence``.
+    """
+    whole = completeness(document, paper)
+    if whole.verdict not in ("full_text", "partial"):
+        reject(whole)
+    same = identity(document, paper)
+    if same.verdict != "full_text":  # another paper is no part of this one, whatever is there
+        reject(same)
+    if whole.verdict != "full_text":
+        reject(whole)
+    return replace(document, verdict="full_text", evidence=f"{whole.evidence}; {same.evidence}")
+
+
+def completeness(document: Document, paper: Paper) -> Finding:
+    """Judge whether it is a whole paper."""
+    if document.verdict != "full_text":  # the reader knows already, as of an XML cut off
+        return Finding(document.verdict, document.evidence)
+    if document.article_type:
+        return _structured(document)
+    if document.pages and count_words(document.markdown) < SCANNED * document.pages:
+        return Finding("scanned", f"{document.pages} pages with hardly a word")
+    abstract = "" if _is_notice(document, paper) else _abstract(document, paper)
+    found = gather(document, paper, abstract)
+    if stopped := _behind_a_wall(document, paper, found):
+        return stopped
+    stopped = (
+        _without_a_body(document, paper, found) if abstract else _too_short(document, paper, found)
+    )
+    if stopped:
+        return stopped
+    doubt = 2 if "paywall" in document.walls else 0
+    if lost := missing(document, paper, found, doubt):
+        return Finding("partial", lost)
+    return Finding("full_text", _described(found))
+
+
+def _structured(document: Document) -> Finding:
+    """JATS declares its parts: its word is taken, but for no body or the abstract once more."""
+    words = document.body_words
+    research = document.article_type in ("research-article", "review-article")
+    if not words or (research and words < JATS_BODY):
+        return Finding("front_matter_only", f"{words} words in the body")
+    if words < LONG and count_words(document.abstract) >= ABSTRACT:
+        found = gather(document, Paper(document.ids), document.abstract)
+        if found.prose < NOTE and found.repeated > TWICE * count_words(document.abstract):
+            said = f"{words} words in the body, {found.prose} of them text beyond the abstract"
+            return Finding("abstract_only", said)
+    return Finding("full_text", f"{words} words in the body, {document.headings} headings")
+
+
+def _abstract(document: Document, paper: Paper) -> str:
+    """The abstract, if there is one: *[This corrects the article …]* is none.
+
+    What the text calls so counts where the record has none and it is as short as one.
+    """
+    if not paper.abstract and _is_short_kind(paper):
+        return ""  # all there is of it
+    if paper.abstract:
+        return paper.abstract if count_words(paper.abstract) >= ABSTRACT else ""
+    return document.abstract if ABSTRACT <= count_words(document.abstract) <= OVERLONG else ""
+
+
+def _behind_a_wall(document: Document, paper: Paper, found: Evidence) -> Finding | None:
+    """The wall a page consists of, if it does.
+
+    A page that names the paper and has an abstract or text is no captcha or login page, whatever
+    forms it carries, unless a heading says so; it may still sell the paper, and the first words of
+    a closed article are a preview.
+    """
+    walls = [name for name in _ORDER if name in document.walls]
+    words = found.prose
+    if not walls or words >= LONG:
+        return None
+    if _names(document, paper):
+        if "paywall" in walls and len(_marks(found)) < 2:
+            return Finding("paywall", f"an offer of access and {words} words beyond the abstract")
+        if words >= NOTE or count_words(document.abstract) >= ABSTRACT:
+            said = _challenges(document)
+            walls = [name for name in walls if name in _PLAIN or name in said]
+    if not walls or words >= WALLED:
+        return None
+    return Finding(walls[0], f"{walls[0].replace('_', ' ')} in the page and {words} words of text")
+
+
+def _challenges(document: Document) -> set[str]:
+    """The challenges that headings announce (*Checking your browser…*)."""
+    heads = (text for _, is_heading, text in blocks(document.markdown) if is_heading)
+    return {wall for head in heads if (wall := wall_in_title(head)) in ("bot_check", "captcha")}
+
+
+def _names(document: Document, paper: Paper) -> bool:
+    return document.ids.shares(paper.ids) or (
+        title_likeness(paper.title, document.title) >= SAME_TITLE
+        and telling_words(paper.title) >= TELLING
+    )
+
+
+def _citations(found: Evidence) -> int:
+    """How many works the prose cites, if there is a list that they can be of."""
+    by_number = len(found.cited) if 3 * len(found.cited) >= found.listed else 0
+    cited = max(by_number if found.by_marks or found.listed else 0, found.named)
+    return cited if cited >= CITES and (found.listed >= CITES or cited >= MANY) else 0
+
+
+def _marks(found: Evidence) -> list[str]:
+    """What marks running text as that of a paper, in words."""
+    marks = []
+    if found.filled >= 2:
+        marks.append(f"{found.filled} sections")
+    if cited := _citations(found):
+        marks.append(f"{cited} citations of {found.listed} references")
+    if shown := len(found.mentioned & found.captions):
+        marks.append(f"{shown} figures and tables mentioned and there")
+    elif len(found.mentioned) >= CITES:
+        marks.append(f"{len(found.mentioned)} figures and tables mentioned")
+    return marks
+
+
+def _marks_beside_sections(found: Evidence) -> bool:
+    return bool(_citations(found) or found.listed >= CITES or found.mentioned & found.captions)
+
+
+def _described(found: Evidence) -> str:
+    words = f"{found.prose} words of its own in {found.stretches} stretches"
+    return ", ".join([words, *_marks(found)])
+
+
+def _without_a_body(document: Document, paper: Paper, found: Evidence) -> Finding | None:
+    """What the text of a paper that has an abstract amounts to, when it has no body.
+
+    Such a paper cites others, or lists them at least, in sections or beside figures: texts about
+    it (a press release, a review of it, a protocol, the abstracts of a meeting) do neither.
+    """
+    words, marks, named = found.prose, _marks(found), _names(document, paper)
+    said = ", ".join([f"{words} words beyond the abstract", *marks])
+    if words < SECTIONED:
+        if found.repeated or document.abstract:
+            return Finding("abstract_only", said)
+        return Finding(_nothing(document), f"{words} words, and not even the abstract")
+    if found.on_topic < ON_TOPIC and not _citations(found) and not named:
+        verdict: Verdict = "wrong_paper" if document.pages else "not_a_paper"
+        return Finding(verdict, f"{said}, {found.on_topic:.0%} of its telling words")
+    if _citations(found) or (found.listed >= CITES and marks and words >= RESEARCH):
+        return None
+    if (words >= LONG and found.listed >= MANY) or _stands_alone(document, paper, found):
+        return None
+    said = f"{said}, and none that cites or lists other works"
+    if words < RESEARCH:
+        return Finding("abstract_only", said)
+    return Finding("partial" if named or document.pages else "not_a_paper", said)
+
+
+def _is_notice(document: Document, paper: Paper) -> bool:
+    declared = not _NOTICES.isdisjoint(paper.publication_types)
+    return declared or is_notice(paper.title) or is_notice(document.title)
+
+
+def _too_short(document: Document, paper: Paper, found: Evidence) -> Finding | None:
+    """What a text without an abstract amounts to, when it is too little even for a letter."""
+    words = found.prose
+    if _is_notice(document, paper):
+        words = _text_words(found) if document.pages else words  # print has no menus
+        return None if words >= NOTE else Finding(_nothing(document), f"{words} words")
+    is_short = _is_short_kind(paper)
+    least = PREVIEW if "paywall" in document.walls else LETTER if _citations(found) else BARE
+    least = min(least, SHORT) if is_short else least
+    if words < least or found.repeated >= words:
+        return Finding(_nothing(document), f"{words} words of running text")
+    if not _citations(found) and words < LONG and words < PURE * _text_words(found):
+        return Finding(_nothing(document), f"{words} words of running text among other things")
+    # What the record calls a letter, and calls itself that letter, may speak of anything.
+    told = is_short and _names(document, paper)
+    if not told and telling_words(paper.title) >= TELLING and found.on_topic < ON_TITLE:
+        return Finding("not_a_paper", f"{words} words of running text about something else")
+    is_known = is_short and not _is_divided(found)
+    if not (is_known or _marks_beside_sections(found) or _stands_alone(document, paper, found)):
+        said = f"{words} words that cite nothing, of no kind that the record says is short"
+        return Finding("partial" if _names(document, paper) else "not_a_paper", said)
+    return None
+
+
+def _is_divided(found: Evidence) -> bool:
+    """Whether it has sections of its own kind; those of research divide abstracts of meetings."""
+    own = [part for part in found.body if part.prose and not divides_research(part.name)]
+    return found.filled > 2 and len(own) > 1
+
+
+def _text_words(found: Evidence) -> int:
+    """Words that are no links and no references: a site's menu is not the text's fault."""
+    return found.kinds.total() - found.kinds["link"] - found.kinds["reference"]
+
+
+def _is_short_kind(paper: Paper) -> bool:
+    """Whether the record says that it is a letter, an editorial, an abstract of a meeting."""
+    is_supplement = _SUPPLEMENT_PAGE.fullmatch(paper.pages) is not None
+    return is_supplement or not _SHORT_KINDS.isdisjoint(paper.publication_types)
+
+
+def _stands_alone(document: Document, paper: Paper, found: Evidence) -> bool:
+    """Whether a text that neither cites nor lists others is a paper by all else it has.
+
+    Research has its parts, or sections with figures that they mention; a print has its pages.
+    What is written about it (a press release, a weblog, a patent) has none of these, and comes
+    with new papers.
+    """
+    if is_old(paper) or PRINTED <= document.pages == page_count(paper.pages):
+        return True
+    shown = len(found.mentioned & found.captions)
+    return reports_research(found) or (found.prose >= LONG and found.filled > 2 and shown > 1)
+
+
+def _nothing(document: Document) -> Verdict:
+    if count_words(document.markdown) < EMPTY:
+        return "empty"
+    return "front_matter_only" if document.ids or document.references else "not_a_paper"

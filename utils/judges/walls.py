@@ -1,0 +1,211 @@
+"""The doorkeepers a page's structure shows: captcha, bot check, login, paywall, cookies, errors.
+
+A wall is seen in elements, scripts and addresses a site cannot do without (the widget that draws
+a captcha, the field for a password), not in phrases: an article *about* captchas has none of
+these. A wall found is a claim only: ordinary articles carry login forms too, and `.check` weighs
+it against the text. Shapes seen in recorded pages and in each maker's embedding instructions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from ..outline.words import count_words
+
+if TYPE_CHECKING:
+    from bs4 import BeautifulSoup, Tag
+
+# A page that shows a challenge shows nothing else; beyond this it is an ordinary page.
+_CHALLENGE_WORDS = 250
+
+_TITLES = {
+    "bot_check": re.compile(
+        r"just a moment.*|attention required!?|checking your browser.*|preparing to download.*"
+        r"|pardon our interruption.*|access to this page has been denied.*|client challenge"
+        r"|making sure you.?re not a bot!?|ddos-guard|one moment,? please.*|security check.*"
+        r"|verifying (your|you).*|bot (check|verification).*|please wait.*|radware.*",
+        re.I,
+    ),
+    "captcha": re.compile(
+        r"(re)?captcha.{0,30}|are you (a )?(human|robot)\??|human verification", re.I
+    ),
+    "refused": re.compile(
+        r"(error\s*)?40[13](\W+(error|forbidden|unauthori[sz]ed|access).*)?|forbidden"
+        r"|access denied|unauthori[sz]ed",
+        re.I,
+    ),
+    "error_page": re.compile(
+        r"(error\s*)?[45]\d\d(\W+(error|not found|forbidden|bad|service|gateway|unauthori).*)?"
+        r"|not found"
+        r"|(error:?\s*)?(page|article|document|doi) not found.*"
+        r"|error( page)?|bad (request|gateway)|gateway time-?out"
+        r"|(temporarily )?(service )?unavailable|(internal )?server error"
+        r"|site maintenance"
+        r"|(oops\W+)?(an error (has )?occurred|something went wrong).*"
+        r"|(request rejected|too many requests).*",
+        re.I,
+    ),
+    "login": re.compile(r"(sign|log) ?in.{0,40}|login.{0,40}|shibboleth.*|authentication.*", re.I),
+    "paywall": re.compile(
+        r"(get|purchase|buy|institutional) access.*|access options.*|subscription required.*"
+        r"|(buy|purchase|rent) (this )?article.*|restricted access.*",
+        re.I,
+    ),
+    "cookie_wall": re.compile(
+        r"cookies? (absent|required|disabled|are disabled|error|not supported).*|enable cookies.*",
+        re.I,
+    ),
+}
+_SCRIPTS = {
+    "captcha": re.compile(
+        r"google\.com/recaptcha|recaptcha\.net/|gstatic\.com/recaptcha|hcaptcha\.com"
+        r"|captcha-delivery\.com|arkoselabs\.com|geetest|friendlycaptcha|awswaf\.com/.{0,80}captcha",
+        re.I,
+    ),
+    "bot_check": re.compile(
+        r"challenges\.cloudflare\.com|/cdn-cgi/(challenge-platform|l/chk|images/trace)|_Incapsula_"
+        r"|perimeterx|px-cloud\.net|/assets/pow-|ddos-guard|/\.within\.website/|awswaf\.com|/_sec/cp_",
+        re.I,
+    ),
+}
+_CODE = re.compile(
+    r"_cf_chl_opt|POW_CHALLENGE|cloudpmc-viewer-pow|_pxAppId|jschl_|anubis_challenge"
+)
+# Whole class names and ids.
+_ELEMENTS = {
+    "captcha": re.compile(r"g-recaptcha|h-captcha|px-captcha|captcha"),
+    "bot_check": re.compile(
+        r"cf-turnstile|cf-browser-verification|challenge-(form|running|error-text)|cf-wrapper"
+        r"|cf-challenge-running|anubis_challenge|sec-if-cpt-container"
+    ),
+}
+_LOGIN_FORM = re.compile(r"log-?in|sign-?in|shibboleth", re.I)
+# Parts of class and id names publishers give to the block that sells the article.
+_PAYWALL = re.compile(
+    r"\bpurchase\b|pay-?wall|access-?options|access-?denied|access-?denial|denial-?block|article-?purchase|buy-?box"
+    r"|buy-?article|purchase-?(options|access|article)|get-?access|pay-?per-?view|ppv|no-?access"
+    r"|rent-?or-?buy|subscription-?(options|required)|preview-?of-?subscription|restricted-?access"
+    r"|add-?to-?cart|access-?widget|institutional-?access|article-?access-?form",
+    re.I,
+)
+_COOKIES = re.compile(
+    # Bounded, or one word of a megabyte would take the square of that.
+    r"(enable|accept|allow|require|support|absent|disabled)\w{0,9}\W{1,9}(\w{1,20}\W{1,9}){0,6}cookies?"
+    r"|cookies?\W{1,9}(\w{1,20}\W{1,9}){0,6}(enabl|requir|disabl|absent|accept|support|block)",
+    re.I,
+)
+_LOGIN_URL = re.compile(
+    r"(^|[/.])(login|signin|sign-in|sso|idp|wayf|shibboleth|auth)([/.?]|$)", re.I
+)
+_COOKIE_URL = re.compile(r"cookie_?(absent|set=0|error|required|notsupported)|/cookies?/?$", re.I)
+
+
+def find_walls(soup: BeautifulSoup, url: str, closed: bool) -> tuple[str, ...]:
+    """Name the walls of a page as it came, scripts included; the most telling first.
+
+    Parameters
+    ----------
+    closed : bool
+        Whether the page's metadata says ``isAccessibleForFree: false``.
+    """
+    found = dict.fromkeys(_seen(soup, url))
+    if closed:
+        found["paywall"] = None
+    return tuple(found)
+
+
+def wall_in_title(title: str) -> str:
+    """The wall a page's title names outright (``Just a moment...``), or empty.
+
+    The site's own name, before or after a separator, does not count.
+
+    >>> wall_in_title("Attention Required! | Cloudflare"), wall_in_title("403 Forbidden")
+    ('bot_check', 'refused')
+    >>> wall_in_title("Are you human? Captchas and their discontents")
+    ''
+    """
+    title = " ".join(title.split())  # or a run of blanks would be tried from each of them
+    pieces = [title, *re.split(r" [|\u2022\u2013\u2014\u00b7-] ", title)]
+    for name, pattern in _TITLES.items():
+        if any(pattern.fullmatch(piece.strip()) for piece in pieces[:1] + pieces[1:] if piece):
+            return name
+    return ""
+
+
+def _seen(soup: BeautifulSoup, url: str) -> Iterator[str]:
+    title = soup.find("title")
+    if title is not None and (wall := wall_in_title(title.get_text(" ", strip=True))):
+        yield wall
+    words = _visible_words(soup)
+    if words < _CHALLENGE_WORDS:
+        yield from _said(soup)
+    code = " ".join(script.get_text() for script in soup.find_all("script", src=False))
+    if _CODE.search(code):
+        yield "bot_check"
+    for tag in soup.find_all(["script", "iframe", "form", "img"]):
+        address = str(tag.get("src") or tag.get("action") or "")
+        for name, pattern in _SCRIPTS.items():
+            if pattern.search(address):
+                yield name
+    for tag in soup.find_all(True):
+        yield from _from_element(tag)
+    yield from _from_address(url)
+
+
+def _from_element(tag: Tag) -> Iterator[str]:
+    """What one element is for: a widget by its name, a field by its type, an offer by either."""
+    names = [str(name) for key in ("class", "id") for name in _listed(tag.get(key))]
+    for wall, pattern in _ELEMENTS.items():
+        if any(pattern.fullmatch(name) for name in names):
+            yield wall
+    if tag.name == "input":
+        if str(tag.get("type") or "").lower() == "password":
+            yield "login"
+        elif "captcha" in str(tag.get("name") or "").lower():
+            yield "captcha"
+    elif tag.name in ("form", "img", "iframe"):
+        address = str(tag.get("action") or tag.get("src") or "")
+        if "captcha" in address.lower():
+            yield "captcha"
+        elif tag.name == "form" and _LOGIN_FORM.search(address) and tag.find("input") is not None:
+            yield "login"
+    names += [str(tag.get(key) or "") for key in ("data-test", "data-testid")]
+    if tag.name not in ("html", "body") and _PAYWALL.search(" ".join(names)):
+        yield "paywall"
+
+
+def _listed(value: object) -> list[object]:
+    return value if isinstance(value, list) else [value] if value else []
+
+
+def _said(soup: BeautifulSoup) -> Iterator[str]:
+    """What a page says that says hardly anything else."""
+    heading = soup.find(["h1", "h2"])
+    if heading is not None and (wall := wall_in_title(heading.get_text(" ", strip=True))):
+        yield wall
+    if _COOKIES.search(soup.get_text(" ")):
+        yield "cookie_wall"
+
+
+def _from_address(url: str) -> Iterator[str]:
+    """Where a redirect led: publishers send robots to addresses that say what is wrong."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return
+    if _COOKIE_URL.search(f"{parts.path}?{parts.query}"):
+        yield "cookie_wall"
+    if _LOGIN_URL.search((parts.hostname or "") + parts.path):
+        yield "login"
+
+
+def _visible_words(soup: BeautifulSoup) -> int:
+    hidden = {"script", "style", "title", "template", "noscript"}
+    return sum(
+        count_words(str(text))
+        for text in soup.find_all(string=True)
+        if text.parent is not None and text.parent.name not in hidden
+    )

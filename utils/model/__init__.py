@@ -1,0 +1,1 @@
+"""The nouns: identifiers, papers and their versions, verdicts, sites, passages, jobs."""

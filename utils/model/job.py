@@ -1,0 +1,177 @@
+"""What a harvest is made of: the job, and what became of every paper it was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+from ..system.plain_text import one_line
+from .paper import Attempt, Paper
+from .verdicts import MEANINGS
+
+State = Literal["pending", "full_text", "abstract", "record", "failed"]
+# What a reviewer must know first, when several rungs failed for different reasons: a mistake of
+# ours says nothing about the paper; where a site was out nobody can tell yet; a text that is there
+# but closed to us can be had by hand; one that nobody offers perhaps not at all.
+_TELLING = ("failed", "unreachable", *MEANINGS, "not_offered")
+
+
+def telling(attempts: Iterable[Attempt]) -> Attempt | None:
+    """Of all attempts that brought no text, the one that says most about where it could be had.
+
+    >>> telling([Attempt("pmc_cloud", "not_offered"), Attempt("publisher", "paywall")]).outcome
+    'paywall'
+    """
+    named = [attempt for attempt in attempts if attempt.outcome in _TELLING]
+    return min(named, key=lambda attempt: _TELLING.index(attempt.outcome), default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Harvested:
+    """One paper of a job, and its whole story.
+
+    Parameters
+    ----------
+    number : int
+        Its place in the list, from 1.
+    asked : str
+        What the user gave: an identifier, or the citation of a record without one.
+    state : State
+        ``pending`` until it ends, once, as one of the others (``record`` is a citation only).
+    paper : Paper
+        What is known about it; at the least its identifiers.
+    file : str
+        Its file on the shelf, a bare name; empty for ``failed``.
+    source, via, license, version : str
+        Of its text, as in `StoredPaper`.
+    sha256 : str
+        Of the text itself, without the header of the file: the same on every shelf.
+    reason : str
+        Why there is no full text, in one word: the outcome of an `Attempt`, or ``not_found``,
+        ``could_not_tell``, ``no_identifier``, ``bad_request``. Empty for ``full_text``, but for
+        ``by_hand`` where somebody accepted it; then ``detail`` is the reason given.
+    detail : str
+        The same in a sentence.
+    ended_at : str
+        When it ended (ISO 8601, UTC).
+    """
+
+    number: int
+    asked: str
+    state: State
+    paper: Paper
+    file: str = ""
+    source: str = ""
+    via: str = ""
+    license: str = ""
+    version: str = ""
+    sha256: str = ""
+    reason: str = ""
+    detail: str = ""
+    attempts: tuple[Attempt, ...] = ()
+    ended_at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How far a job is. ``requested`` counts papers, after duplicates were merged.
+
+    ``preprint`` and ``accepted`` are the full texts among them that are not the published version.
+    """
+
+    requested: int = 0
+    full_text: int = 0
+    abstract: int = 0
+    failed: int = 0
+    pending: int = 0
+    record: int = 0
+    preprint: int = 0
+    accepted: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Papers of a running harvest that wait for one site: it is out, or all that remains is there.
+
+    Parameters
+    ----------
+    site : str
+        For people: where it is asked.
+    papers : int
+        How many wait for it.
+    until : str
+        When a site that is out is asked again; of any other, about when it is through.
+    since, said : str
+        Since when a site is out, and what it answered last; empty for one that is only slow.
+    """
+
+    site: str
+    papers: int
+    until: str
+    since: str = ""
+    said: str = ""
+
+    def __str__(self) -> str:
+        """In a sentence, with the hours of the clock on the wall."""
+        papers = f"{self.papers:,} paper{'s' * (self.papers != 1)}"
+        wait = "waits" if self.papers == 1 else "wait"
+        if not self.since:
+            return f"{papers} still {wait} for {self.site} until about {_hour(self.until)}"
+        head = f"{self.site} has been out since {_hour(self.since)}, is asked again at"
+        said = f" ({one_line(self.said)[:120].rstrip('. ')})" if self.said else ""
+        return f"{head} {_hour(self.until)}, and {papers} {wait} for it{said}"
+
+
+def _hour(at: str) -> str:
+    return datetime.fromisoformat(at).astimezone().strftime("%H:%M")
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A harvest, from the question to the counts.
+
+    Parameters
+    ----------
+    job_id : str
+        Made from what was asked, so that the same command finds the same job.
+    title : str
+        For people: the query, or where the identifiers came from.
+    query, effective_query : str
+        What PubMed was asked and what it understood; empty for lists of identifiers.
+    hits : int
+        Records found by the query, or identifiers given, before duplicates were merged.
+    duplicates : int
+        How many of those named a paper a second time.
+    begun_at, ended_at : str
+        ISO 8601, UTC; ``ended_at`` is empty until no paper is pending.
+    waits : tuple of Wait
+        What papers wait for, as the process that works on the job said last.
+    """
+
+    job_id: str
+    title: str
+    query: str = ""
+    effective_query: str = ""
+    hits: int = 0
+    duplicates: int = 0
+    begun_at: str = ""
+    ended_at: str = ""
+    counts: Counts = field(default_factory=Counts)
+    notes: tuple[str, ...] = ()
+    waits: tuple[Wait, ...] = ()
+
+    def row(self) -> dict[str, Any]:
+        """The counts, as the contract of ``harvest_papers`` words them."""
+        counts = self.counts
+        return {
+            "requested": counts.requested,
+            "full_text": counts.full_text,
+            "preprint": counts.preprint,
+            "accepted": counts.accepted,
+            "abstract": counts.abstract,
+            "record": counts.record,
+            "failed": counts.failed,
+            "pending": counts.pending,
+        }

@@ -1,0 +1,214 @@
+"""What the headings of a paper's markdown say about its parts.
+
+Every reader but JATS, which knows better, ends in markdown; here it is measured: how many words
+are the paper's own text, and how many are abstract, references and the small print around them.
+The names are those journals print, in the languages PubMed indexes most.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from ..model.paper import Role
+from .roles import SUMMARIES, bare, hinted, key, roles_of
+from .words import count_words, without_markup
+
+Part = Literal["lead", "abstract", "body", "references", "back"]
+
+_ABSTRACT = re.compile(
+    r"(structured |graphical )?abstract|(executive )?summary|synopsis|zusammenfassung|abstrakt"
+    r"|résumé|resumen|resumo|riassunto|samenvatting|sammanfattning|streszczenie|реферат|аннотация"
+    r"|резюме|摘要|要旨|抄録|要約|초록|요약|özet|highlights|key points",
+    re.I,
+)
+_REFERENCES = re.compile(
+    r"(cited |selected |key )?references?( list| and notes| \(\d+\))?|bibliography"
+    r"|literature( cited)?|works cited|literatur(verzeichnis)?|références|bibliographie|referencias"
+    r"|bibliografía|referências|bibliografia|литература|список литературы|参考文献|文献|참고문헌"
+    r"|kaynaklar",
+    re.I,
+)
+# Small print and site furniture. A publisher's landing page for a closed article shows all of it,
+# often several hundred words, and none of the paper.
+_BACK = re.compile(
+    r"acknowledge?ments?.*|funding( \w+)?|financial (support|disclosure).*|grant support.*"
+    r"|authors?[\u2019']?s?[\u2019']? "
+    r"(contributions?|information|details|affiliations?|notes?|response).*"
+    r"|affiliations?|(competing|conflicts?|declarations?).{0,12}interests?.*|declarations?"
+    r"|disclosures?|ethic(s|al) (statement|declarations?|approval|considerations?).*"
+    r"|consent (for|to) .*|data (and \w+ )?availability.*|availability of data.*|data sharing.*"
+    r"|(electronic )?supplement(ary|al) .*|supporting information.*"
+    r"|additional (information|files?).*|about (this|the) (article|authors?).*"
+    r"|rights (and|&) permissions.*|copyright.*|licen[sc]e( .{0,30})?|abbreviations|footnotes?"
+    r"|notes|pre-?publication history|publisher[\u2019']?s note.*|cite this.*|how to cite.*"
+    r"|related (articles?|content|links|papers|research|resources|reading|topics|items).*"
+    r"|extended data.*|comments( \(\d+\))?"
+    r"|article (and author |metrics|info|details|history|notes).*"
+    r"|metrics.*|citations?|cited by.*|citing .*|key ?words?|decision letter.*|peer review .*"
+    r"|review(er|ing) (information|editor|comments).*|(log|sign) ?in.*|get (full )?access.*"
+    r"|(access|purchase|subscription|buy|rent) (options?|this|the|article|pdf|through|content).*"
+    r"|similar (content|articles).*|recommended .*|people also read.*|change history"
+    r"|further reading"
+    r"|associated (content|data)|see also|share( this.*)?|downloads?( .{0,30})?|senior editor"
+    r"|(view|viewing) (options|all).*|figures?( & .*)?|tables?|advertisement|sections?|contents"
+    r"|table of contents|information|metadata|publication history",
+    re.I,
+)
+_BEHIND: Final[frozenset[Role]] = frozenset((
+    "funding", "data availability", "conflicts", "ethics", "author contributions",
+    "acknowledgements", "abbreviations", "supplementary", "peer review", "references",
+))  # fmt: skip
+# Titles of the paper's own that tell of results, and that end it, beside those the lexicon knows.
+_REPORTS = re.compile(r"result|finding|case|observation|analys", re.I)
+_CONCLUDES = re.compile(
+    r"discussion|conclu|summary|outlook|perspective|remarks|considerations|comment|limitation"
+    r"|future|implication|recommendation",
+    re.I,
+)
+_HEADING = re.compile(r"(#{1,6})\s+(.*)")
+_BEGINS = re.compile(r"\W{0,9}(?:1|I)?\W{0,9}introduction\W*", re.I)
+_NUMBERING = re.compile(r"^(?:section\s+)?(?:\d+(?:\.\d+)*|[IVX]+|[A-Z])[.):]\s+|^\d+(?:\.\d+)*\s+")
+_ITEM = re.compile(r"^\s*(?:[-*+]|\[?\d{1,4}[\].)])\s+")
+# Before the first heading stand authors, addresses and dates; text starts with whole sentences.
+_SENTENCE_WORDS = 25
+_ABSTRACT_WORDS = 600
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """What a paper's markdown amounts to.
+
+    ``body_words`` leaves out title, abstract, references and small print; ``headings`` counts
+    those of the body, ``references`` the entries of the reference list.
+    """
+
+    body_words: int = 0
+    headings: int = 0
+    references: int = 0
+    abstract: str = ""
+
+
+def part_of(heading: str) -> Part:
+    """Which part of a paper begins under *heading*.
+
+    >>> part_of("2. Materials and Methods"), part_of("**Abstract**"), part_of("References (35)")
+    ('body', 'abstract', 'references')
+    """
+    name = without_markup(heading).replace("\\", "").strip("*_: .|[]")
+    name = _NUMBERING.sub("", name).strip("*_: .")
+    if _ABSTRACT.fullmatch(name):
+        return "abstract"
+    if _REFERENCES.fullmatch(name):
+        return "references"
+    if _BACK.fullmatch(name):
+        return "back"
+    roles = set(roles_of(name))
+    if roles == {"references"}:
+        return "references"
+    return "back" if roles and roles <= _BEHIND else "body"
+
+
+def blocks(markdown: str) -> Iterator[tuple[Part, bool, str]]:
+    """Yield ``(part, is_heading, text)`` for each heading and paragraph.
+
+    A deeper heading stays in the part of the heading above it, so that the *Methods* of a
+    structured abstract is abstract and *Funding sources* of a declaration small print.
+    """
+    part: Part = "lead"
+    level = 0
+    told = False  # whether the abstract has begun: after its text, "Introduction" begins the body
+    for block in re.split(r"\n\s*\n", markdown):
+        lines = block.strip("\n").split("\n")
+        heading = _HEADING.match(lines[0])
+        if heading:
+            name = heading[2].rstrip().rstrip("#").rstrip()
+            depth, named = len(heading[1]), part_of(name)
+            if depth <= level or part in ("lead", "body") or (told and _BEGINS.fullmatch(name)):
+                part, level = ("lead", 0) if _is_title(depth, part, named) else (named, depth)
+            yield part, True, name
+            lines = lines[1:]
+            told = False
+        if any(line.strip() for line in lines):
+            told = True
+            yield part, False, "\n".join(lines)
+
+
+def measure(markdown: str) -> Measure:
+    """Count the paper's own words, headings and references."""
+    words = headings = references = 0
+    abstract: list[str] = []
+    for part, is_heading, text in blocks(markdown):
+        if part == "abstract" and not is_heading:
+            abstract.append(text.strip())
+        elif part == "references" and not is_heading:
+            references += sum(1 for line in text.split("\n") if _ITEM.match(line)) or 1
+        elif part == "body":
+            headings += is_heading
+            words += 0 if is_heading else count_words(text)
+        elif part == "lead" and not is_heading and not _ITEM.match(text):
+            count = count_words(text)
+            words += count if count >= _SENTENCE_WORDS else 0
+    if abstract[1:] and words * 2 < (told := count_words("\n".join(abstract))) > _ABSTRACT_WORDS:
+        # No abstract is that long: the text after it has no heading of its own.
+        words += told - count_words(abstract[0])
+        abstract = abstract[:1]
+    return Measure(words, headings, references, "\n\n".join(abstract))
+
+
+def _is_title(depth: int, part: Part, named: Part) -> bool:
+    """Whether a heading is the paper's title: the first ``#``, with nothing before it."""
+    return depth == 1 and part == "lead" and named == "body"
+
+
+def stretch_end(text: str, start: int, most: int) -> int:
+    """Where a stretch of *most* characters from *start* may end without tearing what is read.
+
+    After a paragraph if one ends in its last third, else a line, else a word, else exactly there.
+    """
+    end = start + most
+    if end >= len(text):
+        return len(text)
+    for boundary in ("\n\n", "\n", " "):
+        cut = text.rfind(boundary, start + 2 * most // 3, end)
+        if cut > start:
+            return cut + len(boundary)
+    return end
+
+
+def opens(title: str) -> bool:
+    """Whether a section of this title introduces the paper."""
+    return "introduction" in roles_of(title)
+
+
+def prepares(title: str) -> bool:
+    """Whether it tells what was done, or with whom.
+
+    >>> prepares("Materialien und Methoden"), prepares("Study design"), prepares("Bees")
+    (True, True, False)
+    """
+    return "methods" in (roles_of(title) or hinted(title))
+
+
+def reports(title: str) -> bool:
+    """Whether it may tell what was found."""
+    roles: set[Role] = {"results", "case report"}
+    return bool(roles & set(roles_of(title))) or _REPORTS.search(title) is not None
+
+
+def concludes(title: str) -> bool:
+    """Whether it may end the paper."""
+    roles: set[Role] = {"discussion", "conclusion", "limitations"}
+    return bool(roles & set(roles_of(title))) or _CONCLUDES.search(title) is not None
+
+
+def divides_research(title: str) -> bool:
+    """Whether it is one of those by which a report of research is divided, not the paper's own.
+
+    >>> divides_research("Results and discussion"), divides_research("The case of the bees")
+    (True, False)
+    """
+    roles = roles_of(title) or hinted(title)
+    return (bool(roles) and "case report" not in roles) or key(bare(title)) in SUMMARIES

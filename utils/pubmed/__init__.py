@@ -1,0 +1,1 @@
+"""PubMed: search, slices of long queries, details, relations, matching, MeSH, spelling."""

@@ -1,0 +1,185 @@
+"""Papers around a paper: similar ones, those that cite it, those it cites.
+
+NCBI's links come first. It knows only the citations that PMC or the publisher supplied, so where
+its list is shorter than asked for, others are asked in turn, and the longest list is shown under
+the name of who made it: lists are never mixed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from ..errors import BadRequest, Miss, NotConfigured, NotFound, NotOffered
+from ..model.identifiers import Ids
+from ..model.paper import Paper
+from ..sources.europepmc.links import Kind, Linked, linked
+from ..sources.eutils.elink import Link, LinkName, links
+from ..sources.openalex import links as openalex_links
+from ..sources.pubmed import fetch
+from ..sources.semantic_scholar import links as semantic_scholar_links
+from ..sources.source import remembered
+from ..web import Web
+
+Relationship = Literal["pubmed_similar_articles", "pubmed_citedin", "pubmed_references"]
+MOST = 50
+_AT_NCBI: dict[Relationship, LinkName] = {
+    "pubmed_similar_articles": "pubmed_pubmed",
+    "pubmed_citedin": "pubmed_pubmed_citedin",
+    "pubmed_references": "pubmed_pubmed_refs",
+}
+_ELSEWHERE: dict[Relationship, Kind] = {
+    "pubmed_citedin": "citations",
+    "pubmed_references": "references",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """A paper on a list; ``pmid`` is empty where it is not in PubMed, ``score`` NCBI's own."""
+
+    pmid: str = ""
+    title: str = ""
+    authors: str = ""
+    journal: str = ""
+    year: str = ""
+    doi: str = ""
+    retracted: bool = False
+    score: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Relations:
+    """A list: its first papers, how long it is, and who made it."""
+
+    articles: tuple[Related, ...]
+    total: int
+    url: str
+    source: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+_Asks = Callable[[str, Relationship, int, Web], Relations | None]
+
+
+def related(pmid: str, kind: Relationship, most: int, web: Web) -> Relations:
+    """The first *most* papers of a list, with their titles.
+
+    Raises
+    ------
+    NotFound
+        PubMed has no such paper.
+    Unreachable
+        Nobody who could know the list answered.
+    """
+    if kind not in _AT_NCBI:
+        msg = f"There is no relationship {kind!r}."
+        raise BadRequest(msg, f"It is one of {', '.join(_AT_NCBI)}.")
+    if not 1 <= most <= MOST:
+        msg = f"max_related_results is {most}; it must lie between 1 and {MOST}."
+        raise BadRequest(msg, f"Ask for {MOST} at the most.")
+    return _enriched(pmid, _longest(pmid, kind, most, web), web)
+
+
+def _longest(pmid: str, kind: Relationship, most: int, web: Web) -> Relations:
+    """The first list that is as long as asked for; else the longest, or why there is none."""
+    best: Relations | None = None
+    silent: dict[str, Miss] = {}
+    for source, ask in _WHO_LISTS.items():
+        try:
+            listed = ask(pmid, kind, most, web)
+        except Miss as miss:
+            silent[source] = miss
+            continue
+        if listed and (best is None or listed.total > best.total):
+            best = replace(listed, source=source)
+        if best and best.total >= most:
+            break
+    if best is None:
+        raise next(iter(silent.values()))
+    told = (f"{source} could not be asked: {miss.message}" for source, miss in silent.items())
+    return replace(best, warnings=tuple(told))
+
+
+def _at_ncbi(pmid: str, kind: Relationship, most: int, web: Web) -> Relations:
+    found, url = links(pmid, _AT_NCBI[kind], web)
+    return Relations(tuple(map(_of_ncbi, found[:most])), len(found), url)
+
+
+Lists = Callable[[Ids, Kind, int, Web], tuple[int, list[Linked], str]]
+
+
+def _elsewhere(lists: Lists, key: str = "") -> _Asks:
+    """How a site is asked that lists citations and references; only with its *key*, if it has one.
+
+    Without one OpenAlex refuses, and Semantic Scholar's shared pool keeps us waiting for a 429.
+    """
+
+    def ask(pmid: str, kind: Relationship, most: int, web: Web) -> Relations | None:
+        if kind not in _ELSEWHERE or (key and not web.settings.key(key)):
+            return None
+        try:
+            total, rows, url = lists(Ids(pmid=pmid), _ELSEWHERE[kind], most, web)
+        except NotConfigured as refused:
+            raise NotOffered(refused.message, refused.hint) from None
+        return Relations(tuple(map(_of_elsewhere, rows)), total, url)
+
+    return ask
+
+
+# Who is asked, in turn, under the name that is shown; None is the answer of one that keeps no list
+# of that kind, or keeps it for the owners of a key.
+_WHO_LISTS: dict[str, _Asks] = {
+    "NCBI ELink": _at_ncbi,
+    "Europe PMC": _elsewhere(lambda ids, *rest: linked(ids.pmid, *rest)),
+    "OpenAlex": _elsewhere(openalex_links.related_to, "openalex_api_key"),
+    "Semantic Scholar": _elsewhere(semantic_scholar_links.related_to, "semantic_scholar_api_key"),
+}
+
+
+def _enriched(pmid: str, relations: Relations, web: Web) -> Relations:
+    """With what PubMed says about each, in one request that also tells whether *pmid* exists."""
+    wanted = [article.pmid for article in relations.articles if article.pmid]
+    warnings = relations.warnings
+    try:
+        known = fetch([pmid, *wanted], web)
+    except Miss as miss:
+        known = remembered("pubmed", wanted, web)
+        if not wanted or any(one not in known for one in wanted):
+            warnings += (f"Titles could not be had from PubMed: {miss.message}",)
+    else:
+        if pmid not in known and not relations.articles:
+            raise NotFound(f"PubMed has no record PMID {pmid}.", "Check the number.")
+    articles = tuple(
+        _with_record(article, known.get(article.pmid)) for article in relations.articles
+    )
+    return replace(relations, articles=articles, warnings=warnings)
+
+
+def _with_record(article: Related, paper: Paper | None) -> Related:
+    if paper is None:
+        return article
+    return replace(
+        article,
+        title=paper.title,
+        authors=_authors([author.name for author in paper.authors]),
+        journal=paper.journal_abbreviation or paper.journal,
+        year=paper.year,
+        doi=paper.ids.doi,
+        retracted=paper.retracted,
+    )
+
+
+def _of_ncbi(link: Link) -> Related:
+    return Related(link.pmid, score=link.score)
+
+
+def _of_elsewhere(row: Linked) -> Related:
+    names = _authors([name.strip() for name in row.authors.split(",") if name.strip()])
+    return Related(row.pmid, row.title, names, row.journal, row.year, row.doi)
+
+
+def _authors(names: Sequence[str]) -> str:
+    """Three names at the most: a list of lists must stay short."""
+    return ", ".join(names[:3]) + (", et al." if len(names) > 3 else "")
