@@ -14,7 +14,6 @@ import shutil
 import socket
 import time
 from collections.abc import Callable, Generator, Iterator
-from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,6 @@ import hypothesis
 import pytest
 
 from tests import processes
-from tests.alone import Floor
 from tests.clock import Clock
 from tests.examples import often
 from tests.world import World
@@ -77,22 +75,6 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         processes.end_of_run()
 
 
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_protocol(
-    item: pytest.Item, nextitem: pytest.Item | None
-) -> Generator[None, Any, Any]:
-    """Real-time tests come first, one after the other, while all other workers wait."""
-    and_then = nextitem is not None and "real_time" in nextitem.keywords
-    with _floor(item.config).turn(alone="real_time" in item.keywords, and_then=and_then):
-        return (yield)
-
-
-@cache
-def _floor(config: pytest.Config) -> Floor:
-    base: Path = config._tmp_path_factory.getbasetemp()
-    return Floor(base.parent if hasattr(config, "workerinput") else base)
-
-
 @pytest.fixture(autouse=True)
 def _no_process_outlives_its_test() -> Iterator[None]:
     yield
@@ -105,7 +87,6 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: "real_time" not in item.keywords)
     absent = pytest.mark.skip(reason="needs ../shared/data, which is not beside this checkout")
     for item in items:
         if "shared" in item.keywords and not SHARED.exists():

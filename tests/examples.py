@@ -10,11 +10,11 @@ from typing import Any
 
 from hypothesis import HealthCheck, settings
 
-_ALL = os.environ.get("EXAMPLES") == "all"
+ALL = os.environ.get("EXAMPLES") == "all"
 
 
 def often(examples: int = 100, **more: Any) -> settings:
     """So many *examples* where all are tried. None fails by its clock: that is the machine's."""
-    tried = examples if _ALL else max(1, examples // 3)
+    tried = examples if ALL else max(1, examples // 3)
     known = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
     return settings(**{**known, **more}, max_examples=tried)

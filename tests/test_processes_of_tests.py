@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.processes import Process, eventually
+from tests.processes import Process, eventually, run
 
 ROOT = Path(__file__).resolve().parents[1]
 # A run that starts what starts another, in a session of its own, and then waits.
@@ -42,6 +42,47 @@ def test_no_process_outlives_its_test_or_its_run(how):
             run.send_signal(signal.SIGKILL)
         assert eventually(lambda: not any(map(_lives, left)))
         run.kill()
+
+
+_HANGS = """
+import signal, sys, threading
+from tests.processes import Process
+
+def hang(folder):
+    process = Process([sys.executable, "-c", "import time; time.sleep(600)"])
+    (folder / str(process.pid)).touch()
+    threading.Event().wait()
+
+def test_that_a_signal_ends(request):
+    hang(request.config.rootpath)
+
+def test_that_no_signal_reaches(request):
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])
+    hang(request.config.rootpath)
+
+def test_after_them():
+    pass
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+def test_a_test_that_hangs_ends_with_its_processes_and_the_others_go_on(tmp_path, monkeypatch):
+    monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    (tmp_path / "test_hangs.py").write_text(_HANGS)
+    settings = ("timeout=2", "timeout_method=signal", "faulthandler_timeout=8")
+    options = [f"--override-ini={one}" for one in (*settings, "faulthandler_exit_on_timeout=true")]
+    done = run(
+        ["env", "-u", "PAPERSHELF_TEST_RUN",  # a run of its own
+         sys.executable, "-m", "pytest", "-n1", "-q", "-p", "tests.conftest", *options],
+        cwd=tmp_path,
+    )  # fmt: skip
+    assert "2 failed, 1 passed" in done.stdout, done.stdout
+    assert "Timeout (>2.0s)" in done.stdout
+    assert "crashed while running" in done.stdout
+    left = [Path(f"/proc/{one.name}/cmdline") for one in tmp_path.iterdir() if one.name.isdigit()]
+    assert len(left) == 2
+    assert not any(map(_lives, left))
 
 
 def _lives(command: Path) -> bool:

@@ -5,9 +5,24 @@ import pytest
 from tests.clients.python_clients import CLIENTS, MODES, PatientWorld, Place, environment
 from tests.clients.tour import visit
 from tests.endpoint import SECRET, Endpoint
+from tests.examples import ALL
 from utils import Library
 
 pytestmark = pytest.mark.anyio
+# Each client, era and way meets each of the others at least once; with all examples, all of them.
+TOURS = [
+    (client, mode, way)
+    for at, client in enumerate(CLIENTS)
+    for turn, mode in enumerate(MODES)
+    for order, way in enumerate(("http", "stdio"))
+    if ALL or (at + turn + order) % 2 == 0
+]
+
+
+def tours(by):
+    return pytest.mark.parametrize(
+        ("client", "mode"), [(client, mode) for client, mode, way in TOURS if way == by]
+    )
 
 
 @pytest.fixture(scope="module")
@@ -23,8 +38,7 @@ async def as_promised(place, client, mode, world):
     assert (seen.era == "2026-07-28") == (mode == "auto")
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("client", CLIENTS)
+@tours("http")
 async def test_the_whole_tour_over_http(settings, world, client, mode):
     library = Library(**settings, mcp_auth_secret_key=SECRET, mcp_toolsets=("all",))
     with Endpoint(library) as endpoint:
@@ -32,8 +46,7 @@ async def test_the_whole_tour_over_http(settings, world, client, mode):
         await as_promised(place, client, mode, world)
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("client", CLIENTS)
+@tours("stdio")
 async def test_the_whole_tour_over_stdio(tmp_path, patient_world, client, mode):
     place = Place(environment(patient_world, tmp_path), log=tmp_path / "stderr")
     await as_promised(place, client, mode, patient_world)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.examples import ALL
 from tests.harvests import done, ids_of, library_of
 from tests.world import Record, World
 from utils import Library
@@ -203,12 +204,18 @@ def by_pmcid(records: list[Record]) -> list[Entry]:
     return [Entry(r.pmcid, Ids(pmcid=r.pmcid)) if r.pmcid else by_doi([r])[0] for r in records]
 
 
-@pytest.mark.parametrize("remembered", [False, True], ids=["another shelf", "same shelf"])
+# Each of the mixes with one of the shelves; with all examples, both.
 @pytest.mark.parametrize(
-    ("mix", "named"),
-    [(OPEN, by_pmcid), (CLOSED, by_doi), (COPIES, entries)],
-    ids=["open", "closed", "copies"],
-)
+    ("mix", "named", "remembered"),
+    [
+        pytest.param(mix, named, remembered, id=f"{name}-{'same' if remembered else 'another'}")
+        for name, mix, named in (
+            ("open", OPEN, by_pmcid), ("closed", CLOSED, by_doi), ("copies", COPIES, entries)
+        )
+        for remembered in (False, True)
+        if ALL or remembered == (name != "open")
+    ],
+)  # fmt: skip
 def test_what_is_asked_of_every_host_is_within_the_plan(
     far, large, tmp_path, mix, named, remembered
 ):

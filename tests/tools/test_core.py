@@ -9,6 +9,7 @@ import pytest
 from fastmcp import Client
 from mcp import MCPError
 
+from tests.processes import LAST_RESORT_S
 from utils import Library
 from utils.tools import build
 from utils.web.patience import Patience
@@ -182,12 +183,12 @@ def test_what_takes_too_long_goes_on_and_is_picked_up():
 
     def work():
         runs.append(1)
-        gate.wait(5)
+        gate.wait(LAST_RESORT_S)
         return "done"
 
     assert patience.wait("x", work) is None
     gate.set()
-    patience._longest = 5
+    patience._longest = LAST_RESORT_S
     assert patience.wait("x", work) == "done"
     assert len(runs) == 1
 

@@ -9,6 +9,7 @@ import jsonschema
 import pytest
 from fastmcp import Client
 
+from tests.processes import LAST_RESORT_S
 from tests.tools.calling import answer, call
 from utils import Library
 from utils.errors import BadRequest
@@ -217,7 +218,7 @@ async def test_who_asked_for_it_hears_that_a_call_waits(library, world, monkeypa
         gate.set()
 
     paper = library.paper(world.paper("pmc_cloud").pmid)
-    monkeypatch.setattr(Library, "paper", lambda *_: gate.wait(10) and paper)
+    monkeypatch.setattr(Library, "paper", lambda *_: gate.wait(LAST_RESORT_S) and paper)
     monkeypatch.setattr("utils.tools.waiting._STEP_S", 0.05)
     async with Client(build(library), progress_handler=hear) as client:
         result = await client.call_tool("get_pubmed_paper", {"pmid": paper.ids.pmid})
@@ -235,13 +236,13 @@ def test_what_takes_too_long_is_given_up_and_picked_up(monkeypatch):
 
     def work():
         runs.append(1)
-        gate.wait(10)
+        gate.wait(LAST_RESORT_S)
         return "done"
 
     with pytest.raises(Exception, match="keeps this request waiting"):
         waiting.result("x", work)
     gate.set()
-    monkeypatch.setattr("utils.tools.waiting.LONGEST_ANSWER_S", 5)
+    monkeypatch.setattr("utils.tools.waiting.LONGEST_ANSWER_S", LAST_RESORT_S)
     assert waiting.result("x", work) == "done"
     assert len(runs) == 1
 

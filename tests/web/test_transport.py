@@ -260,10 +260,8 @@ OK = b"HTTP/1.1 200 OK\r\n"
 )  # fmt: skip
 def test_no_way_of_dripping_outlasts_the_deadline(site: Site, once: Web, head, drop) -> None:
     once.deadline = 0.4
-    begun = time.monotonic()
     with pytest.raises(Unreachable, match="did not answer in time"):
-        once.get(site.on("/x", drip(head, drop)))
-    assert time.monotonic() - begun < 10  # without a deadline it would be for ever
+        once.get(site.on("/x", drip(head, drop)))  # without a deadline it would be for ever
 
 
 @pytest.mark.real_time

@@ -105,6 +105,5 @@ def test_latency_is_real_and_answers_wait_side_by_side() -> None:
         url = f"{world.url('eutils')}/einfo.fcgi?api_key={KEY}"
         began = time.monotonic()
         assert [status for status, *_ in pool.map(get, [url] * 8)] == [200] * 8
-        seconds = time.monotonic() - began
-    assert seconds >= 0.2
-    assert seconds < 8 * 0.2
+        assert time.monotonic() - began >= 0.2
+        assert world.peaks["eutils"] > 1
