@@ -100,7 +100,7 @@ def test_a_drive_with_working_locks_keeps_a_shelf(library: Library) -> None:
 _OTHER = """
 import sys
 from pathlib import Path
-from utils import file_systems
+from utils.system import file_systems
 from utils.errors import StoreFailed
 file_systems.kind_of = lambda _: "nfs4"
 if sys.argv[2]:

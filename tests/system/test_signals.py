@@ -105,7 +105,7 @@ def test_what_a_signal_cannot_interrupt_does_not_keep_the_program():
     """An exception that is raised where Python ignores it; the second signal, and no second one."""
     lost = """
 import os, signal, sys, threading
-from utils import signals
+from utils.system import signals
 
 signals._LAST_RESORT_S = 0.2 if sys.argv[1:] == ["once"] else 600
 with signals.interruptible():
@@ -128,7 +128,7 @@ def test_below_nohup_a_closed_terminal_does_not_end_it():
     deaf = """
 import os, signal
 signal.signal(signal.SIGHUP, signal.SIG_IGN)
-from utils import signals
+from utils.system import signals
 signals.end_at_once_on_signals()
 with signals.interruptible():
     os.kill(os.getpid(), signal.SIGHUP)
