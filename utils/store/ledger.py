@@ -27,12 +27,11 @@ from ..model.identifiers import Ids
 from ..model.job import Counts, Harvested, Job, State, Wait
 from ..model.paper import Attempt, Paper, StoredPaper, as_row, now, paper_from
 from ..model.versions import meant
-from ..system import safe_files, sharing
+from ..system import safe_files, sharing, sqlite
 from ..system.plain_text import encodable
 from .ledger_schema import VERSION, brought_up_to_date, in_memory, new_file
 
 _PATIENCE_S = 30.0
-_NO_ROOM = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN}
 _WITHOUT_TEXT = "('pending', 'abstract', 'record', 'failed')"
 _DUPLICATE = "duplicate"  # a state of rows only: a duplicate is no paper of its own
 _TEXTS = (
@@ -104,16 +103,14 @@ class Ledger:
         BadRequest
             Another one does.
         """
-        with ExitStack() as held:
-            sharing.begin(_lock(self.path))
+        with ExitStack() as stack:
             try:
-                lock = sqlite3.connect(_lock(self.path), timeout=patience_s, isolation_level=None)
-                held.enter_context(closing(lock)).execute("BEGIN EXCLUSIVE")
+                ours = stack.enter_context(sqlite.held(_lock(self.path), patience_s))
             except sqlite3.Error as error:
-                if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY:
-                    raise _failed(_lock(self.path), error) from error
+                raise _failed(_lock(self.path), error) from error
+            if not ours:
                 msg = f"The harvest {self.path.stem} is running in another process."
-                raise BadRequest(msg, "Wait for it, or look at it with `status`.") from error
+                raise BadRequest(msg, "Wait for it, or look at it with `status`.")
             yield
 
     def running(self) -> bool:
@@ -435,15 +432,8 @@ class Ledger:
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        with self._turn, self._told():
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                yield self._db
-                self._db.execute("COMMIT")
-            except BaseException:
-                with suppress(sqlite3.Error):
-                    self._db.execute("ROLLBACK")
-                raise
+        with self._turn, self._told(), sqlite.transaction(self._db) as db:
+            yield db
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -500,7 +490,7 @@ def _connect(path: Path) -> sqlite3.Connection:
     try:
         return _opened(path)
     except sqlite3.OperationalError as error:
-        if error.sqlite_errorcode & 0xFF not in _NO_ROOM:
+        if not sqlite.has_no_room(error):
             raise
         with suppress(OSError, sqlite3.Error):
             return _copied(path)
@@ -519,9 +509,8 @@ def _copied(path: Path) -> sqlite3.Connection:
 
 
 def _opened(path: Path) -> sqlite3.Connection:
-    db = sqlite3.connect(path, timeout=_PATIENCE_S, isolation_level=None, check_same_thread=False)
-    db.execute("PRAGMA journal_mode = WAL")
-    db.execute("PRAGMA synchronous = NORMAL")
+    db = sqlite.connect(path, _PATIENCE_S)
+    sqlite.use_wal(db, path, "NORMAL")
     return db
 
 
@@ -533,11 +522,10 @@ def _failed(path: Path, error: Exception) -> StoreFailed:
     if barred := sharing.barred(path):
         return barred
     msg = f"The ledger {path.name} could not be used: {error}."
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     hint = "Free some disk space, and see that its folder can be written."
-    if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+    if sqlite.is_busy(error):
         hint = "Another process holds it: wait until it is done, or end it."
-    elif code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
+    elif sqlite.is_damaged(error):
         hint = "It is damaged: delete it and ask again. What is on the shelf is found there."
     return StoreFailed(msg, hint, file=str(path))
 

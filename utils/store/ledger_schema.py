@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import closing
 from pathlib import Path
 
-from ..system.sharing import begin
+from ..system import sqlite
 
 TABLES = """
 CREATE TABLE job (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -66,7 +66,7 @@ def brought_up_to_date(db: sqlite3.Connection) -> tuple[sqlite3.Connection, int]
     sqlite3.Error
         It cannot be read, or the disk refuses.
     """
-    if (version := _version(db)) != 1:
+    if (version := sqlite.version(db)) != 1:
         return db, version
     try:
         _renew(db)
@@ -76,19 +76,14 @@ def brought_up_to_date(db: sqlite3.Connection) -> tuple[sqlite3.Connection, int]
         db = in_memory(db)
         _renew(db)
         db.execute("PRAGMA query_only = ON")
-    return db, _version(db)
+    return db, sqlite.version(db)
 
 
 def _renew(db: sqlite3.Connection) -> None:
-    db.execute("BEGIN IMMEDIATE")
-    try:
-        if _version(db) == 1:  # no other process was faster
+    with sqlite.transaction(db):
+        if sqlite.version(db) == 1:  # no other process was faster
             for statement in _TO_2:
                 db.execute(statement)
-        db.execute("COMMIT")
-    except BaseException:
-        db.execute("ROLLBACK")
-        raise
 
 
 def in_memory(db: sqlite3.Connection) -> sqlite3.Connection:
@@ -97,11 +92,6 @@ def in_memory(db: sqlite3.Connection) -> sqlite3.Connection:
     with closing(db):
         db.backup(copy)
     return copy
-
-
-def _version(db: sqlite3.Connection) -> int:
-    [(version,)] = db.execute("PRAGMA user_version")
-    return int(version)
 
 
 def new_file(path: Path, facts: Mapping[str, str], papers: Iterable[tuple[str, str]]) -> None:
@@ -116,8 +106,7 @@ def new_file(path: Path, facts: Mapping[str, str], papers: Iterable[tuple[str, s
     # Also what belonged to a file that was deleted by hand: SQLite would take it for this one's.
     for name in (part.name, f"{part.name}-journal", f"{path.name}-wal", f"{path.name}-shm"):
         path.with_name(name).unlink(missing_ok=True)
-    begin(part)
-    with closing(sqlite3.connect(part, isolation_level=None)) as db:
+    with closing(sqlite.connect(part, patience_s=0)) as db:
         db.executescript(f"BEGIN; {TABLES} PRAGMA user_version = {VERSION};")
         db.executemany("INSERT INTO job VALUES (?, ?)", facts.items())
         db.executemany("INSERT INTO papers (asked, ids) VALUES (?, ?)", papers)
