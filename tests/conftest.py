@@ -12,6 +12,7 @@ import gc
 import os
 import shutil
 import socket
+import threading
 import time
 from collections.abc import Callable, Generator, Iterator
 from importlib.util import find_spec
@@ -120,6 +121,15 @@ def clock(
         monkeypatch.setattr(time, "sleep", stage.sleep)
         monkeypatch.setattr(time, "time", stage.time)
     return stage
+
+
+@pytest.fixture(autouse=True)
+def _no_work_outlives_its_test(clock: Clock) -> Iterator[None]:
+    """Work that goes on in a thread would ask the next test's world, and move its clock."""
+    yield
+    for thread in threading.enumerate():
+        if thread.name == "patience" or thread.name.startswith("harvest "):
+            thread.join(5)
 
 
 @pytest.fixture(autouse=True)

@@ -20,7 +20,7 @@ from tests.world.wire import TEXT, text
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = '''"""Glade: texts of papers by DOI. https://glade.test/docs"""
 
-from ..paper import Fetched
+from ..model.paper import Fetched
 from ..web import Rate
 from .source import Route, Source, one_by_one
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,7 +15,4 @@ def library(request: pytest.FixtureRequest, settings: dict[str, Any]) -> Iterato
     """A library with an empty shelf in the stand-in internet."""
     library = Library(**settings, mcp_toolsets=getattr(request.module, "TOOLSETS", ("core",)))
     yield library
-    for thread in threading.enumerate():  # one left behind would move the next test's clock
-        if thread.name.startswith("harvest "):
-            thread.join(30)
     library.shelf.close()
