@@ -207,7 +207,7 @@ def in_the_way(error: PaperError) -> bool:
 class BadContent(Miss):
     """The site answered, but not with the paper.
 
-    ``details["verdict"]`` names what it was (see `.paper.Verdict`).
+    ``details["verdict"]`` names what it was (see `.model.paper.Verdict`).
     """
 
     @property

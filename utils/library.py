@@ -138,7 +138,7 @@ class Library:
     def search(self, query: str, **options: Unpack[QueryOptions]) -> SearchResult:
         """Search PubMed; options are the fields of `.sources.Query`, such as ``max_results``.
 
-        See `.pubmed_search.search`.
+        See `.pubmed.search.search`.
         """
         from .pubmed.search import search
         from .sources import SOURCES, Query
@@ -161,7 +161,7 @@ class Library:
         force: bool = False,
         output_path: str = "",
     ) -> Download:
-        """Put one paper on the shelf; see `.paper_download.download`.
+        """Put one paper on the shelf; see `.download.download.download`.
 
         ``output_path`` asks for a copy at that place inside the shelf as well.
         """
@@ -182,7 +182,7 @@ class Library:
     def download_many(
         self, papers: Iterable[str | int | Ids], *, prefer_pmc: bool = True, force: bool = False
     ) -> Iterator[tuple[Ids, Download | PaperError]]:
-        """Put many papers on the shelf; see `.paper_download.download_many`."""
+        """Put many papers on the shelf; see `.download.download.download_many`."""
         from .download.download import download_many
         from .model.identifiers import Ids
 
@@ -250,20 +250,20 @@ class Library:
     def search_articles(
         self, query: str, *, summaries: int = 0, **options: Unpack[QueryOptions]
     ) -> Found:
-        """PMIDs by the hundred, and the first papers in brief; see `.article_search`."""
+        """PMIDs by the hundred, and the first papers in brief; see `.pubmed.article_search`."""
         from .pubmed.article_search import search_articles
         from .sources import Query
 
         return search_articles(Query(query, **options), summaries, self.web)
 
     def paper(self, pmid: str | int) -> Paper:
-        """One paper as PubMed knows it; see `.article_details.paper_of`."""
+        """One paper as PubMed knows it; see `.pubmed.details.paper_of`."""
         from .pubmed.details import paper_of
 
         return paper_of(pmid, self.web)
 
     def records(self, papers: Iterable[str | int | Ids]) -> list[tuple[Ids, Paper | PaperError]]:
-        """What each of these papers is, or why that is not known; see `.paper_records.records`."""
+        """What each of these papers is, or why nobody knows; see `.download.records.records`."""
         from .download.records import records
         from .model.identifiers import Ids
         from .sources import SOURCES
@@ -299,13 +299,13 @@ class Library:
         return [(ids, one if isinstance(one, PaperError) else next(made)) for ids, one in found]
 
     def details(self, pmids: Iterable[str | int], level: Level = "abstract_plus") -> Details:
-        """PubMed's records of many papers; see `.article_details.details`."""
+        """PubMed's records of many papers; see `.pubmed.details.details`."""
         from .pubmed.details import details
 
         return details(list(pmids), level, self.web)
 
     def related(self, pmid: str | int, kind: Relationship, most: int = 5) -> Relations:
-        """Similar papers, those that cite it, those it cites; see `.relationships.related`."""
+        """Similar papers, citing and cited ones; see `.pubmed.relationships.related`."""
         from .pubmed.details import pmid_of
         from .pubmed.relationships import related
 
@@ -354,7 +354,7 @@ class Library:
         max_results: int = 10,
         start: int = 0,
     ) -> SearchResult:
-        """Search arXiv; see `.preprint_search.search_arxiv`."""
+        """Search arXiv; see `.literature.preprint_search.search_arxiv`."""
         from .literature.preprint_search import search_arxiv
 
         return search_arxiv(
@@ -370,7 +370,7 @@ class Library:
         )
 
     def arxiv_paper(self, arxiv_id: str) -> Paper:
-        """One preprint, in the version named; see `.preprint_search.arxiv_paper`."""
+        """One preprint, in the version named; see `.literature.preprint_search.arxiv_paper`."""
         from .literature.preprint_search import arxiv_paper
 
         return arxiv_paper(arxiv_id, self.web)
@@ -388,7 +388,7 @@ class Library:
         max_results: int = 10,
         start: int = 0,
     ) -> ScholarPage:
-        """Search Semantic Scholar; see `.scholar_search.search_semantic_scholar`."""
+        """Search Semantic Scholar; see `.literature.scholar_search.search_semantic_scholar`."""
         from .literature.scholar_search import search_semantic_scholar
 
         return search_semantic_scholar(
@@ -410,7 +410,7 @@ class Library:
         return scholar_paper(paper, self.web)
 
     def citing_papers(self, paper: str, *, max_results: int = 10, start: int = 0) -> ScholarPage:
-        """Who cites a paper; see `.scholar_search.citing_papers`."""
+        """Who cites a paper; see `.literature.scholar_search.citing_papers`."""
         from .literature.scholar_search import citing_papers
 
         return citing_papers(paper, self.web, max_results=max_results, start=start)
@@ -418,32 +418,32 @@ class Library:
     def article_text(
         self, paper: str, *, section: str = "", start: int = 0, max_chars: int = 8000
     ) -> ArticleText:
-        """A stretch of an open article, without downloading; see `.article_text.article_text`."""
+        """A stretch of an open article, not downloaded; see `.entrez.article_text.article_text`."""
         from .entrez.article_text import article_text
 
         return article_text(paper, self.web, section=section, start=start, max_chars=max_chars)
 
     def convert_ids(self, ids: Iterable[str | int]) -> list[Converted]:
-        """The other names of many papers; see `.identifier_crosswalk.convert`."""
+        """The other names of many papers; see `.download.crosswalk.convert`."""
         from .download.crosswalk import convert
         from .sources import SOURCES
 
         return convert([str(one) for one in ids], self.web, SOURCES)
 
     def match_citations(self, citations: Iterable[Mapping[str, str]]) -> list[Match]:
-        """PMIDs of printed references; see `.citation_matching.match_citations`."""
+        """PMIDs of printed references; see `.pubmed.citation_matching.match_citations`."""
         from .pubmed.citation_matching import match_citations
 
         return match_citations(list(citations), self.web)
 
     def check_spelling(self, query: str) -> Spelling:
-        """How PubMed would spell a query; see `.vocabulary.check_spelling`."""
+        """How PubMed would spell a query; see `.pubmed.vocabulary.check_spelling`."""
         from .pubmed.vocabulary import check_spelling
 
         return check_spelling(query, self.web)
 
     def look_up_mesh(self, text: str, most: int = 5) -> tuple[int, list[Heading]]:
-        """MeSH headings, their synonyms and neighbours; see `.vocabulary.look_up_mesh`."""
+        """MeSH headings, their synonyms and neighbours; see `.pubmed.vocabulary.look_up_mesh`."""
         from .pubmed.vocabulary import look_up_mesh
 
         return look_up_mesh(text, most, self.web)
@@ -457,7 +457,7 @@ class Library:
         max_chars: int = 8000,
         references: bool = True,
     ) -> Reading:
-        """A stretch of a paper on the shelf; see `.shelf_reading.read`."""
+        """A stretch of a paper on the shelf; see `.curation.reading.read`."""
         from .curation.reading import read
 
         return read(
@@ -469,7 +469,7 @@ class Library:
         )
 
     def sections(self, paper: str) -> list[Section]:
-        """What a paper on the shelf consists of, by role; see `.shelf_reading.sections`."""
+        """What a paper on the shelf consists of, by role; see `.curation.reading.sections`."""
         from .curation.reading import sections
 
         return sections(paper, self.shelf)
@@ -503,31 +503,31 @@ class Library:
         )
 
     def take_in(self, *, accept: str = "") -> Iterator[HandedIn]:
-        """File what somebody dropped into ``inbox/``; see `.inbox.take_in`."""
+        """File what somebody dropped into ``inbox/``; see `.curation.inbox.take_in`."""
         from .curation.inbox import take_in
 
         return take_in(self._ladder, accept=accept)
 
     def audit(self, papers: Iterable[str | int | Ids] = (), *, fix: bool = False) -> Audit:
-        """Judge the texts of the shelf again; going through it does the work. See `.audit`."""
+        """Judge the shelf again; going through it does the work. See `.curation.audit`."""
         from .curation.audit import audit
 
         return audit(self._ladder, list(papers), fix=fix)
 
     def keep(self, paper: str | int | Ids, decided: As, because: str) -> StoredPaper:
-        """Overrule the judges about one text, reversibly; see `.keeping.keep`."""
+        """Overrule the judges about one text, reversibly; see `.curation.keeping.keep`."""
         from .curation.keeping import keep
 
         return keep(self._ladder, paper, decided, because)
 
     def undo_keep(self, paper: str | int | Ids) -> StoredPaper:
-        """Let the judges have the word about a text again; see `.keeping.undo`."""
+        """Let the judges have the word about a text again; see `.curation.keeping.undo`."""
         from .curation.keeping import undo
 
         return undo(self._ladder, paper)
 
     def recheck(self, *, crossref: bool = True) -> Iterator[Change]:
-        """Ask again about every paper of the shelf; see `.recheck.recheck`."""
+        """Ask again about every paper of the shelf; see `.curation.recheck.recheck`."""
         from .curation.recheck import recheck
 
         return recheck(self.shelf, self.web, crossref=crossref)
@@ -543,13 +543,13 @@ class Library:
         return self.shelf.rebuild()
 
     def reextract(self, *, everything: bool = False) -> Iterator[Renewal]:
-        """Read the kept bytes again with today's readers; see `.text_renewal.renew`."""
+        """Read the kept bytes again with today's readers; see `.curation.text_renewal.renew`."""
         from .curation.text_renewal import renew
 
         return renew(self.shelf, everything=everything)
 
     def doctor(self) -> list[Check]:
-        """What works here and what does not; see `.health_check.examine`."""
+        """What works here and what does not; see `.curation.health_check.examine`."""
         from .curation.health_check import examine
         from .sources import SOURCES
 

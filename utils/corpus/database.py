@@ -1,4 +1,4 @@
-"""Records, memberships and checkpoints of a corpus, in SQL; its passages: `.corpus_passages`.
+"""Records, memberships and checkpoints of a corpus, in SQL; its passages: `.stored_passages`.
 
 What must hold: a PMID has one record; its version grows by one when its content changes or PubMed
 revised it, and never otherwise; an older revision never replaces a newer one; a watermark moves

@@ -39,7 +39,7 @@ def _text(name: str) -> Column[str]:
 
 
 def _about_a_record() -> tuple[Column[object], ...]:
-    """What is kept of a record, staged or merged; see `.corpus_records.paper_row`."""
+    """What is kept of a record, staged or merged; see `.stored_records.paper_row`."""
     return (
         Column("paper", Text),
         _text("content_hash"),

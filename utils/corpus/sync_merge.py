@@ -1,6 +1,6 @@
 """The merge of a sync: what was staged becomes part of the corpus, in one transaction.
 
-Records are put (`.corpus_database.put_records`), memberships begin and end, deletions are followed,
+Records are put (`.database.put_records`), memberships begin and end, deletions are followed,
 and the watermark moves over what is stored: never beyond the latest Entrez date, and never over
 days of which something could not be asked for.
 """
@@ -23,7 +23,7 @@ from .schema import staged as _staged
 from .stored_records import Synced, batches
 
 STAGED = ("paper", "content_hash", "edat", "lr", "year", "retracted")
-"""What is staged of a record: the columns of `.corpus_records.paper_row` beside the PMID."""
+"""What is staged of a record: the columns of `.stored_records.paper_row` beside the PMID."""
 _PAGE = 1000
 _MOST_WARNINGS = 30
 

@@ -5,8 +5,9 @@ batches; the first text that two judges call the whole paper and this paper is k
 is written down, and what was something else goes to the quarantine. At the top there is the
 abstract to settle for.
 
-A text of another version than the one asked for (`.versions`) is kept too, and the way goes on:
-the rungs that only have such come last, and at the top it stands in for the text that was meant.
+A text of another version than the one asked for (`..model.versions`) is kept too, and the way goes
+on: the rungs that only have such come last, and at the top it stands in for the text that was
+meant.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ def records(
     Returns
     -------
     list of tuple
-        The identifiers with the paper, or with why there is none; see `.paper_lookup.look_up`.
+        The identifiers with the paper, or with why there is none; see `.lookup.look_up`.
     """
     asked = list(wanted)
     held = {ids: stored.paper for ids in asked if (stored := shelf.find(ids))}

@@ -79,8 +79,8 @@ _SMALL_WORDS: Final = frozenset(_LANGUAGES.split())
 class Stretch(NamedTuple):
     """Some words of a text in small letters, and what they are.
 
-    ``length`` counts words as `.words.count_words` does: two characters of a script without
-    blanks make one.
+    ``length`` counts words as `..outline.words.count_words` does: two characters of a script
+    without blanks make one.
     """
 
     kind: Kind

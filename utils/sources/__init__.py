@@ -1,4 +1,4 @@
-"""Every site we can ask, in the order of `..sites`: what each of them can do."""
+"""Every site we can ask, in the order of `..model.sites`: what each of them can do."""
 
 from importlib import import_module
 

@@ -2,7 +2,7 @@
 
 A record of functions, not a class hierarchy: what a site cannot do is left out, so nobody raises
 ``NotImplementedError``, and the ladder, the rate table and the conformance tests read the same
-fields. Adding a site = one file with its ``SOURCE`` + its entry in `..sites`.
+fields. Adding a site = one file with its ``SOURCE`` + its entry in `..model.sites`.
 """
 
 from __future__ import annotations
@@ -128,8 +128,8 @@ def one_by_one(
 class Source:
     """One site. Abilities it lacks are None or empty.
 
-    ``name`` is that of its entry in `..sites`, where its addresses, its key and the names of its
-    routes stand; ``label`` is the word of the download contract (``PMC``, ``DOI``, ``arXiv``).
+    ``name`` is that of its entry in `..model.sites`, where its addresses, its key and the names of
+    its routes stand; ``label`` is the word of the download contract (``PMC``, ``DOI``, ``arXiv``).
     ``greet`` sends one small request that costs nothing and tells a bad key, and says what came;
     a site without it is asked for its address.
     """

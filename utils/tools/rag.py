@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ..corpus.quotations import Quotation
     from ..corpus.stored_records import Synced
 
-# A call has twenty seconds (`..patience`): most of them for PubMed, some for the index.
+# A call has twenty seconds (`..web.patience`): most of them for PubMed, some for the index.
 _SYNC_S, _CALL_S = 12.0, 17.0
 _TITLES = 20
 _SNIPPET = 200

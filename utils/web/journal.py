@@ -4,7 +4,7 @@ Every process of a shelf writes into the same one. From it, a harvest that was k
 takes what it had been given; a question asked anew is asked with the validators of the last answer;
 and a large body that broke off goes on where it ended (`.parts`). An entry is small and lies in an
 index that is kept as the memory's is (diskcache: SQLite, limits of size and age); bodies that are
-not small lie beside it, by checksum (`..bodies`).
+not small lie beside it, by checksum (`..system.bodies`).
 
 Kept of an answer: status, type, validators, where it came from without secrets, and the body. No
 cookie, no key, and no header that could echo one.

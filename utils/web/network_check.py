@@ -1,4 +1,4 @@
-"""What of the network is in the way: the part of `.health_check` for networks people really have.
+"""What of the network is in the way: `..curation.health_check` for the networks people have.
 
 Thirteen services behind one wall are one trouble. It is told once, with who is to blame (the issuer
 of a refused certificate, the proxy that says no) and the command that helps.

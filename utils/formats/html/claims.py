@@ -2,7 +2,7 @@
 
 Read in the order publishers care about them: ``citation_*`` (what Google Scholar indexes), then
 PRISM, Dublin Core, and JSON-LD of schema.org. All of it is the page's own claim, to be compared
-with the record by `.check`, never to be believed.
+with the record by `...judges.check`, never to be believed.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Everything on the page is hostile until shown otherwise: the charset may be wrong, the nesting
 absurd, the links scripts, and the whole of it a wall instead of a paper. Reading never decides
-that; it reports claims, walls and counts, and `.check` judges.
+that; it reports claims, walls and counts, and `...judges.check` judges.
 """
 
 from __future__ import annotations
