@@ -73,7 +73,7 @@ def _arguments() -> argparse.Namespace:
         action="store_true",
         help="show misses of held-out kinds too (then they are spent)",
     )
-    add("--write", action="store_true", help="put the table into TECHNICAL_REFERENCE.md")
+    add("--write", action="store_true", help="put the table into benchmarks/README.md")
     add("--update", action="store_true", help="raise the gate's floors, instead of a table")
     asked = parser.parse_args()
     whole_run = asked.shared and asked.kinds == "all" and not asked.only and asked.sample >= 1

@@ -1,4 +1,4 @@
-"""The confusion table as TECHNICAL_REFERENCE.md shows it."""
+"""The confusion table as benchmarks/README.md shows it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from utils.model.paper import Media
 
 from .table import Row, totals
 
-PAGE = Path(__file__).resolve().parents[3] / "TECHNICAL_REFERENCE.md"
+PAGE = Path(__file__).resolve().parents[3] / "benchmarks" / "README.md"
 BEGIN, END = "<!-- lab: measured -->", "<!-- /lab -->"
 MEDIA: tuple[Media, ...] = ("jats", "html", "markdown", "pdf", "latex")
 
