@@ -19,7 +19,6 @@ from ..web import Web
 from .lookup import look_up
 
 Status = Literal["found", "not_found", "invalid", "failed"]
-_WHO_KNOWS = ("idconv", "pubmed", "europepmc")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +47,7 @@ def convert(texts: Sequence[str], web: Web, sources: Sequence[Source]) -> list[C
         raise BadRequest("No identifier was given.", "Give PMIDs, PMCIDs or DOIs.")
     read = [_parsed(text) for text in texts]
     wanted = list(dict.fromkeys(ids for ids in read if isinstance(ids, Ids)))
-    asked = [source for source in sources if source.name in _WHO_KNOWS]
-    known = look_up(wanted, web, asked)
+    known = look_up(wanted, web, list(filter(_knows_names, sources)))
     outcomes = [known[ids] if isinstance(ids, Ids) else ids for ids in read]
     told = [one for one in outcomes if isinstance(one, Paper | NotFound)]
     troubles = [one for one in outcomes if isinstance(one, PaperError)]
@@ -57,6 +55,11 @@ def convert(texts: Sequence[str], web: Web, sources: Sequence[Source]) -> list[C
         # What could not be asked says more than what was malformed beside it.
         raise min(troubles, key=lambda one: isinstance(one, BadRequest))
     return list(map(_converted, texts, outcomes))
+
+
+def _knows_names(source: Source) -> bool:
+    """Whether its records connect PMIDs or PMCIDs with other names."""
+    return source.lookup is not None and not {"pmid", "pmcid"}.isdisjoint(source.lookup.by)
 
 
 def _parsed(text: str) -> Ids | BadRequest:
