@@ -86,10 +86,10 @@ def parse(body: bytes) -> Parsed:
     """
     from lxml import etree
 
-    from ..safe_xml import SAFELY
+    from ..safe_xml import SAFE_OPTIONS
 
     parser = etree.XMLParser(
-        **SAFELY,
+        **SAFE_OPTIONS,
         recover=True,
         remove_comments=True,
         remove_pis=True,

@@ -163,7 +163,7 @@ def license_of(meta: Element) -> str:
             texts += [el.get("license-type") or "", tidy(text_of(el))]
         elif name in {"ext-link", "uri"} and (href := el.get(HREF)):
             texts.append(href.strip())
-    return licenses.named(*links, *texts) or _short(links, texts)
+    return licenses.license_name(*links, *texts) or _short(links, texts)
 
 
 def _short(links: list[str], texts: list[str], longest: int = 200) -> str:

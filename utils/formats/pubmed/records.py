@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from ...errors import BadContent, BadRequest, Miss, Unreachable
 from ...model.identifiers import Ids
 from ...model.paper import Author, Paper
-from ..safe_xml import SAFELY
+from ..safe_xml import SAFE_OPTIONS
 from .fields import own_pmid, record_facts
 from .inline_markup import readable_text
 
@@ -114,7 +114,7 @@ def _parser() -> XMLPullParser:
     return etree.XMLPullParser(
         events=("end",),
         tag=(*_KINDS, "ERROR"),
-        **SAFELY,
+        **SAFE_OPTIONS,
         remove_comments=True,
         remove_pis=True,
         collect_ids=False,
