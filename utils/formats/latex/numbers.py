@@ -71,7 +71,7 @@ class Numbers:
         self._patterns = dict(_PATTERNS)
         self._parts = ("", 0)
 
-    def follow(self, document_class: str) -> None:
+    def adopt(self, document_class: str) -> None:
         """Number as a document class does."""
         if document_class.startswith(("revtex", "IEEEtran")):
             self._patterns |= _ROMAN_CLASSES
@@ -114,9 +114,9 @@ class Numbers:
 
     def number(self, counter: str) -> str:
         """A counter as it is printed."""
-        return self._written(counter, 0, iter(range(_MOST_PARTS)))
+        return self._format(counter, 0, iter(range(_MOST_PARTS)))
 
-    def _written(self, counter: str, depth: int, left: Iterator[int]) -> str:
+    def _format(self, counter: str, depth: int, left: Iterator[int]) -> str:
         """A counter by its pattern; *left* is used up by the parts of all patterns in it."""
         if depth > _DEEPEST:
             return ""
@@ -126,17 +126,17 @@ class Numbers:
         made = ""
         for _, part in zip(left, _PART.finditer(pattern[:200]), strict=False):
             if part[1]:
-                made += self._written(part[1], depth + 1, left)
+                made += self._format(part[1], depth + 1, left)
             elif part[3]:
-                made += _spelled(self._values.get(part[3], 0), part[2])
+                made += _numeral(self._values.get(part[3], 0), part[2])
             else:
                 made += part[4]
             if len(made) >= _LONGEST:
                 break
         return made.strip()[:_LONGEST]
 
-    def mean(self, number: str, kind: str) -> None:
-        """Have labels mean this number, which no counter gave."""
+    def set_current(self, number: str, kind: str) -> None:
+        """Have labels stand for this number, which no counter gave."""
         self.current = Label(number, kind)
 
     def begin_parts(self) -> None:
@@ -151,12 +151,12 @@ class Numbers:
         pattern, self._values["equation"] = self._parts
         self._patterns["equation"] = pattern or r"\arabic{equation}"
 
-    def name(self, key: str) -> None:
+    def add_label(self, key: str) -> None:
         """Give what was counted last a label."""
         self.labels.setdefault(key, self.current)
 
 
-def _spelled(value: int, way: str) -> str:
+def _numeral(value: int, way: str) -> str:
     """A number in figures, as Roman numerals or as a letter."""
     if way == "arabic" or value <= 0:
         return str(value)
