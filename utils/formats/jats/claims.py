@@ -163,10 +163,10 @@ def license_of(meta: Element) -> str:
             texts += [el.get("license-type") or "", tidy(text_of(el))]
         elif name in {"ext-link", "uri"} and (href := el.get(HREF)):
             texts.append(href.strip())
-    return licenses.license_name(*links, *texts) or _short(links, texts)
+    return licenses.license_name(*links, *texts) or _short_text(links, texts)
 
 
-def _short(links: list[str], texts: list[str], longest: int = 200) -> str:
+def _short_text(links: list[str], texts: list[str], longest: int = 200) -> str:
     for text in [*links, *reversed(texts)]:
         if 0 < len(text) <= longest:
             return text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ..jats.text import fenced
+from ..jats.text import block_quote, fenced, is_nested_list
 from . import formulas
 from .algorithms import algorithmic
 from .front import end_front
@@ -128,14 +128,10 @@ def listed(blocks: list[str], numbered: bool) -> str:
         text = [lead + (inner[0] if inner else ""), *inner[1:]]
         blank = " " * (len(marker) + 1)
         indented = [block.replace("\n", f"\n{blank}") for block in text]
-        between = "\n" if _is_nested_list(inner) else "\n\n"
+        between = "\n" if is_nested_list(inner) else "\n\n"
         made.append(between.join([f"{marker} {indented[0]}", *(blank + b for b in indented[1:])]))
-        spread = spread or not (len(inner) < 2 or _is_nested_list(inner))
+        spread = spread or not (len(inner) < 2 or is_nested_list(inner))
     return ("\n\n" if spread else "\n").join(made)
-
-
-def _is_nested_list(blocks: list[str]) -> bool:
-    return len(blocks) == 2 and blocks[1].startswith(("- ", "1. "))
 
 
 # --- floats and tables ----------------------------------------------------------------------------
@@ -216,14 +212,7 @@ def _proof(walk: Walk, name: str) -> None:
 
 def _quote(walk: Walk, name: str) -> None:
     deep = sum(scope.kind == "quote" for scope in walk.scopes) >= _DEEPEST_INDENT
-
-    def put(blocks: list[str]) -> None:
-        if deep:
-            walk.add_all(blocks)
-        else:
-            text = "\n\n".join(blocks)
-            walk.add("\n".join(f"> {line}".rstrip() for line in text.split("\n")) if text else "")
-
+    put = walk.add_all if deep else lambda blocks: walk.add(block_quote(blocks))
     walk.open(Scope(name, "quote", put))
 
 

@@ -11,6 +11,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
+from ..jats.text import roman
+
 SECTIONS: Final = ("part", "chapter", "section", "subsection", "subsubsection")
 _PATTERNS: Final = {
     "chapter": r"\arabic{chapter}",
@@ -37,8 +39,6 @@ _WITHIN: Final = {
 _PART: Final = re.compile(
     r"\\the([A-Za-z]+)|\\(arabic|[rR]oman|[aA]lph)\s?\{?\s?\*?\s?([A-Za-z]+)\s?\}?|([^\\{}$^_#&]+)"
 )
-_STEPS: Final = ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"))
-_SMALL_STEPS: Final = ((50, "l"), (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
 _MOST_COUNTERS: Final = 100
 _DEEPEST: Final = 5  # counters within counters, patterns in patterns
 _MOST_PARTS: Final = 200  # of all patterns that make up a number
@@ -163,8 +163,4 @@ def _numeral(value: int, way: str) -> str:
     if way in ("alph", "Alph"):
         letters = chr(ord("a") + (value - 1) % 26)
         return letters.upper() if way == "Alph" else letters
-    made = ""
-    for amount, letters in _STEPS + _SMALL_STEPS:
-        made += letters * (value // amount)
-        value %= amount
-    return made.upper() if way == "Roman" else made
+    return roman(value).upper() if way == "Roman" else roman(value)

@@ -98,8 +98,8 @@ class TokenStream:
     def apart(self, source: str | list[str]) -> Iterator[None]:
         """Read nothing but *source* meanwhile, text or tokens."""
         floor, self._floor = self._floor, len(self._frames)
-        is_text = isinstance(source, str)
-        self._frames.append(_Frame(source) if is_text else _Frame("", 0, source[::-1]))
+        frame = _Frame(source) if isinstance(source, str) else _Frame("", 0, source[::-1])
+        self._frames.append(frame)
         try:
             yield
         finally:
