@@ -19,7 +19,7 @@ from ...errors import BadContent
 from ...model.identifiers import Ids
 from ...model.paper import Document, Fetched
 from ..xml_tree import children_of, first
-from .blocks import BLOCK, BLOCK_INLINE, footnotes, section
+from .blocks import BLOCK, BLOCK_INLINE, write_footnotes, write_section
 from .claims import (
     OTHER_ABSTRACTS,
     abstract_of,
@@ -32,7 +32,7 @@ from .claims import (
 )
 from .formulas import MATH_BLOCK, MATH_INLINE
 from .inline import INLINE, PLAIN
-from .references import REFERENCE_BLOCK, REFERENCE_INLINE, reference_list
+from .references import REFERENCE_BLOCK, REFERENCE_INLINE, write_references
 from .tables import TABLE_BLOCK
 from .text import tidy, unchanged
 from .walk import LANG, Element, Walk, text_of
@@ -225,12 +225,12 @@ def _write_article(article: Element, walk: Walk) -> None:
         walk.counting = False
     for name in _FLOATS:
         for floats in article.findall(name):
-            section(floats, walk, "Figures and tables")
+            write_section(floats, walk, "Figures and tables")
     lists = _write_back(article, walk)
     _write_front_notes(article, meta, walk)
     counted = walk.references
     for el in lists:
-        reference_list(el, walk, "References")
+        write_references(el, walk, "References")
     if not is_main:
         walk.references = counted
         walk.level -= 1
@@ -294,7 +294,7 @@ def _write_abstracts(meta: Element, walk: Walk) -> None:
             continue
         kind = (el.get("abstract-type") or "").lower()
         other = OTHER_ABSTRACTS.get(kind) or kind.replace("-", " ").capitalize()
-        section(el, walk, "Abstract" if el is main else other or "Abstract")
+        write_section(el, walk, "Abstract" if el is main else other or "Abstract")
     for el in meta.findall("trans-abstract"):
         lang = el.get(LANG) or ""
         title = walk.line(el.find("title")) or "Abstract"
@@ -324,7 +324,7 @@ def _write_back(article: Element, walk: Walk) -> list[Element]:
             if el.tag == "ref-list":
                 lists.append(el)
             elif el.tag == "fn-group":
-                footnotes(el, walk, "Footnotes")
+                write_footnotes(el, walk, "Footnotes")
             else:
                 walk.write(el)
             walk.paragraph(walk.escape(el.tail or ""))
@@ -340,7 +340,7 @@ def _write_front_notes(article: Element, meta: Element, walk: Walk) -> None:
     for el in meta.iterfind("title-group//fn"):
         walk.paragraph(walk.line(el))
     for el in meta.findall("author-notes"):
-        footnotes(el, walk, "Author notes")
+        write_footnotes(el, walk, "Author notes")
     _write_funding(meta, walk)
     for el in meta.iter("custom-meta"):
         name = el.find("meta-name")

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from ..xml_tree import children_of, first
-from .tables import CAPTION, caption
+from .tables import CAPTION, write_caption
 from .text import block_quote, fenced, is_nested_list, link, roman, tidy
 from .walk import HREF, Block, Element, Inline, Walk, text_of
 
@@ -39,8 +39,8 @@ _BEST: Final = (
 )
 
 
-def section(el: Element, walk: Walk, default: str = "") -> None:
-    """A titled part of the text; its subsections one level down."""
+def write_section(el: Element, walk: Walk, default: str = "") -> None:
+    """Write a titled part of the text; its subsections one level down."""
     label, title = walk.line(first(el, "label")), walk.line(first(el, "title"))
     is_word = len(label) > _QUICK_LABEL and label[0].isalpha() and label[-1].isalnum()
     head = f"{label}{'.' if is_word and title else ''} {title}".strip() or default
@@ -55,7 +55,7 @@ def section(el: Element, walk: Walk, default: str = "") -> None:
 
 
 def _titled(default: str) -> Block:
-    return lambda el, walk: section(el, walk, default)
+    return lambda el, walk: write_section(el, walk, default)
 
 
 def _flow(el: Element, walk: Walk) -> None:
@@ -226,7 +226,7 @@ def _statement(el: Element, walk: Walk) -> None:
 
 
 def _figure(el: Element, walk: Walk) -> None:
-    caption(el, walk)
+    write_caption(el, walk)
     walk.flow(el, skip=CAPTION)
 
 
@@ -239,7 +239,7 @@ def _described(el: Element, walk: Walk) -> None:
 
 
 def _media(el: Element, walk: Walk) -> None:
-    caption(el, walk)
+    write_caption(el, walk)
     walk.flow(el, skip=CAPTION)
     href = el.get(HREF) or ""
     name = walk.escape(href.rstrip("/").rpartition("/")[2])
@@ -258,8 +258,8 @@ def _footnote(el: Element, walk: Walk) -> None:
     walk.flush_lead()
 
 
-def footnotes(el: Element, walk: Walk, default: str = "") -> None:
-    """A group of footnotes, under its title if it has one."""
+def write_footnotes(el: Element, walk: Walk, default: str = "") -> None:
+    """Write a group of footnotes, under its title if it has one."""
     title = walk.line(first(el, "title")) or default
     walk.heading(title)
     walk.level += bool(title)
@@ -274,7 +274,7 @@ def footnotes(el: Element, walk: Walk, default: str = "") -> None:
 
 def _notes(el: Element, walk: Walk) -> None:
     kind = (el.get("notes-type") or "").replace("-", " ").replace("_", " ").strip().lower()
-    section(el, walk, _NOTES.get(kind) or kind.capitalize())
+    write_section(el, walk, _NOTES.get(kind) or kind.capitalize())
 
 
 def _correspondence(el: Element, walk: Walk) -> None:
@@ -321,11 +321,11 @@ def _best(el: Element) -> Element | None:
 BLOCK_INLINE: dict[str, Inline] = {"code": _code, "alternatives": _best_in_line}
 BLOCK: dict[str, Block] = {
     **dict.fromkeys(("p", "title", "subtitle"), _paragraph),
-    **dict.fromkeys(("sec", "app-group"), section),
+    **dict.fromkeys(("sec", "app-group"), write_section),
     "app": _titled("Appendix"),
     "bio": _titled("Biography"),
     "notes": _notes,
-    **dict.fromkeys(("fn-group", "table-wrap-foot", "author-notes"), footnotes),
+    **dict.fromkeys(("fn-group", "table-wrap-foot", "author-notes"), write_footnotes),
     "ack": _titled("Acknowledgements"),
     "glossary": _titled("Glossary"),
     "list": _list,

@@ -40,8 +40,8 @@ _FACES: Final = frozenset({"italic", "bold"})
 _PEOPLE: Final = frozenset({"person-group", "name", "string-name", "collab", "etal"})
 
 
-def reference_list(el: Element, walk: Walk, default: str = "") -> None:
-    """A ``ref-list``: its title, its references as one numbered list, whatever else is in it."""
+def write_references(el: Element, walk: Walk, default: str = "") -> None:
+    """Write a ``ref-list``: its title, its references as a numbered list, all else in it."""
     title = walk.line(first(el, "title"))
     if _SYNONYMS.fullmatch(title.strip("*")):
         title = "References"
@@ -266,4 +266,4 @@ REFERENCE_INLINE: dict[str, Inline] = {
     "etal": _etal,
     **dict.fromkeys(("date", "date-in-citation", "pub-date", "conf-date"), _date),
 }
-REFERENCE_BLOCK: dict[str, Block] = {"ref-list": reference_list}
+REFERENCE_BLOCK: dict[str, Block] = {"ref-list": write_references}

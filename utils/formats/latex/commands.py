@@ -14,8 +14,8 @@ from .algorithms import STEPS
 from .deluxe import DELUXE
 from .front import FRONT
 from .numbers import SECTIONS
-from .packages import learn
-from .quantities import QUANTITIES, in_text, take_quantity
+from .packages import learn_package
+from .quantities import QUANTITIES, take_quantity, to_markdown
 from .references import add_source, cite, cite_silently, define_alias, read_list
 from .signs import DINGBATS, HIGH, ITEM, LINE, ROW, RULE, SPANS, WIDE
 from .walk import Command, Walk
@@ -201,7 +201,7 @@ def _read_in(walk: Walk, name: str, file: str) -> None:
     Not before the text, where files of TeX itself are read, and not a picture, which has no words.
     """
     if file.endswith((".sty", ".cls")):
-        learn(walk, file)
+        learn_package(walk, file)
     elif file:
         walk.insert(file)
     elif walk.in_document and name.strip() and not name.strip().lower().endswith(_PICTURES):
@@ -310,10 +310,10 @@ def _ensuremath(walk: Walk) -> None:
 def _dollar(walk: Walk) -> None:
     following = walk.stream.take()
     if following == "$":
-        formulas.display(walk, "$$")
+        formulas.write_display(walk, "$$")
         return
     walk.stream.put_back_one(following)
-    formulas.inline(walk)
+    formulas.write_inline(walk)
 
 
 def _bibitem(walk: Walk) -> None:
@@ -331,7 +331,7 @@ def _ding(walk: Walk) -> None:
 
 def _quantity(name: str) -> Command:
     def put_quantity(walk: Walk) -> None:
-        walk.write(in_text(take_quantity(walk.stream, name) or []))
+        walk.write(to_markdown(take_quantity(walk.stream, name) or []))
 
     return put_quantity
 
@@ -379,8 +379,8 @@ COMMANDS: Final[dict[str, Command]] = {
     "par": _paragraph,
     "\\": _line_break,
     "tabularnewline": _line_break,
-    "[": lambda walk: formulas.display(walk, "\\]"),
-    "(": lambda walk: formulas.inline(walk, "\\)"),
+    "[": lambda walk: formulas.write_display(walk, "\\]"),
+    "(": lambda walk: formulas.write_inline(walk, "\\)"),
     "math shift": _dollar,
     "ensuremath": _ensuremath,
     "appendix": _appendix,

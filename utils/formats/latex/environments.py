@@ -260,7 +260,7 @@ def _bibliography(walk: Walk, name: str) -> None:
 def _formula(counts: formulas.Counts, arguments: int) -> Environment:
     def begin_formula(walk: Walk, name: str) -> None:
         walk.skip("m" * arguments)
-        formulas.display(walk, name, "never" if name.endswith("*") else counts)
+        formulas.write_display(walk, name, "never" if name.endswith("*") else counts)
 
     return begin_formula
 
@@ -306,6 +306,6 @@ ENVIRONMENTS: Final[dict[str, Environment]] = {
     "thebibliography": _bibliography,
     "references": _bibliography,
     "subequations": _subequations,
-    "math": formulas.inline,
+    "math": formulas.write_inline,
     "proof": _proof,
 }

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final, Literal
 
 from ..displayed import displayed, plain_tex
-from .quantities import QUANTITIES, in_formula, take_quantity
+from .quantities import QUANTITIES, take_quantity, to_tex
 from .signs import BETWEEN, DINGBATS, REFERRED, REFERS
 from .tokens import PARAGRAPH, joined
 
@@ -143,7 +143,7 @@ class _FormulaReader:
         """Write out a command of siunitx, which renderers do not know; whether it is one."""
         name = lexeme[1:]
         pieces = take_quantity(self.stream, name) if name in QUANTITIES else None
-        self.tex += [] if pieces is None else [in_formula(pieces)]
+        self.tex += [] if pieces is None else [to_tex(pieces)]
         return pieces is not None
 
     def _end_line(self, *, last: bool = False) -> None:
@@ -168,15 +168,15 @@ class _FormulaReader:
         return "" if self.bare or self.counts == "never" else self.walk.numbers.step("equation")
 
 
-def inline(walk: Walk, end: str = "$") -> None:
-    """A formula in the line."""
+def write_inline(walk: Walk, end: str = "$") -> None:
+    """Write a formula in the line."""
     tex = plain_tex(" ".join(tex for tex, _ in _read(walk, end, "never")))
     if tex:
         walk.write(f"${tex}$")
 
 
-def display(walk: Walk, end: str, counts: Counts = "never") -> None:
-    """A formula set apart, up to *end*: a sign, or the name of its environment."""
+def write_display(walk: Walk, end: str, counts: Counts = "never") -> None:
+    """Write a displayed formula, up to *end*: a sign, or the name of its environment."""
     found = _read(walk, end, counts)
     walk.end_paragraph()
     for formula in displayed(found):

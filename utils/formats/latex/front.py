@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from .packages import learn
+from .packages import learn_package
 from .signs import LARGE
 from .tokens import joined
 from .walk import Command, Walk
@@ -137,7 +137,7 @@ def _usepackage(walk: Walk) -> None:
     for name in walk.stream.take_text().split(","):
         walk.bibliography.adopt(name.strip(), options)
         if file := walk.submission.find(name, walk.folder, ".sty"):
-            learn(walk, file)
+            learn_package(walk, file)
 
 
 def _newtheorem(walk: Walk) -> None:

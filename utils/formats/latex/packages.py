@@ -24,7 +24,7 @@ _WELL_KNOWN: Final = re.compile(
 )
 
 
-def learn(walk: Walk, file: str) -> None:
+def learn_package(walk: Walk, file: str) -> None:
     """Take the definitions of a package's file, once."""
     name = file.rpartition("/")[2].partition(".")[0]
     if file in walk.packages_begun or len(walk.packages_begun) - walk.packages_done >= _DEEPEST:

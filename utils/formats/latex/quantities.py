@@ -252,7 +252,7 @@ class _Units:
 # --- writing --------------------------------------------------------------------------------------
 
 
-def in_text(pieces: list[Piece]) -> str:
+def to_markdown(pieces: list[Piece]) -> str:
     """A quantity as markdown."""
     tags = {"power": "sup", "index": "sub"}
     return "".join(
@@ -261,7 +261,7 @@ def in_text(pieces: list[Piece]) -> str:
     )
 
 
-def in_formula(pieces: list[Piece]) -> str:
+def to_tex(pieces: list[Piece]) -> str:
     """A quantity as TeX that needs no package."""
     return "".join(_formula(kind, text) for kind, text in pieces)
 

@@ -75,7 +75,7 @@ def unpack(body: bytes) -> Submission:
     BadContent
         There is no TeX in it (``not_a_paper``), or it unpacks to more than any submission.
     """
-    source = _Unpacked(body)
+    source = _Unpacker(body)
     head = source.peek(512)
     files: dict[str, bytes] = {}
     cut_off = False
@@ -97,8 +97,8 @@ def unpack(body: bytes) -> Submission:
     return Submission(texts, _main_file(texts), cut_off)
 
 
-class _Unpacked:
-    """The bytes, unzipped where they are zipped, up to a bound."""
+class _Unpacker:
+    """Bytes read in order, unzipped where they are zipped, up to a bound."""
 
     def __init__(self, body: bytes) -> None:
         self.overflows = False
@@ -167,7 +167,7 @@ def _is_tar(head: bytes) -> bool:
     return True
 
 
-def _members(source: _Unpacked) -> Iterator[tuple[str, bytes]]:
+def _members(source: _Unpacker) -> Iterator[tuple[str, bytes]]:
     """Each text file; pictures are passed by."""
     left = _MOST_TEXT
     count = 0
@@ -193,7 +193,7 @@ def _members(source: _Unpacked) -> Iterator[tuple[str, bytes]]:
         source.skip(-size % tarfile.BLOCKSIZE)
 
 
-def _header(source: _Unpacked) -> tarfile.TarInfo | None:
+def _header(source: _Unpacker) -> tarfile.TarInfo | None:
     """The header of the next member, its long name in place; none at the end.
 
     `tarfile` reads whole archives only without bounds: a name may be declared as long as memory is.

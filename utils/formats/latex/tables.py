@@ -41,7 +41,7 @@ def pipe_table(source: str) -> str:
 
 
 def flat(source: str) -> str:
-    """A table inside a cell, as the words in it."""
+    """A table inside a cell: its words in a row."""
     return tidy(_SIGNS.sub(" ", _SPANS.sub("", source)))
 
 
