@@ -60,7 +60,7 @@ def read(fetched: Fetched) -> Document:
         title=title,
         abstract=_without_notes(filled(walk, "\n\n".join(walk.front.abstract))) or found.abstract,
         authors=_families(filled(walk, "\x00".join(walk.front.authors))),
-        ids=Ids.maybe(walk.front.doi) if walk.front.doi else Ids(),
+        ids=Ids.maybe(walk.front.doi),
         license=fetched.license,
         retracted=bool(re.match(r"\W*(?:retracted|withdrawn)\b", title, re.I)),
         body_words=found.body_words,

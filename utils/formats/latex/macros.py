@@ -66,7 +66,7 @@ def _label_in(body: list[str]) -> list[str]:
 
 
 class Macro(NamedTuple):
-    """A command's replacement; ``default`` is that of a first argument in brackets."""
+    """A command's replacement; ``default`` is the value of a first argument in brackets."""
 
     arity: int
     default: list[str] | None

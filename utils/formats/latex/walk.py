@@ -71,7 +71,7 @@ class Scope:
 
 @dataclass(slots=True)
 class Front:
-    """What the paper says about itself."""
+    """Title, authors, abstract, keywords and DOI, and where the reading of them stands."""
 
     title: str = ""
     authors: list[str] = field(default_factory=list)
@@ -79,7 +79,6 @@ class Front:
     keywords: str = ""
     doi: str = ""
     addresses_at: tuple[list[str], int] | None = None  # blocks, and where in them the authors begin
-    references: list[str] = field(default_factory=list)
     is_opening: bool = True  # until there is a title or a heading, a title page may be set by hand
 
 
