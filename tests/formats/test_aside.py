@@ -36,7 +36,7 @@ def jats(library, world: World) -> Fetched:
 
 def test_a_text_is_the_same_wherever_it_is_read(library, world: World, jats: Fetched) -> None:
     paper = library.find(world.paper("pmc_cloud").pmid).paper
-    assert aside.read_aside(jats, paper) == formats.read(jats, paper)
+    assert aside.read_in_child(jats, paper) == formats.read(jats, paper)
 
 
 def test_a_refusal_is_the_same_too() -> None:
@@ -48,7 +48,7 @@ def test_a_refusal_is_the_same_too() -> None:
     )
     page = Fetched(HTML, "html", "https://a.test", "publisher", "publisher", ids=Ids(pmid="1"))
     told = []
-    for read in (formats.read, aside.read_aside):
+    for read in (formats.read, aside.read_in_child):
         with pytest.raises(BadContent) as caught:
             read(page, about)
         told.append((caught.value.message, caught.value.hint, caught.value.details))
@@ -58,17 +58,17 @@ def test_a_refusal_is_the_same_too() -> None:
 def test_a_reader_that_dies_is_a_rejection(monkeypatch: pytest.MonkeyPatch, jats: Fetched) -> None:
     monkeypatch.setattr(aside._children(), "start", DIES)
     with pytest.raises(BadContent, match="crashed") as caught:
-        aside.read_aside(jats, Paper(Ids(pmid="1")))
+        aside.read_in_child(jats, Paper(Ids(pmid="1")))
     assert caught.value.outcome == "not_a_paper"
 
 
 def test_a_mistake_of_ours_is_no_verdict(monkeypatch: pytest.MonkeyPatch, jats: Fetched) -> None:
     monkeypatch.setattr(aside._children(), "start", reader("int('no number')"))
     with pytest.raises(RuntimeError, match="no number"):
-        aside.read_aside(jats, Paper(Ids(pmid="1")))
+        aside.read_in_child(jats, Paper(Ids(pmid="1")))
 
 
 def test_bodies_may_hold_anything(jats: Fetched) -> None:
     odd = replace(jats, body=b"\n\x00\xff\n" * 10)
     with pytest.raises(BadContent):
-        aside.read_aside(odd, Paper(Ids(pmid="1")))
+        aside.read_in_child(odd, Paper(Ids(pmid="1")))

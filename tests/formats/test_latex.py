@@ -75,7 +75,7 @@ def test_it_is_read_in_another_process_as_here() -> None:
     body = PERCH.tex.replace("Perch live", f"Perch live here. {prose(900)} ")
     fetched = Fetched(body.encode(), "latex", "", "arxiv", "arxiv_source")
     try:
-        assert aside.read_aside(fetched, record) == formats.read(fetched, record)
+        assert aside.read_in_child(fetched, record) == formats.read(fetched, record)
     finally:
         aside._children().dismiss()
 

@@ -18,7 +18,7 @@ import pytest
 from utils.errors import BadContent
 from utils.formats.latex import bibtex, references
 from utils.formats.latex import submission as unpacking
-from utils.formats.latex.tokens import Tokens
+from utils.formats.latex.tokens import TokenStream
 
 from .latex_articles import body_of, read, whole
 from .test_html_work import lines_run
@@ -268,10 +268,10 @@ def test_a_source_longer_than_is_read_is_no_whole_one(
 
 def test_verbatim_in_a_macro_leaves_the_rest_as_it_is() -> None:
     text = "the rest of the file"
-    tokens = Tokens(text)
+    tokens = TokenStream(text)
     tokens.put_back(["|", "a", "%", "|b|", "c"])
-    assert tokens.raw_sign() == "|"
-    assert tokens.raw("|", same_line=True) == "a%"
+    assert tokens.take_character() == "|"
+    assert tokens.take_raw("|", same_line=True) == "a%"
     assert tokens._frames[-1].text is text
     assert tokens._frames[-1].ahead == ["c", "b|"]
 

@@ -23,8 +23,8 @@ from typing import Any, Literal
 from ..download.ladder import Ladder
 from ..errors import NotFound, StoreFailed
 from ..formats import JUDGES
-from ..formats.aside import read_aside
-from ..formats.judging import Read, judged
+from ..formats.aside import read_in_child
+from ..formats.judging import Read, judge_fetched
 from ..harvest.told import Ledgers
 from ..model.identifiers import Ids
 from ..model.paper import StoredPaper
@@ -88,7 +88,7 @@ class Audit:
     ladder: Ladder
     files: Sequence[str]
     fix: bool = False
-    read: Read = read_aside
+    read: Read = read_in_child
     _stamped: list[StoredPaper] = field(default_factory=list)
 
     @property
@@ -200,7 +200,7 @@ def audit(ladder: Ladder, papers: Sequence[str | int | Ids] = (), *, fix: bool =
     return Audit(ladder, list(files), fix)
 
 
-def judged_again(stored: StoredPaper, shelf: Shelf, read: Read = read_aside) -> StoredPaper:
+def judged_again(stored: StoredPaper, shelf: Shelf, read: Read = read_in_child) -> StoredPaper:
     """*stored* with what today's judges say of its text; nothing is written.
 
     Raises
@@ -210,7 +210,7 @@ def judged_again(stored: StoredPaper, shelf: Shelf, read: Read = read_aside) -> 
     """
     kept = _kept(stored, shelf)
     if kept and kept.ours:
-        return judged_as(stored, judged(kept.fetched, stored.paper, read))
+        return judged_as(stored, judge_fetched(kept.fetched, stored.paper, read))
     return judged_anew(stored, shelf.read_text(stored), read)
 
 

@@ -259,7 +259,7 @@ class _Inbox:
             return None
         paper, bad = refused[0]
         claims = inbox_files.claims(found)  # has a text: it was read before
-        document = formats.named(claims, found.fetched, paper)
+        document = formats.with_provenance(claims, found.fetched, paper)
         accepted = replace(document, verdict="by_hand", evidence=self.accepting)
         done = self._file(path, found, paper, accepted)
         if done.detail != self.accepting:  # the shelf has better

@@ -1,4 +1,4 @@
-"""From what a site sent to markdown we trust: readers by media type, then the two judges."""
+"""From fetched bytes to accepted markdown: a reader for each media type, then the judges."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from urllib.parse import urlsplit
 
 from ..errors import BadContent
 from ..model.paper import Document, Fetched, Media, Paper
-from .licenses import best as best_license
+from .licenses import best_license
 
-__all__ = ["JUDGES", "READERS", "VERSIONS", "best_license", "extractor", "named", "read"]
+__all__ = ["JUDGES", "READERS", "VERSIONS", "best_license", "extractor", "read", "with_provenance"]
 
-_ERRORS = 400  # HTTP statuses from here on
-# Of a door that is shut, a captcha or a login says more than that it is.
-_TELL_NOTHING = {"error_page", "refused", "not_a_paper", "wrong_paper", "empty"}
+_FIRST_ERROR = 400  # HTTP status
+# Of a page with an error status, "refused" says more than these; a captcha or login stays.
+_VAGUE = {"error_page", "refused", "not_a_paper", "wrong_paper", "empty"}
 # Raised by whoever changes what the judges say: `audit` then asks them about the shelf again.
 JUDGES = 2
 # Raised by whoever changes what a reader writes: `reextract` then renews the texts on the shelf.
@@ -30,10 +30,10 @@ READERS: dict[Media, str] = {
 
 
 def read(fetched: Fetched, paper: Paper, *, identified: bool = False) -> Document:
-    """Convert what was fetched, and make sure it is this paper, in full.
+    """Convert what was fetched, and make sure that it is this paper, in full.
 
-    Whoever has *identified* it otherwise (a file by its name, where there is no record to compare
-    it with) only asks whether it is the whole of a paper.
+    What is *identified* already (a file by its name, without a record to compare it with) is only
+    checked for being the whole of a paper.
 
     Raises
     ------
@@ -45,19 +45,19 @@ def read(fetched: Fetched, paper: Paper, *, identified: bool = False) -> Documen
 
     reader = import_module(f".{READERS[fetched.media]}", __package__)
     try:
-        document = named(reader.read(fetched), fetched, paper)
+        document = with_provenance(reader.read(fetched), fetched, paper)
         by_name = identified and not document.ids.shares(paper.ids)
-        found = judge(replace(document, ids=paper.ids) if by_name else document, paper)
+        document = judge(replace(document, ids=paper.ids) if by_name else document, paper)
     except BadContent as bad:
         raise _refusal(bad, fetched) from bad
-    if by_name:  # the last of the evidence is what we have just put into its mouth
-        whole = found.evidence.rpartition("; ")[0] or found.evidence
-        found = replace(found, evidence=f"{whole}; which paper it is, its name says")
-    return found
+    if by_name:  # the last piece of evidence rests on the ids replaced above
+        whole = document.evidence.rpartition("; ")[0] or document.evidence
+        document = replace(document, evidence=f"{whole}; which paper it is, its name says")
+    return document
 
 
-def named(document: Document, fetched: Fetched, paper: Paper) -> Document:
-    """A document with what it, its site and its record together say of it."""
+def with_provenance(document: Document, fetched: Fetched, paper: Paper) -> Document:
+    """The document with its license and version, by itself, its site and record; and its reader."""
     from .versions import version_of
 
     return replace(
@@ -69,8 +69,8 @@ def named(document: Document, fetched: Fetched, paper: Paper) -> Document:
 
 
 def _refusal(bad: BadContent, fetched: Fetched) -> BadContent:
-    """What a page that came with an error's status amounts to: a door shut, unless it says more."""
-    if fetched.status < _ERRORS or bad.outcome not in _TELL_NOTHING:
+    """The error for a page with an HTTP error status: ``refused``, unless the verdict says more."""
+    if fetched.status < _FIRST_ERROR or bad.outcome not in _VAGUE:
         return bad
     site = urlsplit(fetched.url).hostname or fetched.source
     msg = f"{site} refused: HTTP {fetched.status}, and no paper ({bad.message.rstrip('.')})."

@@ -1,6 +1,6 @@
-"""Reading on all cores: the same as `formats.read`, in child processes.
+"""`formats.read` in child processes, on all cores.
 
-A bulk run fetches with dozens of threads; a page that takes seconds to read would hold them all
+A harvest fetches with dozens of threads; a page that takes seconds to read would hold them all
 up. For a single paper a child would only cost its start.
 """
 
@@ -18,17 +18,17 @@ from ..model.paper import Document, Fetched, Paper, as_row, paper_from
 from . import read
 from .children import ChildFailed, Children, serve_with
 
-_MOST = 4  # each holds about 80 MB, and the sites allow no more than a dozen papers a second
+_MOST_CHILDREN = 4  # each takes about 80 MB; sites allow a dozen papers a second at most
 
 
-def read_aside(fetched: Fetched, paper: Paper, *, identified: bool = False) -> Document:
-    """See `formats.read`."""
+def read_in_child(fetched: Fetched, paper: Paper, *, identified: bool = False) -> Document:
+    """Read as `formats.read` does, in a child process."""
     if fetched.media == "pdf":
         return read(fetched, paper, identified=identified)  # PDFs have children of their own
     sent = {**asdict(replace(fetched, body=b"", ids=Ids())), "body": "", "ids": asdict(fetched.ids)}
-    about = {"fetched": sent, "paper": as_row(paper), "identified": identified}
+    job = {"fetched": sent, "paper": as_row(paper), "identified": identified}
     try:
-        answer = _children().ask(json.dumps(about).encode() + b"\n" + fetched.body)
+        answer = _children().ask(json.dumps(job).encode() + b"\n" + fetched.body)
     except ChildFailed as error:
         msg = f"What {fetched.source} sent could not be read: {error}."
         hint = "It is broken, or made to break readers."
@@ -43,7 +43,7 @@ def read_aside(fetched: Fetched, paper: Paper, *, identified: bool = False) -> D
 
 @cache
 def _children() -> Children:
-    return Children(__name__, most=min(_MOST, os.cpu_count() or 1))
+    return Children(__name__, most=min(_MOST_CHILDREN, os.cpu_count() or 1))
 
 
 def _document(row: dict[str, Any]) -> Document:

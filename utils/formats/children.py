@@ -1,12 +1,12 @@
 """Reading processes: hostile files are read where they can do no harm, and on every core.
 
 A child that hangs is killed after a deadline, one that crashes takes nothing with it, and one
-that swells meets a memory limit. None of this is the file's doing when the child was killed while
-it waited, could not start, or stumbled over a mistake of ours; so a crash is tried again, and the
-other two are errors of the program. It answers in JSON, so that even a child taken over by a file
-cannot hand its parent an object to run. What it prints goes to the log, since the parent's
-standard output may be the MCP protocol. Not `multiprocessing`: that starts the caller's own script
-again in the child, which a notebook or a script without a main guard does not survive.
+that grows meets a memory limit. A child killed from outside says nothing about the file, so a crash
+is tried again; one that cannot start, or raises, is an error of the program. It answers in JSON, so
+that even a child taken over by a file cannot hand its parent an object to run. What it prints goes
+to the log, since the parent's standard output may be the MCP protocol. Not `multiprocessing`: that
+starts the caller's own script again in the child, which a notebook or a script without a main guard
+does not survive.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Child:
         if not self._ready:
             self._await_start(self._process.stdout)
         begun = time.monotonic()
-        with self._ends_after(deadline) as expired:
+        with self._kill_after(deadline) as expired:
             try:
                 _send(self._process.stdin, body)
                 answer: dict[str, Any] = json.loads(_receive(self._process.stdout))
@@ -92,16 +92,16 @@ class Child:
 
     def _await_start(self, answers: IO[bytes]) -> None:
         try:
-            with self._ends_after(DEADLINE):
+            with self._kill_after(DEADLINE):
                 _receive(answers)
         except EOFError as error:
-            msg = "A reading process could not start; what it said is in the log."
+            msg = "A reading process could not start; its output is in the log."
             raise RuntimeError(msg) from error
         self._ready = True
 
     @contextmanager
-    def _ends_after(self, deadline: float) -> Iterator[threading.Event]:
-        expired = threading.Event()  # a timer still runs while it kills: it cannot be asked
+    def _kill_after(self, deadline: float) -> Iterator[threading.Event]:
+        expired = threading.Event()  # a timer is alive while it kills, so it cannot tell
 
         def expire() -> None:
             expired.set()
@@ -129,7 +129,7 @@ class Children:
     """
 
     def __init__(self, module: str, most: int, *, bare: bool = False) -> None:
-        around = {*_packages(module), *_packages(__name__)}
+        around = {*_parent_packages(module), *_parent_packages(__name__)}
         self.start = _BARE.format(sorted(around), module) if bare else _START.format(module)
         self._free = threading.BoundedSemaphore(most)
         self._idle: list[Child] = []
@@ -143,7 +143,7 @@ class Children:
         ChildFailed
             It crashed, and so did another; or they took longer than *deadline* seconds.
         RuntimeError
-            No child can start, or it met with a mistake of ours.
+            No child can start, or the reader raised an error of its own.
         """
         if self._pid != os.getpid():  # after a fork: the children are our parent's
             self._idle, self._pid = [], os.getpid()
@@ -179,7 +179,7 @@ class Children:
         return dismissed
 
 
-def _packages(module: str) -> list[str]:
+def _parent_packages(module: str) -> list[str]:
     parts = module.split(".")
     return [".".join(parts[:count]) for count in range(1, len(parts))]
 
@@ -193,23 +193,23 @@ def serve_with(read: Callable[[bytes], dict[str, Any]], memory: int = _MEMORY) -
 
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    began = _peak()
+    began = _peak_memory()
     with suppress(EOFError, BrokenPipeError):  # our parent is gone
         _send(answers, b"ready")
         while True:
             job = _receive(jobs)
-            with _ended_with_parent(jobs):
+            with _end_with_parent(jobs):
                 answer = _answer(read, job)
             # A new process begins with the peak of the one that started it.
-            if _peak() > max(began, _SWOLLEN):
+            if _peak_memory() > max(began, _SWOLLEN):
                 answer["swollen"] = True
             _send(answers, json.dumps(answer).encode())
 
 
-def _peak() -> int:
-    """The most memory this process ever had, in bytes; 0 where the system does not say.
+def _peak_memory() -> int:
+    """The most memory this process ever used, in bytes; 0 where the system does not say.
 
-    Linux begins anew with a program; elsewhere, and by ``getrusage``, it begins with its parent's.
+    On Linux the count begins with the program; elsewhere, and by ``getrusage``, with its parent's.
     """
     with suppress(OSError, LookupError, ValueError):
         status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
@@ -223,10 +223,10 @@ def _peak() -> int:
 
 
 @contextmanager
-def _ended_with_parent(jobs: IO[bytes]) -> Iterator[None]:
-    """While we read, nothing comes but the parent's end, and with that the system ends us.
+def _end_with_parent(jobs: IO[bytes]) -> Iterator[None]:
+    """Have the system end this process when its parent's end of the pipe closes.
 
-    Whatever we do then: a thread that watched for it would never get its turn in a long regex.
+    By signal, since a thread that watched the pipe would not run during a long regex.
     """
     if not sys.platform.startswith("linux"):  # elsewhere pipes send no signals
         yield
@@ -236,7 +236,7 @@ def _ended_with_parent(jobs: IO[bytes]) -> Iterator[None]:
 
     quiet = fcntl.fcntl(jobs, fcntl.F_GETFL)
     fcntl.fcntl(jobs, fcntl.F_SETOWN, os.getpid())
-    fcntl.fcntl(jobs, fcntl.F_SETFL, quiet | os.O_ASYNC)  # SIGIO, which ends who does not heed it
+    fcntl.fcntl(jobs, fcntl.F_SETFL, quiet | os.O_ASYNC)  # unhandled SIGIO ends us
     try:
         if select.select([jobs], [], [], 0)[0]:
             raise EOFError  # it was gone before
@@ -250,7 +250,7 @@ def _answer(read: Callable[[bytes], dict[str, Any]], body: bytes) -> dict[str, A
         return read(body)
     except (MemoryError, RecursionError):
         return {"error": "broken"}
-    except Exception as bug:  # noqa: BLE001 - told to the parent, who raises it
+    except Exception as bug:  # noqa: BLE001 - sent to the parent, which raises it
         with suppress(OSError):  # a log that cannot be written
             traceback.print_exc()
         return {"bug": repr(bug)}

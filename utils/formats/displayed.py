@@ -1,6 +1,6 @@
 r"""Displayed formulas as markdown: ``$$…$$``, with the number that print gives them.
 
-Markdown's mathematics (KaTeX, MathJax) allows one number a formula; so lines that share none stay
+Markdown's mathematics (KaTeX, MathJax) allows one number a formula; so lines without a number stay
 together, aligned, and each number ends a formula of its own, with what continues it.
 """
 

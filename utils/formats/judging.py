@@ -1,7 +1,7 @@
-"""The judges' word as an answer, where their no is no error: about what is on the shelf already.
+"""Verdicts on texts that are on the shelf already: a refusal is a result here, not an error.
 
-Everything that lies there is judged through here, so that a file taken in, one that a hand
-changed and one that is audited are told by the same measure.
+All of them are judged through here, so that a file taken in, one changed by hand and one that is
+audited are judged alike.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ..model.paper import Document, Fetched, Media, Paper, Verdict
 from . import read as read_here
 
 Read = Callable[..., Document]
-"""`formats.read`, or the same in other processes (`aside.read_aside`)."""
+"""`formats.read`, or the same in other processes (`aside.read_in_child`)."""
 
 _SHORTEST = 200  # characters
 _OTHER_FORMS = {
@@ -26,52 +26,52 @@ _OTHER_FORMS = {
 }
 
 
-class Judged(NamedTuple):
-    """What the judges said, and on what ground; ``document`` is what they let pass."""
+class JudgedText(NamedTuple):
+    """A verdict and its evidence; ``document`` is what was accepted."""
 
     verdict: Verdict
     evidence: str
     document: Document | None = None
 
 
-def judged(fetched: Fetched, paper: Paper, read: Read = read_here) -> Judged:
+def judge_fetched(fetched: Fetched, paper: Paper, read: Read = read_here) -> JudgedText:
     """Whether what a site sent is all of *paper*.
 
-    Where nobody has a record of the paper, there is nothing to compare: which one it is was told
-    by the name it came under.
+    Without a record of the paper there is nothing to compare it with: the name of the file says
+    which paper it is.
     """
     try:
         document = read(fetched, paper, identified=not paper.recorded_by)
     except BadContent as bad:
-        return Judged(_verdict(bad), str(bad.details.get("evidence") or bad.message))
-    return Judged(document.verdict, document.evidence, document)
+        return JudgedText(_verdict(bad), str(bad.details.get("evidence") or bad.message))
+    return JudgedText(document.verdict, document.evidence, document)
 
 
-def judged_text(text: str, paper: Paper, read: Read = read_here) -> Judged:
-    """Whether *text* is all of *paper*: what remains of a file without its header."""
-    return judged(_as_fetched(text, "markdown"), paper, read)
+def judge_text(text: str, paper: Paper, read: Read = read_here) -> JudgedText:
+    """Whether *text*, a file without its header, is all of *paper*."""
+    return judge_fetched(_to_fetched(text, "markdown"), paper, read)
 
 
-def judged_foreign(text: str, paper: Paper, read: Read = read_here) -> Judged:
-    """The same of a file that somebody else wrote, who may have saved anything as a text."""
+def judge_foreign_text(text: str, paper: Paper, read: Read = read_here) -> JudgedText:
+    """The same for a file written by another program, which may hold anything."""
     stripped = text.strip().removeprefix("\ufeff").strip()
     if form := next((f for start, f in _OTHER_FORMS.items() if _begins(stripped, start)), ""):
-        seen = judged(_as_fetched(text, "html"), paper, read) if "HTML" in form else None
+        seen = judge_fetched(_to_fetched(text, "html"), paper, read) if "HTML" in form else None
         if seen and not seen.document and seen.verdict != "wrong_paper":
             return seen
-        return Judged("not_a_paper", f"the file is {form}, no text")
+        return JudgedText("not_a_paper", f"the file is {form}, no text")
     if "\x00" in stripped[:1000]:
-        return Judged("not_a_paper", "the file is no text")
+        return JudgedText("not_a_paper", "the file is no text")
     if len(stripped) < _SHORTEST:
-        return Judged("not_a_paper" if stripped else "empty", f"{len(stripped)} characters")
-    return judged_text(text, paper, read)
+        return JudgedText("not_a_paper" if stripped else "empty", f"{len(stripped)} characters")
+    return judge_text(text, paper, read)
 
 
 def _begins(text: str, start: str) -> bool:
     return text[: len(start)].lower() == start
 
 
-def _as_fetched(text: str, media: Media) -> Fetched:
+def _to_fetched(text: str, media: Media) -> Fetched:
     body = text.encode("utf-8", "replace")
     return Fetched(body, media, "", "the shelf", "shelf", charset="utf-8")
 

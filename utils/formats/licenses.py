@@ -1,7 +1,7 @@
 """Licenses by their short names, however a site spells them.
 
 One license comes as ``CC BY``, ``cc-by``, ``CCBY``, ``CC BY 4.0``, a creativecommons.org address
-or the sentence it stands for, depending on whom one asks. A term that is missed gives away what its
+or the sentence it stands for, depending on the site. A term that is missed gives away what its
 author kept, so a code is read whole or not at all. https://creativecommons.org/licenses/
 """
 
@@ -28,11 +28,11 @@ _NAME = re.compile(
 )
 
 
-def named(*texts: str) -> str:
-    """The Creative Commons license that the first telling text means; empty if none does.
+def license_name(*texts: str) -> str:
+    """The Creative Commons license named by the first text that names one; empty if none does.
 
-    >>> named("http://creativecommons.org/licenses/by-nc/4.0/"), named("cc-by-nc-nd"), named("TDM")
-    ('CC BY-NC 4.0', 'CC BY-NC-ND', '')
+    >>> license_name("http://creativecommons.org/licenses/by-nc/4.0/"), license_name("TDM")
+    ('CC BY-NC 4.0', '')
     """
     readers: tuple[Callable[[str], str], ...] = (_by_url, _by_code, _by_name)
     for reader in readers:
@@ -42,15 +42,17 @@ def named(*texts: str) -> str:
     return ""
 
 
-def best(*told: str) -> str:
-    """What several witnesses say, the most trusted first; a number one lacks another may have.
+def best_license(*texts: str) -> str:
+    """The license that several sources state, the most trusted first; any may add its version.
 
-    >>> best("CC BY", "https://creativecommons.org/licenses/by/4.0/"), best("", "TDM"), best("")
-    ('CC BY 4.0', 'TDM', '')
+    >>> best_license("CC BY", "https://creativecommons.org/licenses/by/4.0/")
+    'CC BY 4.0'
+    >>> best_license("", "TDM"), best_license("")
+    ('TDM', '')
     """
-    names = [name for text in told if (name := named(text))]
+    names = [name for text in texts if (name := license_name(text))]
     if not names:
-        return next(filter(None, told), "")
+        return next(filter(None, texts), "")
     return next((name for name in names if name.startswith(f"{names[0]} ")), names[0])
 
 
@@ -60,13 +62,13 @@ def _by_url(text: str) -> str:
     if match[3]:
         name = "CC0" if match[3].lower() == "zero" else "Public Domain Mark"
         return f"{name} {match[4] or '1.0'}"
-    return _spelled(f"CC {match[1].rstrip('-')}", match[2])
+    return _license_code(f"CC {match[1].rstrip('-')}", match[2])
 
 
 def _by_code(text: str) -> str:
     if match := _CODE.search(text):
         terms = re.findall("[A-Z]{2}", match[1].upper())
-        return _spelled("-".join(["CC BY", *terms]), match[2])
+        return _license_code("-".join(["CC BY", *terms]), match[2])
     return "CC0 1.0" if _ZERO.search(text) else ""
 
 
@@ -77,8 +79,8 @@ def _by_name(text: str) -> str:
     made = "CC BY"
     for word, code in (("noncommercial", "-NC"), ("noderiv", "-ND"), ("sharealike", "-SA")):
         made += code if word in terms else ""
-    return _spelled(made, match[2])
+    return _license_code(made, match[2])
 
 
-def _spelled(code: str, number: str | None) -> str:
+def _license_code(code: str, number: str | None) -> str:
     return " ".join(filter(None, (code.upper(), number)))

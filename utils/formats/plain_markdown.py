@@ -24,7 +24,7 @@ _LINE = re.compile(
 )
 # The results of a search by the service: a page each, the lines of its envelope numbered.
 _RESULT = re.compile(r"^\[\d{1,2}\] (?:Title|URL Source):[ \t]", re.M)
-_REFUSALS = {"401", "403"}
+_REFUSED = {"401", "403"}
 _STATUS = re.compile(r"returned error (\d{3})", re.I)
 _FILE_NAME = re.compile(r"[\w.\-]+\.(pdf|html?)|untitled|microsoft word\b.*", re.I)
 _DOI = re.compile(r"\b10\.\d{4,9}(?:\.\d+)*/[^\s\"<>()\[\]|*]+[^\s\"<>()\[\]|*.,;:]")
@@ -34,7 +34,7 @@ _SCRIPT_LINK = re.compile(
     r"\[([^\[\]]{0,500})\]\(\s{0,9}(?:javascript|data|vbscript|file|blob):[^()\[\]]{0,2000}\)", re.I
 )
 # Whatever the form of the link: no address may begin with a scheme that acts.
-_ACTING = re.compile(
+_SCRIPT_ADDRESS = re.compile(
     r"(\]\(\s{0,99}|^\s{0,3}\[[^\[\]\n]{1,200}\]:\s{0,99})<?"
     r"(?:java|vb|live)?(?:script|data|file|blob)(?:\s|:|&|%3a)",
     re.I | re.M,
@@ -42,8 +42,8 @@ _ACTING = re.compile(
 _IMAGE = re.compile(r"!\[[^\[\]]{0,500}\]\([^()]{0,2000}\)")
 _TAG = re.compile(r"<(?!/?(?:sub|sup)>)(?=[A-Za-z/!?])")
 _OPENING = 2500  # characters in which a paper introduces itself
-_SHORT = 250  # words: with more, a warning about the page is not the page
-_MOST = 20_000_000
+_SHORT_TEXT = 250  # words; a longer text is more than a warning
+_MOST_BYTES = 20_000_000
 
 
 def read(fetched: Fetched) -> Document:
@@ -54,10 +54,10 @@ def read(fetched: Fetched) -> Document:
     BadContent
         There is no text at all (``empty``), or several pages' (``not_a_paper``).
     """
-    body = fetched.body[:_MOST]
+    body = fetched.body[:_MOST_BYTES]
     try:
         text = body.decode(fetched.charset or "utf-8", "replace")
-    except (LookupError, ValueError):  # a charset nobody knows, or one for something else
+    except (LookupError, ValueError):  # an unknown charset, or no text encoding
         text = body.decode("utf-8", "replace")
     text = without_long_blanks(text.lstrip("\ufeff"))
     envelope, content = _unwrap(text.replace("\r\n", "\n"))
@@ -107,7 +107,7 @@ def _unwrap(text: str) -> tuple[dict[str, list[str]], str]:
 def _safe(content: str) -> str:
     """Markdown whose links lead out to the web and whose tags cannot act; pictures dropped."""
     text = _IMAGE.sub("", content)
-    text = _ACTING.sub(r"\1#", _SCRIPT_LINK.sub(r"\1", text))
+    text = _SCRIPT_ADDRESS.sub(r"\1#", _SCRIPT_LINK.sub(r"\1", text))
     text = _TAG.sub("&lt;", re.sub(r"<(https?://[^<>\s]{1,2000})>", r"\1", text))
     text = re.sub(r"[\x00-\x08\x0b-\x1f\x7f\u200b\ufeff\xad]", "", text)
     return re.sub(r"\n{3,}", "\n\n", re.sub(r"(?<![ \t])[ \t]+$", "", text, flags=re.M)).strip()
@@ -134,7 +134,7 @@ def _authors(markdown: str) -> tuple[str, ...]:
 def _ids(markdown: str) -> Ids:
     """Identifiers above the first section, where a paper names itself.
 
-    Not those in the page's address: that is what we asked for, not what came.
+    The page's address has those that were requested, and proves nothing.
     """
     found = Ids()
     opening: list[str] = []
@@ -150,15 +150,14 @@ def _ids(markdown: str) -> Ids:
 
 
 def _walls(title: str, warnings: list[str], markdown: str) -> tuple[str, ...]:
-    """What the title and Reader's warnings say stood in the way."""
-    found = dict.fromkeys([wall_in_title(title)] if wall_in_title(title) else [])
-    short = count_words(markdown) < _SHORT
+    """The walls that the title, Reader's warnings and a short page's headings name."""
+    found = dict.fromkeys(filter(None, [wall_in_title(title)]))
     for warning in warnings:
         if (status := _STATUS.search(warning)) and status[1][0] in "45":
-            found["refused" if status[1] in _REFUSALS else "error_page"] = None
+            found["refused" if status[1] in _REFUSED else "error_page"] = None
         elif "CAPTCHA" in warning.upper():
             found["captcha"] = None
-    if short:
+    if count_words(markdown) < _SHORT_TEXT:
         for heading in re.findall(r"^#{1,3}\s+(.+)$", markdown, re.M)[:3]:
             if wall := wall_in_title(heading):
                 found[wall] = None

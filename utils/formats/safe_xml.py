@@ -1,4 +1,4 @@
-"""XML from strangers, parsed so that it can harm nobody.
+"""XML from anywhere, parsed without harm.
 
 No DTD is loaded, no entity expanded, no network touched, no tree deeper than the parser's own
 bound: entity bombs, external entities and nesting attacks end as a plain error.
@@ -13,7 +13,7 @@ from lxml import etree
 
 from ..errors import BadContent
 
-SAFELY: dict[str, Any] = {
+SAFE_OPTIONS: dict[str, Any] = {
     "load_dtd": False,
     "no_network": True,
     "resolve_entities": False,
@@ -30,7 +30,7 @@ def parse(body: bytes) -> Any:
         The bytes are not well-formed XML.
     """
     try:
-        return etree.fromstring(body, etree.XMLParser(**SAFELY))
+        return etree.fromstring(body, etree.XMLParser(**SAFE_OPTIONS))
     except etree.XMLSyntaxError as error:
-        msg = f"What came is not XML: {error.msg}."
+        msg = f"The answer is not XML: {error.msg}."
         raise BadContent(msg, verdict="not_a_paper") from None

@@ -30,11 +30,11 @@ _WORDS: tuple[tuple[re.Pattern[bytes], Version], ...] = (
 
 
 def version_of(fetched: Fetched, document: Document, paper: Paper) -> Version:
-    """The version of a text: its own word, else what its site said.
+    """The version of a text: what it states itself, else what its site stated.
 
-    A text that names itself by an arXiv identifier only is a preprint where the site said nothing.
+    A text with an arXiv identifier and no DOI is a preprint where the site stated nothing.
     """
-    if fetched.media == "jats" and (stated := _stated(fetched.body)):
+    if fetched.media == "jats" and (stated := _stated_version(fetched.body)):
         return stated
     if only_a_preprint(paper):
         return "preprint"
@@ -43,7 +43,7 @@ def version_of(fetched: Fetched, document: Document, paper: Paper) -> Version:
     return "preprint"
 
 
-def _stated(jats: bytes) -> Version:
+def _stated_version(jats: bytes) -> Version:
     """What the front of an article says it is; empty where it says nothing."""
     front = jats[:_FRONT]
     if body := _BODY.search(front):

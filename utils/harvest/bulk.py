@@ -28,7 +28,7 @@ from ..errors import (
     Unreachable,
     in_the_way,
 )
-from ..formats.aside import read_aside
+from ..formats.aside import read_in_child
 from ..model.identifiers import Ids
 from ..model.job import telling
 from ..model.paper import Attempt, Paper, StoredPaper, Version, who_answered
@@ -69,7 +69,7 @@ def run(ledger: Ledger, ladder: Ladder, *, prefer_pmc: bool = True) -> Iterator[
         The disk is full or broken; what is pending stays pending.
     """
     ladder.web.settings.require_email("NCBI")
-    reading = Reading(read_aside)
+    reading = Reading(read_in_child)
     ladder = replace(ladder, read=reading)
     harvest = _Harvest(ledger, ladder, ladder.rungs_for(prefer_pmc=prefer_pmc))
     harvest.start()

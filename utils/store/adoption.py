@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from .. import formats
-from ..formats.judging import Judged, Read, judged_foreign, judged_text
+from ..formats.judging import JudgedText, Read, judge_foreign_text, judge_text
 from ..model.identifiers import Ids
 from ..model.paper import Author, Kind, Paper, StoredPaper
 from ..system.plain_text import clean_text, one_line
@@ -97,7 +97,7 @@ def of_foreign(stored: StoredPaper, text: str, read: Read = formats.read) -> Sto
         kind: Kind = "abstract" if _foreign_abstract(text) else "record"
         said = replace(stored, kind=kind, verdict=WITHOUT_TEXT[kind], evidence="", judges=0)
     else:
-        said = judged_as(stored, judged_foreign(text, stored.paper, read))
+        said = judged_as(stored, judge_foreign_text(text, stored.paper, read))
     return replace(said, via=ADOPTED)
 
 
@@ -105,7 +105,7 @@ def judged_anew(stored: StoredPaper, text: str, read: Read = formats.read) -> St
     """*stored* as today's judges see its file, of which *text* is all."""
     if stored.via == ADOPTED and is_foreign(text):
         return of_foreign(stored, text, read)
-    return judged_as(stored, judged_text(paper_file.body_of(text), stored.paper, read))
+    return judged_as(stored, judge_text(paper_file.body_of(text), stored.paper, read))
 
 
 def goes_by_name(stored: StoredPaper) -> bool:
@@ -114,7 +114,7 @@ def goes_by_name(stored: StoredPaper) -> bool:
     return named_only and stored.kind in ("full_text", "rejected") and not stored.by_hand
 
 
-def judged_as(stored: StoredPaper, seen: Judged) -> StoredPaper:
+def judged_as(stored: StoredPaper, seen: JudgedText) -> StoredPaper:
     """*stored* as today's judges see its text."""
     kind: Kind = "full_text" if seen.document else "rejected"
     return replace(

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from .. import formats
 from ..errors import StoreFailed
-from ..formats.aside import read_aside
+from ..formats.aside import read_in_child
 from ..model.identifiers import Ids
 from ..model.paper import Paper, now
 from ..system import safe_files
@@ -214,7 +214,7 @@ class Stocktaking:
         """
         there = [path for path in self.texts() if file_names.plain(path.name)]
         foreign = [path for path in there if not self.filing.record_path(path.name).exists()]
-        read = read_aside if len(foreign) > _MANY else formats.read
+        read = read_in_child if len(foreign) > _MANY else formats.read
 
         def look(path: Path) -> None:
             with contextlib.suppress(OSError):  # it is looked at again, and then complained of

@@ -1,6 +1,6 @@
-"""JATS, the XML of journal articles, into markdown: the best form full text comes in.
+"""JATS, the XML of journal articles, into markdown: the best form of full text.
 
-PMC, Europe PMC and the publishers' own archives speak it (NLM 2.x, JATS 1.0-1.4, with or without
+PMC, Europe PMC and the publishers' own archives use it (NLM 2.x, JATS 1.0-1.4, with or without
 namespace, one article or a ``pmc-articleset``). The order of the markdown: title, abstracts,
 keywords, body, floating figures and tables, back matter, front notes, references, sub-articles.
 Everything is hostile input: no DTD is loaded, no entity is followed, no file or host is touched.
@@ -19,7 +19,7 @@ from ...errors import BadContent
 from ...model.identifiers import Ids
 from ...model.paper import Document, Fetched
 from ..xml_tree import children_of, first
-from .blocks import BLOCK, BLOCK_INLINE, footnotes, section
+from .blocks import BLOCK, BLOCK_INLINE, write_footnotes, write_section
 from .claims import (
     OTHER_ABSTRACTS,
     abstract_of,
@@ -32,9 +32,9 @@ from .claims import (
 )
 from .formulas import MATH_BLOCK, MATH_INLINE
 from .inline import INLINE, PLAIN
-from .references import REFERENCE_BLOCK, REFERENCE_INLINE, reference_list
+from .references import REFERENCE_BLOCK, REFERENCE_INLINE, write_references
 from .tables import TABLE_BLOCK
-from .text import one_line, tidy, unchanged
+from .text import tidy, unchanged
 from .walk import LANG, Element, Walk, text_of
 from .wholeness import missing
 
@@ -51,13 +51,7 @@ _HALF_PAIR: Final = re.compile(
     re.I,
 )
 # Letters that print nothing, by which some typesetters indent; before a vowel they are Korean.
-_FILLERS: Final = (
-    b"\xe1\x85\x9f",
-    b"\xe1\x85\xa0",
-    b"\xe3\x85\xa4",
-    b"\xef\xbe\xa0",
-    b"\xe2\xa0\x80",
-)
+_FILLERS: Final = tuple(letter.encode() for letter in "\u115f\u1160\u3164\uffa0\u2800")
 _FILLER: Final = re.compile(b"(?:%b)(?!\xe1(?:\x85[\xa1-\xbf]|[\x86\x87]))" % b"|".join(_FILLERS))
 _FILLER_REFERENCE: Final = re.compile(
     rb"&#(?:x0*(?:115f|1160|3164|ffa0|2800)|0*(?:4447|4448|12644|65440|10240));", re.I
@@ -86,29 +80,24 @@ def parse(body: bytes) -> Parsed:
     """
     from lxml import etree
 
-    from ..safe_xml import SAFELY
+    from ..safe_xml import SAFE_OPTIONS
 
-    parser = etree.XMLParser(
-        **SAFELY,
-        recover=True,
-        remove_comments=True,
-        remove_pis=True,
-    )
+    parser = etree.XMLParser(**SAFE_OPTIONS, recover=True, remove_comments=True, remove_pis=True)
     # A reference to half a character pair passes the parser and breaks whoever reads the text.
     body = _FILLER_REFERENCE.sub(b" ", _HALF_PAIR.sub(b"&#xFFFD;", body.lstrip()))
     if any(map(body.__contains__, _FILLERS)):
         body = _FILLER.sub(b" ", body)
     if _FOREIGN_ENTITY.search(body):
-        body = _NAMED_ENTITY.sub(_numeric, body)
+        body = _NAMED_ENTITY.sub(_numeric_reference, body)
     try:
         root = etree.fromstring(body, parser)
     except etree.XMLSyntaxError as error:
-        raise _no_article(f"it cannot be read as XML ({error.msg})") from None
+        raise _not_an_article(f"it cannot be read as XML ({error.msg})") from None
     problems = {entry.type_name for entry in parser.error_log}
     if "ERR_RESOURCE_LIMIT" in problems:
-        raise _no_article("its XML is larger or deeper nested than any paper")
+        raise _not_an_article("its XML is larger or deeper nested than any paper")
     if root is None:
-        raise _no_article("there is no XML in it")
+        raise _not_an_article("there is no XML in it")
     unfinished = "ERR_TAG_NOT_FINISHED" in problems
     return Parsed(root, unfinished or (bool(problems) and not _is_closed(body, root)))
 
@@ -120,7 +109,7 @@ def _is_closed(body: bytes, root: Element) -> bool:
     return re.search(end, body.replace(b"\0", b"")) is not None
 
 
-def _numeric(match: re.Match[bytes]) -> bytes:
+def _numeric_reference(match: re.Match[bytes]) -> bytes:
     """``&eacute;`` as ``&#233;``: XML knows five names only, the DTD with the others stays away."""
     name = match[1]
     if not name or name in _XML_ENTITIES:
@@ -131,12 +120,12 @@ def _numeric(match: re.Match[bytes]) -> bytes:
     return b"".join(b"&#%d;" % ord(char) for char in text)
 
 
-def _no_article(reason: str) -> BadContent:
+def _not_an_article(reason: str) -> BadContent:
     return BadContent(f"This is not an article: {reason}.", verdict="not_a_paper")
 
 
 def read(fetched: Fetched) -> Document:
-    """The article as markdown, with what it claims to be.
+    """The article as markdown, with its claims about itself.
 
     An article without ``body`` is returned too (``body_words`` is 0); one whose XML ends in the
     middle, or whose body is a part only, has the verdict ``partial``. From a set of articles
@@ -148,7 +137,7 @@ def read(fetched: Fetched) -> Document:
         No article is in it (verdict ``not_a_paper``).
     """
     parsed = parse(fetched.body)
-    article = _chosen(parsed.root, fetched.ids)
+    article = _choose_article(parsed.root, fetched.ids)
     words = Walk(article, PLAIN, _PLAIN_BLOCK, unchanged)
     walk = Walk(article, _INLINE, _BLOCK)
     meta = _meta(article)
@@ -173,12 +162,12 @@ def read(fetched: Fetched) -> Document:
     )
 
 
-def _chosen(root: Element, ids: Ids) -> Element:
-    """The article that was asked for, free of namespaces."""
+def _choose_article(root: Element, ids: Ids) -> Element:
+    """The article that has one of *ids*, else the first; free of namespaces."""
     articles = [el for el in root.iter("{*}article") if _is_jats(el)]
     if not articles:
         words = tidy(text_of(root, " "))[:120]
-        raise _no_article(f"there is no <article> in the XML, only {words!r}")
+        raise _not_an_article(f"there is no <article> in the XML, only {words!r}")
     for el in articles:
         _prepare(el)
     if ids:
@@ -204,9 +193,8 @@ def _prepare(article: Element) -> None:
             el.tag = el.tag[len(prefix) :]
     for el in article.iter("code"):
         parent = el.getparent()
-        if "\n" in (el.text or "").strip() or (
-            parent is not None and parent.tag not in _LINE_PARENTS
-        ):
+        in_line = parent is None or parent.tag in _LINE_PARENTS
+        if "\n" in (el.text or "").strip() or not in_line:
             el.tag = "preformat"
 
 
@@ -237,12 +225,12 @@ def _write_article(article: Element, walk: Walk) -> None:
         walk.counting = False
     for name in _FLOATS:
         for floats in article.findall(name):
-            section(floats, walk, "Figures and tables")
+            write_section(floats, walk, "Figures and tables")
     lists = _write_back(article, walk)
     _write_front_notes(article, meta, walk)
     counted = walk.references
     for el in lists:
-        reference_list(el, walk, "References")
+        write_references(el, walk, "References")
     if not is_main:
         walk.references = counted
         walk.level -= 1
@@ -254,8 +242,8 @@ def _write_article(article: Element, walk: Walk) -> None:
 
 
 def _opens_with_heading(body: Element) -> bool:
-    first = next(iter(body), None)
-    return first is None or (first.tag == "sec" and first.find("title") is not None)
+    opening = next(iter(body), None)
+    return opening is None or (opening.tag == "sec" and opening.find("title") is not None)
 
 
 def _write_title(article: Element, meta: Element, walk: Walk) -> None:
@@ -282,20 +270,20 @@ def _write_title(article: Element, meta: Element, walk: Walk) -> None:
 
 
 def _byline(meta: Element, walk: Walk) -> str:
-    """Who wrote a decision letter or reply: the metadata of the paper does not tell."""
+    """Who wrote a decision letter or reply, which the paper's metadata does not state."""
     names = []
     for contrib in meta.iterfind("contrib-group/contrib"):
         name = next(contrib.iter("name", "string-name", "collab"), None)
         roles = ", ".join(filter(None, (walk.line(role) for role in contrib.iter("role"))))
-        if name is not None and (text := _spoken(name, walk)):
+        if name is not None and (text := _signed_name(name, walk)):
             names.append(f"{text} ({roles})" if roles else text)
     return ", ".join(dict.fromkeys(names))
 
 
-def _spoken(name: Element, walk: Walk) -> str:
+def _signed_name(name: Element, walk: Walk) -> str:
     """``Jane Q. Roe``, as people sign."""
     parts = [walk.line(first(name, tag)) for tag in ("given-names", "surname", "suffix")]
-    return " ".join(filter(None, parts)) or one_line(walk.one(name))
+    return " ".join(filter(None, parts)) or walk.element_line(name)
 
 
 def _write_abstracts(meta: Element, walk: Walk) -> None:
@@ -306,7 +294,7 @@ def _write_abstracts(meta: Element, walk: Walk) -> None:
             continue
         kind = (el.get("abstract-type") or "").lower()
         other = OTHER_ABSTRACTS.get(kind) or kind.replace("-", " ").capitalize()
-        section(el, walk, "Abstract" if el is main else other or "Abstract")
+        write_section(el, walk, "Abstract" if el is main else other or "Abstract")
     for el in meta.findall("trans-abstract"):
         lang = el.get(LANG) or ""
         title = walk.line(el.find("title")) or "Abstract"
@@ -336,7 +324,7 @@ def _write_back(article: Element, walk: Walk) -> list[Element]:
             if el.tag == "ref-list":
                 lists.append(el)
             elif el.tag == "fn-group":
-                footnotes(el, walk, "Footnotes")
+                write_footnotes(el, walk, "Footnotes")
             else:
                 walk.write(el)
             walk.paragraph(walk.escape(el.tail or ""))
@@ -352,7 +340,7 @@ def _write_front_notes(article: Element, meta: Element, walk: Walk) -> None:
     for el in meta.iterfind("title-group//fn"):
         walk.paragraph(walk.line(el))
     for el in meta.findall("author-notes"):
-        footnotes(el, walk, "Author notes")
+        write_footnotes(el, walk, "Author notes")
     _write_funding(meta, walk)
     for el in meta.iter("custom-meta"):
         name = el.find("meta-name")
@@ -371,17 +359,17 @@ def _write_funding(meta: Element, walk: Walk) -> None:
         awards[": ".join(filter(None, parts))] = list(filter(None, numbers))
     awards.pop("", None)
     written = "\n".join(walk.blocks)
-    told = [text for text in statements if text and text not in written]
-    if not told and (not awards or _are_told(awards.values(), written)):
+    unwritten = [text for text in statements if text and text not in written]
+    if not unwritten and (not awards or _are_mentioned(awards.values(), written)):
         return
     walk.heading("Funding")
-    for text in told:
+    for text in unwritten:
         walk.paragraph(text)
     walk.add("\n".join(f"- {award}" for award in awards))
 
 
-def _are_told(awards: Iterable[Sequence[str]], written: str) -> bool:
-    """Whether the article itself tells of its awards: the numbers of all of them are in it."""
+def _are_mentioned(awards: Iterable[Sequence[str]], written: str) -> bool:
+    """Whether the article itself mentions its awards: the numbers of all of them are in it."""
     numbers = [number for award in awards for number in award]
     return bool(numbers) and all(number in written for number in numbers)
 

@@ -11,14 +11,13 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from ..xml_tree import children_of, first
-from .tables import CAPTION, caption
-from .text import fenced, link, tidy
+from .tables import CAPTION, write_caption
+from .text import block_quote, fenced, is_nested_list, link, roman, tidy
 from .walk import HREF, Block, Element, Inline, Walk, text_of
 
 _TITLE: Final = frozenset({"label", "title"})
 _BULLETS: Final = frozenset("•·∙●○◦▪■□–—-*→➢✓")
 _NUMBERED: Final = re.compile(r"\(?(\d{1,9})[.):]?\)?")
-_ROMAN: Final = ((10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
 _EMPTY_WORDS: Final = re.compile(
     r"(?:unlabell?ed )?(?:image|graphic|table|fig(?:ure)?)\.?\s*\d*", re.I
 )
@@ -40,8 +39,8 @@ _BEST: Final = (
 )
 
 
-def section(el: Element, walk: Walk, default: str = "") -> None:
-    """A titled part of the text; its subsections one level down."""
+def write_section(el: Element, walk: Walk, default: str = "") -> None:
+    """Write a titled part of the text; its subsections one level down."""
     label, title = walk.line(first(el, "label")), walk.line(first(el, "title"))
     is_word = len(label) > _QUICK_LABEL and label[0].isalpha() and label[-1].isalnum()
     head = f"{label}{'.' if is_word and title else ''} {title}".strip() or default
@@ -56,7 +55,7 @@ def section(el: Element, walk: Walk, default: str = "") -> None:
 
 
 def _titled(default: str) -> Block:
-    return lambda el, walk: section(el, walk, default)
+    return lambda el, walk: write_section(el, walk, default)
 
 
 def _flow(el: Element, walk: Walk) -> None:
@@ -107,16 +106,8 @@ def _marker(item: Element, walk: Walk, kind: str, number: int) -> tuple[str, str
         letter = chr(ord("a") + (number - 1) % 26)
         return "-", f"{letter.upper() if kind.endswith('upper') else letter}) "
     if kind.startswith("roman"):
-        return "-", f"{_roman(number).upper() if kind.endswith('upper') else _roman(number)}) "
+        return "-", f"{roman(number).upper() if kind.endswith('upper') else roman(number)}) "
     return "" if kind == "plain" else "-", ""
-
-
-def _roman(number: int) -> str:
-    made = ""
-    for value, letters in _ROMAN:
-        made += letters * (number // value)
-        number %= value
-    return made
 
 
 def _item(marker: str, lead: str, walk: Walk, el: Element) -> list[str]:
@@ -133,13 +124,9 @@ def _indented(marker: str, blocks: list[str]) -> list[str]:
 
 def _put_list(items: list[list[str]], walk: Walk) -> None:
     """Tight when every item is one block or a line with a list under it, else spread out."""
-    plain = all(len(blocks) == 1 or _is_nested_list(blocks) for blocks in items)
+    plain = all(len(blocks) == 1 or is_nested_list(blocks) for blocks in items)
     between = "\n" if plain else "\n\n"
     walk.add(between.join(between.join(blocks) for blocks in items))
-
-
-def _is_nested_list(blocks: list[str]) -> bool:
-    return len(blocks) == 2 and blocks[1].lstrip().startswith(("- ", "1. "))
 
 
 def _definitions(el: Element, walk: Walk) -> None:
@@ -163,8 +150,8 @@ def _definition(el: Element, walk: Walk) -> list[str]:
         if child.tag not in {"term", "label"}:
             blocks += walk.collect(child, itself=child.tag != "def")
     lead = f"{_bold(terms)}: " if terms else ""
-    first = f"{lead}{blocks[0]}" if blocks else lead.rstrip(": ")
-    return _indented("-", [first, *blocks[1:]])
+    opening = f"{lead}{blocks[0]}" if blocks else lead.rstrip(": ")
+    return _indented("-", [opening, *blocks[1:]])
 
 
 def _bold(text: str) -> str:
@@ -175,13 +162,8 @@ def _bold(text: str) -> str:
 # --- quotations, boxes, code --------------------------------------------------------------------
 
 
-def _quoted(blocks: list[str], walk: Walk) -> None:
-    text = "\n\n".join(blocks)
-    walk.add("\n".join(f"> {line}".rstrip() for line in text.split("\n")) if text else "")
-
-
 def _quote(el: Element, walk: Walk) -> None:
-    _quoted(walk.collect(el), walk)
+    walk.add(block_quote(walk.collect(el)))
 
 
 def _attribution(el: Element, walk: Walk) -> None:
@@ -189,16 +171,12 @@ def _attribution(el: Element, walk: Walk) -> None:
 
 
 def _box(el: Element, walk: Walk) -> None:
-    def boxed() -> Iterator[str]:
-        head = [walk.line(first(el, "label")), walk.line(el.find("caption/title"))]
-        head.append(walk.line(first(el, "title")))
-        if text := " ".join(filter(None, head)):
-            yield _bold(text)
-        for part in el.iterchildren("caption"):
-            yield from walk.collect(part, skip=_TITLE)
-        yield from walk.collect(el, skip=CAPTION)
-
-    _quoted(list(boxed()), walk)
+    titles = (first(el, "label"), el.find("caption/title"), first(el, "title"))
+    head = " ".join(filter(None, map(walk.line, titles)))
+    blocks = [_bold(head)] if head else []
+    for part in el.iterchildren("caption"):
+        blocks += walk.collect(part, skip=_TITLE)
+    walk.add(block_quote(blocks + walk.collect(el, skip=CAPTION)))
 
 
 def _verse(el: Element, walk: Walk) -> None:
@@ -237,7 +215,7 @@ def _speech(el: Element, walk: Walk) -> None:
 
 
 def _statement(el: Element, walk: Walk) -> None:
-    head = " ".join(filter(None, (walk.line(first(el, "label")), walk.line(first(el, "title")))))
+    head = " ".join(filter(None, (walk.line(first(el, tag)) for tag in ("label", "title"))))
     walk.flush_lead()
     walk.lead = f"{_bold(head)} " if head else ""
     walk.flow(el, skip=_TITLE)
@@ -248,7 +226,7 @@ def _statement(el: Element, walk: Walk) -> None:
 
 
 def _figure(el: Element, walk: Walk) -> None:
-    caption(el, walk)
+    write_caption(el, walk)
     walk.flow(el, skip=CAPTION)
 
 
@@ -261,7 +239,7 @@ def _described(el: Element, walk: Walk) -> None:
 
 
 def _media(el: Element, walk: Walk) -> None:
-    caption(el, walk)
+    write_caption(el, walk)
     walk.flow(el, skip=CAPTION)
     href = el.get(HREF) or ""
     name = walk.escape(href.rstrip("/").rpartition("/")[2])
@@ -280,8 +258,8 @@ def _footnote(el: Element, walk: Walk) -> None:
     walk.flush_lead()
 
 
-def footnotes(el: Element, walk: Walk, default: str = "") -> None:
-    """A group of footnotes, under its title if it has one."""
+def write_footnotes(el: Element, walk: Walk, default: str = "") -> None:
+    """Write a group of footnotes, under its title if it has one."""
     title = walk.line(first(el, "title")) or default
     walk.heading(title)
     walk.level += bool(title)
@@ -296,7 +274,7 @@ def footnotes(el: Element, walk: Walk, default: str = "") -> None:
 
 def _notes(el: Element, walk: Walk) -> None:
     kind = (el.get("notes-type") or "").replace("-", " ").replace("_", " ").strip().lower()
-    section(el, walk, _NOTES.get(kind) or kind.capitalize())
+    write_section(el, walk, _NOTES.get(kind) or kind.capitalize())
 
 
 def _correspondence(el: Element, walk: Walk) -> None:
@@ -330,7 +308,7 @@ def _different(tables: Iterable[Element]) -> Iterator[Element]:
 
 def _best_in_line(el: Element, walk: Walk) -> str:
     best = _best(el)
-    return walk.one(best) if best is not None else walk.escape(el.text or "")
+    return walk.inline_element(best) if best is not None else walk.escape(el.text or "")
 
 
 def _best(el: Element) -> Element | None:
@@ -343,11 +321,11 @@ def _best(el: Element) -> Element | None:
 BLOCK_INLINE: dict[str, Inline] = {"code": _code, "alternatives": _best_in_line}
 BLOCK: dict[str, Block] = {
     **dict.fromkeys(("p", "title", "subtitle"), _paragraph),
-    **dict.fromkeys(("sec", "app-group"), section),
+    **dict.fromkeys(("sec", "app-group"), write_section),
     "app": _titled("Appendix"),
     "bio": _titled("Biography"),
     "notes": _notes,
-    **dict.fromkeys(("fn-group", "table-wrap-foot", "author-notes"), footnotes),
+    **dict.fromkeys(("fn-group", "table-wrap-foot", "author-notes"), write_footnotes),
     "ack": _titled("Acknowledgements"),
     "glossary": _titled("Glossary"),
     "list": _list,

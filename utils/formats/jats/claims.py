@@ -25,30 +25,22 @@ _NOTICE_TYPES: Final = frozenset(
 _RETRACTED_TITLE: Final = re.compile(r"\W*retracted\b(?! by\b)", re.I)
 # Abstracts beside the abstract, and what to call them when they carry no title.
 OTHER_ABSTRACTS: Final = {
-    "graphical": "Graphical abstract",
-    "teaser": "Teaser",
-    "toc": "Short summary",
-    "short": "Short summary",
+    **{
+        kind: kind.replace("-", " ").capitalize()
+        for kind in (
+            *("teaser", "summary", "author-summary", "executive-summary", "lay-summary"),
+            *("plain-language-summary", "lay-abstract", "key-points", "highlights"),
+            *("web-summary", "synopsis"),
+        )
+    },
+    **{kind: f"{kind.capitalize()} abstract" for kind in ("graphical", "video", "stereochemical")},
+    **dict.fromkeys(("toc", "short"), "Short summary"),
+    **dict.fromkeys(("editor", "editors-summary", "editor-summary"), "Editor's summary"),
     "precis": "Précis",
-    "summary": "Summary",
-    "author-summary": "Author summary",
     "authorsummary": "Author summary",
-    "executive-summary": "Executive summary",
-    "editor": "Editor's summary",
-    "editors-summary": "Editor's summary",
-    "editor-summary": "Editor's summary",
-    "plain-language-summary": "Plain language summary",
     "plain-language": "Plain language summary",
-    "lay-summary": "Lay summary",
-    "lay-abstract": "Lay abstract",
     "executive": "Executive summary",
-    "key-points": "Key points",
-    "highlights": "Highlights",
     "author-highlights": "Highlights",
-    "web-summary": "Web summary",
-    "video": "Video abstract",
-    "stereochemical": "Stereochemical abstract",
-    "synopsis": "Synopsis",
 }
 
 
@@ -163,10 +155,10 @@ def license_of(meta: Element) -> str:
             texts += [el.get("license-type") or "", tidy(text_of(el))]
         elif name in {"ext-link", "uri"} and (href := el.get(HREF)):
             texts.append(href.strip())
-    return licenses.named(*links, *texts) or _short(links, texts)
+    return licenses.license_name(*links, *texts) or _short_text(links, texts)
 
 
-def _short(links: list[str], texts: list[str], longest: int = 200) -> str:
+def _short_text(links: list[str], texts: list[str], longest: int = 200) -> str:
     for text in [*links, *reversed(texts)]:
         if 0 < len(text) <= longest:
             return text

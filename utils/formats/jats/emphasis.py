@@ -30,14 +30,14 @@ _EDGE: Final = 40  # characters of a text's end that may be moved
 _TIMES: Final = 4  # blanks, signs, blanks again: then it is no emphasis
 
 
-def settled(text: str) -> str:
+def with_emphasis(text: str) -> str:
     r"""A line with its emphasis as markdown.
 
-    >>> settled("\x01Ptdsr-\x02null \x03n\x04th, sp\x01. nov\x02")
+    >>> with_emphasis("\x01Ptdsr-\x02null \x03n\x04th, sp\x01. nov\x02")
     '*Ptdsr*-null nth, sp. *nov*'
     """
     if "\x01" in text or "\x03" in text:
-        return _Line(text).settled()
+        return _Line(text).markdown()
     return text
 
 
@@ -50,7 +50,7 @@ class _Line:
         self._parts = _MARK.split(text)
         self._with_links = "](" in text
 
-    def settled(self) -> str:
+    def markdown(self) -> str:
         """The line, each mark written, moved or left out; inner ones first."""
         parts = self._parts
         begun: list[int] = []

@@ -14,7 +14,7 @@ from ..displayed import trimmed
 from ..xml_tree import children_of, first
 from .mathml import latex
 from .text import tidy
-from .walk import HREF, Block, Element, Inline, Walk, text_of
+from .walk import HREF, Block, Element, Inline, Walk, has_own_text, text_of
 
 _MATH: Final = ("{http://www.w3.org/1998/Math/MathML}math", "math")
 _DOCUMENT = re.compile(r"\\begin\{document\}(.*?)(?:\\end\{document\}|$)", re.S)
@@ -43,9 +43,8 @@ def tex(source: str) -> str:
     if match := _DOCUMENT.search(source):
         source = match[1]
     source = _COMMENT.sub("", _PREAMBLE.sub("", source)).strip()
-    source = _PERCENT.sub(r"\%", source).removeprefix(
-        "}{}"
-    )  # a relic of one publisher's typesetting
+    source = _PERCENT.sub(r"\%", source)
+    source = source.removeprefix("}{}")  # a relic of one publisher's typesetting
     if match := _DELIMITED.fullmatch(source):
         source = next(part for part in match.groups() if part is not None)
     source = _RAISED.sub(r"{\1}", source)
@@ -63,14 +62,8 @@ def _formula(el: Element) -> str:
     return r" \quad ".join(source for source in sources if source)
 
 
-def _has_words(el: Element) -> bool:
-    """Whether text stands beside the formula's mathematics."""
-    texts = [el.text, *(child.tail for child in children_of(el))]
-    return any(text and text.strip() for text in texts)
-
-
 def _picture(el: Element, walk: Walk) -> str:
-    """What to say of a formula that is only a picture."""
+    """A mark for a formula that is only a picture, with its description or file name."""
     for tag in ("graphic", "inline-graphic", "media"):
         if (graphic := next(el.iter(tag), None)) is not None:
             words = walk.line(first(graphic, "alt-text"))
@@ -80,7 +73,7 @@ def _picture(el: Element, walk: Walk) -> str:
 
 
 def _inline_formula(el: Element, walk: Walk) -> str:
-    if not _has_words(el):
+    if not has_own_text(el, children_of(el)):
         if source := _formula(el):
             return f"${source}$"
         if not text_of(el).strip():
@@ -100,7 +93,7 @@ def _tex_math(el: Element, _walk: Walk) -> str:
 
 def _display_formula(el: Element, walk: Walk) -> None:
     label = walk.line(first(el, "label")).strip("()[]. ")
-    if not _has_words(el) and (source := _formula(el)):
+    if not has_own_text(el, children_of(el)) and (source := _formula(el)):
         number = rf" \tag{{{label}}}" if label and "\\tag" not in source else ""
         walk.add(f"$${source}{number}$$")
         return

@@ -55,7 +55,7 @@ def _emphasis(begin: str, end: str) -> Inline:
     return render
 
 
-def _tag_around(el: Element) -> str:
+def _parent_tag(el: Element) -> str:
     parent = el.getparent()
     return "" if parent is None else parent.tag
 
@@ -104,18 +104,18 @@ def _xref(el: Element, walk: Walk) -> str:
     else:
         is_mark = kind in _NOTES and len(text) < _LONGEST_MARK and text.isalnum()
     if is_mark and _is_raised(el, text, walk):
-        walk.raised = el
+        walk.last_raised = el
         return f"<sup>{text.strip()}</sup>"
     return text
 
 
 def _is_raised(el: Element, text: str, walk: Walk) -> bool:
     """Whether a bare number, or letter of a note, touches what it marks or is in a sentence."""
-    if _tag_around(el) in {"sup", "sub", "xref"}:
+    if _parent_tag(el) in {"sup", "sub", "xref"}:
         return False
     before = _before(el)
     if before in _BETWEEN_NUMBERS:
-        return walk.raised is not None and el.getprevious() is walk.raised
+        return walk.last_raised is not None and el.getprevious() is walk.last_raised
     last = before[-1:]
     if last.isalnum() or last in {")", "”", "%", "’"}:
         return True
@@ -127,16 +127,16 @@ def _is_raised(el: Element, text: str, walk: Walk) -> bool:
 
 
 def _ends_with_a_word(before: str) -> bool:
-    """Whether nothing but the missing brackets tells that a number after this text is no text."""
+    """Whether *before* ends with a word that no number belongs to, outside of brackets."""
     word = before[-_LONGEST_WORD:].split()[-1:]
     is_open = any(before.rfind(opening) > before.rfind(end) for opening, end in ("()", "[]"))
     return bool(word) and word[0][-1].isalpha() and word[0].lower() not in _POINTING and not is_open
 
 
 def _pointer(el: Element, walk: Walk) -> str:
-    """Words for a cross-reference that has none: what its target is called.
+    """Words for a cross-reference that has none: the label of its target.
 
-    None for the middle of a range (``3-6`` links to 4 and 5 as well) and for links to sections.
+    Empty for the middle of a range (``3-6`` links to 4 and 5 as well) and for links to sections.
     """
     previous, following = el.getprevious(), el.getnext()
     touches = previous is not None and previous.tag == "xref" and not previous.tail

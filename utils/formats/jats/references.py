@@ -15,7 +15,7 @@ from typing import Final
 from ..xml_tree import children_of, first
 from .emphasis import MARKS
 from .text import one_line, tidy
-from .walk import Block, Element, Inline, Walk
+from .walk import Block, Element, Inline, Walk, has_own_text
 
 _SYNONYMS: Final = re.compile(
     r"(?:references?(?: and notes| list)?|reference list|list of references|literature(?: cited)?"
@@ -40,8 +40,8 @@ _FACES: Final = frozenset({"italic", "bold"})
 _PEOPLE: Final = frozenset({"person-group", "name", "string-name", "collab", "etal"})
 
 
-def reference_list(el: Element, walk: Walk, default: str = "") -> None:
-    """A ``ref-list``: its title, its references as one numbered list, whatever else is in it."""
+def write_references(el: Element, walk: Walk, default: str = "") -> None:
+    """Write a ``ref-list``: its title, its references as a numbered list, all else in it."""
     title = walk.line(first(el, "title"))
     if _SYNONYMS.fullmatch(title.strip("*")):
         title = "References"
@@ -74,7 +74,7 @@ def _reference(el: Element, walk: Walk, number: int) -> str:
             elif label:
                 parts.append(label if label.startswith("[") else f"[{label}]")
         else:
-            made = one_line(walk.one(child))
+            made = walk.element_line(child)
             if child.tag in _CITED and (letter := next(letters, "")):
                 made = f"{'<br>' if letter > 'a' else ''}{_lettered(made, letter)}"
             parts.append(made)
@@ -92,7 +92,7 @@ def _lettered(citation: str, letter: str) -> str:
 def _citation(el: Element, walk: Walk) -> str:
     children = children_of(el)
     tags = {child.tag for child in children}
-    if tags.isdisjoint(_COMPOSED) or _has_words(el, children):
+    if tags.isdisjoint(_COMPOSED) or has_own_text(el, children):
         made = _printed(el, children, walk)
     else:
         made = _composed(children, walk)
@@ -100,13 +100,6 @@ def _citation(el: Element, walk: Walk) -> str:
         return made
     label = walk.line(first(el, "label"))
     return made if _NUMBER.fullmatch(label) else f"{label} {made}"
-
-
-def _has_words(el: Element, children: list[Element]) -> bool:
-    """Whether text stands between the elements, as in print."""
-    if (text := el.text) and not text.isspace():
-        return True
-    return any((tail := child.tail) and not tail.isspace() for child in children)
 
 
 def _printed(el: Element, children: list[Element], walk: Walk) -> str:
@@ -123,7 +116,7 @@ def _printed(el: Element, children: list[Element], walk: Walk) -> str:
             if parts and (parts[-1][-1:].isalnum() or parts[-1].endswith((".", ",", ";", ")"))):
                 parts.append(" ")
         else:
-            piece = walk.one(child)
+            piece = walk.inline_element(child)
         if piece and neighbour is not None and parts and _sticks(parts[-1], neighbour, child):
             parts.append("–" if tag == "lpage" else " ")
         parts.append(piece)
@@ -177,14 +170,14 @@ def _composed(children: list[Element], walk: Walk) -> str:
         elif tag == "person-group":
             people.append(_group(child, walk))
         elif tag in _PEOPLE:
-            people.append(one_line(walk.one(child)))
+            people.append(walk.element_line(child))
         elif tag == "pub-id":
             ids.append(_identifier(child, walk))
         elif tag != "label":
-            rest.append(_edition(child, walk) if tag == "edition" else one_line(walk.one(child)))
+            rest.append(_edition(child, walk) if tag == "edition" else walk.element_line(child))
     titles = [text for tag in _TITLES if tag in fields for text in fields[tag]]
     sentences = [", ".join(filter(None, people)), *titles, _published(fields), *rest]
-    made = " ".join([_ended(text) for text in sentences if text])
+    made = " ".join([_with_full_stop(text) for text in sentences if text])
     return one_line(f"{made} {'. '.join(filter(None, ids))}")
 
 
@@ -202,19 +195,19 @@ def _group(el: Element, walk: Walk) -> str:
 
 def _published(fields: dict[str, list[str]]) -> str:
     """``*Nature* 2005;437(7062):1158–1161``, as far as it is known."""
-    known = {name: ", ".join(texts) for name, texts in fields.items()}.get
-    source, issue = known("source", ""), known("issue")
-    numbers = known("volume", "") + (f"({issue})" if issue else "")
-    start, end = known("fpage", ""), known("lpage")
+    field = {name: ", ".join(texts) for name, texts in fields.items()}.get
+    source, issue = field("source", ""), field("issue")
+    numbers = field("volume", "") + (f"({issue})" if issue else "")
+    start, end = field("fpage", ""), field("lpage")
     pages = start + (f"–{end}" if end and end != start else "")
-    pages = ", ".join(filter(None, [pages or known("page-range"), known("elocation-id")]))
+    pages = ", ".join(filter(None, [pages or field("page-range"), field("elocation-id")]))
     place = ":".join(filter(None, [numbers, pages]))
-    made = ";".join(filter(None, [known("year"), place]))
+    made = ";".join(filter(None, [field("year"), place]))
     named = f"*{source}*" if source and "*" not in source else source
     return " ".join(filter(None, [named, made]))
 
 
-def _ended(sentence: str) -> str:
+def _with_full_stop(sentence: str) -> str:
     printed = sentence.rstrip("*_”\"')")
     return sentence if printed.endswith((".", "?", "!", ":")) else f"{sentence}."
 
@@ -222,9 +215,9 @@ def _ended(sentence: str) -> str:
 def _people(el: Element, walk: Walk) -> str:
     """The names of a group, with commas where print has none."""
     people = children_of(el)
-    if _has_words(el, people):
+    if has_own_text(el, people):
         return one_line(walk.inline(el))
-    names = [_name(one, walk) if one.tag == "name" else one_line(walk.one(one)) for one in people]
+    names = [_name(one, walk) if one.tag == "name" else walk.element_line(one) for one in people]
     return ", ".join([name for name in names if name])
 
 
@@ -249,20 +242,18 @@ def _alternatives(el: Element, walk: Walk) -> str:
     """The same citation twice: the printed one."""
     best = first(el, "mixed-citation")
     best = el[0] if best is None and len(el) else best
-    return walk.one(best) if best is not None else ""
+    return walk.inline_element(best) if best is not None else ""
 
 
 def _date(el: Element, walk: Walk) -> str:
     """A date in fields, which would run together."""
     parts = children_of(el)
-    if not _has_words(el, parts):
+    if not has_own_text(el, parts):
         return " ".join(filter(None, map(walk.line, parts)))
     written = [walk.escape(el.text or "")]
     for part in parts:
-        written += [
-            walk.one(part),
-            walk.escape(part.tail or (" " if part is not parts[-1] else "")),
-        ]
+        tail = part.tail or (" " if part is not parts[-1] else "")
+        written += [walk.inline_element(part), walk.escape(tail)]
     return "".join(written)
 
 
@@ -275,4 +266,4 @@ REFERENCE_INLINE: dict[str, Inline] = {
     "etal": _etal,
     **dict.fromkeys(("date", "date-in-citation", "pub-date", "conf-date"), _date),
 }
-REFERENCE_BLOCK: dict[str, Block] = {"ref-list": reference_list}
+REFERENCE_BLOCK: dict[str, Block] = {"ref-list": write_references}

@@ -26,10 +26,20 @@ _SIGNS: Final = (
     "⟩ rangle ⌊ lfloor ⌋ rfloor ⌈ lceil ⌉ rceil ⋃ bigcup ⋂ bigcap | vert ∣ mid ‖ Vert ∴ therefore "
     "∵ because ⊤ top ⊢ vdash ⊨ models † dagger ‡ ddagger"
 )
-_PAIRS: Final = f"{_GREEK} {_SIGNS}".split()
+
+
+def pairs(text: str) -> dict[str, str]:
+    """Words by the words before them.
+
+    >>> pairs("α alpha β beta")
+    {'α': 'alpha', 'β': 'beta'}
+    """
+    words = text.split()
+    return dict(zip(words[::2], words[1::2], strict=True))
+
 
 SYMBOLS: Final[dict[str, str]] = {
-    **{sign: f"\\{name}" for sign, name in zip(_PAIRS[::2], _PAIRS[1::2], strict=True)},
+    **{sign: f"\\{name}" for sign, name in pairs(f"{_GREEK} {_SIGNS}").items()},
     "−": "-",
     "‐": "-",
     "–": "-",

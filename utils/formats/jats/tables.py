@@ -34,14 +34,14 @@ class _Cell:
     is_header: bool
 
 
-def table(el: Element, walk: Walk) -> None:
+def write_table(el: Element, walk: Walk) -> None:
     """Write a ``table`` (or the ``tbody`` of an ``array``) as a pipe table."""
-    sections = _rows(el, walk)
+    sections = _collect_rows(el, walk)
     cells = [cell for rows in sections for row in rows for cell in row]
     if len(cells) < 2:  # a frame around text
         walk.flow(cells[0] if cells else el, skip=CAPTION)
         return
-    head, body, foot = ([_rendered(row, walk) for row in rows] for rows in sections)
+    head, body, foot = ([_render_row(row, walk) for row in rows] for rows in sections)
     if not head and body and all(cell.is_header for cell in body[0]) and body[0][0].high == 1:
         head, body = body[:1], body[1:]
     header, rows = _grid(head, fill=True), _grid(body) + _grid(foot)
@@ -53,7 +53,7 @@ def table(el: Element, walk: Walk) -> None:
     walk.add("\n".join(lines + [_line(row, width) for row in rows]))
 
 
-def _rows(el: Element, walk: Walk) -> list[list[list[Element]]]:
+def _collect_rows(el: Element, walk: Walk) -> list[list[list[Element]]]:
     """The cells, row by row, of head, body and foot, whatever their order in the file."""
     found: dict[str, list[list[Element]]] = {name: [] for name in _SECTIONS}
     for child in children_of(el):
@@ -67,7 +67,7 @@ def _rows(el: Element, walk: Walk) -> list[list[list[Element]]]:
     return [found[name] for name in _SECTIONS]
 
 
-def _rendered(cells: list[Element], walk: Walk) -> list[_Cell]:
+def _render_row(cells: list[Element], walk: Walk) -> list[_Cell]:
     return [
         _Cell(
             _cell_text(el, walk),
@@ -111,7 +111,7 @@ def _grid(rows: list[list[_Cell]], fill: bool = False) -> list[list[str]]:
             hanging.clear()
         for at, cell in enumerate(cells):
             if hanging:
-                _drop_hanging(row, hanging)
+                _fill_spanned_places(row, hanging)
             is_short = len(cell.text) <= _REPEATED
             for offset in range(cell.wide if room > 0 else 1):
                 text = cell.text if not offset or (fill and is_short) else ""
@@ -125,16 +125,16 @@ def _grid(rows: list[list[_Cell]], fill: bool = False) -> list[list[str]]:
                 row[-1] = " ".join(filter(None, [row[-1], *rest]))
                 break
         if hanging:
-            _drop_hanging(row, hanging, to_the_end=True)
+            _fill_spanned_places(row, hanging, to_the_end=True)
         room -= len(row) - len(cells)
         grid.append(row)
     return grid
 
 
-def _drop_hanging(
+def _fill_spanned_places(
     row: list[str], hanging: dict[int, tuple[int, str]], to_the_end: bool = False
 ) -> None:
-    """Fill the places that cells of earlier rows reach down into."""
+    """Fill the places in a row that cells of earlier rows span."""
     last = max(hanging) if to_the_end else -1
     while len(row) in hanging or (to_the_end and len(row) <= last):
         left, text = hanging.pop(len(row), (0, ""))
@@ -156,17 +156,17 @@ def _line(row: list[str], width: int) -> str:
     return f"| {' | '.join(row + [''] * (width - len(row)))} |"
 
 
-def table_wrap(el: Element, walk: Walk) -> None:
-    """Label, caption, the table or tables, footnotes."""
-    caption(el, walk)
+def write_table_wrap(el: Element, walk: Walk) -> None:
+    """Write label, caption, the table or tables, footnotes."""
+    write_caption(el, walk)
     walk.flow(el, skip=CAPTION)
 
 
 CAPTION: Final = frozenset({"label", "caption", "title"})
 
 
-def caption(el: Element, walk: Walk) -> None:
-    """``**Table 1.**`` and the caption: its title and first paragraph follow the label."""
+def write_caption(el: Element, walk: Walk) -> None:
+    """Write ``**Table 1.**`` and the caption: title and first paragraph follow the label."""
     label = walk.line(first(el, "label")).strip("*")
     end = "" if label.endswith((".", ":")) else "."
     walk.flush_lead()
@@ -181,14 +181,14 @@ def caption(el: Element, walk: Walk) -> None:
 
 
 def _has_words(holder: Element) -> bool:
-    """Whether a figure says by itself that it is there."""
+    """Whether a figure has a label, caption or title of its own."""
     return holder.tag == "fig" and any(first(holder, tag) is not None for tag in CAPTION)
 
 
-def graphic(el: Element, walk: Walk) -> None:
-    """A picture: the words with it, and its file name where nothing else tells it is there."""
+def write_graphic(el: Element, walk: Walk) -> None:
+    """Write a picture: the words with it, or its file name where nothing else shows it."""
     before = len(walk.blocks)
-    caption(el, walk)
+    write_caption(el, walk)
     walk.flow(el, skip=CAPTION)
     parent = el.getparent()
     holder = parent.getparent() if parent is not None and parent.tag == "alternatives" else parent
@@ -199,8 +199,8 @@ def graphic(el: Element, walk: Walk) -> None:
 
 
 TABLE_BLOCK: dict[str, Block] = {
-    "table-wrap": table_wrap,
-    "table": table,
-    "array": table,
-    "graphic": graphic,
+    "table-wrap": write_table_wrap,
+    "table": write_table,
+    "array": write_table,
+    "graphic": write_graphic,
 }

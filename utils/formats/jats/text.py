@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from urllib.parse import quote
 
-from .emphasis import settled
+from .emphasis import with_emphasis
 
 _SPECIAL = re.compile(
     r"""
@@ -38,6 +38,8 @@ _RAISED_LIST = re.compile(
     r"<sup>\[</sup>\n?((?:<sup>[^<>]{1,20}</sup>[\n ,–-]{0,3}){1,50})<sup>\]</sup>"
 )
 _BREAK = re.compile(r" ?<br> ?")
+_HUNDREDS = ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"))
+_ROMAN = (*_HUNDREDS, (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
 _BARE_DOI = re.compile(r"10\.\d{4,9}/\S+")
 
 
@@ -85,7 +87,7 @@ def one_line(text: str) -> str:
     >>> one_line("a (\n*b*\n) x<sup>[</sup>\n<sup>1</sup>\n,\n<sup>2</sup><sup>]</sup>")
     'a (*b*) x<sup>[1, 2]</sup>'
     """
-    text = settled(text)
+    text = with_emphasis(text)
     if "\n" in text:
         lines = [" ".join(words) for line in text.split("\n") if (words := line.split())]
         text = _LAYOUT.sub("", "\n".join(lines))
@@ -153,6 +155,30 @@ def link(text: str, href: str, kind: str = "") -> str:
 
 def _address(url: str) -> str:
     return re.sub(r"^(?:https?://(?:dx\.|www\.)?(?:doi\.org/)?|mailto:|www\.)", "", url).rstrip("/")
+
+
+def block_quote(blocks: list[str]) -> str:
+    """Blocks as one block quote; empty without any text."""
+    text = "\n\n".join(blocks)
+    return "\n".join(f"> {line}".rstrip() for line in text.split("\n")) if text else ""
+
+
+def is_nested_list(blocks: list[str]) -> bool:
+    """Whether the blocks of a list item are a line with a list under it."""
+    return len(blocks) == 2 and blocks[1].lstrip().startswith(("- ", "1. "))
+
+
+def roman(number: int) -> str:
+    """A number in small Roman numerals.
+
+    >>> roman(1994)
+    'mcmxciv'
+    """
+    made = ""
+    for value, letters in _ROMAN:
+        made += letters * (number // value)
+        number %= value
+    return made
 
 
 def fenced(text: str, language: str = "") -> str:

@@ -36,6 +36,13 @@ def text_of(el: Element, between: str = "") -> str:
     return between.join(map(str, el.itertext()))
 
 
+def has_own_text(el: Element, children: list[Element]) -> bool:
+    """Whether text stands before, between or behind the element's *children*."""
+    if (text := el.text) and not text.isspace():
+        return True
+    return any((tail := child.tail) and not tail.isspace() for child in children)
+
+
 class Walk:
     """Where the markdown of one article grows.
 
@@ -76,7 +83,7 @@ class Walk:
         self.headings = 0
         self.references = 0
         self.declared: dict[str, str] = {}
-        self.raised: Element | None = None
+        self.last_raised: Element | None = None
         self.in_cell = False
         self._depth = 0
         self._nested = 0
@@ -108,7 +115,7 @@ class Walk:
         self._depth -= 1
         return "".join(parts)
 
-    def one(self, el: Element) -> str:
+    def inline_element(self, el: Element) -> str:
         """The element itself as running text."""
         if self._depth > _DEEPEST:
             return self.escape(text_of(el, " "))
@@ -117,6 +124,10 @@ class Walk:
         made = handler(el, self) if handler else self._unlisted(el)
         self._depth -= 1
         return made
+
+    def element_line(self, el: Element) -> str:
+        """The element itself on one tidy line."""
+        return one_line(self.inline_element(el))
 
     def line(self, el: Element | None, skip: Collection[str] = ()) -> str:
         """The element's content on one tidy line; empty when there is no element."""
@@ -160,7 +171,7 @@ class Walk:
         """Write the element itself: as the block it is, else as a paragraph."""
         block = self.block_of.get(el.tag)
         if block is None:
-            self.paragraph(self.one(el))
+            self.paragraph(self.inline_element(el))
         elif self._depth > _DEEPEST:
             self.paragraph(self.escape(text_of(el, " ")))
         else:

@@ -1,7 +1,7 @@
-"""Whether an article's body is all there: what its other parts promise, held against it.
+"""Whether an article's body is all there, compared with what its other parts promise.
 
 A body cut short is well-formed XML like any other, but the reference list, the page range, the
-counts, the numbers of figures and sections and the abstract speak of the rest. Each is a sign; one
+counts, the numbers of figures and sections and the abstract show the rest. Each is a sign; one
 that no whole article shows convinces alone, merely unusual ones convince together. Measured on 266
 recorded whole articles: once ranges such as 3-7 are filled in, nine leave two references or more
 uncited, none four in a row but a tail that its appendix tables cite; none refers to a part that is
@@ -25,16 +25,16 @@ _UNCITED: Final = (0.1, 0.35)  # of the references: more than the second convinc
 _RUN: Final = 3  # references in a row that nobody cites: those of a section left out
 _LATE: Final = 0.15  # of the list; so many at its end may be cited in tables of an appendix
 _RANGE: Final = 50  # references at most in one "3-7"
-# Words for each reference. Above the first a text is long enough to do as it likes with its list
-# (a bibliography nobody links to); below the second none can have cited them all.
+# Words for each reference. Above the first a text may leave references uncited (a bibliography
+# without links); below the second none can have cited them all.
 _AMPLE: Final = 100
 _SCANT: Final = 15
 _MANY: Final = 15
 _PER_PAGE: Final = (50, 100)  # words; a page of tables and figures still has more around them
 _PAGES: Final = range(4, 100)  # others are a note, or numbers gone wrong
 _STATED: Final = (0.5, 0.75)  # of the figures or tables that the counts state
-_TOLD: Final = 150  # words outside figures and tables; research letters have 290
-_TOLD_SHARE: Final = 0.3  # of the words of the body; whole articles have 0.45 at least
+_LEAST_PROSE: Final = 150  # words outside figures and tables; research letters have 290
+_LEAST_SHARE: Final = 0.3  # of the words of the body; whole articles have 0.45 at least
 _FLOATS: Final = frozenset({"fig", "table-wrap"})
 _ELSEWHERE: Final = frozenset({"ref-list", "sub-article", "response"})
 _POINTED_AT: Final = {
@@ -68,47 +68,47 @@ def _signs(article: Element, words: int) -> Iterator[Sign]:
     links = [el for el in article.iter("xref") if not _is_elsewhere(el)]
     targets = {rid for el in links for rid in (el.get("rid") or "").split()}
     titles = [title for el in article.iterfind("body/sec/title") if (title := text_of(el).strip())]
-    yield from _uncited(article, links, targets, words)
-    yield from _absent(article, links)
-    yield from _uncounted(article)
+    yield from _uncited_references(article, links, targets, words)
+    yield from _missing_targets(article, links)
+    yield from _missing_floats(article)
     pages = _pages(article)
     if pages in _PAGES and words < _PER_PAGE[1] * pages:
         yield Sign(2 + 2 * (words < _PER_PAGE[0] * pages), f"{words} words for {pages} pages")
     if (article.get("article-type") or "").lower() in _KINDS:
-        if (told := _words_told(article)) < min(_TOLD, _TOLD_SHARE * words):
-            yield Sign(ENOUGH, f"{told} of {words} words outside its figures and tables")
-        yield from _unnumbered(article)
-        yield from _unmentioned(article, targets)
-        yield from _untold(article, titles)
+        if (prose := _words_of_prose(article)) < min(_LEAST_PROSE, _LEAST_SHARE * words):
+            yield Sign(ENOUGH, f"{prose} of {words} words outside its figures and tables")
+        yield from _skipped_numbers(article)
+        yield from _unmentioned_floats(article, targets)
+        yield from _missing_sections(article, titles)
 
 
 # --- references -----------------------------------------------------------------------------------
 
 
-def _uncited(
+def _uncited_references(
     article: Element, links: list[Element], targets: set[str], words: int
 ) -> Iterator[Sign]:
     """References nobody cites: a whole text cites nearly all of them."""
     refs = _references(article, targets)
     listed, cited = len(refs), _cited(article, refs, links)
     cites = f"cite {len(cited)} of" if cited else "for"
-    said = f"{words} words {cites} {listed} references"
+    finding = f"{words} words {cites} {listed} references"
     if listed >= _MANY and words < _SCANT * listed:
-        yield Sign(ENOUGH, said)
+        yield Sign(ENOUGH, finding)
         return
     left = listed - len(cited)
     if listed < _FEW or not cited or not left:
         return
     within, after = len(longest_gap(cited)), listed - max(cited)
     if left > _UNCITED[1] * listed and words < _AMPLE * listed:
-        yield Sign(ENOUGH, said)
+        yield Sign(ENOUGH, finding)
     elif within >= _RUN:
-        yield Sign(ENOUGH, f"{said}, and none of {within} in a row")
+        yield Sign(ENOUGH, f"{finding}, and none of {within} in a row")
     elif after >= _RUN:
         appended = after < _LATE * listed and _APPENDED.search(_body_text(article)) is not None
-        yield Sign(2 if appended else ENOUGH, f"{said}, and none of the last {after}")
+        yield Sign(2 if appended else ENOUGH, f"{finding}, and none of the last {after}")
     else:
-        yield Sign(3 if left > _UNCITED[0] * listed else min(left, 2), said)
+        yield Sign(3 if left > _UNCITED[0] * listed else min(left, 2), finding)
 
 
 def _references(article: Element, targets: set[str]) -> list[Element]:
@@ -137,7 +137,7 @@ def _cited(article: Element, refs: list[Element], links: list[Element]) -> set[i
     return cited
 
 
-def _words_told(article: Element) -> int:
+def _words_of_prose(article: Element) -> int:
     """Words of the body that are no caption and no cell."""
     bodies = article.findall("body")
     return sum(len(text_of(el, " ").split()) for el in bodies) - sum(
@@ -154,13 +154,13 @@ def _body_text(article: Element) -> str:
 # --- parts ----------------------------------------------------------------------------------------
 
 
-def _absent(article: Element, links: list[Element]) -> Iterator[Sign]:
+def _missing_targets(article: Element, links: list[Element]) -> Iterator[Sign]:
     """Parts referred to that are not there, which a valid document rules out."""
-    known = {name for el in article.iter() if (name := el.get("id"))}
+    names = {name for el in article.iter() if (name := el.get("id"))}
     lost = [
         f"{_POINTED_AT[kind]} {rid}"
         for kind, rid in dict.fromkeys(_targets(links))
-        if kind in _POINTED_AT and rid not in known
+        if kind in _POINTED_AT and rid not in names
     ]
     if lost:
         more = f" and {len(lost) - 1} more" if lost[1:] else ""
@@ -168,18 +168,18 @@ def _absent(article: Element, links: list[Element]) -> Iterator[Sign]:
         yield Sign(ENOUGH, f"{lost[0]}{more} {are} referred to, but not there")
 
 
-def _uncounted(article: Element) -> Iterator[Sign]:
+def _missing_floats(article: Element) -> Iterator[Sign]:
     """Figures and tables that the article's own counts have and the article has not."""
     for name, tag in (("figure", "fig"), ("table", "table-wrap")):
         count = article.find(f"front/article-meta/counts/{name}-count".replace("figure-", "fig-"))
         stated = _number(count.get("count")) if count is not None else 0
         there = sum(1 for _ in article.iter(tag))
         if there < _STATED[1] * stated:
-            said = f"{there} of {stated} {name}s stated"
-            yield Sign(2 + 2 * (stated > 1 and there <= _STATED[0] * stated), said)
+            weight = 2 + 2 * (stated > 1 and there <= _STATED[0] * stated)
+            yield Sign(weight, f"{there} of {stated} {name}s stated")
 
 
-def _unnumbered(article: Element) -> Iterator[Sign]:
+def _skipped_numbers(article: Element) -> Iterator[Sign]:
     """Numbers that the figures, the tables or the sections skip."""
     for name, tag in (("figure", "fig"), ("table", "table-wrap")):
         labels = [_label(el) for el in article.iter(tag) if not _is_elsewhere(el)]
@@ -201,7 +201,7 @@ def _text(el: Element | None) -> str:
     return "" if el is None else text_of(el)
 
 
-def _unmentioned(article: Element, targets: set[str]) -> Iterator[Sign]:
+def _unmentioned_floats(article: Element, targets: set[str]) -> Iterator[Sign]:
     """Figures and tables that nothing refers to, in an article that refers to others."""
     names = [el.get("id") for el in article.iter("fig", "table-wrap") if not _is_elsewhere(el)]
     lost = [name for name in names if name and name not in targets]
@@ -210,7 +210,7 @@ def _unmentioned(article: Element, targets: set[str]) -> Iterator[Sign]:
         yield Sign(1 + many, f"{len(lost)} of {len(names)} figures and tables are not referred to")
 
 
-def _untold(article: Element, titles: list[str]) -> Iterator[Sign]:
+def _missing_sections(article: Element, titles: list[str]) -> Iterator[Sign]:
     """Sections that a report of research has, and this one has not."""
     if not titles:
         return
@@ -222,11 +222,13 @@ def _untold(article: Element, titles: list[str]) -> Iterator[Sign]:
     if len(titles) < 3 or apart or not all(map(divides_research, titles)):
         return
     meta = article.find("front/article-meta")
-    told = " ".join(text_of(el) for el in meta.iterfind("abstract")) if meta is not None else ""
+    abstract = " ".join(text_of(el) for el in meta.iterfind("abstract")) if meta is not None else ""
     if not any(map(reports, titles)):
-        yield Sign(2 + 2 * bool(MISSES["results"].search(told)), "no results among the sections")
+        yield Sign(
+            2 + 2 * bool(MISSES["results"].search(abstract)), "no results among the sections"
+        )
     elif not any(map(prepares, titles)):
-        yield Sign(2 + bool(MISSES["methods"].search(told)), "no methods among the sections")
+        yield Sign(2 + bool(MISSES["methods"].search(abstract)), "no methods among the sections")
     if not any(map(opens, titles)):
         yield Sign(1, "no introduction")
 

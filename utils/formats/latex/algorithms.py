@@ -8,24 +8,17 @@ from .items import items_of
 from .signs import ITEM
 from .walk import Command, Scope, Walk
 
+# How the indent changes, and the word that opens the line.
 _STEPS: Final = {
-    "State": ("", ""),
-    "STATE": ("", ""),
-    "Statex": ("", ""),
-    "Require": ("", "Require:"),
-    "Ensure": ("", "Ensure:"),
-    "Input": ("", "Input:"),
-    "Output": ("", "Output:"),
+    **dict.fromkeys(("State", "Statex"), ("", "")),
+    **{word: ("", f"{word}:") for word in ("Require", "Ensure", "Input", "Output")},
     "Else": ("-+", "else"),
     "Repeat": ("+", "repeat"),
     "Loop": ("+", "loop"),
-    "EndFor": ("-", ""),
-    "EndWhile": ("-", ""),
-    "EndIf": ("-", ""),
-    "EndLoop": ("-", ""),
-    "EndFunction": ("-", ""),
-    "EndProcedure": ("-", ""),
+    **dict.fromkeys(("EndFor", "EndWhile", "EndIf", "EndLoop"), ("-", "")),
+    **dict.fromkeys(("EndFunction", "EndProcedure"), ("-", "")),
 }
+# With an argument, and the word after it.
 _LOOPS: Final = {
     "For": ("+", "for", "do"),
     "ForAll": ("+", "for all", "do"),
@@ -36,14 +29,12 @@ _LOOPS: Final = {
     "Procedure": ("+", "procedure", ""),
     "Function": ("+", "function", ""),
 }
-
-
 _DEEPEST_INDENT: Final = 6
 
 
 def algorithmic(walk: Walk, name: str) -> None:
     """Begin one."""
-    walk.gullet.option()
+    walk.stream.take_option()
     walk.open(Scope(name, "algorithmic", lambda blocks: walk.add(_steps(blocks))))
 
 
@@ -61,33 +52,29 @@ def _steps(blocks: list[str]) -> str:
     return "\n".join(made)
 
 
-def _step(change: str, word: str, loops: bool = False, after: str = "") -> Command:
-    def step(walk: Walk) -> None:
+def _step(change: str, word: str, after: str | None = None) -> Command:
+    """The command of a step; with *after*, not none, it has an argument."""
+
+    def add_step(walk: Walk) -> None:
         if not any(scope.kind == "algorithmic" for scope in walk.scopes):
-            if not loops:
-                walk.skip("o", known=False)
+            if after is None:
+                walk.skip("o")
             return
         walk.end_paragraph()
-        said = walk.line(walk.gullet.argument(long=True)) if loops else ""
-        text = " ".join(part for part in (word, said, after) if part)
+        argument = "" if after is None else walk.take_line()
+        text = " ".join(part for part in (word, argument, after) if part)
         walk.blocks.append(f"{ITEM}{change}\x1f{f'**{word}**' + text[len(word) :] if word else ''}")
 
-    return step
+    return add_step
 
 
 def _comment(walk: Walk) -> None:
-    said = walk.line(walk.gullet.argument(long=True))
-    walk.write(f" (▷ {said})" if said else "")
+    comment = walk.take_line()
+    walk.write(f" (▷ {comment})" if comment else "")
 
 
-STEPS: Final[dict[str, Command]] = {
-    **{name: _step(*how) for name, how in _STEPS.items()},
-    **{name: _step(change, word, True, after) for name, (change, word, after) in _LOOPS.items()},
-    **{name.upper(): _step(*how) for name, how in _STEPS.items() if name != "State"},
-    **{
-        name.upper(): _step(change, word, True, after)
-        for name, (change, word, after) in _LOOPS.items()
-    },
+_COMMANDS: Final[dict[str, Command]] = {
+    **{name: _step(*step) for name, step in (_STEPS | _LOOPS).items()},
     "Comment": _comment,
-    "COMMENT": _comment,
 }
+STEPS: Final = _COMMANDS | {name.upper(): command for name, command in _COMMANDS.items()}

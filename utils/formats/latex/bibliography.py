@@ -23,10 +23,10 @@ class Bibliography:
         self._by_names: bool | None = None
         self._natbib = False
         self._numbers: dict[str, str] = {}
-        self.composed = False  # of data files, whose labels are ours
-        self.is_read = False  # the list that came made, which is one for the whole paper
+        self.is_composed = False  # from data files; then the labels are ours
+        self.is_complete = False  # a ready list was read; a paper has one
 
-    def follow(self, package: str, options: str) -> None:
+    def adopt(self, package: str, options: str) -> None:
         """Cite as a class or package does."""
         self._natbib = self._natbib or package == "natbib"
         if package.startswith("revtex") and not _NAMES.search(options):
@@ -43,14 +43,14 @@ class Bibliography:
         """Add an entry, unless it is there."""
         self.entries.setdefault(key, text)
 
-    def label(self, key: str, text: str) -> None:
-        """Keep what natbib's label says: ``Roe et al.(2024)Roe, Doe, and Poe``."""
+    def add_label(self, key: str, text: str) -> None:
+        """Keep names and year of a label by natbib: ``Roe et al.(2024)Roe, Doe, and Poe``."""
         if match := _LABEL.match(text):
             self._labels.setdefault(key, (match[1].strip(), match[2]))
 
     def by_names(self) -> bool:
         """Whether the text cites by names and years."""
-        if self.composed and not self._natbib and self._by_names is None:
+        if self.is_composed and not self._natbib and self._by_names is None:
             return False
         if self._by_names is not None:
             return self._by_names and bool(self._labels)
@@ -58,32 +58,37 @@ class Bibliography:
 
     def citation(self, kind: str, keys: str, before: str, after: str) -> str:
         """A citation as the text shows it."""
-        known = list(dict.fromkeys(key for part in keys.split(",") if (key := part.strip())))
+        cited = list(dict.fromkeys(key for part in keys.split(",") if (key := part.strip())))
         if kind in ("alias", "(alias)"):
-            said = ", ".join(self.aliases.get(key) or self._names(key) for key in known)
-            inner = " ".join(filter(None, (before, ", ".join(filter(None, (said, after))))))
+            names = ", ".join(self.aliases.get(key) or self._label(key)[0] for key in cited)
+            inner = _with_notes(before, names, after)
             return f"({inner})" if kind == "(alias)" else inner
         if self.by_names() or kind in ("a", "y"):
-            return self._by_name(kind, known, before, after)
+            return self._by_name(kind, cited, before, after)
         if len(self._numbers) != len(self.entries):
             self._numbers = {key: str(number) for number, key in enumerate(self.entries, 1)}
-        marks = ", ".join(self._numbers.get(key, "?") for key in known)
-        inner = " ".join(filter(None, (before, ", ".join(filter(None, (marks, after))))))
-        names = self._labels.get(known[0], ("", ""))[0] if kind == "t" and len(known) == 1 else ""
+        inner = _with_notes(before, ", ".join(self._numbers.get(key, "?") for key in cited), after)
+        names = self._labels.get(cited[0], ("", ""))[0] if kind == "t" and len(cited) == 1 else ""
         return f"{names} [{inner}]".strip()
 
-    def _names(self, key: str) -> str:
-        return self._labels.get(key, (key, ""))[0]
+    def _label(self, key: str) -> tuple[str, str]:
+        """Names and year of an entry; the key where they are unknown."""
+        return self._labels.get(key, (key, ""))
 
     def _by_name(self, kind: str, keys: list[str], before: str, after: str) -> str:
-        told = [self._labels.get(key, (key, "")) for key in keys]
+        labels = [self._label(key) for key in keys]
         if kind == "a":
-            return "; ".join(names for names, _ in told)
+            return "; ".join(names for names, _ in labels)
         if kind == "y":
-            return ", ".join(year or names for names, year in told)
+            return ", ".join(year or names for names, year in labels)
         if kind in ("t", "c"):
             more = f", {after}" if after else ""
-            return "; ".join(f"{names} ({year}{more})" if year else names for names, year in told)
-        cited = "; ".join(", ".join(filter(None, pair)) for pair in told)
-        inner = " ".join(filter(None, (before, ", ".join(filter(None, (cited, after))))))
+            return "; ".join(f"{names} ({year}{more})" if year else names for names, year in labels)
+        cited = "; ".join(", ".join(filter(None, label)) for label in labels)
+        inner = _with_notes(before, cited, after)
         return inner if kind == "n" else f"({inner})"
+
+
+def _with_notes(before: str, cited: str, after: str) -> str:
+    """``see Roe, 2020, p. 5``: a citation between its notes."""
+    return " ".join(filter(None, (before, ", ".join(filter(None, (cited, after))))))

@@ -43,7 +43,7 @@ def bib_entries(text: str, wanted: Container[str]) -> dict[str, dict[str, str]]:
 
 
 class _Strings:
-    """What ``@string`` defines, spelled out until that took *left* characters in all."""
+    """Abbreviations by ``@string``, replaced until that took *left* characters in all."""
 
     def __init__(self, left: int) -> None:
         self._left = left
@@ -134,11 +134,11 @@ def biblatex_entries(text: str) -> Iterator[tuple[str, dict[str, str]]]:
                 at = close + 1
             value = values[-1] if values else ""
             is_name = match[0].startswith("\\name")
-            fields.setdefault(match[1], _people(value) if is_name else value)
+            fields.setdefault(match[1], _bibtex_names(value) if is_name else value)
         yield entry[1], fields
 
 
-def _people(value: str) -> str:
+def _bibtex_names(value: str) -> str:
     """Names as BibTeX writes them, ``Roe, Jane and Doe, John``."""
     people: list[list[str]] = []
     at = 0
@@ -152,7 +152,7 @@ def _people(value: str) -> str:
     return " and ".join(", ".join(person) for person in people)
 
 
-def composed(fields: dict[str, str]) -> str:
+def entry_tex(fields: dict[str, str]) -> str:
     """An entry in the usual order, as TeX."""
     where = fields.get("journal") or fields.get("journaltitle") or fields.get("booktitle") or ""
     where = f"\\emph{{{where}}}" if where else fields.get("publisher", "")
@@ -184,18 +184,18 @@ def _names(people: str) -> list[tuple[str, str]]:
 
 
 def _authors(people: str) -> str:
-    told = [" ".join(filter(None, (given, family))) for family, given in _names(people)]
-    if len(told) > 1 and told[-1] == _OTHERS:
-        return f"{', '.join(told[:-1])} et al."
-    return ", ".join(told)
+    names = [" ".join(filter(None, (given, family))) for family, given in _names(people)]
+    if len(names) > 1 and names[-1] == _OTHERS:
+        return f"{', '.join(names[:-1])} et al."
+    return ", ".join(names)
 
 
-def named(fields: dict[str, str]) -> str:
-    """Who and when, as natbib's labels say it: ``Roe and Doe(2024)``."""
+def natbib_label(fields: dict[str, str]) -> str:
+    """Authors and year as in natbib's labels: ``Roe and Doe(2024)``."""
     families = [family for family, _ in _names(fields.get("author") or fields.get("editor") or "")]
     year = fields.get("year") or fields.get("date", "")[:4]
     if not families or not year:
         return ""
     many = len(families) >= _NAMES_SHOWN or families[1:] == [_OTHERS]
-    said = f"{families[0]} et al." if many else " and ".join(families)
-    return f"{said}({year})"
+    names = f"{families[0]} et al." if many else " and ".join(families)
+    return f"{names}({year})"

@@ -1,4 +1,7 @@
-r"""Commands with a meaning of their own: parts, labels, citations, notes, the front matter."""
+r"""Commands with a meaning of their own: parts, labels, citations, notes, the front matter.
+
+Functions that are no factories are named after the command they carry out.
+"""
 
 from __future__ import annotations
 
@@ -11,43 +14,25 @@ from .algorithms import STEPS
 from .deluxe import DELUXE
 from .front import FRONT
 from .numbers import SECTIONS
-from .packages import learn
-from .quantities import QUANTITIES, in_text, quantity
+from .packages import learn_package
+from .quantities import QUANTITIES, take_quantity, to_markdown
 from .references import add_source, cite, cite_silently, define_alias, read_list
 from .signs import DINGBATS, HIGH, ITEM, LINE, ROW, RULE, SPANS, WIDE
-from .tokens import joined
 from .walk import Command, Walk
 
 _LEVELS: Final = {"part": 0, "chapter": 1, "section": 2, "subsection": 3, "subsubsection": 4}
 _PICTURES: Final = (
-    "_tex",
-    "_t",
-    ".tikz",
-    ".pgf",
-    ".eepic",
-    ".epic",
-    ".png",
-    ".jpg",
-    ".eps",
-    ".ps",
-    ".pdf",
+    *("_tex", "_t", ".tikz", ".pgf", ".eepic", ".epic", ".png", ".jpg", ".eps", ".ps", ".pdf"),
     ".tkz",
 )
 _LONGEST_NAME: Final = 100  # characters of a file's
 _RUN_IN: Final = ("paragraph", "subparagraph")
 _REFERENCES: Final = {
-    "ref": "r",
+    **dict.fromkeys(("ref", "subref", "vref", "nameref", "labelcref", "fullref"), "r"),
+    **dict.fromkeys(("autoref", "Autoref", "Cref"), "C"),
     "eqref": "e",
     "pageref": "page",
-    "autoref": "C",
     "cref": "c",
-    "Cref": "C",
-    "subref": "r",
-    "vref": "r",
-    "nameref": "r",
-    "labelcref": "r",
-    "fullref": "r",
-    "Autoref": "C",
 }
 _CITES: Final = {
     **dict.fromkeys(("citep", "parencite", "autocite", "footcite"), "p"),
@@ -73,32 +58,32 @@ _DIMENSIONS: Final = (
 
 def _section(name: str) -> Command:
     def begin_section(walk: Walk) -> None:
-        starred = walk.gullet.star()
-        walk.gullet.option()
-        said = walk.line(walk.gullet.argument(long=True))
+        starred = walk.stream.take_star()
+        walk.stream.take_option()
+        title = walk.take_line()
         walk.end_paragraph()
         if walk.in_abstract:  # where it heads a line, and counts nothing
-            walk.lead = f"**{said.strip('* ').rstrip(':.')}.** " if said else ""
+            walk.lead = f"**{title.strip('* ').rstrip(':.')}.** " if title else ""
             return
-        walk.front.opens = False
+        walk.front.is_opening = False
         number = "" if starred else walk.numbers.step(name)
         if number and walk.in_appendix and name in ("section", "chapter"):
             number = f"Appendix {number}"
         elif number and not number[:1].isdigit():
             number = f"{number}."
-        level = max(2, _LEVELS[name] + (0 if not walk.has_chapters else 1))
-        if said:
-            walk.add(f"{'#' * min(level, 6)} {f'{number} {said}'.strip()}")
+        level = max(2, _LEVELS[name] + walk.has_chapters)
+        if title:
+            walk.add(f"{'#' * min(level, 6)} {f'{number} {title}'.strip()}")
 
     return begin_section
 
 
 def _run_in(walk: Walk) -> None:
-    walk.gullet.star()
-    walk.gullet.option()
-    said = walk.line(walk.gullet.argument(long=True)).strip("* ")
+    walk.stream.take_star()
+    walk.stream.take_option()
+    title = walk.take_line().strip("* ")
     walk.end_paragraph()
-    walk.lead = f"**{said}** " if said else ""
+    walk.lead = f"**{title}** " if title else ""
 
 
 def _appendix(walk: Walk) -> None:
@@ -107,9 +92,9 @@ def _appendix(walk: Walk) -> None:
 
 
 def _caption(walk: Walk) -> None:
-    starred = walk.gullet.star()
-    walk.gullet.option()
-    tokens = walk.gullet.argument(long=True)
+    starred = walk.stream.take_star()
+    walk.stream.take_option()
+    tokens = walk.stream.take_argument(long=True)
     kind = next((s.kind for s in reversed(walk.scopes) if s.kind in _CAPTIONED), "figure")
     _put_caption(walk, "" if starred else kind, tokens)
 
@@ -118,57 +103,58 @@ _CAPTIONED: Final = ("figure", "table", "algorithm", "subfigure")
 
 
 def _captionof(walk: Walk) -> None:
-    kind = joined(walk.gullet.argument()).strip()
-    walk.gullet.option()
-    _put_caption(walk, kind if kind in _CAPTIONED else "figure", walk.gullet.argument(long=True))
+    kind = walk.stream.take_text()
+    walk.stream.take_option()
+    kind = kind if kind in _CAPTIONED else "figure"
+    _put_caption(walk, kind, walk.stream.take_argument(long=True))
 
 
 def _put_caption(walk: Walk, kind: str, tokens: list[str]) -> None:
     number = walk.numbers.step(kind) if kind else ""
-    said = walk.line(tokens)
+    text = walk.line(tokens)
     if kind == "subfigure":
         lead = f"({number}) "
     else:
         lead = f"**{kind.capitalize()} {number}.** " if kind else ""
-    if said or lead.startswith("**"):
-        walk.add(f"{lead}{said}".rstrip())
+    if text or lead.startswith("**"):
+        walk.add(f"{lead}{text}".rstrip())
 
 
 def _subfloat(walk: Walk) -> None:
-    said = walk.gullet.option()
-    if said is not None and (more := walk.gullet.option()) is not None:
-        said = more
-    _put_caption(walk, "subfigure", said or [])
+    caption = walk.stream.take_option()
+    if caption is not None and (second := walk.stream.take_option()) is not None:
+        caption = second  # the first is for the list of figures
+    _put_caption(walk, "subfigure", caption or [])
 
 
 def _footnote(walk: Walk) -> None:
-    walk.gullet.option()
-    said = walk.line(walk.gullet.argument(long=True))
-    if said and walk.in_document:
-        walk.noted += 1
-        walk.notes.append(f"[^{walk.noted}]: {said}")
-        walk.write(f"[^{walk.noted}]")
+    walk.stream.take_option()
+    text = walk.take_line()
+    if text and walk.in_document:
+        walk.note_count += 1
+        walk.notes.append(f"[^{walk.note_count}]: {text}")
+        walk.write(f"[^{walk.note_count}]")
 
 
 # --- labels, citations, links ---------------------------------------------------------------------
 
 
 def _label(walk: Walk) -> None:
-    walk.numbers.name(joined(walk.gullet.argument()).strip())
+    walk.numbers.add_label(walk.stream.take_text())
 
 
 def _ref(kind: str) -> Command:
     def refer(walk: Walk) -> None:
-        walk.gullet.star()
-        walk.refer(kind, joined(walk.gullet.argument()).strip())
+        walk.stream.take_star()
+        walk.refer(kind, walk.stream.take_text())
 
     return refer
 
 
 def _href(walk: Walk) -> None:
-    walk.gullet.option()
+    walk.stream.take_option()
     address = _address(walk)
-    walk.write(link(walk.line(walk.gullet.argument(long=True)), address))
+    walk.write(link(walk.take_line(), address))
 
 
 def _url(walk: Walk) -> None:
@@ -177,17 +163,16 @@ def _url(walk: Walk) -> None:
 
 
 def _address(walk: Walk) -> str:
-    written = walk.gullet.spelled_out(walk.gullet.address())
-    return re.sub(r"\\([%#&_~{}$])", r"\1", written).replace("\\", "").strip()
+    address = walk.stream.spelled_out(walk.stream.take_address())
+    return re.sub(r"\\([%#&_~{}$])", r"\1", address).replace("\\", "").strip()
 
 
 def _verb(walk: Walk) -> None:
-    delimiter = walk.gullet.raw_sign()
+    delimiter = walk.stream.take_character()
     if delimiter == "*":
-        delimiter = walk.gullet.raw_sign()
-    text = (
-        walk.gullet.raw({"{": "}"}.get(delimiter, delimiter), same_line=True) if delimiter else ""
-    )
+        delimiter = walk.stream.take_character()
+    end = "}" if delimiter == "{" else delimiter
+    text = walk.stream.take_raw(end, same_line=True) if end else ""
     walk.write(f"`{text}`" if text.strip() and "`" not in text else text)
 
 
@@ -195,37 +180,37 @@ def _verb(walk: Walk) -> None:
 
 
 def _input(walk: Walk) -> None:
-    name = walk.gullet.file_name()
+    name = walk.stream.take_file_name()
     _read_in(walk, name, walk.submission.find(name, walk.folder))
 
 
 def _input_if_there(walk: Walk) -> None:
-    if file := walk.submission.find(joined(walk.gullet.argument()), walk.folder):
+    if file := walk.submission.find(walk.stream.take_text(), walk.folder):
         walk.insert(file)
 
 
 def _import(walk: Walk) -> None:
-    walk.gullet.star()
-    folder, name = joined(walk.gullet.argument()), joined(walk.gullet.argument())
+    walk.stream.take_star()
+    folder, name = walk.stream.take_text(), walk.stream.take_text()
     _read_in(walk, name, walk.submission.find(name, folder.strip()))
 
 
 def _read_in(walk: Walk, name: str, file: str) -> None:
-    """Read a file in; one of the text's own that did not come leaves the paper incomplete.
+    """Read a file in; a missing one leaves the paper incomplete.
 
-    Before the text files of TeX itself are read, and pictures have no words.
+    Not before the text, where files of TeX itself are read, and not a picture, which has no words.
     """
     if file.endswith((".sty", ".cls")):
-        learn(walk, file)
+        learn_package(walk, file)
     elif file:
         walk.insert(file)
     elif walk.in_document and name.strip() and not name.strip().lower().endswith(_PICTURES):
-        walk.absent = walk.absent or name.strip()[:_LONGEST_NAME]
+        walk.missing_file = walk.missing_file or name.strip()[:_LONGEST_NAME]
 
 
 def _setcounter(add: bool) -> Command:
     def set_counter(walk: Walk) -> None:
-        name, value = joined(walk.gullet.argument()).strip(), joined(walk.gullet.argument())
+        name, value = walk.stream.take_text(), walk.stream.take_text()
         if re.fullmatch(r"\s*-?\d{1,6}\s*", value):
             walk.numbers.set(name, int(value), add=add)
 
@@ -233,12 +218,12 @@ def _setcounter(add: bool) -> Command:
 
 
 def _stepcounter(walk: Walk) -> None:
-    walk.numbers.step(joined(walk.gullet.argument()).strip())
+    walk.numbers.step(walk.stream.take_text())
 
 
 def _within(written: bool) -> Command:
     def put_within(walk: Walk) -> None:
-        inner, outer = joined(walk.gullet.argument()), joined(walk.gullet.argument())
+        inner, outer = walk.stream.take_text(), walk.stream.take_text()
         walk.numbers.put_within(inner.strip(), outer.strip(), written=written)
 
     return put_within
@@ -246,24 +231,20 @@ def _within(written: bool) -> Command:
 
 def _for_print(walk: Walk) -> None:
     """The first of two texts; the other is for a PDF's outline."""
-    printed = walk.gullet.argument(long=True)
-    walk.gullet.argument(long=True)
-    walk.gullet.put_back(["{", *printed, "}"])
-
-
-def _ifthenelse(walk: Walk) -> None:
-    walk.skip("mm", known=False)
+    printed = walk.stream.take_argument(long=True)
+    walk.stream.take_argument(long=True)
+    walk.stream.put_back(["{", *printed, "}"])
 
 
 # --- tables, lists, algorithms --------------------------------------------------------------------
 
 
 def _line_break(walk: Walk) -> None:
-    walk.gullet.star()
-    walk.gullet.option()
+    walk.stream.take_star()
+    walk.stream.take_option()
     is_row = bool(walk.scopes) and walk.scopes[-1].kind == "tabular"
-    opens = walk.in_document and walk.front.opens
-    walk.write(ROW if is_row else f"{LINE} " if opens else " ")
+    is_opening = walk.in_document and walk.front.is_opening
+    walk.write(ROW if is_row else f"{LINE} " if is_opening else " ")
 
 
 def _paragraph(walk: Walk) -> None:
@@ -275,19 +256,19 @@ def _paragraph(walk: Walk) -> None:
 
 def _dimension(walk: Walk) -> None:
     r"""``\\kern-2pt``, ``\\parindent=0pt plus 1em``: a number that is not text."""
-    if walk.gullet.peek() == "=":
-        walk.gullet.take()
-    walk.gullet.peek()
-    following = walk.gullet.take()
+    if walk.stream.peek() == "=":
+        walk.stream.take()
+    walk.stream.peek()
+    following = walk.stream.take()
     if following[:1] == "\\":  # a register
         return
     rest = following[match.end() :] if (match := _DIMENSION.match(following)) else following
-    walk.gullet.put_back([rest] if rest else [])
+    walk.stream.put_back_one(rest)
 
 
 def _rule(spec: str) -> Command:
     def rule(walk: Walk) -> None:
-        walk.skip(spec, known=False)
+        walk.skip(spec)
         walk.write(RULE)
 
     return rule
@@ -295,70 +276,74 @@ def _rule(spec: str) -> Command:
 
 def _cmidrule(walk: Walk) -> None:
     """Rules under a part of the header."""
-    walk.gullet.option()
-    if walk.gullet.peek().startswith("("):
-        walk.gullet.take()
-    walk.gullet.argument()
+    walk.stream.take_option()
+    if walk.stream.peek().startswith("("):
+        walk.stream.take()
+    walk.stream.take_argument()
 
 
 def _multicolumn(walk: Walk) -> None:
-    count = joined(walk.gullet.argument()).strip()
-    walk.gullet.argument()
-    said = walk.line(walk.gullet.argument(long=True))
-    walk.write(f"{WIDE}{count if count.isdecimal() and len(count) < 4 else ''}{SPANS}{said}")
+    count = walk.stream.take_text()
+    walk.stream.take_argument()
+    _put_span(walk, WIDE, count)
 
 
 def _multirow(walk: Walk) -> None:
-    walk.gullet.option()
-    count = joined(walk.gullet.argument()).strip()
-    walk.gullet.option()
-    walk.gullet.argument()
-    walk.gullet.option()
-    said = walk.line(walk.gullet.argument(long=True))
-    walk.write(f"{HIGH}{count if count.isdecimal() and len(count) < 4 else ''}{SPANS}{said}")
+    walk.stream.take_option()
+    count = walk.stream.take_text()
+    walk.stream.take_option()
+    walk.stream.take_argument()
+    walk.stream.take_option()
+    _put_span(walk, HIGH, count)
+
+
+def _put_span(walk: Walk, mark: str, count: str) -> None:
+    """Write a cell that spans *count* columns or rows."""
+    text = walk.take_line()
+    walk.write(f"{mark}{count if count.isdecimal() and len(count) < 4 else ''}{SPANS}{text}")
 
 
 def _ensuremath(walk: Walk) -> None:
-    walk.gullet.put_back(["$", *walk.gullet.argument(long=True), "$"])
+    walk.stream.put_back(["$", *walk.stream.take_argument(long=True), "$"])
 
 
 def _dollar(walk: Walk) -> None:
-    following = walk.gullet.take()
+    following = walk.stream.take()
     if following == "$":
-        formulas.display(walk, "$$")
+        formulas.write_display(walk, "$$")
         return
-    walk.gullet.put_back([following] if following else [])
-    formulas.inline(walk)
+    walk.stream.put_back_one(following)
+    formulas.write_inline(walk)
 
 
 def _bibitem(walk: Walk) -> None:
-    label = walk.gullet.option()
-    key = joined(walk.gullet.argument()).strip()
+    label = walk.stream.take_option()
+    key = walk.stream.take_text()
     walk.end_paragraph()
     if label is not None:
-        walk.bibliography.label(key, walk.line(label))
+        walk.bibliography.add_label(key, walk.line(label))
     walk.blocks.append(f"{ITEM}{key}")
 
 
 def _ding(walk: Walk) -> None:
-    walk.write(DINGBATS.get(joined(walk.gullet.argument()).strip(), ""))
+    walk.write(DINGBATS.get(walk.stream.take_text(), ""))
 
 
 def _quantity(name: str) -> Command:
     def put_quantity(walk: Walk) -> None:
-        walk.write(in_text(quantity(walk.gullet, name) or []))
+        walk.write(to_markdown(take_quantity(walk.stream, name) or []))
 
     return put_quantity
 
 
 def _fraction(walk: Walk) -> None:
-    walk.gullet.option()
-    over, under = walk.gullet.argument(), walk.gullet.argument()
+    walk.stream.take_option()
+    over, under = walk.stream.take_argument(), walk.stream.take_argument()
     walk.write(f"{walk.line(over)}/{walk.line(under)}")
 
 
-def _heading_only(said: str) -> Command:
-    return lambda walk: walk.add(f"## {said}")
+def _heading_only(title: str) -> Command:
+    return lambda walk: walk.add(f"## {title}")
 
 
 COMMANDS: Final[dict[str, Command]] = {
@@ -394,8 +379,8 @@ COMMANDS: Final[dict[str, Command]] = {
     "par": _paragraph,
     "\\": _line_break,
     "tabularnewline": _line_break,
-    "[": lambda walk: formulas.display(walk, "\\]"),
-    "(": lambda walk: formulas.inline(walk, "\\)"),
+    "[": lambda walk: formulas.write_display(walk, "\\]"),
+    "(": lambda walk: formulas.write_inline(walk, "\\)"),
     "math shift": _dollar,
     "ensuremath": _ensuremath,
     "appendix": _appendix,
@@ -409,11 +394,11 @@ COMMANDS: Final[dict[str, Command]] = {
     "addtocounter": _setcounter(add=True),
     "numberwithin": _within(written=True),
     "@addtoreset": _within(written=False),
-    "ifthenelse": _ifthenelse,
+    "ifthenelse": lambda walk: walk.skip("mm"),
     "texorpdfstring": _for_print,
-    "arrayrulecolor": lambda walk: walk.skip("om"),
+    "arrayrulecolor": lambda walk: walk.skip("om", star=True),
     "multicolumn": _multicolumn,
     "multirow": _multirow,
     "bibitem": _bibitem,
-    "endinput": lambda walk: walk.gullet.stop(),
+    "endinput": lambda walk: walk.stream.stop(),
 }

@@ -51,16 +51,16 @@ def read(fetched: Fetched) -> Document:
     title = without_markup(filled(walk, walk.front.title)).replace("*", "")
     found = measure(markdown)
     lost = "the source ends in the middle" if submission.cut_off else ""
-    if walk.absent:
-        lost = f"the text reads in {walk.absent!r}, which is not among the source's files"
-    if walk.incomplete or walk.gullet.left <= 0:
+    if walk.missing_file:
+        lost = f"the text reads in {walk.missing_file!r}, which is not among the source's files"
+    if walk.incomplete or walk.stream.left <= 0:
         lost = "its files or macros call each other without end"
     return Document(
         markdown=f"{markdown}\n",
         title=title,
         abstract=_without_notes(filled(walk, "\n\n".join(walk.front.abstract))) or found.abstract,
         authors=_families(filled(walk, "\x00".join(walk.front.authors))),
-        ids=Ids.maybe(walk.front.doi) if walk.front.doi else Ids(),
+        ids=Ids.maybe(walk.front.doi),
         license=fetched.license,
         retracted=bool(re.match(r"\W*(?:retracted|withdrawn)\b", title, re.I)),
         body_words=found.body_words,
@@ -92,11 +92,11 @@ def _parts(walk: Walk) -> list[str]:
     return parts
 
 
-def _families(told: str) -> tuple[str, ...]:
+def _families(authors: str) -> tuple[str, ...]:
     r"""Family names out of what authors wrote into ``\author``."""
     families: list[str] = []
     addresses = False  # after a line break within one author's entry
-    for piece in told.split("\x00"):
+    for piece in authors.split("\x00"):
         if not piece:
             addresses = False
         elif piece == "\n":

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from ..jats.text import fenced
+from ..jats.text import block_quote, fenced, is_nested_list
 from . import formulas
 from .algorithms import algorithmic
 from .front import end_front
 from .items import items_of
 from .signs import ITEM
 from .tables import flat, pipe_table
-from .tokens import joined
 from .walk import Environment, Scope, Walk
 
 _VERBATIM: Final = {
@@ -60,45 +59,37 @@ _NUMBERED_LISTS: Final = frozenset(
     ("enumerate", "enumerate*", "compactenum", "inparaenum", "asparaenum")
 )
 _QUOTES: Final = frozenset(("quote", "quotation", "displayquote", "verse"))
-_HEADED: Final = {
-    **dict.fromkeys(
-        ("acknowledgments", "acknowledgements", "acknowledgment", "acknowledgement", "acks", "ack"),
-        "Acknowledgments",
-    ),
-}
+_ACKNOWLEDGMENTS: Final = (
+    *("acknowledgments", "acknowledgements", "acknowledgment", "acknowledgement", "acks", "ack"),
+)
 _DEEPEST_INDENT: Final = 6
 
 
 def begin(walk: Walk) -> None:
     r"""``\begin{name}``."""
-    name = joined(walk.gullet.argument()).strip()
+    name = walk.stream.take_text()
     if name == "document":
         walk.begin_document()
         return
     plain = name.rstrip("*")
     if (environment := walk.environments.get(name) or walk.environments.get(plain)) is not None:
         environment(walk, name)
-    elif (own := walk.gullet.environments.get(name)) is not None:
-        opening = walk.gullet.substituted(own[0])
-        if walk.gullet.spend(sum(map(len, opening)) + 1):
-            walk.gullet.put_back(opening)
+    elif (own := walk.stream.environments.get(name)) is not None:
+        walk.stream.put_back_expansion(walk.stream.substitute(own[0]))
     elif name in walk.theorems or plain in walk.theorems:
         theorem(walk, name)
     else:
-        walk.gullet.option()
+        walk.stream.take_option()
         walk.open(Scope(name))
 
 
 def end(walk: Walk) -> None:
     r"""``\end{name}``."""
-    name = joined(walk.gullet.argument()).strip()
+    name = walk.stream.take_text()
     if name == "document":
         walk.end_document()
-    elif (own := walk.gullet.environments.get(name)) is not None and (
-        name not in walk.environments
-    ):
-        if walk.gullet.spend(sum(map(len, own[1])) + 1):
-            walk.gullet.put_back(own[1])
+    elif name not in walk.environments and (own := walk.stream.environments.get(name)) is not None:
+        walk.stream.put_back_expansion(own[1])
     else:
         walk.close_environment(name)
 
@@ -107,7 +98,7 @@ def end(walk: Walk) -> None:
 
 
 def _list(walk: Walk, name: str) -> None:
-    walk.skip("o" if name != "list" else "mm", known=False)
+    walk.skip("o" if name != "list" else "mm")
     numbered = name in _NUMBERED_LISTS
     if numbered:
         outer = sum(scope.kind == "numbered list" for scope in walk.scopes)
@@ -118,13 +109,12 @@ def _list(walk: Walk, name: str) -> None:
 
 def item(walk: Walk) -> None:
     r"""``\item``."""
-    label = walk.gullet.option()
+    label = walk.stream.take_option()
     walk.end_paragraph()
-    if walk.inside("numbered list") and label is None:
+    if walk.is_inside("numbered list") and label is None:
         depth = sum(scope.kind == "numbered list" for scope in walk.scopes)
         walk.numbers.step(f"enum{'i' * min(depth, 4)}", "item")
-    said = walk.line(label) if label is not None else ""
-    walk.blocks.append(f"{ITEM}{said}")
+    walk.blocks.append(f"{ITEM}{walk.line(label or [])}")
 
 
 def listed(blocks: list[str], numbered: bool) -> str:
@@ -138,14 +128,10 @@ def listed(blocks: list[str], numbered: bool) -> str:
         text = [lead + (inner[0] if inner else ""), *inner[1:]]
         blank = " " * (len(marker) + 1)
         indented = [block.replace("\n", f"\n{blank}") for block in text]
-        between = "\n" if _is_nested_list(inner) else "\n\n"
+        between = "\n" if is_nested_list(inner) else "\n\n"
         made.append(between.join([f"{marker} {indented[0]}", *(blank + b for b in indented[1:])]))
-        spread = spread or not (len(inner) < 2 or _is_nested_list(inner))
+        spread = spread or not (len(inner) < 2 or is_nested_list(inner))
     return ("\n\n" if spread else "\n").join(made)
-
-
-def _is_nested_list(blocks: list[str]) -> bool:
-    return len(blocks) == 2 and blocks[1].startswith(("- ", "1. "))
 
 
 # --- floats and tables ----------------------------------------------------------------------------
@@ -153,7 +139,7 @@ def _is_nested_list(blocks: list[str]) -> bool:
 
 def _float(kind: str) -> Environment:
     def begin_float(walk: Walk, name: str) -> None:
-        walk.skip(_FLOAT_SPECS.get(name.rstrip("*"), "o"), known=False)
+        walk.skip(_FLOAT_SPECS.get(name.rstrip("*"), "o"))
         walk.open(Scope(name, kind, lambda blocks: _put_float(walk, blocks)))
 
     return begin_float
@@ -162,29 +148,27 @@ def _float(kind: str) -> Environment:
 def _put_float(walk: Walk, blocks: list[str]) -> None:
     """The caption first, wherever it was set."""
     captions = [block for block in blocks if block.startswith("**")]
-    rest = [block for block in blocks if not block.startswith("**")]
-    for block in captions + rest:
-        walk.add(block)
+    walk.add_all(captions + [block for block in blocks if not block.startswith("**")])
 
 
 def _framed(spec: str) -> Environment:
     """Text that is set in another place or width."""
 
     def begin_framed(walk: Walk, name: str) -> None:
-        walk.skip(spec, known=False)
+        walk.skip(spec)
         walk.open(Scope(name))
 
     return begin_framed
 
 
 def _deluxetable(walk: Walk, name: str) -> None:
-    walk.skip("omo", known=False)
+    walk.skip("omo")
     walk.open(Scope(name, "table", lambda blocks: _put_float(walk, blocks)))
 
 
 def _tabular(spec: str) -> Environment:
     def begin_tabular(walk: Walk, name: str) -> None:
-        walk.skip("m" + spec if name.endswith("*") else spec, known=False)
+        walk.skip("m" + spec if name.endswith("*") else spec)
         nested = any(scope.kind == "tabular" for scope in walk.scopes)
         outer, walk.words = walk.words, []
 
@@ -194,7 +178,7 @@ def _tabular(spec: str) -> Environment:
             table = "" if nested else pipe_table(source)
             if nested:
                 walk.write(flat(source))
-            elif len(table) <= len(source) or walk.gullet.spend(len(table) - len(source)):
+            elif len(table) <= len(source) or walk.stream.spend(len(table) - len(source)):
                 walk.add(table)
             else:
                 walk.add(flat(source))
@@ -210,43 +194,31 @@ def _tabular(spec: str) -> Environment:
 
 def theorem(walk: Walk, name: str) -> None:
     """A numbered statement, its head in bold before its text."""
-    counter, said = walk.theorems.get(name) or walk.theorems[name.rstrip("*")]
-    label = walk.gullet.option()
-    walk.open(Scope(name, "theorem", lambda blocks: _put_all(walk, blocks)))
-    number = "" if name.endswith("*") or not counter else walk.numbers.step(counter, said)
-    head = f"{said} {number}".strip()
+    counter, title = walk.theorems.get(name) or walk.theorems[name.rstrip("*")]
+    label = walk.stream.take_option()
+    walk.open(Scope(name, "theorem", walk.add_all))
+    number = "" if name.endswith("*") or not counter else walk.numbers.step(counter, title)
+    head = f"{title} {number}".strip()
     note = f" ({text})" if label and (text := walk.line(label).strip()) else ""
     walk.lead = f"**{head}{note}.** "
 
 
 def _proof(walk: Walk, name: str) -> None:
-    label = walk.gullet.option()
-    walk.open(Scope(name, "proof", lambda blocks: _put_all(walk, blocks)))
-    said = walk.line(label).strip(" .*") if label else ""
-    walk.lead = f"*{said or 'Proof'}.* "
-
-
-def _put_all(walk: Walk, blocks: list[str]) -> None:
-    for block in blocks:
-        walk.add(block)
+    label = walk.stream.take_option()
+    walk.open(Scope(name, "proof", walk.add_all))
+    title = walk.line(label).strip(" .*") if label else ""
+    walk.lead = f"*{title or 'Proof'}.* "
 
 
 def _quote(walk: Walk, name: str) -> None:
     deep = sum(scope.kind == "quote" for scope in walk.scopes) >= _DEEPEST_INDENT
-
-    def put(blocks: list[str]) -> None:
-        if deep:
-            _put_all(walk, blocks)
-        else:
-            text = "\n\n".join(blocks)
-            walk.add("\n".join(f"> {line}".rstrip() for line in text.split("\n")) if text else "")
-
+    put = walk.add_all if deep else lambda blocks: walk.add(block_quote(blocks))
     walk.open(Scope(name, "quote", put))
 
 
 def _abstract(walk: Walk, name: str) -> None:
     end_front(walk)
-    walk.gullet.option()
+    walk.stream.take_option()
     walk.in_abstract = True
 
     def put(blocks: list[str]) -> None:
@@ -263,20 +235,19 @@ def _keywords(walk: Walk, name: str) -> None:
     walk.open(Scope(name, "keywords", put))
 
 
-def _headed(said: str) -> Environment:
+def _headed(title: str) -> Environment:
     def begin_headed(walk: Walk, name: str) -> None:
-        walk.add(f"## {said}")
+        walk.add(f"## {title}")
         walk.open(Scope(name, "section"))
 
     return begin_headed
 
 
 def _bibliography(walk: Walk, name: str) -> None:
-    walk.gullet.argument()
+    walk.stream.take_argument()
 
     def put(blocks: list[str]) -> None:
-        items = items_of(blocks)
-        for key, inner in items:
+        for key, inner in items_of(blocks):
             if key and inner:
                 walk.bibliography.add(key, " ".join(inner))
 
@@ -288,38 +259,33 @@ def _bibliography(walk: Walk, name: str) -> None:
 
 def _formula(counts: formulas.Counts, arguments: int) -> Environment:
     def begin_formula(walk: Walk, name: str) -> None:
-        walk.skip("m" * arguments, known=False)
-        formulas.display(walk, name, "never" if name.endswith("*") else counts)
+        walk.skip("m" * arguments)
+        formulas.write_display(walk, name, "never" if name.endswith("*") else counts)
 
     return begin_formula
 
 
 def _subequations(walk: Walk, name: str) -> None:
-    walk.open(Scope(name, "", lambda blocks: _put_parts(walk, blocks)))
+    def put(blocks: list[str]) -> None:
+        walk.numbers.end_parts()
+        walk.add_all(blocks)
+
+    walk.open(Scope(name, "", put))
     walk.numbers.begin_parts()
-
-
-def _put_parts(walk: Walk, blocks: list[str]) -> None:
-    walk.numbers.end_parts()
-    _put_all(walk, blocks)
-
-
-def _math(walk: Walk, name: str) -> None:
-    formulas.inline(walk, name)
 
 
 def _verbatim(spec: str) -> Environment:
     def begin_verbatim(walk: Walk, name: str) -> None:
-        if walk.gullet.follows("[" if spec == "o" else ""):
-            walk.skip(spec, known=False)
-        text = walk.gullet.raw(f"\\end{{{name}}}").strip("\n").rstrip()
+        if walk.stream.follows("[" if spec == "o" else ""):
+            walk.skip(spec)
+        text = walk.stream.take_raw(f"\\end{{{name}}}").strip("\n").rstrip()
         walk.add(fenced(text) if text else "")
 
     return begin_verbatim
 
 
 def _unseen(walk: Walk, name: str) -> None:
-    walk.gullet.raw(f"\\end{{{name}}}")
+    walk.stream.take_raw(f"\\end{{{name}}}")
 
 
 ENVIRONMENTS: Final[dict[str, Environment]] = {
@@ -332,7 +298,7 @@ ENVIRONMENTS: Final[dict[str, Environment]] = {
     **dict.fromkeys(_QUOTES, _quote),
     **dict.fromkeys(("abstract", "onecolabstract", "abstracts"), _abstract),
     **dict.fromkeys(("keyword", "keywords", "IEEEkeywords"), _keywords),
-    **{name: _headed(said) for name, said in _HEADED.items()},
+    **dict.fromkeys(_ACKNOWLEDGMENTS, _headed("Acknowledgments")),
     **dict.fromkeys(("algorithmic", "algorithmicx"), algorithmic),
     **{name: _framed(spec) for name, spec in _FRAMED.items()},
     **dict.fromkeys(("deluxetable", "longdeluxetable", "splitdeluxetable"), _deluxetable),
@@ -340,6 +306,6 @@ ENVIRONMENTS: Final[dict[str, Environment]] = {
     "thebibliography": _bibliography,
     "references": _bibliography,
     "subequations": _subequations,
-    "math": _math,
+    "math": formulas.write_inline,
     "proof": _proof,
 }

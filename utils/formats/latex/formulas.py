@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final, Literal
 
 from ..displayed import displayed, plain_tex
-from .quantities import QUANTITIES, in_formula, quantity
+from .quantities import QUANTITIES, take_quantity, to_tex
 from .signs import BETWEEN, DINGBATS, REFERRED, REFERS
 from .tokens import PARAGRAPH, joined
 
@@ -34,11 +34,11 @@ _BETWEEN_COLUMNS: Final = re.compile(r"[@!<>]\s{0,9}\{[^{}]{0,99}\}|\{[^{}]{0,99
 _BREAKS: Final = ("\\\\", "\\cr", "\\tabularnewline")
 
 
-class _Reader:
+class _FormulaReader:
     """One formula, read up to its end."""
 
     def __init__(self, walk: Walk, end: str, counts: Counts) -> None:
-        self.walk, self.gullet = walk, walk.gullet
+        self.walk, self.stream = walk, walk.stream
         self.end = end
         self.counts = counts
         self.lines: list[tuple[str, str]] = []
@@ -50,106 +50,103 @@ class _Reader:
     def read(self) -> list[tuple[str, str]]:
         """The formula's lines with their numbers."""
         depth = 0
-        while lexeme := self.gullet.expanded():
-            if depth <= 0 and self._ends(lexeme):
+        while lexeme := self.stream.take_expanded():
+            if depth <= 0 and self._take_end(lexeme):
                 break
             if lexeme == PARAGRAPH:
                 if self.end == "$":
-                    self.gullet.put_back([lexeme])
+                    self.stream.put_back([lexeme])
                     break
                 continue
             if lexeme in ("\\begin", "\\end"):
-                depth += self._environment(lexeme)
+                depth += self._take_environment(lexeme)
                 continue
             depth += (lexeme == "{") - (lexeme == "}")
             if lexeme in _BREAKS and not depth:
-                self.gullet.star()
-                self.gullet.option()
-                self.line()
-            elif lexeme[0] != "\\" or not self._is_told(lexeme):
+                self.stream.take_star()
+                self.stream.take_option()
+                self._end_line()
+            elif lexeme[0] != "\\" or not self._take_instruction(lexeme):
                 self.tex.append(lexeme)
-        self.line(last=True)
+        self._end_line(last=True)
         return self.lines
 
-    def _ends(self, lexeme: str) -> bool:
+    def _take_end(self, lexeme: str) -> bool:
         if lexeme == "$" and self.end == "$$":
-            if self.gullet.peek() == "$":
-                self.gullet.take()
+            if self.stream.peek() == "$":
+                self.stream.take()
             return True
         if lexeme == "\\end":
-            name = self.gullet.argument()
+            name = self.stream.take_argument()
             if joined(name).strip() == self.end:
                 return True
-            self.gullet.put_back(["{", *name, "}"])
+            self.stream.put_back(["{", *name, "}"])
         return lexeme == self.end
 
-    def _environment(self, lexeme: str) -> int:
-        """An environment's beginning or end inside, and by how much it nests; drawings go."""
-        name = joined(self.gullet.argument()).strip()
+    def _take_environment(self, lexeme: str) -> int:
+        """Take the beginning or end of an inner environment; its change of depth. Drawings go."""
+        name = self.stream.take_text()
         if lexeme == "\\begin" and name.rstrip("*") in DRAWN:
-            self.gullet.raw(f"\\end{{{name}}}")
+            self.stream.take_raw(f"\\end{{{name}}}")
             self.tex.append(r"\text{[diagram]}")
             return 0
-        if name == "tabular":  # which mathematics has not
+        if name == "tabular":  # not allowed in mathematics
             name = "array"
             if lexeme == "\\begin":
-                self.gullet.option()
-                columns = re.findall(
-                    r"[lcr]", _BETWEEN_COLUMNS.sub("", joined(self.gullet.argument()))
-                )
+                self.stream.take_option()
+                columns = re.findall("[lcr]", _BETWEEN_COLUMNS.sub("", self.stream.take_text()))
                 name = f"array}}{{{''.join(columns) or 'c'}"
         self.tex += [lexeme, "{", name, "}"]
         return 1 if lexeme == "\\begin" else -1
 
-    def _is_told(self, lexeme: str) -> bool:
-        """Whether a command says something about the formula; it is taken."""
+    def _take_instruction(self, lexeme: str) -> bool:
+        """Follow a command about the formula, such as a label; whether it is one."""
         if lexeme == "\\label":
-            self.labels.append(self._key())
+            self.labels.append(self.stream.take_text())
         elif lexeme == "\\tag":
-            self.gullet.star()
-            self.tag = self._counted(joined(self.gullet.argument()).strip("$ "))
+            self.stream.take_star()
+            self.tag = self._with_counters(self.stream.take_text().strip("$ "))
         elif lexeme in ("\\stepcounter", "\\refstepcounter"):
-            self.walk.numbers.step(self._key())
+            self.walk.numbers.step(self.stream.take_text())
         elif lexeme in ("\\eqno", "\\leqno"):
-            self._number_at_the_end()
+            self._take_equation_number()
         elif lexeme in _DROPPED:
             self.bare = self.bare or lexeme in ("\\nonumber", "\\notag")
         elif lexeme in _REFERENCES:
-            self.tex.append(f"{REFERS}{_REFERENCES[lexeme]}{BETWEEN}{self._key()}{REFERRED}")
+            self.tex.append(
+                f"{REFERS}{_REFERENCES[lexeme]}{BETWEEN}{self.stream.take_text()}{REFERRED}"
+            )
         elif lexeme == "\\ensuremath":
-            self.gullet.put_back(["{", *self.gullet.argument(long=True), "}"])
+            self.stream.put_back(["{", *self.stream.take_argument(long=True), "}"])
         elif lexeme == "\\ding":
-            self.tex.append(f"\\text{{{DINGBATS.get(self._key(), '')}}}")
+            self.tex.append(f"\\text{{{DINGBATS.get(self.stream.take_text(), '')}}}")
         else:
-            return self._is_quantity(lexeme)
+            return self._take_quantity(lexeme)
         return True
 
-    def _key(self) -> str:
-        return joined(self.gullet.argument()).strip()
-
-    def _number_at_the_end(self) -> None:
+    def _take_equation_number(self) -> None:
         r"""``\eqno``: the rest of the formula is its number, but for a label."""
         number = []
-        while (lexeme := self.gullet.expanded()) not in ("", "$", PARAGRAPH):
+        while (lexeme := self.stream.take_expanded()) not in ("", "$", PARAGRAPH):
             if lexeme == "\\label":
-                self.labels.append(self._key())
+                self.labels.append(self.stream.take_text())
             else:
                 number.append(lexeme)
-        self.gullet.put_back([lexeme] if lexeme else [])
-        self.tag = self._counted(joined(number).strip(" ()"))
+        self.stream.put_back_one(lexeme)
+        self.tag = self._with_counters(joined(number).strip(" ()"))
 
-    def _counted(self, tag: str) -> str:
-        """A number in which counters stand by name."""
+    def _with_counters(self, tag: str) -> str:
+        """A tag, the counters named in it replaced by their numbers."""
         return _COUNTER.sub(lambda counter: self.walk.numbers.number(counter[1]), tag)
 
-    def _is_quantity(self, lexeme: str) -> bool:
-        """Whether a command of siunitx stands here; it is taken, as renderers do not know it."""
-        if lexeme[1:] not in QUANTITIES or (told := quantity(self.gullet, lexeme[1:])) is None:
-            return False
-        self.tex.append(in_formula(told))
-        return True
+    def _take_quantity(self, lexeme: str) -> bool:
+        """Write out a command of siunitx, which renderers do not know; whether it is one."""
+        name = lexeme[1:]
+        pieces = take_quantity(self.stream, name) if name in QUANTITIES else None
+        self.tex += [] if pieces is None else [to_tex(pieces)]
+        return pieces is not None
 
-    def line(self, *, last: bool = False) -> None:
+    def _end_line(self, *, last: bool = False) -> None:
         """End a line."""
         tex, self.tex = joined(self.tex).strip(), []
         if last and not tex and self.lines and self.counts == "once":
@@ -161,25 +158,25 @@ class _Reader:
             return
         self.lines.append((tex, self._number()))
         for key in self.labels:
-            self.walk.numbers.name(key)
+            self.walk.numbers.add_label(key)
         self.labels, self.tag, self.bare = [], None, False
 
     def _number(self) -> str:
         if self.tag is not None:
-            self.walk.numbers.mean(self.tag, "equation")
+            self.walk.numbers.set_current(self.tag, "equation")
             return self.tag
         return "" if self.bare or self.counts == "never" else self.walk.numbers.step("equation")
 
 
-def inline(walk: Walk, end: str = "$") -> None:
-    """A formula in the line."""
+def write_inline(walk: Walk, end: str = "$") -> None:
+    """Write a formula in the line."""
     tex = plain_tex(" ".join(tex for tex, _ in _read(walk, end, "never")))
     if tex:
         walk.write(f"${tex}$")
 
 
-def display(walk: Walk, end: str, counts: Counts = "never") -> None:
-    """A formula set apart, up to *end*: a sign, or the name of its environment."""
+def write_display(walk: Walk, end: str, counts: Counts = "never") -> None:
+    """Write a displayed formula, up to *end*: a sign, or the name of its environment."""
     found = _read(walk, end, counts)
     walk.end_paragraph()
     for formula in displayed(found):
@@ -187,8 +184,8 @@ def display(walk: Walk, end: str, counts: Counts = "never") -> None:
 
 
 def _read(walk: Walk, end: str, counts: Counts) -> list[tuple[str, str]]:
-    outer, walk.gullet.in_math = walk.gullet.in_math, True
+    outer, walk.stream.in_math = walk.stream.in_math, True
     try:
-        return _Reader(walk, end, counts).read()
+        return _FormulaReader(walk, end, counts).read()
     finally:
-        walk.gullet.in_math = outer
+        walk.stream.in_math = outer

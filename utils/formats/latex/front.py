@@ -4,49 +4,28 @@ from __future__ import annotations
 
 from typing import Final
 
-from .packages import learn
+from .packages import learn_package
 from .signs import LARGE
 from .tokens import joined
 from .walk import Command, Walk
 
 _BREAKS: Final = frozenset(("\\and", "\\And", "\\AND", "\\\\", "\\newline", "\\par", "\\quad"))
-_NOT_NAMES: Final = frozenset(
+_NOT_IN_NAMES: Final = frozenset(
     rf"\{name}"
     for name in (
-        *(
-            "thanks",
-            "footnote",
-            "inst",
-            "email",
-            "orcid",
-            "orcidlink",
-            "footnotemark",
-            "textsuperscript",
-        ),
+        *("thanks", "footnote", "inst", "email", "orcid", "orcidlink", "footnotemark"),
         *("affiliation", "address", "IEEEauthorrefmark", "IEEEmembership", "altaffilmark", "fnref"),
-        *(
-            "thanksref",
-            "institute",
-            "corref",
-            "cor",
-            "orcidID",
-            "affil",
-            "url",
-            "href",
-            "ead",
-            "vspace",
-        ),
+        *("thanksref", "institute", "corref", "cor", "orcidID", "affil", "url", "href", "ead"),
+        *("vspace", "textsuperscript"),
     )
 )
-
-
 _MOST_WORDS: Final = 150  # between authors and title that are no text
 
 
 def _begin_front(walk: Walk) -> None:
-    if walk.in_document and walk.front.begun is None:
+    if walk.in_document and walk.front.addresses_at is None:
         walk.end_paragraph()
-        walk.front.begun = walk.blocks, len(walk.blocks)
+        walk.front.addresses_at = walk.blocks, len(walk.blocks)
 
 
 def end_front(walk: Walk) -> None:
@@ -54,56 +33,56 @@ def end_front(walk: Walk) -> None:
 
     More than addresses ever take, or a heading among it, is text.
     """
-    if walk.front.begun is None or walk.front.begun[0] is not walk.blocks:
+    if walk.front.addresses_at is None or walk.front.addresses_at[0] is not walk.blocks:
         return
     walk.end_paragraph()
-    begun = walk.front.begun[1]
-    told = walk.blocks[begun:]
-    words = sum(len(block.split()) for block in told)
-    if words <= _MOST_WORDS and not any(block.startswith("#") for block in told):
-        del walk.blocks[begun:]
+    start = walk.front.addresses_at[1]
+    blocks = walk.blocks[start:]
+    words = sum(len(block.split()) for block in blocks)
+    if words <= _MOST_WORDS and not any(block.startswith("#") for block in blocks):
+        del walk.blocks[start:]
 
 
 def _maketitle(walk: Walk) -> None:
     end_front(walk)
-    walk.front.begun = [], 0
+    walk.front.addresses_at = [], 0
 
 
 def _address(walk: Walk) -> None:
     """An address on the net, in which a percent sign begins no comment."""
-    walk.gullet.star()
-    walk.gullet.option()
-    walk.gullet.address()
+    walk.stream.take_star()
+    walk.stream.take_option()
+    walk.stream.take_address()
 
 
 def _title(walk: Walk) -> None:
-    walk.gullet.option()
-    tokens = walk.gullet.argument(long=True)
+    walk.stream.take_option()
+    tokens = walk.stream.take_argument(long=True)
     walk.front.title = walk.front.title or walk.line(_without_notes(tokens))
-    walk.front.opens = not walk.front.title
+    walk.front.is_opening = not walk.front.title
 
 
 def _large(walk: Walk) -> None:
     """Mark what may be the title of a page set by hand."""
-    if walk.in_document and walk.front.opens and walk.scopes:
+    if walk.in_document and walk.front.is_opening and walk.scopes:
         walk.write(LARGE[0])
         walk.scopes[-1].mark = LARGE[1] + walk.scopes[-1].mark
 
 
 def _author(walk: Walk) -> None:
     _begin_front(walk)
-    walk.gullet.star()
-    walk.gullet.option()
-    told: list[str] = []
-    for lexeme in _without_notes(walk.gullet.argument(long=True)):
+    walk.stream.take_star()
+    walk.stream.take_option()
+    name: list[str] = []
+    for lexeme in _without_notes(walk.stream.take_argument(long=True)):
         if lexeme in _BREAKS:
-            walk.front.authors.append(walk.line(told))
+            walk.front.authors.append(walk.line(name))
             # After a line break comes where the author works.
             walk.front.authors.append("\n" if lexeme in ("\\\\", "\\newline", "\\par") else "")
-            told = []
+            name = []
         else:
-            told.append(lexeme)
-    walk.front.authors += [walk.line(told), ""]
+            name.append(lexeme)
+    walk.front.authors += [walk.line(name), ""]
 
 
 def _without_notes(tokens: list[str]) -> list[str]:
@@ -115,7 +94,7 @@ def _without_notes(tokens: list[str]) -> list[str]:
         depth += lexeme == "{"
         if awaiting and lexeme == "{":
             dropping, awaiting = depth, False
-        elif lexeme in _NOT_NAMES and dropping < 0:
+        elif lexeme in _NOT_IN_NAMES and dropping < 0:
             awaiting = True
         elif dropping < 0 and not (awaiting and lexeme in (" ", "*")):
             awaiting = False
@@ -130,50 +109,50 @@ def _abstract(walk: Walk) -> None:
     r"""``\abstract{…}``, in some journals several arguments long."""
     end_front(walk)
     outer, walk.in_abstract = walk.in_abstract, True
-    while walk.gullet.peek() == "{":
-        with walk.apart(walk.gullet.argument(long=True)) as blocks:
+    while walk.stream.peek() == "{":
+        with walk.apart(walk.stream.take_argument(long=True)) as blocks:
             pass
         walk.front.abstract += blocks
     walk.in_abstract = outer
 
 
 def _keywords(walk: Walk) -> None:
-    walk.front.keywords = walk.front.keywords or walk.line(walk.gullet.argument(long=True))
+    walk.front.keywords = walk.front.keywords or walk.take_line()
 
 
 def _doi(walk: Walk) -> None:
-    walk.front.doi = walk.front.doi or joined(walk.gullet.argument()).strip()
+    walk.front.doi = walk.front.doi or walk.stream.take_text()
 
 
 def _document_class(walk: Walk) -> None:
-    options = joined(walk.gullet.option() or [])
-    name = joined(walk.gullet.argument()).strip()
-    walk.numbers.follow(name)
+    options = joined(walk.stream.take_option() or [])
+    name = walk.stream.take_text()
+    walk.numbers.adopt(name)
     walk.has_chapters = name.endswith(("book", "report", "thesis"))
-    walk.bibliography.follow(name, options)
+    walk.bibliography.adopt(name, options)
 
 
 def _usepackage(walk: Walk) -> None:
-    options = joined(walk.gullet.option() or [])
-    for name in joined(walk.gullet.argument()).split(","):
-        walk.bibliography.follow(name.strip(), options)
+    options = joined(walk.stream.take_option() or [])
+    for name in walk.stream.take_text().split(","):
+        walk.bibliography.adopt(name.strip(), options)
         if file := walk.submission.find(name, walk.folder, ".sty"):
-            learn(walk, file)
+            learn_package(walk, file)
 
 
 def _newtheorem(walk: Walk) -> None:
-    starred = walk.gullet.star()
-    name = joined(walk.gullet.argument()).strip()
-    shared = walk.gullet.option()
-    said = walk.line(walk.gullet.argument(long=True))
-    within = walk.gullet.option()
+    starred = walk.stream.take_star()
+    name = walk.stream.take_text()
+    shared = walk.stream.take_option()
+    title = walk.take_line()
+    within = walk.stream.take_option()
     counter = joined(shared).strip() if shared else name
     if shared and counter in walk.theorems:
         counter = walk.theorems[counter][0]
     if within and not shared:
         walk.numbers.put_within(counter, joined(within).strip())
     if len(walk.theorems) < 500:
-        walk.theorems[name] = ("" if starred else counter, said)
+        walk.theorems[name] = ("" if starred else counter, title)
 
 
 FRONT: Final[dict[str, Command]] = {

@@ -1,4 +1,4 @@
-r"""TeX's gullet: authors' own commands spelled out, conditionals decided, files read in.
+r"""Expansion: authors' own commands replaced, conditionals decided.
 
 Papers define their own commands by the hundred, and a formula in which ``\R^n`` is not spelled out
 means nothing to anyone else. Only what papers use is followed: ``\newcommand`` and its kin,
@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final, NamedTuple
 
-from .tokens import PARAGRAPH, Tokens, joined
+from .tokens import PARAGRAPH, TokenStream, joined
 
 _SPARE: Final = 500_000  # characters that expansions may write, however short the paper
 _GROWTH: Final = 6  # and for each of the paper's own
@@ -66,7 +66,7 @@ def _label_in(body: list[str]) -> list[str]:
 
 
 class Macro(NamedTuple):
-    """A command's replacement; ``default`` is that of a first argument in brackets."""
+    """A command's replacement; ``default`` is the value of a first argument in brackets."""
 
     arity: int
     default: list[str] | None
@@ -80,8 +80,8 @@ class Macro(NamedTuple):
         return cls(arity, default, body, sum(map(len, body)))
 
 
-class Gullet(Tokens):
-    """Tokens after expansion.
+class ExpandedStream(TokenStream):
+    """Tokens after expansion; all that expansions write together is bounded.
 
     Parameters
     ----------
@@ -89,11 +89,11 @@ class Gullet(Tokens):
         The main file.
     size : int
         Characters of all the files.
-    known : Callable[[str], bool]
-        Whether the reader knows a command so well that no definition may change it.
+    is_reserved : Callable[[str], bool]
+        Whether no definition may change a command, since the reader knows its meaning.
     """
 
-    def __init__(self, text: str, size: int, known: Callable[[str], bool]) -> None:
+    def __init__(self, text: str, size: int, is_reserved: Callable[[str], bool]) -> None:
         super().__init__(text)
         self.macros: dict[str, Macro] = {}
         self.environments: dict[str, tuple[Macro, list[str]]] = {}
@@ -101,9 +101,9 @@ class Gullet(Tokens):
         self.in_math = False
         self._conditionals_end = True
         self._learning = 0
-        self._known = known
+        self._is_reserved = is_reserved
 
-    def expanded(self) -> str:
+    def take_expanded(self) -> str:
         """The next lexeme that stands for itself; empty at the end."""
         fruitless = 0
         while lexeme := self.take():
@@ -116,19 +116,19 @@ class Gullet(Tokens):
                 else:
                     self._expand(macro)
             elif lexeme.startswith("\\if") and lexeme not in _NO_TESTS:
-                self._decide(lexeme)
+                self._decide_conditional(lexeme)
             elif lexeme == "\\else":
-                self._skip(stop_at_else=False)
+                self._skip_branch(stop_at_else=False)
             elif lexeme == "\\xspace":
                 if self._wants_blank():
                     return " "
-            elif lexeme not in _NOTHING and not self.defines(lexeme):
+            elif lexeme not in _NOTHING and not self.take_definition(lexeme):
                 return lexeme
         return ""
 
     @contextmanager
-    def learning(self, text: str) -> Iterator[None]:
-        """Read a package meanwhile, whose definitions count only where they are no machinery."""
+    def definitions_of(self, text: str) -> Iterator[None]:
+        """Read a package meanwhile: its definitions count unless they need TeX's machinery."""
         self._learning += 1
         try:
             with self.apart(text):
@@ -137,15 +137,15 @@ class Gullet(Tokens):
             self._learning -= 1
 
     def spelled_out(self, address: str) -> str:
-        """An address with the words that the paper's own commands stand for."""
+        """An address, the paper's own commands in it replaced by their words."""
         for _ in range(_NESTED_WORDS):
-            spelled = _WORD.sub(self._word, address)
+            spelled = _WORD.sub(self._replacement, address)
             if spelled == address or not self.spend(len(spelled)):
                 break
             address = spelled
         return address
 
-    def _word(self, command: re.Match[str]) -> str:
+    def _replacement(self, command: re.Match[str]) -> str:
         macro = self.macros.get(command[1])
         plain = macro is not None and not macro.arity and macro.size <= _LONGEST_WORD
         return joined(macro.body) if macro is not None and plain else command[0]
@@ -153,8 +153,7 @@ class Gullet(Tokens):
     def _wants_blank(self) -> bool:
         r"""Whether ``\xspace`` sets one: TeX itself drops the blank behind a command."""
         following = self.take()
-        if following:
-            self.put_back([following])
+        self.put_back_one(following)
         opens = following[:1].isalnum() or following[:1] in ("(", "$")
         commands = following[:1] == "\\" and following[1:2].isalpha()
         return not self.in_math and (opens or commands) and not following.startswith("\\footnote")
@@ -167,61 +166,64 @@ class Gullet(Tokens):
     # --- expansion ------------------------------------------------------------------------------
 
     def _expand(self, macro: Macro) -> None:
-        made = self.substituted(macro)
-        if self.spend(sum(map(len, made)) + 1):
-            self.put_back(made)
+        self.put_back_expansion(self.substitute(macro))
 
-    def substituted(self, macro: Macro) -> list[str]:
-        """The macro's body with its arguments, which are taken."""
+    def put_back_expansion(self, tokens: list[str]) -> None:
+        """Have what an expansion wrote read next, unless the bound is reached."""
+        if self.spend(sum(map(len, tokens)) + 1):
+            self.put_back(tokens)
+
+    def substitute(self, macro: Macro) -> list[str]:
+        """Take the macro's arguments, and put them into its body."""
         if not macro.arity:
             return macro.body
         arguments: list[list[str]] = []
         if macro.sized:
-            self.star()
-            self.option()
+            self.take_star()
+            self.take_option()
         if macro.default is not None:
-            given = self.option()
-            arguments.append(macro.default if given is None else given)
+            option = self.take_option()
+            arguments.append(macro.default if option is None else option)
         while len(arguments) < macro.arity:
-            arguments.append(self.argument(long=True))
+            arguments.append(self.take_argument(long=True))
         sizes = [sum(map(len, argument)) for argument in arguments]
         made: list[str] = []
         left = self.left - macro.size
-        awaited = False  # after a #
+        after_hash = False
         for lexeme in macro.body:
-            if awaited:
-                awaited = False
+            if after_hash:
+                after_hash = False
                 at = _DIGITS.find(lexeme[0])
                 if 0 <= at < len(arguments) and left > sizes[at]:
                     made += arguments[at]
                     left -= sizes[at]
                 made += [lexeme[1:]] if lexeme[1:] else []
             elif lexeme == "#":
-                awaited = True
+                after_hash = True
             else:
                 made.append(lexeme)
         return made
 
     # --- conditionals ---------------------------------------------------------------------------
 
-    def _decide(self, lexeme: str) -> None:
+    def _decide_conditional(self, lexeme: str) -> None:
         if lexeme == "\\ifx":
             first, second = self.take(), self.take()
             true = self.macros.get(first, first) == self.macros.get(second, second)
         else:
             true = lexeme == "\\iftrue" or (lexeme == "\\ifmmode" and self.in_math)
         if not true:
-            self._skip(stop_at_else=True)
+            self._skip_branch(stop_at_else=True)
 
-    def _skip(self, *, stop_at_else: bool) -> None:
-        """Pass by the branch that is not taken; it cannot hold the beginning of the text.
+    def _skip_branch(self, *, stop_at_else: bool) -> None:
+        """Skip the branch that is not taken; it cannot hold the beginning of the text.
 
-        One that nothing ends was begun by a command this reader does not know: it is text.
+        One that nothing ends was begun by a command this reader does not know, and is text.
         """
         depth = 0
-        passed: list[str] = []
+        skipped: list[str] = []
         while self._conditionals_end and (lexeme := self.take()):
-            passed.append(lexeme)
+            skipped.append(lexeme)
             if lexeme.startswith("\\if") and lexeme not in _NO_TESTS:
                 depth += 1
             elif lexeme == "\\fi":
@@ -230,93 +232,93 @@ class Gullet(Tokens):
                 depth -= 1
             elif lexeme == "\\else" and stop_at_else and not depth:
                 return
-            elif passed[-4:] == _DOCUMENT:
+            elif skipped[-4:] == _DOCUMENT:
                 self.put_back(_DOCUMENT)
                 return
         self._conditionals_end = False
-        self.put_back(passed)
+        self.put_back(skipped)
 
     # --- definitions ----------------------------------------------------------------------------
 
-    def defines(self, lexeme: str) -> bool:
-        """Whether *lexeme* begins a definition, which is taken and kept."""
+    def take_definition(self, lexeme: str) -> bool:
+        """Store the definition that *lexeme* begins; whether it begins one."""
         if lexeme in _DEFINERS:
-            self._newcommand()
+            self._define_command()
         elif lexeme in _DEFS:
-            self._def()
+            self._define_plain()
         elif lexeme in _OPERATORS:
-            head = ["\\operatorname", "*"] if self.star() else ["\\operatorname"]
-            name, text = self._name(), self.argument()
-            self._keep(name, Macro.of(0, None, [*head, "{", *text, "}"]))
+            head = ["\\operatorname", "*"] if self.take_star() else ["\\operatorname"]
+            name, text = self._take_name(), self.take_argument()
+            self._store(name, Macro.of(0, None, [*head, "{", *text, "}"]))
         elif lexeme in _SPEC_DEFINERS:
-            name, spec, body = self._name(), joined(self.argument()), self.argument(long=True)
-            default: list[str] | None = [] if spec.lstrip().startswith(("o", "O")) else None
-            self._keep(name, Macro.of(len(re.findall("[moO]", spec)), default, body))
+            name, spec, body = self._take_name(), self.take_text(), self.take_argument(long=True)
+            default: list[str] | None = [] if spec.startswith(("o", "O")) else None
+            self._store(name, Macro.of(len(re.findall("[moO]", spec)), default, body))
         elif lexeme.startswith("\\DeclarePairedDelimiter"):
-            self._delimiters(lexeme)
+            self._define_delimiters(lexeme)
         elif lexeme == "\\DeclareSIUnit":
-            self.option()
-            self._keep(self._name(), Macro.of(0, None, self.argument()))
+            self.take_option()
+            self._store(self._take_name(), Macro.of(0, None, self.take_argument()))
         elif lexeme in _ENVIRONMENTS:
-            self._newenvironment()
+            self._define_environment()
         elif lexeme == "\\let":
-            self._let()
+            self._define_alias()
         elif lexeme == "\\newif":
-            self._newif()
+            self._define_conditional()
         else:
             return False
         return True
 
-    def _delimiters(self, lexeme: str) -> None:
+    def _define_delimiters(self, lexeme: str) -> None:
         r"""``\DeclarePairedDelimiter`` of mathtools, ``X`` and ``XPP`` with bodies of their own."""
         extended = lexeme.endswith("XPP")
-        name = self._name()
-        arity = self._signature()[0] or 1
-        before = self.argument(long=True) if extended else []
-        left, right = self.argument(), self.argument()
-        after = self.argument(long=True) if extended else []
-        inner = self.argument(long=True) if "X" in lexeme else ["#", "1"]
+        name = self._take_name()
+        arity = self._take_signature()[0] or 1
+        before = self.take_argument(long=True) if extended else []
+        left, right = self.take_argument(), self.take_argument()
+        after = self.take_argument(long=True) if extended else []
+        inner = self.take_argument(long=True) if "X" in lexeme else ["#", "1"]
         inner = [lexeme for lexeme in inner if lexeme != "\\delimsize"]
         body = [*before, "\\left", *left, *inner, "\\right", *right, *after]
-        self._keep(name, Macro.of(arity, None, body)._replace(sized=True))
+        self._store(name, Macro.of(arity, None, body)._replace(sized=True))
 
-    def _newcommand(self) -> None:
-        self.star()
-        name, count, default, body = self._name(), *self._signature(), self.argument(long=True)
-        self._keep(name, Macro.of(count, default, body))
+    def _define_command(self) -> None:
+        self.take_star()
+        name, (count, default) = self._take_name(), self._take_signature()
+        self._store(name, Macro.of(count, default, self.take_argument(long=True)))
 
-    def _signature(self) -> tuple[int, list[str] | None]:
-        number = joined(self.option() or []).strip()
+    def _take_signature(self) -> tuple[int, list[str] | None]:
+        number = joined(self.take_option() or []).strip()
         count = int(number) if number in _DIGITS and number else 0
-        return count, self.option() if count else None
+        return count, self.take_option() if count else None
 
-    def _newenvironment(self) -> None:
-        self.star()
-        name, (count, default) = joined(self.argument()).strip(), self._signature()
-        begin, end = self.argument(long=True), self.argument(long=True)
+    def _define_environment(self) -> None:
+        self.take_star()
+        name, (count, default) = self.take_text(), self._take_signature()
+        begin, end = self.take_argument(long=True), self.take_argument(long=True)
         if self._learning and _is_machinery([*begin, *end]):
             return
         self.environments[name] = (Macro.of(count, default, begin), end)
 
-    def _def(self) -> None:
+    def _define_plain(self) -> None:
         name = self.take()
         parameters: list[str] = []
         while (lexeme := self.take()) not in ("{", "", PARAGRAPH):
             parameters.append(lexeme)
-        body = self.group(long=True) if lexeme == "{" else []
+        body = self.take_group(long=True) if lexeme == "{" else []
         pattern = "".join(parameters).strip()
         if re.fullmatch(r"(?:#[1-9])*", pattern):
-            self._keep(name, Macro.of(len(pattern) // 2, None, body))
+            self._store(name, Macro.of(len(pattern) // 2, None, body))
 
-    def _let(self) -> None:
+    def _define_alias(self) -> None:
         name = self.peek() and self.take()
         if self.peek() == "=":
             self.take()
         other = self.peek() and self.take()
         if name[:1] == "\\" and other and other != name:
-            self._keep(name, self.macros.get(other) or Macro.of(0, None, [other]))
+            self._store(name, self.macros.get(other) or Macro.of(0, None, [other]))
 
-    def _newif(self) -> None:
+    def _define_conditional(self) -> None:
         name = self.take().removeprefix("\\if")
         test = f"\\if{name}"
         self.macros[test] = Macro.of(0, None, ["\\iffalse"])
@@ -324,15 +326,15 @@ class Gullet(Tokens):
             body = ["\\let", test, f"\\if{word}"]
             self.macros[f"\\{name}{word}"] = Macro.of(0, None, body)
 
-    def _name(self) -> str:
-        """The command being defined, with or without braces around it."""
-        return "".join(self.argument()).strip()
+    def _take_name(self) -> str:
+        """Take the command being defined, with or without braces around it."""
+        return "".join(self.take_argument()).strip()
 
-    def _keep(self, name: str, macro: Macro) -> None:
-        """Keep a definition, unless it would hide a part of the paper or needs TeX's inside."""
+    def _store(self, name: str, macro: Macro) -> None:
+        """Keep a definition, unless it would hide a part of the paper or needs TeX's internals."""
         cites = len(macro.body) == 1 and macro.body[0].startswith("\\cite")
         refers = name != "\\ref" and name.endswith("ref") and "\\ref" in macro.body
-        if name[:1] != "\\" or (self._known(name) and not cites and not refers):
+        if name[:1] != "\\" or (self._is_reserved(name) and not cites and not refers):
             return
         # What calls itself never ends here, where tests count as failed.
         internal = any(map(_INTERNAL.match, macro.body)) or name in macro.body

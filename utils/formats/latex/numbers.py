@@ -11,6 +11,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
+from ..jats.text import roman
+
 SECTIONS: Final = ("part", "chapter", "section", "subsection", "subsubsection")
 _PATTERNS: Final = {
     "chapter": r"\arabic{chapter}",
@@ -37,8 +39,6 @@ _WITHIN: Final = {
 _PART: Final = re.compile(
     r"\\the([A-Za-z]+)|\\(arabic|[rR]oman|[aA]lph)\s?\{?\s?\*?\s?([A-Za-z]+)\s?\}?|([^\\{}$^_#&]+)"
 )
-_STEPS: Final = ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"))
-_SMALL_STEPS: Final = ((50, "l"), (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
 _MOST_COUNTERS: Final = 100
 _DEEPEST: Final = 5  # counters within counters, patterns in patterns
 _MOST_PARTS: Final = 200  # of all patterns that make up a number
@@ -71,7 +71,7 @@ class Numbers:
         self._patterns = dict(_PATTERNS)
         self._parts = ("", 0)
 
-    def follow(self, document_class: str) -> None:
+    def adopt(self, document_class: str) -> None:
         """Number as a document class does."""
         if document_class.startswith(("revtex", "IEEEtran")):
             self._patterns |= _ROMAN_CLASSES
@@ -114,9 +114,9 @@ class Numbers:
 
     def number(self, counter: str) -> str:
         """A counter as it is printed."""
-        return self._written(counter, 0, iter(range(_MOST_PARTS)))
+        return self._format(counter, 0, iter(range(_MOST_PARTS)))
 
-    def _written(self, counter: str, depth: int, left: Iterator[int]) -> str:
+    def _format(self, counter: str, depth: int, left: Iterator[int]) -> str:
         """A counter by its pattern; *left* is used up by the parts of all patterns in it."""
         if depth > _DEEPEST:
             return ""
@@ -126,17 +126,17 @@ class Numbers:
         made = ""
         for _, part in zip(left, _PART.finditer(pattern[:200]), strict=False):
             if part[1]:
-                made += self._written(part[1], depth + 1, left)
+                made += self._format(part[1], depth + 1, left)
             elif part[3]:
-                made += _spelled(self._values.get(part[3], 0), part[2])
+                made += _numeral(self._values.get(part[3], 0), part[2])
             else:
                 made += part[4]
             if len(made) >= _LONGEST:
                 break
         return made.strip()[:_LONGEST]
 
-    def mean(self, number: str, kind: str) -> None:
-        """Have labels mean this number, which no counter gave."""
+    def set_current(self, number: str, kind: str) -> None:
+        """Have labels stand for this number, which no counter gave."""
         self.current = Label(number, kind)
 
     def begin_parts(self) -> None:
@@ -151,20 +151,16 @@ class Numbers:
         pattern, self._values["equation"] = self._parts
         self._patterns["equation"] = pattern or r"\arabic{equation}"
 
-    def name(self, key: str) -> None:
+    def add_label(self, key: str) -> None:
         """Give what was counted last a label."""
         self.labels.setdefault(key, self.current)
 
 
-def _spelled(value: int, way: str) -> str:
+def _numeral(value: int, way: str) -> str:
     """A number in figures, as Roman numerals or as a letter."""
     if way == "arabic" or value <= 0:
         return str(value)
     if way in ("alph", "Alph"):
         letters = chr(ord("a") + (value - 1) % 26)
         return letters.upper() if way == "Alph" else letters
-    made = ""
-    for amount, letters in _STEPS + _SMALL_STEPS:
-        made += letters * (value // amount)
-        value %= amount
-    return made.upper() if way == "Roman" else made
+    return roman(value).upper() if way == "Roman" else roman(value)

@@ -1,8 +1,8 @@
-r"""Packages that came with a paper: read for the commands they define, never for what they set.
+r"""Packages among a paper's files: read for the commands they define, never for what they set.
 
-Journals' and conferences' styles are full of TeX's machinery, which means nothing here. Of their
-definitions those count that a text could have made itself; packages whose commands this reader
-knows anyway are passed by.
+Journals' and conferences' styles are full of TeX's machinery, which means nothing here. Only such
+definitions count as a text could have made itself; packages whose commands this reader knows are
+skipped.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ _WELL_KNOWN: Final = re.compile(
 )
 
 
-def learn(walk: Walk, file: str) -> None:
+def learn_package(walk: Walk, file: str) -> None:
     """Take the definitions of a package's file, once."""
     name = file.rpartition("/")[2].partition(".")[0]
-    if file in walk.learnt or len(walk.learnt) - walk.learned >= _DEEPEST:
+    if file in walk.packages_begun or len(walk.packages_begun) - walk.packages_done >= _DEEPEST:
         return
-    walk.learnt.add(file)
+    walk.packages_begun.add(file)
     if not _WELL_KNOWN.fullmatch(name):
-        with walk.gullet.learning(walk.submission.files[file]):
-            while lexeme := walk.gullet.take():
+        with walk.stream.definitions_of(walk.submission.files[file]):
+            while lexeme := walk.stream.take():
                 if lexeme[1:] in _DECLARATIONS:
                     walk.commands[lexeme[1:]](walk)
                 else:
-                    walk.gullet.defines(lexeme)
-    walk.learned += 1
+                    walk.stream.take_definition(lexeme)
+    walk.packages_done += 1

@@ -18,7 +18,7 @@ from .tokens import PARAGRAPH, joined
 from .units import MICRO, POWERS_AFTER, POWERS_BEFORE, PREFIXES, UNITS
 
 if TYPE_CHECKING:
-    from .macros import Gullet
+    from .macros import ExpandedStream
 
 Kind = Literal["number", "unit", "power", "index", "blank", "text"]
 Piece = tuple[Kind, str]
@@ -46,68 +46,66 @@ _SIGNS: Final = {tex: sign for sign, tex in reversed(SYMBOLS.items()) if tex[:1]
     r"\AA": "Å",
     r"\!": "",
 }
-_UNDRESSED: Final = frozenset(
+_UNPRINTED: Final = frozenset(("{", "}", "$", PARAGRAPH)) | frozenset(
     rf"\{name}"
     for name in ("text", "textrm", "textup", "mathrm", "mathit", "mbox", "rm", "ensuremath", "ce")
 )
-_UNSEEN: Final = frozenset(("{", "}", "$", PARAGRAPH))
 _SPECIAL: Final = re.compile("[#$%&_{}]")
 _ANGLE: Final = "°′″"
 _RAISED: Final = {"°": r"^{\circ}", "′": r"^{\prime}", "″": r"^{\prime\prime}"}
 
 
-def quantity(gullet: Gullet, name: str) -> list[Piece] | None:
-    r"""What a command of `QUANTITIES` says; its arguments are taken.
+def take_quantity(stream: ExpandedStream, name: str) -> list[Piece] | None:
+    r"""Take the arguments of a command of `QUANTITIES`: the pieces it prints.
 
-    None, and nothing is taken, where ``\qty`` is the one of the package ``physics``, which is a
-    bracket.
+    None, and nothing is taken, where ``\qty`` is the bracket of the package ``physics``.
     """
     numbers, has_unit = QUANTITIES[name]
-    if name == "qty" and gullet.peek() not in ("{", "["):
+    if name == "qty" and stream.peek() not in ("{", "["):
         return None
-    option = gullet.option()
+    option = stream.take_option()
     if name == "qty":
-        if gullet.peek() != "{":
-            gullet.put_back(["[", *(option or []), "]"])
+        if stream.peek() != "{":
+            stream.put_back(["[", *(option or []), "]"])
             return None
-        if _is_bracket(gullet):
+        if _is_bracket(stream):
             return None
-    value_given = option if numbers in ("none", "fraction") and _is_value(option) else None
-    pieces = _numbers(gullet, numbers, value_given)
-    before = gullet.option() if has_unit and numbers in ("one", "range") else None
+    value = option if numbers in ("none", "fraction") and _has_number(option) else None
+    pieces = _take_numbers(stream, numbers, value)
+    before = stream.take_option() if has_unit and numbers in ("one", "range") else None
     if before:
-        pieces.insert(0, ("text", _plain(gullet, before)))
+        pieces.insert(0, ("text", _plain(stream, before)))
     if has_unit:
-        unit = _Units(gullet, gullet.argument()).pieces()
+        unit = _Units(stream, stream.take_argument()).pieces()
         if numbers == "fraction":
-            unit += [("unit", "/"), *_Units(gullet, gullet.argument()).pieces()]
+            unit += [("unit", "/"), *_Units(stream, stream.take_argument()).pieces()]
         glued = unit and unit[0][1] in _ANGLE
         pieces += [("blank", " ")] if pieces and unit and not glued and not before else []
         pieces += unit
     return pieces
 
 
-def _is_bracket(gullet: Gullet) -> bool:
+def _is_bracket(stream: ExpandedStream) -> bool:
     """Whether only one argument follows; looking so far ahead is bounded, as brackets nest."""
-    if gullet.left <= 0:
+    if stream.left <= 0:
         return False
-    value = gullet.argument()
-    alone = gullet.peek() not in ("{", "[")
-    gullet.put_back(["{", *value, "}"])
-    return gullet.spend(sum(map(len, value)) + 1) and alone
+    value = stream.take_argument()
+    alone = stream.peek() not in ("{", "[")
+    stream.put_back(["{", *value, "}"])
+    return stream.spend(sum(map(len, value)) + 1) and alone
 
 
-def _is_value(option: list[str] | None) -> bool:
-    told = joined(option or [])
-    return "=" not in told and any(sign.isdigit() for sign in told)
+def _has_number(option: list[str] | None) -> bool:
+    text = joined(option or [])
+    return "=" not in text and any(sign.isdigit() for sign in text)
 
 
-def _numbers(gullet: Gullet, numbers: str, given: list[str] | None) -> list[Piece]:
+def _take_numbers(stream: ExpandedStream, numbers: str, value: list[str] | None) -> list[Piece]:
     if numbers in ("none", "fraction"):
-        return _number(_plain(gullet, given)) if given else []
-    first = _plain(gullet, gullet.argument())
+        return _number(_plain(stream, value)) if value else []
+    first = _plain(stream, stream.take_argument())
     if numbers == "range":
-        ends = _number(first), _number(_plain(gullet, gullet.argument()))
+        ends = _number(first), _number(_plain(stream, stream.take_argument()))
         plain = all(len(end) == 1 and not end[0][1].startswith("−") for end in ends)
         return [*ends[0], ("text", "–" if plain else " to "), *ends[1]]
     if numbers == "one":
@@ -137,12 +135,12 @@ def _number(plain: str) -> list[Piece]:
     return [("number", f"{mantissa} × 10" if mantissa else "10"), ("power", match[2])]
 
 
-def _plain(gullet: Gullet, tokens: list[str]) -> str:
+def _plain(stream: ExpandedStream, tokens: list[str]) -> str:
     """Tokens as plain text: signs for their commands, names for commands without one."""
     made: list[str] = []
-    with gullet.apart(tokens):
-        while lexeme := gullet.expanded():
-            if lexeme not in _UNSEEN and lexeme not in _UNDRESSED:
+    with stream.apart(tokens):
+        while lexeme := stream.take_expanded():
+            if lexeme not in _UNPRINTED:
                 made.append(_sign(lexeme))
     return "".join(made)
 
@@ -178,13 +176,13 @@ class _Unit:
 class _Units:
     """The units of one argument."""
 
-    def __init__(self, gullet: Gullet, tokens: list[str]) -> None:
-        self._gullet = gullet
+    def __init__(self, stream: ExpandedStream, tokens: list[str]) -> None:
+        self._stream = stream
         self._units: list[_Unit] = []
         self._prefix = self._power = ""
         self._inverse = False
-        with gullet.apart(tokens):
-            while lexeme := self._next():
+        with stream.apart(tokens):
+            while lexeme := self._take_next():
                 self._take(lexeme)
         if self._prefix:
             self._put("")
@@ -197,12 +195,12 @@ class _Units:
             made += unit.pieces()
         return made
 
-    def _next(self) -> str:
+    def _take_next(self) -> str:
         """The next lexeme; siunitx's names come before any the paper gives a meaning."""
-        lexeme = self._gullet.take()
+        lexeme = self._stream.take()
         if lexeme[:1] == "\\" and lexeme[1:] not in UNITS:
-            self._gullet.put_back([lexeme])
-            lexeme = self._gullet.expanded()
+            self._stream.put_back([lexeme])
+            lexeme = self._stream.take_expanded()
         return lexeme
 
     def _take(self, lexeme: str) -> None:
@@ -211,33 +209,31 @@ class _Units:
             self._prefix += PREFIXES[name]
         elif name in UNITS:
             self._put(UNITS[name])
-        elif (
-            lexeme not in _UNSEEN and lexeme not in _UNDRESSED and not self._is_power(lexeme, name)
-        ):
+        elif lexeme not in _UNPRINTED and not self._take_power(lexeme, name):
             for part in re.split(r"[.~\s·⋅]+", _sign(lexeme)):
                 if part:
                     self._put(part)
 
-    def _is_power(self, lexeme: str, name: str) -> bool:
-        """Whether *lexeme* says how a unit is raised or what is written below it; it is taken."""
+    def _take_power(self, lexeme: str, name: str) -> bool:
+        """Follow a command for a power or an index of a unit; whether *lexeme* is one."""
         if name in POWERS_BEFORE:
             self._power = POWERS_BEFORE[name]
         elif name == "per":
             self._inverse = True
         elif name == "raiseto":
-            self._power = self._argument()
+            self._power = self._take_plain()
         elif name in POWERS_AFTER or name == "tothe" or lexeme == "^":
-            self._raise(POWERS_AFTER.get(name) or self._argument())
+            self._raise(POWERS_AFTER.get(name) or self._take_plain())
         elif name == "of" or lexeme == "_":
-            index = self._argument()
+            index = self._take_plain()
             if self._units:
                 self._units[-1].index += index
         else:
             return False
         return True
 
-    def _argument(self) -> str:
-        return _plain(self._gullet, self._gullet.argument())
+    def _take_plain(self) -> str:
+        return _plain(self._stream, self._stream.take_argument())
 
     def _raise(self, power: str) -> None:
         if power == "°":  # as authors write degrees: ^\circ C
@@ -256,7 +252,7 @@ class _Units:
 # --- writing --------------------------------------------------------------------------------------
 
 
-def in_text(pieces: list[Piece]) -> str:
+def to_markdown(pieces: list[Piece]) -> str:
     """A quantity as markdown."""
     tags = {"power": "sup", "index": "sub"}
     return "".join(
@@ -265,7 +261,7 @@ def in_text(pieces: list[Piece]) -> str:
     )
 
 
-def in_formula(pieces: list[Piece]) -> str:
+def to_tex(pieces: list[Piece]) -> str:
     """A quantity as TeX that needs no package."""
     return "".join(_formula(kind, text) for kind, text in pieces)
 

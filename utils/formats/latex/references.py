@@ -1,7 +1,7 @@
 r"""Citations and the list they point into: ``.bbl``, ``thebibliography``, biblatex's, or ``.bib``.
 
-Papers cite by numbers or by names and years; which of the two is told by the packages they load
-and by whether their list has names and years in its labels. Citations stand before the list, and
+Papers cite by numbers or by names and years; which of the two depends on the packages they load
+and on whether their list has names and years in its labels. Citations stand before the list, and
 labels often behind what refers to them, so both leave a place that is filled at the end.
 """
 
@@ -12,10 +12,9 @@ import re
 from functools import partial
 from typing import Final
 
-from .bibtex import bib_entries, biblatex_entries, composed, named
+from .bibtex import bib_entries, biblatex_entries, entry_tex, natbib_label
 from .numbers import Label
 from .signs import BETWEEN, REFERRED, REFERS
-from .tokens import joined
 from .walk import Command, Walk
 
 _PLACE: Final = re.compile(f"{REFERS}([^{REFERS}{REFERRED}]*){REFERRED}")
@@ -30,7 +29,7 @@ _ON_PAGE: Final = re.compile(
 _MARK: Final = re.compile("[\ue000-\uf8ff\x1f]")
 _MOST_CITED: Final = 20_000
 _NESTED: Final = 3  # citations in a citation's note
-_SHOWN: Final = {
+_KIND_NAMES: Final = {
     "section": "Section",
     "subsection": "Section",
     "subsubsection": "Section",
@@ -49,10 +48,10 @@ def cite(kind: str) -> Command:
     """The command that cites in one of the ways."""
 
     def write_citation(walk: Walk) -> None:
-        walk.gullet.star()
-        options = [walk.gullet.option(), walk.gullet.option()]
+        walk.stream.take_star()
+        options = [walk.stream.take_option(), walk.stream.take_option()]
         notes = [walk.line(option) for option in options if option is not None]
-        keys = joined(walk.gullet.argument())
+        keys = walk.stream.take_text()
         if len(walk.cited) < _MOST_CITED:
             walk.cited |= dict.fromkeys(key.strip() for key in keys.split(","))
         before, after = notes if len(notes) == 2 else ("", *notes, "")[:2]
@@ -63,31 +62,31 @@ def cite(kind: str) -> Command:
 
 def define_alias(walk: Walk) -> None:
     r"""``\defcitealias`` of natbib: what a work is called where ``\citetalias`` cites it."""
-    key = joined(walk.gullet.argument()).strip()
-    walk.bibliography.aliases[key] = walk.line(walk.gullet.argument())
+    key = walk.stream.take_text()
+    walk.bibliography.aliases[key] = walk.line(walk.stream.take_argument())
 
 
 def cite_silently(walk: Walk) -> None:
     r"""``\nocite``: the list has it, the text does not; ``*`` is all of them."""
-    keys = joined(walk.gullet.argument()).split(",")
+    keys = walk.stream.take_text().split(",")
     if len(walk.cited) < _MOST_CITED:
         walk.cited |= dict.fromkeys(key.strip() for key in keys)
 
 
 def add_source(walk: Walk) -> None:
     r"""``\addbibresource``: a data file for the list."""
-    walk.gullet.option()
-    walk.bibliography.files[walk.gullet.file_name().strip()] = None
+    walk.stream.take_option()
+    walk.bibliography.files[walk.stream.take_file_name().strip()] = None
 
 
 def read_list(walk: Walk) -> None:
     r"""``\bibliography``: the list as BibTeX or biblatex made it, else its sources for the end."""
-    walk.gullet.option()
-    names = joined(walk.gullet.argument()).split(",") if walk.gullet.peek() == "{" else []
+    walk.stream.take_option()
+    names = walk.stream.take_text().split(",") if walk.stream.peek() == "{" else []
     walk.bibliography.files |= dict.fromkeys(name.strip() for name in names[:50])
-    if walk.bibliography.is_read:
+    if walk.bibliography.is_complete:
         return
-    walk.bibliography.is_read = True
+    walk.bibliography.is_complete = True
     files = walk.submission.files
     made = f"{walk.submission.main.rpartition('.')[0]}.bbl"
     lists = [name for name in files if name.endswith(".bbl")]
@@ -101,7 +100,7 @@ def read_list(walk: Walk) -> None:
 
 
 def complete_list(walk: Walk) -> None:
-    """Where no list came made, make it of the ``.bib`` files: what the text cites, in its order."""
+    """Without a ready list, make it from the ``.bib`` files: what the text cites, in its order."""
     if walk.bibliography.entries:
         return
     find = partial(walk.submission.find, folder=walk.folder, ending=".bib")
@@ -116,13 +115,13 @@ def complete_list(walk: Walk) -> None:
 
 
 def _add(walk: Walk, key: str, fields: dict[str, str]) -> None:
-    tex = composed(fields)
-    if key in walk.bibliography.entries or not walk.gullet.spend(len(tex)):
+    tex = entry_tex(fields)
+    if key in walk.bibliography.entries or not walk.stream.spend(len(tex)):
         return
     if text := walk.line(tex):
-        walk.bibliography.composed = True
+        walk.bibliography.is_composed = True
         walk.bibliography.add(key, text)
-        walk.bibliography.label(key, walk.line(named(fields)))
+        walk.bibliography.add_label(key, walk.line(natbib_label(fields)))
 
 
 class _Everything:
@@ -136,11 +135,11 @@ def filled(walk: Walk, text: str) -> str:
     for _ in range(_NESTED):
         if REFERS not in text:
             break
-        text = _PLACE.sub(lambda place: _shown(walk, place), text)
+        text = _PLACE.sub(lambda place: _place_text(walk, place), text)
     return _MARK.sub("", text)
 
 
-def _shown(walk: Walk, place: re.Match[str]) -> str:
+def _place_text(walk: Walk, place: re.Match[str]) -> str:
     kind, *parts = place[1].split(BETWEEN)
     if kind == "cite" and len(parts) == 4:
         shown = walk.bibliography.citation(*parts)
@@ -157,4 +156,4 @@ def _shown(walk: Walk, place: re.Match[str]) -> str:
 
 
 def _kind_of(label: Label | None) -> str:
-    return _SHOWN.get(label.kind, label.kind) if label else ""
+    return _KIND_NAMES.get(label.kind, label.kind) if label else ""

@@ -1,4 +1,4 @@
-r"""Commands that only write, dress or space text: what each leaves in it."""
+r"""Commands that only print, style or space text: what each leaves in it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 import unicodedata
 from typing import Final
 
+from ..jats.symbols import pairs
 from .journals import JOURNALS
 
 # The reader's own marks, in the private use area, which is taken out of every source.
@@ -17,234 +18,110 @@ LARGE: Final = ("\ue031", "\ue032")
 WIDE, HIGH, SPANS = "\ue014", "\ue015", "\ue016"
 REFERS, BETWEEN, REFERRED = "\ue020", "\ue021", "\ue022"
 
+_LETTERS: Final = (
+    "ss ß SS SS o ø O Ø l ł L Ł ae æ AE Æ oe œ OE Œ aa å AA Å i ı j ȷ dh ð DH Ð th þ TH Þ dj đ "
+    "DJ Đ ng ŋ NG Ŋ S § P ¶ dag † ddag ‡ pounds £ copyright © lq ‘ rq ’ guillemotleft « "
+    "guillemotright » textdegree ° degree ° textmu µ micro µ celsius °C ohm Ω textohm Ω "
+    "perthousand ‰ euro € slash / dots … ldots … textellipsis … textendash – textemdash — "
+    "textquotedblleft “ textquotedblright ” textquoteleft ‘ textquoteright ’ textquotesingle ' "
+    "texttimes × textpm ± textbullet • textperiodcentered · textregistered ® texttrademark ™ "
+    "textcopyright © textdagger † textdaggerdbl ‡ textsection § textgreater > textbar | "
+    "textasciitilde ~ textasciicircum ^ textunderscore _ texteuro € textonehalf ½ "
+    "textexclamdown ¡ textquestiondown ¿ checkmark ✓ LaTeX LaTeX TeX TeX LaTeXe LaTeX2e "
+    "BibTeX BibTeX eg e.g. bibinitperiod . bibrangedash – bibinithyphendelim .-"
+)
+_BLANKS: Final = (
+    "quad qquad enspace thinspace space nobreakspace newline linebreak hfill hfil cr newblock "
+    "bibinitdelim bibnamedelima bibnamedelimb bibnamedelimc bibnamedelimd bibnamedelimi "
+    "textvisiblespace"
+)
 SIGNS: Final = {
-    **{sign: sign for sign in "%&#{}/"},
-    "/": "",
-    "$": "\\$",
-    "_": "_",
-    " ": " ",
-    "-": "",
-    ",": " ",
-    ";": " ",
-    ":": " ",
-    "!": "",
-    "@": "",
-    "\n": " ",
-    "\t": " ",
-    "ss": "ß",
-    "SS": "SS",
-    "o": "ø",
-    "O": "Ø",
-    "l": "ł",
-    "L": "Ł",
-    "ae": "æ",
-    "AE": "Æ",
-    "oe": "œ",
-    "OE": "Œ",
-    "aa": "å",
-    "AA": "Å",
-    "i": "ı",
-    "j": "ȷ",
-    "S": "§",
-    "P": "¶",
-    "dag": "†",
-    "ddag": "‡",
-    "pounds": "£",
-    "copyright": "©",
-    "dh": "ð",
-    "DH": "Ð",
-    "th": "þ",
-    "TH": "Þ",
-    "dj": "đ",
-    "DJ": "Đ",
-    "ng": "ŋ",
-    "NG": "Ŋ",
-    "dots": "…",
-    "ldots": "…",
-    "textellipsis": "…",
-    "textendash": "–",
-    "textemdash": "—",
-    "textquotedblleft": "“",
-    "textquotedblright": "”",
-    "textquoteleft": "‘",
-    "textquoteright": "’",
-    "lq": "‘",
-    "rq": "’",
-    "guillemotleft": "«",
-    "guillemotright": "»",
-    "textdegree": "°",
-    "degree": "°",
-    "textmu": "µ",
-    "celsius": "°C",
-    "micro": "µ",
-    "ohm": "Ω",
-    "perthousand": "‰",
-    "texttimes": "×",
-    "textpm": "±",
-    "textbullet": "•",
-    "textperiodcentered": "·",
-    "textregistered": "®",
-    "texttrademark": "™",
-    "textcopyright": "©",
-    "textdagger": "†",
-    "textdaggerdbl": "‡",
-    "textsection": "§",
+    **{sign: sign for sign in "%&#{}_"},
+    **dict.fromkeys("/-!@", ""),
+    **dict.fromkeys((*" ,;:\n\t", *_BLANKS.split()), " "),
+    **dict.fromkeys(("hskip", "cellcolor", "today"), ""),
+    **pairs(_LETTERS),
+    **dict.fromkeys(("$", "textdollar"), "\\$"),
     "textless": "\\<",
-    "textgreater": ">",
-    "textbar": "|",
     "textbackslash": "\\\\",
-    "textasciitilde": "~",
-    "textasciicircum": "^",
-    "textunderscore": "_",
-    "textdollar": "\\$",
     "textasteriskcentered": "\\*",
-    "textquotesingle": "'",
     "textasciigrave": "\\`",
-    "texteuro": "€",
-    "euro": "€",
-    "textohm": "Ω",
-    "textonehalf": "½",
-    "slash": "/",
-    "LaTeX": "LaTeX",
-    "TeX": "TeX",
-    "LaTeXe": "LaTeX2e",
-    "BibTeX": "BibTeX",
-    "eg": "e.g.",
-    "quad": " ",
-    "qquad": " ",
-    "enspace": " ",
-    "thinspace": " ",
-    "space": " ",
-    "nobreakspace": " ",
-    "newline": " ",
-    "linebreak": " ",
-    "hfill": " ",
-    "hfil": " ",
-    "hskip": "",
-    "cr": " ",
-    "cellcolor": "",
-    "textexclamdown": "¡",
-    "textquestiondown": "¿",
-    "checkmark": "✓",
-    "bibinitperiod": ".",
-    "bibinitdelim": " ",
-    "bibnamedelima": " ",
-    "bibnamedelimb": " ",
-    "bibnamedelimc": " ",
-    "bibnamedelimd": " ",
-    "bibnamedelimi": " ",
-    "bibrangedash": "–",
-    "bibinithyphendelim": ".-",
-    "newblock": " ",
-    "today": "",
     "and": ", ",
-    "textvisiblespace": " ",
     **JOURNALS,
 }
 ACCENTS: Final = {
-    "'": "\u0301",
-    "`": "\u0300",
-    "^": "\u0302",
-    '"': "\u0308",
-    "~": "\u0303",
-    "=": "\u0304",
-    ".": "\u0307",
-    "u": "\u0306",
-    "v": "\u030c",
-    "H": "\u030b",
-    "c": "\u0327",
-    "k": "\u0328",
-    "r": "\u030a",
-    "b": "\u0331",
-    "d": "\u0323",
-    "t": "\u0361",
-}
+    "'": "\u0301", "`": "\u0300", "^": "\u0302", '"': "\u0308", "~": "\u0303", "=": "\u0304",
+    ".": "\u0307", "u": "\u0306", "v": "\u030c", "H": "\u030b", "c": "\u0327", "k": "\u0328",
+    "r": "\u030a", "b": "\u0331", "d": "\u0323", "t": "\u0361",
+}  # fmt: skip
 # What follows: o an option in brackets, m an argument; neither is text.
 LAYOUT: Final = {
     name: spec
     for spec, names in {
-        "": "noindent indent centering raggedright raggedleft tableofcontents newpage "
-        "clearpage cleardoublepage pagebreak nopagebreak smallskip medskip bigskip vfill vfil "
-        "tiny scriptsize footnotesize small normalsize large onecolumn "
-        "twocolumn rm normalfont rmfamily sffamily sf upshape mdseries sc scshape boldmath "
-        "unboldmath singlespacing doublespacing onehalfspacing frenchspacing nonfrenchspacing "
-        "sloppy fussy balance flushbottom raggedbottom listoffigures listoftables printindex "
-        "frontmatter mainmatter backmatter bgroup egroup begingroup endgroup protect nobreak "
-        "allowbreak goodbreak break strut phantomsection samepage par@deathcycles nolinebreak "
-        " columnbreak hrule peerreview IEEEpeerreviewmaketitle "
-        "IEEEmaketitle BibitemOpen linenumbers",
+        "": "noindent indent centering raggedright raggedleft tableofcontents newpage clearpage "
+        "cleardoublepage pagebreak nopagebreak smallskip medskip bigskip vfill vfil tiny "
+        "scriptsize footnotesize small normalsize large onecolumn twocolumn rm normalfont "
+        "rmfamily sffamily sf upshape mdseries sc scshape boldmath unboldmath singlespacing "
+        "doublespacing onehalfspacing frenchspacing nonfrenchspacing sloppy fussy balance "
+        "flushbottom raggedbottom listoffigures listoftables printindex frontmatter mainmatter "
+        "backmatter bgroup egroup begingroup endgroup protect nobreak allowbreak goodbreak break "
+        "strut phantomsection samepage par@deathcycles nolinebreak columnbreak hrule peerreview "
+        "IEEEpeerreviewmaketitle IEEEmaketitle BibitemOpen linenumbers",
         "m": "vspace hspace bibliographystyle pagestyle thispagestyle pagenumbering hyphenation "
-        "graphicspath usetikzlibrary index glsresetall vphantom phantom hphantom "
-        "color pagecolor rowcolor selectlanguage urlstyle special linespread "
-        "hypersetup sisetup pgfplotsset tikzset lstset theoremstyle "
-        "enlargethispage preprint date "
-        "BibitemShut citestyle savegeometry loadgeometry newgeometry "
-        " extracolsep thanksref corref "
-        "fnref inst altaffilmark orcid orcidlink orcidID received revised accepted "
-        "printead authorrunning titlerunning "
-        "icmltitlerunning copyrightyear pubyear firstpage lastpage acmYear acmDOI isbn "
-        " shorttitle shortauthors shortauthor "
-        " tocauthor toctitle journalname acmJournal acmVolume acmNumber "
-        "acmArticle acmMonth setcopyright pdfinfo "
-        " cline noalign",
-        "mm": "setlength addtolength markboth settowidth fontsize addtocontents "
-        " crefname Crefname DeclareUnicodeCharacter "
-        "",
+        "graphicspath usetikzlibrary index glsresetall vphantom phantom hphantom color pagecolor "
+        "rowcolor selectlanguage urlstyle special linespread hypersetup sisetup pgfplotsset "
+        "tikzset lstset theoremstyle enlargethispage preprint date BibitemShut citestyle "
+        "savegeometry loadgeometry newgeometry extracolsep thanksref corref fnref inst "
+        "altaffilmark orcid orcidlink orcidID received revised accepted printead authorrunning "
+        "titlerunning icmltitlerunning copyrightyear pubyear firstpage lastpage acmYear acmDOI "
+        "isbn shorttitle shortauthors shortauthor tocauthor toctitle journalname acmJournal "
+        "acmVolume acmNumber acmArticle acmMonth setcopyright pdfinfo cline noalign",
+        "mm": "setlength addtolength markboth settowidth fontsize addtocontents crefname Crefname "
+        "DeclareUnicodeCharacter",
         "mmm": "definecolor addcontentsline titlespacing providecolor",
         "om": "affiliation affil address institute altaffiliation curraddr thanks "
         "IEEEauthorblockA subjclass dedicatory icmlaffiliation icmlcorrespondingauthor pacs PACS "
         "collaboration affaddr includegraphics captionsetup setlist ccsdesc lstinputlisting "
-        " cellcolor includepdf geometry "
-        "setcitestyle includesvg ead equalcont alsoaffiliation correspondingauthor orgdiv "
-        "cortext fntext tnotetext nonumnote phone fax authornote",
+        "cellcolor includepdf geometry setcitestyle includesvg ead equalcont alsoaffiliation "
+        "correspondingauthor orgdiv cortext fntext tnotetext nonumnote phone fax authornote",
         "omm": "rule titleformat acmConference",
-        "ommm": "",
         "o": "printbibliography allowdisplaybreaks addlinespace footnotemark hdashline",
     }.items()
     for name in names.split()
 }
-# Commands whose first arguments dress the last, which is the text.
-DRESSED: Final = {
-    "textcolor": "om",
-    "colorbox": "om",
-    "fcolorbox": "omm",
-    "parbox": "ooom",
-    "raisebox": "moo",
-    "scalebox": "mo",
-    "resizebox": "mm",
-    "rotatebox": "om",
-    "makebox": "oo",
-    "framebox": "oo",
-    "adjustbox": "m",
-    "foreignlanguage": "om",
-    "href@noop": "m",
-    "bibinfo": "m",
-    "bibfield": "m",
-    "Eprint": "m",
-    "translation": "",
-    "hyperref": "o",
-    "hyperlink": "m",
-    "hypertarget": "m",
-    "phantomsection": "",
-    "fontfamily": "m",
-    "selectfont": "",
+# Commands whose first arguments style the last, which is the text: what to skip.
+STYLED: Final = {
+    name: spec
+    for spec, names in {
+        "": "translation phantomsection selectfont",
+        "o": "hyperref",
+        "m": "adjustbox href@noop bibinfo bibfield Eprint hyperlink hypertarget fontfamily",
+        "om": "textcolor colorbox rotatebox foreignlanguage",
+        "mm": "resizebox",
+        "mo": "scalebox",
+        "oo": "makebox framebox",
+        "omm": "fcolorbox",
+        "moo": "raisebox",
+        "ooom": "parbox",
+    }.items()
+    for name in names.split()
 }
 SWITCHES: Final = {
     **dict.fromkeys(("em", "it", "itshape", "sl", "slshape"), ITALIC),
     **dict.fromkeys(("bf", "bfseries"), BOLD),
     **dict.fromkeys(("tt", "ttfamily"), MONO),
 }
-DRESSES: Final = {
+# Marks around an argument.
+EMPHASIS: Final = {
     **dict.fromkeys(("emph", "textit", "textsl", "bibemph"), ITALIC),
     **dict.fromkeys(("textbf", "mathbf"), BOLD),
     **dict.fromkeys(("texttt", "path", ""), MONO),
-    **dict.fromkeys(("textsuperscript",), ("<sup>", "</sup>")),
+    **dict.fromkeys(("uline", "underline"), ("<u>", "</u>")),
+    "textsuperscript": ("<sup>", "</sup>"),
     "textsubscript": ("<sub>", "</sub>"),
-    "uline": ("<u>", "</u>"),
-    "underline": ("<u>", "</u>"),
     "enquote": ("“", "”"),
 }
-# Behind pifont's numbers stand the dingbats of Unicode in their order, but for these.
+# Pifont's numbers follow the order of Unicode's dingbats, but for the last three rows.
 DINGBATS: Final = {
     **{str(number): chr(0x2701 + number - 33) for number in range(33, 127)},
     **{str(number): chr(0x2761 + number - 161) for number in range(161, 168)},
@@ -256,7 +133,7 @@ DINGBATS: Final = {
     **dict(zip(("168", "169", "170", "171", "213", "214", "215"), "♣♦♥♠→↔↕", strict=True)),
 }
 _LIGATURES: Final = (("``", "“"), ("''", "”"), ("---", "—"), ("--", "–"), ("`", "‘"), ("'", "’"))
-_DRESSED: Final = tuple(
+_EMPHASIS_PATTERNS: Final = tuple(
     (re.compile(f"{on}([^\ue001-\ue006]*){off}"), mark)
     for (on, off), mark in ((ITALIC, "*"), (BOLD, "**"), (MONO, "`"))
 )
@@ -285,16 +162,16 @@ def accented(letters: str, accent: str) -> str:
     return unicodedata.normalize("NFC", f"{first}{accent}") + letters[1:] if first else ""
 
 
-def dressed(text: str) -> str:
+def with_emphasis(text: str) -> str:
     """Marks of emphasis as markdown; those without a partner, or around nothing, go."""
     if not _MARKS.search(text):
         return text
-    for pattern, mark in (*_DRESSED, *_DRESSED[:2]):
-        text = pattern.sub(lambda match, mark=mark: _dress(match[1], mark), text)  # type: ignore[misc]
+    for pattern, mark in (*_EMPHASIS_PATTERNS, *_EMPHASIS_PATTERNS[:2]):
+        text = pattern.sub(lambda match, mark=mark: _emphasized(match[1], mark), text)  # type: ignore[misc]
     return _MARKS.sub("", text)
 
 
-def _dress(inner: str, mark: str) -> str:
+def _emphasized(inner: str, mark: str) -> str:
     core = inner.strip()
     if not core or core[0] == "*" or core[-1] == "*" or (mark == "`" and re.search(r"[`$]", core)):
         return inner

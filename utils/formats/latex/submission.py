@@ -2,7 +2,7 @@ r"""What authors sent to arXiv, unpacked in memory, and which of the files is th
 
 arXiv answers with a gzipped tar, a bare tar, one gzipped TeX file or the file itself. Nothing is
 ever written to disk, links are not followed, and neither the packed bytes nor what they unpack to
-may grow beyond bounds. Which file is the paper is told by ``00README.json`` (since 2025), by
+may grow beyond bounds. Which file is the paper is stated in ``00README.json`` (since 2025), by
 ``00README.XXX``, else by its ``\documentclass``.
 https://info.arxiv.org/help/submit_tex.html, https://info.arxiv.org/help/00README.html
 """
@@ -51,7 +51,7 @@ _FOREIGN: Final = {b"%PDF-": "a PDF", b"%!PS": "PostScript", b"PK\x03\x04": "an 
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """The text files by name, the name of the one that is the paper, and whether all came."""
+    """The text files by name, which of them is the paper, and whether the archive is cut off."""
 
     files: dict[str, str] = field(default_factory=dict)
     main: str = ""
@@ -62,8 +62,8 @@ class Submission:
         name = name.strip().strip('"')
         for place in (posixpath.join(folder, name), name):
             for path in (place, place + ending):
-                if (known := _inside(path)) in self.files:
-                    return known
+                if (file := _safe_path(path)) in self.files:
+                    return file
         return ""
 
 
@@ -75,14 +75,14 @@ def unpack(body: bytes) -> Submission:
     BadContent
         There is no TeX in it (``not_a_paper``), or it unpacks to more than any submission.
     """
-    source = _Unpacked(body)
+    source = _Unpacker(body)
     head = source.peek(512)
     files: dict[str, bytes] = {}
     cut_off = False
     try:
         if _is_tar(head):
             for name, text in _members(source):
-                files[name] = text  # noqa: PERF403 - what came before the end counts
+                files[name] = text  # noqa: PERF403 - those before an early end count
         else:
             _refuse_foreign(head)
             files["main.tex"] = source.read(_MOST_TEXT)
@@ -93,12 +93,12 @@ def unpack(body: bytes) -> Submission:
     if source.overflows:
         msg = "The source unpacks to more than any paper has."
         raise BadContent(msg, "It is made to break readers.", verdict="not_a_paper")
-    texts = {name: _decoded(text) for name, text in files.items()}
-    return Submission(texts, _main(texts), cut_off)
+    texts = {name: _decode(text) for name, text in files.items()}
+    return Submission(texts, _main_file(texts), cut_off)
 
 
-class _Unpacked:
-    """The bytes, unzipped where they are zipped, up to a bound."""
+class _Unpacker:
+    """Bytes read in order, unzipped where they are zipped, up to a bound."""
 
     def __init__(self, body: bytes) -> None:
         self.overflows = False
@@ -106,7 +106,7 @@ class _Unpacked:
         self._at = 0
         self._gzip = zlib.decompressobj(31) if body[:2] == b"\x1f\x8b" else None
         self._ahead = b""
-        self._given = 0
+        self._bytes_read = 0
 
     def peek(self, size: int) -> bytes:
         """The first bytes, which will come again."""
@@ -114,19 +114,19 @@ class _Unpacked:
             self._ahead = self.read(size)
         except zlib.error:
             self._ahead = b""
-        self._given = 0
+        self._bytes_read = 0
         return self._ahead
 
     def read(self, size: int) -> bytes:
         """Up to *size* bytes more; fewer at the end only."""
         parts, missing = [self._ahead[:size]], size - len(self._ahead)
         self._ahead = self._ahead[size:]
-        while missing > 0 and (part := self._more(missing)):
+        while missing > 0 and (part := self._read_more(missing)):
             parts.append(part)
             missing -= len(part)
         made = b"".join(parts)
-        self._given += len(made)
-        if self._given > _MOST_UNPACKED:
+        self._bytes_read += len(made)
+        if self._bytes_read > _MOST_UNPACKED:
             self.overflows = True
             raise ValueError
         return made
@@ -139,7 +139,7 @@ class _Unpacked:
                 raise EOFError
             size -= passed
 
-    def _more(self, size: int) -> bytes:
+    def _read_more(self, size: int) -> bytes:
         if self._gzip is None:
             self._at += size
             return bytes(self._packed[self._at - size : self._at])
@@ -155,7 +155,7 @@ class _Unpacked:
 
     def ends_early(self) -> bool:
         """Whether the zipped bytes stop before their end, once all was read."""
-        return self._gzip is not None and not self._gzip.eof and not self._more(1)
+        return self._gzip is not None and not self._gzip.eof and not self._read_more(1)
 
 
 def _is_tar(head: bytes) -> bool:
@@ -167,12 +167,12 @@ def _is_tar(head: bytes) -> bool:
     return True
 
 
-def _members(source: _Unpacked) -> Iterator[tuple[str, bytes]]:
+def _members(source: _Unpacker) -> Iterator[tuple[str, bytes]]:
     """Each text file; pictures are passed by."""
     left = _MOST_TEXT
     count = 0
     while (member := _header(source)) is not None:
-        name = _inside(member.name)
+        name = _safe_path(member.name)
         count += 1
         if count > _MOST_FILES or left <= 0:
             source.overflows = True
@@ -193,7 +193,7 @@ def _members(source: _Unpacked) -> Iterator[tuple[str, bytes]]:
         source.skip(-size % tarfile.BLOCKSIZE)
 
 
-def _header(source: _Unpacked) -> tarfile.TarInfo | None:
+def _header(source: _Unpacker) -> tarfile.TarInfo | None:
     """The header of the next member, its long name in place; none at the end.
 
     `tarfile` reads whole archives only without bounds: a name may be declared as long as memory is.
@@ -209,17 +209,17 @@ def _header(source: _Unpacked) -> tarfile.TarInfo | None:
             return member
         if not 0 <= member.size <= _LONGEST_HEADER:
             break
-        told = source.read(member.size)
+        text = source.read(member.size)
         source.skip(-member.size % tarfile.BLOCKSIZE)
         if member.type == tarfile.GNUTYPE_LONGNAME:
-            long_name = told.partition(b"\0")[0].decode("utf-8", "surrogateescape")
-        elif member.type == tarfile.XHDTYPE and (path := _PAX_PATH.search(told)):
+            long_name = text.partition(b"\0")[0].decode("utf-8", "surrogateescape")
+        elif member.type == tarfile.XHDTYPE and (path := _PAX_PATH.search(text)):
             long_name = path[1].decode("utf-8", "surrogateescape")
     source.overflows = True
     raise ValueError
 
 
-def _inside(name: str) -> str:
+def _safe_path(name: str) -> str:
     """*name* as a plain path below the submission's own folder, empty if it leads out of it."""
     if len(name) > 1000:
         return ""
@@ -234,7 +234,7 @@ def _refuse_foreign(head: bytes) -> None:
             raise BadContent(msg, verdict="not_a_paper")
 
 
-def _decoded(text: bytes) -> str:
+def _decode(text: bytes) -> str:
     try:
         decoded = text.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -243,10 +243,9 @@ def _decoded(text: bytes) -> str:
     return re.sub(r"[\ue000-\uf8ff\x00]", "", re.sub(r"\r\n?", "\n", decoded))
 
 
-def _main(files: dict[str, str]) -> str:
-    named = [name for name in _told(files) if name in files]
-    if named:
-        return named[0]
+def _main_file(files: dict[str, str]) -> str:
+    if declared := [name for name in _declared_mains(files) if name in files]:
+        return declared[0]
     papers = [
         name
         for name, text in files.items()
@@ -271,17 +270,17 @@ def _rank(name: str, files: dict[str, str]) -> tuple[bool, int, bool, int]:
     return f"{stem}.bbl" not in files, name.count("/"), not usual, -len(files[name])
 
 
-def _told(files: dict[str, str]) -> Iterator[str]:
-    """The main file by the submission's own word."""
+def _declared_mains(files: dict[str, str]) -> Iterator[str]:
+    """The main file as the submission declares it."""
     try:
-        told: Any = json.loads(files.get("00README.json", "null"))
+        declared: Any = json.loads(files.get("00README.json", "null"))
     except (ValueError, RecursionError):
-        told = None
-    sources = told.get("sources") if isinstance(told, dict) else None
+        declared = None
+    sources = declared.get("sources") if isinstance(declared, dict) else None
     for row in sources if isinstance(sources, list) else ():
         if isinstance(row, dict) and row.get("usage") == "toplevel":
-            yield _inside(str(row.get("filename", "")))
+            yield _safe_path(str(row.get("filename", "")))
     for line in files.get("00README.XXX", "").split("\n")[:1000]:
         words = line.split()
         if len(words) == 2 and words[1] == "toplevelfile":
-            yield _inside(words[0])
+            yield _safe_path(words[0])

@@ -41,7 +41,7 @@ def pipe_table(source: str) -> str:
 
 
 def flat(source: str) -> str:
-    """A table inside a cell, as the words in it."""
+    """A table inside a cell: its words in a row."""
     return tidy(_SIGNS.sub(" ", _SPANS.sub("", source)))
 
 
@@ -79,8 +79,8 @@ def _grid(source: str) -> tuple[list[list[str]], int]:
 
 def _joined(rows: list[list[str]], column: int) -> str:
     """Several header rows as one: ``Dose / low``."""
-    said = [row[column] for row in rows if column < len(row) and row[column]]
-    return " / ".join(dict.fromkeys(said))
+    texts = (row[column] for row in rows if column < len(row) and row[column])
+    return " / ".join(dict.fromkeys(texts))
 
 
 def _padded(row: list[str], width: int) -> list[str]:

@@ -36,24 +36,24 @@ def read_title_page(walk: Walk) -> None:
         title = tidy(_MARKS.sub("", found[1])) if found else ""
         if found and len(title.split()) in _TITLE_WORDS:
             walk.front.title = title
-            _take(walk, at, block[: found.start()], block[found.end() :])
+            _remove_title_page(walk, at, block[: found.start()], block[found.end() :])
             return
 
 
-def _take(walk: Walk, at: int, before: str, after: str) -> None:
-    """Find the authors behind the title, and drop the blocks up to theirs."""
+def _remove_title_page(walk: Walk, at: int, before: str, after: str) -> None:
+    """Find the authors after the title, and drop the blocks up to theirs."""
     lines = [(at, line) for line in after.split(LINE)]
     for place in range(at + 1, min(at + _LINES_BETWEEN, len(walk.blocks))):
         if walk.blocks[place].startswith("#"):
             break
         lines += [(place, line) for line in walk.blocks[place].split(LINE)]
-    told = [(place, line) for place, line in lines if line.strip(" *")]
+    lines = [(place, line) for place, line in lines if line.strip(" *")]
     last = at
     if not walk.front.authors:
-        for place, line in told[:_LINES_BETWEEN]:
-            named = without_markup(_RAISED.sub("", _MARKS.sub("", line)))
-            if families_in(named):
-                walk.front.authors, last = [named, ""], place
+        for place, line in lines[:_LINES_BETWEEN]:
+            names = without_markup(_RAISED.sub("", _MARKS.sub("", line)))
+            if families_in(names):
+                walk.front.authors, last = [names, ""], place
                 break
     page = " ".join([before, after, *walk.blocks[at + 1 : last + 1]])
     if len(page.split()) <= _MOST_WORDS:

@@ -1,4 +1,4 @@
-r"""TeX's mouth: text into tokens, and the arguments that commands read from them.
+r"""TeX's tokens, and the arguments that commands take from them.
 
 A token is a string: a command with its backslash (``\alpha``), a run of letters, a single sign, a
 blank, or `PARAGRAPH` for an empty line. Text is cut into tokens only when it is read, since
@@ -41,8 +41,8 @@ class _Frame:
     ahead: list[str] = field(default_factory=list)
 
 
-class Tokens:
-    """The tokens of a text, of texts put in front of it, and of tokens put back."""
+class TokenStream:
+    """The tokens of a text, of texts inserted before the rest of it, and tokens put back."""
 
     def __init__(self, text: str) -> None:
         self._frames = [_Frame(text)]
@@ -73,6 +73,11 @@ class Tokens:
             self._frames.append(_Frame(""))
         self._frames[-1].ahead.extend(reversed(tokens))
 
+    def put_back_one(self, lexeme: str) -> None:
+        """Have *lexeme* read next; nothing where `take` met the end."""
+        if lexeme:
+            self.put_back([lexeme])
+
     def insert(self, text: str) -> bool:
         """Have *text* read next, unless texts insert each other too deep."""
         if len(self._frames) > _DEEPEST_INPUT:
@@ -93,8 +98,8 @@ class Tokens:
     def apart(self, source: str | list[str]) -> Iterator[None]:
         """Read nothing but *source* meanwhile, text or tokens."""
         floor, self._floor = self._floor, len(self._frames)
-        told = _Frame(source) if isinstance(source, str) else _Frame("", 0, source[::-1])
-        self._frames.append(told)
+        frame = _Frame(source) if isinstance(source, str) else _Frame("", 0, source[::-1])
+        self._frames.append(frame)
         try:
             yield
         finally:
@@ -105,18 +110,17 @@ class Tokens:
         """The next lexeme that is no blank; blanks before it are gone."""
         while (lexeme := self.take()) == " ":
             pass
-        if lexeme:
-            self.put_back([lexeme])
+        self.put_back_one(lexeme)
         return lexeme
 
-    def star(self) -> bool:
+    def take_star(self) -> bool:
         """Whether a star follows, which is taken."""
         if self.peek() != "*":
             return False
         self.take()
         return True
 
-    def argument(self, *, long: bool = False) -> list[str]:
+    def take_argument(self, *, long: bool = False) -> list[str]:
         """The tokens of the next argument, without its braces.
 
         One that is never closed ends with the paragraph, unless it may be *long*.
@@ -130,9 +134,13 @@ class Tokens:
                 self.put_back([lexeme[1:]])
                 return [lexeme[0]]
             return [lexeme]
-        return self.group(long=long)
+        return self.take_group(long=long)
 
-    def group(self, *, long: bool = False) -> list[str]:
+    def take_text(self) -> str:
+        """The next argument as text, without blanks at its ends."""
+        return joined(self.take_argument()).strip()
+
+    def take_group(self, *, long: bool = False) -> list[str]:
         """The tokens up to the brace that closes the one just read."""
         found: list[str] = []
         depth = 1
@@ -148,7 +156,7 @@ class Tokens:
             found.append(lexeme)
         return found
 
-    def option(self) -> list[str] | None:
+    def take_option(self) -> list[str] | None:
         """The tokens between brackets, if they follow."""
         if self.peek() != "[":
             return None
@@ -166,19 +174,23 @@ class Tokens:
         self.put_back(found)
         return None
 
+    def _frame(self) -> _Frame:
+        """The innermost text; an empty one at the end."""
+        return self._frames[-1] if len(self._frames) > self._floor else _Frame("")
+
     def follows(self, sign: str) -> bool:
         """Whether *sign* stands next, behind blanks; nothing is read, no comment passed over."""
-        frame = self._frames[-1] if len(self._frames) > self._floor else _Frame("")
+        frame = self._frame()
         ahead = "".join(frame.ahead[::-1][:_LOOKED_AT])
         text = ahead if frame.ahead else frame.text[frame.at : frame.at + _LOOKED_AT]
         return text.lstrip().startswith(sign)
 
-    def raw(self, end: str, *, same_line: bool = False) -> str:
+    def take_raw(self, end: str, *, same_line: bool = False) -> str:
         """The uncut text up to *end*, or the end of the line or of everything; *end* is taken."""
         if len(self._frames) <= self._floor:
             return ""
         frame = self._frames[-1]
-        cut, ended = self._raw_ahead(end, same_line=same_line)
+        cut, ended = self._take_raw_ahead(end, same_line=same_line)
         if ended:
             return cut
         last = min(len(frame.text), frame.at + _LONGEST_LINE) if same_line else len(frame.text)
@@ -189,8 +201,8 @@ class Tokens:
         frame.at = last if stop < 0 else stop + len(end)
         return cut + text
 
-    def _raw_ahead(self, end: str, *, same_line: bool) -> tuple[str, bool]:
-        """The text up to *end* among tokens, as arguments have been cut already; whether it ends.
+    def _take_raw_ahead(self, end: str, *, same_line: bool) -> tuple[str, bool]:
+        """The text up to *end* among tokens that were put back, and whether it ends there.
 
         Only what is taken is joined: the rest may be as long as the paper.
         """
@@ -210,34 +222,33 @@ class Tokens:
                 return before, True
         return joined(found), False
 
-    def address(self) -> str:
-        """An argument in which a percent sign is one, unless it ends the line."""
-        frame = self._frames[-1] if len(self._frames) > self._floor else _Frame("")
+    def take_address(self) -> str:
+        """An argument in which a percent sign begins no comment, unless it ends the line."""
+        frame = self._frame()
         if frame.ahead == ["{"] and frame.text[frame.at - 1 : frame.at] == "{":  # only looked at
             frame.ahead.clear()
             frame.at -= 1
         match = None if frame.ahead else _ADDRESS.match(frame.text, frame.at)
         if match is None:
-            return joined(self.argument())
+            return joined(self.take_argument())
         frame.at = match.end()
         return _LINE_END.sub("", match[1])
 
-    def file_name(self) -> str:
+    def take_file_name(self) -> str:
         r"""A file's name, in braces or, as plain TeX has it, up to the next blank."""
         if self.peek() == "{":
-            return joined(self.argument())
+            return joined(self.take_argument())
         parts: list[str] = []
         while (lexeme := self.take()) and lexeme not in (" ", PARAGRAPH, "{", "}"):
             if lexeme[0] == "\\":
                 break
             parts.append(lexeme)
-        if lexeme:
-            self.put_back([lexeme])
+        self.put_back_one(lexeme)
         return "".join(parts)
 
-    def raw_sign(self) -> str:
-        """The next character, uncut."""
-        frame = self._frames[-1] if len(self._frames) > self._floor else _Frame("")
+    def take_character(self) -> str:
+        """The next character, whatever token it belongs to."""
+        frame = self._frame()
         if frame.ahead:
             lexeme = frame.ahead.pop()
             frame.ahead += [lexeme[1:]] if lexeme[1:] else []

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from ..jats.symbols import pairs
+
 MICRO: Final = "\N{MICRO SIGN}"
 _PREFIXES: Final = (
     "quecto q ronto r yocto y zepto z atto a femto f pico p nano n milli m centi c deci d deca da "
@@ -28,21 +30,13 @@ _NAMES: Final = (
 )
 
 
-def _pairs(told: str) -> dict[str, str]:
-    words = told.split()
-    return dict(zip(words[::2], words[1::2], strict=True))
-
-
-PREFIXES: Final = {**_pairs(_PREFIXES), **dict.fromkeys(("micro", "mu", "upmu", "textmu"), MICRO)}
+PREFIXES: Final = {**pairs(_PREFIXES), **dict.fromkeys(("micro", "mu", "upmu", "textmu"), MICRO)}
 _ABBREVIATED: Final = "g m s A mol l L V W J N F H Pa Hz eV K C T"
 _SHORT: Final = {
     f"{written}{unit}": f"{prefix}{symbol}"
     for written, prefix in [("", ""), ("u", MICRO), *zip("fpnmcdkMGT", "fpnmcdkMGT", strict=True)]
-    for unit, symbol in [
-        *((unit, unit) for unit in _ABBREVIATED.split()),
-        ("ohm", "Ω"),
-    ]
+    for unit, symbol in [*((unit, unit) for unit in _ABBREVIATED.split()), ("ohm", "Ω")]
 }
-UNITS: Final = {**_SHORT, **_pairs(_NAMES)}
+UNITS: Final = {**_SHORT, **pairs(_NAMES)}
 POWERS_BEFORE: Final = {"square": "2", "cubic": "3"}
 POWERS_AFTER: Final = {"squared": "2", "cubed": "3"}

@@ -1,4 +1,4 @@
-r"""TeX's stomach, as far as text goes: tokens into paragraphs and blocks of markdown.
+r"""Expanded tokens into paragraphs and blocks of markdown.
 
 Groups and environments are kept on a stack of scopes instead of Python's, so that no source nests
 deeper than it may. What needs a piece of text before it goes on (a heading, a caption, a cell's
@@ -14,23 +14,23 @@ from typing import TYPE_CHECKING, Final
 
 from ..jats.text import escape, guard_start, tidy
 from .bibliography import Bibliography
-from .macros import Gullet
+from .macros import ExpandedStream
 from .numbers import Label, Numbers
 from .quantities import QUANTITIES
 from .signs import (
     ACCENTS,
     BETWEEN,
     CELL,
-    DRESSED,
-    DRESSES,
+    EMPHASIS,
     LAYOUT,
     REFERRED,
     REFERS,
     SIGNS,
+    STYLED,
     SWITCHES,
     accented,
-    dressed,
     typeset,
+    with_emphasis,
 )
 from .tokens import joined
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 _DEEPEST: Final = 8  # texts read apart inside each other
 _MOST_SCOPES: Final = 300
 _LONGEST_PATTERN: Final = 200  # characters of what writes a counter
-_MOST_HELD: Final = 40  # environments in each other that hold their blocks
+_MOST_COLLECTING: Final = 40  # environments in each other that collect their blocks
 _INSERTED: Final = 4  # times the size of all files, by files that read others in
 
 Command = Callable[["Walk"], None]
@@ -54,9 +54,9 @@ class Scope:
     """A group or environment that is open.
 
     ``then`` gets its blocks when it ends; without, they are the outer one's. ``mark`` is written
-    at its end. ``kind`` tells commands inside where they are; ``held``, whether its blocks are kept
-    apart, as they are not in the depth that only attacks reach; ``number``, what the paper itself
-    calls a table.
+    at its end. ``kind`` tells commands inside where they are; ``collects``, whether its blocks are
+    kept apart, as they are not in the depth that only attacks reach; ``number`` is a table's number
+    set by the paper.
     """
 
     ends: str
@@ -64,23 +64,22 @@ class Scope:
     then: Callable[[list[str]], None] | None = None
     mark: str = ""
     blocks: list[str] = field(default_factory=list)
-    held: bool = False
+    collects: bool = False
     number: str = ""
     current: Label = field(default_factory=lambda: Label("", ""))
 
 
 @dataclass(slots=True)
 class Front:
-    """What the paper says about itself."""
+    """Title, authors, abstract, keywords and DOI, and where the reading of them stands."""
 
     title: str = ""
     authors: list[str] = field(default_factory=list)
     abstract: list[str] = field(default_factory=list)
     keywords: str = ""
     doi: str = ""
-    begun: tuple[list[str], int] | None = None  # blocks, and where in them authors are told first
-    references: list[str] = field(default_factory=list)
-    opens: bool = True  # until there is a title or a heading, a title page may be set by hand
+    addresses_at: tuple[list[str], int] | None = None  # blocks, and where in them the authors begin
+    is_opening: bool = True  # until there is a title or a heading, a title page may be set by hand
 
 
 class Walk:
@@ -105,36 +104,35 @@ class Walk:
         self.commands, self.environments = commands, environments
         size = sum(map(len, submission.files.values()))
         # Papers that define \num or \unit themselves mean something else than siunitx.
-        known = {*commands, *LAYOUT, *DRESSED, *SWITCHES, *DRESSES} - QUANTITIES.keys()
-        self.gullet = Gullet(
-            submission.files[submission.main], size, lambda name: name[1:] in known
-        )
+        reserved = {*commands, *LAYOUT, *STYLED, *SWITCHES, *EMPHASIS} - QUANTITIES.keys()
+        main = submission.files[submission.main]
+        self.stream = ExpandedStream(main, size, lambda name: name[1:] in reserved)
         self._to_insert = _INSERTED * size
         self.bibliography = Bibliography()
-        self.numbers = Numbers(self._redefined)
+        self.numbers = Numbers(self._own_pattern)
         self.front = Front()
         self.blocks: list[str] = []
         self.words: list[str] = []
         self.lead = ""
         self.scopes: list[Scope] = []
-        self.theorems = {name: (name, said) for name, said in theorems.items()}
+        self.theorems = {name: (name, title) for name, title in theorems.items()}
         self.notes: list[str] = []
-        self.noted = 0
+        self.note_count = 0
         self.cited: dict[str, None] = {}
         self.folder = submission.main.rpartition("/")[0]
         self.has_chapters = self.in_document = self.in_appendix = False
-        self.absent = ""  # the first file the text reads in that did not come
+        self.missing_file = ""  # the first file read in that is not in the archive
         self.in_abstract = False
-        self.learnt: set[str] = set()  # packages begun, and how many are read to their end
-        self.learned = 0
+        self.packages_begun: set[str] = set()  # and how many of them are read to their end
+        self.packages_done = 0
         self.deluxe_head: list[str] = []  # of the table begun
         self.incomplete = False  # files read each other in beyond all bounds
-        self._depth = self._held = 0
+        self._depth = self._collecting = 0
         self._floor = 0  # scopes below it are out of reach for what is read apart
         self._open: dict[str, int] = {}
 
-    def _redefined(self, name: str) -> str:
-        macro = self.gullet.macros.get(name)
+    def _own_pattern(self, name: str) -> str:
+        macro = self.stream.macros.get(name)
         if macro is None or macro.arity or macro.size > _LONGEST_PATTERN:
             return ""
         return joined(macro.body)
@@ -144,7 +142,7 @@ class Walk:
     def run(self) -> None:
         """Read to the end, and end what is open there."""
         floor, self._floor = self._floor, len(self.scopes)
-        while lexeme := self.gullet.expanded():
+        while lexeme := self.stream.take_expanded():
             self._do(lexeme)
         while len(self.scopes) > self._floor:
             self.close()
@@ -167,13 +165,13 @@ class Walk:
         while len(self.scopes) > self._floor:
             self.close()
         self.end_paragraph()
-        self.gullet.finish()
+        self.stream.finish()
 
     def insert(self, file: str) -> None:
         """Read a file of the submission before going on."""
         text = self.submission.files[file]
         self._to_insert -= len(text) + 1
-        if self._to_insert < 0 or not self.gullet.insert(text):
+        if self._to_insert < 0 or not self.stream.insert(text):
             self.incomplete = True
 
     def _do(self, lexeme: str) -> None:
@@ -200,35 +198,35 @@ class Walk:
         elif (sign := SIGNS.get(name)) is not None:
             self.words.append(sign)
         elif name in ACCENTS:
-            letters = self.line(self.gullet.argument())
+            letters = self.line(self.stream.take_argument())
             self.words.append(accented(letters, ACCENTS[name]))
         elif name in SWITCHES:
             self._switch(*SWITCHES[name])
-        elif name in DRESSES:
-            self._dress(*DRESSES[name])
+        elif name in EMPHASIS:
+            self._emphasize(*EMPHASIS[name])
         elif name.isalpha() or "@" in name:
-            self.skip(LAYOUT.get(name, DRESSED.get(name, "o")), known=name in LAYOUT)
-            if name not in LAYOUT and name not in DRESSED:
+            self.skip(LAYOUT.get(name, STYLED.get(name, "o")), star=name in LAYOUT)
+            if name not in LAYOUT and name not in STYLED:
                 self._begin_argument()
 
-    def skip(self, spec: str, *, known: bool = True) -> None:
-        """Pass by arguments: ``o`` is an option in brackets, ``m`` one in braces."""
-        if known:
-            self.gullet.star()
+    def skip(self, spec: str, *, star: bool = False) -> None:
+        """Skip a *star* and arguments: ``o`` is an option in brackets, ``m`` one in braces."""
+        if star:
+            self.stream.take_star()
         for kind in spec:
             if kind == "o":
-                self.gullet.option()
+                self.stream.take_option()
             else:
-                self.gullet.argument(long=True)
+                self.stream.take_argument(long=True)
 
     def _begin_argument(self, *, after_another: bool = False) -> None:
         """Keep an argument of a command nobody knows apart from another, or a number, before it."""
-        following = self.gullet.take()
+        following = self.stream.take()
         if following != "{" or not self.open(Scope("}", "argument")):
-            self.gullet.put_back([following] if following else [])
+            self.stream.put_back_one(following)
             return
-        first = self.gullet.take()
-        self.gullet.put_back([first] if first else [])
+        first = self.stream.take()
+        self.stream.put_back_one(first)
         after_number = first[:1].isdigit() and "".join(self.words[-1:])[-1:].isdigit()
         if after_another or after_number:
             self.words.append(" ")
@@ -238,19 +236,23 @@ class Walk:
             self.words.append(on)
             self.scopes[-1].mark = off + self.scopes[-1].mark
 
-    def _dress(self, on: str, off: str) -> None:
-        if self.gullet.peek() == "{":
-            self.gullet.take()
+    def _emphasize(self, on: str, off: str) -> None:
+        if self.stream.peek() == "{":
+            self.stream.take()
             self.open(Scope("}", mark=off))
             self.words.append(on)
         else:
-            self.words.append(f"{on}{self.line(self.gullet.argument())}{off}")
+            self.words.append(f"{on}{self.line(self.stream.take_argument())}{off}")
 
     def line(self, source: str | list[str]) -> str:
         """A piece of source as one line of markdown."""
         with self.apart(source) as blocks:
             pass
         return tidy(" ".join(blocks))
+
+    def take_line(self) -> str:
+        """The next argument, which may have paragraphs, as one line of markdown."""
+        return self.line(self.stream.take_argument(long=True))
 
     @contextmanager
     def apart(self, source: str | list[str]) -> Iterator[list[str]]:
@@ -261,7 +263,7 @@ class Walk:
         self._depth += 1
         try:
             if self._depth <= _DEEPEST:
-                with self.gullet.apart(source):
+                with self.stream.apart(source):
                     self.run()
             yield made
         finally:
@@ -278,9 +280,9 @@ class Walk:
         self._open[scope.ends] = self._open.get(scope.ends, 0) + 1
         if scope.then is not None:
             self.end_paragraph()
-            self._held += 1
-            scope.held = self._held <= _MOST_HELD
-            if scope.held:
+            self._collecting += 1
+            scope.collects = self._collecting <= _MOST_COLLECTING
+            if scope.collects:
                 scope.blocks, self.blocks = self.blocks, scope.blocks
         self.scopes.append(scope)
         return True
@@ -293,9 +295,9 @@ class Walk:
             self.words.append(scope.mark)
         if scope.then is not None:
             self.end_paragraph()
-            self._held -= 1
+            self._collecting -= 1
             blocks: list[str] = []
-            if scope.held:
+            if scope.collects:
                 blocks, self.blocks = self.blocks, scope.blocks
             scope.then(blocks)
             self._put_notes()
@@ -314,7 +316,7 @@ class Walk:
     def _in_braces(self) -> bool:
         return len(self.scopes) > self._floor and self.scopes[-1].ends == "}"
 
-    def inside(self, kind: str) -> bool:
+    def is_inside(self, kind: str) -> bool:
         """Whether the innermost environment is of that kind."""
         return next((s.kind == kind for s in reversed(self.scopes) if s.ends != "}"), False)
 
@@ -325,12 +327,12 @@ class Walk:
         self.words.append(text)
 
     def refer(self, kind: str, *parts: str) -> None:
-        """Leave a place for what only the whole paper tells, see `.references`."""
+        """Leave a place for what is known at the end of the paper, see `.references`."""
         self.words.append(f"{REFERS}{BETWEEN.join((kind, *parts))}{REFERRED}")
 
     def end_paragraph(self) -> None:
         """Make a block of the words so far."""
-        text = tidy(dressed("".join(self.words)))
+        text = tidy(with_emphasis("".join(self.words)))
         self.words.clear()
         if text or self.lead:
             text = f"{self.lead}{text}" if self.lead else guard_start(text)
@@ -344,8 +346,13 @@ class Walk:
         if block:
             self.blocks.append(block)
 
+    def add_all(self, blocks: list[str]) -> None:
+        """Put blocks behind the words so far."""
+        for block in blocks:
+            self.add(block)
+
     def _put_notes(self) -> None:
-        """Footnotes stand behind the outermost block they were met in."""
+        """Put footnotes behind the outermost block they were met in."""
         if self._depth or any(scope.then is not None for scope in self.scopes):
             return
         self.blocks += self.notes

@@ -1,4 +1,4 @@
-"""One PubMed record and all a reader may ask of it, grants and MeSH identifiers included.
+"""One PubMed record and all it holds, grants and MeSH identifiers included.
 
 `.records` reads a million records for what every paper needs; this reads a few hundred for more.
 An answer is taken apart into the records it holds, each still as PubMed wrote it, so that the same
@@ -67,7 +67,7 @@ def split_xml(body: bytes) -> dict[str, str]:
 
     root = parse(body)
     if root.tag != "PubmedArticleSet":
-        msg = "What came is not PubMed's XML."
+        msg = "The answer is not PubMed's XML."
         raise BadContent(msg, verdict="not_a_paper")
     found = {}
     for record in root.iterchildren("PubmedArticle", "PubmedBookArticle"):
@@ -84,12 +84,12 @@ def split_medline(text: str) -> dict[str, str]:
     Raises
     ------
     BadContent
-        It holds words, but no record and no word of a missing one.
+        It holds text, but no record and no message about a missing one.
     """
     blocks = [block.strip("\n") for block in text.replace("\r\n", "\n").split("\n\n")]
     records = [block for block in blocks if _TAG.match(block)]
     if not records and text.strip() and not _NOT_AVAILABLE.search(text):
-        msg = "What came is no MEDLINE text."
+        msg = "The answer is no MEDLINE text."
         raise BadContent(msg, verdict="error_page")
     found = {str(_medline(record).get("PMID", "")).lstrip("0"): record for record in records}
     found.pop("", None)

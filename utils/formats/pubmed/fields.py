@@ -27,7 +27,7 @@ Readers: TypeAlias = "dict[str, Reader]"
 
 
 def record_facts(element: _Element) -> Found:
-    """What a record says, filed by name; a name it says nothing about is absent."""
+    """The facts of a record by name; what it does not state is absent."""
     found: Found = {}
     _visit(element, _RECORD, found)
     return found
@@ -205,9 +205,8 @@ def _pages(element: _Element) -> str:
 
 def _history(element: _Element, found: Found) -> None:
     for child in children_of(element):
-        if (status := child.get("PubStatus")) in ("entrez", "pmc-release") and (
-            day := _date(child)
-        ):
+        status = child.get("PubStatus")
+        if status in ("entrez", "pmc-release") and (day := _date(child)):
             found.setdefault(status, day)
 
 

@@ -1,7 +1,7 @@
 """Text of PubMed's XML elements as a person would type it.
 
 PubMed's titles and abstracts hold ``<i>``, ``<sub>``, ``<sup>`` and MathML (the entity ``%text;``
-of ``pubmed_250101.dtd``). Dropping the tags changes what is said (``10<sup>-5</sup>`` would read
+of ``pubmed_250101.dtd``). Dropping the tags changes the meaning (``10<sup>-5</sup>`` would read
 ``10-5``), so this module keeps the meaning in plain Unicode:
 
 - ``CO<sub>2</sub>`` becomes ``CO₂`` and ``Ca<sup>2+</sup>`` becomes ``Ca²⁺`` wherever every

@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from ...errors import BadContent, BadRequest, Miss, Unreachable
 from ...model.identifiers import Ids
 from ...model.paper import Author, Paper
-from ..safe_xml import SAFELY
+from ..safe_xml import SAFE_OPTIONS
 from .fields import own_pmid, record_facts
 from .inline_markup import readable_text
 
@@ -55,7 +55,7 @@ _ROOTS = frozenset({"PubmedArticleSet", *_KINDS})
 
 @dataclass(frozen=True, slots=True)
 class Deleted:
-    """PMIDs that PubMed took out: every copy of them is to be forgotten."""
+    """PMIDs that PubMed deleted: every copy of them is to be deleted, too."""
 
     pmids: tuple[str, ...]
 
@@ -86,14 +86,14 @@ def read_records(source: BinaryIO | bytes) -> Iterator[Paper | Deleted]:
 
 
 def read_with_elements(source: BinaryIO | bytes) -> Iterator[tuple[Paper | Deleted, _Element]]:
-    """`read_records` with the XML of each record, for what a `Paper` does not tell.
+    """`read_records` with the XML of each record, for what a `Paper` does not hold.
 
-    An element is emptied as soon as the next record is asked for.
+    An element is emptied when the next record is taken.
     """
     stream = io.BytesIO(source) if isinstance(source, bytes) else source
     parser, start, last = _parser(), b"", ""
     while True:
-        chunk, broken = _read_on(stream, parser)
+        chunk, broken = _feed(stream, parser)
         start = start or chunk.lstrip()[:2000]
         for _, found in parser.read_events():
             element = cast("_Element", found)
@@ -103,7 +103,7 @@ def read_with_elements(source: BinaryIO | bytes) -> Iterator[tuple[Paper | Delet
             yield record, element
             _forget(element)
         if broken:
-            raise _refusal(start, last, broken)
+            raise _broken_answer(start, last, broken)
         if not chunk:
             return
 
@@ -114,14 +114,14 @@ def _parser() -> XMLPullParser:
     return etree.XMLPullParser(
         events=("end",),
         tag=(*_KINDS, "ERROR"),
-        **SAFELY,
+        **SAFE_OPTIONS,
         remove_comments=True,
         remove_pis=True,
         collect_ids=False,
     )
 
 
-def _read_on(stream: BinaryIO, parser: XMLPullParser) -> tuple[bytes, str]:
+def _feed(stream: BinaryIO, parser: XMLPullParser) -> tuple[bytes, str]:
     """Parse the next chunk: it (empty at the end), and what is broken about it."""
     from lxml import etree
 
@@ -136,30 +136,30 @@ def _read_on(stream: BinaryIO, parser: XMLPullParser) -> tuple[bytes, str]:
     return chunk, ""
 
 
-def _refusal(start: bytes, last: str, broken: str) -> Miss:
+def _broken_answer(start: bytes, last: str, broken: str) -> Miss:
     """What to raise for a body that is not PubMed's XML, or not to its end."""
     if last:
         msg = f"PubMed's XML is broken after PMID {last}: {broken}."
         return BadContent(msg, "Ask for the rest again.", verdict="partial", after=last)
     if not start:
         return BadContent("PubMed's answer is empty.", "Ask again.", verdict="empty")
-    if told := _json_error(start):
-        return _told(told)
+    if reason := _json_error(start):
+        return _ncbi_error(reason)
     msg = f"PubMed's answer is not PubMed XML: {broken}."
     return BadContent(msg, "Ask again.", verdict="error_page")
 
 
 def _json_error(start: bytes) -> str:
-    """The sentence in a JSON error; nothing else of it, for it may repeat the caller's key."""
+    """The message in a JSON error; nothing else of it, for it may repeat the caller's key."""
     try:
-        told = json.loads(start, strict=False)
+        answer = json.loads(start, strict=False)
     except ValueError:
         return ""
-    return str(told.get("error", "")) if isinstance(told, dict) else ""
+    return str(answer.get("error", "")) if isinstance(answer, dict) else ""
 
 
-def _told(text: str) -> Miss:
-    """What to raise for an error NCBI put into words (facts sheet: NCBI E-utilities errors)."""
+def _ncbi_error(text: str) -> Miss:
+    """What to raise for an error message of NCBI (facts sheet: NCBI E-utilities errors)."""
     shown = " ".join(text.split())[:300] or "no reason given"
     msg = f"NCBI answered with an error: {shown}."
     if re.search(r"ID list is empty|API key|unable to obtain query|invalid", shown, re.I):
@@ -179,7 +179,7 @@ def _forget(element: _Element) -> None:
 
 def _record(element: _Element) -> Paper | Deleted:
     if element.tag == "ERROR":
-        raise _told(readable_text(element))
+        raise _ncbi_error(readable_text(element))
     if element.tag == "DeleteCitation":
         return Deleted(tuple(own_pmid(child) for child in element if child.tag == "PMID"))
     found = record_facts(element)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ...formats.licenses import named
+from ...formats.licenses import license_name
 from ...model.identifiers import Ids
 from ...model.paper import Author, Paper
 from ...system.plain_text import clean_text, one_line
@@ -229,7 +229,7 @@ def _license(told: str) -> str:
     """
     if match := _CREATIVE_COMMONS.fullmatch(told.upper()):
         return "-".join(("CC BY", *re.findall("..", match[1])))
-    return named(told) or told
+    return license_name(told) or told
 
 
 def _prose(value: Any) -> str:
