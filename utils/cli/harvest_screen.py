@@ -1,4 +1,4 @@
-"""What somebody sees who watches a harvest: a bar on a terminal, a line now and then elsewhere."""
+"""The progress of a harvest: a bar on a terminal, a line now and then elsewhere."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ def watch(harvest: Harvest, *, plain: bool = False) -> None:
 
 def _lines(harvest: Harvest) -> None:
     shown = time.monotonic()
-    told: set[tuple[str, str]] = set()
+    announced: set[tuple[str, str]] = set()
     for progress in harvest:
         for wait in progress.job.waits:
-            if (wait.site, wait.since) not in told:
-                told.add((wait.site, wait.since))
-                note(f"{_wait(wait)}.")
+            if (wait.site, wait.since) not in announced:
+                announced.add((wait.site, wait.since))
+                note(f"{_wait_text(wait)}.")
         if time.monotonic() - shown >= _EVERY_S:
             shown = time.monotonic()
             counts = progress.job.counts
@@ -60,7 +60,7 @@ def _lines(harvest: Harvest) -> None:
                 f"{done:,} of {counts.requested:,}: {counts.full_text:,} full text, "
                 f"{counts.abstract:,} abstract only, {counts.record:,} record only, "
                 f"{counts.failed:,} failed{_eta(progress)}"
-                f"; {_waiting(progress)}".rstrip("; ")
+                f"; {_queues(progress)}".rstrip("; ")
             )
 
 
@@ -73,7 +73,7 @@ def _bar(harvest: Harvest, console: Console) -> None:
 
 
 def picture(progress: Progress, width: int, encoding: str = "utf-8") -> Text:
-    """What a terminal shows: a bar with a stretch for every outcome, and what it means."""
+    """The bar for a terminal, with a stretch for every outcome, and the counts below it."""
     from rich.text import Text
 
     counts = progress.job.counts
@@ -81,7 +81,7 @@ def picture(progress: Progress, width: int, encoding: str = "utf-8") -> Text:
     space = min(_WIDEST, width)
     unicode = encoding.startswith("utf")
     sign, rest = ("━", "─") if unicode else ("#", "-")
-    bar, told, length = Text(), Text(), 0
+    bar, outcomes, length = Text(), Text(), 0
     for name, words in _NAMES.items():
         number = getattr(counts, name)
         if name == "record" and not number:
@@ -89,34 +89,34 @@ def picture(progress: Progress, width: int, encoding: str = "utf-8") -> Text:
         stretch = round(space * number / max(1, counts.requested))
         bar.append(sign * min(stretch, space - length), style=_COLOURS[name])
         length = min(space, length + stretch)
-        told.append(f"{number:,} {words}  ", style=_COLOURS[name])
+        outcomes.append(f"{number:,} {words}  ", style=_COLOURS[name])
     bar.append(rest * (space - length), style="dim")
     share = f"{done / counts.requested:.0%}  " if counts.requested else ""
     head = Text(f"{share}{done:,} of {counts.requested:,}{_eta(progress)}")
-    lines = [bar, head, told, Text(_waiting(progress), style="dim")]
-    lines += [Text(told, style="dim") for told in _standing(progress)]
+    lines = [bar, head, outcomes, Text(_queues(progress), style="dim")]
+    lines += [Text(reason, style="dim") for reason in _reasons_to_wait(progress)]
     for line in lines:
         line.truncate(width, overflow="ellipsis" if unicode else "crop")  # wrapping would smear
     return Text("\n").join(lines)
 
 
-def _standing(progress: Progress) -> list[str]:
-    """What somebody who wonders why it takes so long has to know."""
+def _reasons_to_wait(progress: Progress) -> list[str]:
+    """Why it takes so long: sites that made us wait, texts waiting to be read."""
     waits = progress.job.waits
-    told = [_wait(wait) for wait in waits[:_WAITS]]
+    reasons = [_wait_text(wait) for wait in waits[:_WAITS]]
     if (more := len(waits) - _WAITS) > 0:
-        told.append(f"{counted(more, 'more site')} that papers wait for")
+        reasons.append(f"{counted(more, 'more site')} that papers wait for")
     if progress.unread:
         texts = counted(progress.unread, "text")
-        told.append(f"reading is what takes the time: {texts} came faster than they can be read")
-    return told
+        reasons.append(f"reading is what takes the time: {texts} came faster than they can be read")
+    return reasons
 
 
-def _wait(wait: Wait) -> str:
+def _wait_text(wait: Wait) -> str:
     return str(wait) if wait.since else f"{wait}; the report is there already"
 
 
-def _waiting(progress: Progress) -> str:
+def _queues(progress: Progress) -> str:
     """Where papers wait, the longest queue first."""
     sites = sorted((progress.waiting or {}).items(), key=lambda site: -site[1])
     parts = [f"{name} {size:,}" for name, size in sites if name not in _BETWEEN]
@@ -146,7 +146,7 @@ def span(seconds: float) -> str:
 
 
 def plan_text(plan: Plan) -> str:
-    """A plan as a person reads it."""
+    """A plan in words."""
     held = f", {plan.held:,} more are on the shelf in full text already" if plan.held else ""
     lines = [
         f"{counted(plan.papers, 'paper')} to get{held}",
@@ -165,11 +165,11 @@ def plan_text(plan: Plan) -> str:
     return "\n".join(lines)
 
 
-def _range(pair: tuple[float, float], worded: Callable[[float], str] = "{:,}".format) -> str:
-    """From, to; in one word where both are the same.
+def _range(pair: tuple[float, float], spelled: Callable[[float], str] = "{:,}".format) -> str:
+    """A range in words; one value where both ends are the same.
 
     >>> _range((3, 3)), _range((40.0, 600.0), span)
     ('3', '40 s to 10 min')
     """
-    least, most = map(worded, pair)
+    least, most = map(spelled, pair)
     return least if least == most else f"{least} to {most}"

@@ -1,4 +1,4 @@
-"""How a tool answers: structured content for the model, a short text beside it, errors as results.
+"""Tool results: structured content for the model, a short text beside it, errors as results.
 
 Hosts differ: Claude Code and VS Code hand the model the structured content of a success and only
 the text of an error (anthropics/claude-code#79944, #86032; microsoft/vscode#290063). So a success
@@ -90,7 +90,7 @@ def refusal(error: PaperError) -> ToolResult:
 
 
 def refusing(tool: Callable[P, ToolResult]) -> Callable[P, ToolResult]:
-    """Let a tool's expected errors become results; the one place where that happens."""
+    """Turn a tool's expected errors into results; the one place where that happens."""
 
     @functools.wraps(tool)
     def call(*args: P.args, **options: P.kwargs) -> ToolResult:

@@ -31,7 +31,7 @@ def tools(library: Library) -> list[FunctionTool]:
     # Each site keeps us waiting in its own name.
     arxiv, scholar, everybody = Waiting("arXiv"), Waiting("Semantic Scholar"), Waiting("a source")
     return [
-        _merged_search_tool(library, everybody),
+        _search_papers_tool(library, everybody),
         _arxiv_search_tool(library, arxiv),
         *_preprint_tools(library, arxiv),
         _scholar_search_tool(library, scholar),
@@ -40,7 +40,7 @@ def tools(library: Library) -> list[FunctionTool]:
     ]
 
 
-def _merged_search_tool(library: Library, waiting: Waiting) -> FunctionTool:
+def _search_papers_tool(library: Library, waiting: Waiting) -> FunctionTool:
     def search_papers(
         query: str,
         sources: Sequence[SourceName] = (),
@@ -66,7 +66,7 @@ def _merged_search_tool(library: Library, waiting: Waiting) -> FunctionTool:
         structure = {
             "query": gathered.query,
             "papers": [found.row(abstract=abstracts) for found in gathered.papers],
-            "sources": [asked.row() for asked in gathered.asked],
+            "sources": [one.row() for one in gathered.asked],
             "warnings": list(gathered.warnings),
         }
         return answer(structure, _gathered_in_short(gathered))
@@ -211,10 +211,10 @@ def _page(page: ScholarPage, what: str) -> ToolResult:
 
 def _gathered_in_short(gathered: Gathered) -> str:
     titles = [f"{found.paper.ids}: {found.paper.title}" for found in gathered.papers[:_TITLES]]
-    return "\n".join((*map(_word_of, gathered.asked), *titles, *gathered.warnings))
+    return "\n".join((*map(_source_line, gathered.asked), *titles, *gathered.warnings))
 
 
-def _word_of(asked: Asked) -> str:
-    if asked.outcome == "answered":
-        return f"{asked.source}: {asked.returned} of {asked.total} hits."
-    return f"{asked.source}: {asked.outcome}. {asked.message}"
+def _source_line(answer: Asked) -> str:
+    if answer.outcome == "answered":
+        return f"{answer.source}: {answer.returned} of {answer.total} hits."
+    return f"{answer.source}: {answer.outcome}. {answer.message}"

@@ -24,19 +24,19 @@ from .answers import answer, shelf_link
 from .core import READS_WEB, Count, Start, Word, tool
 from .pubmed_rows import (
     LONGEST_ECHO,
-    asked_rows,
     converted_row,
     details_in_short,
     details_page,
-    entitled,
+    first_twenty,
     heading_row,
     in_lines,
-    listed,
     match_row,
     names,
     paper_row,
+    parameters_row,
     relation_rows,
     search_rows,
+    title_line,
 )
 from .pubmed_schemas import (
     AnyIds,
@@ -94,7 +94,7 @@ def _search_tool(library: Library, waiting: Waiting) -> FunctionTool:
             ("search", query_term, fetch_brief_summaries, *options.items()),
             lambda: library.search_articles(query_term, summaries=fetch_brief_summaries, **options),
         )
-        asked = asked_rows(
+        parameters = parameters_row(
             query_term,
             filter_by_publication_types,
             max_results=max_results,
@@ -102,11 +102,11 @@ def _search_tool(library: Library, waiting: Waiting) -> FunctionTool:
             date_range=dates.model_dump(),
             fetch_brief_summaries=fetch_brief_summaries,
         )
-        structure = {"search_parameters": asked, **search_rows(found)}
+        structure = {"search_parameters": parameters, **search_rows(found)}
         head = f"{len(found.hits.pmids)} of {found.hits.total} PMIDs in PubMed."
         brief = {one.pmid: f"PMID {one.pmid}: {one.title}" for one in found.summaries}
         others = [pmid for pmid in found.hits.pmids if pmid not in brief]
-        more = [f"PMIDs: {', '.join(listed(others))}"] if others else []
+        more = [f"PMIDs: {', '.join(first_twenty(others))}"] if others else []
         return answer(structure, in_lines(head, brief.values(), more, found.warnings))
 
     return tool(search_pubmed_articles, READS_WEB, schemas.SEARCH)
@@ -160,29 +160,33 @@ def _relationships_tool(library: Library, waiting: Waiting) -> FunctionTool:
         from ..pubmed.relationships import Relations
 
         source_pmid = pmid_of(source_pmid)
-        asked = {"source_pmid": source_pmid, "relationship_type": relationship_type}
+        question = {"source_pmid": source_pmid, "relationship_type": relationship_type}
         if relationship_type == "citation_formats":
             paper = waiting.result(("paper", source_pmid), lambda: library.paper(source_pmid))
-            [made] = library.citations([paper], citation_styles)
+            [references] = library.citations([paper], citation_styles)
             nothing = relation_rows(Relations((), 0, "", "PubMed"))
-            return answer({**asked, "citations": made, **nothing}, _cited(paper, made))
+            return answer(
+                {**question, "citations": references, **nothing}, _citation_lines(paper, references)
+            )
         found = waiting.result(
             ("related", source_pmid, relationship_type, max_related_results),
             lambda: library.related(source_pmid, relationship_type, max_related_results),
         )
         head = f"{len(found.articles)} of {found.total} papers, as listed by {found.source}."
-        titles = [entitled(one.pmid, one.title, retracted=one.retracted) for one in found.articles]
-        structure = {**asked, "citations": {}, **relation_rows(found)}
+        titles = [
+            title_line(one.pmid, one.title, retracted=one.retracted) for one in found.articles
+        ]
+        structure = {**question, "citations": {}, **relation_rows(found)}
         return answer(structure, in_lines(head, titles, found.warnings))
 
     return tool(get_article_relationships, READS_WEB, schemas.RELATIONS)
 
 
-def _cited(paper: Paper, made: dict[str, Any]) -> str:
+def _citation_lines(paper: Paper, references: dict[str, Any]) -> str:
     """The references that are a line of print; the names of those that are files."""
-    lines = [f"“{shortened(paper.title, _LONGEST_REFERENCE)}” as {', '.join(made)}."]
-    printed = [style.name for style in PRINTED.values() if style.name in made]
-    lines += [f"{name}: {made[name]}" for name in printed]
+    lines = [f"“{shortened(paper.title, _LONGEST_REFERENCE)}” as {', '.join(references)}."]
+    printed = [style.name for style in PRINTED.values() if style.name in references]
+    lines += [f"{name}: {references[name]}" for name in printed]
     return "\n".join(shortened(line, _LONGEST_REFERENCE) for line in lines)
 
 
@@ -191,7 +195,7 @@ def _single_paper_tools(library: Library, waiting: Waiting) -> list[FunctionTool
         """Get one PubMed record: abstract, authors, MeSH terms."""
         paper = waiting.result(("paper", pmid), lambda: library.paper(pmid))
         links = _on_shelf(library, [paper.ids.pmid])
-        text = entitled(paper.ids.pmid, paper.title, retracted=paper.retracted)
+        text = title_line(paper.ids.pmid, paper.title, retracted=paper.retracted)
         return answer(paper_row(paper), text, links=links)
 
     def pubmed_to_bibtex(pmid: Word) -> ToolResult:
@@ -229,8 +233,8 @@ def _match_tool(library: Library, waiting: Waiting) -> FunctionTool:
     ) -> ToolResult:
         """Find the PMIDs of printed references."""
         rows = [citation.model_dump() for citation in citations]
-        asked = ("match", *(tuple(row.values()) for row in rows))
-        found = waiting.result(asked, lambda: library.match_citations(rows))
+        call = ("match", *(tuple(row.values()) for row in rows))
+        found = waiting.result(call, lambda: library.match_citations(rows))
         results = [match_row(one) for one in found]
         known = sum(one.status == "matched" for one in found)
         lines = [f"{one.key}: {one.pmid or one.detail}" for one in found]
@@ -249,8 +253,8 @@ def _word_tools(library: Library, waiting: Waiting) -> list[FunctionTool]:
             "corrected_query": found.corrected,
             "replaced": list(found.replaced),
         }
-        told = found.corrected or "PubMed suggests no other spelling."
-        return answer(structure, shortened(told, LONGEST_ECHO))
+        text = found.corrected or "PubMed suggests no other spelling."
+        return answer(structure, shortened(text, LONGEST_ECHO))
 
     def lookup_mesh(term: str, max_results: Few = 5) -> ToolResult:
         """Look up MeSH headings: synonyms, scope note, place in the tree."""

@@ -1,7 +1,6 @@
 """Toolset ``rag``: PubMed's records of a question kept up to date, and passages to quote.
 
-A host has one verb to bring a corpus up to date, so ``pubmed_sync_delta`` indexes as well: what
-there is no time for in one call goes on behind it.
+``pubmed_sync_delta`` indexes as well; what does not fit into the time of a call goes on behind it.
 """
 
 from __future__ import annotations
@@ -22,8 +21,8 @@ from .answers import answer, shelf_link
 from .core import ADDS_FILES, READS_SHELF, READS_WEB, tool
 from .literature_schemas import Hundred
 from .rag_indexing import Indexing
-from .rag_rows import document_row, found_row, quoted_row, synced_row
-from .rag_schemas import Among, DocId, Key
+from .rag_rows import document_row, passage_row, quotation_row, sync_row
+from .rag_schemas import DocId, Key, PassageFilters
 from .waiting import Waiting
 
 if TYPE_CHECKING:
@@ -50,7 +49,7 @@ _MOVES_BACK = ToolAnnotations(
 def tools(library: Library) -> list[FunctionTool]:
     """Every tool of the set, working on *library*; named as ``MCP_TOOL_NAMES`` says."""
     waiting = Waiting("the corpus")
-    made = [
+    all_tools = [
         _sync_tool(library),
         _search_tool(library, waiting),
         _get_tool(library),
@@ -58,8 +57,8 @@ def tools(library: Library) -> list[FunctionTool]:
         _quote_tool(library, waiting),
     ]
     if library.settings.mcp_tool_names == "plain":
-        return made
-    return [one.model_copy(update={"name": _DOTTED[one.name]}) for one in made]
+        return all_tools
+    return [one.model_copy(update={"name": _DOTTED[one.name]}) for one in all_tools]
 
 
 def _sync_tool(library: Library) -> FunctionTool:
@@ -70,28 +69,28 @@ def _sync_tool(library: Library) -> FunctionTool:
         query_key: Key, term: Key, overlap_days: Annotated[int, Field(ge=0)] = 5
     ) -> ToolResult:
         """Bring the corpus up to date with a PubMed query, from where query_key was left."""
-        begun = time.monotonic()
+        started = time.monotonic()
         synced = waiting.result(
             ("sync", query_key, term, overlap_days),
             lambda: library.corpus.sync(
                 query_key, term, overlap_days=overlap_days, longest_s=_SYNC_S
             ),
         )
-        left = _CALL_S - (time.monotonic() - begun)
-        structure = synced_row(synced)
-        structure["warnings"] += _unfinished(synced) or indexing.said(left)
-        return answer(structure, _told(structure))
+        left = _CALL_S - (time.monotonic() - started)
+        structure = sync_row(synced)
+        structure["warnings"] += _unfinished_warning(synced) or indexing.update(left)
+        return answer(structure, _sync_text(structure))
 
     return tool(pubmed_sync_delta, ADDS_FILES, schemas.SYNCED)
 
 
-def _unfinished(synced: Synced) -> list[str]:
+def _unfinished_warning(synced: Synced) -> list[str]:
     if not synced.unfinished:
         return []
     return ["Not finished: call again with the same arguments to go on."]
 
 
-def _told(row: dict[str, Any]) -> str:
+def _sync_text(row: dict[str, Any]) -> str:
     head = (
         f"{row['pmids_processed']} records: {row['inserted']} new, {row['updated']} updated, "
         f"{row['skipped']} as they were."
@@ -104,16 +103,16 @@ def _search_tool(library: Library, waiting: Waiting) -> FunctionTool:
         query: Key,
         top_k: Hundred = 20,
         quality_bias: bool = True,
-        filters: Among | None = None,
+        filters: PassageFilters | None = None,
     ) -> ToolResult:
         """Find passages of the corpus by words and meaning, each with its place, to quote."""
-        among = (filters or Among()).chosen()
+        among = (filters or PassageFilters()).to_filters()
         options: dict[str, Any] = {"top_k": top_k, "quality_bias": quality_bias}
         found = waiting.result(
             ("search", query, among, *options.items()),
             lambda: library.corpus.find(query, filters=among, pubmed_only=True, **options),
         )
-        results = [found_row(one) for one in found.hits]
+        results = [passage_row(one) for one in found.hits]
         lines = [_line(row["doc_id"], row["title"]) for row in results[:_TITLES]]
         text = "\n".join((f"{len(results)} passages.", *lines, *found.warnings))
         links = _links(library, (row["doc_id"] for row in results if row["file"]))
@@ -149,7 +148,7 @@ def _get_tool(library: Library) -> FunctionTool:
 
 
 def document(library: Library, doc_id: str) -> dict[str, Any]:
-    """What ``rag_get`` says of a paper."""
+    """The answer of ``rag_get`` for one paper."""
     from ..corpus.quality import quality_of, today
 
     record = library.corpus.record(doc_id)
@@ -161,8 +160,8 @@ def _checkpoint_tools(library: Library) -> list[FunctionTool]:
         """Say up to which Entrez date a query_key is synced."""
         from ..corpus.stored_records import timestamp
 
-        known = library.corpus.checkpoint(query_key)
-        last = timestamp(known.last_edat) if known else None
+        checkpoint = library.corpus.checkpoint(query_key)
+        last = timestamp(checkpoint.last_edat) if checkpoint else None
         structure = {"query_key": query_key, "last_edat": last}
         return answer(structure, last or "Never synced.", untrusted=False)
 
@@ -180,7 +179,7 @@ def _checkpoint_tools(library: Library) -> list[FunctionTool]:
 
 
 def _caller() -> str:
-    """Who moves a watermark, for the record: over HTTP the token says it."""
+    """Who moves a watermark, for the audit trail: over HTTP, the token's subject."""
     from fastmcp.server.dependencies import get_access_token
 
     token = get_access_token()
@@ -192,7 +191,7 @@ def _quote_tool(library: Library, waiting: Waiting) -> FunctionTool:
         """Check whether a quotation stands in the corpus word for word, and where."""
         found = waiting.result(("quote", text), lambda: library.corpus.verify_quote(text))
         links = _links(library, [found.paper] if found.file else [])
-        return answer(quoted_row(found), _verdict(found), links=links)
+        return answer(quotation_row(found), _verdict(found), links=links)
 
     return tool(verify_quote, READS_SHELF, schemas.QUOTED)
 
