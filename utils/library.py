@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from .corpus import Corpus
     from .curation.audit import Audit
-    from .curation.inbox import HandedIn
-    from .curation.keeping import As
+    from .curation.inbox import InboxResult
+    from .curation.keeping import Decision
     from .curation.reading import Reading
     from .curation.recheck import Change
     from .curation.text_renewal import Renewal
@@ -502,7 +502,7 @@ class Library:
             max_results=max_results,
         )
 
-    def take_in(self, *, accept: str = "") -> Iterator[HandedIn]:
+    def take_in(self, *, accept: str = "") -> Iterator[InboxResult]:
         """File what somebody dropped into ``inbox/``; see `.curation.inbox.take_in`."""
         from .curation.inbox import take_in
 
@@ -514,7 +514,7 @@ class Library:
 
         return audit(self._ladder, list(papers), fix=fix)
 
-    def keep(self, paper: str | int | Ids, decided: As, because: str) -> StoredPaper:
+    def keep(self, paper: str | int | Ids, decided: Decision, because: str) -> StoredPaper:
         """Overrule the judges about one text, reversibly; see `.curation.keeping.keep`."""
         from .curation.keeping import keep
 

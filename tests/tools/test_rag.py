@@ -13,7 +13,7 @@ from tests.corpus.small_corpus import LetterEmbedder, fill, paper, passage
 from tests.endpoint import Endpoint
 from tests.tools.calling import answer, call
 from utils import Library
-from utils.corpus.index import Indexed
+from utils.corpus.index import IndexProgress
 from utils.errors import EmbeddingsFailed, WeaviateFailed
 from utils.tools import build, rag
 from utils.tools.rag_indexing import Indexing
@@ -323,7 +323,7 @@ def test_an_index_begun_before_is_no_answer_to_whoever_asks_after(library):
             runs.append(1)
             begun.set()
             may_end.wait()
-            yield Indexed(1, 1, warnings=(f"run {len(runs)}",))
+            yield IndexProgress(1, 1, warnings=(f"run {len(runs)}",))
 
     class Shelf:
         corpus = Corpus()

@@ -11,7 +11,7 @@ from ..system.plain_text import one_line
 from .speaking import NO_FULL_TEXT, command, note, say, show_count
 
 if TYPE_CHECKING:
-    from ..curation.audit import Audited
+    from ..curation.audit import AuditResult
     from ..library import Library
     from ..model.paper import Kind, StoredPaper
 
@@ -70,7 +70,7 @@ def _audit(args: argparse.Namespace, library: Library) -> int:
     return NO_FULL_TEXT if outcomes["not_read"] or (outcomes["changed"] and not args.fix) else 0
 
 
-def _line(one: Audited) -> str:
+def _line(one: AuditResult) -> str:
     was, now = (word.replace("_", " ") for word in (one.was, one.now))
     change = {"changed": f"{was} -> {now}", "by_hand": f"{now}, by hand"}
     what = change.get(one.outcome, "could not be read")

@@ -18,9 +18,9 @@ from .speaking import UNREACHABLE, command, counted, note, say, show_count, warn
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from ..corpus.index import Indexed
+    from ..corpus.index import IndexProgress
     from ..corpus.quotations import Quotation
-    from ..corpus.search import Found
+    from ..corpus.search import ScoredPassage
     from ..library import Library
     from ..model.passage import Passage
 
@@ -96,7 +96,7 @@ def _checkpoint(args: argparse.Namespace, library: Library) -> int:
 
 
 def _index(args: argparse.Namespace, library: Library) -> int:
-    last: Indexed | None = None
+    last: IndexProgress | None = None
     for last in _show_progress(library.corpus.index(everything=args.all)):  # noqa: B007 - the work
         pass
     if last is None:
@@ -110,7 +110,7 @@ def _index(args: argparse.Namespace, library: Library) -> int:
     return 0
 
 
-def _show_progress(progress: Iterator[Indexed]) -> Iterator[Indexed]:
+def _show_progress(progress: Iterator[IndexProgress]) -> Iterator[IndexProgress]:
     """Pass *progress* on; show it on a terminal, once a second."""
     shown = time.monotonic()
     watched = sys.stderr.isatty()
@@ -152,7 +152,7 @@ def _find(args: argparse.Namespace, library: Library) -> int:
     return 0
 
 
-def _row(found: Found) -> dict[str, Any]:
+def _row(found: ScoredPassage) -> dict[str, Any]:
     passage = found.passage
     return {
         **asdict(passage),
@@ -165,7 +165,7 @@ def _row(found: Found) -> dict[str, Any]:
     }
 
 
-def _print(hits: tuple[Found, ...], query: str) -> None:
+def _print(hits: tuple[ScoredPassage, ...], query: str) -> None:
     """Print snippets; on a terminal the words of the query stand out."""
     if not sys.stdout.isatty():
         for number, found in enumerate(hits, 1):
@@ -178,7 +178,7 @@ def _print(hits: tuple[Found, ...], query: str) -> None:
         console.print(_colour(_entry(number, found, query), query), soft_wrap=True)
 
 
-def _entry(number: int, found: Found, query: str) -> str:
+def _entry(number: int, found: ScoredPassage, query: str) -> str:
     passage = found.passage
     flag = "[RETRACTED] " if passage.retracted else ""
     flag += f"[{found.version}] " if found.version in STAND_INS else ""

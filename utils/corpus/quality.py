@@ -82,7 +82,7 @@ def today() -> date:
 
 
 def quality_of(paper: Paper, day: date) -> Quality:
-    """What *paper*'s record speaks for it on the day *day*; see the module."""
+    """Score *paper*'s record as of *day*; see the module."""
     parts = (
         _design(paper.publication_types),
         _recency(paper.year, day),

@@ -1,4 +1,4 @@
-"""Texts made again from the bytes that were kept, when a reader has become better.
+"""Texts made again from the kept bytes, when a reader has become better.
 
 Nothing is downloaded and nobody is asked. A text is only replaced by one that passes both judges;
 a reading that fails them is reported, and the text that was there stays.
@@ -48,19 +48,19 @@ def renew(shelf: Shelf, *, everything: bool = False) -> Iterator[Renewal]:
     """
     for file in shelf.verdicts.files("full_text"):
         stored = shelf.find_by_file(file)
-        kept = shelf.raw(stored) if stored else None
-        if not stored or not kept:
+        raw = shelf.raw(stored) if stored else None
+        if not stored or not raw:
             continue
-        if not everything and kept.extractor == formats.extractor(kept.fetched.media):
+        if not everything and raw.extractor == formats.extractor(raw.fetched.media):
             continue
-        if kept.ours:
-            yield _renewed(stored, kept.fetched, shelf)
+        if raw.ours:
+            yield _renew(stored, raw.fetched, shelf)
         else:
             detail = "the file was changed by hand (download --force makes it anew)"
             yield Renewal(str(stored.paper.ids), "kept", detail, stored.path)
 
 
-def _renewed(stored: StoredPaper, fetched: Fetched, shelf: Shelf) -> Renewal:
+def _renew(stored: StoredPaper, fetched: Fetched, shelf: Shelf) -> Renewal:
     name, path = str(stored.paper.ids), stored.path
     try:
         document = formats.read(fetched, stored.paper)

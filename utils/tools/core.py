@@ -79,13 +79,13 @@ def tool(
 
 
 def _search_tools(library: Library) -> list[FunctionTool]:
-    search_in_time = _timed_search(Waiting("PubMed"))
+    waiting = Waiting("PubMed")
 
     def search_pubmed_lr(
         ligand: str, receptor: str, max_results: Count = 5, sort_by: Sort = "pub_date"
     ) -> ToolResult:
         """Search PubMed for the interaction of a ligand and its receptor (symbols or names)."""
-        found = search_in_time(
+        found = waiting.call(
             library.search_ligand_receptor,
             ligand,
             receptor,
@@ -94,10 +94,10 @@ def _search_tools(library: Library) -> list[FunctionTool]:
         )
         return _search_answer(found, lambda p: {**p.row(), "ligand": ligand, "receptor": receptor})
 
-    whole = _search(library, search_in_time, Paper.row)
+    whole = _search(library, waiting, Paper.row)
     whole.__name__ = "search_pubmed"
     whole.__doc__ = "Search PubMed in its own query syntax; results with abstracts."
-    minimal = _search(library, search_in_time, Paper.short_row)
+    minimal = _search(library, waiting, Paper.short_row)
     minimal.__name__ = "search_pubmed_minimal"
     minimal.__doc__ = "Search PubMed without abstracts: long lists at a fraction of the tokens."
     return [
@@ -107,22 +107,8 @@ def _search_tools(library: Library) -> list[FunctionTool]:
     ]
 
 
-def _timed_search(waiting: Waiting) -> Callable[..., SearchResult]:
-    """A search that fails in good time, saying so, when PubMed does not answer."""
-
-    def search_in_time(
-        search: Callable[..., SearchResult], *words: str, **options: Any
-    ) -> SearchResult:
-        call = (search.__name__, *words, *sorted(options.items()))
-        return waiting.result(call, lambda: search(*words, **options))
-
-    return search_in_time
-
-
 def _search(
-    library: Library,
-    search_in_time: Callable[..., SearchResult],
-    row: Callable[[Paper], dict[str, Any]],
+    library: Library, waiting: Waiting, row: Callable[[Paper], dict[str, Any]]
 ) -> Callable[..., ToolResult]:
     """The two general searches: *row* says what each gives of a paper."""
 
@@ -136,7 +122,7 @@ def _search(
         date_type: DateType = "pdat",
         publication_types: Sequence[str] = (),
     ) -> ToolResult:
-        found = search_in_time(
+        found = waiting.call(
             library.search,
             query,
             max_results=max_results,

@@ -111,7 +111,7 @@ def _run_harvest(run: _Run) -> None:
     except Exception as bug:
         # A thread dies silently: whoever asks for the status gets the error.
         log.exception("The harvest %s stopped", run.harvest.job_id)
-        msg = f"The harvest stopped by a bug in Papershelf: {bug!r}."
+        msg = f"The harvest stopped by a mistake of ours: {bug!r}."
         run.trouble = PaperError(msg, "Please report it. Asked for again, the harvest goes on.")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from fastmcp.tools import FunctionTool, ToolResult
 from pydantic import Field
@@ -52,16 +52,15 @@ def _search_papers_tool(library: Library, waiting: Waiting) -> FunctionTool:
         abstracts: bool = False,
     ) -> ToolResult:
         """Search PubMed, Europe PMC, arXiv and Semantic Scholar at once; each paper once."""
-        options: dict[str, Any] = {
-            "max_results": max_results,
-            "start_year": start_year,
-            "end_year": end_year,
-            "author": author,
-            "sort_by": sort_by,
-            **({"among": tuple(sources)} if sources else {}),
-        }
-        gathered = waiting.result(
-            ("papers", query, *options.items()), lambda: library.search_papers(query, **options)
+        gathered = waiting.call(
+            library.search_papers,
+            query,
+            max_results=max_results,
+            start_year=start_year,
+            end_year=end_year,
+            author=author,
+            sort_by=sort_by,
+            among=tuple(sources),
         )
         structure = {
             "query": gathered.query,
@@ -86,17 +85,16 @@ def _arxiv_search_tool(library: Library, waiting: Waiting) -> FunctionTool:
         start: Start = 0,
     ) -> ToolResult:
         """Search arXiv; words, or its own fields (ti:, abs:, cat:, AND, ANDNOT)."""
-        options: dict[str, Any] = {
-            "max_results": max_results,
-            "start_year": start_year,
-            "end_year": end_year,
-            "author": author,
-            "category": category,
-            "sort_by": sort_by,
-            "start": start,
-        }
-        found = waiting.result(
-            ("search", query, *options.items()), lambda: library.search_arxiv(query, **options)
+        found = waiting.call(
+            library.search_arxiv,
+            query,
+            max_results=max_results,
+            start_year=start_year,
+            end_year=end_year,
+            author=author,
+            category=category,
+            sort_by=sort_by,
+            start=start,
         )
         structure = {
             "total": found.total,
@@ -113,17 +111,14 @@ def _arxiv_search_tool(library: Library, waiting: Waiting) -> FunctionTool:
 
 
 def _preprint_tools(library: Library, waiting: Waiting) -> list[FunctionTool]:
-    def preprint(arxiv_id: str) -> Paper:
-        return waiting.result(("paper", arxiv_id), lambda: library.arxiv_paper(arxiv_id))
-
     def get_arxiv_paper(arxiv_id: Word) -> ToolResult:
         """Get one arXiv record, in the version named or the newest."""
-        row = preprint_row(preprint(arxiv_id))
+        row = preprint_row(waiting.call(library.arxiv_paper, arxiv_id))
         return answer(row, f"arXiv:{row['id']}: {row['title']}")
 
     def arxiv_to_bibtex(arxiv_id: Word) -> ToolResult:
         """Make a BibTeX entry of an arXiv paper."""
-        return _bibtex(preprint(arxiv_id))
+        return _bibtex(waiting.call(library.arxiv_paper, arxiv_id))
 
     return [
         tool(get_arxiv_paper, READS_WEB, schemas.PREPRINT),
@@ -145,18 +140,16 @@ def _scholar_search_tool(library: Library, waiting: Waiting) -> FunctionTool:
         token: str = "",
     ) -> ToolResult:
         """Search Semantic Scholar in plain words; with citation counts."""
-        options: dict[str, Any] = {
-            "max_results": max_results,
-            "start_year": start_year,
-            "end_year": end_year,
-            "fields_of_study": tuple(fields_of_study),
-            "start": start,
-            "bulk": bulk,
-            "token": token,
-        }
-        page = waiting.result(
-            ("search", query, *options.items()),
-            lambda: library.search_semantic_scholar(query, **options),
+        page = waiting.call(
+            library.search_semantic_scholar,
+            query,
+            max_results=max_results,
+            start_year=start_year,
+            end_year=end_year,
+            fields_of_study=tuple(fields_of_study),
+            start=start,
+            bulk=bulk,
+            token=token,
         )
         return _page(page, "papers at Semantic Scholar")
 
@@ -168,10 +161,7 @@ def _citations_tool(library: Library, waiting: Waiting) -> FunctionTool:
         paper_id: Annotated[Word, _ANY_ID], max_results: Hundred = 10, start: Start = 0
     ) -> ToolResult:
         """List the papers that cite one, the newest first."""
-        page = waiting.result(
-            ("citing", paper_id, max_results, start),
-            lambda: library.citing_papers(paper_id, max_results=max_results, start=start),
-        )
+        page = waiting.call(library.citing_papers, paper_id, max_results=max_results, start=start)
         return _page(page, "citing papers")
 
     return tool(get_paper_citations, READS_WEB, schemas.SCHOLARS)
@@ -180,12 +170,12 @@ def _citations_tool(library: Library, waiting: Waiting) -> FunctionTool:
 def _scholar_paper_tools(library: Library, waiting: Waiting) -> list[FunctionTool]:
     def get_semantic_scholar_paper(identifier: Annotated[Word, _ANY_ID]) -> ToolResult:
         """Get one Semantic Scholar record, with citation counts."""
-        found = waiting.result(("paper", identifier), lambda: library.scholar_paper(identifier))
+        found = waiting.call(library.scholar_paper, identifier)
         return answer(scholar_row(found), f"{found.paper.title}\n{found.tldr}".strip())
 
     def semantic_scholar_to_bibtex(identifier: Annotated[Word, _ANY_ID]) -> ToolResult:
         """Make a BibTeX entry of a Semantic Scholar record."""
-        found = waiting.result(("paper", identifier), lambda: library.scholar_paper(identifier))
+        found = waiting.call(library.scholar_paper, identifier)
         return _bibtex(found.paper)
 
     return [

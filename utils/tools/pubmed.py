@@ -84,15 +84,14 @@ def _search_tool(library: Library, waiting: Waiting) -> FunctionTool:
     ) -> ToolResult:
         """Find PMIDs in PubMed, up to 1,000, with brief summaries of the first."""
         dates = date_range or DateRange()
-        options = {
-            "max_results": max_results,
-            "sort_by": sort_by.removesuffix("_name"),
-            "publication_types": tuple(filter_by_publication_types),
+        found = waiting.call(
+            library.search_articles,
+            query_term,
+            summaries=fetch_brief_summaries,
+            max_results=max_results,
+            sort_by=sort_by.removesuffix("_name"),
+            publication_types=tuple(filter_by_publication_types),
             **dates.model_dump(),
-        }
-        found = waiting.result(
-            ("search", query_term, fetch_brief_summaries, *options.items()),
-            lambda: library.search_articles(query_term, summaries=fetch_brief_summaries, **options),
         )
         parameters = parameters_row(
             query_term,
@@ -122,9 +121,7 @@ def _details_tool(library: Library, waiting: Waiting) -> FunctionTool:
         max_chars: Annotated[int, Field(ge=1000, le=200_000)] = 40_000,
     ) -> ToolResult:
         """Get PubMed's records of up to 200 PMIDs: parsed, as XML or as MEDLINE text."""
-        found = waiting.result(
-            ("details", detail_level, *pmids), lambda: library.details(pmids, detail_level)
-        )
+        found = waiting.call(library.details, tuple(pmids), detail_level)
         page = details_page(
             found,
             detail_level,
@@ -162,16 +159,13 @@ def _relationships_tool(library: Library, waiting: Waiting) -> FunctionTool:
         source_pmid = pmid_of(source_pmid)
         question = {"source_pmid": source_pmid, "relationship_type": relationship_type}
         if relationship_type == "citation_formats":
-            paper = waiting.result(("paper", source_pmid), lambda: library.paper(source_pmid))
+            paper = waiting.call(library.paper, source_pmid)
             [references] = library.citations([paper], citation_styles)
             nothing = relation_rows(Relations((), 0, "", "PubMed"))
             return answer(
                 {**question, "citations": references, **nothing}, _citation_lines(paper, references)
             )
-        found = waiting.result(
-            ("related", source_pmid, relationship_type, max_related_results),
-            lambda: library.related(source_pmid, relationship_type, max_related_results),
-        )
+        found = waiting.call(library.related, source_pmid, relationship_type, max_related_results)
         head = f"{len(found.articles)} of {found.total} papers, as listed by {found.source}."
         titles = [
             title_line(one.pmid, one.title, retracted=one.retracted) for one in found.articles
@@ -193,7 +187,7 @@ def _citation_lines(paper: Paper, references: dict[str, Any]) -> str:
 def _single_paper_tools(library: Library, waiting: Waiting) -> list[FunctionTool]:
     def get_pubmed_paper(pmid: Word) -> ToolResult:
         """Get one PubMed record: abstract, authors, MeSH terms."""
-        paper = waiting.result(("paper", pmid), lambda: library.paper(pmid))
+        paper = waiting.call(library.paper, pmid)
         links = _on_shelf(library, [paper.ids.pmid])
         text = title_line(paper.ids.pmid, paper.title, retracted=paper.retracted)
         return answer(paper_row(paper), text, links=links)
@@ -202,7 +196,7 @@ def _single_paper_tools(library: Library, waiting: Waiting) -> list[FunctionTool
         """Make a BibTeX entry of a PubMed record."""
         from ..citations import to_bibtex
 
-        paper = waiting.result(("paper", pmid), lambda: library.paper(pmid))
+        paper = waiting.call(library.paper, pmid)
         # The abstract is the long part of an entry, and stands in the structure only.
         short = to_bibtex(replace(paper, abstract="")).strip()
         structure = {"pmid": paper.ids.pmid, "bibtex": to_bibtex(paper).strip()}
@@ -217,7 +211,7 @@ def _single_paper_tools(library: Library, waiting: Waiting) -> list[FunctionTool
 def _convert_tool(library: Library, waiting: Waiting) -> FunctionTool:
     def convert_ids(ids: AnyIds) -> ToolResult:
         """Find the PMID, PMCID and DOI of up to 200 papers by any of these."""
-        found = waiting.result(("convert", *ids), lambda: library.convert_ids(ids))
+        found = waiting.call(library.convert_ids, tuple(ids))
         records = [converted_row(one) for one in found]
         known = sum(one.status == "found" for one in found)
         lines = [f"{one.requested}: {one.message or names(one.ids)}" for one in found]
@@ -247,7 +241,7 @@ def _match_tool(library: Library, waiting: Waiting) -> FunctionTool:
 def _word_tools(library: Library, waiting: Waiting) -> list[FunctionTool]:
     def spell_check(query: str) -> ToolResult:
         """Ask PubMed how it would spell a query."""
-        found = waiting.result(("spell", query), lambda: library.check_spelling(query))
+        found = waiting.call(library.check_spelling, query)
         structure = {
             "query": shortened(found.query, LONGEST_ECHO),
             "corrected_query": found.corrected,
@@ -258,9 +252,7 @@ def _word_tools(library: Library, waiting: Waiting) -> list[FunctionTool]:
 
     def lookup_mesh(term: str, max_results: Few = 5) -> ToolResult:
         """Look up MeSH headings: synonyms, scope note, place in the tree."""
-        total, headings = waiting.result(
-            ("mesh", term, max_results), lambda: library.look_up_mesh(term, max_results)
-        )
+        total, headings = waiting.call(library.look_up_mesh, term, max_results)
         terms = [heading_row(heading) for heading in headings]
         lines = [f"{row['heading']} ({row['ui']})" for row in terms]
         text = in_lines(f"{len(terms)} of {total} MeSH records.", lines)

@@ -27,7 +27,7 @@ from .waiting import Waiting
 
 if TYPE_CHECKING:
     from ..corpus.quotations import Quotation
-    from ..corpus.stored_records import Synced
+    from ..corpus.stored_records import SyncResult
 
 # A call has twenty seconds (`..web.patience`): most of them for PubMed, some for the index.
 _SYNC_S, _CALL_S = 12.0, 17.0
@@ -84,7 +84,7 @@ def _sync_tool(library: Library) -> FunctionTool:
     return tool(pubmed_sync_delta, ADDS_FILES, schemas.SYNCED)
 
 
-def _unfinished_warning(synced: Synced) -> list[str]:
+def _unfinished_warning(synced: SyncResult) -> list[str]:
     if not synced.unfinished:
         return []
     return ["Not finished: call again with the same arguments to go on."]
@@ -189,7 +189,7 @@ def _caller() -> str:
 def _quote_tool(library: Library, waiting: Waiting) -> FunctionTool:
     def verify_quote(text: Key) -> ToolResult:
         """Check whether a quotation stands in the corpus word for word, and where."""
-        found = waiting.result(("quote", text), lambda: library.corpus.verify_quote(text))
+        found = waiting.call(library.corpus.verify_quote, text)
         links = _links(library, [found.paper] if found.file else [])
         return answer(quotation_row(found), _verdict(found), links=links)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ..errors import PaperError
 
 if TYPE_CHECKING:
-    from ..corpus.index import Indexed
+    from ..corpus.index import IndexProgress
     from ..library import Library
 
 log = logging.getLogger(__name__)
@@ -29,7 +29,7 @@ class Indexing:
         self._wanted = 0
         self._done = 0
         self._running = False
-        self._progress: Indexed | None = None
+        self._progress: IndexProgress | None = None
         self._trouble: PaperError | None = None
 
     def update(self, longest_s: float) -> list[str]:
@@ -71,11 +71,11 @@ class Indexing:
         except Exception as bug:
             # A thread dies silently: whoever waits for it gets the error.
             log.exception("Indexing stopped")
-            msg = f"Indexing stopped by a bug in Papershelf: {bug!r}."
+            msg = f"Indexing stopped by a mistake of ours: {bug!r}."
             return PaperError(msg, "Please report it.")
         return None
 
 
-def _still_indexing_warning(progress: Indexed | None) -> str:
+def _still_indexing_warning(progress: IndexProgress | None) -> str:
     so_far = f" ({progress.done:,} of {progress.total:,} papers)" if progress else ""
     return f"Still indexing behind this call{so_far}: searches find more as it goes on."

@@ -9,11 +9,11 @@ from ..corpus.stored_records import timestamp
 if TYPE_CHECKING:
     from ..corpus.quality import Quality
     from ..corpus.quotations import Quotation
-    from ..corpus.search import Found
-    from ..corpus.stored_records import CorpusRecord, Synced
+    from ..corpus.search import ScoredPassage
+    from ..corpus.stored_records import CorpusRecord, SyncResult
 
 
-def sync_row(synced: Synced) -> dict[str, Any]:
+def sync_row(synced: SyncResult) -> dict[str, Any]:
     """The counts of a sync."""
     return {
         "job_id": synced.job_id,
@@ -26,7 +26,7 @@ def sync_row(synced: Synced) -> dict[str, Any]:
     }
 
 
-def passage_row(found: Found) -> dict[str, Any]:
+def passage_row(found: ScoredPassage) -> dict[str, Any]:
     """A passage: its text, its place, and the scores that rank it."""
     passage = found.passage
     return {

@@ -61,6 +61,11 @@ class Waiting:
             raise self._give_up(math.ceil(hold.left()), progress())
         return result
 
+    def call(self, function: Callable[..., Result], *args: Hashable, **options: Hashable) -> Result:
+        """What ``function(*args, **options)`` returns; equal calls share one run. See `result`."""
+        call = (function.__name__, *args, *sorted(options.items()))
+        return self.result(call, lambda: function(*args, **options))
+
     def _hold(self, call: Hashable) -> Hold:
         return self._holds.setdefault(call, Hold())
 
