@@ -163,12 +163,12 @@ def record(doc_id: str, database: CorpusDatabase, shelf: Shelf | None = None) ->
     ids = Ids.parse(doc_id)
     if not ids.pmid:
         raise BadRequest(f"{doc_id} is no PMID.", "Ask for pmid:… as a search answers it.")
-    stored = database.record(ids.pmid)
-    if stored and stored.gone:
+    synced = database.record(ids.pmid)
+    if synced and synced.gone:
         msg = f"PubMed took PMID {ids.pmid} out; its record is kept no longer."
         raise NotFound(msg, "A duplicate may have stayed: search for its title.")
-    if stored:
-        return stored
+    if synced:
+        return synced
     stored = shelf.find(ids) if shelf else None
     if not stored:
         msg = f"PMID {ids.pmid} is not in the corpus."

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import PaperError
 from ..library import Library
-from ..logs import begin_logs, gather
+from ..logs import begin_logs, propagate_logs
 from ..settings import load_settings, version
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def serve(arguments: Sequence[str] = ()) -> int:
         # No banner, no update check, and its lines go where ours go.
         fastmcp.settings.check_for_updates = "off"
         fastmcp.settings.log_enabled = False
-        gather("fastmcp")
+        propagate_logs("fastmcp")
         if settings.mcp_transport_type == "http":
             from .http import listen
 
