@@ -1,4 +1,4 @@
-"""One command, two doors: an MCP server by default, the shell when a verb is given."""
+"""The command: an MCP server by default, the shell when a verb is given."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _write_logs() -> None:
     try:
         settings = load_settings()
     except PaperError:
-        return  # the shell says so, in the form it was asked for
+        return  # the shell reports it, as text or JSON
     try:
         begin_logs(settings, in_words=True)
     except PaperError as error:

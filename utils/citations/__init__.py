@@ -73,7 +73,7 @@ def citations(papers: Sequence[Paper], formats: Sequence[str]) -> list[dict[str,
     BadRequest
         A format is none of these.
     """
-    _require_known(formats, FORMATS)
+    _check_formats(formats, FORMATS)
     references = {name: list(_references(papers, name)) for name in formats}
     return [{name: references[name][at] for name in references} for at in range(len(papers))]
 
@@ -86,18 +86,18 @@ def cite(papers: Sequence[Paper], style: str) -> list[str]:
     BadRequest
         There is no such style.
     """
-    _require_known([style], STYLES)
+    _check_formats([style], STYLES)
     references = _references(papers, STYLES[style])
     return [
         one if isinstance(one, str) else json.dumps(one, ensure_ascii=False) for one in references
     ]
 
 
-def _require_known(names: Sequence[str], known: Collection[str]) -> None:
+def _check_formats(names: Sequence[str], formats: Collection[str]) -> None:
     for name in names:
-        if name not in known:
+        if name not in formats:
             msg = f"{one_line(name)[:40]!r} is not a citation format."
-            raise BadRequest(msg, f"Formats: {', '.join(known)}.")
+            raise BadRequest(msg, f"Formats: {', '.join(formats)}.")
 
 
 def _references(papers: Sequence[Paper], name: str) -> Iterator[Any]:

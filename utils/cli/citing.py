@@ -1,4 +1,4 @@
-"""References in the shell: of papers by identifier, of search results, of a paper's relatives."""
+"""References and related papers in the shell."""
 
 from __future__ import annotations
 

@@ -147,9 +147,9 @@ def span(seconds: float) -> str:
 
 def plan_text(plan: Plan) -> str:
     """A plan in words."""
-    held = f", {plan.held:,} more are on the shelf in full text already" if plan.held else ""
+    already = f", {plan.held:,} more are on the shelf in full text already" if plan.held else ""
     lines = [
-        f"{counted(plan.papers, 'paper')} to get{held}",
+        f"{counted(plan.papers, 'paper')} to get{already}",
         f"  in PMC {plan.in_pmc:,}, free {plan.free:,}, with abstract {plan.with_abstract:,}",
         f"  full texts to expect: {_range(plan.full_text)}",
         f"  time at polite rates: {_range(plan.seconds, span)}",
@@ -161,7 +161,7 @@ def plan_text(plan: Plan) -> str:
         f"  {host.host:<12}{_range(host.requests):>18}{_range(host.seconds, span):>20}"
         for host in plan.hosts
     ]
-    lines += [f"  note: {remark}" for remark in plan.notes]
+    lines += [f"  note: {note}" for note in plan.notes]
     return "\n".join(lines)
 
 

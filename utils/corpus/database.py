@@ -206,7 +206,7 @@ def put_records(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> Up
     if new:
         connection.execute(insert(_records), new)
     if changed:
-        connection.execute(_update_by_pmid(), [{**row, "known": row["pmid"]} for row in changed])
+        connection.execute(_update_by_pmid(), [{**row, "key": row["pmid"]} for row in changed])
     done = len(new) + len(changed)
     return UpsertResult(
         len(new),
@@ -233,7 +233,7 @@ def _version(row: Mapping[str, Any], version: int) -> dict[str, Any]:
 
 def _update_by_pmid() -> Update:
     values: dict[str, Any] = {c.name: bindparam(c.name) for c in _records.c if c.name != "pmid"}
-    return update(_records).where(_records.c.pmid == bindparam("known")).values(values)
+    return update(_records).where(_records.c.pmid == bindparam("key")).values(values)
 
 
 def _record(row: RowMapping) -> CorpusRecord:

@@ -254,9 +254,9 @@ class _Run:
 
     def _vectors(self, embedder: Embedder, whole: bool) -> Iterator[IndexProgress]:
         """Embed every passage that has no vector."""
-        held = self.finder.held()
+        contents = self.finder.held()
         few = whole and len(self.touched) <= _TOUCHED
-        self.facts["vectors_due"] = max(0, self.database.counts().passages - held.vectors)
+        self.facts["vectors_due"] = max(0, self.database.counts().passages - contents.vectors)
         for passages in self._touched_pages() if few else self._pages():
             missing = self.finder.without_vectors([passage.uuid for passage in passages])
             bare = [passage for passage in passages if passage.uuid in missing]
@@ -283,10 +283,10 @@ class _Run:
 
     def _compare(self) -> None:
         """Warn where the finder and SQL still differ; pass on the finder's advice."""
-        held = self.finder.held()
-        if held.advice:
-            self._warn(held.advice)
-        more = held.passages - self.database.counts().passages
+        contents = self.finder.held()
+        if contents.advice:
+            self._warn(contents.advice)
+        more = contents.passages - self.database.counts().passages
         if more > 0:
             self._warn(
                 f"The index holds {more:,} passages the corpus does not know; they are never shown."

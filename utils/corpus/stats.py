@@ -41,14 +41,14 @@ class CorpusStats:
 
 
 def stats(corpus: Corpus) -> CorpusStats:
-    """What is in the corpus, and what in it is out of date.
+    """Count what is in the corpus, and what in it is out of date.
 
     Every record and every entry of the shelf's catalogue is looked at (no text is read).
 
     Raises
     ------
     StoreFailed, WeaviateFailed
-        Database or index cannot be asked.
+        Database or index cannot be used.
     """
     counts = corpus.database.counts()
     contents = corpus.finder.held()

@@ -35,7 +35,7 @@ class PassageTables(Connections):
         """The passages of a paper, in the order of their cutting."""
         with self.reading() as connection:
             found = _by_paper(connection, [paper_key]).get(paper_key, {})
-            return sorted(found.values(), key=lambda made: made.ordinal)
+            return sorted(found.values(), key=lambda passage: passage.ordinal)
 
     def every_passage(self, after_uuid: str = "", limit: int = 1000) -> list[Passage]:
         """A page of all passages, by UUID; the next begins after its last."""
@@ -67,7 +67,9 @@ class PassageTables(Connections):
         """
         with self.writing() as connection:
             old = _by_paper(connection, [paper for paper, _, _ in texts])
-            differences = [_difference(old.get(paper, {}), made) for paper, _, made in texts]
+            differences = [
+                _difference(old.get(paper, {}), passages) for paper, _, passages in texts
+            ]
             _write(connection, differences)
             _note_sources(connection, {paper: digest for paper, digest, _ in texts})
         return [difference.changes() for difference in differences]
@@ -98,29 +100,29 @@ class _Difference:
 
 
 def _difference(old: Mapping[str, Passage], passages: Sequence[Passage]) -> _Difference:
-    new = {made.uuid: made for made in map(_storable, passages)}
-    known = {uuid: made for uuid, made in new.items() if uuid in old}
-    differing = {uuid: made for uuid, made in known.items() if made != old[uuid]}
-    moved = {uuid: made for uuid, made in differing.items() if made.digest == old[uuid].digest}
+    new = {one.uuid: one for one in map(_storable, passages)}
+    common = {uuid: one for uuid, one in new.items() if uuid in old}
+    differing = {uuid: one for uuid, one in common.items() if one != old[uuid]}
+    moved = {uuid: one for uuid, one in differing.items() if one.digest == old[uuid].digest}
     return _Difference(
         removed=[uuid for uuid in old if uuid not in new],
-        added={uuid: made for uuid, made in new.items() if uuid not in old},
-        changed={uuid: made for uuid, made in differing.items() if uuid not in moved},
+        added={uuid: one for uuid, one in new.items() if uuid not in old},
+        changed={uuid: one for uuid, one in differing.items() if uuid not in moved},
         moved=moved,
-        same=len(known) - len(differing),
+        same=len(common) - len(differing),
     )
 
 
 def _write(connection: Connection, differences: Sequence[_Difference]) -> None:
     """Write all papers' rows in one statement of each kind: statements cost, not rows."""
     _remove(connection, [uuid for each in differences for uuid in each.removed])
-    added = [_row(made, uuid) for each in differences for uuid, made in each.added.items()]
+    added = [_row(passage, uuid) for each in differences for uuid, passage in each.added.items()]
     if added:
         connection.execute(insert(_passages), added)
     rows = [
-        {**_row(made, uuid), "known": uuid}
+        {**_row(passage, uuid), "key": uuid}
         for each in differences
-        for uuid, made in (*each.changed.items(), *each.moved.items())
+        for uuid, passage in (*each.changed.items(), *each.moved.items())
     ]
     if rows:
         connection.execute(_update_by_uuid(), rows)
@@ -146,15 +148,15 @@ def _remove(connection: Connection, uuids: Sequence[str]) -> None:
 
 
 def _note_sources(connection: Connection, digests: Mapping[str, str]) -> None:
-    known: set[str] = set()
+    stored: set[str] = set()
     for some in batches(list(digests)):
         query = select(_sources.c.paper).where(_sources.c.paper.in_(some))
-        known.update(connection.execute(query).scalars())
+        stored.update(connection.execute(query).scalars())
     rows = [{"source": paper, "new": digest} for paper, digest in digests.items()]
     change = update(_sources).where(_sources.c.paper == bindparam("source"))
-    if changed := [row for row in rows if row["source"] in known]:
+    if changed := [row for row in rows if row["source"] in stored]:
         connection.execute(change.values(digest=bindparam("new")), changed)
-    fresh = {paper: digest for paper, digest in digests.items() if paper not in known}
+    fresh = {paper: digest for paper, digest in digests.items() if paper not in stored}
     if fresh:
         new = [{"paper": paper, "digest": digest} for paper, digest in fresh.items()]
         connection.execute(insert(_sources), new)
@@ -187,7 +189,7 @@ def _row(passage: Passage, uuid: str) -> dict[str, Any]:
 
 def _update_by_uuid() -> Update:
     values: dict[str, Any] = {c.name: bindparam(c.name) for c in _passages.c if c.name != "uuid"}
-    return update(_passages).where(_passages.c.uuid == bindparam("known")).values(values)
+    return update(_passages).where(_passages.c.uuid == bindparam("key")).values(values)
 
 
 def _passage(row: Any) -> Passage:

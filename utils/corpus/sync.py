@@ -175,7 +175,7 @@ class _Sync:
     def _doubtful(self, missing: Mapping[str, str], *, nothing: bool) -> list[str]:
         """PMIDs without a record that PubMed may have all the same.
 
-        A search still finds them, or *nothing* at all came of a batch that a search had found.
+        A search still finds them, or the batch brought *nothing* although a search had found it.
         """
         found = [pmid for pmid, why in missing.items() if why != "vanished"]
         vanished = [pmid for pmid, why in missing.items() if why == "vanished"]

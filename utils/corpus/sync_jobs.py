@@ -52,7 +52,7 @@ class Stretch:
 
 
 class SyncJob:
-    """One job: made or resumed by `of`, filled step by step, ended by `merge`."""
+    """A sync's job: made or resumed by `of`, filled step by step, ended by `merge`."""
 
     def __init__(self, database: CorpusDatabase, job: Job, warnings: Sequence[str]) -> None:
         self._database = database
@@ -155,7 +155,7 @@ class SyncJob:
     def keep(self, papers: Iterable[Paper], omitted: Iterable[str] = ()) -> None:
         """Stage fetched records; PubMed has none for the *omitted*."""
         rows = [paper_row(paper) for paper in papers]
-        rows = [{**{k: row[k] for k in STAGED}, "known": row["pmid"]} for row in rows]
+        rows = [{**{k: row[k] for k in STAGED}, "key": row["pmid"]} for row in rows]
         with self._database.writing() as connection:
             if rows:
                 connection.execute(_update_fetched(self.job_id), rows)
@@ -175,8 +175,8 @@ class SyncJob:
         about = {"why": _WHY[stretch.date_type], "stretch": stretch.name, "state": ""}
         for some in batches(numbers):
             query = select(_staged.c.pmid).where(_staged.c.job_id == self.job_id)
-            known = set(connection.execute(query.where(_staged.c.pmid.in_(some))).scalars())
-            rows = [{"job_id": self.job_id, "pmid": n, **about} for n in some if n not in known]
+            staged = set(connection.execute(query.where(_staged.c.pmid.in_(some))).scalars())
+            rows = [{"job_id": self.job_id, "pmid": n, **about} for n in some if n not in staged]
             if rows:
                 connection.execute(insert(_staged), rows)
 
@@ -291,7 +291,7 @@ def _stretch_row(job_id: str, stretch: Stretch) -> dict[str, Any]:
 
 def _update_fetched(job_id: str) -> Update:
     values: dict[str, Any] = {name: bindparam(name) for name in STAGED}
-    this = update(_staged).where(_staged.c.job_id == job_id, _staged.c.pmid == bindparam("known"))
+    this = update(_staged).where(_staged.c.job_id == job_id, _staged.c.pmid == bindparam("key"))
     return this.values(**values, state="fetched")
 
 

@@ -109,9 +109,9 @@ class Merge:
 
     def _begin_memberships(self) -> None:
         key = self.job.query_key
-        known = exists().where(_members.c.query_key == key, _members.c.pmid == _staged.c.pmid)
+        is_member = exists().where(_members.c.query_key == key, _members.c.pmid == _staged.c.pmid)
         new = select(constant(key), _staged.c.pmid).where(
-            self.mine, _staged.c.state == "fetched", _staged.c.why != "vanished", ~known
+            self.mine, _staged.c.state == "fetched", _staged.c.why != "vanished", ~is_member
         )
         self.connection.execute(insert(_members).from_select(["query_key", "pmid"], new))
 

@@ -41,13 +41,13 @@ _CONFIRMED = 100  # texts whose verdict stays are written together
 
 @dataclass(frozen=True, slots=True)
 class AuditResult:
-    """What the judges say of one text now.
+    """The judges' verdict about one text now.
 
     Parameters
     ----------
     outcome : str
-        ``unchanged``; ``changed``; ``by_hand`` (somebody decided, and the judges were not asked);
-        ``not_read`` (the file cannot be read: ``evidence`` says why).
+        ``unchanged``; ``changed``; ``by_hand`` (decided by hand: not judged); ``not_read`` (the
+        file cannot be read: ``evidence`` says why).
     was, now : str
         Its kind, or the verdict of what was rejected.
     evidence : str
@@ -72,7 +72,7 @@ class AuditResult:
 
 @dataclass(slots=True)
 class Audit:
-    """An audit; going through it does the work.
+    """An audit; iterating over it does the work.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ class Audit:
     files : sequence of str
         The texts to look at.
     fix : bool
-        Whether the shelf takes the consequences.
+        Whether changed verdicts are written.
     """
 
     ladder: Ladder
@@ -92,7 +92,7 @@ class Audit:
 
     @property
     def shelf(self) -> Shelf:
-        """What is audited."""
+        """The shelf that is audited."""
         return self.ladder.shelf
 
     def __iter__(self) -> Iterator[AuditResult]:
@@ -101,7 +101,7 @@ class Audit:
         Raises
         ------
         StoreFailed
-            The disk refuses the consequences.
+            A changed verdict cannot be written.
         """
         ledgers = Ledgers(self.ladder)
         try:
@@ -126,7 +126,7 @@ class Audit:
                 if judged_text := under_way.popleft().result():
                     yield judged_text
         finally:
-            # Whoever stops listening (Ctrl-C, a closed pipe) wants no further text judged.
+            # After Ctrl-C or a closed pipe, no further text is judged.
             pool.shutdown(wait=False, cancel_futures=True)
 
     def _judge(self, file: str) -> tuple[StoredPaper, StoredPaper | Exception] | None:
@@ -135,7 +135,7 @@ class Audit:
             return None
         try:
             return stored, stored if stored.by_hand else judge_again(stored, self.shelf, self.read)
-        except (StoreFailed, RuntimeError) as error:  # of one text; the others are still told
+        except (StoreFailed, RuntimeError) as error:  # of one text; the others go on
             return stored, error
 
     def _apply(
@@ -183,7 +183,7 @@ def audit(ladder: Ladder, papers: Sequence[str | int | Ids] = (), *, fix: bool =
     papers : sequence, optional
         Identifiers or file names, each for all versions of its paper; everything when empty.
     fix : bool, optional
-        Take the consequences; else nothing is written.
+        Write changed verdicts; else nothing is written.
 
     Raises
     ------
@@ -200,7 +200,7 @@ def audit(ladder: Ladder, papers: Sequence[str | int | Ids] = (), *, fix: bool =
 
 
 def judge_again(stored: StoredPaper, shelf: Shelf, read: Read = read_aside) -> StoredPaper:
-    """*stored* with what today's judges say of its text; nothing is written.
+    """*stored* with the verdict of today's judges; nothing is written.
 
     Raises
     ------

@@ -42,7 +42,7 @@ Outcome = Literal["filed", "rejected", "unmatched", "ambiguous", "postponed"]
 
 @dataclass(frozen=True, slots=True)
 class InboxResult:
-    """What became of one file.
+    """The result for one file.
 
     Parameters
     ----------
@@ -76,10 +76,10 @@ class InboxResult:
 
 
 def take_in(ladder: Ladder, *, accept: str = "") -> Iterator[InboxResult]:
-    """Go through ``inbox/`` once.
+    """Match, judge and file the files in ``inbox/``, once.
 
-    *accept* overrules the judges for what they refuse, where it is clear which paper it is: the
-    reason, which is recorded with the text.
+    *accept* is a reason for filing what the judges refuse, where it is clear which paper it is; it
+    is recorded with the text.
 
     Killed at any instant, it loses nothing: a file leaves the inbox last, and the next walk
     completes the work.

@@ -65,18 +65,18 @@ _WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What is new about one paper; one that has several news comes several times.
+    """One piece of news about a paper; there may be several of one paper.
 
     Parameters
     ----------
     outcome : str
         ``retracted``, ``concern``, ``corrected``; ``new_copy`` (only its abstract or preprint is
-        here, and PMC has a copy that was not asked for yet); ``recorded`` (of a file that somebody
-        else saved only its name told which paper it is; now an audit can tell, too); ``gone``
-        (PubMed no longer has this PMID); ``could_not_tell`` (nobody answered); ``not_asked`` (it
-        has no name by which anybody could be asked); ``unchanged``.
+        here, and PMC has a copy that was not asked for yet); ``recorded`` (the record of a file
+        that somebody else saved, and that only its name identified; an audit can now check it);
+        ``gone`` (PubMed no longer has this PMID); ``could_not_tell`` (no source answered);
+        ``not_asked`` (it has no identifier to ask by); ``unchanged``.
     ids : Ids
-        Its names, new ones included: a harvest takes them.
+        Its identifiers, new ones included, as a harvest takes them.
     """
 
     ids: Ids

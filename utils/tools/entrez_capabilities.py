@@ -120,8 +120,8 @@ def _tool_row(name: str, library: Library) -> dict[str, Any]:
     }
 
 
-def _operation_rows(known: Mapping[str, Operation]) -> Iterator[tuple[str, dict[str, str]]]:
-    for name, one in known.items():
+def _operation_rows(operations: Mapping[str, Operation]) -> Iterator[tuple[str, dict[str, str]]]:
+    for name, one in operations.items():
         row = {"does": one.does, "needs": one.needs, "needs_one_of": one.one_of}
         row |= {"takes": one.takes, "costs": one.costs}
         yield name, {member: text for member, text in row.items() if text}

@@ -1,4 +1,4 @@
-"""Toolset ``entrez``: large results become tables that are asked in SQL instead of being read."""
+"""Toolset ``entrez``: large results as tables that are queried in SQL instead of being read."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Tools of several operations: what each takes, checked before anything is done.
 
 One tool of many operations costs a host a fifth of what a tool for each would. What an operation
-does not take is refused, not ignored: whoever sent it meant something by it.
+does not take is refused, not ignored: it was sent for a reason.
 """
 
 from __future__ import annotations

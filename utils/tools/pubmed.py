@@ -213,10 +213,10 @@ def _convert_tool(library: Library, waiting: Waiting) -> FunctionTool:
         """Find the PMID, PMCID and DOI of up to 200 papers by any of these."""
         found = waiting.call(library.convert_ids, tuple(ids))
         records = [converted_row(one) for one in found]
-        known = sum(one.status == "found" for one in found)
+        count = sum(one.status == "found" for one in found)
         lines = [f"{one.requested}: {one.message or names(one.ids)}" for one in found]
-        text = in_lines(f"{known} of {len(found)} found.", lines)
-        return answer({"records": records, "found": known}, text)
+        text = in_lines(f"{count} of {len(found)} found.", lines)
+        return answer({"records": records, "found": count}, text)
 
     return tool(convert_ids, READS_WEB, schemas.CONVERTED)
 
@@ -230,10 +230,10 @@ def _match_tool(library: Library, waiting: Waiting) -> FunctionTool:
         call = ("match", *(tuple(row.values()) for row in rows))
         found = waiting.result(call, lambda: library.match_citations(rows))
         results = [match_row(one) for one in found]
-        known = sum(one.status == "matched" for one in found)
+        count = sum(one.status == "matched" for one in found)
         lines = [f"{one.key}: {one.pmid or one.detail}" for one in found]
-        text = in_lines(f"{known} of {len(found)} matched.", lines)
-        return answer({"results": results, "matched": known}, text)
+        text = in_lines(f"{count} of {len(found)} matched.", lines)
+        return answer({"results": results, "matched": count}, text)
 
     return tool(match_citations, READS_WEB, schemas.MATCHES)
 

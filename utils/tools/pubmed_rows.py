@@ -59,8 +59,8 @@ def title_line(pmid: str, title: str, *, retracted: bool) -> str:
 
 def names(ids: Ids) -> str:
     """The identifiers NCBI converts between, as people write them."""
-    known = (f"PMID {ids.pmid}" if ids.pmid else "", ids.pmcid, ids.doi and f"doi:{ids.doi}")
-    return ", ".join(filter(None, known))
+    present = (f"PMID {ids.pmid}" if ids.pmid else "", ids.pmcid, ids.doi and f"doi:{ids.doi}")
+    return ", ".join(filter(None, present))
 
 
 def search_rows(found: Found) -> dict[str, Any]:

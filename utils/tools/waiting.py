@@ -81,10 +81,7 @@ class Waiting:
 
 
 def tell(done: float, total: float, message: str) -> None:
-    """Report progress to a host that asked for it.
-
-    Tools run in worker threads; the loop is asked to send it.
-    """
+    """Report progress to a host that asked for it, from a worker thread."""
     from anyio.from_thread import run
     from fastmcp.server.dependencies import get_context
 
