@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..harvest.jobs import Harvest
     from ..harvest.plan import Plan
     from ..harvest.progress import Progress
-    from ..model.job import Wait
+    from ..model.job import Counts, Wait
 
 _EVERY_S = 10.0
 _NAMES = {
@@ -56,12 +56,13 @@ def _lines(harvest: Harvest) -> None:
             shown = time.monotonic()
             counts = progress.job.counts
             done = counts.requested - counts.pending
-            note(
-                f"{done:,} of {counts.requested:,}: {counts.full_text:,} full text, "
-                f"{counts.abstract:,} abstract only, {counts.record:,} record only, "
-                f"{counts.failed:,} failed{_eta(progress)}"
-                f"; {_queues(progress)}".rstrip("; ")
-            )
+            now = f"{done:,} of {counts.requested:,}: {outcomes_text(counts)}{_eta(progress)}"
+            note(f"{now}; {_queues(progress)}".rstrip("; "))
+
+
+def outcomes_text(counts: Counts) -> str:
+    """How many papers came to each outcome, in words."""
+    return ", ".join(f"{getattr(counts, name):,} {words}" for name, words in _NAMES.items())
 
 
 def _bar(harvest: Harvest, console: Console) -> None:

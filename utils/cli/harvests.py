@@ -13,6 +13,7 @@ from ..errors import BadRequest, NotFound
 from ..model.versions import NAMES, STAND_INS
 from ..system.plain_text import one_line
 from ..system.signals import INTERRUPTED
+from . import harvest_screen
 from .auditing import KINDS, remind
 from .speaking import NO_FULL_TEXT, UNREACHABLE, command, counted, leave, note, say
 
@@ -63,8 +64,6 @@ def add(commands: Any) -> None:
 
 
 def _harvest(args: argparse.Namespace, library: Library) -> int:
-    from .harvest_screen import watch
-
     _check(args)
     if args.plan:
         return _plan(args, library)
@@ -79,7 +78,7 @@ def _harvest(args: argparse.Namespace, library: Library) -> int:
         note(f"inbox: {received.file} {received.outcome}: {received.detail}")
     note(_opening_line(harvest.job()))
     try:
-        watch(harvest, plain=args.json)
+        harvest_screen.watch(harvest, plain=args.json)
     except KeyboardInterrupt:
         _leave_interrupted(harvest, args.json)
     more: dict[str, Any] = {}
@@ -181,7 +180,6 @@ def _inbox(args: argparse.Namespace, library: Library) -> int:
 
 def _demo(args: argparse.Namespace, library: Library) -> int:
     from ..demo import stage
-    from .harvest_screen import watch
 
     note("Setting up a stand-in of the internet, with invented papers …")
     try:
@@ -189,7 +187,7 @@ def _demo(args: argparse.Namespace, library: Library) -> int:
             note(f"Harvesting {query!r} into {demo.settings.papers_dir}")
             note("It takes half a minute: the sites' published limits hold here too.")
             harvest = demo.harvest(query=query)
-            watch(harvest, plain=args.json)
+            harvest_screen.watch(harvest, plain=args.json)
     except KeyboardInterrupt:
         note("\nInterrupted. The stand-in is gone; nothing of the demo is needed any more.")
         leave(INTERRUPTED)
@@ -202,7 +200,6 @@ def _demo(args: argparse.Namespace, library: Library) -> int:
 
 def _plan(args: argparse.Namespace, library: Library) -> int:
     from ..lists.pasted import Entry
-    from .harvest_screen import plan_text
 
     query: Query | None = None
     if args.lock:
@@ -213,7 +210,7 @@ def _plan(args: argparse.Namespace, library: Library) -> int:
     else:
         query, entries, _ = _query_or_entries(args)
     plan = library.plan(entries, query=query or "", max_papers=args.max_papers)
-    say(plan.row() if args.json else plan_text(plan), args.json)
+    say(plan.row() if args.json else harvest_screen.plan_text(plan), args.json)
     return 0
 
 
@@ -275,10 +272,8 @@ def _state(job: Job, harvest: Harvest | None) -> str:
 def _line(job: Job, state: str) -> str:
     counts = job.counts
     left = f", {counts.pending:,} pending ({state})" if counts.pending else ""
-    outcomes = f"{counts.full_text:,} full text, {counts.abstract:,} abstract only"
-    outcomes = f"{outcomes}, {counts.record:,} record only, {counts.failed:,} failed"
     head = f"{job.job_id}\n  {one_line(job.title)[:100]}\n  {counted(counts.requested, 'paper')}: "
-    return f"{head}{outcomes}{left}"
+    return f"{head}{harvest_screen.outcomes_text(counts)}{left}"
 
 
 def _show(harvest: Harvest, as_json: bool, *, advise: bool = True, **more: Any) -> None:

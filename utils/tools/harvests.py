@@ -148,10 +148,8 @@ def tools(library: Library) -> list[FunctionTool]:
     ) -> ToolResult:
         """Begin to download all papers of a query or list, by the thousand; returns a job."""
         library.settings.require_email("NCBI")  # else the thread would fail, and nobody hear it
-        call = (query, tuple(ids), max_papers, job_id)
-        harvest = waiting.result(
-            call,
-            lambda: library.harvest(ids, query=query, job_id=job_id, max_papers=max_papers),
+        harvest = waiting.call(
+            library.harvest, tuple(ids), query=query, job_id=job_id, max_papers=max_papers
         )
         run = harvests.begin(harvest)
         return _answer(harvests.status(run.harvest.job_id))

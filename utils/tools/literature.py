@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 from fastmcp.tools import FunctionTool, ToolResult
@@ -11,7 +10,7 @@ from pydantic import Field
 
 from ..library import Library
 from . import literature_schemas as schemas
-from .answers import answer
+from .answers import answer, bibtex_answer
 from .core import READS_WEB, Start, Word, tool
 from .literature_rows import preprint_row, scholar_row, scholar_rows
 from .literature_schemas import ArxivSort, Hundred, MergedSort, SourceName, Year
@@ -19,7 +18,6 @@ from .waiting import Waiting
 
 if TYPE_CHECKING:
     from ..literature.search import Asked, Gathered
-    from ..model.paper import Paper
     from ..sources.semantic_scholar import ScholarPage
 
 _TITLES = 20  # in the text beside the structure
@@ -118,7 +116,7 @@ def _preprint_tools(library: Library, waiting: Waiting) -> list[FunctionTool]:
 
     def arxiv_to_bibtex(arxiv_id: Word) -> ToolResult:
         """Make a BibTeX entry of an arXiv paper."""
-        return _bibtex(waiting.call(library.arxiv_paper, arxiv_id))
+        return bibtex_answer(waiting.call(library.arxiv_paper, arxiv_id))
 
     return [
         tool(get_arxiv_paper, READS_WEB, schemas.PREPRINT),
@@ -176,20 +174,12 @@ def _scholar_paper_tools(library: Library, waiting: Waiting) -> list[FunctionToo
     def semantic_scholar_to_bibtex(identifier: Annotated[Word, _ANY_ID]) -> ToolResult:
         """Make a BibTeX entry of a Semantic Scholar record."""
         found = waiting.call(library.scholar_paper, identifier)
-        return _bibtex(found.paper)
+        return bibtex_answer(found.paper)
 
     return [
         tool(get_semantic_scholar_paper, READS_WEB, schemas.SCHOLAR),
         tool(semantic_scholar_to_bibtex, READS_WEB, schemas.BIBTEX),
     ]
-
-
-def _bibtex(paper: Paper) -> ToolResult:
-    from ..citations import to_bibtex
-
-    # The abstract is the long part of an entry, and stands in the structure only.
-    short = to_bibtex(replace(paper, abstract="")).strip()
-    return answer({"bibtex": to_bibtex(paper).strip()}, short)
 
 
 def _page(page: ScholarPage, what: str) -> ToolResult:

@@ -6,21 +6,17 @@ identifiers, and the words PubMed understands.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastmcp.tools import FunctionTool, ToolResult
-from mcp.types import ResourceLink
 from pydantic import Field
 
 from ..citations import PRINTED
-from ..errors import PaperError
 from ..library import Library
 from ..system.plain_text import shortened
 from . import pubmed_schemas as schemas
-from .answers import answer, shelf_link
+from .answers import answer, bibtex_answer, shelf_links
 from .core import READS_WEB, Count, Start, Word, tool
 from .pubmed_rows import (
     LONGEST_ECHO,
@@ -56,7 +52,6 @@ if TYPE_CHECKING:
 
 _MOST_LINKS = 20
 _LONGEST_REFERENCE = 1000
-_LONGEST_ENTRY = 4000
 
 
 def tools(library: Library) -> list[FunctionTool]:
@@ -130,19 +125,11 @@ def _details_tool(library: Library, waiting: Waiting) -> FunctionTool:
             mesh=include_mesh_terms,
             grants=include_grant_info,
         )
-        links = _on_shelf(library, [one["pmid"] for one in page["articles"]])
+        pmids = (f"PMID:{one['pmid']}" for one in page["articles"])
+        links = shelf_links(library, pmids, _MOST_LINKS)
         return answer(page, details_in_short(found, page), links=links)
 
     return tool(fetch_article_details, READS_WEB, schemas.DETAILS)
-
-
-def _on_shelf(library: Library, pmids: Iterable[str]) -> list[ResourceLink]:
-    """Links to the files of those papers that are on the shelf."""
-    links = []
-    for pmid in list(pmids)[:_MOST_LINKS]:
-        with suppress(PaperError):
-            links.append(shelf_link(library.find(f"PMID:{pmid}")))
-    return links
 
 
 def _relationships_tool(library: Library, waiting: Waiting) -> FunctionTool:
@@ -188,19 +175,14 @@ def _single_paper_tools(library: Library, waiting: Waiting) -> list[FunctionTool
     def get_pubmed_paper(pmid: Word) -> ToolResult:
         """Get one PubMed record: abstract, authors, MeSH terms."""
         paper = waiting.call(library.paper, pmid)
-        links = _on_shelf(library, [paper.ids.pmid])
+        links = shelf_links(library, [f"PMID:{paper.ids.pmid}"])
         text = title_line(paper.ids.pmid, paper.title, retracted=paper.retracted)
         return answer(paper_row(paper), text, links=links)
 
     def pubmed_to_bibtex(pmid: Word) -> ToolResult:
         """Make a BibTeX entry of a PubMed record."""
-        from ..citations import to_bibtex
-
         paper = waiting.call(library.paper, pmid)
-        # The abstract is the long part of an entry, and stands in the structure only.
-        short = to_bibtex(replace(paper, abstract="")).strip()
-        structure = {"pmid": paper.ids.pmid, "bibtex": to_bibtex(paper).strip()}
-        return answer(structure, shortened(short, _LONGEST_ENTRY))
+        return bibtex_answer(paper, pmid=paper.ids.pmid)
 
     return [
         tool(get_pubmed_paper, READS_WEB, schemas.PAPER),

@@ -6,18 +6,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
-from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastmcp.tools import FunctionTool, ToolResult
-from mcp.types import ResourceLink, ToolAnnotations
+from mcp.types import ToolAnnotations
 from pydantic import Field
 
-from ..errors import PaperError
 from ..library import Library
 from . import rag_schemas as schemas
-from .answers import answer, shelf_link
+from .answers import answer, shelf_links
 from .core import ADDS_FILES, READS_SHELF, READS_WEB, tool
 from .literature_schemas import Hundred
 from .rag_indexing import Indexing
@@ -70,11 +67,8 @@ def _sync_tool(library: Library) -> FunctionTool:
     ) -> ToolResult:
         """Bring the corpus up to date with a PubMed query, from where query_key was left."""
         started = time.monotonic()
-        synced = waiting.result(
-            ("sync", query_key, term, overlap_days),
-            lambda: library.corpus.sync(
-                query_key, term, overlap_days=overlap_days, longest_s=_SYNC_S
-            ),
+        synced = waiting.call(
+            library.corpus.sync, query_key, term, overlap_days=overlap_days, longest_s=_SYNC_S
         )
         left = _CALL_S - (time.monotonic() - started)
         structure = sync_row(synced)
@@ -106,16 +100,18 @@ def _search_tool(library: Library, waiting: Waiting) -> FunctionTool:
         filters: PassageFilters | None = None,
     ) -> ToolResult:
         """Find passages of the corpus by words and meaning, each with its place, to quote."""
-        among = (filters or PassageFilters()).to_filters()
-        options: dict[str, Any] = {"top_k": top_k, "quality_bias": quality_bias}
-        found = waiting.result(
-            ("search", query, among, *options.items()),
-            lambda: library.corpus.find(query, filters=among, pubmed_only=True, **options),
+        found = waiting.call(
+            library.corpus.find,
+            query,
+            top_k=top_k,
+            quality_bias=quality_bias,
+            filters=(filters or PassageFilters()).to_filters(),
+            pubmed_only=True,
         )
         results = [passage_row(one) for one in found.hits]
         lines = [_line(row["doc_id"], row["title"]) for row in results[:_TITLES]]
         text = "\n".join((f"{len(results)} passages.", *lines, *found.warnings))
-        links = _links(library, (row["doc_id"] for row in results if row["file"]))
+        links = shelf_links(library, (row["doc_id"] for row in results if row["file"]))
         structure = {"results": results, "warnings": list(found.warnings)}
         return answer(structure, text, links=links)
 
@@ -128,21 +124,12 @@ def _line(doc_id: str, words: str) -> str:
     return f"{doc_id}: {words[:_SNIPPET]}"
 
 
-def _links(library: Library, doc_ids: Iterable[str]) -> list[ResourceLink]:
-    """Links to the files the passages stand in."""
-    links = []
-    for doc_id in dict.fromkeys(doc_ids):
-        with suppress(PaperError):
-            links.append(shelf_link(library.find(doc_id)))
-    return links
-
-
 def _get_tool(library: Library) -> FunctionTool:
     def rag_get(doc_id: DocId) -> ToolResult:
         """Get one record of the corpus, with its quality scores and version."""
         row = document(library, doc_id)
         text = _line(row["doc_id"], row["title"] or "")
-        return answer(row, text, links=_links(library, [row["doc_id"]]))
+        return answer(row, text, links=shelf_links(library, [row["doc_id"]]))
 
     return tool(rag_get, READS_SHELF, schemas.DOCUMENT)
 
@@ -190,7 +177,7 @@ def _quote_tool(library: Library, waiting: Waiting) -> FunctionTool:
     def verify_quote(text: Key) -> ToolResult:
         """Check whether a quotation stands in the corpus word for word, and where."""
         found = waiting.call(library.corpus.verify_quote, text)
-        links = _links(library, [found.paper] if found.file else [])
+        links = shelf_links(library, [found.paper] if found.file else [])
         return answer(quotation_row(found), _verdict(found), links=links)
 
     return tool(verify_quote, READS_SHELF, schemas.QUOTED)
