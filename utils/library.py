@@ -471,7 +471,7 @@ class Library:
         return sections(paper, self.shelf)
 
     def find(self, paper: str) -> StoredPaper:
-        """The paper on the shelf with this identifier or file name; asks nobody."""
+        """The paper on the shelf with this identifier or file name; no source is asked."""
         from .curation.reading import find
 
         return find(paper, self.shelf)
@@ -499,7 +499,7 @@ class Library:
         )
 
     def take_in(self, *, accept: str = "") -> Iterator[InboxResult]:
-        """File what somebody dropped into ``inbox/``; see `.curation.inbox.take_in`."""
+        """File what was dropped into ``inbox/``; see `.curation.inbox.take_in`."""
         from .curation.inbox import take_in
 
         return take_in(self._ladder, accept=accept)

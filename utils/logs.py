@@ -1,12 +1,12 @@
 """Logs: one line per event, with its request, and without keys or e-mail addresses.
 
-Lines go to standard error (standard output is the protocol, or somebody's pipe) and, when
+Lines go to standard error (standard output is for the protocol or a pipe) and, when
 ``LOGS_DIR`` is set, to files that rotate and that only their owner can read. On a terminal they are
 for people; elsewhere each is a JSON object with ``time``, ``level``, ``logger``, ``message`` and,
 where known, ``request``, ``tool``, ``job``, ``error`` (a traceback) and what the event adds.
 
 Secrets are taken out of the finished line, so that they cannot hide in a traceback, an argument or
-the message of somebody else's library.
+the message of another library.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def bound(name: str) -> str:
 
 
 def secrets_of(settings: Settings) -> tuple[str, ...]:
-    """Every key in *settings*, and the address of whoever runs us."""
+    """Every key in *settings*, and the contact address."""
     keys = (settings.key(name) for name, value in settings if hasattr(value, "get_secret_value"))
     return tuple(secret for secret in (*keys, settings.pubmed_email) if secret)
 
@@ -200,7 +200,7 @@ def _traceback(formatter: logging.Formatter, record: logging.LogRecord) -> str:
 
 
 class Console(logging.StreamHandler[Any]):
-    """Standard error, as long as somebody reads it.
+    """Standard error, as long as it is read.
 
     A host may leave our standard error unread. Its pipe would fill up, and the next line would
     block us for ever; so what does not fit is left out.

@@ -128,7 +128,7 @@ def _queues(progress: Progress) -> str:
 
 def _eta(progress: Progress) -> str:
     if not progress.rate:
-        return ""  # while no paper ends, nobody can say how long it will take
+        return ""  # the time left is unknown until a paper ends
     speed = f", {progress.rate * 60:,.0f} a minute"
     return f"{speed}, {span(progress.eta_s)} to go" if progress.eta_s else speed
 

@@ -75,7 +75,7 @@ def index(
     Yields
     ------
     Indexed
-        How far it has come; the last one says what came of it.
+        The progress after each step; the last one is the result.
 
     Raises
     ------

@@ -43,14 +43,14 @@ _SENTENCE_END = re.compile(r"[.!?]\s+[A-Z]")
 
 @dataclass(frozen=True, slots=True)
 class Quotation:
-    """What was found for a quotation.
+    """The result for a quotation.
 
-    ``verbatim``: it stands there word for word; then ``start`` and ``end`` are its own place in
+    ``verbatim``: it was found word for word; then ``start`` and ``end`` are its own place in
     ``file`` (or, without one, in title, blank line and abstract of the record), and ``text`` is
-    what stands there, with whatever an ellipsis left out. Else ``text`` is the nearest passage and
-    its place; ``found`` is False where no passage shares a word with it. ``likeness`` is 1 for what
-    is verbatim, and below that the share of the words that are there in order. ``uuid`` names the
-    passage; empty where a verbatim quotation is in none (in a reference list).
+    the text there, including what an ellipsis left out. Else they are those of the nearest passage;
+    ``found`` is False where no passage shares a word with it. ``likeness`` is 1 for a verbatim
+    quotation, else the share of its words that are there in order. ``uuid`` names the passage;
+    empty where a verbatim quotation is in none (in a reference list).
     """
 
     found: bool
@@ -145,7 +145,7 @@ def _one_of_each(passages: Sequence[Passage]) -> Iterator[Passage]:
 
 
 def _verbatim(quotation: _ParsedQuotation, passage: Passage, corpus: Corpus) -> Quotation | None:
-    """The quotation in the text of this passage's paper, if it stands there."""
+    """The quotation, if the text of this passage's paper has it word for word."""
     try:
         text = text_of(passage, corpus)
     except NotFound:
@@ -216,7 +216,7 @@ def _nearest(quotation: _ParsedQuotation, candidates: Sequence[Passage]) -> Quot
 
 
 def _likeness(words: Sequence[str], there: Sequence[str]) -> float:
-    """How much of a quotation stands in a text in its order, 0 to 1.
+    """The share of a quotation's words that a text has in the same order, 0 to 1.
 
     Compared is the stretch, as long as the quotation and a fifth, that shares most words with it.
     """

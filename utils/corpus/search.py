@@ -62,7 +62,7 @@ class ScoredPassage:
     """A passage that was found; ``score`` is what it is ranked by, see the module.
 
     ``sim`` (cosine) and ``bm25`` are None where that way did not find it; ``version`` is that of
-    the text it stands in, empty where nobody said or there is only a record.
+    its text, empty where it is unknown or there is only a record.
     """
 
     passage: Passage

@@ -199,7 +199,7 @@ class SyncJob:
         Raises
         ------
         InvariantFailed
-            Somebody else ended this job.
+            Another process ended this job.
         """
         with self._database.writing() as connection:
             state = select(_jobs.c.state).where(_jobs.c.job_id == self.job_id)

@@ -141,7 +141,7 @@ def _texts(shelf: Shelf) -> Iterator[Check]:
 
 
 def audit_due(texts: int) -> str:
-    """A sentence for whoever has *texts* on the shelf that older judges accepted.
+    """A sentence saying that only older judges have seen *texts* texts.
 
     >>> audit_due(1), audit_due(1200)
     ('1 text was not seen by the present judges', '1,200 texts were not seen by the present judges')

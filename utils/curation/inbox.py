@@ -1,4 +1,4 @@
-"""Texts somebody brings by hand: matched to their papers, judged like a download, and filed.
+"""Files handed in by people: matched to their papers, judged like a download, and filed.
 
 What no program may fetch, a person often may: through a library, from an author. Such files are
 dropped into ``inbox/`` on the shelf. Each is matched to a paper by the identifiers it names, by
@@ -51,7 +51,7 @@ class InboxResult:
     outcome : str
         ``filed``; ``rejected`` (it is not the whole paper, or not this one); ``unmatched`` (no
         paper is known that it could be); ``ambiguous`` (it could be several); ``postponed``
-        (nobody could tell now: run it again).
+        (no source could tell now: run it again).
     detail : str
         The same in a sentence.
     paper, title : str
@@ -256,7 +256,7 @@ class _Inbox:
     def _file_by_hand(
         self, path: Path, found: InboxFile, refused: Sequence[tuple[Paper, BadContent]]
     ) -> InboxResult | None:
-        """File what the judges refused, on somebody's word; None if it could be several papers."""
+        """File what the judges refused, by hand; None if it could be several papers."""
         if len({paper.ids.key for paper, _ in refused}) != 1:
             return None
         paper, bad = refused[0]

@@ -36,7 +36,7 @@ _OF_HTML = re.compile(rb"<!doctype html|<html[\s>]", re.I)
 _OPENING, _PARAGRAPHS = 3000, 8  # where the title stands
 _LONGEST = 500  # characters of a title
 _TELLING = 3  # its words; "Editorial" names no paper
-# XMP, which publishers leave uncompressed: the one place where a PDF says for certain who it is.
+# XMP, which publishers leave uncompressed: the one place where a PDF reliably names its DOI.
 _XMP = re.compile(
     rb"<(?:prism|pdfx|crossmark|jav):(?:WPS-ARTICLE)?doi>\s*(?:doi:)?(10\.[^<\s]{3,200})", re.I
 )
@@ -110,7 +110,7 @@ def read(path: Path) -> InboxFile:
     if media == "pdf" and (doi := _XMP.search(body)):
         named = Ids.maybe(doi[1].decode("ascii", "replace"))
     if media == "markdown" and (header := paper_file.parse(body.decode("utf-8", "replace"))):
-        # A text from somebody else's shelf: its header says what it is, and is no part of it.
+        # A text of another shelf: its header names the paper, and is not part of the text.
         body, named = header.body.encode("utf-8", "replace"), header.ids
         return InboxFile(Fetched(body, media, "", "the inbox", VIA, version=header.version), named)
     return InboxFile(Fetched(body, media, "", "the inbox", VIA), named)
@@ -185,7 +185,7 @@ def move_to_filed(path: Path) -> Path:
     folder = path.parent / FILED
     safe_files.make_folder(folder)
     target, number = folder / path.name, 1
-    # Copied, then removed: whoever is killed in between finds the copy and takes it for done.
+    # Copied, then removed: a run that is killed in between finds the copy and goes on.
     while not safe_files.copy(path, target):
         number += 1
         target = folder / f"{path.stem} ({number}){path.suffix}"

@@ -35,7 +35,7 @@ def keep(ladder: Ladder, paper: str | int | Ids, decided: Decision, because: str
     decided : str
         ``full_text`` or ``rejected``.
     because : str
-        The reason, for whoever reads list, index, report or lock.
+        The reason; it is shown in list, index, report and lock.
 
     Raises
     ------

@@ -1,6 +1,6 @@
 """Texts made again from the kept bytes, when a reader has become better.
 
-Nothing is downloaded and nobody is asked. A text is only replaced by one that passes both judges;
+Nothing is downloaded. A text is only replaced by one that passes both judges;
 a reading that fails them is reported, and the text that was there stays.
 """
 
@@ -19,7 +19,7 @@ from ..store import Shelf
 
 @dataclass(frozen=True, slots=True)
 class Renewal:
-    """What became of one text: ``changed``, ``unchanged``, or ``kept`` as it was, and why."""
+    """The result for one text: ``changed``, ``unchanged``, or ``kept`` as it was, and why."""
 
     paper: str
     outcome: Literal["changed", "unchanged", "kept"]
@@ -44,7 +44,7 @@ def renew(shelf: Shelf, *, everything: bool = False) -> Iterator[Renewal]:
     ------
     Renewal
         One for each full text whose bytes were kept and whose reader has changed. A text that
-        is not as we wrote it is somebody's work, and kept.
+        was edited by hand is kept.
     """
     for file in shelf.verdicts.files("full_text"):
         stored = shelf.find_by_file(file)

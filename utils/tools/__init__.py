@@ -82,8 +82,8 @@ def serve(arguments: Sequence[str] = ()) -> int:
         sys.stderr.write(f"{error}\n")
         return error.exit_code
     build(Library(settings)).run("stdio", show_banner=False)
-    # The host hung up: work still under way would keep us, and the sites, busy for nobody. No file
-    # of ours is ever half written.
+    # The host hung up: work still under way would be for nothing. No file of ours is ever half
+    # written.
     logging.shutdown()
     sys.stderr.flush()
     os._exit(0)

@@ -147,7 +147,7 @@ def tools(library: Library) -> list[FunctionTool]:
         job_id: Annotated[str, Field(description="take up this harvest again")] = "",
     ) -> ToolResult:
         """Begin to download all papers of a query or list, by the thousand; returns a job."""
-        library.settings.require_email("NCBI")  # else the thread would fail, and nobody hear it
+        library.settings.require_email("NCBI")  # else only the thread would fail
         harvest = waiting.call(
             library.harvest, tuple(ids), query=query, job_id=job_id, max_papers=max_papers
         )

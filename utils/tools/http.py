@@ -249,7 +249,7 @@ class Bodies:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on with its whole body."""
-        # Without a valid token nobody reads what follows the headers; the gate says 401.
+        # Without a valid token the body is not read; the gate answers 401.
         if scope["type"] != "http" or not _token(scope):
             await self._app(scope, receive, send)
             return

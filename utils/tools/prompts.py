@@ -33,7 +33,7 @@ class Blank:
     longest: int = 300
 
     def value_of(self, name: str, written: object) -> str:
-        """What the user wrote, fit to stand in an instruction."""
+        """What the user wrote, checked and safe to put into an instruction."""
         if written is not None and not isinstance(written, str):
             raise BadRequest(f"{name} is no text.", self.description)
         text = sendable(written or "", name, self.longest).strip()

@@ -125,8 +125,8 @@ def _details_tool(library: Library, waiting: Waiting) -> FunctionTool:
             mesh=include_mesh_terms,
             grants=include_grant_info,
         )
-        pmids = (f"PMID:{one['pmid']}" for one in page["articles"])
-        links = shelf_links(library, pmids, _MOST_LINKS)
+        papers = (f"PMID:{one['pmid']}" for one in page["articles"])
+        links = shelf_links(library, papers, _MOST_LINKS)
         return answer(page, details_in_short(found, page), links=links)
 
     return tool(fetch_article_details, READS_WEB, schemas.DETAILS)

@@ -93,7 +93,7 @@ class Refusals(Middleware):
 
 
 def _names(library: Library, toolset: str) -> set[str]:
-    """The tools of a toolset; loads it, so only for the moment when somebody misses one."""
+    """The names of the tools of a toolset; imports it, so call it for an unknown tool only."""
     settings = library.settings.model_copy(update={"mcp_toolsets": (toolset,)})
     return {tool.name for tool in toolsets.tools(Library(settings))}
 
