@@ -329,11 +329,11 @@ def test_an_index_begun_before_is_no_answer_to_whoever_asks_after(library):
         corpus = Corpus()
 
     indexing = Indexing(Shelf())
-    assert "Still indexing" in indexing.said(0)[0]
+    assert "Still indexing" in indexing.update(0)[0]
     begun.wait()
     threading.Timer(0.05, may_end.set).start()
-    assert indexing.said(60) == ["run 2"]
-    assert indexing.said(60) == ["run 3"]
+    assert indexing.update(60) == ["run 2"]
+    assert indexing.update(60) == ["run 3"]
 
 
 @pytest.mark.parametrize(
@@ -351,7 +351,7 @@ def test_an_index_that_fails_is_told_and_does_not_hang(trouble, told):
     class Shelf:
         corpus = Corpus()
 
-    [warning] = Indexing(Shelf()).said(60)
+    [warning] = Indexing(Shelf()).update(60)
     assert told in warning
 
 
