@@ -74,7 +74,7 @@ def index(
 
     Yields
     ------
-    Indexed
+    IndexProgress
         The progress after each step; the last one is the result.
 
     Raises
