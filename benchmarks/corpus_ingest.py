@@ -70,9 +70,9 @@ def ours(made: list[tuple[list[int], bytes]], folder: Path) -> dict[str, float]:
     job = SyncJob.of(corpus.database, "all", "all[sb]", 5, full=False)
     while stretch := job.next_stretch():
         if stretch.date_type == "edat":
-            job.swept(stretch, [str(n) for numbers, _ in made for n in numbers], ())
+            job.record_hits(stretch, [str(n) for numbers, _ in made for n in numbers], ())
         else:
-            job.vanished(stretch)
+            job.want_lost_members(stretch)
     clock = took("store", clock)
     for _, body in made:
         papers = list(read_records(body))

@@ -30,7 +30,7 @@ _HOMES = {
 if not TYPE_CHECKING:  # a checker that saw it would believe that every name is here
 
     def __getattr__(name: str) -> Any:
-        """Import a name when it is asked for: the command has signals to answer before that."""
+        """Import a name when it is used: the command handles signals before these slow imports."""
         if name == "__version__":
             from .settings import version
 

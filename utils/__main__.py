@@ -1,4 +1,4 @@
-"""One command, two doors: an MCP server by default, the shell when a verb is given."""
+"""The command: an MCP server by default, the shell when a verb is given."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _SERVER_OPTIONS = ("--transport", "--host", "--port")
 
 
 def main() -> int:
-    """Open the door the arguments ask for; the exit status is the shell's."""
+    """Start the server or run a shell command; returns the exit status."""
     end_at_once_on_signals()  # before the imports that take most of a second
     arguments = sys.argv[1:]
     if not arguments or arguments[0].partition("=")[0] in _SERVER_OPTIONS:
@@ -28,7 +28,7 @@ def main() -> int:
 
 
 def _write_logs() -> None:
-    """Warnings in words, and files where the settings say so."""
+    """Set up the shell's logs: warnings in words, and files where the settings say so."""
     from .errors import PaperError
     from .logs import begin_logs
     from .settings import load_settings
@@ -36,7 +36,7 @@ def _write_logs() -> None:
     try:
         settings = load_settings()
     except PaperError:
-        return  # the shell says so, in the form it was asked for
+        return  # the shell reports it, as text or JSON
     try:
         begin_logs(settings, in_words=True)
     except PaperError as error:

@@ -1,7 +1,7 @@
-"""A stage to try Papershelf on: the tests' stand-in internet, run beside it on loopback.
+"""The demo: Papershelf against the tests' stand-in internet, which runs beside it on loopback.
 
-No network, no key, no e-mail address of anybody: invented papers at invented publishers, behind
-the real interfaces, fetched by the real pipeline at the polite rates.
+It needs no network, key or e-mail address: invented papers at invented publishers, behind the real
+interfaces, fetched by the real pipeline at the polite rates.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from .settings import Settings, load_settings
 
 QUERY = "field[ti]"
 _PAPERS = 40
-_PATIENCE_S = 30.0
+_START_TIMEOUT_S = 30.0
 _ROOT = Path(__file__).resolve().parent.parent
 
 
 @contextmanager
 def stage() -> Iterator[tuple[Library, str]]:
-    """A library in a folder of its own, pointed at the stand-in, and a query that finds papers.
+    """A library in a temporary folder that asks the stand-in, and a query that finds papers.
 
     Raises
     ------
     NotFound
-        The stand-in is not here: it comes with the source, not with the installed package.
+        The stand-in is missing: it comes with the source, not with the installed package.
     """
     if not (_ROOT / "tests" / "world").is_dir():
         msg = "The stand-in internet is not here."
@@ -49,8 +49,8 @@ def stage() -> Iterator[tuple[Library, str]]:
 
 def _world(addresses: Path) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "tests.world", "--field", str(_PAPERS)]
-    # A group of its own: Ctrl-C is ours to answer. It ends when the pipe to it does, so that not
-    # even our being killed leaves it running.
+    # In a process group of its own, for Ctrl-C is ours to answer. It ends when its pipe closes, so
+    # that it does not outlive us even when we are killed.
     return subprocess.Popen(  # noqa: S603 - our own
         [*command, "--env", str(addresses), "--until-eof"],
         cwd=_ROOT,
@@ -61,15 +61,15 @@ def _world(addresses: Path) -> subprocess.Popen[bytes]:
 
 
 def _settings(folder: Path, addresses: dict[str, str]) -> Settings:
-    """Those of the stage, whatever the environment says: it may be offline, or hold a real key."""
+    """Settings of the demo: of the environment it takes nothing, neither keys nor `offline`."""
     usual = {name: field.get_default() for name, field in Settings.model_fields.items()}
     places = {"papers_dir": folder / "papers", "papers_pace_dir": folder / "pace"}
     return load_settings(**usual | addresses | places)
 
 
 def _addresses(file: Path, world: subprocess.Popen[bytes]) -> dict[str, str]:
-    """Where the services are, once they are up."""
-    until = time.monotonic() + _PATIENCE_S
+    """Wait until the services are up; their addresses, as settings."""
+    until = time.monotonic() + _START_TIMEOUT_S
     while time.monotonic() < until and world.poll() is None:
         if file.exists() and (text := file.read_text()).endswith("\n"):
             pairs = (line.split("=", 1) for line in text.splitlines())

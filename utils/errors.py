@@ -1,4 +1,4 @@
-"""Everything that can go wrong, and what the reader should do about it.
+"""Every error a user is meant to read, with what to do about it.
 
 ::
 
@@ -12,16 +12,16 @@
      ├── WeaviateFailed   WEAVIATE     the configured Weaviate could not do it
      ├── EntrezFailed     ENTREZ       an Entrez database answered with an error of its own
      ├── InvariantFailed  INVARIANT_FAILURE   what must always hold does not: report it
-     └── Miss             UPSTREAM     one source could not give the text: try the next
+     └── Miss             UPSTREAM     one source could not give the text: try the next one
           ├── NotOffered               it has no copy for us (paywall, embargo, not in the set)
-          ├── Unreachable              down, slow, or it asked us to wait (then RATE_LIMIT)
+          ├── Unreachable              down, slow, or asking us to wait (then RATE_LIMIT)
           └── BadContent               it answered, but not with the paper (captcha, stub, …)
 
-Beside the tree stands `Cancelled`: nothing went wrong, somebody took the work back.
+`Cancelled` is not in the tree: nothing went wrong, the caller cancelled the work.
 
-Errors travel up to whoever can go on without what failed: the ladder turns a `Miss` into an
-`Attempt`, a search or a harvest tells it of one site or paper and asks the others, and the doors
-render what is left. What is none of these is a bug and may crash.
+Errors are caught where work can go on without what failed: the ladder turns a `Miss` into an
+`Attempt`, a search or a harvest reports it of one site or paper and asks the others, and the doors
+show what is left. Any other exception is a bug and may crash.
 """
 
 from __future__ import annotations
@@ -78,10 +78,10 @@ class PaperError(Exception):
 
 
 class Cancelled(BaseException):
-    """The work was taken back.
+    """The work was cancelled.
 
-    No ``Exception``, for the reason that ``asyncio.CancelledError`` is none: nobody on the way may
-    take it for the failure of a site and go on with the next.
+    Not an ``Exception``, as ``asyncio.CancelledError`` is none: nothing that catches the failure of
+    a site may catch it and go on with the next site.
     """
 
 
@@ -102,7 +102,7 @@ class NotConfigured(PaperError):
 
 
 class NotFound(PaperError):
-    """Everybody who could know this paper was asked, answered, and does not."""
+    """Every source that could know this paper answered, and none does."""
 
     code = "NOT_FOUND"
     usual_hint = "Check the identifier."
@@ -117,7 +117,7 @@ class StoreFailed(PaperError):
 
 
 class EmptyStore(StoreFailed):
-    """What was asked of is sound, and there is nothing in it yet."""
+    """A store that is in order, and empty."""
 
     exit_code = 1
 
@@ -137,7 +137,7 @@ class WeaviateFailed(PaperError):
 
 
 class EntrezFailed(PaperError):
-    """An Entrez database answered the question with an error of its own."""
+    """An Entrez database answered with an error of its own."""
 
     code = "ENTREZ"
     usual_hint = "Check the database's name and what it can be asked: entrez_capabilities."
@@ -171,7 +171,7 @@ class Unreachable(Miss):
     """The site is down, slow, or asked us to wait: nothing is known about the paper.
 
     ``details["retry_after"]`` is the number of seconds the site asked us to stay away;
-    ``details["lasting"]`` says that asking the same again cannot help, and ``details["trouble"]``
+    ``details["lasting"]`` is true where trying again cannot help, and ``details["trouble"]`` names
     what of the network is in the way: ``name``, ``route``, ``silence``, ``proxy``,
     ``certificate``.
     """
@@ -180,7 +180,7 @@ class Unreachable(Miss):
 
     @property
     def usual_hint(self) -> str:  # type: ignore[override]  # depends on what the site said
-        """What to do when nobody said anything better."""
+        """The hint where the error brings none."""
         if self.details.get("lasting"):
             return "Waiting will not help; what is in the way: server.py doctor"
         wait = f"{self.retry_after:.0f} s" if self.retry_after else "a minute"
@@ -194,14 +194,14 @@ class Unreachable(Miss):
     @property
     def code(self) -> str:  # type: ignore[override]  # the one code that depends on what happened
         """RATE_LIMIT when the site said so, UPSTREAM otherwise."""
-        told = self.retry_after > 0 or self.details.get("status") == 429
-        return "RATE_LIMIT" if told else "UPSTREAM"
+        asked_to_wait = self.retry_after > 0 or self.details.get("status") == 429
+        return "RATE_LIMIT" if asked_to_wait else "UPSTREAM"
 
 
 def in_the_way(error: PaperError) -> bool:
-    """Whether a proxy or a refused certificate keeps us from a site until a person mends it."""
-    told = error.details
-    return bool(told.get("lasting")) and told.get("trouble") in ("proxy", "certificate")
+    """Whether a proxy or a refused certificate bars a site until a person changes that."""
+    details = error.details
+    return bool(details.get("lasting")) and details.get("trouble") in ("proxy", "certificate")
 
 
 class BadContent(Miss):

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from .corpus import Corpus
     from .curation.audit import Audit
-    from .curation.inbox import HandedIn
-    from .curation.keeping import As
+    from .curation.inbox import InboxResult
+    from .curation.keeping import Decision
     from .curation.reading import Reading
     from .curation.recheck import Change
     from .curation.text_renewal import Renewal
@@ -81,7 +81,7 @@ class Library:
 
     @cached_property
     def web(self) -> Web:
-        """Polite HTTP, in the pace of all sources together."""
+        """Polite HTTP, under the rate limits of all sources."""
         from .sources import SOURCES
         from .web import Web
 
@@ -122,7 +122,7 @@ class Library:
 
     @cached_property
     def datasets(self) -> Datasets:
-        """Results of Entrez as tables that are asked in SQL."""
+        """Results of Entrez as tables that can be queried in SQL."""
         from .datasets import Datasets
 
         folder = self.settings.papers_dir
@@ -163,14 +163,13 @@ class Library:
     ) -> Download:
         """Put one paper on the shelf; see `.download.download.download`.
 
-        ``output_path`` asks for a copy at that place inside the shelf as well.
+        ``output_path`` is the place of an additional copy inside the shelf.
         """
         from dataclasses import replace
 
         from .download.download import download
-        from .model.identifiers import Ids
 
-        ids = paper if isinstance(paper, Ids) else Ids.parse(str(paper))
+        ids = _ids_of(paper)
         if output_path:
             self.shelf.confined(output_path)  # refused before anything is asked for
         done = download(ids, self._ladder, prefer_pmc=prefer_pmc, force=force)
@@ -184,9 +183,8 @@ class Library:
     ) -> Iterator[tuple[Ids, Download | PaperError]]:
         """Put many papers on the shelf; see `.download.download.download_many`."""
         from .download.download import download_many
-        from .model.identifiers import Ids
 
-        wanted = [paper if isinstance(paper, Ids) else Ids.parse(str(paper)) for paper in papers]
+        wanted = [_ids_of(paper) for paper in papers]
         return download_many(wanted, self._ladder, prefer_pmc=prefer_pmc, force=force)
 
     def harvest(
@@ -200,7 +198,7 @@ class Library:
         retry: str = "",
         prefer_pmc: bool = True,
     ) -> Harvest:
-        """Every text of a query, a list or an earlier job; going through it does the work.
+        """The harvest of a query, a list or an earlier job; iterating over it does the work.
 
         See `.harvest.jobs.harvest`.
         """
@@ -222,7 +220,7 @@ class Library:
         return Harvest(of_lock(lock, self._ladder), self._ladder)
 
     def differences(self, lock: Lock, harvest: Harvest) -> Rebuilt:
-        """What came out otherwise than the lock says; see `.harvest.corpus_lock.differences`."""
+        """What differs from the lock; see `.harvest.corpus_lock.differences`."""
         from .harvest.corpus_lock import differences
 
         return differences(lock, harvest)
@@ -236,8 +234,8 @@ class Library:
         from .sources import Query
 
         if query:
-            asked = query if isinstance(query, Query) else Query(query)
-            return harvest_plan.of_query(asked, self._ladder, most=max_papers)
+            query = query if isinstance(query, Query) else Query(query)
+            return harvest_plan.of_query(query, self._ladder, most=max_papers)
         once = merged(papers).papers
         return harvest_plan.of_list(once[: max_papers or len(once)], self._ladder)
 
@@ -263,13 +261,11 @@ class Library:
         return paper_of(pmid, self.web)
 
     def records(self, papers: Iterable[str | int | Ids]) -> list[tuple[Ids, Paper | PaperError]]:
-        """What each of these papers is, or why nobody knows; see `.download.records.records`."""
+        """The record of each paper, or why there is none; see `.download.records.records`."""
         from .download.records import records
-        from .model.identifiers import Ids
         from .sources import SOURCES
 
-        wanted = [paper if isinstance(paper, Ids) else Ids.parse(str(paper)) for paper in papers]
-        return records(wanted, self.shelf, self.web, SOURCES)
+        return records(map(_ids_of, papers), self.shelf, self.web, SOURCES)
 
     def citations(self, papers: Iterable[Paper], styles: Iterable[str]) -> list[dict[str, Any]]:
         """Each paper's reference in each of *styles*; see `.citations.citations`."""
@@ -288,15 +284,15 @@ class Library:
         Raises
         ------
         BadRequest
-            There is no such style; nothing was asked.
+            There is no such style; no source was asked.
         """
         from .citations import cite
         from .errors import PaperError
 
         cite([], style)  # refused before anything is asked for
-        found = self.records(papers)
-        made = iter(cite([one for _, one in found if not isinstance(one, PaperError)], style))
-        return [(ids, one if isinstance(one, PaperError) else next(made)) for ids, one in found]
+        records = self.records(papers)
+        cited = iter(cite([one for _, one in records if not isinstance(one, PaperError)], style))
+        return [(ids, one if isinstance(one, PaperError) else next(cited)) for ids, one in records]
 
     def details(self, pmids: Iterable[str | int], level: Level = "abstract_plus") -> Details:
         """PubMed's records of many papers; see `.pubmed.details.details`."""
@@ -475,7 +471,7 @@ class Library:
         return sections(paper, self.shelf)
 
     def find(self, paper: str) -> StoredPaper:
-        """The paper on the shelf with this identifier or file name; asks nobody."""
+        """The paper on the shelf with this identifier or file name; no source is asked."""
         from .curation.reading import find
 
         return find(paper, self.shelf)
@@ -502,26 +498,26 @@ class Library:
             max_results=max_results,
         )
 
-    def take_in(self, *, accept: str = "") -> Iterator[HandedIn]:
-        """File what somebody dropped into ``inbox/``; see `.curation.inbox.take_in`."""
+    def take_in(self, *, accept: str = "") -> Iterator[InboxResult]:
+        """File what was dropped into ``inbox/``; see `.curation.inbox.take_in`."""
         from .curation.inbox import take_in
 
         return take_in(self._ladder, accept=accept)
 
     def audit(self, papers: Iterable[str | int | Ids] = (), *, fix: bool = False) -> Audit:
-        """Judge the shelf again; going through it does the work. See `.curation.audit`."""
+        """Judge the shelf again; iterating over it does the work. See `.curation.audit`."""
         from .curation.audit import audit
 
         return audit(self._ladder, list(papers), fix=fix)
 
-    def keep(self, paper: str | int | Ids, decided: As, because: str) -> StoredPaper:
+    def keep(self, paper: str | int | Ids, decided: Decision, because: str) -> StoredPaper:
         """Overrule the judges about one text, reversibly; see `.curation.keeping.keep`."""
         from .curation.keeping import keep
 
         return keep(self._ladder, paper, decided, because)
 
     def undo_keep(self, paper: str | int | Ids) -> StoredPaper:
-        """Let the judges have the word about a text again; see `.curation.keeping.undo`."""
+        """Let the judges decide about a text again; see `.curation.keeping.undo`."""
         from .curation.keeping import undo
 
         return undo(self._ladder, paper)
@@ -554,3 +550,9 @@ class Library:
         from .sources import SOURCES
 
         return examine(self.settings, self.web, SOURCES, self.shelf)
+
+
+def _ids_of(paper: str | int | Ids) -> Ids:
+    from .model.identifiers import Ids
+
+    return paper if isinstance(paper, Ids) else Ids.parse(str(paper))

@@ -1,12 +1,12 @@
-"""Logs: one line per event, with the request it belongs to and without a key or an address.
+"""Logs: one line per event, with its request, and without keys or e-mail addresses.
 
-Lines go to standard error (standard output is the protocol, or somebody's pipe) and, when
+Lines go to standard error (standard output is for the protocol or a pipe) and, when
 ``LOGS_DIR`` is set, to files that rotate and that only their owner can read. On a terminal they are
 for people; elsewhere each is a JSON object with ``time``, ``level``, ``logger``, ``message`` and,
 where known, ``request``, ``tool``, ``job``, ``error`` (a traceback) and what the event adds.
 
 Secrets are taken out of the finished line, so that they cannot hide in a traceback, an argument or
-the message of somebody else's library.
+the message of another library.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ HIDDEN = "[hidden]"
 # Longer than any name of ours and shorter than any key: a shorter "key" would blank out words.
 _SHORTEST_SECRET = 4
 # Secrets that are not ours, or not in the settings, by their shape.
-_SHAPES = re.compile(
+_SECRET_SHAPES = re.compile(
     r"""(?ix)
     (?P<named> [?&;\s"'{,] (?:api_?key|access_token|token|key|email|secret|password)
         ["']? \s? [=:] \s? ["']? ) (?!\[hidden\])  [^&\s"'<>,;)}\]]+
@@ -54,15 +54,20 @@ _SHAPES = re.compile(
     | \b eyJ[\w-]{5,} \. [\w-]+ \. [\w-]*
     """
 )
-# What every record has; the rest was given by ``extra=`` and is part of the event.
-_USUAL = set(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "color_message"}
+# The fields every record has; others were given by ``extra=`` and are part of the event.
+_STANDARD = set(vars(logging.makeLogRecord({}))) | {
+    "message",
+    "asctime",
+    "taskName",
+    "color_message",
+}
 
 _bound: ContextVar[dict[str, str]] = ContextVar("papershelf_log", default={})  # noqa: B039
 
 
 @contextmanager
 def belonging_to(**names: str) -> Iterator[None]:
-    """Every line written inside, also by threads given this context, carries *names*."""
+    """Give every line logged inside, also by threads with this context, the fields *names*."""
     token = _bound.set({**_bound.get(), **{name: value for name, value in names.items() if value}})
     try:
         yield
@@ -71,12 +76,12 @@ def belonging_to(**names: str) -> Iterator[None]:
 
 
 def bound(name: str) -> str:
-    """What the lines written here carry as *name*; empty when nothing."""
+    """The field *name* of the lines logged here (see `belonging_to`); empty when it has none."""
     return _bound.get().get(name, "")
 
 
 def secrets_of(settings: Settings) -> tuple[str, ...]:
-    """Every key in *settings*, and the address of whoever runs us."""
+    """Every key in *settings*, and the contact address."""
     keys = (settings.key(name) for name, value in settings if hasattr(value, "get_secret_value"))
     return tuple(secret for secret in (*keys, settings.pubmed_email) if secret)
 
@@ -97,16 +102,16 @@ class Redaction:
     """
 
     def __init__(self, secrets: tuple[str, ...] | list[str] = ()) -> None:
-        spelled = {word for secret in secrets for word in _spellings(secret)}
+        spellings = {word for secret in secrets for word in _spellings(secret)}
         # The longest first: one secret may be the beginning of another's spelling.
-        words = sorted((re.escape(word) for word in spelled), key=len, reverse=True)
+        words = sorted((re.escape(word) for word in spellings), key=len, reverse=True)
         self._ours = re.compile("|".join(words), re.I) if words else None
 
     def __call__(self, text: str) -> str:
         """*text* without secrets."""
         if self._ours:
             text = self._ours.sub(HIDDEN, text)
-        return _SHAPES.sub(_without_value, text)
+        return _SECRET_SHAPES.sub(_without_value, text)
 
 
 def _spellings(secret: str) -> Iterator[str]:
@@ -142,10 +147,10 @@ class JsonLines(logging.Formatter):
             "logger": record.name,
             "message": record.getMessage(),
             **_names(record),
-            **{name: value for name, value in vars(record).items() if name not in _USUAL},
+            **{name: value for name, value in vars(record).items() if name not in _STANDARD},
         }
-        if told := _traceback(self, record):
-            entry["error"] = told
+        if traceback := _traceback(self, record):
+            entry["error"] = traceback
         return plain_json(self._hidden(json.loads(json.dumps(entry, default=str))))
 
     def _hidden(self, value: Any) -> Any:
@@ -170,8 +175,8 @@ class ReadableLines(logging.Formatter):
         line = (
             f"{_moment(record)[11:19]} {record.levelname.lower():<7} {record.getMessage()}{names}"
         )
-        told = _traceback(self, record)
-        return clean_text(self._hide(f"{line}\n{told}" if told else line))
+        traceback = _traceback(self, record)
+        return clean_text(self._hide(f"{line}\n{traceback}" if traceback else line))
 
 
 def _moment(record: logging.LogRecord) -> str:
@@ -180,7 +185,7 @@ def _moment(record: logging.LogRecord) -> str:
 
 
 def _names(record: logging.LogRecord) -> dict[str, str]:
-    """Whose event it is. A harvest outlives the request that began it; its thread is named so."""
+    """The names bound here, and the job: a harvest's thread outlives its request."""
     names = dict(_bound.get())
     kind, _, job = (record.threadName or "").partition(" ")
     if kind == "harvest" and job:
@@ -195,10 +200,10 @@ def _traceback(formatter: logging.Formatter, record: logging.LogRecord) -> str:
 
 
 class Console(logging.StreamHandler[Any]):
-    """Standard error, as long as somebody reads it.
+    """Standard error, as long as it is read.
 
-    A host may leave our standard error unread. Its pipe would fill up, and the next line would stop
-    us in the middle of a call, for ever; so what does not fit is left out.
+    A host may leave our standard error unread. Its pipe would fill up, and the next line would
+    block us for ever; so what does not fit is left out.
     """
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -231,14 +236,14 @@ class SharedFile(RotatingFileHandler):
         return path.open("a", encoding=self.encoding, errors="backslashreplace")
 
     def shouldRollover(self, record: logging.LogRecord) -> bool:  # noqa: N802
-        """Whether the file is full; one that another process has rotated away is let go."""
+        """Whether the file is full; one that another process has rotated is reopened."""
         if self.stream and not self._still_there():
             self.stream.close()
             self.stream = self._open()
         return bool(super().shouldRollover(record))
 
     def doRollover(self) -> None:  # noqa: N802
-        """Rotate, unless another process did so while we waited for our turn."""
+        """Rotate, unless another process did so while we waited for the lock."""
         with alone(Path(f"{self.baseFilename}.lock")):
             if self._still_there():
                 super().doRollover()
@@ -253,14 +258,14 @@ class SharedFile(RotatingFileHandler):
 
 
 def begin_logs(settings: Settings, *, in_words: bool = False) -> Redaction:
-    """Send the lines of all libraries where *settings* say, and nowhere else.
+    """Send the lines of all libraries to standard error, and to files where *settings* say so.
 
     Parameters
     ----------
     settings
         Level, folder, and the secrets to hide.
     in_words : bool, optional
-        A person watches: only warnings, in words. Files get everything.
+        For a person: only warnings, in words. Files get everything.
 
     Raises
     ------
@@ -278,18 +283,18 @@ def begin_logs(settings: Settings, *, in_words: bool = False) -> Redaction:
         file = SharedFile(_folder(settings.logs_dir) / FILE)
         file.setFormatter(JsonLines(hide))
         handlers.append(file)
-    # Of other libraries only what needs attention: their details are about themselves.
+    # Of other libraries only warnings.
     logging.basicConfig(handlers=handlers, level=logging.WARNING, force=True)
     logging.getLogger(__package__).setLevel(settings.mcp_log_level.upper())
     logging.captureWarnings(capture=True)
-    # A full disk costs lines, not more: Python would show each lost one, with all it holds.
+    # A full disk costs lines, not more: Python would print each lost one, secrets included.
     logging.raiseExceptions = False
-    _tell_of_crashes()
+    _log_crashes()
     return hide
 
 
-def gather(library: str) -> None:
-    """Take the lines of a library that brought handlers of its own."""
+def propagate_logs(library: str) -> None:
+    """Let the lines of a library with handlers of its own come to ours."""
     logger = logging.getLogger(library)
     logger.handlers.clear()
     logger.propagate = True
@@ -306,20 +311,20 @@ def _folder(folder: Path) -> Path:
     return folder
 
 
-def _tell_of_crashes() -> None:
-    """Tracebacks nobody catches are lines too: Python's own would show what they hold."""
+def _log_crashes() -> None:
+    """Log uncaught exceptions: Python's own traceback would show secrets."""
     log = logging.getLogger(__name__)
 
-    def crashed(kind: type[BaseException], error: BaseException, trace: Any) -> None:
+    def log_crash(kind: type[BaseException], error: BaseException, trace: Any) -> None:
         if issubclass(kind, KeyboardInterrupt):
             sys.__excepthook__(kind, error, trace)
             return
         log.critical("Papershelf ended by an error of its own.", exc_info=(kind, error, trace))
 
-    def thread_crashed(args: threading.ExceptHookArgs) -> None:
+    def log_thread_crash(args: threading.ExceptHookArgs) -> None:
         if args.exc_value is not None:
             caught = (args.exc_type, args.exc_value, args.exc_traceback)
             log.error("A thread ended by an error of its own.", exc_info=caught)
 
-    sys.excepthook = crashed
-    threading.excepthook = thread_crashed
+    sys.excepthook = log_crash
+    threading.excepthook = log_thread_crash

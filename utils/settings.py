@@ -69,8 +69,8 @@ Secret = str | SecretStr | None
 Folder = str | Path
 
 
-class _Knobs(BaseSettings):
-    """What is no site's own: `Settings` has the sites' addresses and keys, too."""
+class _BaseSettings(BaseSettings):
+    """The settings that belong to no site; `Settings` adds the sites' addresses and keys."""
 
     model_config = SettingsConfigDict(
         env_file=_ROOT / ".env" if _IN_CHECKOUT else ".env",
@@ -213,20 +213,20 @@ class _Knobs(BaseSettings):
 
     @field_validator("*", mode="before")
     @classmethod
-    def _unfilled_is_unset(cls, value: object, info: Any) -> object:
+    def _ignore_unfilled(cls, value: object, info: Any) -> object:
         """Treat ``${user_config.x}``, ``${HOME}/x`` and blanks as if they were not there."""
         if not isinstance(value, str):
             return value
-        filled = value.strip()
+        text = value.strip()
         if info.field_name in _LOWER_CASE:
-            filled = filled.lower()
-        if not filled or re.match(r"\$\{[^{}]*\}", filled):
+            text = text.lower()
+        if not text or re.match(r"\$\{[^{}]*\}", text):
             return cls.model_fields[info.field_name].get_default()
-        return filled
+        return text
 
     @field_validator("pubmed_email")
     @classmethod
-    def _looks_like_an_address(cls, value: str) -> str:
+    def _check_email(cls, value: str) -> str:
         if value and not (_EMAIL.fullmatch(value) and value.isascii()):
             msg = "is not an e-mail address"
             raise ValueError(msg)
@@ -237,7 +237,7 @@ class _Knobs(BaseSettings):
 
     @field_validator("papers_sources")
     @classmethod
-    def _known_sources(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+    def _check_sources(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         unknown = set(value) - set(WITH_TEXT)
         if unknown:
             msg = f"unknown: {', '.join(sorted(unknown))}; known: {', '.join(WITH_TEXT)}"
@@ -246,7 +246,7 @@ class _Knobs(BaseSettings):
 
     @field_validator("mcp_toolsets")
     @classmethod
-    def _known_toolsets(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+    def _check_toolsets(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         if unknown := set(value) - {*TOOLSETS, "all"}:
             msg = f"unknown: {', '.join(sorted(unknown))}; known: {', '.join(TOOLSETS)}, all"
             raise ValueError(msg)
@@ -254,7 +254,7 @@ class _Knobs(BaseSettings):
 
     @field_validator("mcp_allowed_origins")
     @classmethod
-    def _whole_origins(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+    def _check_origins(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         for origin in value:
             if not re.fullmatch(r"[a-z][a-z0-9+.-]*://[^/\s*?#@]+", origin):
                 msg = f"{origin!r} is not a whole origin, such as https://lab.edu"
@@ -263,7 +263,7 @@ class _Knobs(BaseSettings):
 
     @field_validator("mcp_auth_jwks_uri")
     @classmethod
-    def _keys_come_over_https(cls, value: str) -> str:
+    def _require_https_for_keys(cls, value: str) -> str:
         local = r"http://(127\.0\.0\.1|localhost|\[::1\])(:\d+)?/"
         if value and not re.match(rf"https://[^/\s]+/|{local}", value):
             msg = "must start with https://; whoever changes these keys can sign tokens"
@@ -272,7 +272,7 @@ class _Knobs(BaseSettings):
 
     @field_validator("papers_dir", "papers_pace_dir", "papers_ca_bundle", "logs_dir")
     @classmethod
-    def _absolute(cls, value: Path | None) -> Path | None:
+    def _make_absolute(cls, value: Path | None) -> Path | None:
         """Relative folders hang on the checkout, never on the current directory."""
         if value is None:
             return None
@@ -281,7 +281,7 @@ class _Knobs(BaseSettings):
 
     @field_validator("*", mode="after")
     @classmethod
-    def _base_urls_are_http(cls, value: Any, info: Any) -> Any:
+    def _check_base_urls(cls, value: Any, info: Any) -> Any:
         if info.field_name.endswith("_base_url"):
             if not re.match(r"https?://[^/\s]+", value):
                 msg = "must start with http:// or https://"
@@ -290,7 +290,7 @@ class _Knobs(BaseSettings):
         return value
 
     def require_email(self, site: str) -> str:
-        """The contact address, or one sentence saying that *site* needs it.
+        """The contact address, which *site* requires.
 
         Raises
         ------
@@ -313,35 +313,28 @@ class _Knobs(BaseSettings):
 
     @property
     def pace_folder(self) -> Path:
-        """Where the pace is kept: sites count an address, whoever of several people asks."""
+        """Where the pace is kept; people who share a shelf share it: sites see one address."""
         if self.papers_shared and "papers_pace_dir" not in self.model_fields_set:
             return self.papers_dir / ".papershelf" / "pace"
         return self.papers_pace_dir
 
     @property
     def user_agent(self) -> str:
-        """Who we are, with a way to reach the person who runs us."""
+        """``User-Agent``: our name, version and the contact address."""
         contact = f" (mailto:{self.pubmed_email})" if self.pubmed_email else ""
         return f"Papershelf/{version()}{contact}"
 
 
 def _aliases(key: Key) -> dict[str, Any]:
-    """Where there is no other name, a variable may be spelled in small letters, too."""
+    """The variables a key is read from; without aliases, small letters are accepted, too."""
     names = map(str.upper, (key.setting, *key.aliases))
     return {"validation_alias": AliasChoices(*names)} if key.aliases else {}
 
 
-def _of_sites() -> dict[str, Any]:
-    """The fields that sites bring: their keys and their addresses."""
+def _site_fields() -> dict[str, Any]:
+    """The fields of the sites: keys and addresses."""
     keys = {
-        key.setting: (
-            SecretStr | None,
-            Field(
-                None,
-                description=key.gives,
-                **_aliases(key),
-            ),
-        )
+        key.setting: (SecretStr | None, Field(None, description=key.gives, **_aliases(key)))
         for key in KEYS
     }
     addresses = {
@@ -354,16 +347,16 @@ def _of_sites() -> dict[str, Any]:
 
 if TYPE_CHECKING:
 
-    class Settings(_Knobs):
+    class Settings(_BaseSettings):
         """Every knob of Papershelf. Field names in capitals are the environment variables."""
 
 else:
     Settings = create_model(
         "Settings",
-        __base__=_Knobs,
+        __base__=_BaseSettings,
         __module__=__name__,
         __doc__="Every knob of Papershelf. Field names in capitals are the environment variables.",
-        **_of_sites(),
+        **_site_fields(),
     )
 
 
@@ -455,7 +448,7 @@ def version() -> str:
 
 
 def load_settings(**overrides: Any) -> Settings:
-    """Read the settings, or say in one sentence which variable is wrong.
+    """Read the settings from the environment and ``.env``; *overrides* win.
 
     Raises
     ------

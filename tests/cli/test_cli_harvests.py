@@ -19,7 +19,7 @@ import pytest
 from tests.processes import Process
 from utils import cli
 from utils.cli import harvest_screen, harvests
-from utils.cli.asked_for import asked_by
+from utils.cli.asked_for import read_arguments
 from utils.errors import BadRequest
 from utils.harvest.progress import Progress
 from utils.model.job import Counts, Job, Wait
@@ -82,14 +82,14 @@ def interrupted(monkeypatch):
 @pytest.mark.parametrize(("name", "papers"), list(zip(FILES, (3, 2, 1, 2, 2), strict=True)))
 def test_files_of_every_kind_are_lists(tmp_path, name, papers):
     (tmp_path / name).write_text(FILES[name])
-    asked = asked_by([str(tmp_path / name)])
-    assert (len(asked.entries), asked.question, asked.title) == (papers, "", name)
+    asked = read_arguments([str(tmp_path / name)])
+    assert (len(asked.entries), asked.query, asked.title) == (papers, "", name)
 
 
 def test_files_identifiers_and_stdin_mix(tmp_path, monkeypatch):
     (tmp_path / "zotero.ris").write_text(RIS)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"10.1000/a, PMC7")))
-    asked = asked_by(["31452104", "zotero.ris", "-"])
+    asked = read_arguments(["31452104", "zotero.ris", "-"])
     assert [str(entry.ids) for entry in asked.entries] == [
         *("PMID 31452104", "doi:10.1000/c", "doi:10.1000/a", "PMC7")
     ]
@@ -101,7 +101,7 @@ def test_a_pipe_with_a_name_is_read(tmp_path):
     os.mkfifo(tmp_path / "63")
     writer = threading.Thread(target=(tmp_path / "63").write_text, args=("31452104",))
     writer.start()
-    assert [entry.asked for entry in asked_by([str(tmp_path / "63")]).entries] == ["31452104"]
+    assert [entry.asked for entry in read_arguments([str(tmp_path / "63")]).entries] == ["31452104"]
     writer.join()
 
 
@@ -112,8 +112,8 @@ def test_a_pipe_with_a_name_is_read(tmp_path):
 )
 def test_what_is_no_file_and_no_identifier_is_a_question(tmp_path, question):
     (tmp_path / "folder").mkdir()  # a word that happens to name one is still a word
-    assert asked_by([question]).question == question
-    assert asked_by(["heart", question]).question == f"heart {question}"
+    assert read_arguments([question]).query == question
+    assert read_arguments(["heart", question]).query == f"heart {question}"
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def test_a_file_that_cannot_be_read_is_a_bad_request(tmp_path, monkeypatch):
 
     monkeypatch.setattr(Path, "open", refuse)
     with pytest.raises(BadRequest, match=r"list\.txt cannot be read: Permission denied"):
-        asked_by(["list.txt"])
+        read_arguments(["list.txt"])
 
 
 # -- what is refused -------------------------------------------------------------------------

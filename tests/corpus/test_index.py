@@ -16,7 +16,7 @@ from tests.corpus.small_corpus import LetterEmbedder, corpus_in, paper
 from tests.databases import POSTGRESQL
 from tests.store.papers import save
 from utils.corpus import Corpus
-from utils.corpus.index import LOCK, Indexed
+from utils.corpus.index import LOCK, IndexProgress
 from utils.errors import BadRequest, EmbeddingsFailed
 from utils.model.identifiers import Ids
 from utils.model.paper import Notice, Paper
@@ -65,7 +65,7 @@ def reopened(corpus: Corpus) -> Corpus:
     return with_model(corpus_in(corpus.shelf.folder), corpus.embedder)  # type: ignore[arg-type]
 
 
-def run(corpus: Corpus, **options: Any) -> Indexed:
+def run(corpus: Corpus, **options: Any) -> IndexProgress:
     *_, last = corpus.index(**options)
     return last
 

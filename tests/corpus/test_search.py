@@ -4,7 +4,7 @@ import pytest
 
 from tests.corpus.small_corpus import LetterEmbedder, corpus_in, fill, index, paper, passage
 from utils.corpus.quality import quality_of, today
-from utils.corpus.search import MOST_OF_ONE_PAPER, WEIGHT, Found, in_turn
+from utils.corpus.search import MOST_OF_ONE_PAPER, WEIGHT, ScoredPassage, limit_per_paper
 from utils.errors import BadRequest, EmbeddingsFailed, NotFound, StoreFailed
 from utils.model.passage import Filters
 
@@ -266,5 +266,8 @@ def test_a_record_is_looked_up_by_the_name_a_search_answers(corpus):
 
 def test_a_tie_is_broken_the_same_way_every_time():
     quality = quality_of(paper("1"), today())
-    twins = [Found(passage(f"pmid:{n}", "The same."), 1.0, None, 1.0, quality) for n in range(1, 7)]
-    assert in_turn(twins, 4) == in_turn(reversed(twins), 4)
+    twins = [
+        ScoredPassage(passage(f"pmid:{n}", "The same."), 1.0, None, 1.0, quality)
+        for n in range(1, 7)
+    ]
+    assert limit_per_paper(twins, 4) == limit_per_paper(reversed(twins), 4)

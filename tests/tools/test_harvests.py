@@ -84,13 +84,13 @@ async def test_progress_only_ever_grows(client, library, world, monkeypatch):
     async def hear(done, total, message):
         told.append(done)
 
-    def look(self, job_id):
+    def status(self, job_id):
         now = stages.pop(0) if stages else {**counts, "pending": 0}
         state = "running" if stages else "done"
         rest = {"eta_s": None, "report": "", "waits": []}
         return {"job_id": job_id, "state": state, "counts": now, **rest}
 
-    monkeypatch.setattr(Harvests, "look", look)
+    monkeypatch.setattr(Harvests, "status", status)
     monkeypatch.setattr("utils.tools.harvests.time.monotonic", lambda: 0.0)
     async with client:
         look = {"job_id": "a", "wait_s": 20}
@@ -172,7 +172,7 @@ def test_who_asks_the_same_at_once_does_not_end_the_harvest(library, world):
     assert harvests.begin(harvest) is run
     run.thread.join()
     assert run.trouble is None
-    assert harvests.look(harvest.job_id)["counts"]["full_text"] == 1
+    assert harvests.status(harvest.job_id)["counts"]["full_text"] == 1
 
 
 async def test_no_more_than_two_run_side_by_side(client, world, monkeypatch):

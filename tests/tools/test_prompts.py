@@ -61,8 +61,8 @@ def test_other_toolsets_are_mentioned_only_when_loaded():
     core = {"search_pubmed", "search_pubmed_minimal", "download_paper", "read_paper"}
     [alone], [beside] = prompts(core), prompts(core | LITERATURE)
     given = {"topic": "coral", "years": "2020"}
-    assert named(alone.written(alone.tools, **given)) == core
-    assert named(beside.written(beside.tools, **given)) == core | LITERATURE
+    assert named(alone.write(alone.tools, **given)) == core
+    assert named(beside.write(beside.tools, **given)) == core | LITERATURE
 
 
 async def test_without_its_tools_a_prompt_is_not_offered(settings):

@@ -13,7 +13,7 @@ from tests.corpus.small_corpus import LetterEmbedder, fill, paper, passage
 from tests.endpoint import Endpoint
 from tests.tools.calling import answer, call
 from utils import Library
-from utils.corpus.index import Indexed
+from utils.corpus.index import IndexProgress
 from utils.errors import EmbeddingsFailed, WeaviateFailed
 from utils.tools import build, rag
 from utils.tools.rag_indexing import Indexing
@@ -323,17 +323,17 @@ def test_an_index_begun_before_is_no_answer_to_whoever_asks_after(library):
             runs.append(1)
             begun.set()
             may_end.wait()
-            yield Indexed(1, 1, warnings=(f"run {len(runs)}",))
+            yield IndexProgress(1, 1, warnings=(f"run {len(runs)}",))
 
     class Shelf:
         corpus = Corpus()
 
     indexing = Indexing(Shelf())
-    assert "Still indexing" in indexing.said(0)[0]
+    assert "Still indexing" in indexing.update(0)[0]
     begun.wait()
     threading.Timer(0.05, may_end.set).start()
-    assert indexing.said(60) == ["run 2"]
-    assert indexing.said(60) == ["run 3"]
+    assert indexing.update(60) == ["run 2"]
+    assert indexing.update(60) == ["run 3"]
 
 
 @pytest.mark.parametrize(
@@ -351,7 +351,7 @@ def test_an_index_that_fails_is_told_and_does_not_hang(trouble, told):
     class Shelf:
         corpus = Corpus()
 
-    [warning] = Indexing(Shelf()).said(60)
+    [warning] = Indexing(Shelf()).update(60)
     assert told in warning
 
 

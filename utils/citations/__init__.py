@@ -1,7 +1,7 @@
-"""A paper as a citation: every format of the contract, all made from one CSL item.
+"""Citations of papers, in every format, all made from one CSL item.
 
-`citations` gives any of them for many papers; what people read (APA, MLA, Vancouver) is made by
-`.styles`, what reference managers read (RIS, BibTeX) here.
+`citations` gives any of them for many papers. References for people (APA, MLA, Vancouver) are made
+by `.styles`, those for reference managers (RIS, BibTeX) here.
 
 RIS as its tags are used by Zotero, EndNote and rispy: PMID in ``AN`` beside ``DB  - PubMed``,
 PMCID in ``C2``. BibTeX for any engine: UTF-8, LaTeX's own characters escaped except where a field
@@ -30,14 +30,14 @@ __all__ = [
 
 _BY_NAME = {style.name: style for style in PRINTED.values()}
 FORMATS = ("ris", "bibtex", *_BY_NAME, "csl_json")
-"""What tools call them."""
+"""The names tools use."""
 STYLES = {
     **{typed: style.name for typed, style in PRINTED.items()},
     "ris": "ris",
     "bibtex": "bibtex",
     "csl-json": "csl_json",
 }
-"""What people type, and which of `FORMATS` they mean."""
+"""What people type, with its name in `FORMATS`."""
 Item = dict[str, Any]
 _RIS_TYPES = {
     "article-journal": "JOUR", "article": "UNPB", "article-newspaper": "NEWS", "book": "BOOK",
@@ -73,9 +73,9 @@ def citations(papers: Sequence[Paper], formats: Sequence[str]) -> list[dict[str,
     BadRequest
         A format is none of these.
     """
-    _require_known(formats, FORMATS)
-    made = {name: list(_written(papers, name)) for name in formats}
-    return [{name: made[name][at] for name in made} for at in range(len(papers))]
+    _check_formats(formats, FORMATS)
+    references = {name: list(_references(papers, name)) for name in formats}
+    return [{name: references[name][at] for name in references} for at in range(len(papers))]
 
 
 def cite(papers: Sequence[Paper], style: str) -> list[str]:
@@ -86,19 +86,21 @@ def cite(papers: Sequence[Paper], style: str) -> list[str]:
     BadRequest
         There is no such style.
     """
-    _require_known([style], STYLES)
-    made = _written(papers, STYLES[style])
-    return [one if isinstance(one, str) else json.dumps(one, ensure_ascii=False) for one in made]
+    _check_formats([style], STYLES)
+    references = _references(papers, STYLES[style])
+    return [
+        one if isinstance(one, str) else json.dumps(one, ensure_ascii=False) for one in references
+    ]
 
 
-def _require_known(names: Sequence[str], known: Collection[str]) -> None:
+def _check_formats(names: Sequence[str], formats: Collection[str]) -> None:
     for name in names:
-        if name not in known:
+        if name not in formats:
             msg = f"{one_line(name)[:40]!r} is not a citation format."
-            raise BadRequest(msg, f"Formats: {', '.join(known)}.")
+            raise BadRequest(msg, f"Formats: {', '.join(formats)}.")
 
 
-def _written(papers: Sequence[Paper], name: str) -> Iterator[Any]:
+def _references(papers: Sequence[Paper], name: str) -> Iterator[Any]:
     unfiled = ((paper, "") for paper in papers)
     if name == "ris":
         return each_ris(unfiled)
@@ -142,8 +144,8 @@ def to_ris(paper: Paper, file: str = "") -> str:
         ("UR", _arxiv_url(item) if "DOI" in item else ""),
         ("L1", one_line(file)),
     ]
-    written = (f"{tag}  - {value}" for tag, value in lines if value)
-    return "\n".join([*written, "ER  - ", "", ""])
+    texts = (f"{tag}  - {value}" for tag, value in lines if value)
+    return "\n".join([*texts, "ER  - ", "", ""])
 
 
 def to_bibtex(paper: Paper, key: str = "", file: str = "") -> str:
@@ -164,7 +166,7 @@ def each_ris(papers: Iterable[tuple[Paper, str]]) -> Iterator[str]:
 def each_bibtex(papers: Iterable[tuple[Paper, str]]) -> Iterator[str]:
     """The entries of many papers (each with its file or ""), under keys that no two share.
 
-    The second paper with a key gets its identifier behind it: a list that grows keeps its keys.
+    The second paper with the same key gets its identifier appended: a growing list keeps its keys.
     """
     keys = _Keys()
     return (to_bibtex(paper, keys.of(paper), file) for paper, file in papers)
@@ -190,7 +192,7 @@ class _Keys:
 
 
 def _bibtex_fields(item: Item, kind: str, file: str, category: str) -> dict[str, str]:
-    """The fields as they stand behind ``=``."""
+    """The fields of an entry, with their values as they are written."""
     container = "booktitle" if kind == "incollection" else "journal"
     if kind == "misc":
         container = "howpublished"
@@ -232,28 +234,28 @@ def _ris_name(name: dict[str, str]) -> str:
     if "literal" in name:
         return name["literal"].replace(",", "")
     family = " ".join(filter(None, (name.get("non-dropping-particle"), name.get("family"))))
-    parts = [family, _given(name), name.get("suffix", "")]
+    parts = [family, _given_names(name), name.get("suffix", "")]
     return ", ".join(part.replace(",", "") for part in parts).rstrip(", ")
 
 
 def _bibtex_name(name: dict[str, str]) -> str:
-    """``van der Berg, Jr, Jan``; in braces what BibTeX would take apart."""
+    """``van der Berg, Jr, Jan``; parts that BibTeX would split are in braces."""
     if "literal" in name:
         return f"{{{latex(name['literal'])}}}"
-    parts = name.get("family", ""), _given(name), name.get("suffix", "")
-    family, given, suffix = map(_kept_whole, parts)
+    parts = name.get("family", ""), _given_names(name), name.get("suffix", "")
+    family, given, suffix = map(_braced, parts)
     if not given and " " in family and not family.startswith("{"):
         family = f"{{{family}}}"
-    particle = _kept_whole(name.get("non-dropping-particle", ""))
-    whole = " ".join(filter(None, (particle, family)))
-    return ", ".join(filter(None, (whole, suffix, given)))
+    particle = _braced(name.get("non-dropping-particle", ""))
+    full_family = " ".join(filter(None, (particle, family)))
+    return ", ".join(filter(None, (full_family, suffix, given)))
 
 
-def _given(name: dict[str, str]) -> str:
+def _given_names(name: dict[str, str]) -> str:
     return " ".join(filter(None, (name.get("given"), name.get("dropping-particle"))))
 
 
-def _kept_whole(part: str) -> str:
+def _braced(part: str) -> str:
     return f"{{{latex(part)}}}" if "," in part or _AND.search(part) else latex(part)
 
 

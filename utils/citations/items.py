@@ -89,7 +89,7 @@ def csl_item(paper: Paper, key: str = "") -> dict[str, Any]:
 
 
 def citation_key(paper: Paper) -> str:
-    """Author, year and first telling word: depends on nothing but the paper.
+    """Author, year and first significant word: depends on nothing but the paper.
 
     >>> from utils.model.identifiers import Ids
     >>> citation_key(Paper(Ids(), "The Role of mRNA", authors=(Author("Łoś"),), published="2019"))
@@ -111,12 +111,12 @@ def plain(text: str) -> str:
     if "&" in text:
         text = html.unescape(text)
     if "<" in text:
-        text = _TAG.sub("", _SCRIPT.sub(_set_off, text))
+        text = _TAG.sub("", _SCRIPT.sub(_raise_or_lower, text))
     return one_line(text)
 
 
-def _set_off(found: re.Match[str]) -> str:
-    """Digits keep their place above or below the line: 10³ is not 103."""
+def _raise_or_lower(found: re.Match[str]) -> str:
+    """Digits of a superscript or subscript as such characters: 10³ is not 103."""
     return found[2].translate(_LOWERED if found[1].lower() == "sub" else _RAISED)
 
 
@@ -126,17 +126,17 @@ def plain_title(text: str) -> str:
     >>> plain_title("[On <i>C. elegans</i> &amp; CO<sub>2</sub>].")
     'On C. elegans & CO₂'
     """
-    title = _undotted(text)
+    title = _without_final_dot(text)
     translated = _BRACKETED.fullmatch(title)
     return translated[1].rstrip(".").strip() if translated else title
 
 
 def is_translated(paper: Paper) -> bool:
     """Whether the title is PubMed's own translation: it stands in brackets."""
-    return bool(_BRACKETED.fullmatch(_undotted(paper.title)))
+    return bool(_BRACKETED.fullmatch(_without_final_dot(paper.title)))
 
 
-def _undotted(text: str) -> str:
+def _without_final_dot(text: str) -> str:
     title = plain(text)
     return title[:-1].rstrip() if title.endswith(".") and not title.endswith("..") else title
 
@@ -228,8 +228,8 @@ def _notes(paper: Paper) -> list[str]:
 
 
 def _reference(notice: Notice) -> str:
-    said = plain(notice.reference).rstrip(".")
-    return " ".join(filter(None, (said, f"(PMID {notice.pmid})" if notice.pmid else "")))
+    text = plain(notice.reference).rstrip(".")
+    return " ".join(filter(None, (text, f"(PMID {notice.pmid})" if notice.pmid else "")))
 
 
 def _letters(text: str) -> str:

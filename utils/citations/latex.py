@@ -1,4 +1,4 @@
-"""What stands in a BibTeX field: text that every LaTeX engine can set.
+"""Text for BibTeX fields that every LaTeX engine can set.
 
 Letters of the Latin alphabet stay as they are (UTF-8, which LaTeX reads since 2018 and biber
 always); Greek letters, arrows and signs, which pdfLaTeX has no glyphs for outside of formulas,
@@ -21,7 +21,7 @@ _LITERAL = str.maketrans({"\\": "%5C", "{": "%7B", "}": "%7D"})
 _WORD = re.compile(r"[^\W_](?:[\w'’+-]*\w)?")
 # As pandoc has it: no blank inside the dollars, no digit behind them. "$5 and $10" is money.
 _FORMULA = re.compile(r"\$(?! )((?:[^$\\]|\\.){1,300}?)(?<! )\$(?!\d)")
-_TELLS = re.compile(r"[\\^_=<>+*/]|^[A-Za-z]{1,2}$")
+_IS_FORMULA = re.compile(r"[\\^_=<>+*/]|^[A-Za-z]{1,2}$")
 # Greek, primes, raised and lowered digits, arrows, operators: what titles of our field hold.
 _SIGN = re.compile("[\u0370-\u03ff\u2032-\u2037\u2070-\u209f\u2190-\u22ff]")
 _ENSURED = re.compile(r"\{(\\ensuremath\{[^{}]{0,40}(?:\{[^{}]{0,40}\})?\})\}")
@@ -29,16 +29,16 @@ _BY_HAND = {"′": r"\ensuremath{'}", "″": r"\ensuremath{''}", "→": r"\ensur
 
 
 def latex(text: str) -> str:
-    r"""*text* as a BibTeX field says it.
+    r"""*text* as it is written in a BibTeX field.
 
     >>> latex("R&D at 5% of β₂ in $\\alpha_s$ for $5")
     'R\\&D at 5\\% of {\\ensuremath{\\beta}}{\\ensuremath{_2}} in {$\\alpha_s$} for \\$5'
     """
-    written, end = [], 0
+    pieces, end = [], 0
     for at in _formulas(text):
-        written += [_escaped(text[end : at.start()]), f"{{{at[0]}}}"]
+        pieces += [_escape(text[end : at.start()]), f"{{{at[0]}}}"]
         end = at.end()
-    return "".join([*written, _escaped(text[end:])])
+    return "".join([*pieces, _escape(text[end:])])
 
 
 def literal(text: str) -> str:
@@ -75,21 +75,22 @@ def with_capitals(title: str) -> str:
     long = [word for word in long if len(word) > 3]
     names = 2 * sum(word[0].isupper() for word in long) <= len(long)
     shouted = title.isupper()
-    written = []
+    pieces = []
     for gap, found, first in zip(gaps, words, begins, strict=True):
         word = found[0]
-        kept = any(map(str.isupper, word[1:])) or (names and word[0].isupper() and not first)
-        braced = kept and not shouted
-        written += [latex(gap), f"{{{latex(word)}}}" if braced else latex(word)]
-    return "".join([*written, latex(title[ends[-1] :])])
+        is_name = names and word[0].isupper() and not first
+        braced = (is_name or any(map(str.isupper, word[1:]))) and not shouted
+        pieces += [latex(gap), f"{{{latex(word)}}}" if braced else latex(word)]
+    return "".join([*pieces, latex(title[ends[-1] :])])
 
 
 def _formulas(text: str) -> list[re.Match[str]]:
-    return [at for at in _FORMULA.finditer(text) if _TELLS.search(at[1]) and _balanced(at[1])]
+    found = _FORMULA.finditer(text)
+    return [at for at in found if _IS_FORMULA.search(at[1]) and _is_balanced(at[1])]
 
 
-def _balanced(formula: str) -> bool:
-    """Whether BibTeX, which counts braces whatever stands before them, can hold it."""
+def _is_balanced(formula: str) -> bool:
+    """Whether braces are balanced; BibTeX counts escaped ones, too."""
     depth = 0
     for character in formula:
         depth += (character == "{") - (character == "}")
@@ -98,13 +99,13 @@ def _balanced(formula: str) -> bool:
     return depth == 0
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     whole = "".join(_SPECIAL.get(character, character) for character in text)
     return whole if text.isascii() else _SIGN.sub(_command, whole)
 
 
 def _command(sign: re.Match[str]) -> str:
-    """In braces of its own, so that no style changes its case; as it is where nobody has a word."""
+    """The command of a sign, in braces so that no style changes its case; else the sign itself."""
     command = _BY_HAND.get(sign[0]) or _table().get(ord(sign[0]), "")
     return f"{{{command}}}" if command.startswith(r"\ensuremath") else sign[0]
 

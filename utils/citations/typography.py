@@ -1,6 +1,6 @@
-"""The small print of a reference: curled quotes, page ranges, capitals of a title.
+"""Typography of references: curled quotes, page ranges, capitals of a title.
 
-citeproc-py leaves these to whoever calls it, or does them by rules too short for real titles
+citeproc-py leaves these to its caller, or does them by rules too simple for real titles
 (``In-patient``, ``Versus``, pages ``1-199`` shortened to ``1–99``). Facts: CSL 1.0.2 (*Page
 ranges*, *Title-case conversion*), MLA Handbook 9 (§2.90), Citing Medicine 2 (*Pagination*).
 """
@@ -83,7 +83,7 @@ def page_ranges(pages: str, form: Pages = "expanded") -> str:
     ('15S–18S', '605.e1–605.e13')
     """
 
-    def written(found: re.Match[str]) -> str:
+    def expand(found: re.Match[str]) -> str:
         letters, first, behind, last = found.groups()
         whole = first[: max(0, len(first) - len(last))] + last
         if len(whole) > len(first) or whole <= first:
@@ -95,7 +95,7 @@ def page_ranges(pages: str, form: Pages = "expanded") -> str:
         keep = new if form == "minimal" else min(new, max(0, len(whole) - 2))
         return f"{letters}{first}–{whole[keep:]}"
 
-    return _ROMAN.sub(r"\1–\2", _SPAN.sub(r"\1–", _RANGE.sub(written, pages)))
+    return _ROMAN.sub(r"\1–\2", _SPAN.sub(r"\1–", _RANGE.sub(expand, pages)))
 
 
 def title_case(title: str) -> str:
@@ -113,11 +113,11 @@ def title_case(title: str) -> str:
         begins = at == words[0] or bool(_BEGINNING.search(before))
         # Of "out-of-hospital" only the middle is a small word.
         hyphens = "-" in (before[-1:], behind) and not before[-1:] == behind == "-"
-        pieces[at] = _capitalised(pieces[at], begins or hyphens or at == words[-1])
+        pieces[at] = _capitalise(pieces[at], begins or hyphens or at == words[-1])
     return "".join(pieces)
 
 
-def _capitalised(word: str, always: bool) -> str:
+def _capitalise(word: str, always: bool) -> str:
     letters = _LETTERS.search(word)
     if not letters or word != word.lower() or re.search(r"\.\w", word):
         return word

@@ -30,10 +30,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # A console without Unicode shows a question mark; it is no reason to lose the answer.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
-    given = sys.argv[1:] if arguments is None else arguments
-    as_json = "--json" in given
+    words = sys.argv[1:] if arguments is None else arguments
+    as_json = "--json" in words
     try:
-        args = _parser().parse_args(given)
+        args = _parser().parse_args(words)
         verb: Verb = args.verb
         overrides = {"papers_dir": args.papers_dir} if args.papers_dir else {}
         with interruptible():

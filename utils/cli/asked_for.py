@@ -1,6 +1,6 @@
-"""What the words of a command ask for: files and identifiers, or else a question for PubMed.
+"""The arguments of a command: files and identifiers, or else a query for PubMed.
 
-Whatever looks like a file or an identifier is one or is refused: a slip never becomes a question.
+What looks like a file or an identifier is one or is refused: a slip never becomes a query.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ _FILE = re.compile(
 _IDENTIFIER = re.compile(r"(?:https?://|doi:|pmid:|pmcid:|arxiv:|10\.\d+/)\S+", re.I)
 
 
-class Asked(NamedTuple):
-    """A question in words, or else the papers of a list and where they came from."""
+class QueryOrList(NamedTuple):
+    """A query, or else the papers of a list; *title* names the files they came from."""
 
-    question: str
+    query: str
     entries: list[Entry]
     title: str = ""
 
 
-def asked_by(words: Sequence[str]) -> Asked:
-    """Read files and identifiers; words that are neither are a question, all of them together.
+def read_arguments(words: Sequence[str]) -> QueryOrList:
+    """Read files and identifiers; words that are neither make up one query.
 
     Without words, or for ``-``, what is piped in is read.
 
@@ -50,50 +50,50 @@ def asked_by(words: Sequence[str]) -> Asked:
     for word in words or ("-",):
         if word == "-" or (_exists(word) and not Path(word).is_dir()):
             name = "standard input" if word == "-" else Path(word).name
-            entries += _listed(word, name)
+            entries += _entries_of(word, name)
             names.append(name)
         elif ids := Ids.maybe(word):
             entries.append(Entry(word, ids))
         elif _IDENTIFIER.fullmatch(word):
             entries.append(Entry(word, Ids.parse(word)))  # which says what is wrong with it
         elif _FILE.fullmatch(word):
-            raise _no_file(word)
+            raise _missing_file_error(word)
         else:
             others.append(word)
     if others and entries:
         msg = f"{others[0]!r} is neither a file nor an identifier, and others here are."
         raise BadRequest(msg, "Put a question into quotes, so that it is one word.")
-    question = " ".join(others).strip()
-    if not (question or entries):
+    query = " ".join(others).strip()
+    if not (query or entries):
         raise BadRequest("The question is empty.", "Give a query, identifiers or a file of them.")
-    return Asked(question, entries, ", ".join(names))
+    return QueryOrList(query, entries, ", ".join(names))
 
 
 def _exists(word: str) -> bool:
     return os.path.exists(word)  # noqa: PTH110 - for which a question too long for a path is none
 
 
-def _listed(word: str, name: str) -> list[Entry]:
+def _entries_of(word: str, name: str) -> list[Entry]:
     try:
         if word != "-":
             with Path(word).open("rb") as file:
-                return list(entries_in(_all_of(file), name))
+                return list(entries_in(_read_bounded(file), name))
         if sys.stdin is None or sys.stdin.isatty():
             msg = "Nothing was asked for."
             raise BadRequest(msg, "Give a query, identifiers, or a file of them; or pipe them in.")
-        return list(entries_in(_all_of(sys.stdin.buffer)))
+        return list(entries_in(_read_bounded(sys.stdin.buffer)))
     except BadRequest as error:
-        said = error.message if name in error.message else f"{name}: {error.message}"
-        raise BadRequest(said, error.hint, **error.details) from None
+        message = error.message if name in error.message else f"{name}: {error.message}"
+        raise BadRequest(message, error.hint, **error.details) from None
     except OSError as error:
         raise BadRequest(f"{name} cannot be read: {error.strerror}.") from None
 
 
-def _all_of(file: IO[bytes]) -> bytes:
+def _read_bounded(file: IO[bytes]) -> bytes:
     return file.read(MOST_BYTES + 1)  # one more than is taken: a device has no end
 
 
-def _no_file(word: str) -> BadRequest:
+def _missing_file_error(word: str) -> BadRequest:
     if _exists(word):
         return BadRequest(f"{word} is a folder.", "Give the files in it.")
     msg = f"There is no file {word}."

@@ -1,4 +1,4 @@
-"""What the judges say of the shelf, and what a person says, in the shell."""
+"""Auditing the shelf, and overruling the judges, in the shell."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import BadRequest
 from ..system.plain_text import one_line
-from .speaking import NO_FULL_TEXT, command, counter, note, say
+from .speaking import NO_FULL_TEXT, command, note, say, show_count
 
 if TYPE_CHECKING:
-    from ..curation.audit import Audited
+    from ..curation.audit import AuditResult
     from ..library import Library
     from ..model.paper import Kind, StoredPaper
 
@@ -43,13 +43,13 @@ def remind(library: Library) -> None:
         note(f"{audit_due(due)}: server.py audit")
 
 
-def worded(stored: StoredPaper) -> str:
-    """What is said of a text that is not simply what it seems, and why."""
+def describe_text(stored: StoredPaper) -> str:
+    """Why a text is rejected, or what a person decided about it."""
     if stored.by_hand:
-        said = "rejected by hand" if stored.kind == "rejected" else "by hand"
+        status = "rejected by hand" if stored.kind == "rejected" else "by hand"
     else:
-        said = f"rejected, {stored.verdict.replace('_', ' ')}"
-    return f"{said}: {one_line(stored.evidence)}"
+        status = f"rejected, {stored.verdict.replace('_', ' ')}"
+    return f"{status}: {one_line(stored.evidence)}"
 
 
 def _audit(args: argparse.Namespace, library: Library) -> int:
@@ -57,7 +57,7 @@ def _audit(args: argparse.Namespace, library: Library) -> int:
     total = len(audit.files)
     outcomes: Counter[str] = Counter()
     jobs: set[str] = set()
-    counter(0, total)
+    show_count(0, total)
     for number, one in enumerate(audit, 1):
         outcomes[one.outcome] += 1
         jobs.update(one.jobs)
@@ -65,12 +65,12 @@ def _audit(args: argparse.Namespace, library: Library) -> int:
             say(one.row(), as_json=True)
         elif one.outcome != "unchanged":
             say(_line(one))
-        counter(number, total)
-    _summed_up(outcomes, sorted(jobs), args)
+        show_count(number, total)
+    _note_summary(outcomes, sorted(jobs), args)
     return NO_FULL_TEXT if outcomes["not_read"] or (outcomes["changed"] and not args.fix) else 0
 
 
-def _line(one: Audited) -> str:
+def _line(one: AuditResult) -> str:
     was, now = (word.replace("_", " ") for word in (one.was, one.now))
     change = {"changed": f"{was} -> {now}", "by_hand": f"{now}, by hand"}
     what = change.get(one.outcome, "could not be read")
@@ -78,9 +78,9 @@ def _line(one: Audited) -> str:
     return f"{one.paper}: {what}{title}\n    {one_line(one.evidence)}\n    {one.file_path}"
 
 
-def _summed_up(outcomes: Counter[str], jobs: list[str], args: argparse.Namespace) -> None:
-    told = ", ".join(f"{n:,} {name.replace('_', ' ')}" for name, n in outcomes.items())
-    note(told or "no text on the shelf")
+def _note_summary(outcomes: Counter[str], jobs: list[str], args: argparse.Namespace) -> None:
+    counts = ", ".join(f"{n:,} {name.replace('_', ' ')}" for name, n in outcomes.items())
+    note(counts or "no text on the shelf")
     if outcomes["changed"] and not args.fix:
         only = "".join(f" '{paper}'" for paper in args.paper)
         note(f"Nothing was written. To take the consequences: server.py audit{only} --fix")
@@ -99,10 +99,10 @@ def _keep(args: argparse.Namespace, library: Library) -> int:
         stored = library.keep(args.paper, args.decided, args.because)
     if args.json:
         names = ("kind", "verdict", "evidence")
-        said = {name: getattr(stored, name) for name in names}
-        say({"paper": str(stored.paper.ids), **said, "file_path": stored.path}, as_json=True)
+        fields = {name: getattr(stored, name) for name in names}
+        say({"paper": str(stored.paper.ids), **fields, "file_path": stored.path}, as_json=True)
     else:
         special = stored.by_hand or stored.kind == "rejected"
-        said_of = worded(stored) if special else KINDS[stored.kind]
-        say(f"{stored.paper.ids}: {said_of}\n  {stored.path}")
+        description = describe_text(stored) if special else KINDS[stored.kind]
+        say(f"{stored.paper.ids}: {description}\n  {stored.path}")
     return 0

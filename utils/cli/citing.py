@@ -1,4 +1,4 @@
-"""References in the shell: of papers by identifier, of search results, of a paper's relatives."""
+"""References and related papers in the shell."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from ..citations import STYLES
 from ..errors import BadRequest, PaperError
 from ..system.plain_text import one_line
-from .asked_for import asked_by
-from .speaking import command, complain, note, say, worst
+from .asked_for import read_arguments
+from .speaking import command, complain, note, say, warn, worst
 
 if TYPE_CHECKING:
     from ..library import Library
@@ -29,7 +29,7 @@ def add(commands: Any) -> None:
     cite = command(commands, "cite", _cite, "references of papers, in any style")
     cite.add_argument("paper", nargs="*", help="identifiers or files of them; - or none: stdin")
     cite.add_argument("--style", choices=list(STYLES), default="apa")
-    related = command(commands, "related", _related, "papers around a paper")
+    related = command(commands, "related", _list_related, "papers around a paper")
     related.add_argument("pmid")
     related.add_argument("--kind", choices=list(_KINDS), default="similar")
     related.add_argument("-n", "--max-results", type=int, default=10)
@@ -43,50 +43,50 @@ def export_option(parser: argparse.ArgumentParser) -> None:
 
 
 def print_references(papers: Sequence[Paper], style: str, library: Library) -> None:
-    """All of them on standard output: one file, whatever the style."""
+    """Print all references as one file."""
     name = STYLES[style]
-    made = [row[name] for row in library.citations(papers, [name])]
+    references = [row[name] for row in library.citations(papers, [name])]
     if style == "csl-json":
         import json
 
-        say(json.dumps(made, ensure_ascii=False, indent=1))
+        say(json.dumps(references, ensure_ascii=False, indent=1))
     elif style in FILES:
         # Each record brings its own blank line.
-        say("".join(made).rstrip("\n"))
+        say("".join(references).rstrip("\n"))
     else:
-        for reference in made:
+        for reference in references:
             say(one_line(reference))
 
 
 def _cite(args: argparse.Namespace, library: Library) -> int:
-    asked = asked_by(args.paper)
-    if asked.question:
-        msg = f"{asked.question!r} is no identifier, and no file of them."
+    request = read_arguments(args.paper)
+    if request.query:
+        msg = f"{request.query!r} is no identifier, and no file of them."
         raise BadRequest(msg, "Find the paper first: search.")
     statuses = []
-    if nameless := [entry.asked for entry in asked.entries if not entry.ids]:
+    if nameless := [entry.asked for entry in request.entries if not entry.ids]:
         note(f"✗ no identifier in {one_line('; '.join(nameless[:5]))[:200]}")
         statuses += [BadRequest.exit_code] * len(nameless)
-    found: list[tuple[str, Paper]] = []
-    for ids, outcome in library.records(entry.ids for entry in asked.entries if entry.ids):
+    papers: list[tuple[str, Paper]] = []
+    for ids, outcome in library.records(entry.ids for entry in request.entries if entry.ids):
         if isinstance(outcome, PaperError):
             statuses.append(outcome.exit_code)
             sys.stdout.flush()
             complain(outcome, as_json=args.json)
         else:
             statuses.append(0)
-            found.append((str(ids), outcome))
+            papers.append((str(ids), outcome))
     if args.json:
         name = STYLES[args.style]
-        made = library.citations([paper for _, paper in found], [name])
-        for (asked_as, _), row in zip(found, made, strict=True):
-            say({"paper": asked_as, "style": args.style, "citation": row[name]}, as_json=True)
-    elif found:
-        print_references([paper for _, paper in found], args.style, library)
+        rows = library.citations([paper for _, paper in papers], [name])
+        for (name_given, _), row in zip(papers, rows, strict=True):
+            say({"paper": name_given, "style": args.style, "citation": row[name]}, as_json=True)
+    elif papers:
+        print_references([paper for _, paper in papers], args.style, library)
     return worst(statuses)
 
 
-def _related(args: argparse.Namespace, library: Library) -> int:
+def _list_related(args: argparse.Namespace, library: Library) -> int:
     kind: Any = _KINDS[args.kind]
     found = library.related(args.pmid, kind, args.max_results)
     for number, one in enumerate(found.articles, 1):
@@ -101,6 +101,5 @@ def _related(args: argparse.Namespace, library: Library) -> int:
         )
         say(row if args.json else "\n".join(lines), args.json)
     note(f"{len(found.articles)} of {found.total:,}, as listed by {found.source}")
-    for warning in found.warnings:
-        note(f"warning: {warning}")
+    warn(found.warnings)
     return 0

@@ -13,20 +13,21 @@ from typing import TYPE_CHECKING, Any
 from ..model.versions import STAND_INS
 from ..passages.query_terms import terms_of
 from ..system.plain_text import clean_text, one_line
-from .speaking import UNREACHABLE, command, counted, counter, note, say
+from .speaking import UNREACHABLE, command, counted, note, say, show_count, warn
 
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from ..corpus.index import Indexed
+    from ..corpus.index import IndexProgress
     from ..corpus.quotations import Quotation
-    from ..corpus.search import Found
+    from ..corpus.search import ScoredPassage
     from ..library import Library
     from ..model.passage import Passage
 
 NOT_VERBATIM = 1
 _SNIPPET, _BEFORE = 320, 40
 _SHORTEST_STEM = 4
+_TABLES = ("kinds", "years", "synced")
 
 
 def add(commands: Any) -> None:
@@ -66,15 +67,15 @@ def _sync(args: argparse.Namespace, library: Library) -> int:
         args.term,
         overlap_days=args.overlap_days,
         full=args.full,
-        progress=counter,
+        progress=show_count,
     )
-    told = (
+    text = (
         f"{args.key}: {counted(synced.pmids_processed, 'record')}: {synced.inserted:,} new, "
         f"{synced.updated:,} updated, {synced.skipped:,} as they were."
     )
     row = {**asdict(synced), "query_key": args.key}
-    say(row if args.json else told, args.json)
-    _warn(synced.warnings)
+    say(row if args.json else text, args.json)
+    warn(synced.warnings)
     if synced.unfinished:
         note("PubMed did not answer for all of it. The same command goes on from there.")
         return UNREACHABLE
@@ -87,30 +88,30 @@ def _checkpoint(args: argparse.Namespace, library: Library) -> int:
     corpus = library.corpus
     if args.set:
         corpus.set_checkpoint(args.key, args.set, by="shell")
-    known = corpus.checkpoint(args.key)
-    row = asdict(known) if known else {"query_key": args.key, "last_edat": None}
-    told = f"{args.key}: {row['last_edat'] or 'never synced'}"
-    say(row if args.json else told, args.json)
+    checkpoint = corpus.checkpoint(args.key)
+    row = asdict(checkpoint) if checkpoint else {"query_key": args.key, "last_edat": None}
+    text = f"{args.key}: {row['last_edat'] or 'never synced'}"
+    say(row if args.json else text, args.json)
     return 0
 
 
 def _index(args: argparse.Namespace, library: Library) -> int:
-    last: Indexed | None = None
-    for last in _shown(library.corpus.index(everything=args.all)):  # noqa: B007 - the work
+    last: IndexProgress | None = None
+    for last in _show_progress(library.corpus.index(everything=args.all)):  # noqa: B007 - the work
         pass
     if last is None:
         return 0
-    told = (
+    text = (
         f"{counted(last.done, 'paper')}: {last.cut:,} cut anew, {last.dropped:,} dropped; "
         f"{last.passages:,} passages added, {last.removed:,} removed, {last.vectors:,} vectors."
     )
-    say(asdict(last) if args.json else told, args.json)
-    _warn(last.warnings)
+    say(asdict(last) if args.json else text, args.json)
+    warn(last.warnings)
     return 0
 
 
-def _shown(progress: Iterator[Indexed]) -> Iterator[Indexed]:
-    """The same, with a line on a terminal that says how far it is."""
+def _show_progress(progress: Iterator[IndexProgress]) -> Iterator[IndexProgress]:
+    """Pass *progress* on; show it on a terminal, once a second."""
     shown = time.monotonic()
     watched = sys.stderr.isatty()
     for indexed in progress:
@@ -145,13 +146,13 @@ def _find(args: argparse.Namespace, library: Library) -> int:
             say(_row(found), as_json=True)
     else:
         _print(answer.hits, query)
-    _warn(answer.warnings)
+    warn(answer.warnings)
     if not answer.hits:
         note("Nothing in the corpus answers this.")
     return 0
 
 
-def _row(found: Found) -> dict[str, Any]:
+def _row(found: ScoredPassage) -> dict[str, Any]:
     passage = found.passage
     return {
         **asdict(passage),
@@ -164,8 +165,8 @@ def _row(found: Found) -> dict[str, Any]:
     }
 
 
-def _print(hits: tuple[Found, ...], query: str) -> None:
-    """Snippets; on a terminal the words that were asked for stand out."""
+def _print(hits: tuple[ScoredPassage, ...], query: str) -> None:
+    """Print snippets; on a terminal the words of the query stand out."""
     if not sys.stdout.isatty():
         for number, found in enumerate(hits, 1):
             say(_entry(number, found, query))
@@ -174,10 +175,10 @@ def _print(hits: tuple[Found, ...], query: str) -> None:
 
     console = Console(highlight=False)
     for number, found in enumerate(hits, 1):
-        console.print(_coloured(_entry(number, found, query), query), soft_wrap=True)
+        console.print(_colour(_entry(number, found, query), query), soft_wrap=True)
 
 
-def _entry(number: int, found: Found, query: str) -> str:
+def _entry(number: int, found: ScoredPassage, query: str) -> str:
     passage = found.passage
     flag = "[RETRACTED] " if passage.retracted else ""
     flag += f"[{found.version}] " if found.version in STAND_INS else ""
@@ -192,14 +193,14 @@ def _entry(number: int, found: Found, query: str) -> str:
     return clean_text("\n".join(lines))
 
 
-def _place(stands: Passage | Quotation) -> str:
-    """Where it stands: without a file, in title, blank line and abstract of the record."""
-    where = filter(None, (one_line(stands.section), stands.file or "record"))
-    return f"{' · '.join(where)} [{stands.start}:{stands.end}]"
+def _place(found: Passage | Quotation) -> str:
+    """Section, file and characters; without a file, those of title, blank line and abstract."""
+    where = filter(None, (one_line(found.section), found.file or "record"))
+    return f"{' · '.join(where)} [{found.start}:{found.end}]"
 
 
 def snippet(text: str, query: str) -> str:
-    """The stretch of a passage, on one line, that holds the most of the words asked for.
+    """The stretch of a passage, on one line, that has the most words of the query.
 
     >>> snippet("Corals bleach in warm water.", "bleaching")
     'Corals bleach in warm water.'
@@ -207,12 +208,12 @@ def snippet(text: str, query: str) -> str:
     line = one_line(text)
     if len(line) <= _SNIPPET:
         return line
-    asked = [(found.start(), _stem(found[0])) for found in _asked_words(line, query)]
+    matches = [(found.start(), _stem(found[0])) for found in _query_words(line, query)]
 
-    def held(start: int) -> int:
-        return len({word for at, word in asked if start <= at < start + _SNIPPET})
+    def words_from(start: int) -> int:
+        return len({word for at, word in matches if start <= at < start + _SNIPPET})
 
-    first = max((at for at, _ in asked), key=held, default=0)
+    first = max((at for at, _ in matches), key=words_from, default=0)
     start = max(0, min(first - _BEFORE, len(line) - _SNIPPET))
     start = line.rfind(" ", 0, start) + 1
     end = line.rfind(" ", 0, start + _SNIPPET) if start + _SNIPPET < len(line) else len(line)
@@ -220,14 +221,14 @@ def snippet(text: str, query: str) -> str:
     return "… " * (start > 0) + line[start:end] + " …" * (end < len(line))
 
 
-def _asked_words(text: str, query: str) -> Iterator[re.Match[str]]:
+def _query_words(text: str, query: str) -> Iterator[re.Match[str]]:
     """The words of *text* that begin as a word of *query* does, whatever their endings."""
     stems = {_stem(word) for word in re.findall(r"\w+", " ".join(terms_of(query)))}
     return (found for found in re.finditer(r"\w+", text) if _stem(found[0]) in stems)
 
 
 def _stem(word: str) -> str:
-    """Enough of a word to know it again: an index knows better, a reader sees the same.
+    """A word without its ending: rougher than the index, good enough to highlight.
 
     >>> _stem("bleaching") == _stem("bleached"), _stem("CXCR4")
     (True, 'cxcr4')
@@ -238,7 +239,7 @@ def _stem(word: str) -> str:
     return re.sub(r"(ings?|ed|es|ly|s|e|ation|ations)$", "", word) or word
 
 
-def _coloured(entry: str, query: str) -> Text:
+def _colour(entry: str, query: str) -> Text:
     from rich.text import Text
 
     head, *others = entry.split("\n")
@@ -246,7 +247,7 @@ def _coloured(entry: str, query: str) -> Text:
     for line in others[:-1]:
         text.append(f"\n{line}", style="dim not bold")
     body = Text(f"\n{others[-1]}", style="not bold")
-    for word in _asked_words(body.plain, query):
+    for word in _query_words(body.plain, query):
         body.stylize("bold yellow", word.start(), word.end())
     return text.append_text(body)
 
@@ -279,13 +280,5 @@ def _stats(args: argparse.Namespace, library: Library) -> int:
         shown = ", ".join(f"{k} {v}" for k, v in value.items()) if name in _TABLES else value
         number = f"{shown:,}" if isinstance(shown, int) else one_line(str(shown)) or "–"
         say(f"{name.replace('_', ' '):<16} {number}")
-    _warn(stats.warnings)
+    warn(stats.warnings)
     return 0
-
-
-_TABLES = ("kinds", "years", "synced")
-
-
-def _warn(warnings: tuple[str, ...]) -> None:
-    for warning in warnings:
-        note(f"warning: {warning}")

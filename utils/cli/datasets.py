@@ -1,4 +1,4 @@
-"""Entrez results as tables, in the shell: stage them, ask them in SQL, take them elsewhere."""
+"""Entrez results as tables, in the shell: stage, query in SQL, export."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..system.plain_text import clean_text, one_line
-from .speaking import command, counted, counter, note, say
+from .speaking import command, counted, note, say, show_count, warn
 
 if TYPE_CHECKING:
     from ..library import Library
@@ -40,7 +40,7 @@ def add(commands: Any) -> None:
 def _stage(args: argparse.Namespace, library: Library) -> int:
     pages = library.entrez.pages(
         args.database, args.ids, term=" ".join(args.term), rettype=args.rettype,
-        most=args.max_records, told=counter,
+        most=args.max_records, told=show_count,
     )  # fmt: skip
     staged = library.datasets.stage(pages)
     if args.json:
@@ -49,7 +49,7 @@ def _stage(args: argparse.Namespace, library: Library) -> int:
     say(f"{staged.dataset}: {counted(staged.records, 'record')}, until {staged.expires}")
     for table, rows in staged.tables.items():
         say(f"  {table:<32} {rows:>10,}")
-    _warn(staged.warnings)
+    warn(staged.warnings)
     note(f"To ask it: server.py datasets {staged.dataset}")
     return 0
 
@@ -57,13 +57,13 @@ def _stage(args: argparse.Namespace, library: Library) -> int:
 def _list(args: argparse.Namespace, library: Library) -> int:
     if args.dataset:
         return _show(args, library)
-    known = library.datasets.list()
-    for one in known:
+    datasets = library.datasets.list()
+    for one in datasets:
         size = f"{one.size / _MEGABYTE:.1f} MB"
         about = one.broken or f"{one.records or 0:>9,} {size:>10}  until {one.expires[:10]}"
         line = f"{one.id:<24} {about}  {one.title}"
         say(asdict(one) if args.json else line, args.json)
-    if not known:
+    if not datasets:
         note("No datasets. Make one: server.py stage gene BRCA1")
     return 0
 
@@ -77,9 +77,9 @@ def _show(args: argparse.Namespace, library: Library) -> int:
 def _sql(args: argparse.Namespace, library: Library) -> int:
     statement = sys.stdin.read() if args.statement == "-" else args.statement
     if args.out:
-        written = library.datasets.export(args.dataset, statement, args.out)
-        told = f"{counted(written.rows, 'row')} in {written.file}"
-        say({**asdict(written), "file": str(written.file)} if args.json else told, args.json)
+        export = library.datasets.export(args.dataset, statement, args.out)
+        text = f"{counted(export.rows, 'row')} in {export.file}"
+        say({**asdict(export), "file": str(export.file)} if args.json else text, args.json)
         return 0
     options = {"start": args.start, "max_rows": args.max_rows}
     found = library.datasets.query(args.dataset, statement, **options)
@@ -94,28 +94,23 @@ def _sql(args: argparse.Namespace, library: Library) -> int:
 
 
 def _print(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """A table on a terminal, tab-separated lines in a pipe."""
+    """Print a table on a terminal, tab-separated lines in a pipe."""
     if not sys.stdout.isatty():
         for row in (columns, *rows):
-            say("\t".join(_shown(cell) for cell in row))
+            say("\t".join(_cell_text(cell) for cell in row))
         return
     from rich import box
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(*map(_shown, columns), box=box.SIMPLE_HEAD)
+    table = Table(*map(_cell_text, columns), box=box.SIMPLE_HEAD)
     for row in rows:
         numbers = (isinstance(cell, int | float) for cell in row)
         cells = zip(row, numbers, strict=True)
-        table.add_row(*(Text(_shown(c), justify="right" if n else "left") for c, n in cells))
+        table.add_row(*(Text(_cell_text(c), justify="right" if n else "left") for c, n in cells))
     Console(highlight=False).print(table)
 
 
-def _shown(cell: object) -> str:
+def _cell_text(cell: object) -> str:
     return "" if cell is None else clean_text(one_line(str(cell)))
-
-
-def _warn(warnings: Sequence[str]) -> None:
-    for warning in warnings:
-        note(f"warning: {warning}")

@@ -1,4 +1,4 @@
-"""What somebody sees who watches a harvest: a bar on a terminal, a line now and then elsewhere."""
+"""The progress of a harvest: a bar on a terminal, a line now and then elsewhere."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..harvest.jobs import Harvest
     from ..harvest.plan import Plan
     from ..harvest.progress import Progress
-    from ..model.job import Wait
+    from ..model.job import Counts, Wait
 
 _EVERY_S = 10.0
 _NAMES = {
@@ -46,22 +46,23 @@ def watch(harvest: Harvest, *, plain: bool = False) -> None:
 
 def _lines(harvest: Harvest) -> None:
     shown = time.monotonic()
-    told: set[tuple[str, str]] = set()
+    announced: set[tuple[str, str]] = set()
     for progress in harvest:
         for wait in progress.job.waits:
-            if (wait.site, wait.since) not in told:
-                told.add((wait.site, wait.since))
-                note(f"{_wait(wait)}.")
+            if (wait.site, wait.since) not in announced:
+                announced.add((wait.site, wait.since))
+                note(f"{_wait_text(wait)}.")
         if time.monotonic() - shown >= _EVERY_S:
             shown = time.monotonic()
             counts = progress.job.counts
             done = counts.requested - counts.pending
-            note(
-                f"{done:,} of {counts.requested:,}: {counts.full_text:,} full text, "
-                f"{counts.abstract:,} abstract only, {counts.record:,} record only, "
-                f"{counts.failed:,} failed{_eta(progress)}"
-                f"; {_waiting(progress)}".rstrip("; ")
-            )
+            now = f"{done:,} of {counts.requested:,}: {outcomes_text(counts)}{_eta(progress)}"
+            note(f"{now}; {_queues(progress)}".rstrip("; "))
+
+
+def outcomes_text(counts: Counts) -> str:
+    """How many papers came to each outcome, in words."""
+    return ", ".join(f"{getattr(counts, name):,} {words}" for name, words in _NAMES.items())
 
 
 def _bar(harvest: Harvest, console: Console) -> None:
@@ -73,7 +74,7 @@ def _bar(harvest: Harvest, console: Console) -> None:
 
 
 def picture(progress: Progress, width: int, encoding: str = "utf-8") -> Text:
-    """What a terminal shows: a bar with a stretch for every outcome, and what it means."""
+    """The bar for a terminal, with a stretch for every outcome, and the counts below it."""
     from rich.text import Text
 
     counts = progress.job.counts
@@ -81,7 +82,7 @@ def picture(progress: Progress, width: int, encoding: str = "utf-8") -> Text:
     space = min(_WIDEST, width)
     unicode = encoding.startswith("utf")
     sign, rest = ("━", "─") if unicode else ("#", "-")
-    bar, told, length = Text(), Text(), 0
+    bar, outcomes, length = Text(), Text(), 0
     for name, words in _NAMES.items():
         number = getattr(counts, name)
         if name == "record" and not number:
@@ -89,34 +90,34 @@ def picture(progress: Progress, width: int, encoding: str = "utf-8") -> Text:
         stretch = round(space * number / max(1, counts.requested))
         bar.append(sign * min(stretch, space - length), style=_COLOURS[name])
         length = min(space, length + stretch)
-        told.append(f"{number:,} {words}  ", style=_COLOURS[name])
+        outcomes.append(f"{number:,} {words}  ", style=_COLOURS[name])
     bar.append(rest * (space - length), style="dim")
     share = f"{done / counts.requested:.0%}  " if counts.requested else ""
     head = Text(f"{share}{done:,} of {counts.requested:,}{_eta(progress)}")
-    lines = [bar, head, told, Text(_waiting(progress), style="dim")]
-    lines += [Text(told, style="dim") for told in _standing(progress)]
+    lines = [bar, head, outcomes, Text(_queues(progress), style="dim")]
+    lines += [Text(reason, style="dim") for reason in _reasons_to_wait(progress)]
     for line in lines:
         line.truncate(width, overflow="ellipsis" if unicode else "crop")  # wrapping would smear
     return Text("\n").join(lines)
 
 
-def _standing(progress: Progress) -> list[str]:
-    """What somebody who wonders why it takes so long has to know."""
+def _reasons_to_wait(progress: Progress) -> list[str]:
+    """Why it takes so long: sites that made us wait, texts waiting to be read."""
     waits = progress.job.waits
-    told = [_wait(wait) for wait in waits[:_WAITS]]
+    reasons = [_wait_text(wait) for wait in waits[:_WAITS]]
     if (more := len(waits) - _WAITS) > 0:
-        told.append(f"{counted(more, 'more site')} that papers wait for")
+        reasons.append(f"{counted(more, 'more site')} that papers wait for")
     if progress.unread:
         texts = counted(progress.unread, "text")
-        told.append(f"reading is what takes the time: {texts} came faster than they can be read")
-    return told
+        reasons.append(f"reading is what takes the time: {texts} came faster than they can be read")
+    return reasons
 
 
-def _wait(wait: Wait) -> str:
+def _wait_text(wait: Wait) -> str:
     return str(wait) if wait.since else f"{wait}; the report is there already"
 
 
-def _waiting(progress: Progress) -> str:
+def _queues(progress: Progress) -> str:
     """Where papers wait, the longest queue first."""
     sites = sorted((progress.waiting or {}).items(), key=lambda site: -site[1])
     parts = [f"{name} {size:,}" for name, size in sites if name not in _BETWEEN]
@@ -127,7 +128,7 @@ def _waiting(progress: Progress) -> str:
 
 def _eta(progress: Progress) -> str:
     if not progress.rate:
-        return ""  # while no paper ends, nobody can say how long it will take
+        return ""  # the time left is unknown until a paper ends
     speed = f", {progress.rate * 60:,.0f} a minute"
     return f"{speed}, {span(progress.eta_s)} to go" if progress.eta_s else speed
 
@@ -146,10 +147,10 @@ def span(seconds: float) -> str:
 
 
 def plan_text(plan: Plan) -> str:
-    """A plan as a person reads it."""
-    held = f", {plan.held:,} more are on the shelf in full text already" if plan.held else ""
+    """A plan in words."""
+    already = f", {plan.held:,} more are on the shelf in full text already" if plan.held else ""
     lines = [
-        f"{counted(plan.papers, 'paper')} to get{held}",
+        f"{counted(plan.papers, 'paper')} to get{already}",
         f"  in PMC {plan.in_pmc:,}, free {plan.free:,}, with abstract {plan.with_abstract:,}",
         f"  full texts to expect: {_range(plan.full_text)}",
         f"  time at polite rates: {_range(plan.seconds, span)}",
@@ -161,15 +162,15 @@ def plan_text(plan: Plan) -> str:
         f"  {host.host:<12}{_range(host.requests):>18}{_range(host.seconds, span):>20}"
         for host in plan.hosts
     ]
-    lines += [f"  note: {remark}" for remark in plan.notes]
+    lines += [f"  note: {note}" for note in plan.notes]
     return "\n".join(lines)
 
 
-def _range(pair: tuple[float, float], worded: Callable[[float], str] = "{:,}".format) -> str:
-    """From, to; in one word where both are the same.
+def _range(pair: tuple[float, float], spelled: Callable[[float], str] = "{:,}".format) -> str:
+    """A range in words; one value where both ends are the same.
 
     >>> _range((3, 3)), _range((40.0, 600.0), span)
     ('3', '40 s to 10 min')
     """
-    least, most = map(worded, pair)
+    least, most = map(spelled, pair)
     return least if least == most else f"{least} to {most}"

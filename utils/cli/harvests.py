@@ -1,4 +1,4 @@
-"""Harvests in the shell: plan, run, look at, take up again, report."""
+"""Harvests in the shell: plan, run, resume, status, report."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from ..errors import BadRequest, NotFound
 from ..model.versions import NAMES, STAND_INS
 from ..system.plain_text import one_line
 from ..system.signals import INTERRUPTED
+from . import harvest_screen
 from .auditing import KINDS, remind
 from .speaking import NO_FULL_TEXT, UNREACHABLE, command, counted, leave, note, say
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from ..reports import Lock
     from ..sources import Query
 
-_FILED = {"filed": "●", "postponed": "…"}
+_INBOX_MARKS = {"filed": "●", "postponed": "…"}
 _COULD_NOT_TELL = {"could_not_tell", "unreachable"}
 
 
@@ -63,25 +64,23 @@ def add(commands: Any) -> None:
 
 
 def _harvest(args: argparse.Namespace, library: Library) -> int:
-    from .harvest_screen import watch
-
     _check(args)
     if args.plan:
         return _plan(args, library)
     library.settings.require_email("NCBI")  # before there is a job that cannot begin
     lock = _lock(args.lock) if args.lock else None
-    harvest = library.harvest_lock(lock) if lock else _meant(args, library)
+    harvest = library.harvest_lock(lock) if lock else _open_harvest(args, library)
     if args.retry:
         note(f"{counted(harvest.retry(args.retry), 'paper')} to be tried again.")
     elif again := harvest.go_on():
         note(f"Asking again for {counted(again, 'paper')} that nobody could tell of last time.")
-    for handed in library.take_in():
-        note(f"inbox: {handed.file} {handed.outcome}: {handed.detail}")
-    note(_opening(harvest.job()))
+    for received in library.take_in():
+        note(f"inbox: {received.file} {received.outcome}: {received.detail}")
+    note(_opening_line(harvest.job()))
     try:
-        watch(harvest, plain=args.json)
+        harvest_screen.watch(harvest, plain=args.json)
     except KeyboardInterrupt:
-        _interrupted(harvest, args.json)
+        _leave_interrupted(harvest, args.json)
     more: dict[str, Any] = {}
     if lock:
         rebuilt = library.differences(lock, harvest)
@@ -91,7 +90,7 @@ def _harvest(args: argparse.Namespace, library: Library) -> int:
 
 
 def _check(args: argparse.Namespace) -> None:
-    """Refuse what would be ignored, and what cannot be meant."""
+    """Refuse options that exclude each other or would be ignored."""
     if args.max_papers < 0:
         raise BadRequest("--max-papers cannot be negative.", "0 means all.")
     if bool(args.what) + bool(args.job) + bool(args.lock) > 1:
@@ -112,27 +111,27 @@ def _check(args: argparse.Namespace) -> None:
         ends_in(args.retry)  # before PubMed is searched
 
 
-def _meant(args: argparse.Namespace, library: Library) -> Harvest:
+def _open_harvest(args: argparse.Namespace, library: Library) -> Harvest:
     if args.job:
-        return _known(args.job, library, prefer_pmc=args.prefer_pmc)
+        return _find_harvest(args.job, library, prefer_pmc=args.prefer_pmc)
     options = {"prefer_pmc": args.prefer_pmc, "max_papers": args.max_papers}
-    query, entries, title = _asked(args)
+    query, entries, title = _query_or_entries(args)
     if query:
         note(f"Searching PubMed for {one_line(query.text)[:200]} …")
         return library.harvest(query=query, **options)
     return library.harvest(entries, title=title, **options)
 
 
-def _asked(args: argparse.Namespace) -> tuple[Query | None, list[Entry], str]:
+def _query_or_entries(args: argparse.Namespace) -> tuple[Query | None, list[Entry], str]:
     from ..sources import Query
-    from .asked_for import asked_by
+    from .asked_for import read_arguments
 
-    asked = asked_by(args.what)
+    request = read_arguments(args.what)
     dates = {name: getattr(args, name) for name in ("min_date", "max_date", "date_type")}
-    if asked.entries and (args.min_date or args.max_date):
+    if request.entries and (args.min_date or args.max_date):
         raise BadRequest("Dates go with a query, not with a list.", "Leave them out.")
-    query = None if asked.entries else Query(asked.question, **dates)
-    return query, asked.entries, asked.title
+    query = None if request.entries else Query(request.query, **dates)
+    return query, request.entries, request.title
 
 
 def _lock(path: Path) -> Lock:
@@ -143,23 +142,23 @@ def _lock(path: Path) -> Lock:
     return read_lock(path)
 
 
-def _known(job_id: str, library: Library, **options: Any) -> Harvest:
-    """The harvest of this name: a wrong name is a wrong command here, not a missing paper."""
+def _find_harvest(job_id: str, library: Library, **options: Any) -> Harvest:
+    """The harvest of this name; a wrong name is a wrong command here, not a missing paper."""
     try:
         return library.harvest(job_id=job_id, **options)
     except NotFound as error:
         raise BadRequest(error.message, error.hint) from None
 
 
-def _opening(job: Job) -> str:
+def _opening_line(job: Job) -> str:
     counts = job.counts
     done = counts.requested - counts.pending
     so_far = f", {done:,} of them done already" if done else ""
     return f"Harvest {job.job_id}: {counted(counts.requested, 'paper')}{so_far}."
 
 
-def _interrupted(harvest: Harvest, as_json: bool) -> None:
-    """Say how to go on, and leave."""
+def _leave_interrupted(harvest: Harvest, as_json: bool) -> None:
+    """Say how to go on, and exit."""
     job = harvest.job()
     done = job.counts.requested - job.counts.pending
     if as_json:
@@ -170,18 +169,17 @@ def _interrupted(harvest: Harvest, as_json: bool) -> None:
 
 
 def _inbox(args: argparse.Namespace, library: Library) -> int:
-    handed = list(library.take_in(accept=args.because if args.accept else ""))
-    for one in handed:
-        text = f"{_FILED.get(one.outcome, '✗')} {one.file}: {one.outcome}. {one.detail}"
+    received = list(library.take_in(accept=args.because if args.accept else ""))
+    for one in received:
+        text = f"{_INBOX_MARKS.get(one.outcome, '✗')} {one.file}: {one.outcome}. {one.detail}"
         say(one.row() if args.json else text, args.json)
-    if not handed:
+    if not received:
         note(f"Nothing in {library.settings.papers_dir / 'inbox'}: drop PDFs or pages there.")
-    return 0 if all(one.outcome == "filed" for one in handed) else NO_FULL_TEXT
+    return 0 if all(one.outcome == "filed" for one in received) else NO_FULL_TEXT
 
 
 def _demo(args: argparse.Namespace, library: Library) -> int:
     from ..demo import stage
-    from .harvest_screen import watch
 
     note("Setting up a stand-in of the internet, with invented papers …")
     try:
@@ -189,7 +187,7 @@ def _demo(args: argparse.Namespace, library: Library) -> int:
             note(f"Harvesting {query!r} into {demo.settings.papers_dir}")
             note("It takes half a minute: the sites' published limits hold here too.")
             harvest = demo.harvest(query=query)
-            watch(harvest, plain=args.json)
+            harvest_screen.watch(harvest, plain=args.json)
     except KeyboardInterrupt:
         note("\nInterrupted. The stand-in is gone; nothing of the demo is needed any more.")
         leave(INTERRUPTED)
@@ -202,24 +200,23 @@ def _demo(args: argparse.Namespace, library: Library) -> int:
 
 def _plan(args: argparse.Namespace, library: Library) -> int:
     from ..lists.pasted import Entry
-    from .harvest_screen import plan_text
 
     query: Query | None = None
     if args.lock:
         entries = [Entry(str(paper.ids), paper.ids) for paper in _lock(args.lock).papers]
     elif args.job:
-        rows = _known(args.job, library).ledger.rows()
+        rows = _find_harvest(args.job, library).ledger.rows()
         entries = [Entry(row.asked, row.paper.ids) for row in rows if row.state == "pending"]
     else:
-        query, entries, _ = _asked(args)
+        query, entries, _ = _query_or_entries(args)
     plan = library.plan(entries, query=query or "", max_papers=args.max_papers)
-    say(plan.row() if args.json else plan_text(plan), args.json)
+    say(plan.row() if args.json else harvest_screen.plan_text(plan), args.json)
     return 0
 
 
 def _status(args: argparse.Namespace, library: Library) -> int:
     if args.job:
-        _show(_known(args.job, library), args.json)
+        _show(_find_harvest(args.job, library), args.json)
         return 0
     jobs = library.harvests()
     for job in jobs:
@@ -231,14 +228,14 @@ def _status(args: argparse.Namespace, library: Library) -> int:
         note("No harvest on this shelf yet: server.py harvest QUERY")
     counts = library.shelf.counts()
     note(f"on the shelf: {', '.join(f'{counts[kind]:,} {name}' for kind, name in KINDS.items())}")
-    if aside := _aside(counts):
-        note(f"  {aside}")
+    if stand_ins := _stand_ins(counts):
+        note(f"  {stand_ins}")
     remind(library)
     return 0
 
 
 def _report(args: argparse.Namespace, library: Library) -> int:
-    page = _known(args.job, library).report()
+    page = _find_harvest(args.job, library).report()
     say({"job_id": args.job, "report": str(page)} if args.json else str(page), args.json)
     if args.open:
         _open(page)
@@ -266,7 +263,7 @@ def _row(job: Job, harvest: Harvest | None = None) -> dict[str, Any]:
 
 
 def _state(job: Job, harvest: Harvest | None) -> str:
-    """As the tool ``harvest_status`` words it."""
+    """The state, as the tool ``harvest_status`` names it."""
     if harvest and harvest.ledger.running():
         return "running"
     return "interrupted" if job.counts.pending else "done"
@@ -275,29 +272,27 @@ def _state(job: Job, harvest: Harvest | None) -> str:
 def _line(job: Job, state: str) -> str:
     counts = job.counts
     left = f", {counts.pending:,} pending ({state})" if counts.pending else ""
-    told = f"{counts.full_text:,} full text, {counts.abstract:,} abstract only"
-    told = f"{told}, {counts.record:,} record only, {counts.failed:,} failed"
     head = f"{job.job_id}\n  {one_line(job.title)[:100]}\n  {counted(counts.requested, 'paper')}: "
-    return f"{head}{told}{left}"
+    return f"{head}{harvest_screen.outcomes_text(counts)}{left}"
 
 
 def _show(harvest: Harvest, as_json: bool, *, advise: bool = True, **more: Any) -> None:
-    """The end of a harvest, or how it stands: counts, reasons, where the report lies.
+    """Print the status of a harvest: counts, reasons, where the report is.
 
-    Commands are advised where they find the harvest: on the shelf of the settings.
+    *advise* suggests commands, which find the harvest only on the shelf of the settings.
     """
     job = harvest.job()
     row = _row(job, harvest)
     reasons = Counter(row.reason for row in harvest.ledger.rows() if row.reason)
     page = harvest.folder / "report.html"
     if as_json:
-        found = {"reasons": dict(reasons.most_common()), "notes": list(job.notes)}
+        summary = {"reasons": dict(reasons.most_common()), "notes": list(job.notes)}
         report = {"report": str(page) if page.exists() else ""}
-        say({**row, **found, **report, **more}, as_json=True)
+        say({**row, **summary, **report, **more}, as_json=True)
         return
     say(_line(job, row["state"]))
-    if aside := _aside(job.row()):
-        say(f"  {aside}")
+    if stand_ins := _stand_ins(job.row()):
+        say(f"  {stand_ins}")
     for reason, number in reasons.most_common():
         say(f"  {number:>7,}  {one_line(reason).replace('_', ' ')}")
     for wait in job.waits if row["state"] == "running" else ():
@@ -311,10 +306,11 @@ def _show(harvest: Harvest, as_json: bool, *, advise: bool = True, **more: Any) 
         say(f"  differences: {more['differences_file']}")
 
 
-def _aside(counts: Mapping[str, int]) -> str:
+def _stand_ins(counts: Mapping[str, int]) -> str:
     """How many full texts are not the published version; empty where all are."""
-    told = [f"{counts[one]:,} {NAMES[one]}" for one in STAND_INS if counts[one]]
-    return f"of the full texts, not the published version: {', '.join(told)}" if told else ""
+    versions = [f"{counts[one]:,} {NAMES[one]}" for one in STAND_INS if counts[one]]
+    text = ", ".join(versions)
+    return f"of the full texts, not the published version: {text}" if text else ""
 
 
 def _exit_status(harvest: Harvest) -> int:

@@ -11,8 +11,8 @@ from ..errors import BadRequest, PaperError
 from ..model.paper import Kind, StoredPaper
 from ..model.versions import STAND_INS, serves
 from ..system.plain_text import one_line
-from .auditing import remind, worded
-from .speaking import NO_FULL_TEXT, command, counter, note, say, worst
+from .auditing import describe_text, remind
+from .speaking import NO_FULL_TEXT, command, note, say, show_count, worst
 
 _MARKS: dict[Kind, str] = {"full_text": "●", "abstract": "○", "record": "·", "rejected": "✗"}
 
@@ -55,18 +55,18 @@ def _add_read(commands: Any) -> None:
 
 
 def _download(args: argparse.Namespace, library: Library) -> int:
-    asked = wanted_by(args.paper)
-    if args.output_path and len(asked) != 1:
+    wanted = identifiers_of(args.paper)
+    if args.output_path and len(wanted) != 1:
         raise BadRequest("--output-path goes with exactly one paper.")
     if args.output_path:
-        [one] = asked
+        [ids] = wanted
         options = {"prefer_pmc": args.prefer_pmc, "force": args.force}
-        done = library.download(one, output_path=args.output_path, **options)
-        outcomes: Iterable[tuple[Ids, Download | PaperError]] = [(one, done)]
+        download = library.download(ids, output_path=args.output_path, **options)
+        outcomes: Iterable[tuple[Ids, Download | PaperError]] = [(ids, download)]
     else:
-        outcomes = library.download_many(asked, prefer_pmc=args.prefer_pmc, force=args.force)
+        outcomes = library.download_many(wanted, prefer_pmc=args.prefer_pmc, force=args.force)
     statuses = []
-    counter(0, len(asked))
+    show_count(0, len(wanted))
     for number, (ids, outcome) in enumerate(outcomes, 1):
         if isinstance(outcome, PaperError):
             statuses.append(outcome.exit_code)
@@ -77,28 +77,28 @@ def _download(args: argparse.Namespace, library: Library) -> int:
         else:
             statuses.append(0 if outcome.stored.kind == "full_text" else NO_FULL_TEXT)
             row = {"paper": str(ids), **outcome.row()}
-            say(row if args.json else _line(ids, outcome), args.json)
-        counter(number, len(asked))
+            say(row if args.json else _download_line(ids, outcome), args.json)
+        show_count(number, len(wanted))
     return worst(statuses)
 
 
 def _read(args: argparse.Namespace, library: Library) -> int:
     names = ("section", "start", "max_chars", "references")
-    read = library.read(args.paper, **{name: getattr(args, name) for name in names})
+    reading = library.read(args.paper, **{name: getattr(args, name) for name in names})
     if args.json:
-        about = {"title": read.title, "kind": read.kind, "version": read.version}
-        text = {"text": read.text, "next_start": read.next_start}
-        say({**about, "outline": read.rows(), **text}, as_json=True)
+        about = {"title": reading.title, "kind": reading.kind, "version": reading.version}
+        text = {"text": reading.text, "next_start": reading.next_start}
+        say({**about, "outline": reading.rows(), **text}, as_json=True)
     elif args.outline:
-        for part in read.rows():
+        for part in reading.rows():
             role = f"  ({part['roles']})" if "roles" in part else ""
             say(f"{part['chars']:>8,}  {one_line(part['heading'])}{role}")
     else:
-        say(read.text)
-        if read.next_start is not None:
-            note(f"more: --start {read.next_start}")
-    if read.kind == "rejected" or read.stored.by_hand:
-        note(worded(read.stored))
+        say(reading.text)
+        if reading.next_start is not None:
+            note(f"more: --start {reading.next_start}")
+    if reading.kind == "rejected" or reading.stored.by_hand:
+        note(describe_text(reading.stored))
     return 0
 
 
@@ -106,29 +106,30 @@ def _list(args: argparse.Namespace, library: Library) -> int:
     names = ("text", "kind", "year_from", "year_to", "journal", "start", "max_results")
     total, page = library.list_papers(**{name: getattr(args, name) for name in names})
     for stored in page:
-        say(_row(stored) if args.json else _listed(stored), args.json)
+        say(_row(stored) if args.json else _list_entry(stored), args.json)
     note(f"{len(page)} of {total:,} papers")
     remind(library)
     return 0
 
 
 def _row(stored: StoredPaper) -> dict[str, Any]:
-    said = {"verdict": stored.verdict, "evidence": stored.evidence}
-    return {**stored.paper.short_row(), **stored.text_row(), **said}
+    judgement = {"verdict": stored.verdict, "evidence": stored.evidence}
+    return {**stored.paper.short_row(), **stored.text_row(), **judgement}
 
 
-def _listed(stored: StoredPaper) -> str:
-    said = f"\n  {worded(stored)}" if stored.by_hand or stored.kind == "rejected" else ""
-    aside = f" ({stored.version})" if stored.version in STAND_INS else ""
-    head = f"{_MARKS[stored.kind]} {stored.paper.ids}{aside}  {one_line(stored.paper.title)}"
-    return f"{head}{said}\n  {stored.path}"
+def _list_entry(stored: StoredPaper) -> str:
+    special = stored.by_hand or stored.kind == "rejected"
+    description = f"\n  {describe_text(stored)}" if special else ""
+    version = f" ({stored.version})" if stored.version in STAND_INS else ""
+    head = f"{_MARKS[stored.kind]} {stored.paper.ids}{version}  {one_line(stored.paper.title)}"
+    return f"{head}{description}\n  {stored.path}"
 
 
-def wanted_by(given: Sequence[str]) -> list[Ids]:
-    """The identifiers meant; ``-`` (or nothing) stands for what comes on stdin."""
+def identifiers_of(arguments: Sequence[str]) -> list[Ids]:
+    """The identifiers among *arguments*; ``-``, or no argument, stands for standard input."""
     from ..lists.pasted import identifiers_in, lines_of
 
-    lines = list(given) or ["-"]
+    lines = list(arguments) or ["-"]
     if "-" in lines:
         at = lines.index("-")
         piped = sys.stdin is not None and not sys.stdin.isatty()
@@ -136,16 +137,16 @@ def wanted_by(given: Sequence[str]) -> list[Ids]:
     return identifiers_in(lines)
 
 
-def _line(ids: Ids, done: Download) -> str:
-    if done.stored.kind == "full_text":
-        license_ = f", {one_line(done.stored.license)}" if done.stored.license else ""
-        license_ += f", {worded(done.stored)}" if done.stored.by_hand else ""
-        aside = {"preprint": ", preprint", "accepted": ", accepted manuscript"}
-        version = aside.get(done.stored.version, "")
-        origin = "on the shelf already" if done.cached else f"{done.stored.via}{license_}"
-        origin += version if serves(done.wants, done.stored) else f"{version}, stands in"
-        return f"● {ids}: {done.file_path} ({origin})"
-    tried = [a for a in done.stored.attempts if a.outcome != "skipped"]
+def _download_line(ids: Ids, download: Download) -> str:
+    if download.stored.kind == "full_text":
+        license_ = f", {one_line(download.stored.license)}" if download.stored.license else ""
+        license_ += f", {describe_text(download.stored)}" if download.stored.by_hand else ""
+        stand_in = {"preprint": ", preprint", "accepted": ", accepted manuscript"}
+        version = stand_in.get(download.stored.version, "")
+        origin = "on the shelf already" if download.cached else f"{download.stored.via}{license_}"
+        origin += version if serves(download.wants, download.stored) else f"{version}, stands in"
+        return f"● {ids}: {download.file_path} ({origin})"
+    tried = [a for a in download.stored.attempts if a.outcome != "skipped"]
     reasons = ", ".join(f"{a.source} {a.outcome}" for a in tried)
-    mark, kind = _MARKS[done.stored.kind], done.stored.kind
-    return f"{mark} {ids}: {kind} only: {done.file_path}\n    {reasons}"
+    mark, kind = _MARKS[download.stored.kind], download.stored.kind
+    return f"{mark} {ids}: {kind} only: {download.file_path}\n    {reasons}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import BadRequest
 from ..system.plain_text import one_line
 from .citing import export_option, print_references
-from .speaking import command, note, say
+from .speaking import command, note, say, warn
 
 if TYPE_CHECKING:
     from ..library import Library
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..model.paper import Paper, SearchResult
 
 
-# Nobody can come back to a process that has ended: it waits longer than a call from a host may.
+# Longer than a call from a host may take: nothing goes on after the process has ended.
 _LONGEST_S = 90.0
 
 
@@ -65,28 +65,28 @@ def _search(args: argparse.Namespace, library: Library) -> int:
         print_references([found.paper for found in gathered.papers], args.format, library)
     else:
         for number, found in enumerate(gathered.papers, 1):
-            shown = _found(number, found, args.abstracts)
+            shown = _merged_entry(number, found, args.abstracts)
             say(found.row() if args.json else shown, args.json)
     _note_sources(gathered)
     return 0
 
 
 def _refuse_what_only_pubmed_knows(args: argparse.Namespace) -> None:
-    given = {
+    options = {
         "--lr": args.lr,
         "--start": args.start,
         "--min-date": args.min_date,
         "--max-date": args.max_date,
         "--type": args.publication_types,
     }
-    if named := [name for name, value in given.items() if value]:
+    if named := [name for name, value in options.items() if value]:
         msg = f"{', '.join(named)}: only PubMed understands this."
         raise BadRequest(msg, "Leave --source out, or use --year-from and --year-to.")
 
 
 def _in_pubmed(args: argparse.Namespace, library: Library) -> int:
     pair = dict(zip(("ligand", "receptor"), args.query, strict=False)) if args.lr else {}
-    found = _asked_of_pubmed(args, library)
+    found = _ask_pubmed(args, library)
     if args.format:
         print_references(found.papers, args.format, library)
     else:
@@ -94,14 +94,13 @@ def _in_pubmed(args: argparse.Namespace, library: Library) -> int:
             row = {**paper.row(), **pair}
             say(row if args.json else entry(number, paper, args.abstracts), args.json)
     note(f"{len(found.papers)} of {found.total:,} hits for {one_line(found.effective_query)}")
-    for warning in found.warnings:
-        note(f"warning: {warning}")
+    warn(found.warnings)
     if found.next_start is not None:
         note(f"more: --start {found.next_start}")
     return 0
 
 
-def _asked_of_pubmed(args: argparse.Namespace, library: Library) -> SearchResult:
+def _ask_pubmed(args: argparse.Namespace, library: Library) -> SearchResult:
     options = {
         "max_results": args.max_results,
         "start": args.start,
@@ -123,25 +122,22 @@ def _asked_of_pubmed(args: argparse.Namespace, library: Library) -> SearchResult
 
 
 def _note_sources(gathered: Gathered) -> None:
-    for asked in gathered.asked:
-        note(_word_of(asked))
-        for warning in asked.warnings:
-            note(f"warning: {asked.source}: {warning}")
-    told = {asked.message for asked in gathered.asked}
-    for warning in gathered.warnings:
-        if warning not in told:
-            note(f"warning: {warning}")
+    for answer in gathered.asked:
+        note(_source_line(answer))
+        warn(f"{answer.source}: {warning}" for warning in answer.warnings)
+    noted = {answer.message for answer in gathered.asked}
+    warn(warning for warning in gathered.warnings if warning not in noted)
 
 
-def _word_of(asked: Asked) -> str:
-    if asked.outcome != "answered":
-        return f"{asked.source}: {asked.outcome.replace('_', ' ')}. {one_line(asked.message)}"
-    total = "?" if asked.total is None else f"{asked.total:,}"
-    return f"{asked.source}: {asked.returned} of {total} hits for {one_line(asked.query)}"
+def _source_line(answer: Asked) -> str:
+    if answer.outcome != "answered":
+        return f"{answer.source}: {answer.outcome.replace('_', ' ')}. {one_line(answer.message)}"
+    total = "?" if answer.total is None else f"{answer.total:,}"
+    return f"{answer.source}: {answer.returned} of {total} hits for {one_line(answer.query)}"
 
 
-def _found(number: int, found: Found, abstracts: bool) -> str:
-    """A paper of a merged list: who knows it, and which other record belongs to it."""
+def _merged_entry(number: int, found: Found, abstracts: bool) -> str:
+    """A paper of a merged list: the sources that have it, and linked records."""
     lines = [entry(number, found.paper, abstracts), f"     from {', '.join(found.sources)}"]
     lines += [
         f"     {link.relation.replace('_', ' ')} {link.ids} ({one_line(link.reason)})"

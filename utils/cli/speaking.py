@@ -1,4 +1,4 @@
-"""How the shell speaks: lines or JSON out, remarks and progress beside them, one exit status."""
+"""Output of the shell: lines or JSON, notes and progress on standard error, one exit status."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..errors import PaperError
@@ -20,7 +20,7 @@ Verb = Callable[[argparse.Namespace, "Library"], int]
 
 
 def command(commands: Any, name: str, verb: Verb, about: str) -> argparse.ArgumentParser:
-    """A new command, with the options that all of them have."""
+    """Register a command, with the options that all of them have."""
     parser: argparse.ArgumentParser = commands.add_parser(name, help=about, description=about)
     parser.add_argument("--json", action="store_true", help="one JSON object per line")
     parser.add_argument("--papers-dir", default="", help="the shelf (else PAPERS_DIR)")
@@ -29,7 +29,7 @@ def command(commands: Any, name: str, verb: Verb, about: str) -> argparse.Argume
 
 
 def leave(status: int) -> NoReturn:
-    """End now: requests still under way would hold us up, and no file is ever half written."""
+    """Exit at once: requests under way would hold us up, and no file is ever half written."""
     with contextlib.suppress(OSError):
         sys.stdout.flush()
     sys.stderr.flush()
@@ -37,10 +37,7 @@ def leave(status: int) -> NoReturn:
 
 
 def worst(statuses: Sequence[int]) -> int:
-    """One status for many papers: the worst word only when it holds for all of them.
-
-    A shelf that cannot be written is told at once: no other paper would be kept either.
-    """
+    """One exit status for many papers: 2 and 3 only if they hold for all of them, 4 if for any."""
     if NOT_STORED in statuses:
         return NOT_STORED
     if all(status == BAD_REQUEST for status in statuses):
@@ -51,8 +48,8 @@ def worst(statuses: Sequence[int]) -> int:
 
 
 def say(what: dict[str, Any] | str, as_json: bool = False) -> None:
-    """An answer, on standard output."""
-    # Escaped where the console cannot show a letter: a program reads it, and loses nothing.
+    """Write an answer to standard output."""
+    # JSON is escaped where the console cannot show a letter: a program reads the same.
     ascii_only = not speaks_unicode()
     text = plain_json(what, ascii_only) if as_json else clean_text(str(what))
     sys.stdout.write(f"{text}\n")
@@ -60,13 +57,19 @@ def say(what: dict[str, Any] | str, as_json: bool = False) -> None:
 
 
 def speaks_unicode() -> bool:
-    """Whether every letter can be shown."""
+    """Whether standard output can show every letter."""
     return (sys.stdout.encoding or "").lower().startswith("utf")
 
 
 def note(text: str) -> None:
-    """A remark beside the answers, on standard error."""
+    """Write a remark to standard error."""
     sys.stderr.write(f"{clean_text(text)}\n")
+
+
+def warn(warnings: Iterable[str]) -> None:
+    """Write warnings to standard error."""
+    for warning in warnings:
+        note(f"warning: {warning}")
 
 
 def counted(number: int, noun: str) -> str:
@@ -78,8 +81,8 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-def counter(done: int, total: int) -> None:
-    """Where the work is, for somebody who watches; looking papers up comes before the first."""
+def show_count(done: int, total: int) -> None:
+    """Show on a terminal how many of *total* are done."""
     if not sys.stderr.isatty():
         return
     sys.stderr.write(f"\r\033[K{done} of {total} …" if done < total else "\r\033[K")
@@ -87,7 +90,7 @@ def counter(done: int, total: int) -> None:
 
 
 def complain(error: PaperError, as_json: bool) -> int:
-    """Say what went wrong; the exit status of it."""
+    """Print an error; returns its exit status."""
     if as_json:
         say(error.envelope(), as_json=True)
     else:

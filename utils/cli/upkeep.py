@@ -57,22 +57,22 @@ def _reextract(args: argparse.Namespace, library: Library) -> int:
 
 def _recheck(args: argparse.Namespace, library: Library) -> int:
     counts: dict[str, int] = {}
-    waiting: list[str] = []
+    new_copies: list[str] = []
     for change in library.recheck(crossref=args.crossref):
         counts[change.outcome] = counts.get(change.outcome, 0) + 1
         if change.outcome == "new_copy":
-            waiting.append(change.ids.pmid or change.ids.pmcid)
+            new_copies.append(change.ids.pmid or change.ids.pmcid)
         if args.json:
             say(change.row(), as_json=True)
         elif change.outcome not in ("unchanged", "recorded"):
             say(f"{change.outcome.replace('_', ' ')} {change.ids}: {change.detail}")
-    told = ", ".join(f"{n:,} {name.replace('_', ' ')}" for name, n in counts.items())
-    note(told or "the shelf is empty")
+    summary = ", ".join(f"{n:,} {name.replace('_', ' ')}" for name, n in counts.items())
+    note(summary or "the shelf is empty")
     if counts.get("recorded"):
         note("To hold files against the records that are known now: server.py audit")
-    if waiting:
-        more = " …" * (len(waiting) > _NAMED)
-        note(f"To get the new copies: server.py harvest {' '.join(waiting[:_NAMED])}{more}")
+    if new_copies:
+        more = " …" * (len(new_copies) > _NAMED)
+        note(f"To get the new copies: server.py harvest {' '.join(new_copies[:_NAMED])}{more}")
     return UNREACHABLE if set(counts) == {"could_not_tell"} else 0
 
 

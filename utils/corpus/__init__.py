@@ -1,9 +1,8 @@
 """A corpus: the records of whole fields, kept up to date, and their passages.
 
 `sync` follows PubMed, `index` cuts and embeds what changed, `search` finds passages, `quality`
-weighs papers, `quotations` says where a quotation stands. Records, checkpoints and passages are
-kept in SQL (`..store.corpus_database`): inside the shelf by default, in PostgreSQL where
-``DATABASE_URL`` says so.
+scores papers, `quotations` finds quotations. Records, checkpoints and passages are kept in SQL
+(`database`): inside the shelf by default, in PostgreSQL where ``DATABASE_URL`` says so.
 """
 
 from __future__ import annotations
@@ -19,12 +18,12 @@ if TYPE_CHECKING:
     from ..settings import Settings
     from ..store import Shelf
     from ..web import Web
-    from .database import Checkpoint, CorpusDatabase, CorpusRecord, Synced
-    from .index import Indexed
+    from .database import Checkpoint, CorpusDatabase, CorpusRecord
+    from .index import IndexProgress
     from .quotations import Quotation
     from .search import Answer, By
     from .stats import CorpusStats
-    from .stored_records import CorpusCounts
+    from .stored_records import CorpusCounts, SyncResult
     from .sync import Progress
 
 _USUAL = Filters()
@@ -48,21 +47,21 @@ class Corpus:
 
     @cached_property
     def database(self) -> CorpusDatabase:
-        """Records, checkpoints, passages: the truth."""
+        """Records, checkpoints and passages."""
         from .database import CorpusDatabase
 
         return CorpusDatabase.of(self.settings, self.shelf.folder)
 
     @cached_property
     def embedder(self) -> Embedder | None:
-        """Who makes vectors; None where the settings want none."""
+        """What makes vectors; None where the settings want none."""
         from ..passages.embedders import embedder_of
 
         return embedder_of(self.settings)
 
     @cached_property
     def finder(self) -> Finder:
-        """Where passages are found."""
+        """The index in which passages are found."""
         from ..passages.finders import finder_of
 
         return finder_of(self.settings, self.database.engine, self.shelf.folder)
@@ -76,8 +75,8 @@ class Corpus:
         full: bool = False,
         longest_s: float | None = None,
         progress: Progress | None = None,
-    ) -> Synced:
-        """Bring the records of a question up to date; see `.sync.sync`."""
+    ) -> SyncResult:
+        """Bring the records of a query up to date; see `.sync.sync`."""
         from .sync import sync
 
         return sync(
@@ -89,11 +88,11 @@ class Corpus:
         )
 
     def checkpoint(self, query_key: str) -> Checkpoint | None:
-        """How far a question is synced; None where it never was."""
+        """How far a query is synced; None where it never was."""
         return self.database.checkpoint(query_key)
 
     def set_checkpoint(self, query_key: str, last_edat: str, *, by: str = "") -> None:
-        """Move a watermark by hand, backwards too; the move is written down."""
+        """Move a watermark by hand, also backwards; the move is recorded."""
         self.database.set_checkpoint(query_key, last_edat, manual=True, by=by)
 
     def record(self, doc_id: str) -> CorpusRecord:
@@ -104,7 +103,7 @@ class Corpus:
 
     def index(
         self, *, everything: bool = False, longest_s: float | None = None
-    ) -> Iterator[Indexed]:
+    ) -> Iterator[IndexProgress]:
         """Cut and embed what changed; going through it does the work. See `.index.index`."""
         from .index import index
 

@@ -1,4 +1,4 @@
-"""How a corpus speaks to its database: SQLite inside the shelf, or PostgreSQL.
+"""Connections to the database of a corpus: SQLite inside the shelf, or PostgreSQL.
 
 Readers never wait (SQLite runs in WAL mode), writers wait for each other. A transaction that is
 going to write takes the write lock at its beginning: in SQLite (``BEGIN IMMEDIATE``) one that
@@ -59,12 +59,12 @@ class Connections:
             ``DATABASE_URL`` is not that of a PostgreSQL.
         """
         folder = shelf_folder / PRIVATE / "corpus"
-        if given := settings.key("database_url"):
-            return cls(_postgresql(given), folder)
+        if address := settings.key("database_url"):
+            return cls(_postgresql(address), folder)
         return cls(URL.create("sqlite", database=str(folder / "corpus.db")), folder)
 
     @property
-    def shared(self) -> bool:
+    def is_postgresql(self) -> bool:
         """Whether it is a PostgreSQL."""
         return self._url.get_backend_name() == "postgresql"
 
@@ -72,13 +72,13 @@ class Connections:
     def engine(self) -> Engine:
         """SQLAlchemy's engine, with the tables made.
 
-        Who writes through it asks for the write lock, with
+        To write through it, take the write lock with
         ``engine.execution_options(corpus_writing=True).begin()``; see the module.
         """
         engine = _engine(self._url)
         writing = engine.execution_options(**{_WRITING: True})
         try:
-            with self._one_at_a_time(), self.told(), writing.begin() as connection:
+            with self._opening_lock(), self._translate_errors(), writing.begin() as connection:
                 corpus_schema.prepare(connection)
         except BaseException:
             engine.dispose()
@@ -86,9 +86,9 @@ class Connections:
         return engine
 
     @contextmanager
-    def _one_at_a_time(self) -> Iterator[None]:
-        """Of two who put a new SQLite file into WAL mode at once, one would be refused."""
-        if self.shared:
+    def _opening_lock(self) -> Iterator[None]:
+        """A lock while a new SQLite file is put into WAL mode: two at once would fail."""
+        if self.is_postgresql:
             yield
             return
         make_folder(self._folder, 0o700)
@@ -97,26 +97,27 @@ class Connections:
             yield
 
     def close(self) -> None:
-        """Let go of all connections; the next call opens new ones."""
+        """Close all connections; the next call opens new ones."""
         if engine := self.__dict__.pop("engine", None):
             engine.dispose()
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """A transaction that sees one state of the database."""
-        with self.told(), self.engine.begin() as connection:
+        with self._translate_errors(), self.engine.begin() as connection:
             yield connection
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """A transaction that writes, all or nothing."""
-        options = {_WRITING: True}
-        with self.told(), self.engine.execution_options(**options).begin() as connection:
-            yield connection
+        with self._translate_errors():
+            engine = self.engine.execution_options(**{_WRITING: True})
+            with engine.begin() as connection:
+                yield connection
 
     @contextmanager
     def alone(self, name: str, patience_s: float) -> Iterator[None]:
-        """Be the one process (and thread) that holds the lock *name*; freed when its holder dies.
+        """Hold the lock *name* among all processes and threads; freed when its holder dies.
 
         Raises
         ------
@@ -124,10 +125,10 @@ class Connections:
             Another one holds it, for longer than *patience_s*.
         """
         digest = hashlib.sha256(name.encode("utf-8", "replace")).digest()
-        lock = self._advisory_lock(digest) if self.shared else self._file_lock(digest)
-        with lock as taken:
+        lock = self._advisory_lock(digest) if self.is_postgresql else self._file_lock(digest)
+        with lock as acquire:
             end = time.time() + patience_s
-            while not taken():
+            while not acquire():
                 if time.time() >= end:
                     msg = f"Another process is at work on {name}."
                     raise BadRequest(msg, "Wait until it is done, and call again.")
@@ -136,19 +137,19 @@ class Connections:
 
     @contextmanager
     def _advisory_lock(self, digest: bytes) -> Iterator[Any]:
-        """PostgreSQL keeps it for as long as the connection lives."""
+        """An advisory lock of PostgreSQL, which lasts as long as the connection."""
         key = {"key": int.from_bytes(digest[:8], "big", signed=True)}
         engine = self.engine.execution_options(isolation_level="AUTOCOMMIT")
-        with self.told():
+        with self._translate_errors():
             connection = engine.connect()
         query = text("SELECT pg_try_advisory_lock(:key)")
 
-        def taken() -> bool:
-            with self.told():
+        def acquire() -> bool:
+            with self._translate_errors():
                 return bool(connection.execute(query, key).scalar())
 
         try:
-            yield taken
+            yield acquire
         finally:
             with suppress(SQLAlchemyError):
                 connection.execute(text("SELECT pg_advisory_unlock_all()"))
@@ -157,7 +158,7 @@ class Connections:
 
     @contextmanager
     def _file_lock(self, digest: bytes) -> Iterator[Any]:
-        """SQLite has no lock beside that of writing: a database of its own, which stays empty."""
+        """The write lock of an SQLite file of its own, which stays empty."""
         import sqlite3
 
         make_folder(self._folder, 0o700)
@@ -167,36 +168,38 @@ class Connections:
             follow(path)
         with closing(sqlite.connect(path, patience_s=0)) as db:
 
-            def taken() -> bool:
+            def acquire() -> bool:
                 try:
                     return sqlite.lock(db)
                 except sqlite3.Error as error:
-                    raise self._failed(error) from error
+                    raise self._store_error(error) from error
 
-            yield taken
+            yield acquire
 
     @contextmanager
-    def told(self) -> Iterator[None]:
-        """What the database refuses, in words."""
+    def _translate_errors(self) -> Iterator[None]:
+        """Turn errors of the database into `StoreFailed`."""
         try:
             yield
         except SQLAlchemyError as error:
-            raise self._failed(error) from None
+            raise self._store_error(error) from None
 
-    def _failed(self, error: Exception) -> StoreFailed:
+    def _store_error(self, error: Exception) -> StoreFailed:
         cause = error.orig if isinstance(error, DBAPIError) else error
-        if not self.shared and (closed := barred(self._folder / "corpus.db")):
-            return closed
+        if not self.is_postgresql and (barred_error := barred(self._folder / "corpus.db")):
+            return barred_error
         reason = " ".join(str(cause).split("\n", 1)[0].split())[:300]
         password = self._url.password
         if password:
             reason = reason.replace(str(password), "***")
-        where = f"at {self._url.host or 'its socket'}" if self.shared else f"in {self._folder}"
+        where = (
+            f"at {self._url.host or 'its socket'}" if self.is_postgresql else f"in {self._folder}"
+        )
         msg = f"The database of the corpus {where} could not be used: {reason.rstrip('.')}."
         return StoreFailed(msg, self._hint(reason.lower()))
 
     def _hint(self, reason: str) -> str:
-        if self.shared:
+        if self.is_postgresql:
             return "See that the server runs, and look at DATABASE_URL."
         if "locked" in reason or "busy" in reason:
             return "Another process holds it: wait until it is done, or end it."
@@ -205,11 +208,11 @@ class Connections:
         return "Free some disk space, and see that its folder can be written."
 
 
-def _postgresql(given: str) -> URL:
-    """``postgres://``, ``postgresql://`` and any ``postgresql+driver://``, spoken by psycopg 3."""
+def _postgresql(address: str) -> URL:
+    """``postgres://``, ``postgresql://`` and any ``postgresql+driver://``, with psycopg 3."""
     hint = "Give postgresql://user:password@host/database, or leave DATABASE_URL out."
     try:
-        url = make_url(given)
+        url = make_url(address)
     except (ArgumentError, ValueError):
         raise BadRequest("DATABASE_URL cannot be read.", hint) from None  # it may hold a password
     if url.drivername.partition("+")[0] not in {"postgres", "postgresql"}:
@@ -220,33 +223,33 @@ def _postgresql(given: str) -> URL:
 def _engine(url: URL) -> Engine:
     if url.get_backend_name() == "postgresql":
         try:
-            given = {
+            options = {
                 "connect_timeout": _CONNECT_S,
                 "options": f"-c lock_timeout={1000 * _PATIENCE_S}",
             }
-            engine = create_engine(url, pool_pre_ping=True, connect_args=given)
+            engine = create_engine(url, pool_pre_ping=True, connect_args=options)
         except ModuleNotFoundError as error:
             msg = "DATABASE_URL is set, but PostgreSQL's driver is not installed."
             raise StoreFailed(msg, "Install psycopg[binary], or leave DATABASE_URL out.") from error
-        event.listen(engine, "begin", _locked)
+        event.listen(engine, "begin", _lock_postgresql)
         return engine
     engine = create_engine(url, connect_args={"timeout": _PATIENCE_S})
-    event.listen(engine, "connect", _opened)
-    event.listen(engine, "begin", _begun)
+    event.listen(engine, "connect", _set_up_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
     return engine
 
 
-def _opened(connection: Any, _: object) -> None:
+def _set_up_sqlite(connection: Any, _: object) -> None:
     connection.isolation_level = None  # transactions begin where we say, not where sqlite3 guesses
     for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
         connection.execute(f"PRAGMA {pragma}").close()
 
 
-def _begun(connection: Connection) -> None:
+def _begin_sqlite(connection: Connection) -> None:
     writes = connection.get_execution_options().get(_WRITING)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
-def _locked(connection: Connection) -> None:
+def _lock_postgresql(connection: Connection) -> None:
     if connection.get_execution_options().get(_WRITING):
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_WRITE_LOCK})")

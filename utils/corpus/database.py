@@ -1,8 +1,8 @@
 """Records, memberships and checkpoints of a corpus, in SQL; its passages: `.stored_passages`.
 
-What must hold: a PMID has one record; its version grows by one when its content changes or PubMed
+Invariants: a PMID has one record; its version grows by one when its content changes or PubMed
 revised it, and never otherwise; an older revision never replaces a newer one; a watermark moves
-backwards by hand only, and every move is written down. Staging and merging a sync: `.sync_jobs`.
+backwards by hand only, and every move is recorded. Staging and merging a sync: `.sync_jobs`.
 """
 
 from __future__ import annotations
@@ -38,8 +38,7 @@ from .stored_records import (
     CorpusCounts,
     CorpusRecord,
     Move,
-    Synced,
-    Upserted,
+    UpsertResult,
     batches,
     day_of,
     latest_edat,
@@ -48,18 +47,18 @@ from .stored_records import (
 )
 
 __all__ = [
-    "Changes", "Checkpoint", "CorpusCounts", "CorpusDatabase", "CorpusRecord", "Move", "Synced",
-    "Upserted", "day_of", "timestamp",
+    "Changes", "Checkpoint", "CorpusCounts", "CorpusDatabase", "CorpusRecord", "Move",
+    "UpsertResult", "day_of", "timestamp",
 ]  # fmt: skip
 
 
 class CorpusDatabase(PassageTables):
-    """The truth of one corpus; `of` finds it, and nothing is made before it is used."""
+    """The database of one corpus; `of` finds it, and it is created when first used."""
 
     # -- records -----------------------------------------------------------------------------
 
-    def upsert(self, papers: Sequence[Paper]) -> Upserted:
-        """Keep records: the new ones, and the changed ones in a new version; all or nothing.
+    def upsert(self, papers: Sequence[Paper]) -> UpsertResult:
+        """Store records: new ones, and changed ones in a new version; all or nothing.
 
         A record that is older than the one that is kept is skipped, with a warning.
 
@@ -170,13 +169,13 @@ def move_watermark(
     connection: Connection, query_key: str, day: str, *, manual: bool, by: str
 ) -> None:
     """See `CorpusDatabase.set_checkpoint`."""
-    known = checkpoint_of(connection, query_key)
-    before = known.last_edat if known else None
+    checkpoint = checkpoint_of(connection, query_key)
+    before = checkpoint.last_edat if checkpoint else None
     if not manual and before and day < before:
         msg = f"The watermark of {query_key} is {before}; {day} lies before it."
         raise InvariantFailed(msg, "Only a move by hand may go backwards.")
     at = now()
-    if known:
+    if checkpoint:
         change = update(_checkpoints).where(_checkpoints.c.query_key == query_key)
         connection.execute(change.values(last_edat=day, updated_at=at))
     else:
@@ -188,13 +187,13 @@ def move_watermark(
         connection.execute(insert(_moves).values(query_key=query_key, **move))
 
 
-def put_records(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> Upserted:
+def put_records(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> UpsertResult:
     """Write rows made by `paper_row`; of two with one PMID the later revision counts."""
-    made = {row["pmid"]: row for row in sorted(rows, key=lambda row: row["lr"])}
-    known = _known(connection, made)
+    by_pmid = {row["pmid"]: row for row in sorted(rows, key=lambda row: row["lr"])}
+    stored = _stored_versions(connection, by_pmid)
     new, changed, warnings = [], [], []
-    for pmid, row in made.items():
-        old = known.get(pmid)
+    for pmid, row in by_pmid.items():
+        old = stored.get(pmid)
         if old is None:
             new.append(_version(row, 1))
         elif old.lr and row["lr"] and row["lr"] < old.lr:
@@ -207,14 +206,18 @@ def put_records(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> Up
     if new:
         connection.execute(insert(_records), new)
     if changed:
-        connection.execute(_replacing(), [{**row, "known": row["pmid"]} for row in changed])
+        connection.execute(_update_by_pmid(), [{**row, "key": row["pmid"]} for row in changed])
     done = len(new) + len(changed)
-    return Upserted(
-        len(new), len(changed), len(made) - done, latest_edat(list(made.values())), tuple(warnings)
+    return UpsertResult(
+        len(new),
+        len(changed),
+        len(by_pmid) - done,
+        latest_edat(list(by_pmid.values())),
+        tuple(warnings),
     )
 
 
-def _known(connection: Connection, pmids: Iterable[int]) -> dict[int, Any]:
+def _stored_versions(connection: Connection, pmids: Iterable[int]) -> dict[int, Any]:
     columns = (_records.c[name] for name in ("pmid", "content_hash", "lr", "version", "gone"))
     query = select(*columns)
     found: dict[int, Any] = {}
@@ -228,9 +231,9 @@ def _version(row: Mapping[str, Any], version: int) -> dict[str, Any]:
     return {**row, "version": version, "gone": False, "synced_at": now()}
 
 
-def _replacing() -> Update:
+def _update_by_pmid() -> Update:
     values: dict[str, Any] = {c.name: bindparam(c.name) for c in _records.c if c.name != "pmid"}
-    return update(_records).where(_records.c.pmid == bindparam("known")).values(values)
+    return update(_records).where(_records.c.pmid == bindparam("key")).values(values)
 
 
 def _record(row: RowMapping) -> CorpusRecord:

@@ -1,9 +1,9 @@
-"""From records and full texts to passages that are found: what changed is cut and embedded.
+"""Indexing: records and full texts that changed are cut into passages and embedded.
 
-SQL is the truth and the finder is derived from it. What goes leaves the finder first, and what
-comes is in SQL first: so the finder never holds a passage that SQL does not know, and when both
+SQL is the truth and the finder is derived from it. Passages are removed from the finder first and
+written to SQL first: so the finder never holds a passage that SQL does not know, and when both
 count the same number of passages they hold the same ones. Where the text of a paper that was
-indexed before changes, SQL says so until the finder has followed. A run that is killed anywhere is
+indexed before changes, SQL marks it until the finder has followed. A run that is killed anywhere is
 completed by the next one.
 
 Words come first and vectors afterwards: a model takes hours for what the words take minutes for.
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 LOCK = "the index of passages"
 _PATIENCE_S = 10.0
 _BATCH, _EMBEDDED, _PAGE = 512, 256, 1000
-_TOLD = 200  # papers between two words on how far it has come
+_REPORT_EVERY = 200  # papers between two reports of progress
 _TOUCHED = 50_000
 _WARNINGS = 20
 _FILTERED = ("year", "journal", "publication_types", "kind", "retracted")
@@ -35,13 +35,13 @@ _UNSETTLED = ""  # the digest of a paper whose new passages the finder may not h
 
 
 @dataclass(frozen=True, slots=True)
-class Indexed:
+class IndexProgress:
     """How far indexing has come.
 
-    ``done`` of ``total`` papers were looked at (one that lies on the shelf and has a record counts
-    twice), ``cut`` of them anew and ``dropped`` because they are gone. ``passages`` counts those
-    written to the index, ``removed`` those taken out, ``vectors`` those made of about
-    ``vectors_due``; ``unfinished`` says that the time was up: run it again to go on.
+    ``done`` of ``total`` papers were looked at (one with both a file on the shelf and a record
+    counts twice), ``cut`` of them anew and ``dropped`` because they are gone. ``passages`` were
+    written to the index, ``removed`` taken out, ``vectors`` made of about ``vectors_due``;
+    ``unfinished`` says that the time was up: run it again to go on.
     """
 
     done: int = 0
@@ -59,7 +59,7 @@ class Indexed:
 
 def index(
     corpus: Corpus, *, everything: bool = False, longest_s: float | None = None
-) -> Iterator[Indexed]:
+) -> Iterator[IndexProgress]:
     """Cut and embed what changed since the last time; going through it does the work.
 
     Parameters
@@ -74,8 +74,8 @@ def index(
 
     Yields
     ------
-    Indexed
-        How far it has come; the last one says what came of it.
+    IndexProgress
+        The progress after each step; the last one is the result.
 
     Raises
     ------
@@ -90,38 +90,38 @@ def index(
         yield from _Run(corpus, everything, longest_s).steps()
 
 
-class _Cut(NamedTuple):
-    """A text that was cut: what the finder must learn and forget of it.
+class _CutText(NamedTuple):
+    """A text that was cut: the passages the finder must add and remove.
 
     ``settled``: SQL may say at once that it is indexed, for nothing older can stay in the finder.
     """
 
     key: str
     digest: str
-    made: list[Passage]
+    passages: list[Passage]
     fresh: list[Passage]
     gone: list[str]
     settled: bool
 
 
 class _Run:
-    """One run; ``facts`` is what it has come to, by the names of `Indexed`."""
+    """One run; ``facts`` are the fields of its `IndexProgress`."""
 
     def __init__(self, corpus: Corpus, everything: bool, longest_s: float | None) -> None:
         self.corpus = corpus
         self.database = corpus.database
         self.finder = corpus.finder
         self.everything = everything
-        self.facts = asdict(Indexed())
+        self.facts = asdict(IndexProgress())
         self.clock = SteadyClock()
         self.end = None if longest_s is None else self.clock.now() + longest_s
-        self.batch: list[_Cut] = []
+        self.batch: list[_CutText] = []
         self.gathered = 0
         self.touched: list[str] = []
 
-    def steps(self) -> Iterator[Indexed]:
+    def steps(self) -> Iterator[IndexProgress]:
         embedder = self._embedder()
-        before = self._prepared(embedder)
+        before = self._prepare(embedder)
         counts = self.database.counts()
         # Where every passage had its vector, only what is written now can lack one.
         whole = before.vectors == before.passages == counts.passages and not self.everything
@@ -133,10 +133,10 @@ class _Run:
                 yield from self._missing_words()
         if not self.facts["unfinished"]:
             self._compare()
-        yield self.told
+        yield self.progress
 
     def _embedder(self) -> Embedder | None:
-        """Who makes vectors; None, and why, where nobody can."""
+        """The embedder; None, with a warning, where there is none."""
         embedder = self.corpus.embedder
         if embedder is None:
             trouble = "EMBEDDINGS_PROVIDER=none."
@@ -150,8 +150,8 @@ class _Run:
         self._warn(f"Indexed by words alone: {trouble}")
         return None
 
-    def _prepared(self, embedder: Embedder | None) -> Held:
-        """Have the index ready for the model; what it holds then."""
+    def _prepare(self, embedder: Embedder | None) -> Held:
+        """Prepare the finder for the model; returns what it holds then."""
         before = self.finder.held()
         model = self.facts["model"]
         if model and before.vectors and before.model != model:
@@ -164,63 +164,63 @@ class _Run:
 
     # -- words -----------------------------------------------------------------------------------
 
-    def _words(self) -> Iterator[Indexed]:
+    def _words(self) -> Iterator[IndexProgress]:
         """Cut what changed, drop what is gone."""
-        known = self.database.source_digests()
+        digests = self.database.source_digests()
         texts = Texts(self.corpus)
-        left = dict.fromkeys(known)
+        unseen = dict.fromkeys(digests)
         for text in texts:
             if text is not None:
-                left.pop(text.key, None)
-                self._look(text, known.get(text.key))
+                unseen.pop(text.key, None)
+                self._cut(text, digests.get(text.key))
             self._count("done")
             self.facts["total"] = texts.total
-            if self._flushed() or self.facts["done"] % _TOLD == 0:
-                yield self.told
+            if self._flush() or self.facts["done"] % _REPORT_EVERY == 0:
+                yield self.progress
                 if self._time_is_up():
                     return
-        self._flushed(all_=True)
-        if not texts.total and not known:
+        self._flush(everything=True)
+        if not texts.total and not digests:
             self._warn("There is nothing to index: sync a question or download papers first.")
-        for number, key in enumerate(left):
+        for number, key in enumerate(unseen):
             self._drop(key)
-            if number % _TOLD == 0:
-                yield self.told
+            if number % _REPORT_EVERY == 0:
+                yield self.progress
                 if self._time_is_up():
                     return
 
-    def _look(self, text: Text, known: str | None) -> None:
+    def _cut(self, text: Text, old_digest: str | None) -> None:
         """Cut one text, if it changed."""
         digest = text.digest
-        if digest == known and not self.everything:
+        if digest == old_digest and not self.everything:
             return
         try:
-            made = text.passages(self.corpus.shelf)
+            passages = text.passages(self.corpus.shelf)
         except StoreFailed as error:
             self._warn(f"Left as it was: {error}")
             return
-        old = {} if known is None else {p.uuid: p for p in self.database.passages_of(text.key)}
-        # A run was killed here: what the finder has of it is unknown.
-        doubtful = known == _UNSETTLED
-        fresh = [p for p in made if doubtful or _differs(p, old.get(p.uuid))]
-        gone = sorted(old.keys() - {passage.uuid for passage in made})
-        self.batch.append(_Cut(text.key, digest, made, fresh, gone, not (old and fresh)))
-        self.gathered += 1 + len(made)
+        old = {} if old_digest is None else {p.uuid: p for p in self.database.passages_of(text.key)}
+        # A run was killed here: which passages the finder has is unknown.
+        doubtful = old_digest == _UNSETTLED
+        fresh = [p for p in passages if doubtful or _differs(p, old.get(p.uuid))]
+        gone = sorted(old.keys() - {passage.uuid for passage in passages})
+        self.batch.append(_CutText(text.key, digest, passages, fresh, gone, not (old and fresh)))
+        self.gathered += 1 + len(passages)
         self._count("cut")
 
-    def _flushed(self, *, all_: bool = False) -> bool:
-        """Write what has gathered, if that is enough (or all there will be); see the module."""
-        if not self.batch or (self.gathered < _BATCH and not all_):
+    def _flush(self, *, everything: bool = False) -> bool:
+        """Write the batch if it is full (or *everything*); whether it was written."""
+        if not self.batch or (self.gathered < _BATCH and not everything):
             return False
         self._remove([uuid for text in self.batch for uuid in text.gone])
         self.database.replace_together(
-            [(t.key, t.digest if t.settled else _UNSETTLED, t.made) for t in self.batch]
+            [(t.key, t.digest if t.settled else _UNSETTLED, t.passages) for t in self.batch]
         )
         if fresh := [passage for text in self.batch for passage in text.fresh]:
             self.finder.upsert(fresh, None)
             self.touched += [passage.uuid for passage in fresh]
             self._count("passages", len(fresh))
-        if late := [(t.key, t.digest, t.made) for t in self.batch if not t.settled]:
+        if late := [(t.key, t.digest, t.passages) for t in self.batch if not t.settled]:
             self.database.replace_together(late)
         self.batch, self.gathered = [], 0
         return True
@@ -235,10 +235,10 @@ class _Run:
             self.finder.remove(uuids)
             self._count("removed", len(uuids))
 
-    def _missing_words(self) -> Iterator[Indexed]:
-        """Without a model: what a killed run, or another finder, left out."""
-        counted = self.database.counts().passages
-        if self.finder.held().passages == counted and not self.everything:
+    def _missing_words(self) -> Iterator[IndexProgress]:
+        """Without a model: add the passages that the finder lacks."""
+        total = self.database.counts().passages
+        if self.finder.held().passages == total and not self.everything:
             return
         for passages in self._pages():
             missing = self.finder.without_vectors([passage.uuid for passage in passages])
@@ -246,18 +246,18 @@ class _Run:
             if absent:
                 self.finder.upsert(absent, None)
                 self._count("passages", len(absent))
-            yield self.told
+            yield self.progress
             if self._time_is_up():
                 return
 
     # -- vectors ---------------------------------------------------------------------------------
 
-    def _vectors(self, embedder: Embedder, whole: bool) -> Iterator[Indexed]:
+    def _vectors(self, embedder: Embedder, whole: bool) -> Iterator[IndexProgress]:
         """Embed every passage that has no vector."""
-        held = self.finder.held()
+        contents = self.finder.held()
         few = whole and len(self.touched) <= _TOUCHED
-        self.facts["vectors_due"] = max(0, self.database.counts().passages - held.vectors)
-        for passages in self._those_touched() if few else self._pages():
+        self.facts["vectors_due"] = max(0, self.database.counts().passages - contents.vectors)
+        for passages in self._touched_pages() if few else self._pages():
             missing = self.finder.without_vectors([passage.uuid for passage in passages])
             bare = [passage for passage in passages if passage.uuid in missing]
             for start in range(0, len(bare), _EMBEDDED):
@@ -265,7 +265,7 @@ class _Run:
                 vectors = embedder.embed([passage.embedded for passage in some])
                 self.finder.upsert(some, vectors)
                 self._count("vectors", len(some))
-                yield self.told
+                yield self.progress
                 if self._time_is_up():
                     return
 
@@ -275,18 +275,18 @@ class _Run:
             last = page[-1].uuid
             yield page
 
-    def _those_touched(self) -> Iterator[list[Passage]]:
+    def _touched_pages(self) -> Iterator[list[Passage]]:
         for start in range(0, len(self.touched), _PAGE):
             yield list(self.database.passages(self.touched[start : start + _PAGE]).values())
 
-    # -- what is told ----------------------------------------------------------------------------
+    # -- reports ---------------------------------------------------------------------------------
 
     def _compare(self) -> None:
-        """Say where the finder and SQL still differ, and what would make it faster."""
-        held = self.finder.held()
-        if held.advice:
-            self._warn(held.advice)
-        more = held.passages - self.database.counts().passages
+        """Warn where the finder and SQL still differ; pass on the finder's advice."""
+        contents = self.finder.held()
+        if contents.advice:
+            self._warn(contents.advice)
+        more = contents.passages - self.database.counts().passages
         if more > 0:
             self._warn(
                 f"The index holds {more:,} passages the corpus does not know; they are never shown."
@@ -295,14 +295,14 @@ class _Run:
     def _time_is_up(self) -> bool:
         if self.end is None or self.clock.now() < self.end:
             return False
-        self._flushed(all_=True)
+        self._flush(everything=True)
         self.facts["unfinished"] = True
         return True
 
     @property
-    def told(self) -> Indexed:
+    def progress(self) -> IndexProgress:
         """How far it has come."""
-        return Indexed(**self.facts)
+        return IndexProgress(**self.facts)
 
     def _count(self, name: str, more: int = 1) -> None:
         self.facts[name] += more
@@ -313,7 +313,7 @@ class _Run:
 
 
 def _differs(passage: Passage, old: Passage | None) -> bool:
-    """Whether a finder must learn of it: it asks what is said of the paper, and no places."""
+    """Whether the finder needs *passage* again: for its text or filters, not for its place."""
     if old is None or old.digest != passage.digest:
         return True
     return any(getattr(passage, name) != getattr(old, name) for name in _FILTERED)

@@ -1,4 +1,4 @@
-"""How much a paper's record speaks for it: four small numbers anybody can check by hand.
+"""Quality scores of papers: four small numbers anybody can check by hand.
 
 A PubMed record says what kind of study a paper is, when it appeared, whether its journal is indexed
 for MEDLINE and whether its subjects were human. It says nothing about how well the work was done,
@@ -15,7 +15,7 @@ papers.
   journal or a preprint server.
 - ``human`` (0-2), from MeSH's check tags: 2 *Humans*, 1 *Humans* and *Animals*, 0 neither or
   *Animals* alone.
-- ``total`` (0-9): the sum of what is known. A retracted paper has 0, whatever it was.
+- ``total`` (0-9): the sum of those that are known. A retracted paper has 0.
 
 Publication types and check tags: NLM, *MEDLINE/PubMed Data Element (Field) Descriptions* and *MeSH
 Publication Characteristics*.
@@ -56,14 +56,14 @@ _NO_STUDY = frozenset(
         *("Video-Audio Media", "Webcast"),
     }
 )
-# They say in what form something appeared, who paid or what became of it: nothing about a study.
+# These name a form, a funder or a later event: nothing about the study.
 _FORMS = ("Journal Article", "English Abstract", "Preprint", "Research Support", "Retracted")
 _RECENT_YEARS, _NOT_OLD_YEARS = 5, 10
 
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """The numbers of one paper; None where its record does not say."""
+    """The scores of one paper; None where its record does not say."""
 
     design: int | None
     recency: int | None
@@ -82,15 +82,15 @@ def today() -> date:
 
 
 def quality_of(paper: Paper, day: date) -> Quality:
-    """What *paper*'s record speaks for it on the day *day*; see the module."""
+    """Score *paper*'s record as of *day*; see the module."""
     parts = (
         _design(paper.publication_types),
         _recency(paper.year, day),
         _journal(paper),
         _human(paper.mesh),
     )
-    known = sum(part for part in parts if part is not None)
-    return Quality(*parts, total=0 if paper.retracted else known)
+    total = sum(part for part in parts if part is not None)
+    return Quality(*parts, total=0 if paper.retracted else total)
 
 
 def _design(types: Sequence[str]) -> int | None:

@@ -2,9 +2,9 @@
 
 The index proposes papers by the quotation's words; then the whole text of each is read, so that a
 quotation across the border of two passages, or from a text that has changed since it was indexed,
-is judged by what stands there today. What typesetting changes (quotation
-marks, dashes, ligatures, blanks, markup) makes no difference; a figure, a sign, a capital or a
-"not" does (`..passages.wording`).
+is compared with the text of today. What typesetting changes (quotation marks, dashes, ligatures,
+blanks, markup) makes no difference; a figure, a sign, a capital or a "not" does
+(`..passages.wording`).
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ _SENTENCE_END = re.compile(r"[.!?]\s+[A-Z]")
 
 @dataclass(frozen=True, slots=True)
 class Quotation:
-    """What was found for a quotation.
+    """The result for a quotation.
 
-    ``verbatim``: it stands there word for word; then ``start`` and ``end`` are its own place in
+    ``verbatim``: it was found word for word; then ``start`` and ``end`` are its own place in
     ``file`` (or, without one, in title, blank line and abstract of the record), and ``text`` is
-    what stands there, with whatever an ellipsis left out. Else ``text`` is the nearest passage and
-    its place; ``found`` is False where no passage shares a word with it. ``likeness`` is 1 for what
-    is verbatim, and below that the share of the words that are there in order. ``uuid`` names the
-    passage; empty where a verbatim quotation is in none (in a reference list).
+    the text there, including what an ellipsis left out. Else they are those of the nearest passage;
+    ``found`` is False where no passage shares a word with it. ``likeness`` is 1 for a verbatim
+    quotation, else the share of its words that are there in order. ``uuid`` names the passage;
+    empty where a verbatim quotation is in none (in a reference list).
     """
 
     found: bool
@@ -66,8 +66,8 @@ class Quotation:
     uuid: str = ""
 
 
-class _Asked(NamedTuple):
-    """A quotation, folded: its parts in order; with a hyphen at a line's end in both readings."""
+class _ParsedQuotation(NamedTuple):
+    """A folded quotation: parts in order; ``readings`` keep or drop hyphens at line ends."""
 
     words: list[str]
     parts: list[str]
@@ -87,42 +87,42 @@ def verify(text: str, corpus: Corpus) -> Quotation:
     Raises
     ------
     BadRequest
-        It is too short to be told from any other words, or too long.
+        It is too short to be told from other words, or too long.
     StoreFailed, WeaviateFailed
         Nothing has been indexed, or the index cannot be asked.
     """
-    asked = _asked(text)
+    quotation = _parse(text)
     if not corpus.finder.held().passages:
         msg = "The index is empty: the quotation was looked for nowhere."
         raise StoreFailed(msg, "Sync a question or download papers, then: server.py index.")
-    candidates = _candidates(asked, corpus)
+    candidates = _candidates(quotation, corpus)
     for passage in _one_of_each(candidates):
-        if found := _verbatim(asked, passage, corpus):
+        if found := _verbatim(quotation, passage, corpus):
             return found
-    return _nearest(asked, candidates)
+    return _nearest(quotation, candidates)
 
 
-def _asked(text: str) -> _Asked:
+def _parse(text: str) -> _ParsedQuotation:
     sendable(text, "quotation", _LONGEST)
     if count_words(text) < LEAST_WORDS:
         msg = f"{text.strip()[:80]!r} has fewer than {LEAST_WORDS} words; they may stand anywhere."
         raise BadRequest(msg, "Quote a whole clause or sentence.")
-    parts = [part for piece in _ELLIPSIS.split(text) if (part := _trimmed(piece))]
+    parts = [part for piece in _ELLIPSIS.split(text) if (part := _trim(piece))]
     ways = [dict.fromkeys((_BROKEN.sub("", part), _BROKEN.sub("-", part))) for part in parts]
     readings = [[Wording.of(part).words.strip() for part in way] for way in product(*ways)]
-    return _Asked(folded(text), parts, readings[:16])
+    return _ParsedQuotation(folded(text), parts, readings[:16])
 
 
-def _trimmed(part: str) -> str:
-    """Without the marks around a quotation; the last full stop may be the quoter's own."""
-    bare = part.strip(_AROUND)
-    return bare[:-1].rstrip(_AROUND) if bare.endswith(".") else bare
+def _trim(part: str) -> str:
+    """Remove the marks around a quotation; the last full stop may be the quoter's own."""
+    inner = part.strip(_AROUND)
+    return inner[:-1].rstrip(_AROUND) if inner.endswith(".") else inner
 
 
-def _candidates(asked: _Asked, corpus: Corpus) -> list[Passage]:
-    """The passages that share most words with it; a long quotation is looked for in stretches."""
+def _candidates(quotation: _ParsedQuotation, corpus: Corpus) -> list[Passage]:
+    """The passages that share most words with it; long quotations are searched in stretches."""
     queries: list[str] = []
-    for part in asked.parts:
+    for part in quotation.parts:
         queries += [part[at : at + _QUERY] for at in range(0, len(part), _QUERY)]
     scores: dict[str, float] = {}
     everywhere = Filters(retracted=True)
@@ -131,42 +131,42 @@ def _candidates(asked: _Asked, corpus: Corpus) -> list[Passage]:
         for rank, hit in enumerate(corpus.finder.search(query, None, _CANDIDATES, everywhere)):
             scores[hit.uuid] = scores.get(hit.uuid, 0.0) + 1 / (10 + rank)
     best = sorted(scores, key=lambda uuid: -scores[uuid])[:_CANDIDATES]
-    known = corpus.database.passages(best)
-    return [known[uuid] for uuid in best if uuid in known]
+    passages = corpus.database.passages(best)
+    return [passages[uuid] for uuid in best if uuid in passages]
 
 
 def _one_of_each(passages: Sequence[Passage]) -> Iterator[Passage]:
     """The first passage of every text."""
-    met: set[tuple[str, str]] = set()
+    seen: set[tuple[str, str]] = set()
     for passage in passages:
-        if (passage.paper, passage.file) not in met:
-            met.add((passage.paper, passage.file))
+        if (passage.paper, passage.file) not in seen:
+            seen.add((passage.paper, passage.file))
             yield passage
 
 
-def _verbatim(asked: _Asked, passage: Passage, corpus: Corpus) -> Quotation | None:
-    """The quotation in the text of this passage's paper, if it stands there."""
+def _verbatim(quotation: _ParsedQuotation, passage: Passage, corpus: Corpus) -> Quotation | None:
+    """The quotation, if the text of this passage's paper has it word for word."""
     try:
         text = text_of(passage, corpus)
     except NotFound:
         return None  # gone since it was indexed
     wording = Wording.of(text)
-    for parts in asked.readings:
+    for parts in quotation.readings:
         if span := _in_order(parts, wording):
             start, end = wording.place(*span)
-            there = _holding(start, corpus.database.passages_of(passage.paper))
+            place = _passage_at(start, corpus.database.passages_of(passage.paper))
             return Quotation(
                 found=True,
                 verbatim=True,
                 paper=passage.paper,
                 title=passage.title,
                 file=passage.file,
-                section=there.section if there else "",
+                section=place.section if place else "",
                 start=start,
                 end=end,
                 text=text[start:end],
                 likeness=1.0,
-                uuid=there.uuid if there else "",
+                uuid=place.uuid if place else "",
             )
     return None
 
@@ -189,13 +189,13 @@ def _in_order(parts: Sequence[str], wording: Wording) -> tuple[int, int] | None:
     return None
 
 
-def _holding(position: int, passages: Sequence[Passage]) -> Passage | None:
+def _passage_at(position: int, passages: Sequence[Passage]) -> Passage | None:
     return next((one for one in passages if one.start <= position < one.end), None)
 
 
-def _nearest(asked: _Asked, candidates: Sequence[Passage]) -> Quotation:
+def _nearest(quotation: _ParsedQuotation, candidates: Sequence[Passage]) -> Quotation:
     """The passage with the stretch most like the quotation."""
-    scored = [(_likeness(asked.words, folded(one.text)), one) for one in candidates]
+    scored = [(_likeness(quotation.words, folded(one.text)), one) for one in candidates]
     if not scored:
         return Quotation(found=False)
     likeness, best = max(scored, key=lambda pair: pair[0])
@@ -216,20 +216,20 @@ def _nearest(asked: _Asked, candidates: Sequence[Passage]) -> Quotation:
 
 
 def _likeness(words: Sequence[str], there: Sequence[str]) -> float:
-    """How much of a quotation stands in a text in its order, 0 to 1.
+    """The share of a quotation's words that a text has in the same order, 0 to 1.
 
     Compared is the stretch, as long as the quotation and a fifth, that shares most words with it.
     """
     width = len(words) + len(words) // 5
-    wanted, shared, best, at = Counter(words), 0, -1, 0
-    held: Counter[str] = Counter()
+    needed, shared, best, at = Counter(words), 0, -1, 0
+    counts: Counter[str] = Counter()
     for number, word in enumerate(there):
-        held[word] += 1
-        shared += held[word] <= wanted[word]
+        counts[word] += 1
+        shared += counts[word] <= needed[word]
         if number >= width:
             old = there[number - width]
-            shared -= held[old] <= wanted[old]
-            held[old] -= 1
+            shared -= counts[old] <= needed[old]
+            counts[old] -= 1
         if shared > best:
             best, at = shared, max(0, number - width + 1)
     matcher = SequenceMatcher(None, words, there[at : at + width], autojunk=False)

@@ -1,7 +1,7 @@
-"""The tables of a corpus, the same for SQLite and PostgreSQL, and how older ones are brought here.
+"""The tables of a corpus, the same for SQLite and PostgreSQL, and the migration of older ones.
 
-A new database gets the tables as they are today; an older one is brought there step by step, in
-one transaction, by `_STEPS`. Names start with ``corpus_``, for a PostgreSQL may hold more than us.
+A new database gets the tables as they are today; an older one is migrated step by step, in one
+transaction, by `_STEPS`. Names start with ``corpus_``: a PostgreSQL may hold other tables, too.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _text(name: str) -> Column[str]:
 
 
 def _about_a_record() -> tuple[Column[object], ...]:
-    """What is kept of a record, staged or merged; see `.stored_records.paper_row`."""
+    """The columns of a record, staged or merged; see `.stored_records.paper_row`."""
     return (
         Column("paper", Text),
         _text("content_hash"),
@@ -175,7 +175,7 @@ sources = Table(
 
 
 def prepare(connection: Connection) -> None:
-    """Have the tables of today, in the transaction of *connection*, which holds the write lock.
+    """Create or migrate the tables, in the transaction of *connection* (with the write lock).
 
     Raises
     ------

@@ -1,7 +1,7 @@
 """Passages of the corpus for a question, by words and by meaning, the better papers first.
 
-An index only proposes: what a passage says, where it stands and whether its paper was retracted
-since is read from SQL, and what is no longer there is left out. How the order comes about:
+The finder only proposes: a passage's text, its place and whether its paper was retracted since are
+read from SQL, and what is no longer there is left out. How the order comes about:
 
 1. The finder fuses what words and vectors found into one score.
 2. With ``quality_bias`` the score is multiplied by ``1 + 0.2 * total / 9`` (`.quality`). Scores are
@@ -58,11 +58,11 @@ _INDEX_IT = "Bring the index up to date: server.py index (MCP: pubmed_sync_delta
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A passage that answers; ``score`` is what it is ranked by, see the module.
+class ScoredPassage:
+    """A passage that was found; ``score`` is what it is ranked by, see the module.
 
     ``sim`` (cosine) and ``bm25`` are None where that way did not find it; ``version`` is that of
-    the text it stands in, empty where nobody said or there is only a record.
+    its text, empty where it is unknown or there is only a record.
     """
 
     passage: Passage
@@ -75,9 +75,9 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What was found, best first, and what a reader must know about how it was looked for."""
+    """Passages, best first, and warnings about how they were searched."""
 
-    hits: tuple[Found, ...]
+    hits: tuple[ScoredPassage, ...]
     warnings: tuple[str, ...] = ()
 
 
@@ -119,30 +119,30 @@ def find(
     EmbeddingsFailed
         Only meaning was asked for, and there are no vectors.
     """
-    asked = sendable(query, "query", _LONGEST_QUERY).strip()
-    _check(asked, top_k, filters)
-    held = corpus.finder.held()
-    if not held.passages:
-        raise _empty(corpus.database.counts())
-    vector, trouble = (None, None) if by == "words" else _vector(asked, corpus, held)
+    text = sendable(query, "query", _LONGEST_QUERY).strip()
+    _check(text, top_k, filters)
+    contents = corpus.finder.held()
+    if not contents.passages:
+        raise _empty_error(corpus.database.counts())
+    vector, trouble = (None, None) if by == "words" else _embed_query(text, corpus, contents)
     if trouble and by == "meaning":
         raise trouble
-    if vector is None and not terms_of(asked):
+    if vector is None and not terms_of(text):
         raise BadRequest("There is no word in the query to look for.", "Ask in words.")
     limit = max(_LEAST_CANDIDATES, _CANDIDATES * top_k)
-    hits = corpus.finder.search("" if by == "meaning" else asked, vector, limit, filters)
-    found = list(_resolved(hits, corpus, filters, WEIGHT if quality_bias else 0.0))
-    best = in_turn(found, top_k)
+    hits = corpus.finder.search("" if by == "meaning" else text, vector, limit, filters)
+    scored = list(_resolve(hits, corpus, filters, WEIGHT if quality_bias else 0.0))
+    best = limit_per_paper(scored, top_k)
     warnings = [f"Found by words alone: {trouble}"] if trouble else []
-    warnings += _out_of_date(held, _counts(corpus))
+    warnings += _out_of_date(contents, _counts(corpus))
     if pubmed_only and (elsewhere := sum(not _in_pubmed(one.passage) for one in best)):
-        best = in_turn((one for one in found if _in_pubmed(one.passage)), top_k)
+        best = limit_per_paper((one for one in scored if _in_pubmed(one.passage)), top_k)
         warnings.append(f"Left out: {elsewhere:,} passages of papers without a PMID.")
-    return Answer(tuple(_with_version(one, corpus) for one in best), tuple(warnings))
+    return Answer(tuple(_add_version(one, corpus) for one in best), tuple(warnings))
 
 
-def _with_version(found: Found, corpus: Corpus) -> Found:
-    """A passage of a preprint may say something else than the article."""
+def _add_version(found: ScoredPassage, corpus: Corpus) -> ScoredPassage:
+    """Add the version of the text: a preprint may differ from the article."""
     stored = corpus.shelf.find_by_file(found.passage.file) if found.passage.file else None
     return replace(found, version=stored.version) if stored else found
 
@@ -163,12 +163,12 @@ def record(doc_id: str, database: CorpusDatabase, shelf: Shelf | None = None) ->
     ids = Ids.parse(doc_id)
     if not ids.pmid:
         raise BadRequest(f"{doc_id} is no PMID.", "Ask for pmid:… as a search answers it.")
-    known = database.record(ids.pmid)
-    if known and known.gone:
+    synced = database.record(ids.pmid)
+    if synced and synced.gone:
         msg = f"PubMed took PMID {ids.pmid} out; its record is kept no longer."
         raise NotFound(msg, "A duplicate may have stayed: search for its title.")
-    if known:
-        return known
+    if synced:
+        return synced
     stored = shelf.find(ids) if shelf else None
     if not stored:
         msg = f"PMID {ids.pmid} is not in the corpus."
@@ -179,23 +179,23 @@ def record(doc_id: str, database: CorpusDatabase, shelf: Shelf | None = None) ->
     return CorpusRecord(paper, 1, "", paper.entered, paper.revised, False, stored.saved_at)
 
 
-def in_turn(found: Iterable[Found], top_k: int) -> tuple[Found, ...]:
-    """The best *top_k*, no paper taking the places of others; best first."""
-    taken: Counter[str] = Counter()
-    first: list[Found] = []
-    later: list[Found] = []
+def limit_per_paper(found: Iterable[ScoredPassage], top_k: int) -> tuple[ScoredPassage, ...]:
+    """The best *top_k*, best first, with at most three of one paper while there are others."""
+    counts: Counter[str] = Counter()
+    first: list[ScoredPassage] = []
+    later: list[ScoredPassage] = []
     for one in sorted(found, key=_rank):
-        taken[one.passage.paper] += 1
-        (first if taken[one.passage.paper] <= MOST_OF_ONE_PAPER else later).append(one)
+        counts[one.passage.paper] += 1
+        (first if counts[one.passage.paper] <= MOST_OF_ONE_PAPER else later).append(one)
     return tuple(sorted((first + later)[:top_k], key=_rank))
 
 
-def _rank(found: Found) -> tuple[float, str]:
+def _rank(found: ScoredPassage) -> tuple[float, str]:
     return -found.score, found.passage.uuid  # a tie must not be broken by chance
 
 
-def _check(asked: str, top_k: int, filters: Filters) -> None:
-    if not asked:
+def _check(text: str, top_k: int, filters: Filters) -> None:
+    if not text:
         raise BadRequest("The query is empty.", "Ask a question, or give words.")
     if not 1 <= top_k <= MOST:
         raise BadRequest(f"top_k is {top_k}.", f"It must be from 1 to {MOST}.")
@@ -204,7 +204,7 @@ def _check(asked: str, top_k: int, filters: Filters) -> None:
         raise BadRequest(msg, "Exchange them.")
 
 
-def _empty(counts: CorpusCounts) -> EmptyStore:
+def _empty_error(counts: CorpusCounts) -> EmptyStore:
     """Why there is nothing to search, which is not the same as nothing found."""
     if counts.passages or counts.records:
         msg = "The index is empty: nothing was searched."
@@ -214,10 +214,10 @@ def _empty(counts: CorpusCounts) -> EmptyStore:
     return EmptyStore(msg, hint)
 
 
-def _vector(
-    asked: str, corpus: Corpus, held: Held
+def _embed_query(
+    text: str, corpus: Corpus, contents: Held
 ) -> tuple[Vector | None, EmbeddingsFailed | None]:
-    """The query as the vectors of the index are, or why it cannot be compared with them."""
+    """The query's vector, or why it cannot be compared with those of the index."""
     try:
         embedder = corpus.embedder
         if embedder is None:
@@ -225,20 +225,20 @@ def _vector(
             return None, EmbeddingsFailed(msg, "Set it to local, hf or openai for meaning too.")
         if missing := embedder.available():
             return None, EmbeddingsFailed(missing)
-        if not held.vectors:
+        if not contents.vectors:
             return None, EmbeddingsFailed("The index holds no vectors.", _INDEX_IT)
-        if held.model != embedder.model:
-            msg = f"The vectors are of {held.model}, and the settings name {embedder.model}."
+        if contents.model != embedder.model:
+            msg = f"The vectors are of {contents.model}, and the settings name {embedder.model}."
             return None, EmbeddingsFailed(msg, _INDEX_IT)
-        return embedder.embed([asked])[0], None
+        return embedder.embed([text])[0], None
     except EmbeddingsFailed as trouble:
         return None, trouble
 
 
-def _resolved(
+def _resolve(
     hits: Sequence[Hit], corpus: Corpus, filters: Filters, weight: float
-) -> Iterator[Found]:
-    """What the index proposed, as SQL knows it now."""
+) -> Iterator[ScoredPassage]:
+    """The proposed passages as they are in SQL now, scored."""
     passages = corpus.database.passages([hit.uuid for hit in hits])
     pmids = {one.paper.removeprefix("pmid:") for one in passages.values() if _in_pubmed(one)}
     records = corpus.database.records(sorted(pmids))
@@ -247,21 +247,21 @@ def _resolved(
         passage = passages.get(hit.uuid)
         if passage is None:
             continue
-        known = records.get(passage.paper.removeprefix("pmid:"))
-        paper = known.paper if known else _described(passage)
-        if (known and known.gone) or (paper.retracted and not filters.retracted):
+        stored = records.get(passage.paper.removeprefix("pmid:"))
+        paper = stored.paper if stored else _paper_from_passage(passage)
+        if (stored and stored.gone) or (paper.retracted and not filters.retracted):
             continue
         quality = quality_of(paper, day)
         score = hit.score * (1 + weight * quality.total / BEST)
-        yield Found(passage, score, hit.sim, hit.bm25, quality)
+        yield ScoredPassage(passage, score, hit.sim, hit.bm25, quality)
 
 
 def _in_pubmed(passage: Passage) -> bool:
     return passage.paper.startswith("pmid:")
 
 
-def _described(passage: Passage) -> Paper:
-    """A paper without a record in the corpus, by what its passages say of it."""
+def _paper_from_passage(passage: Passage) -> Paper:
+    """Make the paper of a passage that has no record in the corpus."""
     return Paper(
         Ids(),
         title=passage.title,
@@ -275,20 +275,20 @@ def _described(passage: Passage) -> Paper:
 
 
 def _counts(corpus: Corpus) -> CorpusCounts:
-    """How much there is, ten seconds ago at most: counting a million rows takes longer."""
+    """The counts, at most ten seconds old: counting a million rows takes long."""
     now = time.monotonic()
     if corpus.counted is None or now - corpus.counted[0] > _COUNTED_S:
         corpus.counted = (now, corpus.database.counts())
     return corpus.counted[1]
 
 
-def _out_of_date(held: Held, counts: CorpusCounts) -> Iterator[str]:
-    """What the counts give away without looking at every paper, as `.stats` does."""
+def _out_of_date(contents: Held, counts: CorpusCounts) -> Iterator[str]:
+    """Warnings that follow from the counts; `.stats` looks at every paper."""
     papers = counts.records - counts.gone - counts.papers_cut
     if papers > 0:
         yield f"{papers:,} papers are not indexed yet: they are not found. {_INDEX_IT}"
-    if counts.passages != held.passages:
-        by = abs(counts.passages - held.passages)
+    if counts.passages != contents.passages:
+        by = abs(counts.passages - contents.passages)
         yield f"The index is out of date by {by:,} passages. {_INDEX_IT}"
-    if held.vectors and (without := held.passages - held.vectors) > 0:
+    if contents.vectors and (without := contents.passages - contents.vectors) > 0:
         yield f"{without:,} passages have no vector yet: by meaning they are not found. {_INDEX_IT}"

@@ -1,4 +1,4 @@
-"""What is in a corpus, and what in it is out of date."""
+"""Counts of a corpus, and what in it is out of date."""
 
 from __future__ import annotations
 
@@ -41,47 +41,47 @@ class CorpusStats:
 
 
 def stats(corpus: Corpus) -> CorpusStats:
-    """What is in the corpus, and what in it is out of date.
+    """Count what is in the corpus, and what in it is out of date.
 
     Every record and every entry of the shelf's catalogue is looked at (no text is read).
 
     Raises
     ------
     StoreFailed, WeaviateFailed
-        Database or index cannot be asked.
+        Database or index cannot be used.
     """
     counts = corpus.database.counts()
-    held = corpus.finder.held()
+    contents = corpus.finder.held()
     model, trouble = _model_wanted(corpus)
-    known = corpus.database.source_digests()
+    digests = corpus.database.source_digests()
     kinds: Counter[str] = Counter()
     years: Counter[str] = Counter()
-    retracted = to_cut = met = 0
+    retracted = to_cut = indexed = 0
     for text in Texts(corpus):
         if text is None:
             continue
-        to_cut += known.get(text.key) != text.digest
-        if text.key in known:
-            met += 1
+        to_cut += digests.get(text.key) != text.digest
+        if text.key in digests:
+            indexed += 1
             kinds[text.kind] += 1
             years[text.paper.year] += 1
             retracted += bool(text.about["retracted"])
-    vectors = held.vectors if model in ("", held.model) else 0
+    vectors = contents.vectors if model in ("", contents.model) else 0
     return CorpusStats(
         records=counts.records - counts.gone,
-        papers=len(known),
+        papers=len(digests),
         passages=counts.passages,
-        vectors=held.vectors,
+        vectors=contents.vectors,
         finder=corpus.finder.name,
-        model=held.model,
+        model=contents.model,
         model_wanted=model,
         kinds=dict(kinds),
         years=dict(sorted(years.items())),
-        to_cut=to_cut + len(known) - met,
+        to_cut=to_cut + len(digests) - indexed,
         without_vectors=max(0, counts.passages - vectors),
         retracted=retracted,
         synced={point.query_key: point.updated_at for point in corpus.database.checkpoints()},
-        warnings=tuple(_warnings(counts.passages, held, trouble)),
+        warnings=tuple(_warnings(counts.passages, contents, trouble)),
     )
 
 
@@ -97,9 +97,9 @@ def _model_wanted(corpus: Corpus) -> tuple[str, str]:
         return "", trouble or str(error)
 
 
-def _warnings(passages: int, held: Held, trouble: str) -> list[str]:
+def _warnings(passages: int, contents: Held, trouble: str) -> list[str]:
     warnings = [f"No vectors can be made: {trouble}"] if trouble else []
-    if passages != held.passages:
-        counts = f"The corpus has {passages:,} passages and the index {held.passages:,}"
+    if passages != contents.passages:
+        counts = f"The corpus has {passages:,} passages and the index {contents.passages:,}"
         warnings.append(f"{counts}: run server.py index.")
-    return [*warnings, held.advice] if held.advice else warnings
+    return [*warnings, contents.advice] if contents.advice else warnings

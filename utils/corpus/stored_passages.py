@@ -20,7 +20,7 @@ _NAMES = tuple(field.name for field in fields(Passage))
 
 
 class PassageTables(Connections):
-    """What was cut, and into what."""
+    """The tables of passages and of the digests of the texts they were cut from."""
 
     def passages(self, uuids: Sequence[str]) -> dict[str, Passage]:
         """Passages by UUID; the unknown are left out."""
@@ -34,8 +34,8 @@ class PassageTables(Connections):
     def passages_of(self, paper_key: str) -> list[Passage]:
         """The passages of a paper, in the order of their cutting."""
         with self.reading() as connection:
-            found = _of(connection, [paper_key]).get(paper_key, {})
-            return sorted(found.values(), key=lambda made: made.ordinal)
+            found = _by_paper(connection, [paper_key]).get(paper_key, {})
+            return sorted(found.values(), key=lambda passage: passage.ordinal)
 
     def every_passage(self, after_uuid: str = "", limit: int = 1000) -> list[Passage]:
         """A page of all passages, by UUID; the next begins after its last."""
@@ -45,7 +45,7 @@ class PassageTables(Connections):
             return [_passage(row) for row in found]
 
     def source_digests(self) -> dict[str, str]:
-        """What was cut, by paper: the digest of the text its passages were made of."""
+        """By paper, the digest of the text its passages were made of."""
         with self.reading() as connection:
             return {paper: digest for paper, digest in connection.execute(select(_sources))}  # noqa: C416 - rows are no pairs to mypy
 
@@ -66,16 +66,18 @@ class PassageTables(Connections):
         Each is a paper's key, the digest of its text, and its passages.
         """
         with self.writing() as connection:
-            old = _of(connection, [paper for paper, _, _ in texts])
-            differences = [_difference(old.get(paper, {}), made) for paper, _, made in texts]
+            old = _by_paper(connection, [paper for paper, _, _ in texts])
+            differences = [
+                _difference(old.get(paper, {}), passages) for paper, _, passages in texts
+            ]
             _write(connection, differences)
             _note_sources(connection, {paper: digest for paper, digest, _ in texts})
-        return [difference.told() for difference in differences]
+        return [difference.changes() for difference in differences]
 
     def drop_paper(self, paper_key: str) -> list[str]:
-        """Forget the passages of a paper, and that it was cut; their UUIDs."""
+        """Delete the passages of a paper and its digest; returns their UUIDs."""
         with self.writing() as connection:
-            uuids = list(_of(connection, [paper_key]).get(paper_key, {}))
+            uuids = list(_by_paper(connection, [paper_key]).get(paper_key, {}))
             _remove(connection, uuids)
             connection.execute(delete(_sources).where(_sources.c.paper == paper_key))
         return uuids
@@ -91,46 +93,46 @@ class _Difference:
     moved: dict[str, Passage]
     same: int
 
-    def told(self) -> Changes:
+    def changes(self) -> Changes:
         fresh = [*self.added.values(), *self.changed.values()]
         kept = self.same + len(self.moved)
         return Changes(fresh, self.removed, kept, list(self.moved.values()))
 
 
 def _difference(old: Mapping[str, Passage], passages: Sequence[Passage]) -> _Difference:
-    new = {made.uuid: made for made in map(_storable, passages)}
-    known = {uuid: made for uuid, made in new.items() if uuid in old}
-    differing = {uuid: made for uuid, made in known.items() if made != old[uuid]}
-    moved = {uuid: made for uuid, made in differing.items() if made.digest == old[uuid].digest}
+    new = {one.uuid: one for one in map(_storable, passages)}
+    common = {uuid: one for uuid, one in new.items() if uuid in old}
+    differing = {uuid: one for uuid, one in common.items() if one != old[uuid]}
+    moved = {uuid: one for uuid, one in differing.items() if one.digest == old[uuid].digest}
     return _Difference(
         removed=[uuid for uuid in old if uuid not in new],
-        added={uuid: made for uuid, made in new.items() if uuid not in old},
-        changed={uuid: made for uuid, made in differing.items() if uuid not in moved},
+        added={uuid: one for uuid, one in new.items() if uuid not in old},
+        changed={uuid: one for uuid, one in differing.items() if uuid not in moved},
         moved=moved,
-        same=len(known) - len(differing),
+        same=len(common) - len(differing),
     )
 
 
 def _write(connection: Connection, differences: Sequence[_Difference]) -> None:
-    """All papers' rows in a statement of each kind: it is statements that cost, not rows."""
+    """Write all papers' rows in one statement of each kind: statements cost, not rows."""
     _remove(connection, [uuid for each in differences for uuid in each.removed])
-    added = [_row(made, uuid) for each in differences for uuid, made in each.added.items()]
+    added = [_row(passage, uuid) for each in differences for uuid, passage in each.added.items()]
     if added:
         connection.execute(insert(_passages), added)
     rows = [
-        {**_row(made, uuid), "known": uuid}
+        {**_row(passage, uuid), "key": uuid}
         for each in differences
-        for uuid, made in (*each.changed.items(), *each.moved.items())
+        for uuid, passage in (*each.changed.items(), *each.moved.items())
     ]
     if rows:
-        connection.execute(_replacing(), rows)
+        connection.execute(_update_by_uuid(), rows)
 
 
 def _rows(connection: Connection, query: Any) -> Any:
     return connection.execute(query).mappings()
 
 
-def _of(connection: Connection, papers: Sequence[str]) -> dict[str, dict[str, Passage]]:
+def _by_paper(connection: Connection, papers: Sequence[str]) -> dict[str, dict[str, Passage]]:
     """The passages of papers, by paper and UUID."""
     found: dict[str, dict[str, Passage]] = {}
     for some in batches(papers):
@@ -146,37 +148,37 @@ def _remove(connection: Connection, uuids: Sequence[str]) -> None:
 
 
 def _note_sources(connection: Connection, digests: Mapping[str, str]) -> None:
-    known: set[str] = set()
+    stored: set[str] = set()
     for some in batches(list(digests)):
         query = select(_sources.c.paper).where(_sources.c.paper.in_(some))
-        known.update(connection.execute(query).scalars())
+        stored.update(connection.execute(query).scalars())
     rows = [{"source": paper, "new": digest} for paper, digest in digests.items()]
     change = update(_sources).where(_sources.c.paper == bindparam("source"))
-    if changed := [row for row in rows if row["source"] in known]:
+    if changed := [row for row in rows if row["source"] in stored]:
         connection.execute(change.values(digest=bindparam("new")), changed)
-    fresh = {paper: digest for paper, digest in digests.items() if paper not in known}
+    fresh = {paper: digest for paper, digest in digests.items() if paper not in stored}
     if fresh:
         new = [{"paper": paper, "digest": digest} for paper, digest in fresh.items()]
         connection.execute(insert(_sources), new)
 
 
 def _storable(passage: Passage) -> Passage:
-    """With text as both databases hold it; one character for one, so that spans stay true."""
-    made = {
-        name: kept
+    """Replace characters that the databases refuse, one by one, so that spans stay true."""
+    changed = {
+        name: clean
         for name in _NAMES
-        if isinstance(given := getattr(passage, name), str) and (kept := _text(given)) is not given
+        if isinstance(value := getattr(passage, name), str) and (clean := _text(value)) is not value
     }
     types = tuple(map(_text, passage.publication_types))
-    if not made and types == passage.publication_types:
+    if not changed and types == passage.publication_types:
         return passage
-    return replace(passage, **made, publication_types=types)  # type: ignore[arg-type]
+    return replace(passage, **changed, publication_types=types)  # type: ignore[arg-type]
 
 
-def _text(given: str) -> str:
-    """The text itself, where it is as it must be."""
-    kept = encodable(given).replace("\0", "\ufffd")
-    return given if kept == given else kept
+def _text(text: str) -> str:
+    """Replace what cannot be stored; the same object where nothing has to be."""
+    clean = encodable(text).replace("\0", "\ufffd")
+    return text if clean == text else clean
 
 
 def _row(passage: Passage, uuid: str) -> dict[str, Any]:
@@ -185,9 +187,9 @@ def _row(passage: Passage, uuid: str) -> dict[str, Any]:
     return {**row, "uuid": uuid}
 
 
-def _replacing() -> Update:
+def _update_by_uuid() -> Update:
     values: dict[str, Any] = {c.name: bindparam(c.name) for c in _passages.c if c.name != "uuid"}
-    return update(_passages).where(_passages.c.uuid == bindparam("known")).values(values)
+    return update(_passages).where(_passages.c.uuid == bindparam("key")).values(values)
 
 
 def _passage(row: Any) -> Passage:

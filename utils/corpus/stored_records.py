@@ -1,8 +1,7 @@
-"""What a corpus keeps and answers: records, checkpoints, what a sync came to.
+"""Records, checkpoints and results of a corpus, without SQL.
 
-Nouns only, without SQL: whoever shows them need not wait for SQLAlchemy. Days are ISO 8601
-(``2026-11-21``), for PubMed tells Entrez dates and revisions by the day; `timestamp` writes one
-as the corpus contract wants it.
+Importing these need not wait for SQLAlchemy. Days are ISO 8601 (``2026-11-21``), for PubMed gives
+Entrez dates and revisions by the day; `timestamp` writes one as the corpus contract wants it.
 """
 
 from __future__ import annotations
@@ -70,8 +69,8 @@ class Move:
 
 
 @dataclass(frozen=True, slots=True)
-class Synced:
-    """What a sync came to.
+class SyncResult:
+    """The result of a sync.
 
     ``pmids_processed`` is the sum of the three counts; a record PubMed deleted counts as updated.
     ``unfinished``: what was fetched is staged, and the next call goes on from there; nothing of
@@ -88,8 +87,8 @@ class Synced:
     unfinished: bool = False
 
 
-class Upserted(NamedTuple):
-    """What became of papers: new, changed, left as they were; and the latest Entrez date."""
+class UpsertResult(NamedTuple):
+    """Counts of new, changed and unchanged records; and the latest Entrez date."""
 
     inserted: int
     updated: int
@@ -100,11 +99,11 @@ class Upserted(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What replacing the passages of a paper came to.
+    """The result of replacing the passages of a paper.
 
     ``added`` are new or have another text: they need a vector. ``moved`` have the text they had,
-    but stand elsewhere or are told otherwise (retracted, another year). ``kept`` counts those
-    whose text is the same, the moved ones included.
+    but another place or other facts (retracted, year). ``kept`` counts those whose text is the
+    same, the moved ones included.
     """
 
     added: list[Passage]
@@ -152,7 +151,7 @@ def day_of(text: str) -> str:
 
 
 def timestamp(day: str | None) -> str | None:
-    """A day as ISO 8601 UTC timestamp; None and partial dates stay what they are not: None.
+    """A day as ISO 8601 UTC timestamp; None for None and partial dates.
 
     >>> timestamp("2024-06-02")
     '2024-06-02T00:00:00Z'
@@ -160,14 +159,14 @@ def timestamp(day: str | None) -> str | None:
     return f"{day}T00:00:00Z" if day and _DAY.fullmatch(day) else None
 
 
-def _known(value: Any) -> dict[str, Any]:
-    """The members of a dataclass that say anything."""
+def _non_empty(value: Any) -> dict[str, Any]:
+    """The members of a dataclass that are not empty."""
     if not (names := members(value)):
         raise TypeError(f"{type(value)} is no part of a paper")
-    return {name: held for name in names if (held := getattr(value, name))}
+    return {name: content for name in names if (content := getattr(value, name))}
 
 
-_encode = json.JSONEncoder(separators=(",", ":"), default=_known).encode
+_encode = json.JSONEncoder(separators=(",", ":"), default=_non_empty).encode
 
 
 def as_json(paper: Paper) -> tuple[str, str]:
@@ -175,7 +174,7 @@ def as_json(paper: Paper) -> tuple[str, str]:
 
     What is empty is left out, so that a member that Papershelf learns about later changes no hash.
     """
-    facts = _known(paper)
+    facts = _non_empty(paper)
     facts["ids"] = paper.ids
     revised = facts.pop("revised", "")
     content = _encode(facts)

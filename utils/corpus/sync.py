@@ -1,11 +1,11 @@
-"""A question's records, brought up to date with PubMed.
+"""A query's records, brought up to date with PubMed.
 
-Asked for are the papers that came into PubMed since the watermark (by Entrez date, with an
-overlap, for PubMed indexes some of them days later), then those that were revised since the last
-time (by modification date: retractions, and papers that were taken in with an old Entrez date),
-and last the members that should have been found and were not. Every record is fetched anew.
-All of it is staged (`..store.sync_jobs`) and becomes true in one transaction at the end; a call
-that is cut short is taken up by the next one. What E-utilities promise: facts sheet, 1.2 and 1.3.
+A sync asks for the papers that came into PubMed since the watermark (by Entrez date, with an
+overlap, for PubMed indexes some of them days later), then for those that were revised since the
+last time (by modification date: retractions, and papers that were taken in with an old Entrez
+date), and last for the members that should have been found and were not. Every record is fetched
+anew. All of it is staged (`.sync_jobs`) and merged in one transaction at the end; a call that is
+cut short is resumed by the next one. What E-utilities promise: facts sheet, 1.2 and 1.3.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..sources import Query
 from ..sources.eutils import BATCH
 from ..sources.pubmed import LAST_HIT, fetch, first_hits
 from ..system.steady_clock import SteadyClock
-from .stored_records import Synced
+from .stored_records import SyncResult
 from .sync_jobs import Stretch, SyncJob
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _AT_ONCE = 3 * LAST_HIT  # hits that are swept in one step; more are asked for in halves
 _OUTAGE = 3  # batches in a row that fail: PubMed is not there
-_MANY = 10  # so many found papers are never left out by accident
+_MANY = 10  # an answer that lacks so many papers is broken
 _PATIENCE_S = 10.0
 _LONGEST_KEY = 200
 _LONGEST_TERM = 50_000
@@ -45,15 +45,15 @@ def sync(
     full: bool = False,
     longest_s: float | None = None,
     progress: Progress | None = None,
-) -> Synced:
-    """Bring the records of a question up to date; see the module.
+) -> SyncResult:
+    """Bring the records of a query up to date; see the module.
 
     Parameters
     ----------
     query_key : str
-        The name of the question. It stands for one term; only *full* changes that.
+        The name of the query. It stands for one term; only *full* changes that.
     term : str
-        The question in PubMed's own query language.
+        The query in PubMed's own language.
     overlap_days : int
         So many days before the watermark are asked for once more.
     full : bool
@@ -61,7 +61,7 @@ def sync(
     longest_s : float, optional
         Stop after about so many seconds with ``unfinished``; what was fetched stays staged.
     progress : callable, optional
-        Told how many papers were looked at, of how many, after every batch.
+        Called after every batch with the number of papers looked at, and of all.
 
     Raises
     ------
@@ -74,15 +74,15 @@ def sync(
     StoreFailed
         The database could not be used.
     """
-    query_key, term = _usable(query_key, term, overlap_days)
+    query_key, term = _check_arguments(query_key, term, overlap_days)
     web.settings.require_email("NCBI")
     patience = min(_PATIENCE_S, longest_s or _PATIENCE_S)
     with database.alone(query_key, patience):
         job = SyncJob.of(database, query_key, term, overlap_days, full)
-        return _Sync(job, term, web, longest_s, progress or _silent).run()
+        return _Sync(job, term, web, longest_s, progress or _ignore_progress).run()
 
 
-def _usable(query_key: str, term: str, overlap_days: int) -> tuple[str, str]:
+def _check_arguments(query_key: str, term: str, overlap_days: int) -> tuple[str, str]:
     key, text = query_key.strip(), " ".join(term.split())
     for name, value, most in (("query_key", key, _LONGEST_KEY), ("term", text, _LONGEST_TERM)):
         if not value or len(value) > most or not value.isprintable():
@@ -93,8 +93,8 @@ def _usable(query_key: str, term: str, overlap_days: int) -> tuple[str, str]:
     return key, text
 
 
-def _silent(done: int, total: int) -> None:
-    """Nobody wants to know."""
+def _ignore_progress(done: int, total: int) -> None:
+    """Do nothing: no progress was asked for."""
 
 
 class _Sync:
@@ -110,9 +110,9 @@ class _Sync:
         self.clock = SteadyClock()
         self.end = self.clock.now() + longest_s if longest_s is not None else None
         self.failures = 0
-        self.counted: tuple[int, int] | None = None
+        self.looked_at: tuple[int, int] | None = None
 
-    def run(self) -> Synced:
+    def run(self) -> SyncResult:
         while self.failures < _OUTAGE:
             if not self._step():
                 return self.job.merge()
@@ -125,11 +125,11 @@ class _Sync:
         if stretch := self.job.next_stretch():
             self._sweep(stretch)
             return True
-        if wanted := self.job.wanted(BATCH):
-            done, total = self.counted or self.job.progress()
+        if wanted := self.job.next_pmids(BATCH):
+            done, total = self.looked_at or self.job.progress()
             self._fetch(wanted)
-            self.counted = (done + len(wanted), total)
-            self.progress(*self.counted)
+            self.looked_at = (done + len(wanted), total)
+            self.progress(*self.looked_at)
             return True
         return False
 
@@ -137,7 +137,7 @@ class _Sync:
 
     def _sweep(self, stretch: Stretch) -> None:
         if stretch.date_type == "members":
-            self.job.vanished(stretch)
+            self.job.want_lost_members(stretch)
             return
         days = (f"{day:%Y/%m/%d}" for day in (stretch.first, stretch.last))
         first, last = days
@@ -147,7 +147,7 @@ class _Sync:
             self.job.split(stretch)
             return
         pmids = [pmid for page in found.pages for pmid in page]
-        self.job.swept(stretch, pmids, found.warnings)
+        self.job.record_hits(stretch, pmids, found.warnings)
 
     # -- what it says ------------------------------------------------------------------------
 
@@ -163,19 +163,19 @@ class _Sync:
                     self._fetch(half)
                 return
             self.failures += 1
-            self.job.failed(wanted, _not_fetched(wanted, miss.message))
+            self.job.mark_failed(wanted, _failure_warning(wanted, miss.message))
             return
         self.failures = 0
         omitted = [pmid for pmid in missing if pmid not in doubtful]
         self.job.keep((papers[pmid] for pmid in wanted if pmid in papers), omitted)
         if doubtful:
-            told = "PubMed finds what it sends no record of."
-            self.job.failed(doubtful, _not_fetched(doubtful, told))
+            reason = "PubMed finds what it sends no record of."
+            self.job.mark_failed(doubtful, _failure_warning(doubtful, reason))
 
     def _doubtful(self, missing: Mapping[str, str], *, nothing: bool) -> list[str]:
         """PMIDs without a record that PubMed may have all the same.
 
-        A search still finds them, or *nothing* at all came of a batch that a search had found.
+        A search still finds them, or the batch brought *nothing* although a search had found it.
         """
         found = [pmid for pmid, why in missing.items() if why != "vanished"]
         vanished = [pmid for pmid, why in missing.items() if why == "vanished"]
@@ -193,8 +193,8 @@ def _halves(wanted: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
     return dict(rows[:middle]), dict(rows[middle:])
 
 
-def _not_fetched(wanted: Collection[str], told: str) -> str:
-    named = f"PMID {next(iter(wanted))}"
+def _failure_warning(wanted: Collection[str], reason: str) -> str:
+    name = f"PMID {next(iter(wanted))}"
     if len(wanted) > 1:
-        named = f"{len(wanted)} records from {named} on"
-    return f"{named} could not be fetched: {told}"
+        name = f"{len(wanted)} records from {name} on"
+    return f"{name} could not be fetched: {reason}"

@@ -1,9 +1,9 @@
-"""A sync on its way: what is asked for, what has come, and the merge that makes it true.
+"""Jobs of syncs: what is to be fetched, what is staged, and the merge into the corpus.
 
 Everything a sync learns is staged first, step by step, each step all or nothing; the corpus is
-changed by one transaction at the end, which also moves the watermark and takes the staged rows
-away. Whoever is killed leaves a job that the next call takes up. A job is the work of one process
-at a time (`Connections.alone`), and a merge makes sure of it once more.
+changed by one transaction at the end, which also moves the watermark and removes the staged rows.
+A process that is killed leaves a job that the next call resumes. A job is the work of one process
+at a time (`Connections.alone`), and a merge checks that once more.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .schema import members as _members
 from .schema import records as _records
 from .schema import staged as _staged
 from .schema import stretches as _stretches
-from .stored_records import Synced, batches, paper_row
+from .stored_records import SyncResult, batches, paper_row
 from .sync_merge import STAGED, Job, Merge, most_of
 
 BEGINNING = date(1700, 1, 1)  # old papers have old Entrez dates, however late PubMed took them in
@@ -36,7 +36,7 @@ _WHY = {"edat": "found", "mdat": "changed", "members": "vanished"}
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Days to be asked about, both included: of coming in (``edat``) or of revision (``mdat``).
+    """Days to ask about, both included: Entrez dates (``edat``) or dates of revision (``mdat``).
 
     ``members`` stands for the members with an Entrez date in these days that were not found.
     """
@@ -52,7 +52,7 @@ class Stretch:
 
 
 class SyncJob:
-    """One job: made or taken up by `of`, filled step by step, ended by `merge`."""
+    """A sync's job: made or resumed by `of`, filled step by step, ended by `merge`."""
 
     def __init__(self, database: CorpusDatabase, job: Job, warnings: Sequence[str]) -> None:
         self._database = database
@@ -68,12 +68,12 @@ class SyncJob:
     def of(
         cls, database: CorpusDatabase, query_key: str, term: str, overlap_days: int, full: bool
     ) -> SyncJob:
-        """The job that is open for this question, or a new one, from the watermark to today.
+        """The open job of this query, or a new one, from the watermark to today.
 
-        One that was begun with another term, or from another watermark, is given up.
+        An open job with another term, or from another watermark, is given up.
         """
         with database.writing() as connection:
-            wanted = _planned(connection, query_key, term, overlap_days, full)
+            planned = _plan(connection, query_key, term, overlap_days, full)
             row = (
                 connection.execute(
                     select(_jobs).where(_jobs.c.query_key == query_key, _jobs.c.state == "open")
@@ -82,15 +82,15 @@ class SyncJob:
                 .first()
             )
             if row:
-                found = Job(**{name: row[name] for name in Job.__slots__})
-                same = (found.term, found.begun_from) == (wanted.term, wanted.begun_from)
-                if same and found.everything >= wanted.everything:
-                    again = update(_staged).where(_staged.c.job_id == found.job_id)
+                open_job = Job(**{name: row[name] for name in Job.__slots__})
+                same = (open_job.term, open_job.begun_from) == (planned.term, planned.begun_from)
+                if same and open_job.everything >= planned.everything:
+                    again = update(_staged).where(_staged.c.job_id == open_job.job_id)
                     connection.execute(again.where(_staged.c.state == "failed").values(state=""))
-                    return cls(database, found, json.loads(row["warnings"]))
-                _close(connection, found.job_id, {"state": "given up"})
-            _create(connection, wanted, _revised_since(connection, wanted))
-        return cls(database, wanted, ())
+                    return cls(database, open_job, json.loads(row["warnings"]))
+                _close(connection, open_job.job_id, {"state": "given up"})
+            _create(connection, planned, _revised_since(connection, planned))
+        return cls(database, planned, ())
 
     # -- steps -------------------------------------------------------------------------------
 
@@ -111,19 +111,19 @@ class SyncJob:
         middle = stretch.first + (stretch.last - stretch.first) // 2
         later = replace(stretch, first=middle + timedelta(days=1))
         with self._database.writing() as connection:
-            connection.execute(_these(self.job_id, stretch).values(last=str(middle)))
+            connection.execute(_update_stretch(self.job_id, stretch).values(last=str(middle)))
             connection.execute(insert(_stretches), _stretch_row(self.job_id, later))
 
-    def swept(self, stretch: Stretch, pmids: Iterable[str], warnings: Iterable[str]) -> None:
-        """These papers lie in a stretch: they are wanted."""
+    def record_hits(self, stretch: Stretch, pmids: Iterable[str], warnings: Iterable[str]) -> None:
+        """Stage the PMIDs that a search found in a stretch, to be fetched."""
         numbers = sorted(set(map(int, pmids)))
         with self._database.writing() as connection:
             self._want(connection, stretch, numbers)
-            connection.execute(_these(self.job_id, stretch).values(swept=True))
+            connection.execute(_update_stretch(self.job_id, stretch).values(swept=True))
             self._note(connection, warnings)
 
-    def vanished(self, stretch: Stretch) -> None:
-        """Want the members of the question that lie in these days and were not found there."""
+    def want_lost_members(self, stretch: Stretch) -> None:
+        """Stage the query's members in these days that the search did not find."""
         found = exists().where(_staged.c.job_id == self.job_id, _staged.c.pmid == _members.c.pmid)
         query = (
             select(_members.c.pmid)
@@ -134,10 +134,10 @@ class SyncJob:
             query = query.where(_records.c.edat.between(str(stretch.first), str(stretch.last)))
         with self._database.writing() as connection:
             self._want(connection, stretch, connection.execute(query).scalars().all())
-            connection.execute(_these(self.job_id, stretch).values(swept=True))
+            connection.execute(_update_stretch(self.job_id, stretch).values(swept=True))
 
-    def wanted(self, limit: int) -> dict[str, str]:
-        """Papers whose record is to be fetched, and why each (found, changed, vanished)."""
+    def next_pmids(self, limit: int) -> dict[str, str]:
+        """PMIDs whose record is to be fetched, and why (found, changed, vanished)."""
         query = select(_staged.c.pmid, _staged.c.why).where(
             _staged.c.job_id == self.job_id, _staged.c.state == ""
         )
@@ -153,30 +153,30 @@ class SyncJob:
         return done, total
 
     def keep(self, papers: Iterable[Paper], omitted: Iterable[str] = ()) -> None:
-        """Records came; PubMed has none of the *omitted*."""
+        """Stage fetched records; PubMed has none for the *omitted*."""
         rows = [paper_row(paper) for paper in papers]
-        rows = [{**{k: row[k] for k in STAGED}, "known": row["pmid"]} for row in rows]
+        rows = [{**{k: row[k] for k in STAGED}, "key": row["pmid"]} for row in rows]
         with self._database.writing() as connection:
             if rows:
-                connection.execute(_arrived(self.job_id), rows)
+                connection.execute(_update_fetched(self.job_id), rows)
             self._mark(connection, omitted, "omitted")
 
-    def failed(self, pmids: Iterable[str], warning: str) -> None:
-        """Papers could not be asked for: what lies beyond them stays to be asked again."""
+    def mark_failed(self, pmids: Iterable[str], warning: str) -> None:
+        """Mark papers whose records could not be fetched: the watermark stays before them."""
         with self._database.writing() as connection:
             self._mark(connection, pmids, "failed")
             self._note(connection, [warning])
 
-    def unfinished(self) -> Synced:
-        """How things stand when a call ends before the work does."""
-        return Synced(self.job_id, warnings=most_of(self._warnings), unfinished=True)
+    def unfinished(self) -> SyncResult:
+        """The result of a call that ends before the job does."""
+        return SyncResult(self.job_id, warnings=most_of(self._warnings), unfinished=True)
 
     def _want(self, connection: Connection, stretch: Stretch, numbers: Sequence[int]) -> None:
         about = {"why": _WHY[stretch.date_type], "stretch": stretch.name, "state": ""}
         for some in batches(numbers):
             query = select(_staged.c.pmid).where(_staged.c.job_id == self.job_id)
-            known = set(connection.execute(query.where(_staged.c.pmid.in_(some))).scalars())
-            rows = [{"job_id": self.job_id, "pmid": n, **about} for n in some if n not in known]
+            staged = set(connection.execute(query.where(_staged.c.pmid.in_(some))).scalars())
+            rows = [{"job_id": self.job_id, "pmid": n, **about} for n in some if n not in staged]
             if rows:
                 connection.execute(insert(_staged), rows)
 
@@ -187,26 +187,26 @@ class SyncJob:
 
     def _note(self, connection: Connection, warnings: Iterable[str]) -> None:
         self._warnings.update(dict.fromkeys(warnings))
-        kept = json.dumps(list(self._warnings))
+        warnings_json = json.dumps(list(self._warnings))
         this = update(_jobs).where(_jobs.c.job_id == self.job_id)
-        connection.execute(this.values(warnings=kept))
+        connection.execute(this.values(warnings=warnings_json))
 
     # -- the merge ---------------------------------------------------------------------------
 
-    def merge(self) -> Synced:
+    def merge(self) -> SyncResult:
         """Make what is staged part of the corpus, and move the watermark over what is stored.
 
         Raises
         ------
         InvariantFailed
-            Somebody else ended this job.
+            Another process ended this job.
         """
         with self._database.writing() as connection:
             state = select(_jobs.c.state).where(_jobs.c.job_id == self.job_id)
             if connection.execute(state).scalar() != "open":
                 msg = f"The sync {self.job_id} was ended by another process."
                 raise InvariantFailed(msg, "Call again.")
-            merged = Merge(connection, self._job, self._warnings).done()
+            merged = Merge(connection, self._job, self._warnings).run()
             names = ("inserted", "updated", "skipped", "warnings")
             facts = {name: getattr(merged, name) for name in names}
             facts["warnings"] = json.dumps(merged.warnings)
@@ -215,36 +215,34 @@ class SyncJob:
         return merged
 
 
-def _planned(
-    connection: Connection, query_key: str, term: str, overlap_days: int, full: bool
-) -> Job:
+def _plan(connection: Connection, query_key: str, term: str, overlap_days: int, full: bool) -> Job:
     at = datetime.fromtimestamp(int(time.time()), UTC)
-    known = checkpoint_of(connection, query_key)
-    if known and known.term not in {"", term} and not full:
-        msg = f"{query_key} stands for another search: {known.term}"
+    checkpoint = checkpoint_of(connection, query_key)
+    if checkpoint and checkpoint.term not in {"", term} and not full:
+        msg = f"{query_key} stands for another search: {checkpoint.term}"
         hint = (
             "Take another query_key, or sync everything anew (full) to change what it stands for."
         )
         raise BadRequest(msg, hint)
-    mark = known.last_edat if known else None
+    watermark = checkpoint.last_edat if checkpoint else None
     first = BEGINNING
-    everything = full or not mark
-    if mark and not full:
-        first = min(_date(mark) - timedelta(days=overlap_days), at.date())
+    everything = full or not watermark
+    if watermark and not full:
+        first = min(_date(watermark) - timedelta(days=overlap_days), at.date())
     return Job(
         job_id=_free_name(connection, at),
         query_key=query_key,
         term=term,
         overlap_days=overlap_days,
         everything=everything,
-        begun_from=mark,
+        begun_from=watermark,
         first=str(first),
         last=str(at.date()),
     )
 
 
 def _free_name(connection: Connection, at: datetime) -> str:
-    """Of two jobs that begin in one second, one is named after the next."""
+    """A job id that is free: of two jobs that begin in one second, one gets the next."""
     while True:
         name = f"sync_{at:%Y-%m-%dT%H:%M:%SZ}"
         if not connection.execute(select(_jobs.c.job_id).where(_jobs.c.job_id == name)).first():
@@ -264,10 +262,10 @@ def _create(connection: Connection, job: Job, revised_since: date | None) -> Non
 
 
 def _revised_since(connection: Connection, job: Job) -> date | None:
-    known = checkpoint_of(connection, job.query_key)
-    if not known or not known.last_mdat:
+    checkpoint = checkpoint_of(connection, job.query_key)
+    if not checkpoint or not checkpoint.last_mdat:
         return None
-    return _date(known.last_mdat) - timedelta(days=job.overlap_days)
+    return _date(checkpoint.last_mdat) - timedelta(days=job.overlap_days)
 
 
 def _close(connection: Connection, job_id: str, facts: Mapping[str, Any]) -> None:
@@ -278,7 +276,7 @@ def _close(connection: Connection, job_id: str, facts: Mapping[str, Any]) -> Non
     connection.execute(this.values(**facts, ended_at=now()))
 
 
-def _these(job_id: str, stretch: Stretch) -> Update:
+def _update_stretch(job_id: str, stretch: Stretch) -> Update:
     return update(_stretches).where(
         _stretches.c.job_id == job_id,
         _stretches.c.date_type == stretch.date_type,
@@ -291,9 +289,9 @@ def _stretch_row(job_id: str, stretch: Stretch) -> dict[str, Any]:
     return {"job_id": job_id, "date_type": stretch.date_type, **days, "swept": False}
 
 
-def _arrived(job_id: str) -> Update:
+def _update_fetched(job_id: str) -> Update:
     values: dict[str, Any] = {name: bindparam(name) for name in STAGED}
-    this = update(_staged).where(_staged.c.job_id == job_id, _staged.c.pmid == bindparam("known"))
+    this = update(_staged).where(_staged.c.job_id == job_id, _staged.c.pmid == bindparam("key"))
     return this.values(**values, state="fetched")
 
 

@@ -2,7 +2,7 @@
 
 Records are put (`.database.put_records`), memberships begin and end, deletions are followed,
 and the watermark moves over what is stored: never beyond the latest Entrez date, and never over
-days of which something could not be asked for.
+days of which some record could not be fetched.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .schema import checkpoints as _checkpoints
 from .schema import members as _members
 from .schema import records as _records
 from .schema import staged as _staged
-from .stored_records import Synced, batches
+from .stored_records import SyncResult, batches
 
 STAGED = ("paper", "content_hash", "edat", "lr", "year", "retracted")
 """What is staged of a record: the columns of `.stored_records.paper_row` beside the PMID."""
@@ -52,16 +52,16 @@ class Merge:
         self.mine = _staged.c.job_id == job.job_id
         self.inserted = self.updated = self.skipped = 0
 
-    def done(self) -> Synced:
-        """Do it all, and say what it came to."""
+    def run(self) -> SyncResult:
+        """Do all steps; returns the counts and warnings."""
         self._put_records()
         self._end_memberships()
         self._follow_deletions()
         self._begin_memberships()
-        self._tell_missing()
+        self._warn_of_missing()
         seen = self._latest()
         self._move_checkpoint()
-        return Synced(
+        return SyncResult(
             job_id=self.job.job_id,
             inserted=self.inserted,
             updated=self.updated,
@@ -80,11 +80,11 @@ class Merge:
             rows = [dict(row) for row in self.connection.execute(page).mappings()]
             if not rows:
                 return
-            done = put_records(self.connection, rows)
-            self.inserted += done.inserted
-            self.updated += done.updated
-            self.skipped += done.skipped
-            self.warnings.update(dict.fromkeys(done.warnings))
+            result = put_records(self.connection, rows)
+            self.inserted += result.inserted
+            self.updated += result.updated
+            self.skipped += result.skipped
+            self.warnings.update(dict.fromkeys(result.warnings))
             after = rows[-1]["pmid"]
 
     def _pmids(self, *where: Any) -> list[int]:
@@ -93,7 +93,7 @@ class Merge:
         )
 
     def _end_memberships(self) -> None:
-        """Who is there and is not found any more does not belong to the question any more."""
+        """Remove members that PubMed has and that the query no longer finds."""
         these = self._pmids(_staged.c.why == "vanished", _staged.c.state == "fetched")
         members = delete(_members).where(_members.c.query_key == self.job.query_key)
         for some in batches(these):
@@ -109,13 +109,13 @@ class Merge:
 
     def _begin_memberships(self) -> None:
         key = self.job.query_key
-        known = exists().where(_members.c.query_key == key, _members.c.pmid == _staged.c.pmid)
+        is_member = exists().where(_members.c.query_key == key, _members.c.pmid == _staged.c.pmid)
         new = select(constant(key), _staged.c.pmid).where(
-            self.mine, _staged.c.state == "fetched", _staged.c.why != "vanished", ~known
+            self.mine, _staged.c.state == "fetched", _staged.c.why != "vanished", ~is_member
         )
         self.connection.execute(insert(_members).from_select(["query_key", "pmid"], new))
 
-    def _tell_missing(self) -> None:
+    def _warn_of_missing(self) -> None:
         missing = self._pmids(_staged.c.why != "vanished", _staged.c.state == "omitted")
         if missing:
             named = ", ".join(map(str, missing[:10])) + (", …" if missing[10:] else "")
@@ -135,35 +135,35 @@ class Merge:
         ).scalar()
 
     def _move_checkpoint(self) -> None:
-        """The watermark follows what is stored, and stays before what could not be asked for."""
+        """Move the watermark over what is stored, never over what could not be fetched."""
         key = self.job.query_key
         failed = select(_staged.c.why, func.min(_staged.c.stretch)).where(
             self.mine, _staged.c.state == "failed"
         )
         rows = self.connection.execute(failed.group_by(_staged.c.why)).all()
-        lost = {row[0]: row[1] for row in rows}
-        mark = self._latest(before=lost["found"].partition(":")[2] if "found" in lost else "")
-        known = checkpoint_of(self.connection, key)
-        if (known.last_edat if known else None) != self.job.begun_from:
+        failed_from = {row[0]: row[1] for row in rows}
+        watermark = self._latest(before=failed_from.get("found", "").partition(":")[2])
+        checkpoint = checkpoint_of(self.connection, key)
+        if (checkpoint.last_edat if checkpoint else None) != self.job.begun_from:
             self._warn("The watermark was moved by hand meanwhile, and stays there.")
-        elif known and known.term and known.term != self.job.term:
-            self._begin_anew(mark)
-        elif mark and mark > (self.job.begun_from or ""):
-            move_watermark(self.connection, key, mark, manual=False, by=self.job.job_id)
-        stale = self.job.everything and self.job.begun_from and "found" in lost
+        elif checkpoint and checkpoint.term and checkpoint.term != self.job.term:
+            self._begin_anew(watermark)
+        elif watermark and watermark > (self.job.begun_from or ""):
+            move_watermark(self.connection, key, watermark, manual=False, by=self.job.job_id)
+        stale = self.job.everything and self.job.begun_from and "found" in failed_from
         values = {"term": self.job.term, "updated_at": now()}
-        if "changed" not in lost and not stale:
+        if "changed" not in failed_from and not stale:
             values["last_mdat"] = self.job.last
         this = update(_checkpoints).where(_checkpoints.c.query_key == key).values(values)
         if not self.connection.execute(this).rowcount:
             self.connection.execute(insert(_checkpoints).values(query_key=key, **values))
 
-    def _begin_anew(self, mark: str | None) -> None:
-        """Another term under the same key: the old watermark says nothing about it."""
+    def _begin_anew(self, watermark: str | None) -> None:
+        """Set the watermark anew: the old one belongs to another term."""
         key = self.job.query_key
-        if mark:
+        if watermark:
             by = f"{self.job.job_id}: another term"
-            move_watermark(self.connection, key, mark, manual=True, by=by)
+            move_watermark(self.connection, key, watermark, manual=True, by=by)
         else:
             this = update(_checkpoints).where(_checkpoints.c.query_key == key)
             self.connection.execute(this.values(last_edat=None))

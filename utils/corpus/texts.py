@@ -1,8 +1,7 @@
-"""What a corpus consists of: every record's abstract, or the full text where the shelf has it.
+"""The texts of a corpus: every record's abstract, or the full text where the shelf has it.
 
 Papers that lie on the shelf and were never synced belong to it too. Whether a text has changed is
-told by digests, without reading it: a record knows its words, and the shelf the checksum of every
-file.
+seen from digests, without reading it: of a record's words, or the file's checksum on the shelf.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ class Text:
 
     @property
     def about(self) -> dict[str, Any]:
-        """What every passage says of its paper."""
+        """The facts of the paper that every passage carries."""
         year = self.paper.year
         retracted = self.paper.retracted or (
             self.stored is not None and self.stored.paper.retracted
@@ -66,10 +65,7 @@ class Text:
 
     @property
     def digest(self) -> str:
-        """What the passages depend on: text, what they say of the paper, and the rules of cutting.
-
-        A file is told by its checksum.
-        """
+        """The digest of text (of a file, its checksum), facts of the paper and cutting rules."""
         text = self.stored.sha256 if self.stored else self.paper.abstract
         parts = [RULES, self.file, text, self.paper.title, sorted(self.about.items())]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
@@ -82,7 +78,7 @@ class Text:
         StoreFailed
             The file cannot be read.
         """
-        return shelf.read_text(self.stored) if self.stored else words_of(self.paper)
+        return shelf.read_text(self.stored) if self.stored else title_and_abstract(self.paper)
 
     def passages(self, shelf: Shelf) -> list[Passage]:
         """The text, cut."""
@@ -106,45 +102,45 @@ class Texts:
     total: int = 0
 
     def survey(self) -> None:
-        """Learn which full texts there are, and how many papers will be looked at."""
+        """Find out which full texts there are, and how many papers will be looked at."""
         self._files, self._fits = {}, {}
         self.total = 0
-        for stored in _shelved(self.corpus.shelf):
+        for stored in _all_stored(self.corpus.shelf):
             self.total += 1
             if stored.kind == "full_text":
-                self._take(stored)
+                self._consider(stored)
         counts = self.corpus.database.counts()
         self.total += counts.records - counts.gone
 
-    def _take(self, stored: StoredPaper) -> None:
-        """Of several texts of a paper, the published one is the one to cut."""
+    def _consider(self, stored: StoredPaper) -> None:
+        """Note a full text as the one to cut, if it is the best of its paper so far."""
         fit = fitness("published", stored)
         for name in stored.paper.ids.names():
             if fit >= self._fits.get(name, fit):
                 self._files[name], self._fits[name] = name_of(stored), fit
 
-    def _is_aside(self, stored: StoredPaper) -> bool:
-        """Whether another text of the paper stands for it."""
+    def _is_superseded(self, stored: StoredPaper) -> bool:
+        """Whether there is a better text of the same paper."""
         fit = fitness("published", stored)
         return any(self._fits.get(name, fit) > fit for name in stored.paper.ids.names())
 
     def __iter__(self) -> Iterator[Text | None]:
-        """Each text once; None for a paper of the shelf that was met as a record before."""
+        """Each text once; None for a paper of the shelf that came as a record before."""
         self.survey()
-        met: set[str] = set()
+        seen: set[str] = set()
         keys: set[str] = set()
-        for paper in _recorded(self.corpus):
+        for paper in _all_records(self.corpus):
             text = self._of_record(paper)
-            met.update(paper.ids.names())
+            seen.update(paper.ids.names())
             if text.stored:
-                met.update(text.stored.paper.ids.names())
+                seen.update(text.stored.paper.ids.names())
             keys.add(text.key)
             yield text
-        for stored in _shelved(self.corpus.shelf):
+        for stored in _all_stored(self.corpus.shelf):
             key = key_of(stored.paper.ids) or f"file:{name_of(stored)}"
             text = Text(key, stored.paper, _full(stored))
-            known = key in keys or not met.isdisjoint(stored.paper.ids.names())
-            if known or self._is_aside(stored):
+            is_known = key in keys or not seen.isdisjoint(stored.paper.ids.names())
+            if is_known or self._is_superseded(stored):
                 yield None
                 continue
             keys.add(text.key)
@@ -169,7 +165,7 @@ def key_of(ids: Ids) -> str:
     return next((f"{name}:{getattr(ids, name)}" for name in _KINDS if getattr(ids, name)), "")
 
 
-def words_of(paper: Paper) -> str:
+def title_and_abstract(paper: Paper) -> str:
     """Title, blank line and abstract: the text of a paper without a file."""
     return f"{paper.title}\n\n{paper.abstract}".rstrip()
 
@@ -189,11 +185,11 @@ def text_of(passage: Passage, corpus: Corpus) -> str:
             return corpus.shelf.read_text(stored)
         raise NotFound(f"{passage.file} is no longer on the shelf.", "Index again.")
     ids = Ids.parse(passage.paper)
-    known = corpus.database.record(ids.pmid) if ids.pmid else None
-    if known and not known.gone:
-        return words_of(known.paper)
+    record = corpus.database.record(ids.pmid) if ids.pmid else None
+    if record and not record.gone:
+        return title_and_abstract(record.paper)
     if stored := corpus.shelf.find(ids):
-        return words_of(stored.paper)
+        return title_and_abstract(stored.paper)
     raise NotFound(f"{passage.paper} is no longer in the corpus.", "Index again.")
 
 
@@ -206,14 +202,14 @@ def _full(stored: StoredPaper) -> StoredPaper | None:
     return stored if stored.kind == "full_text" else None
 
 
-def _recorded(corpus: Corpus) -> Iterator[Paper]:
+def _all_records(corpus: Corpus) -> Iterator[Paper]:
     last = ""
     while page := corpus.database.every_record(last, _PAGE):
         last = page[-1].paper.ids.pmid
         yield from (record.paper for record in page if not record.gone)
 
 
-def _shelved(shelf: Shelf) -> Iterator[StoredPaper]:
+def _all_stored(shelf: Shelf) -> Iterator[StoredPaper]:
     start = 0
     while True:
         _, page = shelf.list(start=start, max_results=_PAGE)

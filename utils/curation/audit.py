@@ -1,10 +1,9 @@
-"""Everything on the shelf before both judges again.
+"""The audit: both judges look at every text of the shelf again.
 
-A text whose bytes were kept is read anew from them, any other is judged as the file it is. What
-comes out otherwise than before is told, with the evidence; with *fix* the shelf takes the
-consequences: a text that fails is ``rejected``, stays where it is, is served no more and asked for
-anew, also by the harvests that counted it. Nothing is deleted, nobody is asked, and what somebody
-decided by hand is left as it is.
+A text whose bytes were kept is read anew from them, any other is judged as the file it is. Changed
+verdicts are reported with the evidence; with *fix* they are written: a text that fails is
+``rejected``, stays where it is, is served no more and asked for anew, also by the harvests that
+counted it. Nothing is deleted, no site is asked, and decisions by hand are left as they are.
 """
 
 from __future__ import annotations
@@ -37,24 +36,24 @@ log = logging.getLogger(__name__)
 _TEXTS = ("full_text", "rejected")
 _READERS = 4
 _AHEAD = 4  # files under way for each reader
-_STAMPED = 100  # texts whose verdict stays are noted together
+_CONFIRMED = 100  # texts whose verdict stays are written together
 
 
 @dataclass(frozen=True, slots=True)
-class Audited:
-    """What the judges say of one text now.
+class AuditResult:
+    """The judges' verdict about one text now.
 
     Parameters
     ----------
     outcome : str
-        ``unchanged``; ``changed``; ``by_hand`` (somebody decided, and the judges were not asked);
-        ``not_read`` (the file cannot be read: ``evidence`` says why).
+        ``unchanged``; ``changed``; ``by_hand`` (decided by hand: not judged); ``not_read`` (the
+        file cannot be read: ``evidence`` says why).
     was, now : str
         Its kind, or the verdict of what was rejected.
     evidence : str
         What the verdict rests on.
     jobs : tuple of str
-        Harvests that were told.
+        Harvests whose ledgers were changed.
     """
 
     paper: str
@@ -73,7 +72,7 @@ class Audited:
 
 @dataclass(slots=True)
 class Audit:
-    """An audit; going through it does the work.
+    """An audit; iterating over it does the work.
 
     Parameters
     ----------
@@ -82,38 +81,38 @@ class Audit:
     files : sequence of str
         The texts to look at.
     fix : bool
-        Whether the shelf takes the consequences.
+        Whether changed verdicts are written.
     """
 
     ladder: Ladder
     files: Sequence[str]
     fix: bool = False
     read: Read = read_in_child
-    _stamped: list[StoredPaper] = field(default_factory=list)
+    _confirmed: list[StoredPaper] = field(default_factory=list)
 
     @property
     def shelf(self) -> Shelf:
-        """What is audited."""
+        """The shelf that is audited."""
         return self.ladder.shelf
 
-    def __iter__(self) -> Iterator[Audited]:
-        """Judge every text, on all cores, and tell them in the order of the shelf.
+    def __iter__(self) -> Iterator[AuditResult]:
+        """Judge every text, on all cores; results in the order of the shelf.
 
         Raises
         ------
         StoreFailed
-            The disk refuses the consequences.
+            A changed verdict cannot be written.
         """
         ledgers = Ledgers(self.ladder)
         try:
-            for stored, said in self._seen():
-                yield self._consequence(stored, said, ledgers)
-            self._stamp()
+            for stored, judged_text in self._judged_texts():
+                yield self._apply(stored, judged_text, ledgers)
+            self._confirm()
         finally:
             ledgers.close()
 
-    def _seen(self) -> Iterator[tuple[StoredPaper, StoredPaper | Exception]]:
-        """Each text that is there, and what is to be said of it; a few files ahead."""
+    def _judged_texts(self) -> Iterator[tuple[StoredPaper, StoredPaper | Exception]]:
+        """Each text that is there, and the same as judged now (or an error); a few files ahead."""
         readers = min(_READERS, os.cpu_count() or 1)
         pool = ThreadPoolExecutor(readers, "audit")
         files = iter(self.files)
@@ -121,57 +120,57 @@ class Audit:
         try:
             while True:
                 for file in islice(files, readers * _AHEAD - len(under_way)):
-                    under_way.append(pool.submit(self._look, file))
+                    under_way.append(pool.submit(self._judge, file))
                 if not under_way:
                     return
-                if found := under_way.popleft().result():
-                    yield found
+                if judged_text := under_way.popleft().result():
+                    yield judged_text
         finally:
-            # Whoever stops listening (Ctrl-C, a closed pipe) wants no further text judged.
+            # After Ctrl-C or a closed pipe, no further text is judged.
             pool.shutdown(wait=False, cancel_futures=True)
 
-    def _look(self, file: str) -> tuple[StoredPaper, StoredPaper | Exception] | None:
+    def _judge(self, file: str) -> tuple[StoredPaper, StoredPaper | Exception] | None:
         stored = self.shelf.find_by_file(file)
         if stored is None:  # gone since
             return None
         try:
-            return stored, stored if stored.by_hand else judged_again(stored, self.shelf, self.read)
-        except (StoreFailed, RuntimeError) as error:  # of one text; the others are still told
+            return stored, stored if stored.by_hand else judge_again(stored, self.shelf, self.read)
+        except (StoreFailed, RuntimeError) as error:  # of one text; the others go on
             return stored, error
 
-    def _consequence(
-        self, stored: StoredPaper, said: StoredPaper | Exception, ledgers: Ledgers
-    ) -> Audited:
-        was = now = shown(stored)
-        if isinstance(said, Exception):
-            return _audited(stored, "not_read", was, now, str(said))
+    def _apply(
+        self, stored: StoredPaper, judged_text: StoredPaper | Exception, ledgers: Ledgers
+    ) -> AuditResult:
+        was = now = kind_or_verdict(stored)
+        if isinstance(judged_text, Exception):
+            return _result(stored, "not_read", was, now, str(judged_text))
         if stored.by_hand:
-            return _audited(stored, "by_hand", was, now, stored.evidence)
-        told: tuple[str, ...] = ()
-        if self.fix and said.kind == "rejected":
-            # First, and each time: an audit that was killed in between is made good by the next.
-            told = tell(ledgers, said)
-        if (now := shown(said)) == was:
+            return _result(stored, "by_hand", was, now, stored.evidence)
+        jobs: tuple[str, ...] = ()
+        if self.fix and judged_text.kind == "rejected":
+            # First, and each time: the next audit completes one that was killed in between.
+            jobs = update_ledgers(ledgers, judged_text)
+        if (now := kind_or_verdict(judged_text)) == was:
             if self.fix:
-                self._stamp(stored, said)
-            return _audited(stored, "unchanged", was, now, said.evidence, told)
+                self._confirm(stored, judged_text)
+            return _result(stored, "unchanged", was, now, judged_text.evidence, jobs)
         if self.fix:
             try:
-                said = self.shelf.verdicts.state(said)
+                judged_text = self.shelf.verdicts.state(judged_text)
             except NotFound as gone:
-                return _audited(stored, "not_read", was, was, str(gone))
-            told = told or tell(ledgers, said)
-        return _audited(said, "changed", was, now, said.evidence, told)
+                return _result(stored, "not_read", was, was, str(gone))
+            jobs = jobs or update_ledgers(ledgers, judged_text)
+        return _result(judged_text, "changed", was, now, judged_text.evidence, jobs)
 
-    def _stamp(self, *confirmed: StoredPaper) -> None:
-        """Note that today's judges confirm a text; many at once, and all that are left at last."""
+    def _confirm(self, *confirmed: StoredPaper) -> None:
+        """Write that today's judges confirm a text, many at once; without arguments, the rest."""
         if confirmed:
-            stored, said = confirmed
-            kept = stored.evidence if said.kind == "rejected" else said.evidence
-            self._stamped.append(replace(stored, evidence=kept, judges=JUDGES))
-        if self._stamped and (not confirmed or len(self._stamped) >= _STAMPED):
-            self.shelf.verdicts.state_all(self._stamped)
-            self._stamped = []
+            stored, judged_text = confirmed
+            kept = stored.evidence if judged_text.kind == "rejected" else judged_text.evidence
+            self._confirmed.append(replace(stored, evidence=kept, judges=JUDGES))
+        if self._confirmed and (not confirmed or len(self._confirmed) >= _CONFIRMED):
+            self.shelf.verdicts.state_all(self._confirmed)
+            self._confirmed = []
 
 
 def audit(ladder: Ladder, papers: Sequence[str | int | Ids] = (), *, fix: bool = False) -> Audit:
@@ -184,7 +183,7 @@ def audit(ladder: Ladder, papers: Sequence[str | int | Ids] = (), *, fix: bool =
     papers : sequence, optional
         Identifiers or file names, each for all versions of its paper; everything when empty.
     fix : bool, optional
-        Take the consequences; else nothing is written.
+        Write changed verdicts; else nothing is written.
 
     Raises
     ------
@@ -200,27 +199,27 @@ def audit(ladder: Ladder, papers: Sequence[str | int | Ids] = (), *, fix: bool =
     return Audit(ladder, list(files), fix)
 
 
-def judged_again(stored: StoredPaper, shelf: Shelf, read: Read = read_in_child) -> StoredPaper:
-    """*stored* with what today's judges say of its text; nothing is written.
+def judge_again(stored: StoredPaper, shelf: Shelf, read: Read = read_in_child) -> StoredPaper:
+    """*stored* with the verdict of today's judges; nothing is written.
 
     Raises
     ------
     StoreFailed
         The file cannot be read.
     """
-    kept = _kept(stored, shelf)
-    if kept and kept.ours:
-        return judged_as(stored, judge_fetched(kept.fetched, stored.paper, read))
+    raw = _raw_of(stored, shelf)
+    if raw and raw.ours:
+        return judged_as(stored, judge_fetched(raw.fetched, stored.paper, read))
     return judged_anew(stored, shelf.read_text(stored), read)
 
 
-def tell(ledgers: Ledgers, said: StoredPaper) -> tuple[str, ...]:
-    """Have the harvests know of a text that has come, or is none any more."""
-    return ledgers.brought(said) if said.kind == "full_text" else ledgers.lost(said)
+def update_ledgers(ledgers: Ledgers, stored: StoredPaper) -> tuple[str, ...]:
+    """Tell the harvests of a text that is full text now, or no longer; their job ids."""
+    return ledgers.brought(stored) if stored.kind == "full_text" else ledgers.lost(stored)
 
 
-def shown(stored: StoredPaper) -> str:
-    """What a stored paper is, in one word: its kind, or as what it was rejected.
+def kind_or_verdict(stored: StoredPaper) -> str:
+    """A stored paper's kind, or the verdict by which it was rejected.
 
     >>> from utils.model.paper import Paper
     >>> shown(StoredPaper(Paper(Ids()), "rejected", "", "", "", "", verdict="login"))
@@ -229,23 +228,23 @@ def shown(stored: StoredPaper) -> str:
     return stored.verdict if stored.kind == "rejected" and not stored.by_hand else stored.kind
 
 
-def _kept(stored: StoredPaper, shelf: Shelf) -> Kept | None:
+def _raw_of(stored: StoredPaper, shelf: Shelf) -> Kept | None:
     with suppress(StoreFailed, EOFError, zlib.error):  # damaged: its text is still there
         return shelf.raw(stored)
     log.warning("What was kept of %s is damaged; its text is judged.", stored.path)
     return None
 
 
-def _audited(
+def _result(
     stored: StoredPaper,
     outcome: Literal["unchanged", "changed", "by_hand", "not_read"],
     was: str,
     now: str,
     evidence: str,
     jobs: tuple[str, ...] = (),
-) -> Audited:
+) -> AuditResult:
     paper = stored.paper
-    return Audited(str(paper.ids), paper.title, outcome, was, now, evidence, stored.path, jobs)
+    return AuditResult(str(paper.ids), paper.title, outcome, was, now, evidence, stored.path, jobs)
 
 
 def _name(stored: StoredPaper) -> str:

@@ -1,4 +1,4 @@
-"""What works here and what does not: settings, folder, and every service we may ask."""
+"""The doctor: settings, folder, texts, and every service we may ask."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _ENOUGH_BYTES = 500_000_000
 
 
 def examine(settings: Settings, web: Web, sources: Sequence[Source], shelf: Shelf) -> list[Check]:
-    """Look at everything; each service is sent one small request.
+    """Check everything; each service is sent one small request.
 
     Returns
     -------
@@ -36,10 +36,10 @@ def examine(settings: Settings, web: Web, sources: Sequence[Source], shelf: Shel
         In the order a person would mend them.
     """
     checks = [*_system(), *_contact(settings), *_folders(settings), *_texts(shelf)]
-    checks += _slowed(web)
+    checks += _slow_sites(web)
     if settings.papers_offline:
         return [*checks, Check("network", "warning", "PAPERS_OFFLINE is set; nobody was asked")]
-    # One try each: a doctor who waits for a dead service is no help.
+    # One try each, so that a dead service does not hold up the others.
     once = Web(settings.model_copy(update={"ncbi_max_retries": 1}), web.rates)
     services = {_base(source, once): source for source in sources if source.service}
     try:
@@ -47,19 +47,19 @@ def examine(settings: Settings, web: Web, sources: Sequence[Source], shelf: Shel
     except NotConfigured as error:
         return [*checks, Check("proxy and certificates", "problem", error.message, error.hint)]
     with ThreadPoolExecutor(len(services)) as pool:
-        asked = list(pool.map(lambda source: _service(source, once), services.values()))
-    return checks + summed_up(asked, once)
+        answers = list(pool.map(lambda source: _service(source, once), services.values()))
+    return checks + summed_up(answers, once)
 
 
-def _slowed(web: Web) -> Iterator[Check]:
-    """Sites that are asked less often than they publish: they refused, or became slow."""
+def _slow_sites(web: Web) -> Iterator[Check]:
+    """Sites that are asked less often than their limit allows: they refused, or became slow."""
     for name, times in web.pace.slowed().items():
         detail = f"{name} struggled of late: it is asked {times:.1f} times less often than it may"
         yield Check("pace", "warning", detail, "Nothing: it recovers by itself, within an hour.")
 
 
 def client_snippets(settings: Settings, root: Path) -> dict[str, str]:
-    """What to paste where, for each MCP host; keys never appear, only the address does."""
+    """What to paste into the settings of each MCP host; never a key, only the e-mail address."""
     email = settings.pubmed_email or "YOUR ADDRESS"
     in_checkout = (root / "server.py").exists()
     words = ["uv", "run", "--directory", str(root), "server.py"] if in_checkout else ["papershelf"]
@@ -83,7 +83,7 @@ def client_snippets(settings: Settings, root: Path) -> dict[str, str]:
 
 
 def _system() -> Iterator[Check]:
-    """What a report of a fault begins with."""
+    """Versions of Papershelf, Python, the system and SQLite."""
     python = f"Python {platform.python_version()} ({platform.machine()})"
     system = f"{platform.system()} {platform.release()}"
     detail = f"Papershelf {version()}, {python}, {system}, {os.cpu_count() or 1} cores"
@@ -128,7 +128,7 @@ def _folders(settings: Settings) -> Iterator[Check]:
 
 
 def _texts(shelf: Shelf) -> Iterator[Check]:
-    """Whether the present judges know what lies on the shelf."""
+    """Whether the present judges have seen every text."""
     try:
         due = shelf.verdicts.due()
     except PaperError as error:
@@ -141,7 +141,7 @@ def _texts(shelf: Shelf) -> Iterator[Check]:
 
 
 def audit_due(texts: int) -> str:
-    """A sentence for whoever has *texts* on the shelf that older judges accepted.
+    """A sentence saying that only older judges have seen *texts* texts.
 
     >>> audit_due(1), audit_due(1200)
     ('1 text was not seen by the present judges', '1,200 texts were not seen by the present judges')
@@ -154,13 +154,13 @@ def _service(source: Source, web: Web) -> Asked:
     url = _base(source, web)
     host = urlsplit(url).netloc
     try:
-        return Asked(host, url, _asked(source, web))
+        return Asked(host, url, _ask(source, web))
     except NotConfigured as error:
         return Asked(host, url, Check(source.name, "problem", error.message, error.hint), error)
     except PaperError as error:
         passing = "Try again later; the other services go on without it."
         advice = error.hint or ("" if error.details.get("lasting") else passing)
-        # Who asks us to wait is there, and talks to us.
+        # A site that asks us to wait is up.
         state: Literal["warning", "problem"] = "warning" if error.code == _BUSY else "problem"
         return Asked(host, url, Check(source.name, state, error.message, advice), error)
 
@@ -169,14 +169,14 @@ def _base(source: Source, web: Web) -> str:
     return str(getattr(web.settings, f"{source.service}_base_url"))
 
 
-def _asked(source: Source, web: Web) -> Check:
-    """One small request that costs nothing; where there may be a key, one that tells a bad key."""
+def _ask(source: Source, web: Web) -> Check:
+    """Send one small request; where a source has a key, one that shows whether the key is good."""
     base = _base(source, web)
     host = urlsplit(base).netloc
     if source.greet:
-        said = source.greet(web)
-        return Check(source.name, "ok", f"{host} answered{said and f' {said}'}")
-    # Any answer will do, also "not found": it is there and talks to us.
+        greeting = source.greet(web)
+        return Check(source.name, "ok", f"{host} answered{greeting and f' {greeting}'}")
+    # Any answer will do, also "not found": the site is up.
     answer = web.get(f"{base}/", allow=range(400, 600))
     if answer.status >= 500 or answer.status == 429:
         return Check(source.name, "warning", f"{host} answered {answer.status}", "Try again later.")

@@ -1,10 +1,10 @@
-"""Texts somebody brings by hand: matched to their papers, judged like a download, and filed.
+"""Files handed in by people: matched to their papers, judged like a download, and filed.
 
 What no program may fetch, a person often may: through a library, from an author. Such files are
 dropped into ``inbox/`` on the shelf. Each is matched to a paper by the identifiers it names, by
 its file name or by its title, passes the same judges as everything else, and is filed ``via
 manual``. No file is ever deleted: one that was filed is moved to ``inbox/filed/``, every other
-stays where it is, and its reader is told why.
+stays where it is, and the result says why.
 
 ``source`` has four words for a full text. One brought by hand counts as ``DOI``, the publisher's
 side, or as ``arXiv`` for a paper that has no DOI but is on arXiv: it did not come from PMC.
@@ -29,7 +29,7 @@ from ..store import Shelf
 from ..store.file_names import ENDINGS, ids_from
 from ..system.plain_text import one_line
 from . import inbox_files
-from .inbox_files import VIA, Read, shown
+from .inbox_files import VIA, InboxFile, display_name
 
 FOLDER = "inbox"
 _CANDIDATES = 20
@@ -41,8 +41,8 @@ Outcome = Literal["filed", "rejected", "unmatched", "ambiguous", "postponed"]
 
 
 @dataclass(frozen=True, slots=True)
-class HandedIn:
-    """What became of one file.
+class InboxResult:
+    """The result for one file.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class HandedIn:
     outcome : str
         ``filed``; ``rejected`` (it is not the whole paper, or not this one); ``unmatched`` (no
         paper is known that it could be); ``ambiguous`` (it could be several); ``postponed``
-        (nobody could tell now: run it again).
+        (no source could tell now: run it again).
     detail : str
         The same in a sentence.
     paper, title : str
@@ -75,18 +75,18 @@ class HandedIn:
         return {**asdict(self), "jobs": list(self.jobs)}
 
 
-def take_in(ladder: Ladder, *, accept: str = "") -> Iterator[HandedIn]:
-    """Go through ``inbox/`` once.
+def take_in(ladder: Ladder, *, accept: str = "") -> Iterator[InboxResult]:
+    """Match, judge and file the files in ``inbox/``, once.
 
-    *accept* overrules the judges for what they refuse, where it is clear which paper it is: the
-    reason, which is recorded with the text.
+    *accept* is a reason for filing what the judges refuse, where it is clear which paper it is; it
+    is recorded with the text.
 
-    Killed at any instant, it loses nothing: a file leaves the inbox last, and going through it
-    again comes to the same end.
+    Killed at any instant, it loses nothing: a file leaves the inbox last, and the next walk
+    completes the work.
 
     Yields
     ------
-    HandedIn
+    InboxResult
         One for each file; hidden files and downloads under way are passed over.
 
     Raises
@@ -94,18 +94,18 @@ def take_in(ladder: Ladder, *, accept: str = "") -> Iterator[HandedIn]:
     StoreFailed
         The disk refuses.
     """
-    complete, growing = inbox_files.dropped(ladder.shelf.folder / FOLDER)
+    complete, growing = inbox_files.list_files(ladder.shelf.folder / FOLDER)
     for path in growing:
         detail = "It is empty, or still being written. Run this again when it is complete."
-        yield HandedIn(shown(path), "postponed", detail)
+        yield InboxResult(display_name(path), "postponed", detail)
     inbox = _Inbox(ladder, accepting=one_line(accept))
     matches = []
     for path in complete:
-        found = inbox.match(path)
-        if isinstance(found, HandedIn):
-            yield found
-        elif found:
-            matches.append(found)
+        match_or_result = inbox.match(path)
+        if isinstance(match_or_result, InboxResult):
+            yield match_or_result
+        elif match_or_result:
+            matches.append(match_or_result)
     inbox.look_up(matches)
     try:
         for match in matches:
@@ -117,25 +117,25 @@ def take_in(ladder: Ladder, *, accept: str = "") -> Iterator[HandedIn]:
 
 @dataclass(frozen=True, slots=True)
 class _Match:
-    """A file, and whose it could be.
+    """A file, and the papers it could be of.
 
-    ``claims`` is what it says it is, ``named`` what its file name says; ``called`` and ``titled``
-    are papers of the shelf with that file name, or that title.
+    ``claimed_ids`` are the identifiers in its text, ``name_ids`` those in its file name;
+    ``same_name`` and ``same_title`` are papers of the shelf with that file name, or that title.
     """
 
     path: Path
-    claims: Ids
-    named: Ids
-    called: tuple[Paper, ...]
-    titled: tuple[Paper, ...]
+    claimed_ids: Ids
+    name_ids: Ids
+    same_name: tuple[Paper, ...]
+    same_title: tuple[Paper, ...]
 
     @property
     def names(self) -> list[Ids]:
-        return [ids for ids in (self.claims, self.named) if ids]
+        return [ids for ids in (self.claimed_ids, self.name_ids) if ids]
 
-    def known_besides(self, paper: Paper) -> bool:
+    def is_supported_for(self, paper: Paper) -> bool:
         """Whether more than the identifiers in the text points to *paper*."""
-        others = [self.named, *(other.ids for other in (*self.called, *self.titled))]
+        others = [self.name_ids, *(other.ids for other in (*self.same_name, *self.same_title))]
         return any(ids.shares(paper.ids) for ids in others)
 
 
@@ -157,36 +157,36 @@ class _Inbox:
 
     # -- whose it is -------------------------------------------------------------------------
 
-    def match(self, path: Path) -> _Match | HandedIn | None:
-        """Read a file for what it says it is; None when it is gone.
+    def match(self, path: Path) -> _Match | InboxResult | None:
+        """Read which paper a file says it is; None when it is gone.
 
-        Its text is not kept until its turn comes: there may be many files, and large ones.
+        The text is read again when it is judged: there may be many files, and large ones.
         """
         try:
             found = inbox_files.read(path)
-            document = inbox_files.claims(found)
+            document = inbox_files.read_document(found)
         except FileNotFoundError:
             return None
         except BadContent as bad:
-            return HandedIn(shown(path), "rejected", str(bad))
+            return InboxResult(display_name(path), "rejected", str(bad))
         stem = path.stem
         names = (f"{stem}{ending}" for ending in ("", *ENDINGS.values()))
-        called = next(filter(None, map(self.shelf.find_by_file, names)), None)
-        titled: dict[str, Paper] = {}
+        same_name = next(filter(None, map(self.shelf.find_by_file, names)), None)
+        same_title: dict[str, Paper] = {}
         for title in inbox_files.titles_of(document, path):
-            titled |= {paper.ids.key: paper for paper in self._titled(title)}
+            same_title |= {paper.ids.key: paper for paper in self._papers_with_title(title)}
         match = _Match(
             path,
             found.named or document.ids,
             Ids.maybe(stem) or ids_from(stem),
-            (called.paper,) if called else (),
-            tuple(titled.values()),
+            (same_name.paper,) if same_name else (),
+            tuple(same_title.values()),
         )
-        if match.names or called or titled:
+        if match.names or same_name or same_title:
             return match
-        return _without_clue(path, document)
+        return _unmatched(path, document)
 
-    def _titled(self, title: str) -> list[Paper]:
+    def _papers_with_title(self, title: str) -> list[Paper]:
         """Papers of the shelf with this title; those of harvests lie there as abstracts."""
         from ..judges.identity import SAME_TITLE
         from ..judges.likeness import title_likeness, title_words
@@ -201,64 +201,66 @@ class _Inbox:
         return []
 
     def look_up(self, matches: Sequence[_Match]) -> None:
-        """Learn what the named papers are: from the shelf, and in one batch for the others."""
+        """Get the records of the named papers: from the shelf, else in one batch from sources."""
         named = list(dict.fromkeys(ids for match in matches for ids in match.names))
-        self._learn(named)
-        # One of two names was that of a cited paper: which, the judges can tell.
+        self._load_records(named)
+        # One of two identifiers is that of a cited paper; the judges can tell which.
         contradict = [ids for ids in named if isinstance(self.records[ids], BadRequest)]
-        self._learn([part for ids in contradict for part in _apart(ids)])
+        self._load_records([part for ids in contradict for part in _single_ids(ids)])
 
-    def _learn(self, names: Sequence[Ids]) -> None:
+    def _load_records(self, names: Sequence[Ids]) -> None:
         unknown = []
         for ids in names:
-            if held := self.shelf.find(ids):
-                self.records[ids] = held.paper
+            if stored := self.shelf.find(ids):
+                self.records[ids] = stored.paper
             else:
                 unknown.append(ids)
         if unknown:
             self.records |= look_up(unknown, self.ladder.web, self.ladder.sources)
 
-    def _known_as(self, ids: Ids) -> list[Paper | PaperError]:
+    def _records_of(self, ids: Ids) -> list[Paper | PaperError]:
         found = self.records.get(ids)
         if isinstance(found, BadRequest):
-            return [found, *(self.records[part] for part in _apart(ids))]
+            return [found, *(self.records[part] for part in _single_ids(ids))]
         return [found] if found else []
 
     # -- whether it is that ------------------------------------------------------------------
 
-    def take(self, match: _Match) -> HandedIn | None:
-        """Judge a file beside each paper it could be of; None when it is gone meanwhile."""
+    def take(self, match: _Match) -> InboxResult | None:
+        """Judge a file against each paper it could be of; None when it is gone meanwhile."""
         try:
             found = inbox_files.read(match.path)
         except FileNotFoundError:  # another process was faster
             return None
         except BadContent as bad:
-            return HandedIn(shown(match.path), "rejected", str(bad))
+            return InboxResult(display_name(match.path), "rejected", str(bad))
         refused: list[tuple[Paper, BadContent]] = []
-        for papers in self._grounds(match):
+        for papers in self._candidate_groups(match):
             fitting = []
             for paper in papers:
                 try:
-                    fitting.append((paper, _judged(found, paper, match)))
+                    fitting.append((paper, _judge(found, paper, match)))
                 except BadContent as bad:
                     refused.append((paper, bad))
             if len(fitting) > 1:
                 names = " or ".join(str(paper.ids) for paper, _ in fitting)
-                return HandedIn(shown(match.path), "ambiguous", f"It may be {names}. {_BY_NAME}")
+                return InboxResult(
+                    display_name(match.path), "ambiguous", f"It may be {names}. {_BY_NAME}"
+                )
             if fitting:
                 return self._file(match.path, found, *fitting[0])
-        if self.accepting and (done := self._accepted(match.path, found, refused)):
+        if self.accepting and (done := self._file_by_hand(match.path, found, refused)):
             return done
         return self._not_filed(match, refused)
 
-    def _accepted(
-        self, path: Path, found: Read, refused: Sequence[tuple[Paper, BadContent]]
-    ) -> HandedIn | None:
-        """File what the judges refused, on somebody's word; None if it could be several papers."""
+    def _file_by_hand(
+        self, path: Path, found: InboxFile, refused: Sequence[tuple[Paper, BadContent]]
+    ) -> InboxResult | None:
+        """File what the judges refused, by hand; None if it could be several papers."""
         if len({paper.ids.key for paper, _ in refused}) != 1:
             return None
         paper, bad = refused[0]
-        claims = inbox_files.claims(found)  # has a text: it was read before
+        claims = inbox_files.read_document(found)  # has a text: it was read before
         document = formats.with_provenance(claims, found.fetched, paper)
         accepted = replace(document, verdict="by_hand", evidence=self.accepting)
         done = self._file(path, found, paper, accepted)
@@ -266,55 +268,58 @@ class _Inbox:
             return done
         return replace(done, detail=f"by hand: {done.detail} (the judges said {bad.outcome})")
 
-    def _grounds(self, match: _Match) -> Iterator[list[Paper]]:
-        """The papers a file could be of, each once: what it says, what it is called, its title."""
+    def _candidate_groups(self, match: _Match) -> Iterator[list[Paper]]:
+        """The papers a file could be of, each once: by its text, its file name, its title."""
         seen: set[str] = set()
-        claimed, named = map(self._known_as, (match.claims, match.named))
-        for group in (claimed, [*match.called, *named], match.titled):
+        claimed, named = map(self._records_of, (match.claimed_ids, match.name_ids))
+        for group in (claimed, [*match.same_name, *named], match.same_title):
             papers = {p.ids.key: p for p in group if isinstance(p, Paper)}
             yield [paper for key, paper in papers.items() if key not in seen]
             seen |= set(papers)
 
-    def _not_filed(self, match: _Match, refused: Sequence[tuple[Paper, BadContent]]) -> HandedIn:
-        name = shown(match.path)
-        outcomes = [outcome for ids in match.names for outcome in self._known_as(ids)]
+    def _not_filed(self, match: _Match, refused: Sequence[tuple[Paper, BadContent]]) -> InboxResult:
+        name = display_name(match.path)
+        outcomes = [outcome for ids in match.names for outcome in self._records_of(ids)]
         troubles = [outcome for outcome in outcomes if isinstance(outcome, PaperError)]
         for trouble in troubles:
             if not isinstance(trouble, NotFound | BadRequest):
-                return HandedIn(name, "postponed", str(trouble), str(match.names[0]))
+                return InboxResult(name, "postponed", str(trouble), str(match.names[0]))
         if refused:
             paper, bad = min(refused, key=lambda pair: pair[1].outcome == "wrong_paper")
-            return HandedIn(name, "rejected", str(bad), str(paper.ids), one_line(paper.title))
-        told = " ".join(trouble.message for trouble in troubles)
-        return HandedIn(name, "unmatched", f"{told} {_BY_NAME}")
+            return InboxResult(name, "rejected", str(bad), str(paper.ids), one_line(paper.title))
+        reasons = " ".join(trouble.message for trouble in troubles)
+        return InboxResult(name, "unmatched", f"{reasons} {_BY_NAME}")
 
     # -- filing ------------------------------------------------------------------------------
 
-    def _file(self, path: Path, found: Read, paper: Paper, document: Document) -> HandedIn:
+    def _file(self, path: Path, found: InboxFile, paper: Paper, document: Document) -> InboxResult:
         version = document.version or "published"
-        held = self.shelf.find(paper.ids, version)
+        present = self.shelf.find(paper.ids, version)
         detail = document.evidence
-        there = held and held.kind == "full_text" and text_slot(held) == version
-        if held and there and held.verdict == "full_text" and held.via != VIA:
+        complete = present and present.kind == "full_text" and text_slot(present) == version
+        if present and complete and present.verdict == "full_text" and present.via != VIA:
             # Nothing is replaced unasked: a PDF is seldom better than what PMC sends.
-            stored, detail = held, f"The shelf had its full text already, by {held.via}; it stays."
+            stored = present
+            detail = f"The shelf had its full text already, by {present.via}; it stays."
         else:
-            before = [a for a in held.attempts if a.source != VIA] if held else []
+            before = [a for a in present.attempts if a.source != VIA] if present else []
             stored = self.shelf.save(
                 paper,
                 document,
                 replace(found.fetched, ids=paper.ids),
                 source="arXiv" if paper.ids.arxiv and not paper.ids.doi else "DOI",
-                attempts=[*before, Attempt(VIA, "saved", f"{shown(path)}: {detail}")],
+                attempts=[*before, Attempt(VIA, "saved", f"{display_name(path)}: {detail}")],
             )
         jobs = self.ledgers.brought(stored)
-        inbox_files.put_away(path)
+        inbox_files.move_to_filed(path)
         title, on_shelf = one_line(stored.paper.title), stored.path
-        return HandedIn(shown(path), "filed", detail, str(stored.paper.ids), title, on_shelf, jobs)
+        return InboxResult(
+            display_name(path), "filed", detail, str(stored.paper.ids), title, on_shelf, jobs
+        )
 
 
-def _judged(found: Read, paper: Paper, match: _Match) -> Document:
-    """The text, if it is that of *paper*.
+def _judge(found: InboxFile, paper: Paper, match: _Match) -> Document:
+    """The text, if the judges take it for that of *paper*.
 
     Where *paper* was only found by an identifier printed in the text, that identifier proves
     nothing: it may be that of a paper cited on the first page. Then the rest has to agree.
@@ -322,25 +327,25 @@ def _judged(found: Read, paper: Paper, match: _Match) -> Document:
     from ..judges.identity import identity
 
     document = formats.read(replace(found.fetched, ids=paper.ids), paper)
-    if found.fetched.media in _PRINTED and not match.known_besides(paper):
-        seen = identity(replace(document, ids=Ids()), paper)
-        if seen.verdict != "full_text":
-            msg = f"It names {paper.ids}, but seems to be another paper: {seen.evidence}."
+    if found.fetched.media in _PRINTED and not match.is_supported_for(paper):
+        judged = identity(replace(document, ids=Ids()), paper)
+        if judged.verdict != "full_text":
+            msg = f"It names {paper.ids}, but seems to be another paper: {judged.evidence}."
             raise BadContent(msg, f"If it is that one: {_BY_NAME}", verdict="wrong_paper")
     return document
 
 
-def _apart(ids: Ids) -> list[Ids]:
+def _single_ids(ids: Ids) -> list[Ids]:
     return [Ids(**{kind: value}) for kind, value in asdict(ids).items() if value]
 
 
-def _without_clue(path: Path, document: Document) -> HandedIn:
+def _unmatched(path: Path, document: Document) -> InboxResult:
     from ..judges.check import completeness
     from ..model.verdicts import MEANINGS
 
-    seen = completeness(document, Paper(Ids()))
-    if seen.verdict in ("scanned", "empty"):
-        meaning = MEANINGS[seen.verdict]
-        return HandedIn(shown(path), "rejected", f"{meaning.said}. {meaning.hint}")
+    judged = completeness(document, Paper(Ids()))
+    if judged.verdict in ("scanned", "empty"):
+        meaning = MEANINGS[judged.verdict]
+        return InboxResult(display_name(path), "rejected", f"{meaning.said}. {meaning.hint}")
     detail = f"It names no paper, and no paper on the shelf has its title. {_BY_NAME}"
-    return HandedIn(shown(path), "unmatched", detail)
+    return InboxResult(display_name(path), "unmatched", detail)

@@ -1,7 +1,7 @@
-"""The files of the inbox, as far as they can be trusted to be what somebody dropped there.
+"""The files of the inbox: listed, read safely, and moved away once filed.
 
 Browsers and copy programs write into the same folder meanwhile; names, sizes and contents are
-whatever they are. Nothing here follows a link, waits for a pipe or reads more than a download may
+not to be trusted. Nothing here follows a link, waits for a pipe or reads more than a download may
 have.
 """
 
@@ -36,44 +36,47 @@ _OF_HTML = re.compile(rb"<!doctype html|<html[\s>]", re.I)
 _OPENING, _PARAGRAPHS = 3000, 8  # where the title stands
 _LONGEST = 500  # characters of a title
 _TELLING = 3  # its words; "Editorial" names no paper
-# XMP, which publishers leave uncompressed: the one place where a PDF says for certain who it is.
+# XMP, which publishers leave uncompressed: the one place where a PDF reliably names its DOI.
 _XMP = re.compile(
     rb"<(?:prism|pdfx|crossmark|jav):(?:WPS-ARTICLE)?doi>\s*(?:doi:)?(10\.[^<\s]{3,200})", re.I
 )
 
 
-class Read(NamedTuple):
+class InboxFile(NamedTuple):
     """A file of the inbox: its bytes, and the paper its own header or metadata names."""
 
     fetched: Fetched
     named: Ids
 
 
-def shown(path: Path) -> str:
-    """The name of a file, fit to be shown."""
+def display_name(path: Path) -> str:
+    """The name of a file, safe to show."""
     return one_line(encodable(path.name))
 
 
-def dropped(folder: Path) -> tuple[list[Path], list[Path]]:
-    """The files somebody dropped into a folder, and those that somebody still writes to.
+def list_files(folder: Path) -> tuple[list[Path], list[Path]]:
+    """The complete files in a folder, and those that are empty or still being written.
 
-    Hidden files, downloads under way and folders are none.
+    Hidden files, downloads under way and folders are left out.
     """
     with safe_files.disk(folder, "read"):
         if not folder.is_dir():
             return [], []
-        names = sorted(entry.name for entry in os.scandir(folder) if _wanted(entry))
+        names = sorted(entry.name for entry in os.scandir(folder) if _is_candidate(entry))
     paths = [folder / name for name in names]
     before = [_status(path) for path in paths]
     youngest = max((mtime for _, mtime in before), default=0) / 1e9
     if (left := youngest + _SETTLED_S - time.time()) > 0:
         time.sleep(min(left, _SETTLED_S))  # a clock may be wrong
-    settled = [_status(path) == was and was[0] > 0 for path, was in zip(paths, before, strict=True)]
-    both = list(zip(paths, settled, strict=True))
-    return [path for path, still in both if still], [path for path, still in both if not still]
+    complete: list[Path] = []
+    growing: list[Path] = []
+    for path, status in zip(paths, before, strict=True):
+        is_complete = status[0] > 0 and _status(path) == status
+        (complete if is_complete else growing).append(path)
+    return complete, growing
 
 
-def _wanted(entry: os.DirEntry[str]) -> bool:
+def _is_candidate(entry: os.DirEntry[str]) -> bool:
     if entry.name.startswith((".", "~$")) or entry.name.lower().endswith(_UNDER_WAY):
         return False
     return entry.is_symlink() or entry.is_file(follow_symlinks=False)
@@ -87,35 +90,35 @@ def _status(path: Path) -> tuple[int, int]:
     return found.st_size, found.st_mtime_ns
 
 
-def read(path: Path) -> Read:
-    """What is in a file.
+def read(path: Path) -> InboxFile:
+    """Read a file, and find out what kind of content it is.
 
     Raises
     ------
     BadContent
-        It is nothing a paper could come as, or too large.
+        It is of a kind that no paper comes as, or too large.
     FileNotFoundError
         It is gone.
     StoreFailed
         It cannot be read.
     """
-    body = _bytes_of(path)
+    body = _read_bytes(path)
     media = _media(path, body)
     if media is None:
-        raise _refused("It is neither PDF, HTML, JATS XML nor plain text")
+        raise _refusal("It is neither PDF, HTML, JATS XML nor plain text")
     named = Ids()
     if media == "pdf" and (doi := _XMP.search(body)):
         named = Ids.maybe(doi[1].decode("ascii", "replace"))
-    if media == "markdown" and (ours := paper_file.parse(body.decode("utf-8", "replace"))):
-        # A text from somebody else's shelf: its header says what it is, and is no part of it.
-        body, named = ours.body.encode("utf-8", "replace"), ours.ids
-        return Read(Fetched(body, media, "", "the inbox", VIA, version=ours.version), named)
-    return Read(Fetched(body, media, "", "the inbox", VIA), named)
+    if media == "markdown" and (header := paper_file.parse(body.decode("utf-8", "replace"))):
+        # A text of another shelf: its header names the paper, and is not part of the text.
+        body, named = header.body.encode("utf-8", "replace"), header.ids
+        return InboxFile(Fetched(body, media, "", "the inbox", VIA, version=header.version), named)
+    return InboxFile(Fetched(body, media, "", "the inbox", VIA), named)
 
 
-def _bytes_of(path: Path) -> bytes:
+def _read_bytes(path: Path) -> bytes:
     if path.is_symlink():
-        raise _refused("It is a link, and links are not followed", "Put the file itself there.")
+        raise _refusal("It is a link, and links are not followed", "Put the file itself there.")
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     flags |= getattr(os, "O_BINARY", 0)
     try:
@@ -123,22 +126,22 @@ def _bytes_of(path: Path) -> bytes:
     except FileNotFoundError:
         raise
     except OSError as error:
-        raise _refused(f"It could not be opened: {error.strerror}", "Check its rights.") from error
+        raise _refusal(f"It could not be opened: {error.strerror}", "Check its rights.") from error
     with safe_files.disk(path, "read"), os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise _refused("It is no file")
+            raise _refusal("It is no file")
         body = file.read(MAX_BYTES + 1)
     if len(body) > MAX_BYTES:
-        raise _refused(f"It is larger than {MAX_BYTES >> 20} MB")
+        raise _refusal(f"It is larger than {MAX_BYTES >> 20} MB")
     return body
 
 
-def _refused(what: str, hint: str = "Put the paper itself there.") -> BadContent:
+def _refusal(what: str, hint: str = "Put the paper itself there.") -> BadContent:
     return BadContent(f"{what}.", hint, verdict="not_a_paper")
 
 
 def _media(path: Path, body: bytes) -> Media | None:
-    """What kind of content it is, by its first bytes: names are often wrong."""
+    """The media type, by the first bytes: names are often wrong."""
     suffix = path.suffix.lower()
     head = body[:_HEAD].removeprefix(b"\xef\xbb\xbf").lstrip()
     if b"%PDF-" in body[:1024]:
@@ -149,13 +152,13 @@ def _media(path: Path, body: bytes) -> Media | None:
     return "markdown" if suffix in _TEXTS else None
 
 
-def claims(found: Read) -> Document:
-    """What the text of a file says it is, before anybody judges whether that is so.
+def read_document(found: InboxFile) -> Document:
+    """The text and the identifiers it names, before anybody judges it.
 
     Raises
     ------
     BadContent
-        There is no text in it that could be read.
+        No text can be read in it.
     """
     reader = import_module(f"..formats.{formats.READERS[found.fetched.media]}", __package__)
     document: Document = reader.read(found.fetched)
@@ -163,10 +166,10 @@ def claims(found: Read) -> Document:
 
 
 def titles_of(document: Document, path: Path) -> list[str]:
-    """What may be the title of a text.
+    """Texts that may be the title.
 
-    As the text marks it, or what stands behind author and year in the file's name, or (few PDFs
-    mark it) one of the first paragraphs.
+    These are the title as the text marks it, what stands behind author and year in the file's
+    name, and (few PDFs mark a title) the first paragraphs.
     """
     from ..judges.likeness import telling_words
 
@@ -177,12 +180,12 @@ def titles_of(document: Document, path: Path) -> list[str]:
     return list(dict.fromkeys(fit))
 
 
-def put_away(path: Path) -> Path:
-    """Move a file to ``filed/``, beside others of its name; return where it lies."""
+def move_to_filed(path: Path) -> Path:
+    """Move a file to ``filed/``, with a number where its name is taken; returns its new path."""
     folder = path.parent / FILED
     safe_files.make_folder(folder)
     target, number = folder / path.name, 1
-    # Copied, then removed: whoever is killed in between finds the copy and takes it for done.
+    # Copied, then removed: a run that is killed in between finds the copy and goes on.
     while not safe_files.copy(path, target):
         number += 1
         target = folder / f"{path.stem} ({number}){path.suffix}"

@@ -1,7 +1,7 @@
-"""A person overrules the judges about one text, and may take it back.
+"""Decisions by hand: a person overrules the judges about one text, and may undo it.
 
-What was decided by hand is recorded as such wherever the text is shown, with the reason; no audit
-touches it. A text that somebody rejected is not taken again, whoever offers it.
+A decision is recorded with its reason wherever the text is shown; no audit touches it. A text that
+somebody rejected is not taken again from any source.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from ..model.identifiers import Ids
 from ..model.paper import StoredPaper
 from ..store import ADOPTED
 from ..system.plain_text import one_line
-from .audit import judged_again, tell
+from .audit import judge_again, update_ledgers
 from .reading import find
 
-As = Literal["full_text", "rejected"]
+Decision = Literal["full_text", "rejected"]
 
 
-def keep(ladder: Ladder, paper: str | int | Ids, decided: As, because: str) -> StoredPaper:
-    """Say by hand that the text on the shelf is the whole paper, or that it is not.
+def keep(ladder: Ladder, paper: str | int | Ids, decided: Decision, because: str) -> StoredPaper:
+    """Decide by hand that the text on the shelf is the whole paper, or that it is not.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def keep(ladder: Ladder, paper: str | int | Ids, decided: As, because: str) -> S
     decided : str
         ``full_text`` or ``rejected``.
     because : str
-        The reason, for whoever reads list, index, report or lock.
+        The reason; it is shown in list, index, report and lock.
 
     Raises
     ------
@@ -56,19 +56,19 @@ def keep(ladder: Ladder, paper: str | int | Ids, decided: As, because: str) -> S
         msg = f"Of {stored.paper.ids} only the {stored.kind} is on the shelf."
         hint = "Drop its text into the shelf's inbox/, then: server.py inbox --accept"
         raise BadRequest(msg, hint)
-    said = replace(stored, kind=decided, verdict="by_hand", evidence=because, judges=0)
+    changed = replace(stored, kind=decided, verdict="by_hand", evidence=because, judges=0)
     verdicts = ladder.shelf.verdicts
     change = verdicts.forgive if decided == "full_text" else verdicts.reject_by_hand
-    return _told(ladder, change(said))
+    return _update_harvests(ladder, change(changed))
 
 
 def undo(ladder: Ladder, paper: str | int | Ids) -> StoredPaper:
-    """Take back what was decided by hand: the judges have the word again.
+    """Undo a decision by hand: the judges decide again.
 
     Raises
     ------
     BadRequest
-        Nothing was.
+        Nothing was decided by hand.
     NotFound
         The paper is not on the shelf.
     """
@@ -78,16 +78,16 @@ def undo(ladder: Ladder, paper: str | int | Ids) -> StoredPaper:
     if not decided and not shelf.verdicts.remembers(stored):
         msg = f"Nobody decided about {stored.paper.ids} by hand."
         raise BadRequest(msg, f"See what the judges say: server.py audit '{stored.paper.ids.key}'")
-    said = judged_again(decided, shelf, formats.read) if decided else stored
-    return _told(ladder, shelf.verdicts.forgive(said))
+    changed = judge_again(decided, shelf, formats.read) if decided else stored
+    return _update_harvests(ladder, shelf.verdicts.forgive(changed))
 
 
-def _told(ladder: Ladder, said: StoredPaper) -> StoredPaper:
-    """The harvests learn of it, too."""
-    if said.kind in ("full_text", "rejected"):
+def _update_harvests(ladder: Ladder, changed: StoredPaper) -> StoredPaper:
+    """Write the change into the ledgers of the harvests."""
+    if changed.kind in ("full_text", "rejected"):
         ledgers = Ledgers(ladder)
         try:
-            tell(ledgers, said)
+            update_ledgers(ledgers, changed)
         finally:
             ledgers.close()
-    return said
+    return changed

@@ -53,7 +53,7 @@ class Reading:
         return self.stored.version
 
     def rows(self) -> list[dict[str, Any]]:
-        """The outline as it is shown: each section's roles that the one it stands in has not."""
+        """The outline as it is shown: with each section, the roles its parent does not have."""
         return [
             {"heading": part.title, "chars": part.end - part.start}
             | ({"roles": roles} if roles else {})
@@ -83,7 +83,7 @@ def read(
     start, max_chars : int, optional
         Characters, counted within the section.
     references : bool, optional
-        False leaves the reference list out: a quarter of a paper that nobody reads for its sense.
+        False leaves the reference list out, which is a quarter of a paper.
 
     Raises
     ------
@@ -103,7 +103,7 @@ def read(
         text = _without(text, outermost(parts, "references"))
         parts = outline(text, words)
     if section:
-        text = _with_floats(text, _meant(section, parts), parts)
+        text = _with_floats(text, _find_sections(section, parts), parts)
     end = stretch_end(text, start, max_chars)
     return Reading(
         title=stored.paper.title,
@@ -159,35 +159,35 @@ def _with_floats(text: str, chosen: Sequence[Section], parts: Sequence[Section])
         return any(part.start <= at < part.end for part in chosen)
 
     if not all("figures" in part.roles for part in chosen):
-        brought = (one for one in floats_of(text, parts) if within(one.mentioned))
-        pieces += [text[one.start : one.end] for one in brought if not within(one.start)]
+        mentioned = (one for one in floats_of(text, parts) if within(one.mentioned))
+        pieces += [text[one.start : one.end] for one in mentioned if not within(one.start)]
     return "\n\n".join(pieces) + "\n"
 
 
-def _meant(wanted: str, parts: Sequence[Section]) -> list[Section]:
-    """The sections meant: of that role, else of that name, else of the role of such a name."""
+def _find_sections(wanted: str, parts: Sequence[Section]) -> list[Section]:
+    """The sections of a role, else of a name, else of the role such a name has."""
     role, sought = role_named(wanted), key(bare(wanted))
     ways: tuple[Callable[[], list[Section]], ...] = (
         lambda: outermost(parts, role) if role else [],
-        lambda: _named(sought, parts, str.__eq__),
+        lambda: _section_named(sought, parts, str.__eq__),
         lambda: [part for one in roles_of(wanted) for part in outermost(parts, one)],
-        lambda: _named(sought, parts, str.startswith),
-        lambda: _named(sought, parts, str.__contains__),
+        lambda: _section_named(sought, parts, str.startswith),
+        lambda: _section_named(sought, parts, str.__contains__),
     )
     for way in ways:
         if sought and (found := way()):
             return _outer(sorted(set(found), key=lambda part: part.start))
-    there = dict.fromkeys(role for part in parts for role in part.roles)
+    roles = dict.fromkeys(role for part in parts for role in part.roles)
     headings = "; ".join(part.title for part in parts[:30])
     raise BadRequest(
         f"There is no section {shortened(wanted, 60)!r}.",
         f"The sections are: {headings or 'none'}."
-        + (f" By role: {', '.join(there)}." if there else ""),
+        + (f" By role: {', '.join(roles)}." if roles else ""),
     )
 
 
 def _outer(parts: Sequence[Section]) -> list[Section]:
-    """Without those that stand in another of them."""
+    """The sections that do not stand within another of them."""
     found: list[Section] = []
     for part in parts:
         if not found or part.start >= found[-1].end:
@@ -195,9 +195,9 @@ def _outer(parts: Sequence[Section]) -> list[Section]:
     return found
 
 
-def _named(
+def _section_named(
     sought: str, parts: Sequence[Section], fits: Callable[[str, str], bool]
 ) -> list[Section]:
-    """The section of that name; that of the paper wins over that within its abstract."""
+    """The section of a name; one of the paper is preferred to one of its abstract."""
     fitting = [part for part in parts if fits(key(bare(part.title)), sought)]
     return sorted(fitting, key=lambda part: ("abstract" in part.roles, part.level))[:1]

@@ -1,14 +1,14 @@
-"""What has become of the papers on the shelf since they were put there.
+"""Retractions, corrections and new copies of the papers on the shelf.
 
-A paper is retracted, corrected, or freed by the end of an embargo after it was saved, and nobody
-tells its readers. Everything on the shelf is asked about again, 200 papers a request: PubMed knows
-retractions, expressions of concern, corrections and new PMCIDs; for papers it does not have,
-Crossref knows what their publishers registered. What is new is written into the shelf, and a
-retracted paper says so in its first line.
+A paper is retracted, corrected, or freed by the end of an embargo after it was saved. Everything on
+the shelf is asked about again, 200 papers a request: PubMed knows retractions, expressions of
+concern, corrections and new PMCIDs; for papers it does not have, Crossref knows what their
+publishers registered. What is new is written into the shelf, and a retracted paper says so in its
+first line.
 
 A PMID that PubMed no longer has was merged into another or deleted; it is left out of the answer
-without a word (facts on efetch), as is a record lost on the way. So whoever is missing is asked
-for again, beside a paper that is known to be there.
+without a word (facts on efetch), as is a record lost on the way. So what is missing is asked for
+again, beside a paper that is known to be there.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from ..system.plain_text import one_line
 from ..web import Web, not_older_than
 
 _PAGE = 1000
-_ENOUGH = 3  # batches without an answer: who is down is not asked five hundred times
+_ENOUGH = 3  # batches without an answer: a site that is down is not asked five hundred times
 _IN_PMC = {route.via for route in PMC.routes}
 
 Outcome = Literal[
@@ -49,7 +49,7 @@ Outcome = Literal[
     "not_asked",
     "unchanged",
 ]
-_TOLD: dict[NoticeKind, Outcome] = {
+_NOTICE_OUTCOMES: dict[NoticeKind, Outcome] = {
     "retraction": "retracted",
     "expression_of_concern": "concern",
     "erratum": "corrected",
@@ -65,18 +65,18 @@ _WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What is new about one paper; one that has several news comes several times.
+    """One piece of news about a paper; there may be several of one paper.
 
     Parameters
     ----------
     outcome : str
         ``retracted``, ``concern``, ``corrected``; ``new_copy`` (only its abstract or preprint is
-        here, and PMC has a copy that was not asked for yet); ``recorded`` (of a file that somebody
-        else saved only its name told which paper it is; now an audit can tell, too); ``gone``
-        (PubMed no longer has this PMID); ``could_not_tell`` (nobody answered); ``not_asked`` (it
-        has no name by which anybody could be asked); ``unchanged``.
+        here, and PMC has a copy that was not asked for yet); ``recorded`` (the record of a file
+        that somebody else saved, and that only its name identified; an audit can now check it);
+        ``gone`` (PubMed no longer has this PMID); ``could_not_tell`` (no source answered);
+        ``not_asked`` (it has no identifier to ask by); ``unchanged``.
     ids : Ids
-        Its names, new ones included: a harvest takes them.
+        Its identifiers, new ones included, as a harvest takes them.
     """
 
     ids: Ids
@@ -122,11 +122,11 @@ def recheck(shelf: Shelf, web: Web, *, crossref: bool = True) -> Iterator[Change
         The disk refuses.
     """
     web.settings.require_email("NCBI")
-    yield from _introduced(shelf, web, [PUBMED, CROSSREF] if crossref else [PUBMED])
-    held = _everything(shelf)
-    by_pmid = [paper for paper in held if paper.ids.pmid]
+    yield from _fetch_missing_records(shelf, web, [PUBMED, CROSSREF] if crossref else [PUBMED])
+    entries = _all_entries(shelf)
+    by_pmid = [paper for paper in entries if paper.ids.pmid]
     yield from _Recheck(shelf, web, _PUBMED_ANEW).batches(by_pmid)
-    others = [paper for paper in held if not paper.ids.pmid]
+    others = [paper for paper in entries if not paper.ids.pmid]
     by_doi = [paper for paper in others if paper.ids.doi and crossref]
     yield from _Recheck(shelf, web, CROSSREF).one_by_one(by_doi)
     for paper in others:
@@ -135,34 +135,34 @@ def recheck(shelf: Shelf, web: Web, *, crossref: bool = True) -> Iterator[Change
             yield Change(paper.ids, "not_asked", detail, file_path=str(shelf.folder / paper.file))
 
 
-class _Held(NamedTuple):
-    """A paper of the shelf: all that is kept in mind of a hundred thousand of them."""
+class _ShelfEntry(NamedTuple):
+    """A paper of the shelf; small, for there may be a hundred thousand."""
 
     file: str
     ids: Ids
     by_name: bool = False
 
 
-def _everything(shelf: Shelf) -> list[_Held]:
-    """The whole shelf, listed before the first paper changes its place in the list."""
-    held: dict[str, _Held] = {}
+def _all_entries(shelf: Shelf) -> list[_ShelfEntry]:
+    """The whole shelf, listed before an update can change its order."""
+    entries: dict[str, _ShelfEntry] = {}
     for start in itertools.count(0, _PAGE):
         _, page = shelf.list(start=start, max_results=_PAGE)
         for stored in page:
             file = stored.path.rpartition("/")[2]
-            held[file] = _Held(file, stored.paper.ids, goes_by_name(stored))
+            entries[file] = _ShelfEntry(file, stored.paper.ids, goes_by_name(stored))
         if not page:
-            return list(held.values())
+            return list(entries.values())
     raise AssertionError  # pragma: no cover
 
 
-def _introduced(shelf: Shelf, web: Web, sources: Sequence[Source]) -> Iterator[Change]:
-    """Bring the records of files that somebody else saved, and of which nobody had one.
+def _fetch_missing_records(shelf: Shelf, web: Web, sources: Sequence[Source]) -> Iterator[Change]:
+    """Fetch the records of files that somebody else saved and that are known by name only.
 
-    Whoever does not answer, or does not know one, is heard again when notices are asked for.
+    What no source answers here is asked for again with the notices.
     """
-    unknown = [paper for paper in _everything(shelf) if paper.by_name]
-    for batch in _batched(unknown, BATCH):
+    unknown = [paper for paper in _all_entries(shelf) if paper.by_name]
+    for batch in _batches(unknown, BATCH):
         with not_older_than(time.time()):  # what is new is asked for
             found = look_up(list({paper.ids: None for paper in batch}), web, sources)
         for file, ids, _ in batch:
@@ -170,18 +170,18 @@ def _introduced(shelf: Shelf, web: Web, sources: Sequence[Source]) -> Iterator[C
             if stored is None or not isinstance(record, Paper):
                 continue
             with suppress(BadRequest, NotFound):  # it names itself otherwise; deleted since
-                known = shelf.learn(stored, record)
-                title, path = one_line(known.paper.title), known.path
+                updated = shelf.learn(stored, record)
+                title, path = one_line(updated.paper.title), updated.path
                 detail = "Its record is known now: an audit holds the text against it."
-                yield Change(known.paper.ids, "recorded", detail, title, path)
+                yield Change(updated.paper.ids, "recorded", detail, title, path)
 
 
-def _anew(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
+def _fetch_anew(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
     records = fetch([ids.pmid for ids in wanted], web, anew=True)
     return {ids: records[ids.pmid] for ids in wanted if ids.pmid in records}
 
 
-_PUBMED_ANEW = replace(PUBMED, lookup=Lookup(("pmid",), BATCH, _anew))
+_PUBMED_ANEW = replace(PUBMED, lookup=Lookup(("pmid",), BATCH, _fetch_anew))
 
 
 @dataclass(slots=True)
@@ -193,69 +193,69 @@ class _Recheck:
     source: Source
     failed: int = 0
     why: str = ""
-    there: Ids | None = None
-    missing: list[_Held] = field(default_factory=list)
+    known_ids: Ids | None = None
+    missing: list[_ShelfEntry] = field(default_factory=list)
 
-    def batches(self, papers: Sequence[_Held]) -> Iterator[Change]:
-        """All of them by 200; then once more those that were not in the answers."""
-        for batch in _batched(papers, BATCH):
+    def batches(self, papers: Sequence[_ShelfEntry]) -> Iterator[Change]:
+        """Ask about all of them by 200; then once more about those that were not in the answers."""
+        for batch in _batches(papers, BATCH):
             for paper, outcome in self._ask(batch):
                 if isinstance(outcome, NotFound):
                     self.missing.append(paper)
                 else:
-                    yield from self._hear(paper, outcome)
-        for batch in _batched(self.missing, BATCH - 1):
-            yield from self._second_look(batch)
+                    yield from self._report_news(paper, outcome)
+        for batch in _batches(self.missing, BATCH - 1):
+            yield from self._ask_again(batch)
 
-    def one_by_one(self, papers: Sequence[_Held]) -> Iterator[Change]:
-        """Each of them, for notices only: titles and authors are no better there than ours.
+    def one_by_one(self, papers: Sequence[_ShelfEntry]) -> Iterator[Change]:
+        """Ask about each of them, for notices only: titles and authors are no better there.
 
-        Whom the source does not know, another registry does.
+        A paper the source does not know is registered elsewhere: it counts as unchanged.
         """
         for paper in papers:
             [(_, outcome)] = self._ask([paper])
             if isinstance(outcome, Paper | NotFound):
                 notices = outcome.notices if isinstance(outcome, Paper) else ()
-                yield from self._hear(paper, Paper(paper.ids, notices=notices))
+                yield from self._report_news(paper, Paper(paper.ids, notices=notices))
             else:
-                yield from self._hear(paper, outcome)
+                yield from self._report_news(paper, outcome)
 
-    def _second_look(self, batch: Sequence[_Held]) -> Iterator[Change]:
+    def _ask_again(self, batch: Sequence[_ShelfEntry]) -> Iterator[Change]:
         sure = False
-        beside = [_Held("", self.there)] if self.there else []
+        beside = [_ShelfEntry("", self.known_ids)] if self.known_ids else []
         found = self._ask([*beside, *batch])
         if beside:
             sure = isinstance(found[0][1], Paper)
             found = found[1:]
         for paper, outcome in found:
             if not isinstance(outcome, NotFound):
-                yield from self._hear(paper, outcome)
+                yield from self._report_news(paper, outcome)
             elif sure:
                 detail = f"PubMed no longer has PMID {paper.ids.pmid}: it was merged or deleted."
                 yield self._change(paper, "gone", detail)
             else:
                 yield self._change(paper, "could_not_tell", "PubMed's answer was not complete.")
 
-    def _ask(self, batch: Sequence[_Held]) -> list[tuple[_Held, Paper | PaperError]]:
-        """One outcome each; nobody is asked any more who did not answer several times in turn."""
+    def _ask(self, batch: Sequence[_ShelfEntry]) -> list[tuple[_ShelfEntry, Paper | PaperError]]:
+        """One outcome each; a source that failed several times in a row is asked no more."""
         if self.failed >= _ENOUGH:
             silent = Unreachable(self.why)
             return [(paper, silent) for paper in batch]
         key = "pmid" if self.source is _PUBMED_ANEW else "doi"
-        asked = {paper.file: Ids(**{key: getattr(paper.ids, key)}) for paper in batch}
+        ids_of = {paper.file: Ids(**{key: getattr(paper.ids, key)}) for paper in batch}
         with not_older_than(time.time()):
-            found = look_up(list(dict.fromkeys(asked.values())), self.web, [self.source])
-        outcomes = [(paper, found[asked[paper.file]]) for paper in batch]
+            found = look_up(list(dict.fromkeys(ids_of.values())), self.web, [self.source])
+        outcomes = [(paper, found[ids_of[paper.file]]) for paper in batch]
         troubles = [o for _, o in outcomes if not isinstance(o, Paper | NotFound)]
         self.failed = self.failed + 1 if len(troubles) == len(batch) else 0
         if self.failed:
             self.why = str(troubles[0])
-        self.there = next((p.ids for p, o in outcomes if isinstance(o, Paper)), self.there)
+        self.known_ids = next((p.ids for p, o in outcomes if isinstance(o, Paper)), self.known_ids)
         return outcomes
 
     # -- what is new -------------------------------------------------------------------------
 
-    def _hear(self, paper: _Held, outcome: Paper | PaperError) -> Iterator[Change]:
+    def _report_news(self, paper: _ShelfEntry, outcome: Paper | PaperError) -> Iterator[Change]:
         if isinstance(outcome, PaperError):
             yield self._change(paper, "could_not_tell", str(outcome))
             return
@@ -264,38 +264,38 @@ class _Recheck:
             return
         news = list(_news(stored, outcome))
         try:
-            known = self._learnt(stored, outcome)
+            updated = self._update(stored, outcome)
         except NotFound:
             return
         for kind, detail in news or [("unchanged", "")]:
-            title = one_line(known.paper.title)
-            yield Change(known.paper.ids, kind, detail, title, known.path)
+            title = one_line(updated.paper.title)
+            yield Change(updated.paper.ids, kind, detail, title, updated.path)
 
-    def _learnt(self, stored: StoredPaper, paper: Paper) -> StoredPaper:
+    def _update(self, stored: StoredPaper, paper: Paper) -> StoredPaper:
         try:
             return self.shelf.learn(stored, paper)
         except BadRequest:
-            # Another identifier than before is nothing to believe unseen; a retraction is.
+            # A changed identifier is not believed without proof; a retraction is.
             return self.shelf.learn(stored, replace(paper, ids=stored.paper.ids))
 
-    def _change(self, paper: _Held, outcome: Outcome, detail: str) -> Change:
+    def _change(self, paper: _ShelfEntry, outcome: Outcome, detail: str) -> Change:
         return Change(paper.ids, outcome, detail, file_path=str(self.shelf.folder / paper.file))
 
 
 def _news(stored: StoredPaper, paper: Paper) -> Iterator[tuple[Outcome, str]]:
     """What *paper*, the record of today, says that the stored one did not."""
     old = stored.paper
-    known = {(notice.kind, notice.pmid or notice.reference) for notice in old.notices}
-    told: dict[Outcome, Notice] = {}
+    old_notices = {(notice.kind, notice.pmid or notice.reference) for notice in old.notices}
+    news: dict[Outcome, Notice] = {}
     for notice in paper.notices:
-        outcome = _TOLD.get(notice.kind)
-        if outcome and (notice.kind, notice.pmid or notice.reference) not in known:
-            told.setdefault(outcome, notice)
+        outcome = _NOTICE_OUTCOMES.get(notice.kind)
+        if outcome and (notice.kind, notice.pmid or notice.reference) not in old_notices:
+            news.setdefault(outcome, notice)
     if paper.retracted:
-        told.setdefault("retracted", Notice("retraction"))
+        news.setdefault("retracted", Notice("retraction"))
     if old.retracted:
-        told.pop("retracted", None)
-    for outcome, notice in told.items():
+        news.pop("retracted", None)
+    for outcome, notice in news.items():
         pmid = f"PMID {notice.pmid}" * bool(notice.pmid)
         where = ", ".join(filter(None, (one_line(notice.reference), pmid)))
         yield outcome, f"{_WORDS[outcome]}{f' ({where})' * bool(where)}."
@@ -308,14 +308,14 @@ def _news(stored: StoredPaper, paper: Paper) -> Iterator[tuple[Outcome, str]]:
 def _waits_in_pmc(stored: StoredPaper, paper: Paper) -> bool:
     """Whether PMC may have a text that nobody has asked for yet.
 
-    True until somebody does: a change that was overlooked is told again.
+    True until somebody does: a change that was overlooked is reported again.
     """
-    known = paper.ids.pmcid or stored.paper.ids.pmcid
+    pmcid = paper.ids.pmcid or stored.paper.ids.pmcid
     lacking = stored.kind != "full_text" or stored.of_preprint
-    if not lacking or not known or paper.released > now()[:10]:
+    if not lacking or not pmcid or paper.released > now()[:10]:
         return False
     return not any(a.source in _IN_PMC and a.outcome != "skipped" for a in stored.attempts)
 
 
-def _batched(papers: Sequence[_Held], size: int) -> Iterable[Sequence[_Held]]:
+def _batches(papers: Sequence[_ShelfEntry], size: int) -> Iterable[Sequence[_ShelfEntry]]:
     return (papers[start : start + size] for start in range(0, len(papers), size))

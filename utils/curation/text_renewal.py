@@ -1,6 +1,6 @@
-"""Texts made again from the bytes that were kept, when a reader has become better.
+"""Texts made again from the kept bytes, when a reader has become better.
 
-Nothing is downloaded and nobody is asked. A text is only replaced by one that passes both judges;
+Nothing is downloaded. A text is only replaced by one that passes both judges;
 a reading that fails them is reported, and the text that was there stays.
 """
 
@@ -19,7 +19,7 @@ from ..store import Shelf
 
 @dataclass(frozen=True, slots=True)
 class Renewal:
-    """What became of one text: ``changed``, ``unchanged``, or ``kept`` as it was, and why."""
+    """The result for one text: ``changed``, ``unchanged``, or ``kept`` as it was, and why."""
 
     paper: str
     outcome: Literal["changed", "unchanged", "kept"]
@@ -44,23 +44,23 @@ def renew(shelf: Shelf, *, everything: bool = False) -> Iterator[Renewal]:
     ------
     Renewal
         One for each full text whose bytes were kept and whose reader has changed. A text that
-        is not as we wrote it is somebody's work, and kept.
+        was edited by hand is kept.
     """
     for file in shelf.verdicts.files("full_text"):
         stored = shelf.find_by_file(file)
-        kept = shelf.raw(stored) if stored else None
-        if not stored or not kept:
+        raw = shelf.raw(stored) if stored else None
+        if not stored or not raw:
             continue
-        if not everything and kept.extractor == formats.extractor(kept.fetched.media):
+        if not everything and raw.extractor == formats.extractor(raw.fetched.media):
             continue
-        if kept.ours:
-            yield _renewed(stored, kept.fetched, shelf)
+        if raw.ours:
+            yield _renew(stored, raw.fetched, shelf)
         else:
             detail = "the file was changed by hand (download --force makes it anew)"
             yield Renewal(str(stored.paper.ids), "kept", detail, stored.path)
 
 
-def _renewed(stored: StoredPaper, fetched: Fetched, shelf: Shelf) -> Renewal:
+def _renew(stored: StoredPaper, fetched: Fetched, shelf: Shelf) -> Renewal:
     name, path = str(stored.paper.ids), stored.path
     try:
         document = formats.read(fetched, stored.paper)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import PaperError
 from ..library import Library
-from ..logs import begin_logs, gather
+from ..logs import begin_logs, propagate_logs
 from ..settings import load_settings, version
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def build(library: Library, auth: TokenGate | None = None) -> FastMCP[Any]:
     from fastmcp import FastMCP
 
     from . import harvests, prompts, resources, toolsets
-    from .call_log import Calls
+    from .call_log import CallLog
     from .refusals import Refusals
 
     server: FastMCP[Any] = FastMCP(
@@ -43,13 +43,13 @@ def build(library: Library, auth: TokenGate | None = None) -> FastMCP[Any]:
         INSTRUCTIONS,
         version=version(),
         auth=auth,
-        middleware=[Calls(), Refusals(library)],
+        middleware=[CallLog(), Refusals(library)],
         mask_error_details=True,
         strict_input_validation=True,  # "7" and true are no numbers
     )
     tools = toolsets.tools(library)
     for tool in tools:
-        server.add_tool(auth.guarded(tool) if auth else tool)
+        server.add_tool(auth.guard(tool) if auth else tool)
     # Else every call over HTTP lists all tools first, to see which headers repeat its arguments.
     inputs = {tool.name: tool.parameters for tool in tools}
     server._mcp_server.get_tool_input_schema = inputs.get  # noqa: SLF001
@@ -73,7 +73,7 @@ def serve(arguments: Sequence[str] = ()) -> int:
         # No banner, no update check, and its lines go where ours go.
         fastmcp.settings.check_for_updates = "off"
         fastmcp.settings.log_enabled = False
-        gather("fastmcp")
+        propagate_logs("fastmcp")
         if settings.mcp_transport_type == "http":
             from .http import listen
 
@@ -82,8 +82,8 @@ def serve(arguments: Sequence[str] = ()) -> int:
         sys.stderr.write(f"{error}\n")
         return error.exit_code
     build(Library(settings)).run("stdio", show_banner=False)
-    # The host hung up: work still under way would keep us, and the sites, busy for nobody. No file
-    # of ours is ever half written.
+    # The host hung up: work still under way would be for nothing. No file of ours is ever half
+    # written.
     logging.shutdown()
     sys.stderr.flush()
     os._exit(0)
@@ -99,5 +99,5 @@ def _options(arguments: Sequence[str]) -> dict[str, str]:
     )
     parser.add_argument("--host", dest="mcp_http_host", help="HTTP: listen here (127.0.0.1)")
     parser.add_argument("--port", dest="mcp_http_port", help="HTTP: listen there (3010; 0: any)")
-    given = vars(parser.parse_args(arguments))
-    return {name: value for name, value in given.items() if value is not None}
+    options = vars(parser.parse_args(arguments))
+    return {name: value for name, value in options.items() if value is not None}

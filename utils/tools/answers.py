@@ -1,4 +1,4 @@
-"""How a tool answers: structured content for the model, a short text beside it, errors as results.
+"""Tool results: structured content for the model, a short text beside it, errors as results.
 
 Hosts differ: Claude Code and VS Code hand the model the structured content of a success and only
 the text of an error (anthropics/claude-code#79944, #86032; microsoft/vscode#290063). So a success
@@ -12,18 +12,25 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, ParamSpec
+from typing import TYPE_CHECKING, Any, ParamSpec
 from urllib.parse import quote
 
 from fastmcp.tools import ToolResult
 from mcp.types import Annotations, ResourceLink, TextContent
 
 from ..errors import PaperError
-from ..model.paper import StoredPaper
+from ..model.paper import Paper, StoredPaper
+from ..system.plain_text import shortened
+
+if TYPE_CHECKING:
+    from ..library import Library
 
 P = ParamSpec("P")
+_LONGEST_ENTRY = 4000
 
 
 def answer(
@@ -68,6 +75,27 @@ def shelf_link(stored: StoredPaper) -> ResourceLink:
     )
 
 
+def shelf_links(
+    library: Library, papers: Iterable[str], most: int | None = None
+) -> list[ResourceLink]:
+    """Links to the files of those of *papers* (identifiers) that are on the shelf."""
+    links = []
+    for paper in list(dict.fromkeys(papers))[:most]:
+        with suppress(PaperError):
+            links.append(shelf_link(library.find(paper)))
+    return links
+
+
+def bibtex_answer(paper: Paper, **more: str) -> ToolResult:
+    """A paper's BibTeX entry as a tool's answer, beside the members *more*."""
+    from ..citations import to_bibtex
+
+    # The abstract is the long part of an entry, and stands in the structure only.
+    short = to_bibtex(replace(paper, abstract="")).strip()
+    structure = {**more, "bibtex": to_bibtex(paper).strip()}
+    return answer(structure, shortened(short, _LONGEST_ENTRY))
+
+
 def block(text: str, *, untrusted: bool) -> TextContent:
     """A text for the model; words from the web are marked as such."""
     # The protocol's annotations have no word for it, so the mark travels in _meta.
@@ -90,7 +118,7 @@ def refusal(error: PaperError) -> ToolResult:
 
 
 def refusing(tool: Callable[P, ToolResult]) -> Callable[P, ToolResult]:
-    """Let a tool's expected errors become results; the one place where that happens."""
+    """Turn a tool's expected errors into results; the one place where that happens."""
 
     @functools.wraps(tool)
     def call(*args: P.args, **options: P.kwargs) -> ToolResult:

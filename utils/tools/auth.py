@@ -43,7 +43,7 @@ _LEEWAY_S = 30
 
 
 class TokenGate(AuthProvider):
-    """Lets signed, timely tokens for this server pass, and tells the others where to get one.
+    """Lets signed, timely tokens for this server pass, and says where to get one.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class TokenGate(AuthProvider):
         """The names of the tools that take `DOWNLOAD`."""
 
     async def verify_token(self, token: str) -> AccessToken | None:
-        """Whose token it is; None when it must not pass."""
+        """Whose token it is; None when it is not valid."""
         try:
             verifier = self._verifiers.get(_algorithm(token))
             access = await verifier.verify_token(token) if verifier else None
@@ -72,8 +72,8 @@ class TokenGate(AuthProvider):
             return None
         return access if access and _timely(access.claims) else None
 
-    def guarded(self, tool: FunctionTool) -> FunctionTool:
-        """*tool*, hidden from tokens without `DOWNLOAD` unless it only reads."""
+    def guard(self, tool: FunctionTool) -> FunctionTool:
+        """Require `DOWNLOAD` of tokens that see *tool*, unless it only reads."""
         if tool.annotations and tool.annotations.read_only_hint:
             return tool
         self.writing.add(tool.name)
@@ -81,14 +81,14 @@ class TokenGate(AuthProvider):
 
     def challenge(self, error: str, description: str) -> str:
         """``WWW-Authenticate`` for a token that is good, and not good enough (RFC 6750)."""
-        told = {
+        parameters = {
             "error": error,
             "error_description": description,
             "scope": " ".join(self.get_challenge_scopes()),
         }
         if resource := self._get_resource_url(ENDPOINT):
-            told["resource_metadata"] = str(build_resource_metadata_url(resource))
-        return "Bearer " + ", ".join(f'{name}="{value}"' for name, value in told.items())
+            parameters["resource_metadata"] = str(build_resource_metadata_url(resource))
+        return "Bearer " + ", ".join(f'{name}="{value}"' for name, value in parameters.items())
 
     def get_challenge_scopes(self, required_scopes: list[str] | None = None) -> list[str]:
         """What a client should ask for: the scope that downloads as well, or it would ask twice."""
@@ -107,22 +107,22 @@ class TokenGate(AuthProvider):
         if _is_address(self._issuer):
             metadata["authorization_servers"] = [self._issuer]
 
-        async def published(_: Request) -> Response:
+        async def show_metadata(_: Request) -> Response:
             return JSONResponse(metadata, headers={"cache-control": "max-age=3600"})
 
         path = f"/.well-known/oauth-protected-resource{urlsplit(resource).path}"
-        return [Route(path, published, methods=["GET"])]
+        return [Route(path, show_metadata, methods=["GET"])]
 
 
 def token_gate(settings: Settings, own_address: str) -> TokenGate:
-    """The gate that *settings* describe.
+    """Make the gate that *settings* describe.
 
     Parameters
     ----------
     settings
         ``MCP_AUTH_SECRET_KEY``, or ``MCP_AUTH_JWKS_URI`` with issuer and audience.
     own_address
-        Of the endpoint, published when the audience is none.
+        Of the endpoint, published when the audience is no address.
 
     Raises
     ------
@@ -136,7 +136,7 @@ def token_gate(settings: Settings, own_address: str) -> TokenGate:
     common: dict[str, Any] = {"issuer": issuer, "audience": audience}
     resource = audience.rstrip("/") if _is_address(audience) else own_address
     if settings.mcp_auth_jwks_uri:
-        _whole_jwks(settings)
+        _require_issuer_and_audience(settings)
         uri = settings.mcp_auth_jwks_uri
         verifiers = {
             name: JWTVerifier(jwks_uri=uri, algorithm=name, **common) for name in _PUBLISHED
@@ -166,7 +166,7 @@ def make_token(settings: Settings, subject: str, scopes: Sequence[str], days: fl
 
 
 def address(settings: Settings) -> str:
-    """Where the endpoint is when nobody says otherwise."""
+    """The default address of the endpoint."""
     host = settings.mcp_http_host
     host = f"[{host}]" if ":" in host else host
     return f"http://{host}:{settings.mcp_http_port}{ENDPOINT}"
@@ -209,7 +209,7 @@ def _secret(settings: Settings) -> str:
     return secret
 
 
-def _whole_jwks(settings: Settings) -> None:
+def _require_issuer_and_audience(settings: Settings) -> None:
     if settings.mcp_auth_secret_key:
         msg = "MCP_AUTH_SECRET_KEY and MCP_AUTH_JWKS_URI are both set."
         raise BadRequest(msg, "Keep one: two ways in are one too many to guard.")
@@ -221,14 +221,14 @@ def _whole_jwks(settings: Settings) -> None:
 
 
 def _algorithm(token: str) -> str:
-    """What a token claims to be signed with; only ever used to choose among known ones."""
+    """What a token claims to be signed with; used only to choose among known algorithms."""
     header: object = decode_jwt_header(token)
     named = header.get("alg") if isinstance(header, dict) else None
     return named if isinstance(named, str) else ""
 
 
 def _timely(claims: Mapping[str, Any]) -> bool:
-    """Whether a token ends, and has begun."""
+    """Whether a token has begun and not yet ended; one without an end is refused."""
     now = time.time()
     ends, begins = claims.get("exp"), claims.get("nbf", 0)
     if not isinstance(ends, int | float) or not isinstance(begins, int | float):

@@ -1,4 +1,4 @@
-"""One log line for each call, reading and prompt: of what, how long it took and what came of it."""
+"""One log line for each tool call, resource and prompt: its name, seconds and outcome."""
 
 from __future__ import annotations
 
@@ -19,37 +19,37 @@ _SHOWN = 64
 
 
 def new_request() -> str:
-    """A name for a request, to find all its lines by."""
+    """A random name for a request, carried by all its log lines."""
     return secrets.token_hex(4)
 
 
-class Calls(Middleware):
-    """Names each request in the logs, and writes what came of each call."""
+class CallLog(Middleware):
+    """Names each request in the logs, and logs the outcome of each call."""
 
     async def on_request(self, context: Any, call_next: Any) -> Any:
-        """Let the request pass; its lines carry a name of its own, or the one HTTP gave it."""
+        """Pass the request on; its lines carry a name of its own, or the one HTTP gave it."""
         with belonging_to(request=bound("request") or new_request()):
             return await call_next(context)
 
     async def on_call_tool(self, context: Any, call_next: Any) -> Any:
-        """Let the call pass, and write one line about it."""
+        """Pass the call on, and log one line about it."""
         message = context.message
         job = str((message.arguments or {}).get("job_id") or "")
-        # Names come from outside: one as long as a novel is no name.
+        # Names come from outside and may be of any length.
         name = str(message.name)[:_SHOWN]
         with belonging_to(tool=name, job=job[:_SHOWN]):
-            return await _told(name, context, call_next)
+            return await _log_outcome(name, context, call_next)
 
     async def on_read_resource(self, context: Any, call_next: Any) -> Any:
-        """Let the reading pass, and write one line about it."""
-        return await _told(str(context.message.uri)[:_SHOWN], context, call_next)
+        """Pass the reading on, and log one line about it."""
+        return await _log_outcome(str(context.message.uri)[:_SHOWN], context, call_next)
 
     async def on_get_prompt(self, context: Any, call_next: Any) -> Any:
-        """Let the prompt be written, and write one line about it."""
-        return await _told(str(context.message.name)[:_SHOWN], context, call_next)
+        """Pass the request for a prompt on, and log one line about it."""
+        return await _log_outcome(str(context.message.name)[:_SHOWN], context, call_next)
 
 
-async def _told(name: str, context: Any, call_next: Any) -> Any:
+async def _log_outcome(name: str, context: Any, call_next: Any) -> Any:
     began = time.monotonic()
     outcome = "failed"
     try:
@@ -64,8 +64,8 @@ async def _told(name: str, context: Any, call_next: Any) -> Any:
         raise
     finally:
         seconds = round(time.monotonic() - began, 3)
-        told = {"seconds": seconds, "outcome": outcome}
-        log.info("%s: %s in %.3f s", name, outcome, seconds, extra=told)
+        facts = {"seconds": seconds, "outcome": outcome}
+        log.info("%s: %s in %.3f s", name, outcome, seconds, extra=facts)
 
 
 def _outcome(result: Any) -> str:

@@ -27,8 +27,8 @@ Count = Annotated[int, Field(ge=1, le=1000)]
 Start = Annotated[int, Field(ge=0, le=1_000_000_000)]
 
 
-def _worded(value: object) -> object:
-    """A whole number or nothing as text; whatever else is no text is refused by the schema."""
+def _as_text(value: object) -> object:
+    """Turn a whole number or null into text; the schema refuses what else is no text."""
     if value is None:
         return ""
     whole = isinstance(value, int) and not isinstance(value, bool)
@@ -36,7 +36,7 @@ def _worded(value: object) -> object:
 
 
 # Models send identifiers and years as numbers, and null for what they leave out.
-Word = Annotated[str, BeforeValidator(_worded)]
+Word = Annotated[str, BeforeValidator(_as_text)]
 Day = Annotated[str, Field(description="YYYY[/MM[/DD]]; both or neither")]
 
 _SPELLED = {
@@ -69,7 +69,7 @@ def tools(library: Library) -> list[FunctionTool]:
 def tool(
     function: Callable[..., ToolResult], hints: ToolAnnotations, output: dict[str, Any]
 ) -> FunctionTool:
-    """A tool whose expected errors are results, and whose title is its name in words."""
+    """Make a tool whose expected errors are results, and whose title is its name in words."""
     words = (_SPELLED.get(word, word) for word in function.__name__.split("_"))
     title = " ".join(words)
     title = title[0].upper() + title[1:]
@@ -79,25 +79,25 @@ def tool(
 
 
 def _search_tools(library: Library) -> list[FunctionTool]:
-    searched = _in_time(Waiting("PubMed"))
+    waiting = Waiting("PubMed")
 
     def search_pubmed_lr(
         ligand: str, receptor: str, max_results: Count = 5, sort_by: Sort = "pub_date"
     ) -> ToolResult:
         """Search PubMed for the interaction of a ligand and its receptor (symbols or names)."""
-        found = searched(
+        found = waiting.call(
             library.search_ligand_receptor,
             ligand,
             receptor,
             max_results=max_results,
             sort_by=sort_by,
         )
-        return _found(found, lambda p: {**p.row(), "ligand": ligand, "receptor": receptor})
+        return _search_answer(found, lambda p: {**p.row(), "ligand": ligand, "receptor": receptor})
 
-    whole = _search(library, searched, Paper.row)
+    whole = _search(library, waiting, Paper.row)
     whole.__name__ = "search_pubmed"
     whole.__doc__ = "Search PubMed in its own query syntax; results with abstracts."
-    minimal = _search(library, searched, Paper.short_row)
+    minimal = _search(library, waiting, Paper.short_row)
     minimal.__name__ = "search_pubmed_minimal"
     minimal.__doc__ = "Search PubMed without abstracts: long lists at a fraction of the tokens."
     return [
@@ -107,22 +107,10 @@ def _search_tools(library: Library) -> list[FunctionTool]:
     ]
 
 
-def _in_time(waiting: Waiting) -> Callable[..., SearchResult]:
-    """Searching that answers in the time a call may take, and says so when PubMed does not."""
-
-    def searched(search: Callable[..., SearchResult], *words: str, **options: Any) -> SearchResult:
-        asked = (search.__name__, *words, *sorted(options.items()))
-        return waiting.result(asked, lambda: search(*words, **options))
-
-    return searched
-
-
 def _search(
-    library: Library,
-    searched: Callable[..., SearchResult],
-    row: Callable[[Paper], dict[str, Any]],
+    library: Library, waiting: Waiting, row: Callable[[Paper], dict[str, Any]]
 ) -> Callable[..., ToolResult]:
-    """The two general searches differ in what they say of each paper, and in nothing else."""
+    """The two general searches: *row* says what each gives of a paper."""
 
     def search(
         query: str,
@@ -134,7 +122,7 @@ def _search(
         date_type: DateType = "pdat",
         publication_types: Sequence[str] = (),
     ) -> ToolResult:
-        found = searched(
+        found = waiting.call(
             library.search,
             query,
             max_results=max_results,
@@ -145,7 +133,7 @@ def _search(
             date_type=date_type,
             publication_types=tuple(publication_types),
         )
-        return _found(found, row, start)
+        return _search_answer(found, row, start)
 
     return search
 
@@ -164,16 +152,16 @@ def _download_tool(library: Library) -> FunctionTool:
     ) -> ToolResult:
         """Put a paper's full text (else its abstract) on the shelf, given one identifier."""
         ids = Ids.of(pmid=pmid, doi=doi, pmcid=pmcid, arxiv=arxiv_id)
-        done: Download | None = waiting.wait(
+        download: Download | None = waiting.wait(
             (ids, prefer_pmc, output_path, force),
             lambda: library.download(
                 ids, prefer_pmc=prefer_pmc, output_path=output_path, force=force
             ),
         )
-        if done is None:
+        if download is None:
             return answer(schemas.still_downloading(ids), schemas.STILL, untrusted=False)
-        links = [shelf_link(done.stored)]
-        return answer(done.row(), f"{done.message} {done.file_path}", links=links)
+        links = [shelf_link(download.stored)]
+        return answer(download.row(), f"{download.message} {download.file_path}", links=links)
 
     return tool(download_paper, ADDS_FILES, schemas.DOWNLOAD)
 
@@ -189,22 +177,23 @@ def _read_tool(library: Library) -> FunctionTool:
         references: bool = True,
     ) -> ToolResult:
         """Read a paper on the shelf, by section or from start to next_start."""
-        read = library.read(
+        reading = library.read(
             paper, section=section, start=start, max_chars=max_chars, references=references
         )
-        more = "" if read.next_start is None else f"; more from start={read.next_start}"
-        if start and not read.text:
+        shown = f"{len(reading.text)} characters"
+        more = "" if reading.next_start is None else f"; more from start={reading.next_start}"
+        if start and not reading.text:
             more = f"; start={start} lies beyond the end"
         return answer(
             {
-                "title": read.title,
-                "kind": read.kind,
-                "version": read.version,
-                "outline": read.rows(),
-                "text": read.text,
-                "next_start": read.next_start,
+                "title": reading.title,
+                "kind": reading.kind,
+                "version": reading.version,
+                "outline": reading.rows(),
+                "text": reading.text,
+                "next_start": reading.next_start,
             },
-            f"“{read.title}” ({_called(read.stored)}): {len(read.text)} characters{more}.",
+            f"“{reading.title}” ({_kind_and_version(reading.stored)}): {shown}{more}.",
         )
 
     return tool(read_paper, READS_SHELF, schemas.READ)
@@ -240,7 +229,7 @@ def _list_tool(library: Library) -> FunctionTool:
     return tool(list_papers, READS_SHELF, schemas.LIST)
 
 
-def _found(
+def _search_answer(
     found: SearchResult, row: Callable[[Paper], dict[str, Any]], start: int = 0
 ) -> ToolResult:
     structure = {
@@ -248,15 +237,15 @@ def _found(
         "effective_query": found.effective_query,
         "total": found.total,
         "next_start": found.next_start,
-        "warnings": [*found.warnings, *_beyond(start, found.total)],
+        "warnings": [*found.warnings, *_beyond_end(start, found.total)],
         "papers": [row(paper) for paper in found.papers],
     }
     text = _listing(found.papers, found.total, "in PubMed", start)
     return answer(structure, "\n".join((text, *found.warnings)))
 
 
-def _beyond(start: int, total: int) -> list[str]:
-    """A word for an empty page that is no empty result."""
+def _beyond_end(start: int, total: int) -> list[str]:
+    """A warning for a page that is empty because it lies beyond the end."""
     if 0 < total <= start:
         return [f"start={start} lies beyond the end: there are {total}, counted from 0."]
     return []
@@ -269,12 +258,12 @@ def _on_shelf(stored: StoredPaper) -> dict[str, Any]:
     return row
 
 
-def _called(stored: StoredPaper) -> str:
+def _kind_and_version(stored: StoredPaper) -> str:
     return ", ".join(filter(None, (stored.kind, stored.version)))
 
 
 def _listing(papers: Sequence[Paper], total: int, where: str, start: int = 0) -> str:
     """Titles only: the rest is in the structure."""
-    lines = [f"{len(papers)} of {total} papers {where}.", *_beyond(start, total)]
+    lines = [f"{len(papers)} of {total} papers {where}.", *_beyond_end(start, total)]
     lines += [f"{paper.ids}: {paper.title} ({paper.year})" for paper in papers[:20]]
     return "\n".join(lines)

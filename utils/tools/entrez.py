@@ -13,57 +13,57 @@ from . import entrez_schemas as schemas
 from .answers import answer
 from .core import READS_WEB, Start, Word, tool
 from .entrez_rows import in_short, plain
-from .operations import Given, Operation
+from .operations import Arguments, Operation
 from .waiting import Waiting
 
 Name = Literal["search", "summary", "fetch", "link", "info", "post", "spell", "global_query"]
 _PAGE = "start max_results"
 
 
-def _search(library: Library, given: Given) -> Any:
+def _search(library: Library, args: Arguments) -> Any:
     return library.entrez.search(
-        given["database"] or "pubmed", given["term"], start=given["start"],
-        most=given["max_results"] or 20, sort=given["sort"], history=given["keep"],
+        args["database"] or "pubmed", args["term"], start=args["start"],
+        most=args["max_results"] or 20, sort=args["sort"], history=args["keep"],
     )  # fmt: skip
 
 
-def _summary(library: Library, given: Given) -> Any:
+def _summary(library: Library, args: Arguments) -> Any:
     return library.entrez.summary(
-        given["database"] or "pubmed", given["ids"], history=given["history"],
-        start=given["start"], most=given["max_results"] or 20,
+        args["database"] or "pubmed", args["ids"], history=args["history"],
+        start=args["start"], most=args["max_results"] or 20,
     )  # fmt: skip
 
 
-def _fetch(library: Library, given: Given) -> Any:
+def _fetch(library: Library, args: Arguments) -> Any:
     return library.entrez.fetch(
-        given["database"] or "pubmed", given["ids"], history=given["history"],
-        rettype=given["rettype"], retmode=given["retmode"], start=given["start"],
-        offset=given["offset"], most=given["max_results"] or 20,
+        args["database"] or "pubmed", args["ids"], history=args["history"],
+        rettype=args["rettype"], retmode=args["retmode"], start=args["start"],
+        offset=args["offset"], most=args["max_results"] or 20,
     )  # fmt: skip
 
 
-def _link(library: Library, given: Given) -> Any:
+def _link(library: Library, args: Arguments) -> Any:
     return library.entrez.link(
-        given["database"] or "pubmed", given["ids"], given["to_database"], given["link_name"],
-        start=given["start"], most=given["max_results"] or 100,
+        args["database"] or "pubmed", args["ids"], args["to_database"], args["link_name"],
+        start=args["start"], most=args["max_results"] or 100,
     )  # fmt: skip
 
 
-def _info(library: Library, given: Given) -> Any:
+def _info(library: Library, args: Arguments) -> Any:
     entrez = library.entrez
-    return entrez.info(given["database"]) if given["database"] else entrez.databases()
+    return entrez.info(args["database"]) if args["database"] else entrez.databases()
 
 
-def _post(library: Library, given: Given) -> Any:
-    return library.entrez.post(given["database"] or "pubmed", given["ids"])
+def _post(library: Library, args: Arguments) -> Any:
+    return library.entrez.post(args["database"] or "pubmed", args["ids"])
 
 
-def _spell(library: Library, given: Given) -> Any:
-    return library.entrez.spell(given["database"] or "pubmed", given["term"])
+def _spell(library: Library, args: Arguments) -> Any:
+    return library.entrez.spell(args["database"] or "pubmed", args["term"])
 
 
-def _global_query(library: Library, given: Given) -> Any:
-    return library.entrez.global_query(given["term"])
+def _global_query(library: Library, args: Arguments) -> Any:
+    return library.entrez.global_query(args["term"])
 
 
 OPERATIONS: Mapping[str, Operation] = {
@@ -121,15 +121,15 @@ def tools(library: Library) -> list[FunctionTool]:
         max_results: Start = 0,
     ) -> ToolResult:
         """Ask any NCBI Entrez database (E-utilities)."""
-        given = {
+        args = {
             "database": database, "term": term, "ids": tuple(ids), "history": history,
             "to_database": to_database, "link_name": link_name, "rettype": rettype,
             "retmode": retmode, "sort": sort, "keep": keep, "start": start, "offset": offset,
             "max_results": max_results,
         }  # fmt: skip
         found = waiting.result(
-            (operation, *given.items()),
-            lambda: OPERATIONS[operation].done(operation, library, given),
+            (operation, *args.items()),
+            lambda: OPERATIONS[operation].run(operation, library, args),
         )
         return answer(row := plain(found), in_short(operation, row))
 

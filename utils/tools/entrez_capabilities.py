@@ -1,4 +1,4 @@
-"""Toolset ``entrez``: what is here, what is switched off, what it costs, and NCBI's key."""
+"""Toolset ``entrez``: which tools are on or off, what they cost, and the state of NCBI's key."""
 
 from __future__ import annotations
 
@@ -50,22 +50,22 @@ def tools(library: Library) -> list[FunctionTool]:
 
     def entrez_capabilities() -> ToolResult:
         """Tell which tools are here, which are off, how to switch them on, and their cost."""
-        sets = [_toolset(name, library) for name in TOOLSETS]
-        extras = [_extra(name, *about) for name, about in _EXTRAS.items()]
-        keys = [_key(key.setting, key.gives, library) for key in KEYS]
+        sets = [_toolset_row(name, library) for name in TOOLSETS]
+        extras = [_extra_row(name, *about) for name, about in _EXTRAS.items()]
+        keys = [_key_row(key.setting, key.gives, library) for key in KEYS]
         row = {"toolsets": sets, "extras": extras, "keys": keys}
         off = [one["switch_on"] for part in row.values() for one in part if not one["on"]]
         return answer(row, in_lines(f"Off: {len(off)}.", off), untrusted=False)
 
     def entrez_tool_info(tool_name: Word) -> ToolResult:
         """Describe one tool: its operations, what each takes and costs."""
-        row = _described(tool_name, library)
-        lines = [f"{name}: {told['does']}" for name, told in row["operations"].items()]
+        row = _tool_row(tool_name, library)
+        lines = [f"{name}: {one['does']}" for name, one in row["operations"].items()]
         return answer(row, in_lines(row["description"], lines), untrusted=False)
 
     def system_api_key_status() -> ToolResult:
         """Tell whether an NCBI API key is set and works; never the key."""
-        row = _key_status(library)
+        row = _key_status_row(library)
         return answer(row, row["message"], untrusted=False)
 
     return [
@@ -75,64 +75,64 @@ def tools(library: Library) -> list[FunctionTool]:
     ]
 
 
-def _toolset(name: str, library: Library) -> dict[str, Any]:
+def _toolset_row(name: str, library: Library) -> dict[str, Any]:
     on = toolsets.is_on(name, library)
     chosen = ",".join(one for one in TOOLSETS if one == name or toolsets.is_on(one, library))
     return {
         "name": name,
         "on": on,
-        "tools": {one.name: _cost(one) for one in toolsets.of(name, library)},
+        "tools": {one.name: _tokens(one) for one in toolsets.of(name, library)},
         **({} if on else {"switch_on": f"Set MCP_TOOLSETS={chosen} and start the server again."}),
     }
 
 
-def _cost(one: FunctionTool) -> int:
+def _tokens(one: FunctionTool) -> int:
     """About how many tokens the definition takes in every conversation."""
     definition = one.to_mcp_tool().model_dump(by_alias=True, exclude_none=True, mode="json")
     return len(json.dumps(definition, separators=(",", ":"), ensure_ascii=False)) // 4
 
 
-def _extra(name: str, module: str, gives: str) -> dict[str, Any]:
+def _extra_row(name: str, module: str, gives: str) -> dict[str, Any]:
     on = find_spec(module) is not None
     switch_on = {} if on else {"switch_on": f"Install {name}: uv sync --extra {name}."}
     return {"name": name, "on": on, "gives": gives, **switch_on}
 
 
-def _key(name: str, gives: str, library: Library) -> dict[str, Any]:
+def _key_row(name: str, gives: str, library: Library) -> dict[str, Any]:
     on = bool(library.settings.key(name))
     switch_on = {} if on else {"switch_on": f"Set {name.upper()} and start the server again."}
     return {"name": name.upper(), "on": on, "gives": gives, **switch_on}
 
 
-def _described(name: str, library: Library) -> dict[str, Any]:
-    known = {one.name: one for part in TOOLSETS for one in toolsets.of(part, library)}
-    if name not in known:
-        near = get_close_matches(name, known, 3, 0.5)
+def _tool_row(name: str, library: Library) -> dict[str, Any]:
+    every = {one.name: one for part in TOOLSETS for one in toolsets.of(part, library)}
+    if name not in every:
+        near = get_close_matches(name, every, 3, 0.5)
         msg = f"There is no tool {shortened(one_line(name), 60)!r}."
         all_tools = "entrez_capabilities lists every tool."
         raise BadRequest(msg, *(f"Did you mean {one}?" for one in near), all_tools)
     return {
         "name": name,
-        "description": known[name].description or "",
-        "tokens": _cost(known[name]),
-        "takes": sorted(known[name].parameters["properties"]),
-        "operations": dict(_operations(OPERATIONS.get(name, {}))),
+        "description": every[name].description or "",
+        "tokens": _tokens(every[name]),
+        "takes": sorted(every[name].parameters["properties"]),
+        "operations": dict(_operation_rows(OPERATIONS.get(name, {}))),
     }
 
 
-def _operations(known: Mapping[str, Operation]) -> Iterator[tuple[str, dict[str, str]]]:
-    for name, one in known.items():
-        told = {"does": one.does, "needs": one.needs, "needs_one_of": one.one_of}
-        told |= {"takes": one.takes, "costs": one.costs}
-        yield name, {member: text for member, text in told.items() if text}
+def _operation_rows(operations: Mapping[str, Operation]) -> Iterator[tuple[str, dict[str, str]]]:
+    for name, one in operations.items():
+        row = {"does": one.does, "needs": one.needs, "needs_one_of": one.one_of}
+        row |= {"takes": one.takes, "costs": one.costs}
+        yield name, {member: text for member, text in row.items() if text}
 
 
-def _key_status(library: Library) -> dict[str, Any]:
-    has_key, known = bool(library.settings.key("ncbi_api_key")), library.entrez.contact()
-    words = [_KEY_WORDS[has_key], _NCBI_WORDS.get(known.status, ""), known.trouble]
+def _key_status_row(library: Library) -> dict[str, Any]:
+    has_key, contact = bool(library.settings.key("ncbi_api_key")), library.entrez.contact()
+    words = [_KEY_WORDS[has_key], _NCBI_WORDS.get(contact.status, ""), contact.trouble]
     return {
         "has_key": has_key,
         "rate_limit": f"{10 if has_key else 3} requests/second",
         "message": " ".join(filter(None, words)),
-        "ncbi": known.status,
+        "ncbi": contact.status,
     }

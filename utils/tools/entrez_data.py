@@ -1,4 +1,4 @@
-"""Toolset ``entrez``: large results become tables that are asked in SQL instead of being read."""
+"""Toolset ``entrez``: large results as tables that are queried in SQL instead of being read."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from . import entrez_schemas as schemas
 from .answers import answer
 from .core import ADDS_FILES, Start, Word, tool
 from .entrez_rows import plain
-from .operations import Given, Operation
+from .operations import Arguments, Operation
 from .pubmed_rows import in_lines
 from .waiting import Waiting
 
 Name = Literal["fetch_and_stage", "schema", "query", "list_datasets", "export"]
-_RECORDS = 1_000
+_MOST_RECORDS = 1_000
 
 
-def _stage(library: Library, given: Given) -> Any:
+def _stage(library: Library, args: Arguments) -> Any:
     pages = library.entrez.pages(
-        given["database"] or "pubmed", given["ids"], history=given["history"],
-        term=given["term"], rettype=given["rettype"], most=given["max_records"] or _RECORDS,
-        told=given["told"],
+        args["database"] or "pubmed", args["ids"], history=args["history"],
+        term=args["term"], rettype=args["rettype"], most=args["max_records"] or _MOST_RECORDS,
+        told=args["report"],
     )  # fmt: skip
     return plain(library.datasets.stage(pages))
 
 
-def _schema(library: Library, given: Given) -> Any:
-    found = library.datasets.schema(given["dataset"])
+def _schema(library: Library, args: Arguments) -> Any:
+    found = library.datasets.schema(args["dataset"])
     return {
-        "dataset": found.about.get("id", given["dataset"]),
+        "dataset": found.about.get("id", args["dataset"]),
         "title": found.about.get("title", ""),
         "tables": {one.name: {"rows": one.rows, "columns": one.told()} for one in found.tables},
         "relations": list(found.relations),
@@ -41,17 +41,17 @@ def _schema(library: Library, given: Given) -> Any:
     }
 
 
-def _query(library: Library, given: Given) -> Any:
-    page = {"start": given["start"], "max_rows": given["max_rows"] or 100}
-    return plain(library.datasets.query(given["dataset"], given["sql"], **page))
+def _query(library: Library, args: Arguments) -> Any:
+    page = {"start": args["start"], "max_rows": args["max_rows"] or 100}
+    return plain(library.datasets.query(args["dataset"], args["sql"], **page))
 
 
-def _listed(library: Library, given: Given) -> Any:
+def _list(library: Library, args: Arguments) -> Any:
     return {"datasets": plain(library.datasets.list())}
 
 
-def _export(library: Library, given: Given) -> Any:
-    made = library.datasets.export(given["dataset"], given["sql"], given["file"])
+def _export(library: Library, args: Arguments) -> Any:
+    made = library.datasets.export(args["dataset"], args["sql"], args["file"])
     return {"file": str(made.file), "written": made.rows, "columns": list(made.columns)}
 
 
@@ -69,7 +69,7 @@ OPERATIONS: Mapping[str, Operation] = {
         "the answer to one reading SQL statement (SQLite), stopped after 2 s",
         _query, needs="dataset sql", takes="start max_rows", costs="at most about 6,000",
     ),
-    "list_datasets": Operation("the datasets there are", _listed, costs="about 80 a dataset"),
+    "list_datasets": Operation("the datasets there are", _list, costs="about 80 a dataset"),
     "export": Operation(
         "all rows of a statement as a file: .csv or .parquet in papers/exports",
         _export, needs="dataset sql file", costs="about 60",
@@ -97,23 +97,23 @@ def tools(library: Library) -> list[FunctionTool]:
         max_rows: Start = 0,
     ) -> ToolResult:
         """Stage large Entrez results as SQL tables; ask them instead of reading them."""
-        given = {
+        args = {
             "database": database, "term": term, "ids": tuple(ids), "history": history,
             "rettype": rettype, "max_records": max_records, "dataset": dataset, "sql": sql,
             "file": file, "start": start, "max_rows": max_rows,
         }  # fmt: skip
-        asked = (operation, *given.items())
+        call = (operation, *args.items())
 
-        def told(done: int, total: int) -> None:
-            progress[asked] = f"{done:,} of {total:,} records have come"
+        def report(done: int, total: int) -> None:
+            progress[call] = f"{done:,} of {total:,} records have come"
 
         def work() -> Any:
             try:
-                return OPERATIONS[operation].done(operation, library, given, told)
+                return OPERATIONS[operation].run(operation, library, args, report)
             finally:
-                progress.pop(asked, None)
+                progress.pop(call, None)
 
-        row = waiting.result(asked, work, lambda: progress.get(asked, ""))
+        row = waiting.result(call, work, lambda: progress.get(call, ""))
         return answer(row, _HEADS[operation](row))
 
     return [tool(entrez_data, ADDS_FILES, schemas.DATA)]

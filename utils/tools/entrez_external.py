@@ -14,7 +14,7 @@ from . import entrez_schemas as schemas
 from .answers import answer
 from .core import READS_WEB, Start, Word, tool
 from .entrez_rows import plain
-from .operations import Given, Operation
+from .operations import Arguments, Operation
 from .pubmed_rows import converted_row, in_lines
 from .waiting import Waiting
 
@@ -24,40 +24,40 @@ Name = Literal[
 _PAGE = "kind start max_results"
 
 
-def _page(given: Given, most: int) -> dict[str, Any]:
-    page = {"start": given["start"], "max_results": given["max_results"] or most}
-    return {"kind": given["kind"], **page}
+def _page(args: Arguments, most: int) -> dict[str, Any]:
+    page = {"start": args["start"], "max_results": args["max_results"] or most}
+    return {"kind": args["kind"], **page}
 
 
-def _compounds(library: Library, given: Given) -> Any:
-    return plain(library.pubchem.find(given["query"], **_page(given, 10)))
+def _compounds(library: Library, args: Arguments) -> Any:
+    return plain(library.pubchem.find(args["query"], **_page(args, 10)))
 
 
-def _names(library: Library, given: Given) -> Any:
-    return plain(library.pubchem.names(given["query"], **_page(given, 50)))
+def _names(library: Library, args: Arguments) -> Any:
+    return plain(library.pubchem.names(args["query"], **_page(args, 50)))
 
 
-def _papers(library: Library, given: Given) -> Any:
-    return plain(library.pubchem.papers(given["query"], **_page(given, 50)))
+def _papers(library: Library, args: Arguments) -> Any:
+    return plain(library.pubchem.papers(args["query"], **_page(args, 50)))
 
 
 def _related(relation: str) -> Any:
-    def related(library: Library, given: Given) -> Any:
-        return plain(library.pubchem.related(given["query"], relation, **_page(given, 10)))
+    def find(library: Library, args: Arguments) -> Any:
+        return plain(library.pubchem.related(args["query"], relation, **_page(args, 10)))
 
-    return related
+    return find
 
 
-def _ids(library: Library, given: Given) -> Any:
-    records = [converted_row(one) for one in library.convert_ids(given["ids"])]
+def _ids(library: Library, args: Arguments) -> Any:
+    records = [converted_row(one) for one in library.convert_ids(args["ids"])]
     return {"records": records, "total": len(records)}
 
 
-def _text(library: Library, given: Given) -> Any:
-    if len(given["ids"]) != 1:
+def _text(library: Library, args: Arguments) -> Any:
+    if len(args["ids"]) != 1:
         raise BadRequest("text is read of one paper at a time.", "Give one PMCID or PMID as ids.")
-    options = {"section": given["section"], "start": given["start"]}
-    found = plain(library.article_text(given["ids"][0], **options))
+    options = {"section": args["section"], "start": args["start"]}
+    found = plain(library.article_text(args["ids"][0], **options))
     return {**found, "total": found["total_chars"]}
 
 
@@ -101,13 +101,13 @@ def tools(library: Library) -> list[FunctionTool]:
         max_results: Start = 0,
     ) -> ToolResult:
         """Ask PubChem about compounds, and PMC for ids and text of open articles."""
-        given = {
+        args = {
             "query": query, "ids": tuple(ids), "kind": kind, "section": section, "start": start,
             "max_results": max_results,
         }  # fmt: skip
         row = waiting.result(
-            (operation, *given.items()),
-            lambda: OPERATIONS[operation].done(operation, library, given),
+            (operation, *args.items()),
+            lambda: OPERATIONS[operation].run(operation, library, args),
         )
         return answer(row, _in_short(row))
 

@@ -1,4 +1,4 @@
-"""What toolset ``entrez`` answers: from our nouns to plain JSON, without what says nothing."""
+"""What toolset ``entrez`` answers: our dataclasses as plain JSON, without empty members."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def plain(found: Any) -> Any:
     is empty because there is nothing (no hits, no next page) stays.
     """
     if is_dataclass(found):
-        if (made := _SPECIAL.get(type(found).__name__)) is not None:
-            return made(found)
+        if (convert := _SPECIAL.get(type(found).__name__)) is not None:
+            return convert(found)
         members = {one.name: plain(getattr(found, one.name)) for one in fields(found)}
-        return {name: value for name, value in members.items() if _told(name, value)}
+        return {name: value for name, value in members.items() if _says_something(name, value)}
     if isinstance(found, Mapping):
         return {str(name): plain(value) for name, value in found.items()}
     if isinstance(found, list | tuple):
@@ -36,15 +36,15 @@ def plain(found: Any) -> Any:
     return clean_text(str(found)) if isinstance(found, str | Path) else found
 
 
-def _told(name: str, value: Any) -> bool:
+def _says_something(name: str, value: Any) -> bool:
     return name in _ALWAYS or value not in ("", [], None, {})
 
 
 def _summary(found: Summary) -> dict[str, Any]:
-    """The database's own fields beside ours: theirs may not pass for ours."""
+    """The database's own fields, overruled by ours where the names are the same."""
     left_out = {"left_out": list(found.left_out)} if found.left_out else {}
-    asked = {"asked": found.asked} if found.asked else {}
-    return {**plain(found.fields), "uid": found.uid, **asked, **left_out}
+    asked_as = {"asked": found.asked} if found.asked else {}
+    return {**plain(found.fields), "uid": found.uid, **asked_as, **left_out}
 
 
 def _database(found: DatabaseInfo) -> dict[str, Any]:
@@ -78,7 +78,7 @@ _SPECIAL: Mapping[str, Any] = {
 
 
 def in_short(operation: str, row: Mapping[str, Any]) -> str:
-    """The text beside an answer: what came, without its long parts."""
+    """The text beside an answer: its counts, without its long parts."""
     head = _HEADS[operation](row)
     return in_lines(head, map(str, row.get("warnings", ())), _onward(row))
 
@@ -98,8 +98,8 @@ def _of_records(row: Mapping[str, Any]) -> str:
 def _of_counts(row: Mapping[str, Any]) -> str:
     counts = (f"{one['database']} {one['total']:,}" for one in row["counts"][:_MOST_SHOWN])
     silent = row.get("could_not_tell", ())
-    told = f" Could not tell: {', '.join(one['database'] for one in silent)}." if silent else ""
-    return f"Hits: {', '.join(counts) or 'none'}.{told}"
+    more = f" Could not tell: {', '.join(one['database'] for one in silent)}." if silent else ""
+    return f"Hits: {', '.join(counts) or 'none'}.{more}"
 
 
 def _of_history(row: Mapping[str, Any]) -> str:

@@ -1,7 +1,7 @@
-"""What the tools of toolset ``entrez`` promise to return.
+"""Output schemas of toolset ``entrez``.
 
-A tool of several operations has one shape for them all: the members named here where they apply,
-and those an operation has besides.
+A tool of several operations has one schema for them all: the members named here where they apply,
+and whatever else an operation returns.
 """
 
 from __future__ import annotations

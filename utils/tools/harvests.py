@@ -1,7 +1,7 @@
-"""Harvests for a host: begun by one call, watched by others, resumed by name.
+"""Harvests over MCP: started by one call, watched by others, resumed by name.
 
 A harvest runs in a thread of the server and lives in its ledger: when the host hangs up it is
-interrupted, and goes on when somebody asks for it again, through this door or the shell.
+interrupted, and goes on when it is asked for again, over MCP or in the shell.
 """
 
 from __future__ import annotations
@@ -59,43 +59,49 @@ class Harvests:
         self._lock = threading.Lock()
 
     def begin(self, harvest: Harvest) -> _Run:
-        """Work on a job, unless somebody here does already."""
+        """Start a thread for a job, unless this server has one.
+
+        Raises
+        ------
+        BadRequest
+            As many as may run side by side are running.
+        """
         with self._lock:
             run = self._runs.get(harvest.job_id)
-            # Who asks the same at once is handed the same harvest: its ledger stays open.
+            # Equal calls at the same time share one harvest: its ledger stays open.
             ours = run is not None and run.harvest is harvest
-            if run and run.alive:
-                if not ours:
-                    harvest.ledger.close()
+            alive = run is not None and run.alive
+            full = sum(run.alive for run in self._runs.values()) >= _MOST
+            if (alive or full) and not ours:
+                harvest.ledger.close()
+            if run and alive:
                 return run
-            if sum(run.alive for run in self._runs.values()) >= _MOST:
-                if not ours:
-                    harvest.ledger.close()
+            if full:
                 msg = f"{_MOST} harvests are running already."
                 raise BadRequest(msg, "Wait for one of them: harvest_status.")
             run = self._runs[harvest.job_id] = _Run(harvest)
             name = f"harvest {harvest.job_id}"
-            run.thread = threading.Thread(target=_work, args=(run,), name=name, daemon=True)
+            run.thread = threading.Thread(target=_run_harvest, args=(run,), name=name, daemon=True)
             run.thread.start()
             return run
 
-    def look(self, job_id: str) -> dict[str, Any]:
-        """How a job stands, in the words of the contract."""
+    def status(self, job_id: str) -> dict[str, Any]:
+        """A job's status, as the tools answer it."""
         run = self._runs.get(job_id)
         harvest = run.harvest if run else self._library.harvest(job_id=job_id)
         try:
-            return _standing(harvest, run)
+            return _status_row(harvest, run)
         finally:
             if not run:
                 harvest.ledger.close()
 
     def trouble(self, job_id: str) -> PaperError | None:
-        """What ended a run of this server before its time."""
+        """The error that ended a run of this server, if one did."""
         run = self._runs.get(job_id)
         return run.trouble if run and not run.alive else None
 
 
-def _work(run: _Run) -> None:
+def _run_harvest(run: _Run) -> None:
     try:
         for progress in run.harvest:
             run.progress = progress
@@ -103,13 +109,13 @@ def _work(run: _Run) -> None:
         run.trouble = error
         log.warning("The harvest %s stopped: %s", run.harvest.job_id, error)
     except Exception as bug:
-        # Nobody hears a thread die: whoever looks at the harvest is told.
+        # A thread dies silently: whoever asks for the status gets the error.
         log.exception("The harvest %s stopped", run.harvest.job_id)
         msg = f"The harvest stopped by a mistake of ours: {bug!r}."
         run.trouble = PaperError(msg, "Please report it. Asked for again, the harvest goes on.")
 
 
-def _standing(harvest: Harvest, run: _Run | None) -> dict[str, Any]:
+def _status_row(harvest: Harvest, run: _Run | None) -> dict[str, Any]:
     job = harvest.job()
     here = run is not None and run.alive
     if here or harvest.ledger.running():
@@ -141,26 +147,24 @@ def tools(library: Library) -> list[FunctionTool]:
         job_id: Annotated[str, Field(description="take up this harvest again")] = "",
     ) -> ToolResult:
         """Begin to download all papers of a query or list, by the thousand; returns a job."""
-        library.settings.require_email("NCBI")  # else the thread would fail, and nobody hear it
-        asked = (query, tuple(ids), max_papers, job_id)
-        harvest = waiting.result(
-            asked,
-            lambda: library.harvest(ids, query=query, job_id=job_id, max_papers=max_papers),
+        library.settings.require_email("NCBI")  # else only the thread would fail
+        harvest = waiting.call(
+            library.harvest, tuple(ids), query=query, job_id=job_id, max_papers=max_papers
         )
         run = harvests.begin(harvest)
-        return _told(harvests.look(run.harvest.job_id))
+        return _answer(harvests.status(run.harvest.job_id))
 
     def harvest_status(job_id: str, wait_s: Annotated[float, Field(ge=0, le=20)] = 0) -> ToolResult:
         """Look at a harvest, after up to wait_s seconds or when it is done."""
         until = time.monotonic() + wait_s
-        standing, told = harvests.look(job_id), -1
-        while standing["state"] == "running" and time.monotonic() < until:
-            told = _report_progress(standing, told)
+        status, reported = harvests.status(job_id), -1
+        while status["state"] == "running" and time.monotonic() < until:
+            reported = _report_progress(status, reported)
             time.sleep(max(0.0, min(_STEP_S, until - time.monotonic())))
-            standing = harvests.look(job_id)
-        if standing["state"] == "interrupted" and (trouble := harvests.trouble(job_id)):
+            status = harvests.status(job_id)
+        if status["state"] == "interrupted" and (trouble := harvests.trouble(job_id)):
             raise trouble
-        return _told(standing)
+        return _answer(status)
 
     return [
         tool(harvest_papers, ADDS_FILES, schemas.HARVEST),
@@ -187,35 +191,35 @@ def report(library: Library) -> ResourceTemplate:
     )
 
 
-def _report_progress(standing: dict[str, Any], told: int) -> int:
-    """Tell a host how many are done, unless it was *told*: progress must grow (MCP, Progress)."""
-    counts = standing["counts"]
+def _report_progress(status: dict[str, Any], reported: int) -> int:
+    """Tell the host how many are done, if more than *reported*: progress must grow (MCP)."""
+    counts = status["counts"]
     done = int(counts["requested"] - counts["pending"])
-    if done > told:
+    if done > reported:
         words = f"{counts['full_text']} full text, {counts['abstract']} abstract"
         tell(done, counts["requested"], words)
     return done
 
 
-def _told(standing: dict[str, Any]) -> ToolResult:
-    counts = standing["counts"]
+def _answer(status: dict[str, Any]) -> ToolResult:
+    counts = status["counts"]
     text = (
-        f"Harvest {standing['job_id']} is {standing['state']}: {counts['full_text']} full text, "
+        f"Harvest {status['job_id']} is {status['state']}: {counts['full_text']} full text, "
         f"{counts['abstract']} abstract only, {counts['record']} record only, "
         f"{counts['failed']} failed, "
         f"{counts['pending']} pending of {counts['requested']}."
     )
-    text = " ".join([text, *standing["waits"]])
+    text = " ".join([text, *status["waits"]])
     links = []
-    if standing["report"]:
+    if status["report"]:
         links = [
             ResourceLink(
                 type="resource_link",
-                uri=standing["report"],
+                uri=status["report"],
                 name="report.html",
                 title="Report of the harvest",
                 mime_type="text/html",
                 annotations=Annotations(audience=["user", "assistant"], priority=0.5),
             )
         ]
-    return answer(standing, text, untrusted=False, links=links)
+    return answer(status, text, untrusted=False, links=links)

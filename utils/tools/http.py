@@ -1,11 +1,11 @@
-"""MCP over HTTP: one endpoint behind a gate, bounds on what a caller may take, and a clean end.
+"""MCP over HTTP: one endpoint behind a gate, limits for each caller, and a clean end.
 
 Stateless: no request needs what an earlier one left in memory, so any number of these processes on
 one shelf may stand behind a proxy. From outside to inside a request meets: a name for the logs,
 the check of Host and Origin (DNS rebinding), its token, CORS, its share (`Shares`), the bounds of
 its body (`Bodies`), the scope of what it calls (`StepUp`), the gate, the tool.
 
-Not here, since a proxy does it better: TLS, and patience with connections that never say anything.
+Not here, since a proxy does it better: TLS, and timeouts of silent connections.
 """
 
 from __future__ import annotations
@@ -79,14 +79,14 @@ def listen(settings: Settings) -> NoReturn:
     """
     _require_public_address(settings)
     token_gate(settings, address(settings))  # complain about keys before taking the port
-    taken = _socket(settings)
-    port = taken.getsockname()[1]
+    listening = _socket(settings)
+    port = listening.getsockname()[1]
     own = address(settings.model_copy(update={"mcp_http_port": port}))
     log.info("Listening on %s", own, extra={"address": own})
     # uvicorn ends in good order, then raises the signal again. One may come before it is up.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: _leave())
-    Server(door(Library(settings), own)).run(sockets=[taken])
+    Server(door(Library(settings), own)).run(sockets=[listening])
     _leave()
 
 
@@ -108,7 +108,7 @@ class Server(uvicorn.Server):
         super().__init__(config)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Begin to end; calls that do not hear of it within seconds are left behind."""
+        """Begin to end; calls still under way after some seconds are left behind."""
         super().handle_exit(sig, frame)
         last = threading.Timer(_GRACE_S + 1, _leave)
         last.daemon = True
@@ -124,7 +124,7 @@ def _leave() -> NoReturn:
 
 
 def door(library: Library, own_address: str) -> ASGIApp:
-    """The whole of it as one ASGI application on *library*."""
+    """The ASGI application on *library*, middleware included."""
     settings = library.settings
     gate = token_gate(settings, own_address)
     server = build(library, gate)
@@ -154,23 +154,23 @@ def door(library: Library, own_address: str) -> ASGIApp:
         allowed_hosts=_hosts(settings.mcp_auth_audience, own_address),
         allowed_origins=origins,
     )
-    return Named(app)
+    return RequestLog(app)
 
 
-class Named:
-    """Gives each request a name in the logs, and writes down the refused ones."""
+class RequestLog:
+    """Gives each request a name in the logs, and logs the refused ones."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, and see how it is answered."""
+        """Pass the request on, and log its status: refusals at INFO, others at DEBUG."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         status = 0
 
-        async def seen(message: Message) -> None:
+        async def note_status(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
@@ -178,16 +178,16 @@ class Named:
 
         with belonging_to(request=new_request()):
             began = time.monotonic()
-            await self._app(scope, receive, seen)
+            await self._app(scope, receive, note_status)
             level = logging.INFO if status >= 400 else logging.DEBUG
             # The path is theirs to choose; the query may hold a token put there by mistake.
-            told = {"status": status, "seconds": round(time.monotonic() - began, 3)}
-            log.log(level, "%s %s: %d", scope["method"], scope["path"][:200], status, extra=told)
+            facts = {"status": status, "seconds": round(time.monotonic() - began, 3)}
+            log.log(level, "%s %s: %d", scope["method"], scope["path"][:200], status, extra=facts)
 
 
 @dataclass(slots=True)
 class _Share:
-    """What is left to one caller (a token bucket), and what it has under way."""
+    """One caller's token bucket, and how many of its requests are under way."""
 
     left: float = BURST
     at: float = 0.0
@@ -214,8 +214,8 @@ class Shares:
         wait = self._wait(share)
         if wait or share.under_way >= AT_ONCE:
             seconds = str(max(1, round(wait + 0.5)))
-            refused = _refused(429, "Too many requests; slow down.", {"retry-after": seconds})
-            await refused(scope, receive, send)
+            refusal = _refusal(429, "Too many requests; slow down.", {"retry-after": seconds})
+            await refusal(scope, receive, send)
             return
         share.under_way += 1
         try:
@@ -242,35 +242,35 @@ class Shares:
 
 
 class Bodies:
-    """Reads a body to its end before anybody works on it: in bounded memory, in bounded time."""
+    """Reads a body to its end before it is worked on: in bounded memory, in bounded time."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on with its body at hand."""
-        # Without a valid token nobody reads what follows the headers; the gate says 401.
-        if scope["type"] != "http" or not _named(scope):
+        """Pass the request on with its whole body."""
+        # Without a valid token the body is not read; the gate answers 401.
+        if scope["type"] != "http" or not _token(scope):
             await self._app(scope, receive, send)
             return
         body = bytearray()
-        with anyio.move_on_after(LONGEST_BODY_S) as patience:
+        with anyio.move_on_after(LONGEST_BODY_S) as timeout:
             while (message := await receive())["type"] == "http.request":
                 body += message.get("body", b"")
                 if len(body) > LARGEST_BODY or not message.get("more_body", False):
                     break
             else:
                 return  # gone before the end
-        if patience.cancelled_caught:
-            await _refused(408, "The request took too long to arrive.")(scope, receive, send)
+        if timeout.cancelled_caught:
+            await _refusal(408, "The request took too long to arrive.")(scope, receive, send)
         elif len(body) > LARGEST_BODY:
-            await _refused(413, "The request is too large.")(scope, receive, send)
+            await _refusal(413, "The request is too large.")(scope, receive, send)
         else:
-            await self._app(scope, _replayed(bytes(body), receive), send)
+            await self._app(scope, _replay(bytes(body), receive), send)
 
 
 class StepUp:
-    """Tells a token that only reads, and is used for more, which scope that takes.
+    """Answers a call beyond its token's scope with the scope it needs.
 
     The tool itself is hidden from such a token (`TokenGate.guarded`); this answer is how a client
     learns what to ask its user for (MCP 2026-07-28, Authorization: 403 ``insufficient_scope``).
@@ -282,7 +282,7 @@ class StepUp:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on unless its scopes do not cover the tool it calls."""
-        token = _named(scope)
+        token = _token(scope)
         if token is None or DOWNLOAD in token.scopes:
             await self._app(scope, receive, send)
             return
@@ -290,59 +290,59 @@ class StepUp:
         request = _call(body)
         tool = request.get("params", {}).get("name", "")
         if tool not in self._gate.writing:
-            await self._app(scope, _replayed(body, receive), send)
+            await self._app(scope, _replay(body, receive), send)
             return
         msg = f"{tool} needs a token with the scope {DOWNLOAD}; this one lacks it."
-        wrong = NotConfigured(msg, f"Get one with the scopes {READ} and {DOWNLOAD}.")
-        error = {"code": INVALID_REQUEST, "message": str(wrong), "data": wrong.envelope()}
+        refusal = NotConfigured(msg, f"Get one with the scopes {READ} and {DOWNLOAD}.")
+        error = {"code": INVALID_REQUEST, "message": str(refusal), "data": refusal.envelope()}
         headers = {"www-authenticate": self._gate.challenge("insufficient_scope", msg)}
-        content = {"jsonrpc": "2.0", "id": _echoed(request.get("id")), "error": error}
+        content = {"jsonrpc": "2.0", "id": _sendable_id(request.get("id")), "error": error}
         await JSONResponse(content, 403, headers)(scope, receive, send)
 
 
 def _call(body: bytes) -> dict[str, Any]:
-    """The tool call in a body; empty when it is anything else, which is for others to judge."""
+    """The tool call in a body; empty when it is anything else."""
     try:
         request = json.loads(body)
     except (ValueError, RecursionError):
         return {}
     if not isinstance(request, dict) or request.get("method") != "tools/call":
         return {}
-    named = isinstance(params := request.get("params"), dict) and isinstance(
+    names_a_tool = isinstance(params := request.get("params"), dict) and isinstance(
         params.get("name"), str
     )
-    return request if named else {}
+    return request if names_a_tool else {}
 
 
-def _echoed(name: object) -> int | str | None:
-    """The name of a request as it can be sent back; NaN and half of a surrogate pair cannot."""
+def _sendable_id(name: object) -> int | str | None:
+    """The id of a request if it can be sent back; NaN and half of a surrogate pair cannot."""
     if isinstance(name, str) and name == encodable(name):
         return name
     return name if isinstance(name, int) and not isinstance(name, bool) else None
 
 
-def _replayed(body: bytes, receive: Receive) -> Receive:
+def _replay(body: bytes, receive: Receive) -> Receive:
     unread = [{"type": "http.request", "body": body, "more_body": False}]
 
-    async def replay() -> Message:
+    async def receive_again() -> Message:
         return unread.pop() if unread else await receive()
 
-    return replay
+    return receive_again
 
 
-def _refused(status: int, why: str, headers: dict[str, str] | None = None) -> Response:
+def _refusal(status: int, why: str, headers: dict[str, str] | None = None) -> Response:
     # Closed: what is still on its way belongs to the refused request.
     always = {"connection": "close", "cache-control": "no-store"}
     return JSONResponse({"error": why}, status, {**always, **(headers or {})})
 
 
-def _named(scope: Scope) -> Any:
+def _token(scope: Scope) -> Any:
     """The checked token of a request, if it has one."""
     return getattr(scope.get("user"), "access_token", None)
 
 
 def _caller(scope: Scope) -> str:
-    if token := _named(scope):
+    if token := _token(scope):
         return f"token {token.client_id} {token.subject}"
     client = scope.get("client")
     return f"address {client[0] if client else ''}"
@@ -354,7 +354,7 @@ def _hosts(audience: str, own_address: str) -> list[str]:
 
 
 def _require_public_address(settings: Settings) -> None:
-    """A door open to the network must know its name: for Host, metadata and tokens."""
+    """Refuse to listen on the network without a public address: Host, metadata, tokens need it."""
     try:
         loopback = ipaddress.ip_address(settings.mcp_http_host).is_loopback
     except ValueError:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from fastmcp.tools import FunctionTool, ToolResult
 from pydantic import Field
 
 from ..library import Library
 from . import literature_schemas as schemas
-from .answers import answer
+from .answers import answer, bibtex_answer
 from .core import READS_WEB, Start, Word, tool
 from .literature_rows import preprint_row, scholar_row, scholar_rows
 from .literature_schemas import ArxivSort, Hundred, MergedSort, SourceName, Year
@@ -19,7 +18,6 @@ from .waiting import Waiting
 
 if TYPE_CHECKING:
     from ..literature.search import Asked, Gathered
-    from ..model.paper import Paper
     from ..sources.semantic_scholar import ScholarPage
 
 _TITLES = 20  # in the text beside the structure
@@ -31,7 +29,7 @@ def tools(library: Library) -> list[FunctionTool]:
     # Each site keeps us waiting in its own name.
     arxiv, scholar, everybody = Waiting("arXiv"), Waiting("Semantic Scholar"), Waiting("a source")
     return [
-        _merged_search_tool(library, everybody),
+        _search_papers_tool(library, everybody),
         _arxiv_search_tool(library, arxiv),
         *_preprint_tools(library, arxiv),
         _scholar_search_tool(library, scholar),
@@ -40,7 +38,7 @@ def tools(library: Library) -> list[FunctionTool]:
     ]
 
 
-def _merged_search_tool(library: Library, waiting: Waiting) -> FunctionTool:
+def _search_papers_tool(library: Library, waiting: Waiting) -> FunctionTool:
     def search_papers(
         query: str,
         sources: Sequence[SourceName] = (),
@@ -52,21 +50,20 @@ def _merged_search_tool(library: Library, waiting: Waiting) -> FunctionTool:
         abstracts: bool = False,
     ) -> ToolResult:
         """Search PubMed, Europe PMC, arXiv and Semantic Scholar at once; each paper once."""
-        options: dict[str, Any] = {
-            "max_results": max_results,
-            "start_year": start_year,
-            "end_year": end_year,
-            "author": author,
-            "sort_by": sort_by,
-            **({"among": tuple(sources)} if sources else {}),
-        }
-        gathered = waiting.result(
-            ("papers", query, *options.items()), lambda: library.search_papers(query, **options)
+        gathered = waiting.call(
+            library.search_papers,
+            query,
+            max_results=max_results,
+            start_year=start_year,
+            end_year=end_year,
+            author=author,
+            sort_by=sort_by,
+            among=tuple(sources),
         )
         structure = {
             "query": gathered.query,
             "papers": [found.row(abstract=abstracts) for found in gathered.papers],
-            "sources": [asked.row() for asked in gathered.asked],
+            "sources": [one.row() for one in gathered.asked],
             "warnings": list(gathered.warnings),
         }
         return answer(structure, _gathered_in_short(gathered))
@@ -86,17 +83,16 @@ def _arxiv_search_tool(library: Library, waiting: Waiting) -> FunctionTool:
         start: Start = 0,
     ) -> ToolResult:
         """Search arXiv; words, or its own fields (ti:, abs:, cat:, AND, ANDNOT)."""
-        options: dict[str, Any] = {
-            "max_results": max_results,
-            "start_year": start_year,
-            "end_year": end_year,
-            "author": author,
-            "category": category,
-            "sort_by": sort_by,
-            "start": start,
-        }
-        found = waiting.result(
-            ("search", query, *options.items()), lambda: library.search_arxiv(query, **options)
+        found = waiting.call(
+            library.search_arxiv,
+            query,
+            max_results=max_results,
+            start_year=start_year,
+            end_year=end_year,
+            author=author,
+            category=category,
+            sort_by=sort_by,
+            start=start,
         )
         structure = {
             "total": found.total,
@@ -113,17 +109,14 @@ def _arxiv_search_tool(library: Library, waiting: Waiting) -> FunctionTool:
 
 
 def _preprint_tools(library: Library, waiting: Waiting) -> list[FunctionTool]:
-    def preprint(arxiv_id: str) -> Paper:
-        return waiting.result(("paper", arxiv_id), lambda: library.arxiv_paper(arxiv_id))
-
     def get_arxiv_paper(arxiv_id: Word) -> ToolResult:
         """Get one arXiv record, in the version named or the newest."""
-        row = preprint_row(preprint(arxiv_id))
+        row = preprint_row(waiting.call(library.arxiv_paper, arxiv_id))
         return answer(row, f"arXiv:{row['id']}: {row['title']}")
 
     def arxiv_to_bibtex(arxiv_id: Word) -> ToolResult:
         """Make a BibTeX entry of an arXiv paper."""
-        return _bibtex(preprint(arxiv_id))
+        return bibtex_answer(waiting.call(library.arxiv_paper, arxiv_id))
 
     return [
         tool(get_arxiv_paper, READS_WEB, schemas.PREPRINT),
@@ -145,18 +138,16 @@ def _scholar_search_tool(library: Library, waiting: Waiting) -> FunctionTool:
         token: str = "",
     ) -> ToolResult:
         """Search Semantic Scholar in plain words; with citation counts."""
-        options: dict[str, Any] = {
-            "max_results": max_results,
-            "start_year": start_year,
-            "end_year": end_year,
-            "fields_of_study": tuple(fields_of_study),
-            "start": start,
-            "bulk": bulk,
-            "token": token,
-        }
-        page = waiting.result(
-            ("search", query, *options.items()),
-            lambda: library.search_semantic_scholar(query, **options),
+        page = waiting.call(
+            library.search_semantic_scholar,
+            query,
+            max_results=max_results,
+            start_year=start_year,
+            end_year=end_year,
+            fields_of_study=tuple(fields_of_study),
+            start=start,
+            bulk=bulk,
+            token=token,
         )
         return _page(page, "papers at Semantic Scholar")
 
@@ -168,10 +159,7 @@ def _citations_tool(library: Library, waiting: Waiting) -> FunctionTool:
         paper_id: Annotated[Word, _ANY_ID], max_results: Hundred = 10, start: Start = 0
     ) -> ToolResult:
         """List the papers that cite one, the newest first."""
-        page = waiting.result(
-            ("citing", paper_id, max_results, start),
-            lambda: library.citing_papers(paper_id, max_results=max_results, start=start),
-        )
+        page = waiting.call(library.citing_papers, paper_id, max_results=max_results, start=start)
         return _page(page, "citing papers")
 
     return tool(get_paper_citations, READS_WEB, schemas.SCHOLARS)
@@ -180,26 +168,18 @@ def _citations_tool(library: Library, waiting: Waiting) -> FunctionTool:
 def _scholar_paper_tools(library: Library, waiting: Waiting) -> list[FunctionTool]:
     def get_semantic_scholar_paper(identifier: Annotated[Word, _ANY_ID]) -> ToolResult:
         """Get one Semantic Scholar record, with citation counts."""
-        found = waiting.result(("paper", identifier), lambda: library.scholar_paper(identifier))
+        found = waiting.call(library.scholar_paper, identifier)
         return answer(scholar_row(found), f"{found.paper.title}\n{found.tldr}".strip())
 
     def semantic_scholar_to_bibtex(identifier: Annotated[Word, _ANY_ID]) -> ToolResult:
         """Make a BibTeX entry of a Semantic Scholar record."""
-        found = waiting.result(("paper", identifier), lambda: library.scholar_paper(identifier))
-        return _bibtex(found.paper)
+        found = waiting.call(library.scholar_paper, identifier)
+        return bibtex_answer(found.paper)
 
     return [
         tool(get_semantic_scholar_paper, READS_WEB, schemas.SCHOLAR),
         tool(semantic_scholar_to_bibtex, READS_WEB, schemas.BIBTEX),
     ]
-
-
-def _bibtex(paper: Paper) -> ToolResult:
-    from ..citations import to_bibtex
-
-    # The abstract is the long part of an entry, and stands in the structure only.
-    short = to_bibtex(replace(paper, abstract="")).strip()
-    return answer({"bibtex": to_bibtex(paper).strip()}, short)
 
 
 def _page(page: ScholarPage, what: str) -> ToolResult:
@@ -211,10 +191,10 @@ def _page(page: ScholarPage, what: str) -> ToolResult:
 
 def _gathered_in_short(gathered: Gathered) -> str:
     titles = [f"{found.paper.ids}: {found.paper.title}" for found in gathered.papers[:_TITLES]]
-    return "\n".join((*map(_word_of, gathered.asked), *titles, *gathered.warnings))
+    return "\n".join((*map(_source_line, gathered.asked), *titles, *gathered.warnings))
 
 
-def _word_of(asked: Asked) -> str:
-    if asked.outcome == "answered":
-        return f"{asked.source}: {asked.returned} of {asked.total} hits."
-    return f"{asked.source}: {asked.outcome}. {asked.message}"
+def _source_line(answer: Asked) -> str:
+    if answer.outcome == "answered":
+        return f"{answer.source}: {answer.returned} of {answer.total} hits."
+    return f"{answer.source}: {answer.outcome}. {answer.message}"

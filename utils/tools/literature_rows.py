@@ -1,4 +1,4 @@
-"""What toolset ``literature`` answers, in the words of its document: from our nouns to JSON."""
+"""What toolset ``literature`` answers: our dataclasses as the JSON of its contract."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tools of toolset ``literature`` take and promise to return, as small as can be."""
+"""Input and output schemas of toolset ``literature``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field
 
 from ..model.sites import SEARCHED
-from .schemas import FLAG, NEXT, NUMBER, TEXT, record, rows, worded
+from .schemas import FLAG, NEXT, NUMBER, TEXT, record, rows, texts_and
 
 Hundred = Annotated[int, Field(ge=1, le=100)]
 Year = Annotated[int, Field(ge=0, le=3000, description="0: open")]
@@ -23,7 +23,7 @@ _WORDS = rows(TEXT)
 _SHARE: dict[str, Any] = {"type": "number"}
 
 
-PREPRINT = worded(
+PREPRINT = texts_and(
     "id title abstract published updated url pdf_url primary_category doi",
     authors=_WORDS,
     categories=_WORDS,
@@ -32,33 +32,33 @@ PREPRINT = worded(
 PREPRINTS = record(
     total=NUMBER, papers=rows(PREPRINT), next_start=NEXT, effective_query=TEXT, warnings=_WORDS
 )
-SCHOLAR = worded(
+SCHOLAR = texts_and(
     "paper_id title url doi pmid pmcid arxiv_id open_access_pdf",
     abstract=_OR_NOTHING,
     venue=_OR_NOTHING,
     publication_date=_OR_NOTHING,
     year=NEXT,
-    authors=rows(worded("author_id name")),
+    authors=rows(texts_and("author_id name")),
     citation_count=NEXT,
     reference_count=NEXT,
     influential_citation_count=NEXT,
 )
 SCHOLARS = record(total=NEXT, papers=rows(SCHOLAR), next_start=NEXT, token=TEXT, warnings=_WORDS)
-BIBTEX = worded("bibtex")
+BIBTEX = texts_and("bibtex")
 GATHERED = record(
     query=TEXT,
     papers=rows(
-        worded(
+        texts_and(
             "title abstract authors year journal pmid doi pmcid arxiv_id s2_id version",
             publication_types=_WORDS,
             retracted=FLAG,
             sources=_WORDS,
-            same=rows(worded("source title reason", ids=_WORDS, confidence=_SHARE)),
-            linked=rows(worded("relation title reason", ids=_WORDS, confidence=_SHARE)),
+            same=rows(texts_and("source title reason", ids=_WORDS, confidence=_SHARE)),
+            linked=rows(texts_and("relation title reason", ids=_WORDS, confidence=_SHARE)),
         )
     ),
     sources=rows(
-        worded("source outcome query message", total=NEXT, returned=NUMBER, warnings=_WORDS)
+        texts_and("source outcome query message", total=NEXT, returned=NUMBER, warnings=_WORDS)
     ),
     warnings=_WORDS,
 )

@@ -1,7 +1,7 @@
-"""Tools of several operations: what each operation takes, checked before anything is done.
+"""Tools of several operations: what each takes, checked before anything is done.
 
 One tool of many operations costs a host a fifth of what a tool for each would. What an operation
-does not take is refused, not ignored: whoever sent it meant something by it.
+does not take is refused, not ignored: it was sent for a reason.
 """
 
 from __future__ import annotations
@@ -13,44 +13,45 @@ from typing import Any
 from ..errors import BadRequest
 from ..library import Library
 
-Given = Mapping[str, Any]
-Told = Callable[[int, int], object]
+Arguments = Mapping[str, Any]
+Report = Callable[[int, int], object]
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
     """One operation of a tool.
 
-    ``does`` and ``costs`` (in tokens) are for whoever asks. ``needs`` are the arguments it cannot
-    do without, of ``one_of`` it needs exactly one, and ``takes`` are the others it knows; names by
-    blanks.
+    ``does`` and ``costs`` (tokens) describe it. ``needs`` are the required arguments, of ``one_of``
+    exactly one is required, ``takes`` are the optional ones; names separated by blanks.
     """
 
     does: str
-    call: Callable[[Library, Given], Any]
+    call: Callable[[Library, Arguments], Any]
     needs: str = ""
     one_of: str = ""
     takes: str = ""
     costs: str = ""
 
-    def done(self, name: str, library: Library, given: Given, told: Told | None = None) -> Any:
-        """Do it; *told* hears how far it is (done, of how many) from those that take long.
+    def run(
+        self, name: str, library: Library, args: Arguments, report: Report | None = None
+    ) -> Any:
+        """Check the arguments and call; long operations call *report* with (done, total).
 
         Raises
         ------
         BadRequest
             An argument is missing, or one too many: says which, and which there are.
         """
-        here = {argument for argument, value in given.items() if value not in _NOTHING}
-        known = f"{self.needs} {self.one_of} {self.takes}".split()
-        also = f"It takes: {', '.join(known) or 'nothing'}."
-        if strangers := sorted(here - {*known}):
-            raise BadRequest(f"{name} takes no {', '.join(strangers)}.", also)
-        if missing := [argument for argument in self.needs.split() if argument not in here]:
-            raise BadRequest(f"{name} needs {' and '.join(missing)}.", also)
-        if self.one_of and len(here & {*self.one_of.split()}) != 1:
-            raise BadRequest(f"{name} needs one of {', '.join(self.one_of.split())}.", also)
-        return self.call(library, {**given, "told": told})
+        present = {argument for argument, value in args.items() if value not in _NOTHING}
+        accepted = f"{self.needs} {self.one_of} {self.takes}".split()
+        hint = f"It takes: {', '.join(accepted) or 'nothing'}."
+        if unknown := sorted(present - {*accepted}):
+            raise BadRequest(f"{name} takes no {', '.join(unknown)}.", hint)
+        if missing := [argument for argument in self.needs.split() if argument not in present]:
+            raise BadRequest(f"{name} needs {' and '.join(missing)}.", hint)
+        if self.one_of and len(present & {*self.one_of.split()}) != 1:
+            raise BadRequest(f"{name} needs one of {', '.join(self.one_of.split())}.", hint)
+        return self.call(library, {**args, "report": report})
 
 
 _NOTHING: tuple[Any, ...] = ("", (), 0, False)

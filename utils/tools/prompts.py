@@ -1,7 +1,7 @@
-"""Ways to begin: what a user can pick from a host's menu.
+"""Prompts: what a user can pick from a host's menu.
 
-A prompt names only tools that the host has. What a user types into it is checked before it becomes
-part of an instruction to a model.
+A prompt names only tools that the host has. What a user types is checked before it becomes part of
+an instruction to a model.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ _MOST_PAPERS = 1000
 
 @dataclass(frozen=True, slots=True)
 class Blank:
-    """A blank to fill in; without *usual* it must be."""
+    """A blank to fill in: required unless it has a *usual* value."""
 
     title: str
     description: str
     usual: str | None = None
     longest: int = 300
 
-    def filled(self, name: str, given: object) -> str:
-        """What the user wrote, fit to stand in an instruction."""
-        if given is not None and not isinstance(given, str):
+    def value_of(self, name: str, written: object) -> str:
+        """What the user wrote, checked and safe to put into an instruction."""
+        if written is not None and not isinstance(written, str):
             raise BadRequest(f"{name} is no text.", self.description)
-        text = sendable(given or "", name, self.longest).strip()
+        text = sendable(written or "", name, self.longest).strip()
         if text:
             return text
         if self.usual is None:
@@ -47,9 +47,9 @@ class Blank:
 class Number(Blank):
     """A blank for a number of papers."""
 
-    def filled(self, name: str, given: object) -> str:
+    def value_of(self, name: str, written: object) -> str:
         """The number, as the tools take it."""
-        text = super().filled(name, given)
+        text = super().value_of(name, written)
         if not (text.isascii() and text.isdigit() and 1 <= int(text) <= _MOST_PAPERS):
             msg = f"{name} is {text!r}; it must be a whole number from 1 to {_MOST_PAPERS:,}."
             raise BadRequest(msg, f"For example {self.usual}.")
@@ -57,16 +57,16 @@ class Number(Blank):
 
 
 class FormPrompt(Prompt):
-    """A text with blanks; *written* makes it of what stands in them and of the tools there are."""
+    """A text with blanks; *write* makes it, given the tools there are and the filled blanks."""
 
     blanks: dict[str, Blank]
-    written: Callable[..., str]
+    write: Callable[..., str]
     tools: frozenset[str]
 
     def to_mcp_prompt(self, **overrides: Any) -> PromptOnTheWire:
         """The prompt as it is listed; FastMCP's own arguments have no title."""
         listed = super().to_mcp_prompt(**overrides)
-        asked = [
+        arguments = [
             PromptArgument(
                 name=name,
                 title=blank.title,
@@ -75,22 +75,28 @@ class FormPrompt(Prompt):
             )
             for name, blank in self.blanks.items()
         ]
-        return listed.model_copy(update={"arguments": asked})
+        return listed.model_copy(update={"arguments": arguments})
 
     async def render(self, arguments: dict[str, Any] | None = None) -> str:
-        """The text; what is wrong with *arguments* reaches the user in words."""
+        """The text.
+
+        Raises
+        ------
+        PromptError
+            An argument is missing, wrong or unknown; its text is for the user.
+        """
         try:
-            return self.written(self.tools, **_filled(self.blanks, arguments or {}))
+            return self.write(self.tools, **_fill_in(self.blanks, arguments or {}))
         except PaperError as error:
             # NOTSET: an expected error is no news for the log.
             raise PromptError(str(error), log_level=logging.NOTSET) from error
 
 
-def _filled(blanks: Mapping[str, Blank], given: Mapping[str, object]) -> dict[str, str]:
-    if unknown := [name for name in given if name not in blanks]:
+def _fill_in(blanks: Mapping[str, Blank], written: Mapping[str, object]) -> dict[str, str]:
+    if unknown := [name for name in written if name not in blanks]:
         msg = f"{unknown[0][:60]!r} is no argument of this prompt."
         raise BadRequest(msg, f"It takes {', '.join(blanks)}.")
-    return {name: blank.filled(name, given.get(name)) for name, blank in blanks.items()}
+    return {name: blank.value_of(name, written.get(name)) for name, blank in blanks.items()}
 
 
 def literature_review(tools: Collection[str], topic: str, years: str) -> str:
@@ -123,10 +129,10 @@ def literature_review(tools: Collection[str], topic: str, years: str) -> str:
 
 def systematic_review_harvest(tools: Collection[str], question: str, query: str) -> str:
     """Harvest the full texts for a systematic review, with a PRISMA account."""
-    given = f"the query {query}" if query else "a query you draft with me: MeSH terms and free text"
+    which = f"the query {query}" if query else "a query you draft with me: MeSH terms and free text"
     task = _Task(f"Harvest the papers for a systematic review of: {question}")
     task.step(
-        f"Use {given}. Show the number of hits (total) and PubMed's translation (effective_query) "
+        f"Use {which}. Show the number of hits (total) and PubMed's translation (effective_query) "
         "of search_pubmed_minimal, and wait for my approval before anything is downloaded."
     )
     task.step(
@@ -211,15 +217,15 @@ _FORMS: tuple[tuple[Callable[..., str], frozenset[str], dict[str, Blank]], ...] 
 
 
 def prompts(tools: Collection[str]) -> Iterator[FormPrompt]:
-    """Those that *tools*, by name, suffice for."""
-    for written, needed, blanks in _FORMS:
+    """The prompts for which *tools* (names) suffice."""
+    for write, needed, blanks in _FORMS:
         if needed <= set(tools):
-            name = written.__name__
+            name = write.__name__
             yield FormPrompt(
                 name=name,
                 title=name.replace("_", " ").capitalize(),
-                description=written.__doc__,
+                description=write.__doc__,
                 blanks=blanks,
-                written=written,
+                write=write,
                 tools=frozenset(tools),
             )

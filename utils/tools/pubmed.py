@@ -6,37 +6,33 @@ identifiers, and the words PubMed understands.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastmcp.tools import FunctionTool, ToolResult
-from mcp.types import ResourceLink
 from pydantic import Field
 
 from ..citations import PRINTED
-from ..errors import PaperError
 from ..library import Library
 from ..system.plain_text import shortened
 from . import pubmed_schemas as schemas
-from .answers import answer, shelf_link
+from .answers import answer, bibtex_answer, shelf_links
 from .core import READS_WEB, Count, Start, Word, tool
 from .pubmed_rows import (
     LONGEST_ECHO,
-    asked_rows,
     converted_row,
     details_in_short,
     details_page,
-    entitled,
+    first_twenty,
     heading_row,
     in_lines,
-    listed,
     match_row,
     names,
     paper_row,
+    parameters_row,
     relation_rows,
     search_rows,
+    title_line,
 )
 from .pubmed_schemas import (
     AnyIds,
@@ -56,7 +52,6 @@ if TYPE_CHECKING:
 
 _MOST_LINKS = 20
 _LONGEST_REFERENCE = 1000
-_LONGEST_ENTRY = 4000
 
 
 def tools(library: Library) -> list[FunctionTool]:
@@ -84,17 +79,16 @@ def _search_tool(library: Library, waiting: Waiting) -> FunctionTool:
     ) -> ToolResult:
         """Find PMIDs in PubMed, up to 1,000, with brief summaries of the first."""
         dates = date_range or DateRange()
-        options = {
-            "max_results": max_results,
-            "sort_by": sort_by.removesuffix("_name"),
-            "publication_types": tuple(filter_by_publication_types),
+        found = waiting.call(
+            library.search_articles,
+            query_term,
+            summaries=fetch_brief_summaries,
+            max_results=max_results,
+            sort_by=sort_by.removesuffix("_name"),
+            publication_types=tuple(filter_by_publication_types),
             **dates.model_dump(),
-        }
-        found = waiting.result(
-            ("search", query_term, fetch_brief_summaries, *options.items()),
-            lambda: library.search_articles(query_term, summaries=fetch_brief_summaries, **options),
         )
-        asked = asked_rows(
+        parameters = parameters_row(
             query_term,
             filter_by_publication_types,
             max_results=max_results,
@@ -102,11 +96,11 @@ def _search_tool(library: Library, waiting: Waiting) -> FunctionTool:
             date_range=dates.model_dump(),
             fetch_brief_summaries=fetch_brief_summaries,
         )
-        structure = {"search_parameters": asked, **search_rows(found)}
+        structure = {"search_parameters": parameters, **search_rows(found)}
         head = f"{len(found.hits.pmids)} of {found.hits.total} PMIDs in PubMed."
         brief = {one.pmid: f"PMID {one.pmid}: {one.title}" for one in found.summaries}
         others = [pmid for pmid in found.hits.pmids if pmid not in brief]
-        more = [f"PMIDs: {', '.join(listed(others))}"] if others else []
+        more = [f"PMIDs: {', '.join(first_twenty(others))}"] if others else []
         return answer(structure, in_lines(head, brief.values(), more, found.warnings))
 
     return tool(search_pubmed_articles, READS_WEB, schemas.SEARCH)
@@ -122,9 +116,7 @@ def _details_tool(library: Library, waiting: Waiting) -> FunctionTool:
         max_chars: Annotated[int, Field(ge=1000, le=200_000)] = 40_000,
     ) -> ToolResult:
         """Get PubMed's records of up to 200 PMIDs: parsed, as XML or as MEDLINE text."""
-        found = waiting.result(
-            ("details", detail_level, *pmids), lambda: library.details(pmids, detail_level)
-        )
+        found = waiting.call(library.details, tuple(pmids), detail_level)
         page = details_page(
             found,
             detail_level,
@@ -133,19 +125,11 @@ def _details_tool(library: Library, waiting: Waiting) -> FunctionTool:
             mesh=include_mesh_terms,
             grants=include_grant_info,
         )
-        links = _on_shelf(library, [one["pmid"] for one in page["articles"]])
+        papers = (f"PMID:{one['pmid']}" for one in page["articles"])
+        links = shelf_links(library, papers, _MOST_LINKS)
         return answer(page, details_in_short(found, page), links=links)
 
     return tool(fetch_article_details, READS_WEB, schemas.DETAILS)
-
-
-def _on_shelf(library: Library, pmids: Iterable[str]) -> list[ResourceLink]:
-    """Links to the files of those papers that are on the shelf."""
-    links = []
-    for pmid in list(pmids)[:_MOST_LINKS]:
-        with suppress(PaperError):
-            links.append(shelf_link(library.find(f"PMID:{pmid}")))
-    return links
 
 
 def _relationships_tool(library: Library, waiting: Waiting) -> FunctionTool:
@@ -160,49 +144,45 @@ def _relationships_tool(library: Library, waiting: Waiting) -> FunctionTool:
         from ..pubmed.relationships import Relations
 
         source_pmid = pmid_of(source_pmid)
-        asked = {"source_pmid": source_pmid, "relationship_type": relationship_type}
+        question = {"source_pmid": source_pmid, "relationship_type": relationship_type}
         if relationship_type == "citation_formats":
-            paper = waiting.result(("paper", source_pmid), lambda: library.paper(source_pmid))
-            [made] = library.citations([paper], citation_styles)
+            paper = waiting.call(library.paper, source_pmid)
+            [references] = library.citations([paper], citation_styles)
             nothing = relation_rows(Relations((), 0, "", "PubMed"))
-            return answer({**asked, "citations": made, **nothing}, _cited(paper, made))
-        found = waiting.result(
-            ("related", source_pmid, relationship_type, max_related_results),
-            lambda: library.related(source_pmid, relationship_type, max_related_results),
-        )
+            return answer(
+                {**question, "citations": references, **nothing}, _citation_lines(paper, references)
+            )
+        found = waiting.call(library.related, source_pmid, relationship_type, max_related_results)
         head = f"{len(found.articles)} of {found.total} papers, as listed by {found.source}."
-        titles = [entitled(one.pmid, one.title, retracted=one.retracted) for one in found.articles]
-        structure = {**asked, "citations": {}, **relation_rows(found)}
+        titles = [
+            title_line(one.pmid, one.title, retracted=one.retracted) for one in found.articles
+        ]
+        structure = {**question, "citations": {}, **relation_rows(found)}
         return answer(structure, in_lines(head, titles, found.warnings))
 
     return tool(get_article_relationships, READS_WEB, schemas.RELATIONS)
 
 
-def _cited(paper: Paper, made: dict[str, Any]) -> str:
+def _citation_lines(paper: Paper, references: dict[str, Any]) -> str:
     """The references that are a line of print; the names of those that are files."""
-    lines = [f"“{shortened(paper.title, _LONGEST_REFERENCE)}” as {', '.join(made)}."]
-    printed = [style.name for style in PRINTED.values() if style.name in made]
-    lines += [f"{name}: {made[name]}" for name in printed]
+    lines = [f"“{shortened(paper.title, _LONGEST_REFERENCE)}” as {', '.join(references)}."]
+    printed = [style.name for style in PRINTED.values() if style.name in references]
+    lines += [f"{name}: {references[name]}" for name in printed]
     return "\n".join(shortened(line, _LONGEST_REFERENCE) for line in lines)
 
 
 def _single_paper_tools(library: Library, waiting: Waiting) -> list[FunctionTool]:
     def get_pubmed_paper(pmid: Word) -> ToolResult:
         """Get one PubMed record: abstract, authors, MeSH terms."""
-        paper = waiting.result(("paper", pmid), lambda: library.paper(pmid))
-        links = _on_shelf(library, [paper.ids.pmid])
-        text = entitled(paper.ids.pmid, paper.title, retracted=paper.retracted)
+        paper = waiting.call(library.paper, pmid)
+        links = shelf_links(library, [f"PMID:{paper.ids.pmid}"])
+        text = title_line(paper.ids.pmid, paper.title, retracted=paper.retracted)
         return answer(paper_row(paper), text, links=links)
 
     def pubmed_to_bibtex(pmid: Word) -> ToolResult:
         """Make a BibTeX entry of a PubMed record."""
-        from ..citations import to_bibtex
-
-        paper = waiting.result(("paper", pmid), lambda: library.paper(pmid))
-        # The abstract is the long part of an entry, and stands in the structure only.
-        short = to_bibtex(replace(paper, abstract="")).strip()
-        structure = {"pmid": paper.ids.pmid, "bibtex": to_bibtex(paper).strip()}
-        return answer(structure, shortened(short, _LONGEST_ENTRY))
+        paper = waiting.call(library.paper, pmid)
+        return bibtex_answer(paper, pmid=paper.ids.pmid)
 
     return [
         tool(get_pubmed_paper, READS_WEB, schemas.PAPER),
@@ -213,12 +193,12 @@ def _single_paper_tools(library: Library, waiting: Waiting) -> list[FunctionTool
 def _convert_tool(library: Library, waiting: Waiting) -> FunctionTool:
     def convert_ids(ids: AnyIds) -> ToolResult:
         """Find the PMID, PMCID and DOI of up to 200 papers by any of these."""
-        found = waiting.result(("convert", *ids), lambda: library.convert_ids(ids))
+        found = waiting.call(library.convert_ids, tuple(ids))
         records = [converted_row(one) for one in found]
-        known = sum(one.status == "found" for one in found)
+        count = sum(one.status == "found" for one in found)
         lines = [f"{one.requested}: {one.message or names(one.ids)}" for one in found]
-        text = in_lines(f"{known} of {len(found)} found.", lines)
-        return answer({"records": records, "found": known}, text)
+        text = in_lines(f"{count} of {len(found)} found.", lines)
+        return answer({"records": records, "found": count}, text)
 
     return tool(convert_ids, READS_WEB, schemas.CONVERTED)
 
@@ -229,13 +209,13 @@ def _match_tool(library: Library, waiting: Waiting) -> FunctionTool:
     ) -> ToolResult:
         """Find the PMIDs of printed references."""
         rows = [citation.model_dump() for citation in citations]
-        asked = ("match", *(tuple(row.values()) for row in rows))
-        found = waiting.result(asked, lambda: library.match_citations(rows))
+        call = ("match", *(tuple(row.values()) for row in rows))
+        found = waiting.result(call, lambda: library.match_citations(rows))
         results = [match_row(one) for one in found]
-        known = sum(one.status == "matched" for one in found)
+        count = sum(one.status == "matched" for one in found)
         lines = [f"{one.key}: {one.pmid or one.detail}" for one in found]
-        text = in_lines(f"{known} of {len(found)} matched.", lines)
-        return answer({"results": results, "matched": known}, text)
+        text = in_lines(f"{count} of {len(found)} matched.", lines)
+        return answer({"results": results, "matched": count}, text)
 
     return tool(match_citations, READS_WEB, schemas.MATCHES)
 
@@ -243,20 +223,18 @@ def _match_tool(library: Library, waiting: Waiting) -> FunctionTool:
 def _word_tools(library: Library, waiting: Waiting) -> list[FunctionTool]:
     def spell_check(query: str) -> ToolResult:
         """Ask PubMed how it would spell a query."""
-        found = waiting.result(("spell", query), lambda: library.check_spelling(query))
+        found = waiting.call(library.check_spelling, query)
         structure = {
             "query": shortened(found.query, LONGEST_ECHO),
             "corrected_query": found.corrected,
             "replaced": list(found.replaced),
         }
-        told = found.corrected or "PubMed suggests no other spelling."
-        return answer(structure, shortened(told, LONGEST_ECHO))
+        text = found.corrected or "PubMed suggests no other spelling."
+        return answer(structure, shortened(text, LONGEST_ECHO))
 
     def lookup_mesh(term: str, max_results: Few = 5) -> ToolResult:
         """Look up MeSH headings: synonyms, scope note, place in the tree."""
-        total, headings = waiting.result(
-            ("mesh", term, max_results), lambda: library.look_up_mesh(term, max_results)
-        )
+        total, headings = waiting.call(library.look_up_mesh, term, max_results)
         terms = [heading_row(heading) for heading in headings]
         lines = [f"{row['heading']} ({row['ui']})" for row in terms]
         text = in_lines(f"{len(terms)} of {total} MeSH records.", lines)

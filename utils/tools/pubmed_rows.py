@@ -1,4 +1,4 @@
-"""What toolset ``pubmed`` answers, in the words of the contract: from our nouns to plain JSON."""
+"""What toolset ``pubmed`` answers: our dataclasses as the JSON of its contract."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ _LONGEST_LINE = 200
 _MOST_LINES = 20
 
 
-def asked_rows(query_term: str, types: Iterable[str], **others: Any) -> dict[str, Any]:
-    """What was asked for; long texts are cut, and say so."""
+def parameters_row(query_term: str, types: Iterable[str], **others: Any) -> dict[str, Any]:
+    """The search's parameters; long texts are shortened."""
     return {
         "query_term": shortened(query_term, LONGEST_ECHO),
-        "filter_by_publication_types": listed(types),
+        "filter_by_publication_types": first_twenty(types),
         **others,
     }
 
 
-def listed(texts: Iterable[str], most: int = _LONGEST_WARNING) -> list[str]:
-    """Not more than twenty texts, none longer than *most*; what is left out is counted."""
+def first_twenty(texts: Iterable[str], most: int = _LONGEST_WARNING) -> list[str]:
+    """At most twenty texts, each of at most *most* characters; the rest is counted."""
     every = list(texts)
     shown = [shortened(text, most) for text in every[:_MOST_LINES]]
     if len(every) > _MOST_LINES:
@@ -46,19 +46,21 @@ def listed(texts: Iterable[str], most: int = _LONGEST_WARNING) -> list[str]:
 
 
 def in_lines(head: str, *parts: Iterable[str]) -> str:
-    """A text block: *head*, and what belongs under it, a line each."""
-    return "\n".join((head, *(line for part in parts for line in listed(part, _LONGEST_LINE))))
+    """A text block: *head*, then the texts of *parts*, a line each."""
+    return "\n".join(
+        (head, *(line for part in parts for line in first_twenty(part, _LONGEST_LINE)))
+    )
 
 
-def entitled(pmid: str, title: str, *, retracted: bool) -> str:
+def title_line(pmid: str, title: str, *, retracted: bool) -> str:
     """A paper's line in a text block."""
     return f"{'RETRACTED: ' * retracted}PMID {pmid or '–'}: {title}"
 
 
 def names(ids: Ids) -> str:
     """The identifiers NCBI converts between, as people write them."""
-    known = (f"PMID {ids.pmid}" if ids.pmid else "", ids.pmcid, ids.doi and f"doi:{ids.doi}")
-    return ", ".join(filter(None, known))
+    present = (f"PMID {ids.pmid}" if ids.pmid else "", ids.pmcid, ids.doi and f"doi:{ids.doi}")
+    return ", ".join(filter(None, present))
 
 
 def search_rows(found: Found) -> dict[str, Any]:
@@ -82,7 +84,7 @@ def search_rows(found: Found) -> dict[str, Any]:
             }
             for one in found.summaries
         ],
-        "warnings": listed(found.warnings),
+        "warnings": first_twenty(found.warnings),
         "e_search_url": shortened(found.search_url, LONGEST_ECHO),
         "e_summary_url": shortened(found.summary_url, LONGEST_ECHO),
     }
@@ -95,7 +97,7 @@ def _few(authors: str) -> str:
 
 
 def fetch_rows(found: Details) -> dict[str, Any]:
-    """What was asked for, and what became of the papers that are not there."""
+    """The PMIDs requested, and why some have no record."""
     return {
         "requested_pmids": list(found.requested),
         "not_found_pmids": list(found.not_found),
@@ -107,7 +109,7 @@ def fetch_rows(found: Details) -> dict[str, Any]:
     }
 
 
-_SAID_BEFORE: dict[str, Any] = {
+_FRAME_OF_LATER_PAGES: dict[str, Any] = {
     "requested_pmids": [],
     "not_found_pmids": [],
     "failed": [],
@@ -116,12 +118,12 @@ _SAID_BEFORE: dict[str, Any] = {
 
 
 def _failed_rows(found: Details) -> list[dict[str, str]]:
-    """Why each of them is missing; the same reason is told once."""
+    """Why each of them is missing; a repeated reason refers to the first."""
     first: dict[str, str] = {}
     rows = []
     for pmid, error in found.failed.items():
-        before = first.setdefault(str(error), pmid)
-        message = str(error) if before == pmid else f"As for {before}."
+        named = first.setdefault(str(error), pmid)
+        message = str(error) if named == pmid else f"As for {named}."
         rows.append({"pmid": pmid, "code": error.code, "message": message})
     return rows
 
@@ -131,15 +133,15 @@ def details_page(
 ) -> dict[str, Any]:
     """One page of the answer, *most* characters in all.
 
-    What concerns the answer as a whole stands on the first page only. A page holds something in any
-    case: some hundred characters of text, or one article.
+    What concerns the answer as a whole stands on the first page only. No page before the end is
+    empty: it has some hundred characters of text, or one article.
     """
     from ..pubmed.details import row
 
     def article(pmid: str) -> dict[str, Any]:
         return {"pmid": pmid, **row(found.records[pmid], level, mesh=mesh, grants=grants)}
 
-    frame = _SAID_BEFORE if start else fetch_rows(found)
+    frame = _FRAME_OF_LATER_PAGES if start else fetch_rows(found)
     room = max(most - _size(frame), _LEAST_PAGE)
     as_text = level in ("full_xml", "medline_text")
     turn = _page_of_text if as_text else _page_of_articles
@@ -147,8 +149,8 @@ def details_page(
     beyond = start and start >= end
     unit = "character" if as_text else "article"
     ends = f"after {end:,} {unit}{'s' * (end != 1)}"
-    told = [f"start is {start:,}, but the answer ends {ends}."] if beyond else []
-    more = {"next_start": reached if reached < end else None, "warnings": told}
+    warnings = [f"start is {start:,}, but the answer ends {ends}."] if beyond else []
+    more = {"next_start": reached if reached < end else None, "warnings": warnings}
     return {**frame, **page, **more}
 
 
@@ -193,29 +195,29 @@ def _page_of_articles(
 
 
 def details_in_short(found: Details, page: dict[str, Any]) -> str:
-    """Titles, and what is missing."""
-    told = list(page["warnings"])
+    """The text beside the records: titles, and what is missing."""
+    notes = list(page["warnings"])
     if missing := page["not_found_pmids"]:
-        told.append(f"Not in PubMed: {', '.join(missing)}.")
-    told += [f"{one['pmid']}: {one['message']}" for one in page["failed"]]
+        notes.append(f"Not in PubMed: {', '.join(missing)}.")
+    notes += [f"{one['pmid']}: {one['message']}" for one in page["failed"]]
     if page["next_start"] is not None:
-        told.append(f"More from start={page['next_start']}.")
+        notes.append(f"More from start={page['next_start']}.")
     titles = [
-        entitled(one["pmid"], one["title"], retracted=one.get("retracted", False))
+        title_line(one["pmid"], one["title"], retracted=one.get("retracted", False))
         for one in page["articles"]
     ]
     head = f"{len(found.records)} of {len(found.requested)} records."
-    return in_lines(head, titles, told[::-1])
+    return in_lines(head, titles, notes[::-1])
 
 
 def relation_rows(found: Relations) -> dict[str, Any]:
-    """A list of related papers, and who made it."""
+    """A list of related papers, and its source."""
     return {
         "related_articles": [_related_row(article) for article in found.articles],
         "retrieved_count": len(found.articles),
         "total": found.total,
         "source": found.source,
-        "warnings": listed(found.warnings),
+        "warnings": first_twenty(found.warnings),
         "e_link_url": found.url,
     }
 
@@ -272,7 +274,7 @@ def converted_row(one: Converted) -> dict[str, Any]:
 
 
 def match_row(one: Match) -> dict[str, Any]:
-    """What became of one reference."""
+    """One reference, with its PMID or the candidates."""
     return {
         "key": one.key,
         "status": one.status,

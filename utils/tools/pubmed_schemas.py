@@ -1,4 +1,4 @@
-"""What the tools of toolset ``pubmed`` take and promise to return, as small as a schema can be."""
+"""Input and output schemas of toolset ``pubmed``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ..citations import FORMATS
 from .core import DateType, Word
-from .schemas import FLAG, NEXT, NUMBER, TEXT, record, rows, some, texts, worded
+from .schemas import FLAG, NEXT, NUMBER, TEXT, record, rows, some, texts, texts_and
 
 Level = Literal["abstract_plus", "full_xml", "medline_text", "citation_data"]
 Relationship = Literal[
@@ -53,12 +53,12 @@ _OR_NOTHING: dict[str, Any] = {"type": ["string", "null"]}
 _WORDS = rows(TEXT)
 
 
-def _someworded(names: str, **more: dict[str, Any]) -> dict[str, Any]:
+def _some_texts(names: str, **more: dict[str, Any]) -> dict[str, Any]:
     return some(**dict.fromkeys(names.split(), TEXT), **more)
 
 
 SEARCH = record(
-    search_parameters=_someworded(
+    search_parameters=_some_texts(
         "query_term sort_by",
         max_results=NUMBER,
         date_range=texts("min_date max_date date_type"),
@@ -77,17 +77,17 @@ SEARCH = record(
 )
 # What an article has depends on the level; so do its authors (names, or objects) and its date.
 _PERSON = texts("last_name first_name initials affiliation")
-_DATE = _someworded("month medline_date", year=NEXT, day=NEXT)
-_ARTICLE = _someworded(
+_DATE = _some_texts("month medline_date", year=NEXT, day=NEXT)
+_ARTICLE = _some_texts(
     "pmid title abstract_text journal journal_abbreviation publication_date volume issue pages"
     " doi pmcid",
     authors=rows({**_PERSON, "type": ["object", "string"]}),
     author_count=NUMBER,
-    journal_info=_someworded("title iso_abbreviation volume issue pages", publication_date=_DATE),
+    journal_info=_some_texts("title iso_abbreviation volume issue pages", publication_date=_DATE),
     publication_types=_WORDS,
     keywords=_WORDS,
     retracted=FLAG,
-    mesh_terms=rows(_someworded("descriptor_name qualifier_name ui", is_major_topic=FLAG)),
+    mesh_terms=rows(_some_texts("descriptor_name qualifier_name ui", is_major_topic=FLAG)),
     grant_list=rows(texts("grant_id agency country")),
     start=NUMBER,
     chars=NUMBER,
@@ -106,7 +106,7 @@ RELATIONS = record(
     source_pmid=TEXT,
     relationship_type=TEXT,
     related_articles=rows(
-        worded(
+        texts_and(
             "pmid title authors journal year doi link_url",
             retracted=FLAG,
             score={"type": ["integer", "null"]},
@@ -119,7 +119,7 @@ RELATIONS = record(
     warnings=_WORDS,
     e_link_url=TEXT,
 )
-PAPER = worded(
+PAPER = texts_and(
     "pmid title abstract journal year pmcid url",
     authors=_WORDS,
     author_count=NUMBER,
@@ -128,15 +128,17 @@ PAPER = worded(
     mesh_terms=_WORDS,
     retracted=FLAG,
 )
-BIBTEX = worded("pmid bibtex")
+BIBTEX = texts_and("pmid bibtex")
 CONVERTED = record(records=rows(texts("requested status pmid pmcid doi message")), found=NUMBER)
-MATCHES = record(results=rows(worded("key status pmid detail", candidates=_WORDS)), matched=NUMBER)
-SPELLING = worded("query corrected_query", replaced=_WORDS)
+MATCHES = record(
+    results=rows(texts_and("key status pmid detail", candidates=_WORDS)), matched=NUMBER
+)
+SPELLING = texts_and("query corrected_query", replaced=_WORDS)
 MESH = record(
     query=TEXT,
     total=NUMBER,
     terms=rows(
-        worded(
+        texts_and(
             "ui heading scope_note record_type year_introduced search_term",
             **dict.fromkeys(["entry_terms", "tree_numbers", "broader", "narrower"], _WORDS),
         )

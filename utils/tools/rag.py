@@ -1,34 +1,30 @@
 """Toolset ``rag``: PubMed's records of a question kept up to date, and passages to quote.
 
-A host has one verb to bring a corpus up to date, so ``pubmed_sync_delta`` indexes as well: what
-there is no time for in one call goes on behind it.
+``pubmed_sync_delta`` indexes as well; what does not fit into the time of a call goes on behind it.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
-from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastmcp.tools import FunctionTool, ToolResult
-from mcp.types import ResourceLink, ToolAnnotations
+from mcp.types import ToolAnnotations
 from pydantic import Field
 
-from ..errors import PaperError
 from ..library import Library
 from . import rag_schemas as schemas
-from .answers import answer, shelf_link
+from .answers import answer, shelf_links
 from .core import ADDS_FILES, READS_SHELF, READS_WEB, tool
 from .literature_schemas import Hundred
 from .rag_indexing import Indexing
-from .rag_rows import document_row, found_row, quoted_row, synced_row
-from .rag_schemas import Among, DocId, Key
+from .rag_rows import document_row, passage_row, quotation_row, sync_row
+from .rag_schemas import DocId, Key, PassageFilters
 from .waiting import Waiting
 
 if TYPE_CHECKING:
     from ..corpus.quotations import Quotation
-    from ..corpus.stored_records import Synced
+    from ..corpus.stored_records import SyncResult
 
 # A call has twenty seconds (`..web.patience`): most of them for PubMed, some for the index.
 _SYNC_S, _CALL_S = 12.0, 17.0
@@ -50,7 +46,7 @@ _MOVES_BACK = ToolAnnotations(
 def tools(library: Library) -> list[FunctionTool]:
     """Every tool of the set, working on *library*; named as ``MCP_TOOL_NAMES`` says."""
     waiting = Waiting("the corpus")
-    made = [
+    all_tools = [
         _sync_tool(library),
         _search_tool(library, waiting),
         _get_tool(library),
@@ -58,8 +54,8 @@ def tools(library: Library) -> list[FunctionTool]:
         _quote_tool(library, waiting),
     ]
     if library.settings.mcp_tool_names == "plain":
-        return made
-    return [one.model_copy(update={"name": _DOTTED[one.name]}) for one in made]
+        return all_tools
+    return [one.model_copy(update={"name": _DOTTED[one.name]}) for one in all_tools]
 
 
 def _sync_tool(library: Library) -> FunctionTool:
@@ -70,28 +66,25 @@ def _sync_tool(library: Library) -> FunctionTool:
         query_key: Key, term: Key, overlap_days: Annotated[int, Field(ge=0)] = 5
     ) -> ToolResult:
         """Bring the corpus up to date with a PubMed query, from where query_key was left."""
-        begun = time.monotonic()
-        synced = waiting.result(
-            ("sync", query_key, term, overlap_days),
-            lambda: library.corpus.sync(
-                query_key, term, overlap_days=overlap_days, longest_s=_SYNC_S
-            ),
+        started = time.monotonic()
+        synced = waiting.call(
+            library.corpus.sync, query_key, term, overlap_days=overlap_days, longest_s=_SYNC_S
         )
-        left = _CALL_S - (time.monotonic() - begun)
-        structure = synced_row(synced)
-        structure["warnings"] += _unfinished(synced) or indexing.said(left)
-        return answer(structure, _told(structure))
+        left = _CALL_S - (time.monotonic() - started)
+        structure = sync_row(synced)
+        structure["warnings"] += _unfinished_warning(synced) or indexing.update(left)
+        return answer(structure, _sync_text(structure))
 
     return tool(pubmed_sync_delta, ADDS_FILES, schemas.SYNCED)
 
 
-def _unfinished(synced: Synced) -> list[str]:
+def _unfinished_warning(synced: SyncResult) -> list[str]:
     if not synced.unfinished:
         return []
     return ["Not finished: call again with the same arguments to go on."]
 
 
-def _told(row: dict[str, Any]) -> str:
+def _sync_text(row: dict[str, Any]) -> str:
     head = (
         f"{row['pmids_processed']} records: {row['inserted']} new, {row['updated']} updated, "
         f"{row['skipped']} as they were."
@@ -104,19 +97,21 @@ def _search_tool(library: Library, waiting: Waiting) -> FunctionTool:
         query: Key,
         top_k: Hundred = 20,
         quality_bias: bool = True,
-        filters: Among | None = None,
+        filters: PassageFilters | None = None,
     ) -> ToolResult:
         """Find passages of the corpus by words and meaning, each with its place, to quote."""
-        among = (filters or Among()).chosen()
-        options: dict[str, Any] = {"top_k": top_k, "quality_bias": quality_bias}
-        found = waiting.result(
-            ("search", query, among, *options.items()),
-            lambda: library.corpus.find(query, filters=among, pubmed_only=True, **options),
+        found = waiting.call(
+            library.corpus.find,
+            query,
+            top_k=top_k,
+            quality_bias=quality_bias,
+            filters=(filters or PassageFilters()).to_filters(),
+            pubmed_only=True,
         )
-        results = [found_row(one) for one in found.hits]
+        results = [passage_row(one) for one in found.hits]
         lines = [_line(row["doc_id"], row["title"]) for row in results[:_TITLES]]
         text = "\n".join((f"{len(results)} passages.", *lines, *found.warnings))
-        links = _links(library, (row["doc_id"] for row in results if row["file"]))
+        links = shelf_links(library, (row["doc_id"] for row in results if row["file"]))
         structure = {"results": results, "warnings": list(found.warnings)}
         return answer(structure, text, links=links)
 
@@ -129,27 +124,18 @@ def _line(doc_id: str, words: str) -> str:
     return f"{doc_id}: {words[:_SNIPPET]}"
 
 
-def _links(library: Library, doc_ids: Iterable[str]) -> list[ResourceLink]:
-    """Links to the files the passages stand in."""
-    links = []
-    for doc_id in dict.fromkeys(doc_ids):
-        with suppress(PaperError):
-            links.append(shelf_link(library.find(doc_id)))
-    return links
-
-
 def _get_tool(library: Library) -> FunctionTool:
     def rag_get(doc_id: DocId) -> ToolResult:
         """Get one record of the corpus, with its quality scores and version."""
         row = document(library, doc_id)
         text = _line(row["doc_id"], row["title"] or "")
-        return answer(row, text, links=_links(library, [row["doc_id"]]))
+        return answer(row, text, links=shelf_links(library, [row["doc_id"]]))
 
     return tool(rag_get, READS_SHELF, schemas.DOCUMENT)
 
 
 def document(library: Library, doc_id: str) -> dict[str, Any]:
-    """What ``rag_get`` says of a paper."""
+    """The answer of ``rag_get`` for one paper."""
     from ..corpus.quality import quality_of, today
 
     record = library.corpus.record(doc_id)
@@ -161,8 +147,8 @@ def _checkpoint_tools(library: Library) -> list[FunctionTool]:
         """Say up to which Entrez date a query_key is synced."""
         from ..corpus.stored_records import timestamp
 
-        known = library.corpus.checkpoint(query_key)
-        last = timestamp(known.last_edat) if known else None
+        checkpoint = library.corpus.checkpoint(query_key)
+        last = timestamp(checkpoint.last_edat) if checkpoint else None
         structure = {"query_key": query_key, "last_edat": last}
         return answer(structure, last or "Never synced.", untrusted=False)
 
@@ -180,7 +166,7 @@ def _checkpoint_tools(library: Library) -> list[FunctionTool]:
 
 
 def _caller() -> str:
-    """Who moves a watermark, for the record: over HTTP the token says it."""
+    """Who moves a watermark, for the audit trail: over HTTP, the token's subject."""
     from fastmcp.server.dependencies import get_access_token
 
     token = get_access_token()
@@ -190,9 +176,9 @@ def _caller() -> str:
 def _quote_tool(library: Library, waiting: Waiting) -> FunctionTool:
     def verify_quote(text: Key) -> ToolResult:
         """Check whether a quotation stands in the corpus word for word, and where."""
-        found = waiting.result(("quote", text), lambda: library.corpus.verify_quote(text))
-        links = _links(library, [found.paper] if found.file else [])
-        return answer(quoted_row(found), _verdict(found), links=links)
+        found = waiting.call(library.corpus.verify_quote, text)
+        links = shelf_links(library, [found.paper] if found.file else [])
+        return answer(quotation_row(found), _verdict(found), links=links)
 
     return tool(verify_quote, READS_SHELF, schemas.QUOTED)
 

@@ -1,8 +1,8 @@
-"""The index of the corpus, brought up to date behind the calls that ask for it.
+"""The index of the corpus, brought up to date in a thread behind the calls that ask for it.
 
-Making vectors of a field takes minutes, and a call has seconds. So one thread of the server works
-on the index; a call waits for it as long as it may, and the work goes on after that. When the host
-hangs up, what was done stays, and the next indexing goes on from there.
+Making vectors of a field takes minutes, and a call has seconds: a call waits as long as it may, and
+the work goes on after that. When the host hangs up, what was done stays, and the next indexing goes
+on from there.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 from ..errors import PaperError
 
 if TYPE_CHECKING:
-    from ..corpus.index import Indexed
+    from ..corpus.index import IndexProgress
     from ..library import Library
 
 log = logging.getLogger(__name__)
 
 
 class Indexing:
-    """Who asks is served by a run that begins after the question, never by an older one."""
+    """Indexing in one thread; each request is served by a run that began after it."""
 
     def __init__(self, library: Library) -> None:
         self._library = library
@@ -29,11 +29,11 @@ class Indexing:
         self._wanted = 0
         self._done = 0
         self._running = False
-        self._progress: Indexed | None = None
+        self._progress: IndexProgress | None = None
         self._trouble: PaperError | None = None
 
-    def said(self, longest_s: float) -> list[str]:
-        """Bring the index up to date, wait so long for it, and say what is not as it should be."""
+    def update(self, longest_s: float) -> list[str]:
+        """Bring the index up to date, waiting at most *longest_s* seconds; warnings."""
         with self._turn:
             self._wanted += 1
             mine = self._wanted
@@ -43,7 +43,7 @@ class Indexing:
             over = self._turn.wait_for(lambda: self._done >= mine, max(0.0, longest_s))
             progress, trouble = self._progress, self._trouble
         if not over:
-            return [_going_on(progress)]
+            return [_still_indexing_warning(progress)]
         if trouble:
             return [f"Stored, and not indexed: {trouble}"]
         return list(progress.warnings) if progress else []
@@ -54,13 +54,13 @@ class Indexing:
                 if self._done >= self._wanted:
                     self._running = False
                     return
-                begun = self._wanted
-            trouble = self._indexed()
+                asked_for = self._wanted
+            trouble = self._index()
             with self._turn:
-                self._done, self._trouble = begun, trouble
+                self._done, self._trouble = asked_for, trouble
                 self._turn.notify_all()
 
-    def _indexed(self) -> PaperError | None:
+    def _index(self) -> PaperError | None:
         self._progress = None
         try:
             for progress in self._library.corpus.index():
@@ -69,13 +69,13 @@ class Indexing:
             log.warning("Indexing stopped: %s", error)
             return error
         except Exception as bug:
-            # Nobody hears a thread die: whoever waits for it is told.
+            # A thread dies silently: whoever waits for it gets the error.
             log.exception("Indexing stopped")
             msg = f"Indexing stopped by a mistake of ours: {bug!r}."
             return PaperError(msg, "Please report it.")
         return None
 
 
-def _going_on(progress: Indexed | None) -> str:
+def _still_indexing_warning(progress: IndexProgress | None) -> str:
     so_far = f" ({progress.done:,} of {progress.total:,} papers)" if progress else ""
     return f"Still indexing behind this call{so_far}: searches find more as it goes on."

@@ -1,4 +1,4 @@
-"""What toolset ``rag`` answers, in the words of its document: from our nouns to plain JSON."""
+"""What toolset ``rag`` answers: our dataclasses as the JSON of its contract."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from ..corpus.stored_records import timestamp
 if TYPE_CHECKING:
     from ..corpus.quality import Quality
     from ..corpus.quotations import Quotation
-    from ..corpus.search import Found
-    from ..corpus.stored_records import CorpusRecord, Synced
+    from ..corpus.search import ScoredPassage
+    from ..corpus.stored_records import CorpusRecord, SyncResult
 
 
-def synced_row(synced: Synced) -> dict[str, Any]:
-    """What a sync came to."""
+def sync_row(synced: SyncResult) -> dict[str, Any]:
+    """The counts of a sync."""
     return {
         "job_id": synced.job_id,
         "inserted": synced.inserted,
@@ -26,8 +26,8 @@ def synced_row(synced: Synced) -> dict[str, Any]:
     }
 
 
-def found_row(found: Found) -> dict[str, Any]:
-    """A passage: what it says, where it stands and why it ranks where it does."""
+def passage_row(found: ScoredPassage) -> dict[str, Any]:
+    """A passage: its text, its place, and the scores that rank it."""
     passage = found.passage
     return {
         "doc_id": passage.paper,
@@ -65,7 +65,7 @@ def document_row(record: CorpusRecord, quality: Quality) -> dict[str, Any]:
     }
 
 
-def quoted_row(quotation: Quotation) -> dict[str, Any]:
+def quotation_row(quotation: Quotation) -> dict[str, Any]:
     """Where a quotation stands."""
     return {
         "found": quotation.found,

@@ -1,7 +1,7 @@
-"""What the tools of toolset ``rag`` take and promise to return: the schemas of its document.
+"""Input and output schemas of toolset ``rag``.
 
-`FOUND` says more of a passage than the document does (text, section, place, title, file, kind, and
-the warnings of a search), so that a passage can be quoted and found again; nothing is left out.
+`FOUND` has more of a passage than the contract asks for (text, section, place, title, file, kind,
+warnings), so that a passage can be quoted and found again.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ Key = Annotated[str, Field(min_length=1)]
 DocId = Annotated[str, Field(pattern="^pmid:[0-9]+$")]
 
 
-class Among(BaseModel):
-    """Which passages count."""
+class PassageFilters(BaseModel):
+    """Which passages to search."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra=lambda s: s.pop("description"))
 
@@ -30,7 +30,7 @@ class Among(BaseModel):
     kind: Literal["", "full_text", "abstract"] = ""
     include_retracted: bool = False
 
-    def chosen(self) -> Filters:
+    def to_filters(self) -> Filters:
         """The same, as a search takes it."""
         return Filters(
             year_from=self.year_from or None,

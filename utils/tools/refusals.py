@@ -1,9 +1,9 @@
-"""What a caller is told who asks for what is not there, or asks wrongly: the envelope, everywhere.
+"""Errors for wrong calls and unknown names: the error envelope, everywhere.
 
-A tool answers with a result (`.answers.refusal`). Resources, prompts and names that are no tool's
-have no such result in the protocol: there it is a JSON-RPC error, with our message, and the
-envelope as its data. *Resource not found* has a code in the 2025-11-25 revision (-32002) that
-2026-07-28 gave up for *invalid params*.
+A tool answers with a result (`.answers.refusal`). Resources, prompts and unknown tools have no such
+result in the protocol: there it is a JSON-RPC error, with our message, and the envelope as its
+data. *Resource not found* has a code in the 2025-11-25 revision (-32002) that 2026-07-28 gave up
+for *invalid params*.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ _SHOWN = 200
 
 
 class Refusals(Middleware):
-    """Gives whoever asks in vain the same envelope, whatever was asked for."""
+    """Turns failures of tools, resources and prompts into the same envelope."""
 
     def __init__(self, library: Library) -> None:
         self._library = library
 
     async def on_call_tool(self, context: Any, call_next: Any) -> Any:
-        """Let the call pass; turn a schema violation into a refusal."""
+        """Pass the call on; a schema violation becomes a refusal, an unknown tool an error."""
         message = context.message
         try:
             to_json(message.arguments)
@@ -45,14 +45,14 @@ class Refusals(Middleware):
             return await call_next(context)
         except ValidationError as error:
             tool = await context.fastmcp_context.fastmcp.get_tool(message.name)
-            return refusal(violations.told(error.__cause__, tool.parameters))
+            return refusal(violations.to_bad_request(error.__cause__, tool.parameters))
         except NotFoundError:
             listed = await context.fastmcp_context.fastmcp.list_tools(run_middleware=False)
             missing = self._no_tool(message.name, [tool.name for tool in listed])
             raise _error(INVALID_PARAMS, missing) from None
 
     async def on_read_resource(self, context: Any, call_next: Any) -> Any:
-        """Let the reading pass; an address with nothing behind it is *resource not found*."""
+        """Pass the reading on; an address with nothing behind it is *resource not found*."""
         uri = str(context.message.uri)
         try:
             return await call_next(context)
@@ -60,15 +60,15 @@ class Refusals(Middleware):
             nothing = NotFound(f"There is nothing at {uri[:_SHOWN]}.", "Known: papers://index.")
             raise _error(_not_found(context), nothing, uri=uri) from None
         except ResourceError as error:
-            wrong = error.__cause__
-            if not isinstance(wrong, PaperError):
+            cause = error.__cause__
+            if not isinstance(cause, PaperError):
                 raise
-            absent = isinstance(wrong, NotFound | BadRequest)
+            absent = isinstance(cause, NotFound | BadRequest)
             code = _not_found(context) if absent else INTERNAL_ERROR
-            raise _error(code, wrong, uri=uri) from None
+            raise _error(code, cause, uri=uri) from None
 
     async def on_get_prompt(self, context: Any, call_next: Any) -> Any:
-        """Let the prompt be written; a blank left open or filled in wrongly is said in words."""
+        """Pass the request on; a blank left open or filled in wrongly is *invalid params*."""
         try:
             return await call_next(context)
         except NotFoundError:
@@ -93,7 +93,7 @@ class Refusals(Middleware):
 
 
 def _names(library: Library, toolset: str) -> set[str]:
-    """The tools of a toolset; loads it, so only for the moment when somebody misses one."""
+    """The names of the tools of a toolset; imports it, so call it for an unknown tool only."""
     settings = library.settings.model_copy(update={"mcp_toolsets": (toolset,)})
     return {tool.name for tool in toolsets.tools(Library(settings))}
 
@@ -104,5 +104,5 @@ def _not_found(context: Any) -> int:
     return INVALID_PARAMS if modern else _RESOURCE_NOT_FOUND
 
 
-def _error(code: int, wrong: PaperError, **more: str) -> MCPError:
-    return MCPError(code, str(wrong), {**more, **wrong.envelope()})
+def _error(code: int, error: PaperError, **more: str) -> MCPError:
+    return MCPError(code, str(error), {**more, **error.envelope()})

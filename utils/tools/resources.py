@@ -1,4 +1,4 @@
-"""What a host can read without a tool: the state of this server, PubMed's own numbers, the shelf.
+"""Resources, read without a tool: the state of this server, PubMed's own numbers, the shelf.
 
 JSON is sent as text: a model reads it as it is, where a blob would have to be unpacked first.
 """
@@ -40,19 +40,19 @@ _DISCLAIMER = "https://www.ncbi.nlm.nih.gov/About/disclaimer.html"
 
 
 def resources(library: Library) -> list[FunctionResource]:
-    """What stands at an address of its own."""
+    """The resources with a fixed address."""
 
     def info() -> str:
         """What this server is, and how its last contact with NCBI went."""
-        return _as_json(_info(library))
+        return _as_json(_server_row(library))
 
     def stats() -> str:
         """PubMed in numbers: records, search fields, links (EInfo)."""
-        return _as_json(_stats(library))
+        return _as_json(_pubmed_row(library))
 
     def index() -> str:
         """The newest papers on the shelf, each with its address."""
-        return _as_json(_index(library))
+        return _as_json(_shelf_row(library))
 
     at = functools.partial(FunctionResource.from_function, mime_type=_JSON, annotations=_FOR_MODELS)
     return [
@@ -63,15 +63,15 @@ def resources(library: Library) -> list[FunctionResource]:
 
 
 def templates(library: Library) -> list[ResourceTemplate]:
-    """What stands under the name of a paper."""
+    """The resources addressed by a paper's identifier or file name."""
 
     def record(pmid: str) -> ResourceResult:
         """A PubMed record, with its abstract; as in the corpus where toolset rag has it."""
-        return untrusted(_as_json(_record(library, pmid)), _JSON)
+        return untrusted(_as_json(_record_row(library, pmid)), _JSON)
 
     def text(key: str) -> ResourceResult:
         """A paper on the shelf as markdown, by file name or any identifier."""
-        return untrusted(_text(library, key), "text/markdown")
+        return untrusted(_markdown(library, key), "text/markdown")
 
     at = functools.partial(ResourceTemplate.from_function, annotations=_FOR_MODELS)
     return [
@@ -91,31 +91,31 @@ def templates(library: Library) -> list[ResourceTemplate]:
 
 
 def completion(library: Library) -> CompletionHandler:
-    """Candidates for the names in addresses: what is on the shelf."""
+    """Complete the variables of addresses with what is on the shelf."""
 
     async def complete(
         reference: Any, argument: CompletionArgument, context: CompletionContext | None
     ) -> list[str]:
         from anyio import to_thread
 
-        return await to_thread.run_sync(_completed, library, argument.name, argument.value)
+        return await to_thread.run_sync(_complete, library, argument.name, argument.value)
 
     return complete
 
 
-def _completed(library: Library, name: str, begun: str) -> list[str]:
-    """At most 101 values that go on from *begun*; the last says that there are more."""
+def _complete(library: Library, name: str, beginning: str) -> list[str]:
+    """At most 101 values that start with *beginning*; the last one says that there are more."""
     try:
         if name == "job_id":
-            known = [job.job_id for job in library.harvests()]
+            values = [job.job_id for job in library.harvests()]
         elif name in ("pmid", "key"):
             _, stored = library.list_papers(max_results=_COMPLETED_FROM)
-            known = [value for one in stored for value in _names(one, name)]
+            values = [value for one in stored for value in _names(one, name)]
         else:
             return []
     except PaperError:
         return []  # nothing can be suggested; reading will say why
-    fitting = (value for value in known if value.lower().startswith(begun.lower()))
+    fitting = (value for value in values if value.lower().startswith(beginning.lower()))
     return list(dict.fromkeys(islice(filter(None, fitting), 101)))
 
 
@@ -150,7 +150,7 @@ def _as_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, indent=1)
 
 
-def _info(library: Library) -> dict[str, Any]:
+def _server_row(library: Library) -> dict[str, Any]:
     settings, contact = library.settings, library.entrez.contact()
     key = bool(settings.key("ncbi_api_key"))
     return {
@@ -183,15 +183,15 @@ def _info(library: Library) -> dict[str, Any]:
     }
 
 
-def _stats(library: Library) -> dict[str, Any]:
-    told = library.entrez.info("pubmed")
+def _pubmed_row(library: Library) -> dict[str, Any]:
+    pubmed = library.entrez.info("pubmed")
     return {
-        "database_name": told.name,
-        "menu_name": told.title,
-        "description": told.description,
-        "total_record_count": told.records,
-        # As NCBI says it: it does not say in which time zone.
-        "last_update": told.last_update.replace("/", "-").replace(" ", "T"),
+        "database_name": pubmed.name,
+        "menu_name": pubmed.title,
+        "description": pubmed.description,
+        "total_record_count": pubmed.records,
+        # NCBI does not say in which time zone.
+        "last_update": pubmed.last_update.replace("/", "-").replace(" ", "T"),
         "available_search_fields": [
             {
                 "name": field.name,
@@ -201,17 +201,17 @@ def _stats(library: Library) -> dict[str, Any]:
                 "is_numerical": field.is_number,
                 "term_count": str(field.terms),
             }
-            for field in told.fields
+            for field in pubmed.fields
         ],
         "available_link_names": [
             {"name": link.name, "description": link.description, "db_to": link.database}
-            for link in told.links
+            for link in pubmed.links
         ],
-        "e_info_url": told.url,
+        "e_info_url": pubmed.url,
     }
 
 
-def _index(library: Library) -> dict[str, Any]:
+def _shelf_row(library: Library) -> dict[str, Any]:
     total, page = library.list_papers(max_results=_LISTED)
     return {
         "total": total,
@@ -232,7 +232,7 @@ def _index(library: Library) -> dict[str, Any]:
     }
 
 
-def _record(library: Library, pmid: str) -> dict[str, Any]:
+def _record_row(library: Library, pmid: str) -> dict[str, Any]:
     """As ``rag_get`` has it, where that tool is loaded and the corpus knows it; else as PubMed."""
     if {"rag", "all"} & set(library.settings.mcp_toolsets):
         from .rag import document
@@ -244,14 +244,14 @@ def _record(library: Library, pmid: str) -> dict[str, Any]:
     return paper_row(library.paper(pmid))
 
 
-def _text(library: Library, key: str) -> str:
+def _markdown(library: Library, key: str) -> str:
     """A whole paper, or the first 200,000 characters of it and where to go on."""
     parts: list[str] = []
     start: int | None = 0
     while start is not None and len(parts) < _STRETCHES:
-        read = library.read(key, start=start, max_chars=_STRETCH)
-        parts.append(read.text)
-        start = read.next_start
+        reading = library.read(key, start=start, max_chars=_STRETCH)
+        parts.append(reading.text)
+        start = reading.next_start
     if start is not None:
         parts.append(f"\n\n[It goes on: read_paper with start={start}.]\n")
     return "".join(parts)

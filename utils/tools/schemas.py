@@ -1,4 +1,4 @@
-"""What the tools promise to return, as small as a schema can be: every host reads all of it."""
+"""Output schemas of the tools, as small as can be: every host reads all of them."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ NEXT: dict[str, Any] = {"type": ["integer", "null"]}
 
 
 def record(**properties: dict[str, Any]) -> dict[str, Any]:
-    """An object with these members, all of them there."""
+    """An object with these members, all required."""
     return {"type": "object", "properties": properties, "required": list(properties)}
 
 
 def some(**properties: dict[str, Any]) -> dict[str, Any]:
-    """An object that has some of these members."""
+    """An object with these members, all optional."""
     return {"type": "object", "properties": properties}
 
 
 def texts(names: str) -> dict[str, Any]:
-    """An object of texts only, these among them: each name stands there once, not twice."""
+    """An object of texts only, with *names* required: each name stands in the schema once."""
     return {"type": "object", "required": names.split(), "additionalProperties": TEXT}
 
 
-def worded(names: str, **more: dict[str, Any]) -> dict[str, Any]:
-    """An object whose members are texts under *names*, and *more*; all of them there."""
+def texts_and(names: str, **more: dict[str, Any]) -> dict[str, Any]:
+    """An object with texts under *names*, and the members *more*; all required."""
     return record(**dict.fromkeys(names.split(), TEXT), **more)
 
 
 def rows(of: dict[str, Any]) -> dict[str, Any]:
-    """A list of such values."""
+    """A list of values of one schema."""
     return {"type": "array", "items": of}
 
 
 def _papers(names: str, **more: dict[str, Any]) -> dict[str, Any]:
-    return rows(worded(names, **more))
+    return rows(texts_and(names, **more))
 
 
 def _search(papers: dict[str, Any]) -> dict[str, Any]:

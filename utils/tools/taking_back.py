@@ -1,7 +1,7 @@
-"""Tool calls that a host takes back, by ``notifications/cancelled`` or by hanging up.
+"""Tool calls that a host cancels, by ``notifications/cancelled`` or by hanging up.
 
-A tool works in a thread, and no thread can be stopped from outside. So the call is left at once,
-and the work is told (`Cancellation`): its requests end at the socket, and no other follows.
+A tool works in a thread, and no thread can be stopped from outside. So the call is abandoned at
+once and its `Cancellation` is set: its requests end at the socket, and no other follows.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Result = TypeVar("Result")
 
 
 def revocable(tool: Callable[P, Result]) -> Callable[P, Awaitable[Result]]:
-    """Have *tool* work in a thread, until it is over or its host takes the call back."""
+    """Run *tool* in a thread, until it is over or the host cancels the call."""
 
     @functools.wraps(tool)
     async def call(*args: P.args, **options: P.kwargs) -> Result:

@@ -1,8 +1,7 @@
-"""What is wrong with the arguments of a call, in sentences about the arguments.
+"""What is wrong with the arguments of a call, in sentences a model can act on.
 
-pydantic's own words speak of inputs and types; a model that is to call again needs the name, what
-it gave and what is allowed. The latter is read from the input schema, which is what the host has
-read as well.
+pydantic speaks of inputs and types; a model that is to call again needs the argument's name, the
+value it sent and what is allowed. The latter is read from the input schema.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from pydantic import ValidationError
 from ..errors import BadRequest
 from ..system.plain_text import plain_json
 
-_TOLD = 5
+_MOST_SENTENCES = 5
 _SHOWN = 60
 _LOOKED_AT = 50
 _MOST = 10_000
@@ -38,25 +37,25 @@ _PARTS = {"string": " characters", "array": " values"}
 Schema = Mapping[str, Any]
 
 
-def told(error: BaseException | None, schema: Schema) -> BadRequest:
-    """What the caller did wrong, given what pydantic says of arguments that break *schema*."""
+def to_bad_request(error: BaseException | None, schema: Schema) -> BadRequest:
+    """Describe arguments that break *schema*, given pydantic's error."""
     count = error.error_count() if isinstance(error, ValidationError) else 0
     if count > _MOST:  # the listing alone would keep everybody else waiting
         msg = f"The arguments break the input schema in {count:,} places."
         return BadRequest(msg, "Read the input schema and call again.")
     found = error.errors(include_url=False) if isinstance(error, ValidationError) else []
     schema = dereference_refs(dict(schema))
-    said: dict[str, None] = {}
+    sentences: dict[str, None] = {}
     looked_at = 0
     for row in found[:_LOOKED_AT]:
-        # A value that fits none of several types is told of once, not once for each.
+        # A value that fits none of several types gets one sentence, not one for each type.
         sentence = _sentence(row, schema)
-        if len(said) == _TOLD and sentence not in said:
+        if len(sentences) == _MOST_SENTENCES and sentence not in sentences:
             break
-        said[sentence] = None
+        sentences[sentence] = None
         looked_at += 1
     more = [f"{count - looked_at:,} more."] if looked_at < count else []
-    return BadRequest(" ".join([*said, *more]), _suggestion(found, schema))
+    return BadRequest(" ".join([*sentences, *more]), _suggestion(found, schema))
 
 
 def _sentence(row: Mapping[str, Any], schema: Schema) -> str:
@@ -69,11 +68,11 @@ def _sentence(row: Mapping[str, Any], schema: Schema) -> str:
         return f"{name} is no argument here."
     if kind in ("value_error", "assertion_error"):
         return f"{name}: {row['msg'].partition(', ')[2]}"
-    given = row["input"]
+    value = row["input"]
     if kind in ("too_long", "too_short", "string_too_long", "string_too_short"):
-        part = "characters" if isinstance(given, str) else "values"
-        return f"{name} has {len(given)} {part}; it must be {_allowed(allowed)}."
-    return f"{name} is {_given(given)}; it must be {_allowed(allowed)}."
+        part = "characters" if isinstance(value, str) else "values"
+        return f"{name} has {len(value)} {part}; it must be {_allowed(allowed)}."
+    return f"{name} is {_shown(value)}; it must be {_allowed(allowed)}."
 
 
 def _place(loc: Sequence[str | int], schema: Schema) -> tuple[list[str | int], Schema]:
@@ -132,12 +131,12 @@ def _name(where: Sequence[str | int]) -> str:
     return _cut(written.removeprefix(".")) or "The arguments"
 
 
-def _given(value: object) -> str:
+def _shown(value: object) -> str:
     return _cut(plain_json(_beginning(value)))
 
 
 def _beginning(value: object) -> object:
-    """As much of a value as can be shown: it may be a megabyte."""
+    """The part of a value that can be shown: it may be a megabyte."""
     left = 2 * _SHOWN
 
     def part(one: object) -> object:
@@ -161,7 +160,7 @@ def _cut(text: str) -> str:
 
 
 def _suggestion(found: Sequence[Mapping[str, Any]], schema: Schema) -> str:
-    """For a name that is none, the one that was meant."""
+    """For an unknown name, the closest there is."""
     for row in found:
         if row["type"] in _STRANGE:
             _, around = _place(row["loc"][:-1], schema)

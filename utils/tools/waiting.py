@@ -1,4 +1,4 @@
-"""What a tool does while a site keeps it waiting: say so, and give up in good time."""
+"""Calls that report progress while a site keeps them waiting, and give up in good time."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Result = TypeVar("Result")
 
 
 class Waiting:
-    """Work that answers in the time a call may take; the host hears once a second that it waits.
+    """Runs work for the time a call may take, reporting progress to the host once a second.
 
-    *site* is whom the words blame.
+    *site* is named as the cause of the wait.
     """
 
     def __init__(self, site: str = "NCBI") -> None:
@@ -29,24 +29,24 @@ class Waiting:
         self._holds: WeakValueDictionary[Hashable, Hold] = WeakValueDictionary()
 
     def wait(
-        self, asked: Hashable, work: Callable[[], Result], how_far: Callable[[], str] = str
+        self, call: Hashable, work: Callable[[], Result], progress: Callable[[], str] = str
     ) -> Result | None:
         """What *work* returns, or None when it is not there in time and goes on.
 
-        *asked* tells which calls are the same: the next such one picks it up. *how_far* says how
+        *call* tells which calls are the same: the next such one picks it up. *progress* says how
         far the work is, in a sentence; where it is silent, the site is blamed.
         """
-        work = partial(self._hold(asked).during, work)
+        work = partial(self._hold(call).during, work)
         steps = int(LONGEST_ANSWER_S / _STEP_S)
         for step in range(1, steps + 1):
-            result: Result | None = self._patience.wait(asked, work)
+            result: Result | None = self._patience.wait(call, work)
             if result is not None:
                 return result
-            tell(step, steps, how_far() or f"{self._site} keeps us waiting")
+            tell(step, steps, progress() or f"{self._site} keeps us waiting")
         return None
 
     def result(
-        self, asked: Hashable, work: Callable[[], Result], how_far: Callable[[], str] = str
+        self, call: Hashable, work: Callable[[], Result], progress: Callable[[], str] = str
     ) -> Result:
         """What *work* returns; see `wait`.
 
@@ -55,18 +55,23 @@ class Waiting:
         Unreachable
             It is not there in time; with ``retry_after`` when the site asked us to wait.
         """
-        hold = self._hold(asked)
-        result = self.wait(asked, work, how_far)
+        hold = self._hold(call)
+        result = self.wait(call, work, progress)
         if result is None:
-            raise self._given_up(math.ceil(hold.left()), how_far())
+            raise self._give_up(math.ceil(hold.left()), progress())
         return result
 
-    def _hold(self, asked: Hashable) -> Hold:
-        return self._holds.setdefault(asked, Hold())
+    def call(self, function: Callable[..., Result], *args: Hashable, **options: Hashable) -> Result:
+        """What ``function(*args, **options)`` returns; equal calls share one run. See `result`."""
+        call = (function.__name__, *args, *sorted(options.items()))
+        return self.result(call, lambda: function(*args, **options))
 
-    def _given_up(self, seconds: int, how_far: str) -> Unreachable:
+    def _hold(self, call: Hashable) -> Hold:
+        return self._holds.setdefault(call, Hold())
+
+    def _give_up(self, seconds: int, progress: str) -> Unreachable:
         if not seconds:
-            msg = how_far or f"{self._site} keeps this request waiting"
+            msg = progress or f"{self._site} keeps this request waiting"
             msg = f"{msg}; it goes on."
             return Unreachable(msg, "Call again with the same arguments in a minute.")
         msg = f"{self._site} asked us to wait; this request goes on after that."
@@ -76,10 +81,7 @@ class Waiting:
 
 
 def tell(done: float, total: float, message: str) -> None:
-    """Report progress to a host that asked for it.
-
-    Tools run in worker threads; the loop is asked to send it.
-    """
+    """Report progress to a host that asked for it, from a worker thread."""
     from anyio.from_thread import run
     from fastmcp.server.dependencies import get_context
 
