@@ -147,7 +147,7 @@ def test_one_who_is_only_missing_from_an_answer_is_not_called_gone(library, worl
         lost.clear()
         return papers
 
-    monkeypatch.setattr(pubmed, "_records", lossy)
+    monkeypatch.setattr(pubmed, "_fetch_papers", lossy)
     assert news(library) == {}
 
 

@@ -42,14 +42,14 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a history really is; never shown."""
+    """NCBI's names for a history; never shown."""
 
     history: History
     web_env: str
     query_key: str
 
     def stretch(self, start: int, size: int) -> dict[str, Any]:
-        """How to ask for a part of it."""
+        """The parameters that request a part of it."""
         where = {"WebEnv": self.web_env, "query_key": self.query_key}
         return {**where, "retstart": start, "retmax": size}
 
@@ -80,7 +80,7 @@ def recall(name: str, database: str, web: Web) -> Place:
     if not _HANDLE.fullmatch(name):
         msg = f"{shortened(name, 40)!r} is no history."
         raise BadRequest(msg, "search(history=true) and post return one: h_ and 16 characters.")
-    kept = _read(mapping(web.memory.recall(_KIND, name)))
+    kept = _to_place(mapping(web.memory.recall(_KIND, name)))
     if kept is None:
         msg = f"The history {name} is not known here (any more)."
         again = "Search again with history=true, or post the identifiers again."
@@ -91,22 +91,22 @@ def recall(name: str, database: str, web: Web) -> Place:
     return kept
 
 
-def _read(row: Mapping[str, Any]) -> Place | None:
-    told = mapping(row.get("history"))
+def _to_place(row: Mapping[str, Any]) -> Place | None:
+    history = mapping(row.get("history"))
     names = ("id", "database", "made_by", "expires")
-    total, place = whole(told.get("total")), [text(row.get(n)) for n in ("web_env", "query_key")]
+    total, place = whole(history.get("total")), [text(row.get(n)) for n in ("web_env", "query_key")]
     if total is None or not all(place):
         return None
-    told = {name: text(told.get(name)) for name in names}
-    return Place(History(**told, total=total), *place)
+    history = {name: text(history.get(name)) for name in names}
+    return Place(History(**history, total=total), *place)
 
 
-def forgotten(place: Place) -> NotFound:
+def expired_error(place: Place) -> NotFound:
     """The error for a history that NCBI gave up before its time."""
     msg = f"NCBI has forgotten the history {place.history.id} ({place.history.made_by})."
     return NotFound(msg, "Search again with history=true, or post the identifiers again.")
 
 
-def is_forgotten(error: Unreachable) -> bool:
+def is_expired(error: Unreachable) -> bool:
     """Whether NCBI said that it does not know the result any more."""
     return bool(error.details.get("expired"))

@@ -1,7 +1,7 @@
-"""Reading other people's JSON without faith: any member may be missing, null or another thing.
+"""Readers of untrusted JSON: any member may be missing, null or of another type.
 
-What a site sends is hostile input also where it is well-formed. A reader made of these never fails;
-what has the wrong shape counts as absent.
+What a site sends is hostile input also where it is well-formed. These readers never fail: a value
+of the wrong type counts as absent.
 """
 
 from __future__ import annotations
@@ -55,5 +55,5 @@ def whole(value: object) -> int | None:
     >>> whole(12), whole(" 12 "), whole("1.5"), whole("-1"), whole("9" * 5000), whole(None)
     (12, 12, None, None, None, None)
     """
-    told = text(value)
-    return int(told) if _WHOLE.fullmatch(told) else None
+    line = text(value)
+    return int(line) if _WHOLE.fullmatch(line) else None

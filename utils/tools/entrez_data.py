@@ -25,7 +25,7 @@ def _stage(library: Library, given: Given) -> Any:
     pages = library.entrez.pages(
         given["database"] or "pubmed", given["ids"], history=given["history"],
         term=given["term"], rettype=given["rettype"], most=given["max_records"] or _RECORDS,
-        told=given["told"],
+        progress=given["told"],
     )  # fmt: skip
     return plain(library.datasets.stage(pages))
 
@@ -35,7 +35,7 @@ def _schema(library: Library, given: Given) -> Any:
     return {
         "dataset": found.about.get("id", given["dataset"]),
         "title": found.about.get("title", ""),
-        "tables": {one.name: {"rows": one.rows, "columns": one.told()} for one in found.tables},
+        "tables": {one.name: {"rows": one.rows, "columns": one.describe()} for one in found.tables},
         "relations": list(found.relations),
         "examples": plain(found.examples),
     }

@@ -1,4 +1,4 @@
-"""Semantic Scholar's records: what it says about a paper, in our words.
+"""Semantic Scholar's records, as papers.
 
 Every field may be missing, null or of another type than documented, and is then empty: the graph is
 made by programs from what publishers sent. Field names: https://api.semanticscholar.org/api-docs/
@@ -99,7 +99,7 @@ class ScholarPage:
 
 
 def scholar_paper(row: Any) -> ScholarPaper | None:
-    """What *row* says; None where it names no paper at all (no identifier and no title)."""
+    """The paper of a row; None without an identifier and a title."""
     if not isinstance(row, dict):
         return None
     authors = [
@@ -205,31 +205,31 @@ def _place(journal: Mapping[str, Any], *, preprint: bool) -> dict[str, Any]:
 
 
 def _published(row: Mapping[str, Any]) -> str:
-    told, year = _text(row.get("publicationDate")), _text(row.get("year"))
-    if _DATE.fullmatch(told):
-        return told
+    day, year = _text(row.get("publicationDate")), _text(row.get("year"))
+    if _DATE.fullmatch(day):
+        return day
     return year if re.fullmatch(r"\d{4}", year) else ""
 
 
 def _types(row: Mapping[str, Any], *, preprint: bool) -> tuple[str, ...]:
     """PubMed's words; a preprint is one, whatever else Semantic Scholar takes it for."""
-    told = row.get("publicationTypes")
-    theirs = [kind for kind in told if isinstance(kind, str)] if isinstance(told, list) else []
+    values = row.get("publicationTypes")
+    theirs = [kind for kind in values if isinstance(kind, str)] if isinstance(values, list) else []
     ours = dict.fromkeys(_TYPES[kind] for kind in theirs if kind in _TYPES)
     if preprint:
         return ("Preprint", *(kind for kind in ours if kind != "Journal Article"))
     return tuple(ours)
 
 
-def _license(told: str) -> str:
+def _license(name: str) -> str:
     """Of the free copy; the short names come without blanks.
 
     >>> _license("CCBYNCND"), _license("CC0"), _license("publisher-specific")
     ('CC BY-NC-ND', 'CC0 1.0', 'publisher-specific')
     """
-    if match := _CREATIVE_COMMONS.fullmatch(told.upper()):
+    if match := _CREATIVE_COMMONS.fullmatch(name.upper()):
         return "-".join(("CC BY", *re.findall("..", match[1])))
-    return named(told) or told
+    return named(name) or name
 
 
 def _prose(value: Any) -> str:
