@@ -21,7 +21,7 @@ from ..system.steady_clock import SteadyClock
 from .texts import Text, Texts
 
 if TYPE_CHECKING:
-    from ..passages import Embedder, Held
+    from ..passages import Embedder, FinderStatus
     from . import Corpus
 
 LOCK = "the index of passages"
@@ -150,9 +150,9 @@ class _Run:
         self._warn(f"Indexed by words alone: {trouble}")
         return None
 
-    def _prepared(self, embedder: Embedder | None) -> Held:
+    def _prepared(self, embedder: Embedder | None) -> FinderStatus:
         """Have the index ready for the model; what it holds then."""
-        before = self.finder.held()
+        before = self.finder.status()
         model = self.facts["model"]
         if model and before.vectors and before.model != model:
             self._warn(
@@ -160,7 +160,7 @@ class _Run:
                 f"{before.vectors:,} passages are embedded again."
             )
         self.finder.prepare(model, embedder.dim if embedder else 0)
-        return self.finder.held()
+        return self.finder.status()
 
     # -- words -----------------------------------------------------------------------------------
 
@@ -238,7 +238,7 @@ class _Run:
     def _missing_words(self) -> Iterator[Indexed]:
         """Without a model: what a killed run, or another finder, left out."""
         counted = self.database.counts().passages
-        if self.finder.held().passages == counted and not self.everything:
+        if self.finder.status().passages == counted and not self.everything:
             return
         for passages in self._pages():
             missing = self.finder.without_vectors([passage.uuid for passage in passages])
@@ -254,7 +254,7 @@ class _Run:
 
     def _vectors(self, embedder: Embedder, whole: bool) -> Iterator[Indexed]:
         """Embed every passage that has no vector."""
-        held = self.finder.held()
+        held = self.finder.status()
         few = whole and len(self.touched) <= _TOUCHED
         self.facts["vectors_due"] = max(0, self.database.counts().passages - held.vectors)
         for passages in self._those_touched() if few else self._pages():
@@ -283,7 +283,7 @@ class _Run:
 
     def _compare(self) -> None:
         """Say where the finder and SQL still differ, and what would make it faster."""
-        held = self.finder.held()
+        held = self.finder.status()
         if held.advice:
             self._warn(held.advice)
         more = held.passages - self.database.counts().passages

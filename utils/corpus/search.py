@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ..model.passage import Hit, Passage
-    from ..passages import Held
+    from ..passages import FinderStatus
     from ..store import Shelf
     from . import Corpus
     from .database import CorpusDatabase
@@ -121,7 +121,7 @@ def find(
     """
     asked = sendable(query, "query", _LONGEST_QUERY).strip()
     _check(asked, top_k, filters)
-    held = corpus.finder.held()
+    held = corpus.finder.status()
     if not held.passages:
         raise _empty(corpus.database.counts())
     vector, trouble = (None, None) if by == "words" else _vector(asked, corpus, held)
@@ -215,7 +215,7 @@ def _empty(counts: CorpusCounts) -> EmptyStore:
 
 
 def _vector(
-    asked: str, corpus: Corpus, held: Held
+    asked: str, corpus: Corpus, held: FinderStatus
 ) -> tuple[Vector | None, EmbeddingsFailed | None]:
     """The query as the vectors of the index are, or why it cannot be compared with them."""
     try:
@@ -282,7 +282,7 @@ def _counts(corpus: Corpus) -> CorpusCounts:
     return corpus.counted[1]
 
 
-def _out_of_date(held: Held, counts: CorpusCounts) -> Iterator[str]:
+def _out_of_date(held: FinderStatus, counts: CorpusCounts) -> Iterator[str]:
     """What the counts give away without looking at every paper, as `.stats` does."""
     papers = counts.records - counts.gone - counts.papers_cut
     if papers > 0:
