@@ -18,7 +18,7 @@ from ..system.plain_text import plain_json
 from ..web import Answer, Web
 from .asked import Missing, Part, Selection, require_between
 from .databases import Form
-from .histories import expired_error, is_expired
+from .histories import explain_expiry
 from .record_texts import Records, split_records, stretch
 
 MOST_RECORDS = 200
@@ -154,11 +154,8 @@ def _fetch_at_once(selection: Selection, part: Part, form: Form, web: Web) -> Fe
 
     how = {"rettype": form.rettype, "retmode": form.retmode, **dict(form.also)}
     try:
-        answer = efetch(selection.database.name, part.params, how, web, read)
-    except Unreachable as error:
-        if selection.place and is_expired(error):
-            raise expired_error(selection.place) from None
-        raise
+        with explain_expiry(selection.place):
+            answer = efetch(selection.database.name, part.params, how, web, read)
     except NotOffered as refusal:
         return _fetch_without_unknown(selection, part, form, web, refusal)
     if answer is None:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -101,12 +102,14 @@ def _to_place(row: Mapping[str, Any]) -> Place | None:
     return Place(History(**history, total=total), *place)
 
 
-def expired_error(place: Place) -> NotFound:
-    """The error for a history that NCBI gave up before its time."""
-    msg = f"NCBI has forgotten the history {place.history.id} ({place.history.made_by})."
-    return NotFound(msg, "Search again with history=true, or post the identifiers again.")
-
-
-def is_expired(error: Unreachable) -> bool:
-    """Whether NCBI said that it does not know the result any more."""
-    return bool(error.details.get("expired"))
+@contextmanager
+def explain_expiry(place: Place | None) -> Iterator[None]:
+    """Raise `NotFound` where NCBI has forgotten a history before its time."""
+    try:
+        yield
+    except Unreachable as error:
+        if place is None or not error.details.get("expired"):
+            raise
+        msg = f"NCBI has forgotten the history {place.history.id} ({place.history.made_by})."
+        hint = "Search again with history=true, or post the identifiers again."
+        raise NotFound(msg, hint) from None

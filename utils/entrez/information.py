@@ -8,8 +8,7 @@ from typing import Any
 
 from ..errors import Miss
 from ..sources.eutils.einfo import fetch_database, fetch_database_names
-from ..sources.loose_json import mappings, short_text, whole
-from ..system.plain_text import one_line
+from ..sources.loose_json import mappings, short_line, whole
 from ..web import Web
 from .asked import find_database
 from .databases import DATABASES, Database, Form, generic
@@ -100,10 +99,10 @@ def fetch_database_info(name: str, web: Web) -> DatabaseInfo:
     info, url = fetch_database(known.name, web)
     return DatabaseInfo(
         name=known.name,
-        title=known.title if known.name in DATABASES else _line(info.get("menuname")),
-        description=_line(info.get("description")),
+        title=known.title if known.name in DATABASES else short_line(info.get("menuname")),
+        description=short_line(info.get("description")),
         records=whole(info.get("count")) or 0,
-        last_update=_line(info.get("lastupdate")),
+        last_update=short_line(info.get("lastupdate")),
         uid=known.uid,
         example=known.example,
         fetch=known.forms,
@@ -111,7 +110,7 @@ def fetch_database_info(name: str, web: Web) -> DatabaseInfo:
         fields=tuple(
             _field(row)
             for row in mappings(info.get("fieldlist"))
-            if _line(row.get("ishidden")) != "Y"
+            if short_line(row.get("ishidden")) != "Y"
         ),
         links=tuple(map(_link, mappings(info.get("linklist")))),
         url=url,
@@ -130,19 +129,15 @@ def _staged_from(database: Database) -> str:
 
 def _field(row: Mapping[str, Any]) -> Field:
     return Field(
-        name=_line(row.get("name")),
-        title=_line(row.get("fullname")),
-        description=_line(row.get("description")),
+        name=short_line(row.get("name")),
+        title=short_line(row.get("fullname")),
+        description=short_line(row.get("description")),
         terms=whole(row.get("termcount")) or 0,
-        is_date=_line(row.get("isdate")) == "Y",
-        is_number=_line(row.get("isnumerical")) == "Y",
+        is_date=short_line(row.get("isdate")) == "Y",
+        is_number=short_line(row.get("isnumerical")) == "Y",
     )
 
 
 def _link(row: Mapping[str, Any]) -> LinkKind:
     names = ("name", "menu", "description", "dbto")
-    return LinkKind(*(_line(row.get(name)) for name in names))
-
-
-def _line(value: object) -> str:
-    return one_line(short_text(value))
+    return LinkKind(*(short_line(row.get(name)) for name in names))

@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import Unreachable
 from ..sources.eutils.docsums import SILENT, Summaries
 from ..sources.eutils.esummary import esummary
 from ..system.plain_text import plain_json
 from ..web import Web
 from .asked import Missing, Part, Selection, require_between
 from .fetching import MOST_CHARS, uids_by_name
-from .histories import expired_error, is_expired
+from .histories import explain_expiry
 
 MOST_SUMMARIES = 500
 
@@ -87,12 +86,8 @@ def fetch_summaries(selection: Selection, part: Part, web: Web) -> Summaries:
         NCBI did not answer.
     """
     params = {"db": selection.database.name, "retmode": "json", "version": "2.0", **part.params}
-    try:
+    with explain_expiry(selection.place):
         return esummary(params, web)
-    except Unreachable as error:
-        if selection.place and is_expired(error):
-            raise expired_error(selection.place) from None
-        raise
 
 
 def _shortfall_warning(part: Part, received: int) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import calendar
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from ..errors import BadContent, BadRequest, Miss, NotFound, PaperError
 from ..formats.pubmed.articles import Article, medline_title, read_article
@@ -23,7 +23,7 @@ from ..system.plain_text import encodable, shortened
 from ..web import Web
 
 Level = Literal["abstract_plus", "full_xml", "medline_text", "citation_data"]
-LEVELS: tuple[Level, ...] = ("abstract_plus", "full_xml", "medline_text", "citation_data")
+LEVELS: tuple[Level, ...] = get_args(Level)
 MOST_AUTHORS = 100
 _KINDS = {"doi": "DOI", "pmcid": "PMCID", "arxiv": "number of arXiv", "s2": "number of S2"}
 

@@ -15,10 +15,10 @@ from typing import Any
 
 from ..errors import BadContent, Unreachable
 from ..model.identifiers import Ids
-from ..system.plain_text import clean_text, one_line
+from ..system.plain_text import clean_text
 from ..web import Answer, Web
 from .eutils import RATE
-from .loose_json import mapping, mappings, text
+from .loose_json import line, mapping, mappings, text
 from .source import Source
 
 _MOST_BYTES = 32 * 1024 * 1024
@@ -96,9 +96,9 @@ def _article(reply: object) -> Article:
         Ids(
             pmcid=_number("PMC", front.get("article-id_pmc") or document.get("id")),
             pmid=_number("", front.get("article-id_pmid")),
-            doi=one_line(text(front.get("article-id_doi")))[:500],
+            doi=line(front.get("article-id_doi"))[:500],
         ),
-        next((one_line(text(word))[:500] for word in words if text(word)), ""),
+        next((line(word)[:500] for word in words if text(word)), ""),
         tuple(islice(_paragraphs(passages), _MOST_PARAGRAPHS)),
     )
 
@@ -108,8 +108,8 @@ def _paragraphs(passages: list[dict[str, Any]]) -> Iterator[Paragraph]:
         infons = mapping(passage.get("infons"))
         words = passage.get("text")
         if isinstance(words, str) and (words := clean_text(words).strip()):
-            section = one_line(text(infons.get("section_type")))[:60].upper()
-            yield Paragraph(section or "OTHER", one_line(text(infons.get("type")))[:60], words)
+            section = line(infons.get("section_type"))[:60].upper()
+            yield Paragraph(section or "OTHER", line(infons.get("type"))[:60], words)
 
 
 def _number(prefix: str, value: object) -> str:

@@ -22,7 +22,7 @@ from ..source import Lookup, Query, Route, Source, one_by_one, recall_papers
 from .entries import paper_of
 from .files import fetch_full_text
 from .manners import ATOM, OPENSEARCH, RATE, REMEMBERED_DAYS, Check, ask, read_feed
-from .query import LAST, SHAKY, Question, question_of
+from .query import LAST, SHAKY, ArxivQuery, arxiv_query
 
 _IDS_PER_REQUEST = 100
 
@@ -46,11 +46,11 @@ def search(query: Query, web: Web, *, sort_order: str = "descending") -> SearchR
     Unreachable
         arXiv is down, wants to be left alone, or keeps sending pages without the hits it counted.
     """
-    question = question_of(query, sort_order)
-    page = _fetch_page(question, web)
-    total, end = page.total, question.start + page.entries
+    request = arxiv_query(query, sort_order)
+    page = _fetch_page(request, web)
+    total, end = page.total, request.start + page.entries
     more = page.entries > 0 and end < total
-    warnings = list(question.warnings)
+    warnings = list(request.warnings)
     if unread := page.entries - len(page.papers):
         warnings.append(f"{unread:,} of arXiv's entries could not be read and are left out.")
     if more and end >= LAST:
@@ -61,7 +61,7 @@ def search(query: Query, web: Web, *, sort_order: str = "descending") -> SearchR
         )
     return SearchResult(
         query.text,
-        question.search_query,
+        request.search_query,
         total,
         page.papers,
         tuple(warnings),
@@ -118,14 +118,14 @@ def fetch_version(name: str, version: str, web: Web) -> Paper | None:
     return fetch_records([name_of_version], web).get(name_of_version)
 
 
-def _fetch_page(question: Question, web: Web) -> _Page:
+def _fetch_page(request: ArxivQuery, web: Web) -> _Page:
     """One page of a search; it is remembered for a day."""
-    name = json.dumps(question.params, sort_keys=True)
+    name = json.dumps(request.params, sort_keys=True)
     if kept := web.memory.recall("arxiv_search", name):
         with suppress(LookupError, TypeError, AttributeError):  # another version's is forgotten
             return _Page(kept["total"], kept["entries"], tuple(map(paper_from, kept["papers"])))
     try:
-        answer = _query(question.params, web, _require_hits)
+        answer = _query(request.params, web, _require_hits)
     except NotOffered as refused:
         if refused.details.get("status") != 400:
             raise

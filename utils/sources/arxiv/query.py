@@ -32,7 +32,7 @@ _DATE_FIELDS = {"pdat": "submittedDate", "edat": "submittedDate", "mdat": "lastU
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ArxivQuery:
     """A search as it is sent: ``search_query``, and the order and page of its hits."""
 
     search_query: str
@@ -54,7 +54,7 @@ class Question:
         }
 
 
-def question_of(query: Query, sort_order: str = "descending") -> Question:
+def arxiv_query(query: Query, sort_order: str = "descending") -> ArxivQuery:
     """Translate *query* into arXiv's syntax.
 
     Raises
@@ -87,7 +87,7 @@ def question_of(query: Query, sort_order: str = "descending") -> Question:
     if len(search_query) > _LONGEST:
         msg = f"The query has {len(search_query):,} characters; {_LONGEST:,} is the most."
         raise BadRequest(msg, "Ask for fewer words.")
-    return Question(
+    return ArxivQuery(
         search_query, sort_by, sort_order, query.start, query.max_results, tuple(warnings)
     )
 

@@ -11,9 +11,10 @@ from typing import Any, Literal
 
 from ...errors import Unreachable
 from ...model.identifiers import Ids
+from ...model.paper import Paper
 from ...system.plain_text import one_line
 from ...web import Answer, Web
-from ..loose_json import mapping, mappings, short_text, text, whole
+from ..loose_json import line, mapping, mappings, short_line, short_text, text, whole
 from .records import without_html
 
 Kind = Literal["citations", "references"]
@@ -33,6 +34,13 @@ class Linked:
     journal: str = ""
     year: str = ""
     doi: str = ""
+
+    @classmethod
+    def of(cls, paper: Paper) -> Linked:
+        """A paper as a list shows it."""
+        journal = paper.journal_abbreviation or paper.journal
+        ids = paper.ids
+        return cls(ids.pmid, paper.title, paper.author_names, journal, paper.year, ids.doi)
 
 
 def fetch_linked(pmid: str, kind: Kind, most: int, web: Web) -> tuple[int, list[Linked], str]:
@@ -73,8 +81,8 @@ def _to_linked(row: dict[str, Any]) -> Linked:
     return Linked(
         pmid=Ids.maybe(text(row.get("id"))).pmid if row.get("source") == "MED" else "",
         title=one_line(without_html(short_text(row.get("title")))),
-        authors=one_line(text(row.get("authorString"))).rstrip("."),
-        journal=one_line(short_text(row.get("journalAbbreviation"))),
-        year=one_line(text(row.get("pubYear"))),
-        doi=one_line(text(row.get("doi"))).lower(),
+        authors=line(row.get("authorString")).rstrip("."),
+        journal=short_line(row.get("journalAbbreviation")),
+        year=line(row.get("pubYear")),
+        doi=line(row.get("doi")).lower(),
     )

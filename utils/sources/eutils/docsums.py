@@ -15,7 +15,7 @@ from ...errors import BadContent, Unreachable
 from ...formats.safe_xml import parse
 from ...system.plain_text import one_line, shortened
 from ...web import Answer
-from ..loose_json import LONGEST_NAME, mapping, text
+from ..loose_json import LONGEST_NAME, line, mapping, text
 
 SILENT = "NCBI sent no summary of it"
 _DEEPEST = 40
@@ -50,7 +50,7 @@ def read_summaries(answer: Answer) -> Summaries:
     reply = mapping(answer.json())
     result = reply.get("result")
     if isinstance(result, dict) and isinstance(result.get("uids"), list):
-        uids = (one_line(text(uid)) for uid in result["uids"])
+        uids = (line(uid) for uid in result["uids"])
         rows = {uid: result.get(uid) for uid in uids if uid}
         return _to_summaries(rows, "docsum_json", answer.body)
     error = _error_text(reply)
@@ -76,7 +76,7 @@ def _to_summaries(
         if not isinstance(row, dict):
             refused[uid] = SILENT
         elif "error" in row:
-            refused[uid] = one_line(text(row["error"]))[:LONGEST_NAME] or SILENT
+            refused[uid] = line(row["error"])[:LONGEST_NAME] or SILENT
         else:
             records[uid] = row
     return Summaries(records, refused, tuple(rows), form, body)

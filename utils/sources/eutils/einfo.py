@@ -8,9 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from ...errors import Unreachable
-from ...system.plain_text import one_line
 from ...web import Answer, Web
-from ..loose_json import mapping, mappings, text, whole
+from ..loose_json import line, mapping, mappings, text, whole
 from . import ask, shown_url
 
 _REMEMBERED_DAYS = 0.25
@@ -44,7 +43,7 @@ def fetch_database_names(web: Web) -> tuple[str, ...]:
     if not isinstance(known, list):
         known = _names(ask(web, "einfo", {"retmode": "json"}, read=_names))
         web.memory.keep("einfo", "", known, _REMEMBERED_DAYS)
-    return tuple(filter(None, (one_line(text(name)) for name in known)))
+    return tuple(filter(None, (line(name) for name in known)))
 
 
 def _names(answer: Answer) -> list[str]:

@@ -15,7 +15,7 @@ from ...errors import BadContent, Unreachable
 from ...formats.safe_xml import parse
 from ...system.plain_text import one_line
 from ...web import Answer, Web
-from ..loose_json import mappings, short_text, text, whole
+from ..loose_json import mappings, short_line, short_text, text, whole
 from . import ask, shown_url
 
 LinkName = Literal["pubmed_pubmed", "pubmed_pubmed_citedin", "pubmed_pubmed_refs"]
@@ -101,9 +101,9 @@ def _set(row: Mapping[str, Any]) -> LinkSet:
     rows = mappings(row.get("linksetdbs"))
     errors = [row.get("ERROR"), *(one.get("error") or one.get("ERROR") for one in rows)]
     return LinkSet(
-        uids=tuple(filter(None, map(_line, uids if isinstance(uids, list) else ()))),
+        uids=tuple(filter(None, map(short_line, uids if isinstance(uids, list) else ()))),
         lists=tuple(_list(one) for one in rows if text(one.get("linkname"))),
-        trouble=" ".join(filter(None, map(_line, errors))),
+        trouble=" ".join(filter(None, map(short_line, errors))),
     )
 
 
@@ -113,12 +113,8 @@ def _list(row: Mapping[str, Any]) -> LinkList:
         text(one.pmid): one.score for one in map(_link, rows if isinstance(rows, list) else ())
     }
     kept = {uid: score for uid, score in found.items() if uid.isdecimal()}
-    name, database = _line(row.get("linkname")), _line(row.get("dbto"))
+    name, database = short_line(row.get("linkname")), short_line(row.get("dbto"))
     return LinkList(name, database, tuple(kept), tuple(kept.values()))
-
-
-def _line(value: object) -> str:
-    return one_line(short_text(value))
 
 
 def fetch_link_names(params: Mapping[str, Any], web: Web) -> list[LinkSet]:

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...errors import EntrezFailed, Unreachable
-from ...system.plain_text import one_line, shortened
+from ...system.plain_text import shortened
 from ...web import Answer, Web
-from ..loose_json import mapping, text, whole
+from ..loose_json import line, mapping, text, whole
 from . import ask
 
 _WARNINGS = {
@@ -55,9 +55,9 @@ def esearch(database: str, params: Mapping[str, Any], web: Web) -> Hits:
     result = _search(database, params, web)
     uids = result.get("idlist")
     return Hits(
-        uids=tuple(filter(None, map(_line, uids if isinstance(uids, list) else ()))),
+        uids=tuple(filter(None, map(line, uids if isinstance(uids, list) else ()))),
         total=total_of(result),
-        translation=_line(result.get("querytranslation")),
+        translation=line(result.get("querytranslation")),
         warnings=warnings_of(result, _WARNINGS),
         web_env=text(result.get("webenv")),
         query_key=text(result.get("querykey")),
@@ -73,7 +73,7 @@ def _search(database: str, params: Mapping[str, Any], web: Web) -> dict[str, Any
     request = {"db": database, "retmode": "json", **params}
     answer = ask(web, "esearch", request, read=Answer.json)
     result = mapping(mapping(answer.json()).get("esearchresult"))
-    if error := _line(result.get("ERROR")):
+    if error := line(result.get("ERROR")):
         msg = f"{database} could not run the search: {shortened(error, 200)}."
         hints = ("Check brackets, quotes and field tags.", "Try again in a minute.")
         raise EntrezFailed(msg, *hints, database=database)
@@ -97,10 +97,6 @@ def _warnings(result: Mapping[str, Any], sentences: Mapping[str, str]) -> Iterat
     lists = {**mapping(result.get("errorlist")), **mapping(result.get("warninglist"))}
     for kind, sentence in sentences.items():
         items = lists.get(kind)
-        for item in map(_line, items if isinstance(items, list) else ()):
+        for item in map(line, items if isinstance(items, list) else ()):
             if item and item != "No items found.":
                 yield sentence.format(shortened(item, 200))
-
-
-def _line(value: object) -> str:
-    return one_line(text(value))

@@ -7,9 +7,6 @@ https://developers.openalex.org/api-reference/works
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from ...errors import NotConfigured, NotOffered
 from ...model.identifiers import Ids
 from ...web import Web
@@ -51,16 +48,4 @@ def fetch_linked(ids: Ids, kind: Kind, most: int, web: Web) -> tuple[int, list[L
     }
     total, works, _ = list_works(params, web)
     url = f"{web.settings.address('openalex')}/works?filter={works_filter}"
-    return total, [_to_linked(work) for work in works[:size]], url
-
-
-def _to_linked(work: Mapping[str, Any]) -> Linked:
-    paper = paper_of(work)
-    return Linked(
-        pmid=paper.ids.pmid,
-        title=paper.title,
-        authors=paper.author_names,
-        journal=paper.journal,
-        year=paper.year,
-        doi=paper.ids.doi,
-    )
+    return total, [Linked.of(paper_of(work)) for work in works[:size]], url

@@ -55,7 +55,7 @@ def list_works(params: Mapping[str, Any], web: Web) -> tuple[int, list[dict[str,
     NotConfigured
         There is no key, or it is refused.
     BadRequest
-        OpenAlex cannot read the question.
+        OpenAlex cannot read the query.
     Unreachable
         It did not answer; or the day's budget is spent.
     """

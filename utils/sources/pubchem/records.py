@@ -11,9 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ...system.plain_text import one_line
 from ...web import Web
-from ..loose_json import mapping, mappings, text, whole
+from ..loose_json import line, mapping, mappings, text, whole
 from . import ask
 
 Kind = Literal["name", "cid", "smiles", "inchi", "inchikey"]
@@ -61,7 +60,7 @@ class Compound:
         return f"https://pubchem.ncbi.nlm.nih.gov/compound/{self.cid}"
 
 
-def find_compounds(kind: Kind, text: str, web: Web) -> tuple[str, ...]:
+def find_compounds(kind: Kind, structure: str, web: Web) -> tuple[str, ...]:
     """The CIDs of a name or structure, the best first; none when PubChem has no such compound.
 
     Raises
@@ -71,10 +70,10 @@ def find_compounds(kind: Kind, text: str, web: Web) -> tuple[str, ...]:
     Unreachable
         It did not answer.
     """
-    name = f"{kind}:{hashlib.sha256(text.encode()).hexdigest()}"
+    name = f"{kind}:{hashlib.sha256(structure.encode()).hexdigest()}"
     if (kept := web.memory.recall("pubchem cids", name)) is not None:
         return cids_of(kept)
-    found = cids_listed(ask(web, "IdentifierList", f"compound/{kind}/cids/JSON", {kind: text}))
+    found = cids_listed(ask(web, "IdentifierList", f"compound/{kind}/cids/JSON", {kind: structure}))
     web.memory.keep("pubchem cids", name, found, _DAYS if found else _DAY)
     return found
 
@@ -116,7 +115,7 @@ def _fetch(cids: Sequence[str], web: Web) -> dict[str, dict[str, Any]]:
 def fetch_synonyms(cid: str, web: Web) -> tuple[str, ...]:
     """The names depositors gave a compound, the usual ones first."""
     values = _fetch_list(cid, "synonyms", "Synonym", _DAYS, web)
-    return tuple(dict.fromkeys(name for one in values if (name := one_line(text(one))[:500])))
+    return tuple(dict.fromkeys(name for one in values if (name := line(one)[:500])))
 
 
 def fetch_pmids(cid: str, web: Web) -> tuple[str, ...]:
@@ -163,7 +162,7 @@ def _compound(cid: str, row: dict[str, Any]) -> Compound:
 
 def _words(value: object) -> str:
     """One line; what is too long is left out, for a part of a structure is another structure."""
-    words = one_line(text(value))
+    words = line(value)
     return words if len(words) <= _LONGEST else ""
 
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 from difflib import get_close_matches
 from urllib.parse import quote
 
-from ...system.plain_text import one_line
 from ...web import Web
-from ..loose_json import mapping, text
+from ..loose_json import line, mapping
 
 _MOST = 100
 _LONGEST = 100  # characters of a name that is looked for, or shown
@@ -40,5 +39,5 @@ def _fetch_names(part: str, web: Web) -> dict[str, str]:
     url = f"{web.settings.address('pubchem_autocomplete')}/compound/{quote(part, safe='')}/json"
     reply = mapping(web.get(url, {"limit": _MOST}).json())
     names = mapping(reply.get("dictionary_terms")).get("compound")
-    shown = (one_line(text(name)) for name in (names if isinstance(names, list) else []))
+    shown = (line(name) for name in (names if isinstance(names, list) else []))
     return {name.lower(): name for name in shown if 0 < len(name) <= _LONGEST}

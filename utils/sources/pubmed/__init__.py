@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ...errors import BadContent, BadRequest, Unreachable
@@ -103,17 +103,21 @@ def esearch(query: Query, web: Web, *, kept: bool = False) -> Hits:
         raise BadRequest(msg, "Narrow the search, for example by date.")
     params = _page_params(query, kept=kept)
     result = result_of(ask(web, "esearch", params, read=Answer.json).json())
-    pmids, total = tuple(map(str, result["idlist"])), total_of(result)
-    warnings = warnings_of(result, _WARNINGS)
-    expected = max(0, min(params["retmax"], total - query.start))
-    if len(pmids) < expected:
-        warnings += (f"PubMed sent {len(pmids)} of the {expected} hits of this page.",)
+    hits = _hits(result, query.start)
+    expected = max(0, min(params["retmax"], hits.total - query.start))
+    if (sent := len(hits.pmids)) >= expected:
+        return hits
+    warning = f"PubMed sent {sent} of the {expected} hits of this page."
+    return replace(hits, warnings=(*hits.warnings, warning))
+
+
+def _hits(result: Mapping[str, Any], start: int) -> Hits:
     return Hits(
-        pmids=pmids,
-        start=query.start,
-        total=total,
+        pmids=tuple(map(str, result["idlist"])),
+        start=start,
+        total=total_of(result),
         effective_query=result.get("querytranslation") or "",
-        warnings=warnings,
+        warnings=warnings_of(result, _WARNINGS),
         web_env=result.get("webenv") or "",
         query_key=result.get("querykey") or "",
     )
@@ -155,14 +159,7 @@ def fetch_first_hits(query: Query, web: Web, among: str = "") -> Hits:
 
     page = {"retmax": LAST_HIT, "sort": "pub_date"}
     answer = ask(web, "esearch", {**_search_params(query, among), **page}, read=read)
-    result = result_of(answer.json())
-    return Hits(
-        pmids=tuple(map(str, result["idlist"])),
-        start=0,
-        total=total_of(result),
-        effective_query=result.get("querytranslation") or "",
-        warnings=warnings_of(result, _WARNINGS),
-    )
+    return _hits(result_of(answer.json()), 0)
 
 
 def count_hits(query: Query, web: Web, among: str = "") -> int:

@@ -108,18 +108,18 @@ def search_relevant(
     return page
 
 
-def search_bulk(question: Mapping[str, str], most: int, start: int, web: Web) -> ScholarPage:
+def search_bulk(params: Mapping[str, str], most: int, start: int, web: Web) -> ScholarPage:
     """Hits *start* to *start* + *most* of a thousand, and the token of the next thousand.
 
-    The *question* has ``query`` (with operators), ``sort``, ``token`` and filters, as Semantic
+    *params* are ``query`` (with operators), ``sort``, ``token`` and filters, as Semantic
     Scholar spells them.
     """
-    reply = ask("/paper/search/bulk", {**question, "fields": LIST_FIELDS}, web, require_total)
+    reply = ask("/paper/search/bulk", {**params, "fields": LIST_FIELDS}, web, require_total)
     rows, token = rows_of(reply), reply.get("token")
     papers = tuple(filter(None, map(scholar_paper, rows[start : start + most])))
     total = reply["total"]
     if start + most < len(rows):
-        return ScholarPage(total, papers, start + most, question.get("token", ""))
+        return ScholarPage(total, papers, start + most, params.get("token", ""))
     if isinstance(token, str) and token and rows:
         return ScholarPage(total, papers, 0, token)
     return ScholarPage(total, papers)
@@ -319,8 +319,8 @@ def _newest(words: str, filters: Mapping[str, str], query: Query, web: Web) -> S
     if query.start + query.max_results > BULK_PAGE:
         msg = f"Semantic Scholar shows the {BULK_PAGE:,} newest hits; start is {query.start:,}."
         raise BadRequest(msg, "Narrow the search by date.")
-    question = {"query": words, "sort": "publicationDate:desc", **filters}
-    page = search_bulk(question, query.max_results, query.start, web)
+    params = {"query": words, "sort": "publicationDate:desc", **filters}
+    page = search_bulk(params, query.max_results, query.start, web)
     if not page.token:
         return page
     warning = f"Semantic Scholar shows the {BULK_PAGE:,} newest hits; narrow the search by date."

@@ -213,8 +213,8 @@ def _refusal(answer: Answer, key: str) -> Exception:
 
 def _error_text(reply: Any) -> str:
     """The message of an error, in either of its forms."""
-    reply = (reply.get("error") or reply.get("message")) if isinstance(reply, dict) else ""
-    return one_line(reply).rstrip(".") if isinstance(reply, str) else ""
+    message = (reply.get("error") or reply.get("message")) if isinstance(reply, dict) else ""
+    return one_line(message).rstrip(".") if isinstance(message, str) else ""
 
 
 def _without_dots(name: str) -> str:

@@ -12,7 +12,7 @@ from ...web import Web
 from ..europepmc.links import Kind, Linked
 from . import fetch_paper, next_of, require_list, rows_of
 from .graph import ask, name_of, paper_path
-from .records import LIST_FIELDS, ScholarPage, ScholarPaper, scholar_paper
+from .records import LIST_FIELDS, ScholarPage, scholar_paper
 
 _OTHER_END: dict[Kind, str] = {"citations": "citingPaper", "references": "citedPaper"}
 _SHOWN = 9_999  # offset + limit must stay below 10,000
@@ -72,7 +72,7 @@ def fetch_linked(ids: Ids, kind: Kind, most: int, web: Web) -> tuple[int, list[L
         page = fetch_linked_papers(name_of(ids), kind, most, 0, web)
     except (BadRequest, NotFound, NotConfigured) as error:
         raise NotOffered(error.message, error.hint) from None
-    rows = [_to_linked(found) for found in page.papers]
+    rows = [Linked.of(found.paper) for found in page.papers]
     total = len(rows) if page.total is None else max(page.total, len(rows))
     path = f"{paper_path(name_of(ids))}/{kind}"
     return total, rows[:most], f"{web.settings.address('semantic_scholar')}{path}"
@@ -99,15 +99,3 @@ def _gap_warning(kind: Kind, total: int | None, reached: int) -> tuple[str, ...]
         f" {beyond:,} lie beyond what it lists."
     )
     return (warning,) if beyond > 0 else ()
-
-
-def _to_linked(found: ScholarPaper) -> Linked:
-    paper = found.paper
-    return Linked(
-        paper.ids.pmid,
-        paper.title,
-        paper.author_names,
-        paper.journal_abbreviation or paper.journal,
-        paper.year,
-        paper.ids.doi,
-    )

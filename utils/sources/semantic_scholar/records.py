@@ -14,8 +14,8 @@ from typing import Any
 from ...formats.licenses import named
 from ...model.identifiers import Ids
 from ...model.paper import Author, Paper
-from ...system.plain_text import clean_text, one_line
-from ..loose_json import mapping, mappings, text
+from ...system.plain_text import clean_text
+from ..loose_json import line, mapping, mappings
 
 # Asked for by name: without, only the identifier and the title come.
 LIST_FIELDS = (
@@ -103,9 +103,9 @@ def scholar_paper(row: Any) -> ScholarPaper | None:
     if not isinstance(row, dict):
         return None
     authors = [
-        (author, _text(one.get("authorId")))
+        (author, line(one.get("authorId")))
         for one in mappings(row.get("authors"))
-        if (author := author_of(_text(one.get("name"))))
+        if (author := author_of(line(one.get("name"))))
     ]
     paper = _paper(row, tuple(author for author, _ in authors))
     if not (paper.ids or paper.title):
@@ -117,7 +117,7 @@ def scholar_paper(row: Any) -> ScholarPaper | None:
         influential_citation_count=count(row.get("influentialCitationCount")),
         url=_link(row.get("url")),
         author_ids=tuple(number for _, number in authors),
-        tldr=_text(mapping(row.get("tldr")).get("text")),
+        tldr=line(mapping(row.get("tldr")).get("text")),
         open_copy=_link(mapping(row.get("openAccessPdf")).get("url")),
     )
 
@@ -154,20 +154,20 @@ def author_of(name: str) -> Author | None:
 
 def _paper(row: Mapping[str, Any], authors: tuple[Author, ...]) -> Paper:
     journal, venue = mapping(row.get("journal")), mapping(row.get("publicationVenue"))
-    shown = _text(row.get("venue"))
-    name = _text(journal.get("name")) or _text(venue.get("name")) or shown
+    shown = line(row.get("venue"))
+    name = line(journal.get("name")) or line(venue.get("name")) or shown
     return Paper(
         ids=_ids(row),
-        title=_text(row.get("title")),
+        title=line(row.get("title")),
         abstract=_prose(row.get("abstract")),
         authors=authors,
         journal=name,
         journal_abbreviation=shown if shown != name and shown.endswith(".") else "",
-        issn=_text(venue.get("issn")),
+        issn=line(venue.get("issn")),
         **_place(journal, preprint=bool(_PREPRINTS.fullmatch(name))),
         published=_published(row),
         publication_types=_types(row, preprint=bool(_PREPRINTS.fullmatch(name))),
-        license=_license(_text(mapping(row.get("openAccessPdf")).get("license"))),
+        license=_license(line(mapping(row.get("openAccessPdf")).get("license"))),
         reference_count=count(row.get("referenceCount")) or 0,
     )
 
@@ -175,14 +175,14 @@ def _paper(row: Mapping[str, Any], authors: tuple[Author, ...]) -> Paper:
 def _ids(row: Mapping[str, Any]) -> Ids:
     """All names of the paper that have the form of one."""
     names = mapping(row.get("externalIds"))
-    doi = Ids.maybe(_text(names.get("DOI")))
-    number = _text(names.get("PubMedCentral")).upper().removeprefix("PMC")
+    doi = Ids.maybe(line(names.get("DOI")))
+    number = line(names.get("PubMedCentral")).upper().removeprefix("PMC")
     return Ids(
         doi=doi.doi,
-        pmid=Ids.maybe(f"PMID:{_text(names.get('PubMed'))}").pmid,
+        pmid=Ids.maybe(f"PMID:{line(names.get('PubMed'))}").pmid,
         pmcid=Ids.maybe(f"PMC{number}").pmcid,
-        arxiv=Ids.maybe(f"arXiv:{_text(names.get('ArXiv'))}").arxiv or doi.arxiv,
-        s2=Ids.maybe(_text(row.get("paperId"))).s2,
+        arxiv=Ids.maybe(f"arXiv:{line(names.get('ArXiv'))}").arxiv or doi.arxiv,
+        s2=Ids.maybe(line(row.get("paperId"))).s2,
     )
 
 
@@ -196,7 +196,7 @@ def _place(journal: Mapping[str, Any], *, preprint: bool) -> dict[str, Any]:
     """
     if preprint:
         return {}
-    volume, pages = _text(journal.get("volume")), _text(journal.get("pages"))
+    volume, pages = line(journal.get("volume")), line(journal.get("pages"))
     number, _, issue = volume.partition(" ")
     if not (number.isdecimal() and re.fullmatch(r"\d+", issue)):
         number, issue = volume, ""
@@ -205,7 +205,7 @@ def _place(journal: Mapping[str, Any], *, preprint: bool) -> dict[str, Any]:
 
 
 def _published(row: Mapping[str, Any]) -> str:
-    day, year = _text(row.get("publicationDate")), _text(row.get("year"))
+    day, year = line(row.get("publicationDate")), line(row.get("year"))
     if _DATE.fullmatch(day):
         return day
     return year if re.fullmatch(r"\d{4}", year) else ""
@@ -237,10 +237,6 @@ def _prose(value: Any) -> str:
     return clean_text(value).strip() if isinstance(value, str) else ""
 
 
-def _text(value: Any) -> str:
-    return one_line(text(value))
-
-
 def count(value: Any) -> int | None:
     """A number of papers; None for anything else."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
@@ -248,5 +244,5 @@ def count(value: Any) -> int | None:
 
 def _link(value: Any) -> str:
     """An address a person can open; many "copies" are an empty string with a disclaimer."""
-    link = _text(value)
+    link = line(value)
     return link if re.fullmatch(r"https?://[^\s/<>\"]+(/[^\s<>\"]*)?", link) else ""
