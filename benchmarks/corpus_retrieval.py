@@ -48,7 +48,7 @@ from utils.model.passage import Filters, Hit, Passage
 from utils.passages.bert_graph import bert_graph, read_weights
 from utils.passages.cut import cut
 from utils.passages.embedded import EmbeddedFinder
-from utils.passages.embedded_signs import signs_of
+from utils.passages.embedded_signs import binary_codes
 from utils.passages.embedded_vectors import View
 from utils.passages.fusion import Scored, fused
 from utils.passages.minilm import MiniLM
@@ -200,7 +200,7 @@ def signs(real: Vectors, asked: Vectors, count: int) -> None:
     """How many of the best the choice by signs keeps."""
     rows, allowed = mixed(real, count), np.array([False, True])
     exact = View(0, 0, rows, np.arange(count), np.ones(count, np.int32), None, count)
-    chosen = replace(exact, signs=signs_of(rows), exact=0)
+    chosen = replace(exact, signs=binary_codes(rows), exact=0)
     kept = []
     for row in asked:
         both = (view.nearest(row, BEST_OF, allowed) for view in (exact, chosen))

@@ -255,10 +255,10 @@ class Library:
         return search_articles(Query(query, **options), summaries, self.web)
 
     def paper(self, pmid: str | int) -> Paper:
-        """One paper as PubMed knows it; see `.pubmed.details.paper_of`."""
-        from .pubmed.details import paper_of
+        """One paper as PubMed knows it; see `.pubmed.details.fetch_paper`."""
+        from .pubmed.details import fetch_paper
 
-        return paper_of(pmid, self.web)
+        return fetch_paper(pmid, self.web)
 
     def records(self, papers: Iterable[str | int | Ids]) -> list[tuple[Ids, Paper | PaperError]]:
         """The record of each paper, or why there is none; see `.download.records.records`."""
@@ -301,11 +301,11 @@ class Library:
         return details(list(pmids), level, self.web)
 
     def related(self, pmid: str | int, kind: Relationship, most: int = 5) -> Relations:
-        """Similar papers, citing and cited ones; see `.pubmed.relationships.related`."""
+        """Similar papers, citing and cited ones; see `.pubmed.relationships.find_related`."""
         from .pubmed.details import pmid_of
-        from .pubmed.relationships import related
+        from .pubmed.relationships import find_related
 
-        return related(pmid_of(pmid), kind, most, self.web)
+        return find_related(pmid_of(pmid), kind, most, self.web)
 
     def search_papers(
         self,

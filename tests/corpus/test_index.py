@@ -86,7 +86,7 @@ def found(corpus: Corpus, query: str, **filters: Any) -> set[str]:
 def check_whole(corpus: Corpus) -> None:
     """The index holds exactly the passages SQL knows, all with vectors, all of today's texts."""
     passages = corpus.database.every_passage(limit=10_000)
-    held = corpus.finder.held()
+    held = corpus.finder.status()
     assert (held.passages, held.vectors) == (len(passages), len(passages))
     assert not corpus.finder.without_vectors([passage.uuid for passage in passages])
     assert "" not in corpus.database.source_digests().values()
@@ -102,7 +102,7 @@ def test_abstracts_and_full_texts_are_found(corpus: Corpus) -> None:
     save(corpus.shelf, paper("", ids=Ids(doi="10.1000/x"), title="On eels"), body("eel"))
     last = run(corpus)
     assert (last.done, last.total, last.cut) == (3, 3, 3)
-    assert last.passages == last.vectors == corpus.finder.held().passages
+    assert last.passages == last.vectors == corpus.finder.status().passages
     assert found(corpus, "eel") == {"doi:10.1000/x"}
     assert found(corpus, "bleach") == {"pmid:1"}
     check_whole(corpus)
@@ -155,7 +155,7 @@ def test_only_what_changed_in_a_text_is_embedded_again(corpus: Corpus) -> None:
     path = Path(stored.path)
     path.write_text(path.read_text().replace("## Results\n\n", "## Results\n\nAnother word. "))
     last = run(corpus)
-    assert 0 < last.vectors == len(model.read) < corpus.finder.held().passages
+    assert 0 < last.vectors == len(model.read) < corpus.finder.status().passages
     assert all("Results" in text for text in model.read)
     check_whole(corpus)
 
@@ -175,7 +175,7 @@ def test_what_is_gone_leaves_the_index(corpus: Corpus) -> None:
     run(corpus)
     Path(stored.path).unlink()
     last = run(corpus)
-    assert (last.dropped, corpus.finder.held().passages) == (1, 0)
+    assert (last.dropped, corpus.finder.status().passages) == (1, 0)
     assert last.removed > 1
     assert corpus.database.source_digests() == {}
 
@@ -187,7 +187,7 @@ def test_another_model_reads_everything_again_and_it_is_said(corpus: Corpus) -> 
     last = run(corpus)
     assert last.vectors == 5
     assert "from letters-1 to letters-2" in last.warnings[0]
-    assert corpus.finder.held().model == "letters-2"
+    assert corpus.finder.status().model == "letters-2"
     assert run(corpus).warnings == ()
 
 
@@ -215,9 +215,9 @@ def test_a_model_that_breaks_down_leaves_what_it_made(corpus: Corpus) -> None:
     model.breath = 300
     with pytest.raises(EmbeddingsFailed):
         run(corpus)
-    assert corpus.finder.held().passages == 400
+    assert corpus.finder.status().passages == 400
     made = len(model.read)
-    assert corpus.finder.held().vectors == made > 0
+    assert corpus.finder.status().vectors == made > 0
     model.breath = 10**9
     assert run(corpus).vectors == 400 - made
     check_whole(corpus)
@@ -233,7 +233,7 @@ def test_a_finder_that_lost_everything_is_filled_again(corpus: Corpus) -> None:
     with_model(corpus, None)
     corpus.finder.remove([one.uuid for one in corpus.database.every_passage()])
     run(corpus)
-    assert corpus.finder.held().passages == 2
+    assert corpus.finder.status().passages == 2
 
 
 def test_the_time_being_up_leaves_the_rest_for_the_next_run(corpus: Corpus, clock: Any) -> None:
@@ -423,7 +423,7 @@ def test_stats_of_nothing(corpus: Corpus) -> None:
 def test_a_corpus_in_postgresql_is_indexed_alike(tmp_path: Path, database_url: str) -> None:
     corpus = with_model(corpus_in(tmp_path / "papers", database_url=database_url), Model())
     changed(corpus, 0)
-    assert run(corpus).vectors == corpus.finder.held().passages > 0
+    assert run(corpus).vectors == corpus.finder.status().passages > 0
     changed(corpus, 1)
     with pytest.MonkeyPatch.context() as patch:
         dying(corpus, 4, after=True, monkeypatch=patch)
@@ -432,7 +432,7 @@ def test_a_corpus_in_postgresql_is_indexed_alike(tmp_path: Path, database_url: s
     with corpus.database.alone(LOCK, 0):
         pass  # the lock died with the run
     run(corpus)
-    held, stats = corpus.finder.held(), corpus.stats()
+    held, stats = corpus.finder.status(), corpus.stats()
     assert held.passages == held.vectors == stats.passages
     assert (stats.to_cut, stats.finder) == (0, "pgvector")
     assert found(corpus, "cold") == {"pmid:1"}

@@ -17,7 +17,7 @@ from utils.corpus import Corpus
 from utils.corpus.quotations import Quotation
 from utils.errors import BadRequest, StoreFailed
 from utils.model.identifiers import Ids
-from utils.passages.wording import Wording
+from utils.passages.wording import FoldedText
 
 FILLER = " ".join(f"Sentence {n} says little about anything." for n in range(80))
 TEXT = f"""# On corals
@@ -210,11 +210,11 @@ _ALPHABET = st.text("aé -–\u00ad*_<sup>/&amp;ﬁ²“”'\n.5", max_size=60)
 @given(_ALPHABET, _ALPHABET, _ALPHABET)
 def test_every_place_of_a_folded_text_is_a_place_of_the_text(a: str, b: str, c: str) -> None:
     text = f"{a} colony grew {b} by {c}"
-    wording = Wording.of(text)
+    wording = FoldedText.of(text)
     for part in ("colony grew", "by"):
         if (at := wording.find(part)) >= 0:
             start, end = wording.place(at, at + len(part))
-            assert Wording.of(text[start:end]).words.strip() == part
+            assert FoldedText.of(text[start:end]).words.strip() == part
 
 
 @often(

@@ -208,7 +208,7 @@ def test_a_finder_that_is_down_is_an_error(corpus):
     reef(corpus)
 
     class Down:
-        def held(self):
+        def status(self):
             raise StoreFailed("It does not answer.")
 
         def close(self):

@@ -140,14 +140,14 @@ def test_one_who_is_only_missing_from_an_answer_is_not_called_gone(library, worl
     for branch in ("paywall", "login"):
         library.download(world.paper(branch).pmid)
     lost = [world.paper("login").pmid]
-    fetch = pubmed._records
+    fetch = pubmed._fetch_papers
 
     def lossy(which, web):
         papers = [p for p in fetch(which, web) if p.ids.pmid not in lost]
         lost.clear()
         return papers
 
-    monkeypatch.setattr(pubmed, "_records", lossy)
+    monkeypatch.setattr(pubmed, "_fetch_papers", lossy)
     assert news(library) == {}
 
 

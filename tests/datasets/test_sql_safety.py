@@ -11,7 +11,7 @@ import pytest
 
 from tests.datasets.endless_statements import BOUNDED
 from tests.datasets.hostile_statements import REFUSED
-from utils.datasets.asking import MAX_CHARS, MAX_ROWS, Asked, ask
+from utils.datasets.asking import MAX_CHARS, MAX_ROWS, ResultPage, ask
 from utils.errors import BadRequest
 
 SECONDS = 0.25  # each may take this long; the last test gives the usual two
@@ -22,11 +22,11 @@ def digest(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
-def attempted(genes: Path, sql: str, seconds: float = SECONDS) -> Asked | BadRequest:
+def attempted(genes: Path, sql: str, seconds: float = SECONDS) -> ResultPage | BadRequest:
     """What becomes of *sql*: rows within the bounds or a refusal, soon, and nothing written."""
     before, beside = digest(genes), set(genes.parent.iterdir())
     began = time.monotonic()
-    told: Asked | BadRequest
+    told: ResultPage | BadRequest
     try:
         told = ask(genes, sql, seconds=seconds)
     except BadRequest as refused:

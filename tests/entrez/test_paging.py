@@ -28,7 +28,7 @@ def asked(world, path):
 
 def test_every_record_of_a_search_comes_once_in_few_requests(entrez, world):
     told = []
-    pages = entrez.pages("snp", term="all[filter]", told=lambda *done: told.append(done))
+    pages = entrez.pages("snp", term="all[filter]", progress=lambda *done: told.append(done))
     assert (pages.total, pages.wanted, pages.form) == (1200, 1200, "docsum_json")
     assert pages.made_by == "all[filter]"
     assert uids_of(pages) == [str(268 + n) for n in range(1200)]

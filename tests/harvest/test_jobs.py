@@ -117,7 +117,7 @@ def searched(monkeypatch: pytest.MonkeyPatch, pmids: Iterable[int], total: int =
     """PubMed finds these, of so many."""
     page = tuple(map(str, pmids))
     sweep = Sweep(total or len(page), "as understood", [], iter([page]))
-    monkeypatch.setattr(harvest_jobs, "every_pmid", lambda *_: sweep)
+    monkeypatch.setattr(harvest_jobs, "find_every_pmid", lambda *_: sweep)
 
 
 def test_a_new_hit_is_learnt_of_when_others_were_withdrawn(

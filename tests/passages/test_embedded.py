@@ -18,9 +18,9 @@ from tests.passages.finder_writer import DIM, SIZE, passage, vector
 from tests.processes import Process
 from utils.errors import StoreFailed
 from utils.model.passage import Filters, Passage
-from utils.passages import Held, embedded, embedded_vectors
+from utils.passages import FinderStatus, embedded, embedded_vectors
 from utils.passages.embedded import EmbeddedFinder
-from utils.passages.embedded_signs import signs_of
+from utils.passages.embedded_signs import binary_codes
 
 ROOT = Path(__file__).resolve().parents[2]
 NUMBERS = range(1, 31)
@@ -65,7 +65,7 @@ def _same_signs(folder: Path, rows: int) -> bool:
     """Whether the signs are those of the vectors; what a killed writer left may be behind them."""
     (vectors,), (signs,) = folder.glob("vectors-*.f32"), folder.glob("signs-*.u64")
     kept = np.fromfile(vectors, "<f4", rows * DIM).reshape(rows, DIM)
-    return signs.read_bytes().startswith(signs_of(kept).tobytes())
+    return signs.read_bytes().startswith(binary_codes(kept).tobytes())
 
 
 def writing(folder: Path, scale: int, first: int) -> Process:
@@ -95,7 +95,7 @@ def test_a_writer_killed_anywhere_loses_nothing_it_had_told(folder: Path, scale:
             finder.prepare("seeded", DIM)  # checks every vector
             asked = [passage(number) for number in told]
             assert finder.without_vectors([each.uuid for each in asked]) == set()
-            held = finder.held()
+            held = finder.status()
             assert held.passages == held.vectors >= len(told)
             assert _same_signs(folder, held.vectors)
             for number in chance.sample(sorted(told), 3):
@@ -130,7 +130,7 @@ def test_an_upsert_that_fails_leaves_all_as_it_was(
     with pytest.raises(StoreFailed, match="disk is full"):
         finder.upsert([changed], vector(changed)[None])
     monkeypatch.undo()
-    assert finder.held() == Held(30, 30, "seeded", DIM)
+    assert finder.status() == FinderStatus(30, 30, "seeded", DIM)
     assert_finds(finder, passage(7))
 
 
@@ -155,9 +155,9 @@ def test_two_in_one_folder_follow_each_other(finder: EmbeddedFinder, folder: Pat
         assert_finds(other, changed)
         other.remove([changed.uuid])
         assert finder.search("word7", None, 5, Filters()) == []
-        assert finder.held() == Held(29, 29, "seeded", DIM)
+        assert finder.status() == FinderStatus(29, 29, "seeded", DIM)
         other.prepare("another", 4)
-        assert finder.held() == Held(29, 0, "another", 4)
+        assert finder.status() == FinderStatus(29, 0, "another", 4)
         other.prepare("seeded", DIM)
         fill(other)
         assert_finds(finder, passage(7))
@@ -180,7 +180,7 @@ def test_threads_share_one_finder(finder: EmbeddedFinder) -> None:
     for thread in threads:
         thread.join()
     assert not failed
-    assert finder.held() == Held(30, 30, "seeded", DIM)
+    assert finder.status() == FinderStatus(30, 30, "seeded", DIM)
 
 
 # -- damage -------------------------------------------------------------------------------------
@@ -206,7 +206,7 @@ def test_vectors_that_are_torn_are_set_aside_and_words_go_on(folder: Path, damag
         with pytest.raises(StoreFailed, match="set aside") as raised:
             finder.search("word7", vector(passage(7)), 5, Filters())
         assert "index" in raised.value.hint
-        assert finder.held() == Held(30, 0, "seeded", DIM)
+        assert finder.status() == FinderStatus(30, 0, "seeded", DIM)
         assert [hit.paper for hit in finder.search("word7", None, 5, Filters())] == ["pmid:7"]
         assert len(finder.without_vectors([passage(n).uuid for n in NUMBERS])) == 30
         fill(finder)
@@ -225,7 +225,7 @@ def test_one_wrong_bit_is_noticed_by_who_indexes(folder: Path) -> None:
             finder.prepare("seeded", DIM)
         assert list(folder.glob("vectors-*.damaged-*"))
         finder.prepare("seeded", DIM)
-        assert finder.held() == Held(31, 0, "seeded", DIM)
+        assert finder.status() == FinderStatus(31, 0, "seeded", DIM)
 
 
 @pytest.mark.parametrize(
@@ -254,7 +254,7 @@ def test_of_very_many_the_same_are_nearest() -> None:
     abouts = noise.integers(0, 3, len(rows)).astype(np.int32)
     numbers = np.arange(len(rows))
     some, every = (
-        embedded_vectors.View(0, 0, rows, numbers, abouts, signs_of(rows), exact)
+        embedded_vectors.View(0, 0, rows, numbers, abouts, binary_codes(rows), exact)
         for exact in (1_000, 10**6)
     )
     for near in rows[abouts == 1][:20]:
@@ -271,9 +271,9 @@ def test_among_many_passages_what_is_faster_is_recommended(
     monkeypatch.setattr(embedded, "installed", lambda: there)
     with closing(EmbeddedFinder(folder, scale=50)) as finder:
         fill(finder)
-        assert finder.held().advice == ""
+        assert finder.status().advice == ""
     with closing(EmbeddedFinder(folder, scale=20)) as finder:
-        assert ("--extra scale" in finder.held().advice) is not there
+        assert ("--extra scale" in finder.status().advice) is not there
 
 
 @pytest.mark.parametrize("garbage", [b"", b"not a database" * 400])
@@ -287,7 +287,7 @@ def test_a_database_that_is_none_is_set_aside_and_made_again(folder: Path, garba
                 finder.search("word7", None, 5, Filters())
             assert "index" in raised.value.hint
             assert list(folder.glob("words.db.damaged-*"))
-        assert finder.held() == Held(0, 0)
+        assert finder.status() == FinderStatus(0, 0)
         fill(finder)
         assert_finds(finder, passage(7))
 
@@ -353,12 +353,12 @@ def test_vectors_nobody_needs_are_let_go(
         for each in (finder, reader):
             for number in (16, 25, 30):
                 assert_finds(each, passage(number))
-            assert each.held() == Held(15, 15, "seeded", DIM)
+            assert each.status() == FinderStatus(15, 15, "seeded", DIM)
         finder.prepare("seeded", DIM)  # checks every vector
 
 
 def test_looking_makes_no_files(folder: Path) -> None:
     with closing(EmbeddedFinder(folder)) as finder:
         finder.search("corals", None, 5, Filters())
-        finder.held()
+        finder.status()
     assert not folder.exists()

@@ -21,7 +21,7 @@ import pytest
 from tests.databases import POSTGRESQL, postgresql
 from utils.errors import InvariantFailed, NotConfigured, StoreFailed, WeaviateFailed
 from utils.model.passage import Filters, Passage
-from utils.passages import Finder, Held
+from utils.passages import Finder, FinderStatus
 from utils.passages.embedded import EmbeddedFinder
 from utils.passages.finders import finder_of
 from utils.settings import load_settings
@@ -173,7 +173,7 @@ def found(finder: Finder, query: str, *, axis: int | None = None, **asked: Any) 
 
 
 def test_before_anything_was_kept_it_is_empty_and_says_so(finder: Finder) -> None:
-    assert finder.held() == Held(0, 0)
+    assert finder.status() == FinderStatus(0, 0)
     assert finder.search("corals", None, 10, Filters()) == []
     assert finder.without_vectors([CORALS.uuid]) == {CORALS.uuid}
     finder.prepare("", 0)
@@ -215,7 +215,7 @@ def test_a_word_of_the_title_weighs_more_than_one_of_the_text(finder: Finder) ->
 def test_keeping_the_same_twice_is_keeping_it_once(finder: Finder) -> None:
     filled(filled(finder))
     finder.upsert([CORALS, CORALS], vectors(0, 0))
-    assert finder.held() == Held(3, 3, "model-1", DIM)
+    assert finder.status() == FinderStatus(3, 3, "model-1", DIM)
     assert found(finder, "corals algae") == ["pmid:1"]
 
 
@@ -228,21 +228,21 @@ def test_a_passage_that_changed_is_found_by_its_new_words_only(finder: Finder) -
     assert found(finder, "zebrafish") == ["pmid:2"]
     hits = finder.search("zebrafish", vectors(5)[0], 10, Filters())
     assert hits[0].sim == pytest.approx(1.0, abs=1e-3)
-    assert finder.held().vectors == 3
+    assert finder.status().vectors == 3
 
 
 def test_without_a_new_vector_the_old_one_stays_while_the_words_do(finder: Finder) -> None:
     filled(finder)
     finder.upsert([replace(MICE, year=1999), passage(3, "Whales sing.")], None)
     assert finder.without_vectors([p.uuid for p in THREE]) == {SHARKS.uuid}
-    assert finder.held() == Held(3, 2, "model-1", DIM)
+    assert finder.status() == FinderStatus(3, 2, "model-1", DIM)
     assert found(finder, "", axis=1, year_to=1999) == ["pmid:2"]
 
 
 def test_words_first_and_vectors_later(finder: Finder) -> None:
     finder.prepare("model-1", DIM)
     finder.upsert(THREE, None)
-    assert finder.held() == Held(3, 0, "model-1", DIM)
+    assert finder.status() == FinderStatus(3, 0, "model-1", DIM)
     assert finder.without_vectors([p.uuid for p in THREE]) == {p.uuid for p in THREE}
     assert found(finder, "sharks", axis=2) == ["pmid:3"]
     finder.upsert(THREE, vectors(0, 1, 2))
@@ -260,7 +260,7 @@ def test_what_is_removed_is_gone_and_the_unknown_is_no_error(finder: Finder) -> 
     filled(finder).remove([MICE.uuid, passage(99, "never seen").uuid])
     finder.remove([])
     finder.remove([MICE.uuid])
-    assert finder.held() == Held(2, 2, "model-1", DIM)
+    assert finder.status() == FinderStatus(2, 2, "model-1", DIM)
     assert "pmid:2" not in found(finder, "mice reef", axis=1)
     assert finder.without_vectors([MICE.uuid, CORALS.uuid]) == {MICE.uuid}
 
@@ -374,7 +374,7 @@ def test_vectors_that_are_not_the_models_are_refused_whole(finder: Finder, wrong
     finder.prepare("model-1", DIM)
     with pytest.raises(InvariantFailed):
         finder.upsert(THREE, wrong)
-    assert finder.held() == Held(0, 0, "model-1", DIM)
+    assert finder.status() == FinderStatus(0, 0, "model-1", DIM)
 
 
 def test_a_question_of_another_width_is_refused(finder: Finder) -> None:
@@ -385,12 +385,12 @@ def test_a_question_of_another_width_is_refused(finder: Finder) -> None:
 
 def test_another_model_means_other_vectors(finder: Finder) -> None:
     filled(finder).prepare("model-1", DIM)
-    assert finder.held().vectors == 3
+    assert finder.status().vectors == 3
     finder.prepare("", 0)  # no model today: those of yesterday stay
-    assert finder.held() == Held(3, 3, "model-1", DIM)
+    assert finder.status() == FinderStatus(3, 3, "model-1", DIM)
     finder.prepare("model-2", 4)
-    assert finder.held().vectors == 0
-    assert finder.held().dim == 4
+    assert finder.status().vectors == 0
+    assert finder.status().dim == 4
     assert finder.without_vectors([p.uuid for p in THREE]) == {p.uuid for p in THREE}
     four = np.eye(4, dtype=np.float32)[:3]
     finder.upsert(THREE, four)
@@ -400,7 +400,7 @@ def test_another_model_means_other_vectors(finder: Finder) -> None:
 
 def test_a_finder_that_was_closed_opens_again(finder: Finder) -> None:
     filled(finder).close()
-    assert finder.held().passages == 3
+    assert finder.status().passages == 3
     assert found(finder, "corals") == ["pmid:1"]
 
 
@@ -408,11 +408,11 @@ def test_many_passages_at_once(finder: Finder) -> None:
     finder.prepare("model-1", DIM)
     many = [passage(n, f"Observation number w{n} of a limpet.") for n in range(1, 451)]
     finder.upsert(many, vectors(*(n % DIM for n in range(450))))
-    assert finder.held().passages == 450
+    assert finder.status().passages == 450
     assert found(finder, "w345") == ["pmid:345"]
     assert finder.without_vectors([p.uuid for p in many]) == set()
     finder.remove([p.uuid for p in many[:350]])
-    assert finder.held() == Held(100, 100, "model-1", DIM)
+    assert finder.status() == FinderStatus(100, 100, "model-1", DIM)
 
 
 # -- which one it is ----------------------------------------------------------------------------
@@ -468,7 +468,7 @@ def test_a_server_that_is_down_is_a_store_that_failed() -> None:
 
     engine = sqlalchemy.create_engine("postgresql+psycopg://me:secret@127.0.0.1:1/none")
     with pytest.raises(StoreFailed) as raised:
-        PgvectorFinder(engine).held()
+        PgvectorFinder(engine).status()
     assert "127.0.0.1" in raised.value.message
     assert "secret" not in str(raised.value)
 

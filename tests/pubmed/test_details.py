@@ -8,7 +8,7 @@ from tests.answering import answering
 from utils.errors import BadRequest, NotConfigured, NotFound, Unreachable
 from utils.formats.pubmed.articles import split_xml
 from utils.model.paper import Author
-from utils.pubmed.details import LEVELS, details, pmid_of, row, short_name
+from utils.pubmed.details import LEVELS, details, pmid_of, short_name, to_row
 
 UNKNOWN = "39999999"
 
@@ -24,7 +24,7 @@ def test_records_come_in_the_order_asked_for_and_the_unknown_are_named(library, 
     assert list(found.records) == known
     assert found.not_found == (UNKNOWN,)
     assert not found.failed
-    shown = row(found.records[known[0]], level, mesh=True, grants=True)
+    shown = to_row(found.records[known[0]], level, mesh=True, grants=True)
     assert shown["title"]
 
 
@@ -106,16 +106,16 @@ def test_the_same_paper_twice_is_asked_for_once(library, known):
 def test_parts_of_a_whole_record(library, world):
     record = world.paper("pmc_cloud")
     xml = library.details([record.pmid]).records[record.pmid]
-    whole = row(xml, "abstract_plus", mesh=True, grants=True)
+    whole = to_row(xml, "abstract_plus", mesh=True, grants=True)
     assert whole["journal_info"]["publication_date"] == {
         "year": 2025, "month": "Feb", "day": None, "medline_date": "2025 Feb",
     }  # fmt: skip
     assert whole["authors"][0]["last_name"] == record.authors[0][0]
     assert whole["authors"][-1]["collective_name"] == record.collective
     assert whole["mesh_terms"][0]["descriptor_name"] == record.mesh[0]
-    bare = row(xml, "abstract_plus", mesh=False, grants=False)
+    bare = to_row(xml, "abstract_plus", mesh=False, grants=False)
     assert not {"mesh_terms", "grant_list"} & set(bare)
-    cited = row(xml, "citation_data", mesh=False, grants=True)
+    cited = to_row(xml, "citation_data", mesh=False, grants=True)
     assert cited["authors"][0] == "Sørensen Å"
     assert "grant_list" not in cited
 
@@ -124,7 +124,7 @@ def test_a_retracted_paper_says_so(library, world):
     pmid = world.paper("retracted").pmid
     xml = library.details([pmid]).records[pmid]
     for level in ("abstract_plus", "citation_data"):
-        assert row(xml, level, mesh=False, grants=False)["retracted"] is True
+        assert to_row(xml, level, mesh=False, grants=False)["retracted"] is True
 
 
 def test_one_paper(library, world):
@@ -163,10 +163,10 @@ def test_real_answers_are_read_at_every_level(shared):
     kinds = {record.partition(">")[0] for record in records.values()}
     assert kinds == {"<PubmedArticle", "<PubmedBookArticle"}
     for pmid, record in records.items():
-        whole = row(record, "abstract_plus", mesh=True, grants=True)
+        whole = to_row(record, "abstract_plus", mesh=True, grants=True)
         assert whole["title"], pmid
         assert whole["journal_info"]["publication_date"]["year"], pmid
-        cited = row(record, "citation_data", mesh=True, grants=True)
+        cited = to_row(record, "citation_data", mesh=True, grants=True)
         assert cited["author_count"] == whole["author_count"]
         assert cited["mesh_terms"] == whole["mesh_terms"]
         json.dumps([whole, cited])

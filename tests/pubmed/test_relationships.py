@@ -69,7 +69,7 @@ def test_one_more_who_keeps_lists_is_one_line(library, world, pmid, monkeypatch)
     def of_friends(asked, kind, most, web):
         return Relations((Related("41000002", title="A friend"),) * 99, 99, "https://friends")
 
-    monkeypatch.setitem(relationships._WHO_LISTS, "Friends", of_friends)
+    monkeypatch.setitem(relationships._LISTS, "Friends", of_friends)
     found = library.related(pmid, "pubmed_citedin", 50)
     assert (found.source, found.url) == ("Friends", "https://friends")
 

@@ -9,7 +9,7 @@ from utils.download import lookup as paper_lookup
 from utils.errors import BadRequest, NotFound, NotOffered, Unreachable
 from utils.model.identifiers import Ids
 from utils.sources import Query
-from utils.sources.arxiv import SOURCE, in_version, look_up, recall, search
+from utils.sources.arxiv import SOURCE, fetch_version, look_up, recall, search
 from utils.sources.arxiv.query import LAST
 
 
@@ -37,15 +37,15 @@ def test_a_record_says_all_that_arxiv_says(library):
 
 
 def test_the_version_asked_for_is_the_one_that_comes(library):
-    first = in_version("2601.00001", "1", library.web)
-    newest = in_version("2601.00001", "", library.web)
+    first = fetch_version("2601.00001", "1", library.web)
+    newest = fetch_version("2601.00001", "", library.web)
     assert (first.version, first.revised) == ("1", "2026-01-02")
     assert (newest.version, newest.revised) == ("2", "2026-03-01")
-    assert in_version("2601.00001", "7", library.web) is None
+    assert fetch_version("2601.00001", "7", library.web) is None
 
 
 def test_only_the_version_that_withdraws_is_withdrawn(library):
-    newest, first = (in_version("2604.00005", version, library.web) for version in ("", "1"))
+    newest, first = (fetch_version("2604.00005", version, library.web) for version in ("", "1"))
     assert "Withdrawn" in newest.publication_types
     assert "error in equation 3" in newest.notices[0].reference
     assert newest.retracted
@@ -144,7 +144,7 @@ def test_asked_once_a_day_at_most(library, world, clock):
 
 def test_what_a_search_showed_is_not_looked_up_again(library, world):
     [paper] = search(Query("ti:branching"), library.web).papers
-    assert in_version(paper.ids.arxiv, "", library.web) == paper
+    assert fetch_version(paper.ids.arxiv, "", library.web) == paper
     assert len(world.requests) == 1
 
 

@@ -11,7 +11,7 @@ from utils.errors import NotOffered, Unreachable
 from utils.model.identifiers import Ids
 from utils.model.paper import Fetched, Paper
 from utils.sources.arxiv import look_up
-from utils.sources.arxiv.files import full_text
+from utils.sources.arxiv.files import fetch_full_text
 
 PERPETUAL = "http://arxiv.org/licenses/nonexclusive-distrib/1.0/"
 
@@ -21,7 +21,7 @@ def record_of(name, library):
 
 
 def texts(name, library):
-    return full_text(record_of(name, library), library.web)
+    return fetch_full_text(record_of(name, library), library.web)
 
 
 def paths(world):
@@ -67,12 +67,12 @@ def test_a_source_that_is_a_pdf_is_the_pdf(library, world):
 
 def test_an_old_paper_revised_lately_may_have_html(library, world):
     paper = Paper(Ids(arxiv="hep-ex/0307015"), revised="2024-05-01", version="4")
-    assert next(full_text(paper, library.web)).details["status"] == 404
+    assert next(fetch_full_text(paper, library.web)).details["status"] == 404
     assert paths(world) == ["/html/hep-ex/0307015"]
 
 
 def test_the_day_pubmed_revised_its_record_says_nothing_about_html(library, world):
-    next(full_text(Paper(Ids(arxiv="hep-ex/0307015"), revised="2024-05-01"), library.web))
+    next(fetch_full_text(Paper(Ids(arxiv="hep-ex/0307015"), revised="2024-05-01"), library.web))
     assert paths(world) == ["/e-print/hep-ex/0307015"]
 
 
@@ -83,7 +83,7 @@ def test_a_withdrawn_paper_is_not_asked_for(library, world):
 
 
 def test_everything_is_missing_for_an_unknown_paper(library):
-    found = list(full_text(Paper(Ids(arxiv="2601.99999")), library.web))
+    found = list(fetch_full_text(Paper(Ids(arxiv="2601.99999")), library.web))
     assert len(found) == 3
     assert all(isinstance(one, NotOffered) for one in found)
 
@@ -117,7 +117,7 @@ def test_a_refusal_ends_the_route(library, world):
     paper = record_of("2601.00001", library)
     world.mood("storm", "arxiv", seconds=0)
     with pytest.raises(Unreachable):
-        list(full_text(paper, library.web))
+        list(fetch_full_text(paper, library.web))
     assert len(paths(world)) <= 3
 
 

@@ -10,7 +10,7 @@ from tests.examples import often
 from tests.world.arxiv_search import MalformedError, judge_of
 from utils.errors import BadRequest
 from utils.sources import Query
-from utils.sources.arxiv.query import question_of
+from utils.sources.arxiv.query import arxiv_query
 from utils.sources.arxiv.words import search_words
 
 OPERATORS = {"AND", "OR", "ANDNOT"}
@@ -25,7 +25,7 @@ TEXTS = st.one_of(
 
 
 def sent(text, **more):
-    return question_of(Query(text, sort_by="relevance", **more)).search_query
+    return arxiv_query(Query(text, sort_by="relevance", **more)).search_query
 
 
 @pytest.mark.parametrize(
@@ -107,13 +107,13 @@ def test_what_cannot_be_asked_is_told(text, told):
 
 
 def test_an_open_quotation_mark_among_words_is_left_out_aloud():
-    question = question_of(Query('5" disk'))
-    assert question.search_query == "all:5 AND all:disk"
-    assert "not closed" in question.warnings[0]
+    request = arxiv_query(Query('5" disk'))
+    assert request.search_query == "all:5 AND all:disk"
+    assert "not closed" in request.warnings[0]
 
 
 def test_an_unknown_category_in_a_query_is_told():
-    [warning] = question_of(Query("cat:cs.ZZ AND all:x")).warnings
+    [warning] = arxiv_query(Query("cat:cs.ZZ AND all:x")).warnings
     assert "cs.ZZ" in warning
 
 
@@ -157,7 +157,7 @@ def test_an_open_end_is_the_first_year_or_this_one():
 )
 def test_filters_that_arxiv_has_not_are_refused(more):
     with pytest.raises(BadRequest):
-        question_of(Query("moss", **{"sort_by": "relevance", **more}))
+        arxiv_query(Query("moss", **{"sort_by": "relevance", **more}))
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import pytest
 
 from utils.errors import NotOffered, Unreachable
 from utils.sources.arxiv import _papers, _require_hits, _total
-from utils.sources.arxiv.entries import _TAKEN_BACK, _journal, named, paper_of, without_tex
-from utils.sources.arxiv.manners import ATOM, feed
+from utils.sources.arxiv.entries import _TAKEN_BACK, _journal, author_named, paper_of, without_tex
+from utils.sources.arxiv.manners import ATOM, read_feed
 from utils.sources.loose_json import LONGEST_NAME
 from utils.web import Answer
 
@@ -33,7 +33,7 @@ from utils.web import Answer
     ],
 )
 def test_a_name_taken_apart(name, family, given, suffix):
-    author = named(name)
+    author = author_named(name)
     assert (author.family, author.given, author.suffix) == (family, given, suffix)
 
 
@@ -43,13 +43,13 @@ def test_a_name_taken_apart(name, family, given, suffix):
      "Gemini Team", "The 1000 Genomes Project Consortium"],
 )  # fmt: skip
 def test_a_group_is_no_person(name):
-    author = named(name)
+    author = author_named(name)
     assert author.collective == author.name == name
 
 
 @pytest.mark.parametrize("name", [":", "et al.", "and others", "", " , "])
 def test_what_is_no_name_is_left_out(name):
-    assert not named(name).name
+    assert not author_named(name).name
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_a_recorded_page_counts_all_hits(shared):
 @pytest.mark.shared
 def test_a_recorded_error_and_a_recorded_nothing(shared):
     with pytest.raises(NotOffered, match="incorrect id format for abc"):
-        feed(answer(shared, "id_abc_s0_m100_b79c8dcf6bc3.atom.xml", 400))
+        read_feed(answer(shared, "id_abc_s0_m100_b79c8dcf6bc3.atom.xml", 400))
     nothing = answer(shared, "id_0000.0000_s0_m100_8b51d9633a68.atom.xml")
     _require_hits(nothing)
     assert _papers(nothing) == []
@@ -184,7 +184,7 @@ def test_a_feed_without_a_count_is_no_answer():
 def test_an_entry_may_lack_everything_but_its_name():
     body = b"""<feed xmlns="http://www.w3.org/2005/Atom"><entry>
         <id>http://arxiv.org/abs/2601.00001v3</id><author/></entry></feed>"""
-    entry = feed(Answer(200, "https://export.arxiv.org/api/query", body)).find(f"{ATOM}entry")
+    entry = read_feed(Answer(200, "https://export.arxiv.org/api/query", body)).find(f"{ATOM}entry")
     paper = paper_of(entry)
     assert (paper.ids.arxiv, paper.version, paper.authors) == ("2601.00001", "3", ())
     assert paper.journal == "arXiv"
@@ -192,6 +192,6 @@ def test_an_entry_may_lack_everything_but_its_name():
 
 @pytest.mark.parametrize("piece", [" (for", "(", " ", "(for ATLAS) ", "van "])
 def test_a_name_of_any_length_is_read_at_once(piece):
-    named("Jane Doe" + piece * 200_000)
+    author_named("Jane Doe" + piece * 200_000)
     entry = ET.fromstring(f'<entry xmlns="{ATOM[1:-1]}"><title>A{piece * 200_000}</title></entry>')
     assert len(paper_of(entry).title) <= LONGEST_NAME

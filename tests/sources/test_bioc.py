@@ -7,7 +7,7 @@ import pytest
 from tests.answering import HOSTILE, answering
 from utils.errors import BadContent, Unreachable
 from utils.model.identifiers import Ids
-from utils.sources.bioc import Paragraph, article
+from utils.sources.bioc import Paragraph, fetch_article
 from utils.sources.bioc import _article as read
 
 
@@ -15,7 +15,7 @@ def test_an_open_article_by_either_number(library, world):
     record = world.paper("pmc_cloud")
     ids = Ids(pmid=record.pmid, pmcid=record.pmcid, doi=record.doi)
     for name in (Ids(pmcid=record.pmcid), Ids(pmid=record.pmid)):
-        found = article(name, library.web)
+        found = fetch_article(name, library.web)
         assert (found.ids, found.license) == (ids, "CC BY")
         assert found.paragraphs[0] == Paragraph("TITLE", "front", record.plain_title)
     sections = list(dict.fromkeys(paragraph.section for paragraph in found.paragraphs))
@@ -25,14 +25,14 @@ def test_an_open_article_by_either_number(library, world):
 def test_what_is_not_open_is_none_and_not_asked_again(library, world):
     record = world.paper("efetch_only")
     for _ in range(2):
-        assert article(Ids(pmcid=record.pmcid), library.web).paragraphs == ()
+        assert fetch_article(Ids(pmcid=record.pmcid), library.web).paragraphs == ()
     assert len(world.requests) == 1
 
 
 def test_a_page_further_on_asks_nobody(library, world):
     record = world.paper("pmc_cloud")
-    first = article(Ids(pmcid=record.pmcid), library.web)
-    assert article(Ids(pmcid=record.pmcid), library.web) == first
+    first = fetch_article(Ids(pmcid=record.pmcid), library.web)
+    assert fetch_article(Ids(pmcid=record.pmcid), library.web) == first
     assert len(world.requests) == 1
 
 
@@ -43,22 +43,22 @@ PASSING = ["storm", "down", "reset", "captcha", "truncate", "garbage", "empty", 
 def test_a_bad_moment_passes_and_a_long_one_is_not_nothing(library, world, mood):
     record = world.paper("pmc_cloud")
     world.mood(mood, "bioc", 1)
-    assert article(Ids(pmcid=record.pmcid), library.web).paragraphs
+    assert fetch_article(Ids(pmcid=record.pmcid), library.web).paragraphs
     world.mood(mood, "bioc")
     with pytest.raises(Unreachable):
-        article(Ids(pmcid=world.paper("pmc_manuscript").pmcid), library.web)
+        fetch_article(Ids(pmcid=world.paper("pmc_manuscript").pmcid), library.web)
 
 
 @pytest.mark.parametrize("mood", ["huge", "gzip_bomb"])
 def test_more_than_an_article_is_not_read(library, world, mood):
     world.mood(mood, "bioc")
     with pytest.raises(BadContent):
-        article(Ids(pmcid="PMC9100001"), library.web)
+        fetch_article(Ids(pmcid="PMC9100001"), library.web)
 
 
 def test_it_counts_to_the_requests_of_all_of_ncbi(library, world):
     for record in [r for r in world.papers if r.cloud][:6]:
-        article(Ids(pmcid=record.pmcid), library.web)
+        fetch_article(Ids(pmcid=record.pmcid), library.web)
     times = [request.at for request in world.requests]
     assert 1 / 3 < (times[-1] - times[0]) / (len(times) - 1) < 0.6
     assert not world.refused
@@ -83,21 +83,21 @@ def passage(text, **infons):
 def test_another_article_is_not_taken(library, monkeypatch, asked, names):
     answering(monkeypatch, told(passage("A title", **names)))
     with pytest.raises(BadContent) as wrong:
-        article(asked, library.web)
+        fetch_article(asked, library.web)
     assert wrong.value.outcome == "wrong_paper"
 
 
 @pytest.mark.parametrize("number", ["7", "PMC7", 7])
 def test_the_number_counts_with_or_without_its_prefix(library, monkeypatch, number):
     answering(monkeypatch, told(passage("A title", **{"article-id_pmc": number})))
-    assert article(Ids(pmcid="PMC7"), library.web).ids.pmcid == "PMC7"
+    assert fetch_article(Ids(pmcid="PMC7"), library.web).ids.pmcid == "PMC7"
 
 
 @pytest.mark.parametrize("body", HOSTILE, ids=range(len(HOSTILE)))
 def test_no_hostile_answer_is_taken_for_one(library, monkeypatch, body):
     answering(monkeypatch, body)
     with pytest.raises(Unreachable):
-        article(Ids(pmcid="PMC7"), library.web)
+        fetch_article(Ids(pmcid="PMC7"), library.web)
 
 
 def test_odd_passages_are_left_out_and_none_deceives():

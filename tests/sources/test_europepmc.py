@@ -14,8 +14,8 @@ from utils.errors import BadRequest, NotOffered, Unreachable
 from utils.model.identifiers import Ids
 from utils.model.paper import Notice, Paper
 from utils.settings import load_settings
-from utils.sources.europepmc import full_text, look_up, preprint_text, search
-from utils.sources.europepmc.links import linked
+from utils.sources.europepmc import fetch_full_text, fetch_preprint_text, look_up, search
+from utils.sources.europepmc.links import fetch_linked
 from utils.sources.europepmc.records import paper_of, rows_of
 from utils.sources.loose_json import LONGEST_NAME
 from utils.sources.source import Query
@@ -127,14 +127,14 @@ def test_any_answer_has_rows_or_none(reply):
 
 @pytest.mark.shared
 def test_recorded_records_are_read(shared):
-    linked = 0
+    fetch_linked = 0
     for file in sorted((shared / "articles").glob("PMC*/europepmc_core.json")):
         paper = paper_of(_unwrapped(json.loads(file.read_text("utf-8")), ""))
         assert paper.ids.pmcid == file.parent.name
         assert paper.title
         assert paper.published
-        linked += any(notice.pmid for notice in paper.notices)
-    assert linked  # the recorded retraction
+        fetch_linked += any(notice.pmid for notice in paper.notices)
+    assert fetch_linked  # the recorded retraction
 
 
 @pytest.mark.shared
@@ -237,7 +237,7 @@ def test_without_a_number_of_hits_it_is_no_answer(library, monkeypatch, count):
         search(relevant("moss"), library.web)
     answering(monkeypatch, {"citationList": {"citation": []}, "hitCount": count})
     with pytest.raises(Unreachable, match="did not say how many citations"):
-        linked("1", "citations", 5, library.web)
+        fetch_linked("1", "citations", 5, library.web)
 
 
 @pytest.mark.parametrize("piece", ["<h4>", "<a", "</", "<a b='c'>", " ("])
@@ -263,23 +263,23 @@ def test_a_site_in_trouble_is_no_empty_list(library, world, mood):
 
 def test_full_text_or_a_plain_no(library, world):
     record = world.paper("europepmc_only")
-    [fetched] = full_text(Paper(Ids(pmcid=record.pmcid)), library.web)
+    [fetched] = fetch_full_text(Paper(Ids(pmcid=record.pmcid)), library.web)
     assert b"<body>" in fetched.body
     with pytest.raises(NotOffered):
-        list(full_text(Paper(Ids(pmcid="PMC8999999")), library.web))
+        list(fetch_full_text(Paper(Ids(pmcid="PMC8999999")), library.web))
 
 
 def test_a_preprint_whose_record_came_from_here_needs_one_request(library, world):
     ids = Ids(doi=world.paper("preprint").doi)
     [paper] = look_up([ids], library.web).values()
     world.reset()
-    [fetched] = preprint_text(paper, library.web)
+    [fetched] = fetch_preprint_text(paper, library.web)
     assert b"<body>" in fetched.body
     assert [request.path for request in world.requests] == ["/PPR900046/fullTextXML"]
 
 
 def test_a_preprint_nobody_knows_yet_is_found_by_its_doi(library, world):
-    [fetched] = preprint_text(Paper(Ids(doi=world.paper("preprint").doi)), library.web)
+    [fetched] = fetch_preprint_text(Paper(Ids(doi=world.paper("preprint").doi)), library.web)
     assert fetched.via == "europepmc_preprint"
     assert len(world.requests) == 2
 
@@ -287,21 +287,21 @@ def test_a_preprint_nobody_knows_yet_is_found_by_its_doi(library, world):
 def test_a_preprint_without_text_is_a_plain_no(library, world):
     record = world.paper("preprint_without_text")
     with pytest.raises(NotOffered, match="no full text"):
-        list(preprint_text(Paper(Ids(doi=record.doi)), library.web))
+        list(fetch_preprint_text(Paper(Ids(doi=record.doi)), library.web))
     assert len(world.requests) == 2
 
 
 @pytest.mark.parametrize("doi", ["10.1101/gr.123456.108", "10.9101/journal.2025.0001"])
 def test_what_is_no_preprint_costs_no_request(library, world, doi):
     with pytest.raises(NotOffered, match="not known as a preprint"):
-        list(preprint_text(Paper(Ids(doi=doi)), library.web))
+        list(fetch_preprint_text(Paper(Ids(doi=doi)), library.web))
     assert not world.requests
 
 
 def test_an_error_page_is_trouble_and_no_answer_about_a_preprint(library, world):
     world.mood("down", "europepmc", path="fullTextXML")
     with pytest.raises(Unreachable):
-        list(preprint_text(Paper(Ids(doi=world.paper("preprint").doi)), library.web))
+        list(fetch_preprint_text(Paper(Ids(doi=world.paper("preprint").doi)), library.web))
 
 
 class _Web:

@@ -17,10 +17,10 @@ from utils.model.identifiers import Ids
 from utils.model.paper import Fetched, Paper
 from utils.sources import unpaywall
 from utils.sources.loose_json import LONGEST_NAME
-from utils.sources.open_copies import OpenCopy, what_lies_at
-from utils.sources.openalex import open_copies, paper_of, search
-from utils.sources.openalex.links import related_to
-from utils.sources.openalex.service import _judge, listed
+from utils.sources.open_copies import OpenCopy, fetch_copies
+from utils.sources.openalex import fetch_open_copies, paper_of, search
+from utils.sources.openalex.links import fetch_linked
+from utils.sources.openalex.service import _check, list_works
 from utils.sources.source import Query
 from utils.web import Answer
 
@@ -40,7 +40,7 @@ def keyed(library):
 
 
 def copies(record, library):
-    return list(open_copies(Paper(Ids(doi=record.doi)), library.web))
+    return list(fetch_open_copies(Paper(Ids(doi=record.doi)), library.web))
 
 
 def asked(world, service="openalex"):
@@ -77,7 +77,7 @@ def test_a_key_travels_in_a_header_only(keyed, world):
 
 def test_what_unpaywall_named_is_not_asked_for_again(library, world):
     record = world.paper("unpaywall_html")
-    list(unpaywall.open_copies(Paper(Ids(doi=record.doi)), library.web))
+    list(unpaywall.fetch_open_copies(Paper(Ids(doi=record.doi)), library.web))
     before = len(asked(world, "repository"))
     with pytest.raises(NotOffered, match="not tried before"):
         copies(record, library)
@@ -87,7 +87,7 @@ def test_what_unpaywall_named_is_not_asked_for_again(library, world):
 
 def test_who_does_not_ask_unpaywall_gets_its_copies_here(library, world):
     record = world.paper("unpaywall_pdf")
-    list(unpaywall.open_copies(Paper(Ids(doi=record.doi)), library.web))
+    list(unpaywall.fetch_open_copies(Paper(Ids(doi=record.doi)), library.web))
     update = {"papers_sources": ("openalex", "publisher")}
     library.web.settings = library.web.settings.model_copy(update=update)
     assert isinstance(copies(record, library)[0], Fetched)
@@ -102,13 +102,13 @@ def test_pages_of_pmc_are_never_asked_for(library, world):
 def test_no_copy_and_no_record_are_a_plain_no_and_remembered(library, world):
     for doi in (world.paper("paywall").doi, "10.1000/nobody", "10.1000/nobody"):
         with pytest.raises(NotOffered, match="knows no open copy"):
-            list(open_copies(Paper(Ids(doi=doi)), library.web))
+            list(fetch_open_copies(Paper(Ids(doi=doi)), library.web))
     assert len(world.requests) == 2
 
 
 def test_a_copy_at_arxiv_is_asked_of_the_host_for_programs(library, world):
     url = "https://arxiv.org/pdf/2511.04014v1"
-    [fetched] = what_lies_at([OpenCopy(url)], library.web, source="openalex", via="openalex")
+    [fetched] = fetch_copies([OpenCopy(url)], library.web, source="openalex", via="openalex")
     assert fetched.media == "pdf"
     [request] = world.requests
     assert (request.service, request.path) == ("arxiv", "/pdf/2511.04014")
@@ -157,7 +157,7 @@ def test_a_spent_budget_is_told_at_once_and_single_works_go_on(keyed, world):
 def test_too_many_at_once_is_no_spent_budget(told):
     headers = CaseInsensitiveDict({"X-RateLimit-Remaining": "9000", **told})
     with pytest.raises(Unreachable) as caught:
-        _judge(Answer(429, "https://o.test", b"Too many requests", headers=headers), free=True)
+        _check(Answer(429, "https://o.test", b"Too many requests", headers=headers), free=True)
     assert "budget" not in caught.value.message
     assert caught.value.retry_after == float(told.get("Retry-After", 0))
     assert not caught.value.details.get("lasting")
@@ -177,7 +177,7 @@ def test_a_search_needs_a_key(library, world):
     with pytest.raises(NotConfigured, match="OPENALEX_API_KEY"):
         search(relevant("moss"), library.web)
     with pytest.raises(NotConfigured, match="OPENALEX_API_KEY"):
-        related_to(Ids(pmid="1"), "citations", 5, library.web)
+        fetch_linked(Ids(pmid="1"), "citations", 5, library.web)
     assert not world.requests
 
 
@@ -232,7 +232,7 @@ def test_no_page_reaches_beyond_the_wall(keyed, monkeypatch, start, most):
         first = (number - 1) * size
         return 20_000, [{"title": str(at)} for at in range(first, first + size)], ""
 
-    monkeypatch.setattr("utils.sources.openalex.listed", page)
+    monkeypatch.setattr("utils.sources.openalex.list_works", page)
     found = search(relevant("of", start=start, max_results=most), keyed.web)
     assert max(asked_pages) <= 10_000
     end = min(start + most, 10_000)
@@ -304,7 +304,7 @@ def test_what_openalex_has_not_is_refused_before_it_costs(keyed, world, wish):
 
 def test_a_question_it_cannot_read_is_the_askers_error(keyed):
     with pytest.raises(BadRequest, match="is not a valid field"):
-        listed({"filter": "colour:blue"}, keyed.web)
+        list_works({"filter": "colour:blue"}, keyed.web)
 
 
 # -- links ---------------------------------------------------------------------------------------
@@ -312,14 +312,14 @@ def test_a_question_it_cannot_read_is_the_askers_error(keyed):
 
 def test_who_cites_a_paper_and_whom_it_cites(keyed, world):
     record = world.paper("pmc_cloud")
-    total, rows, url = related_to(Ids(doi=record.doi), "citations", 3, keyed.web)
+    total, rows, url = fetch_linked(Ids(doi=record.doi), "citations", 3, keyed.web)
     assert total >= len(rows)
     assert len(rows) == 3
     assert all(row.pmid and row.title and row.year for row in rows)
     assert "cites:W" in url
-    assert related_to(Ids(pmid=record.pmid), "references", 3, keyed.web)[1]
+    assert fetch_linked(Ids(pmid=record.pmid), "references", 3, keyed.web)[1]
     with pytest.raises(NotOffered):
-        related_to(Ids(doi="10.1000/nobody"), "citations", 3, keyed.web)
+        fetch_linked(Ids(doi="10.1000/nobody"), "citations", 3, keyed.web)
 
 
 # -- what it sends -------------------------------------------------------------------------------

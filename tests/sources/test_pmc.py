@@ -8,7 +8,7 @@ import pytest
 from utils.errors import NotOffered, Unreachable
 from utils.model.identifiers import Ids
 from utils.model.paper import Paper
-from utils.sources.pmc import from_cloud, from_efetch
+from utils.sources.pmc import fetch_from_cloud, fetch_from_efetch
 
 
 def paper_of(record):
@@ -16,21 +16,21 @@ def paper_of(record):
 
 
 def test_the_newest_version_by_number_and_not_by_letters(library, world):
-    [fetched] = from_cloud(paper_of(world.paper("pmc_cloud_versions")), library.web)
+    [fetched] = fetch_from_cloud(paper_of(world.paper("pmc_cloud_versions")), library.web)
     assert fetched.url.endswith(".10.xml")
     assert fetched.verified
 
 
 def test_license_and_identifiers_come_with_it(library, world):
     record = world.paper("pmc_manuscript")
-    [fetched] = from_cloud(paper_of(record), library.web)
+    [fetched] = fetch_from_cloud(paper_of(record), library.web)
     assert fetched.license == "TDM"
     assert fetched.ids.pmid == record.pmid
 
 
 def test_a_damaged_transfer_is_fetched_again(library, world):
     world.mood("md5_mismatch", "pmc_cloud", times=1)
-    [fetched] = from_cloud(paper_of(world.paper("pmc_cloud")), library.web)
+    [fetched] = fetch_from_cloud(paper_of(world.paper("pmc_cloud")), library.web)
     assert hashlib.md5(fetched.body).hexdigest()
     assert fetched.verified
 
@@ -38,25 +38,25 @@ def test_a_damaged_transfer_is_fetched_again(library, world):
 def test_damage_that_stays_is_reported_as_such(library, world):
     world.mood("md5_mismatch", "pmc_cloud")
     with pytest.raises(Unreachable, match="checksum"):
-        list(from_cloud(paper_of(world.paper("pmc_cloud")), library.web))
+        list(fetch_from_cloud(paper_of(world.paper("pmc_cloud")), library.web))
 
 
 def test_absence_is_definite_and_remembered_for_a_day(library, world):
     paper = paper_of(world.paper("efetch_only"))
     for _ in range(2):
         with pytest.raises(NotOffered):
-            list(from_cloud(paper, library.web))
+            list(fetch_from_cloud(paper, library.web))
     assert len(world.requests) == 1
 
 
 def test_a_forbidden_text_is_not_offered(library, world):
-    [(_, miss)] = from_efetch([paper_of(world.paper("front_matter_only"))], library.web)
+    [(_, miss)] = fetch_from_efetch([paper_of(world.paper("front_matter_only"))], library.web)
     assert isinstance(miss, NotOffered)
     assert "does not allow" in miss.message
 
 
 def test_an_unknown_article_is_not_offered(library, world):
-    [(_, miss)] = from_efetch([Paper(Ids(pmcid="PMC8999999"))], library.web)
+    [(_, miss)] = fetch_from_efetch([Paper(Ids(pmcid="PMC8999999"))], library.web)
     assert isinstance(miss, NotOffered)
 
 
@@ -65,7 +65,11 @@ def test_several_articles_come_in_one_request_each_to_its_own(library, world):
     refused = world.paper("front_matter_only")
     wanted = [*map(paper_of, (offered[0], refused, offered[1])), Paper(Ids(pmcid="PMC8999999"))]
     found = dict(
-        zip(("one", "refused", "two", "unknown"), from_efetch(wanted, library.web), strict=True)
+        zip(
+            ("one", "refused", "two", "unknown"),
+            fetch_from_efetch(wanted, library.web),
+            strict=True,
+        )
     )
     assert [paper for paper, _ in found.values()] == wanted
     assert len(world.requests) == 1
@@ -93,5 +97,5 @@ def test_an_answer_that_is_no_whole_set_says_nothing_of_whom_it_lacks(
     monkeypatch.setattr(type(library.web), "get", harmed)
     offered = next(r for r in world.papers if r.efetch == "body" and r.pmcid)
     with pytest.raises(Unreachable, match="no complete set"):
-        list(from_efetch([paper_of(offered)], library.web))
+        list(fetch_from_efetch([paper_of(offered)], library.web))
     assert len(world.requests) > 1  # it may still come whole

@@ -9,9 +9,14 @@ import pytest
 from tests.answering import HOSTILE, answering
 from utils.errors import BadRequest, Unreachable
 from utils.sources.pubchem import RATE, stay_away
-from utils.sources.pubchem.list_keys import MOST, of_formula, related
-from utils.sources.pubchem.records import compounds_called, described, papers_about, synonyms
-from utils.sources.pubchem.spelling import spelled_like
+from utils.sources.pubchem.list_keys import MOST, find_by_formula, find_related
+from utils.sources.pubchem.records import (
+    fetch_compounds,
+    fetch_pmids,
+    fetch_synonyms,
+    find_compounds,
+)
+from utils.sources.pubchem.spelling import find_similar_names
 
 ASPIRIN, SALICYLIC, CAFFEINE = "2244", "338", "2519"
 
@@ -32,35 +37,35 @@ def asked(world, service="pubchem"):
     ],
 )
 def test_a_compound_is_known_by_all_its_names(library, kind, text):
-    assert compounds_called(kind, text, library.web) == (ASPIRIN,)
+    assert find_compounds(kind, text, library.web) == (ASPIRIN,)
 
 
 def test_who_asks_again_is_answered_from_memory(library, world):
     for _ in range(2):
-        assert compounds_called("name", "aspirin", library.web) == (ASPIRIN,)
-        assert compounds_called("name", "nobody's", library.web) == ()
+        assert find_compounds("name", "aspirin", library.web) == (ASPIRIN,)
+        assert find_compounds("name", "nobody's", library.web) == ()
     assert len(world.requests) == 2
 
 
 def test_what_is_asked_for_is_in_no_address(library, world):
-    compounds_called("smiles", "C/C=C\\C", library.web)
+    find_compounds("smiles", "C/C=C\\C", library.web)
     [request] = world.requests
     assert request.method == "POST"
     assert request.params == {"smiles": "C/C=C\\C"}
 
 
 def test_a_sound_structure_that_nobody_deposited_is_none(library):
-    assert compounds_called("smiles", "CCCCCCCCN", library.web) == ()
+    assert find_compounds("smiles", "CCCCCCCCN", library.web) == ()
 
 
 def test_a_structure_that_is_none_is_refused_with_pubchems_reason(library):
     with pytest.raises(BadRequest, match="convert input into a compound") as refused:
-        compounds_called("smiles", "C1CC", library.web)
+        find_compounds("smiles", "C1CC", library.web)
     assert "error: " not in refused.value.message
 
 
 def test_properties_are_numbers_with_units_also_where_digits_were_sent(library):
-    compound = described([ASPIRIN], library.web)[ASPIRIN]
+    compound = fetch_compounds([ASPIRIN], library.web)[ASPIRIN]
     assert compound.title == "Aspirin"
     assert (compound.weight, compound.exact_mass) == (180.16, 180.04225873)
     assert (compound.xlogp, compound.charge, compound.heavy_atoms) == (1.2, 0, 13)
@@ -68,74 +73,74 @@ def test_properties_are_numbers_with_units_also_where_digits_were_sent(library):
 
 
 def test_what_nobody_counted_is_none_not_zero(library):
-    chain = described(["900000001"], library.web)["900000001"]
+    chain = fetch_compounds(["900000001"], library.web)["900000001"]
     assert (chain.formula, chain.xlogp, chain.charge) == ("C6H14", None, None)
 
 
 def test_the_mirror_images_of_a_compound_are_told_apart(library):
-    left, right = described(["107689", "61503"], library.web).values()
+    left, right = fetch_compounds(["107689", "61503"], library.web).values()
     assert left.smiles != right.smiles
     assert left.connectivity_smiles == right.connectivity_smiles
 
 
 def test_one_that_does_not_exist_hides_no_other(library):
     wanted = ["5", ASPIRIN, "7", SALICYLIC, "9"]
-    assert list(described(wanted, library.web)) == [ASPIRIN, SALICYLIC]
+    assert list(fetch_compounds(wanted, library.web)) == [ASPIRIN, SALICYLIC]
 
 
 def test_what_is_known_is_not_asked_again(library, world):
-    described([ASPIRIN], library.web)
-    described([ASPIRIN, SALICYLIC], library.web)
+    fetch_compounds([ASPIRIN], library.web)
+    fetch_compounds([ASPIRIN, SALICYLIC], library.web)
     assert [request.params["cid"] for request in world.requests] == [ASPIRIN, SALICYLIC]
 
 
 def test_names_and_papers(library, world):
-    assert synonyms(ASPIRIN, library.web)[:2] == ("Aspirin", "acetylsalicylic acid")
-    pmids = [int(pmid) for pmid in papers_about(ASPIRIN, library.web)]
+    assert fetch_synonyms(ASPIRIN, library.web)[:2] == ("Aspirin", "acetylsalicylic acid")
+    pmids = [int(pmid) for pmid in fetch_pmids(ASPIRIN, library.web)]
     assert pmids == sorted(pmids, reverse=True)
     assert str(pmids[0]) in {paper.pmid for paper in world.papers}
-    assert papers_about(CAFFEINE, library.web) == ()
-    assert synonyms("5", library.web) == ()
+    assert fetch_pmids(CAFFEINE, library.web) == ()
+    assert fetch_synonyms("5", library.web) == ()
 
 
 def test_a_search_is_waited_for(library, world, clock):
-    found = related("substructure", "smiles", "C1=CC=CC=C1", library.web)
+    found = find_related("substructure", "smiles", "C1=CC=CC=C1", library.web)
     assert set(found) == {ASPIRIN, SALICYLIC}
     assert len(asked(world)) == 4  # begun, twice not ready, there
     assert clock.naps.count(1.0) == 1
 
 
 def test_what_was_searched_once_is_not_searched_again(library, world):
-    first = related("similar", "cid", ASPIRIN, library.web)
+    first = find_related("similar", "cid", ASPIRIN, library.web)
     asked_once = len(world.requests)
-    assert related("similar", "cid", ASPIRIN, library.web) == first
+    assert find_related("similar", "cid", ASPIRIN, library.web) == first
     assert len(world.requests) == asked_once
 
 
 def test_no_more_hits_are_asked_for_than_we_show(library):
-    assert len(related("substructure", "smiles", "CCCCCC", library.web)) == MOST
+    assert len(find_related("substructure", "smiles", "CCCCCC", library.web)) == MOST
 
 
 def test_a_formula_nobody_has_is_none(library):
-    assert of_formula("C99H1", library.web) == ()
+    assert find_by_formula("C99H1", library.web) == ()
 
 
 def test_a_search_that_takes_its_time_is_taken_up_later(library, world):
     world.pubchem.polls = 9
     with pytest.raises(Unreachable, match="not ready") as early:
-        of_formula("C3H6O3", library.web)
+        find_by_formula("C3H6O3", library.web)
     assert "goes on" in early.value.hint
-    assert set(of_formula("C3H6O3", library.web)) == {"612", "61503", "107689"}
+    assert set(find_by_formula("C3H6O3", library.web)) == {"612", "61503", "107689"}
     assert len(world.pubchem.searches) == 1
 
 
 def test_a_key_that_pubchem_forgot_is_replaced(library, world):
     world.pubchem.polls = 9
     with pytest.raises(Unreachable):
-        of_formula("C3H6O3", library.web)
+        find_by_formula("C3H6O3", library.web)
     world.pubchem.searches.clear()
     world.pubchem.polls = 0
-    assert len(of_formula("C3H6O3", library.web)) == 3
+    assert len(find_by_formula("C3H6O3", library.web)) == 3
 
 
 PASSING = ["storm", "down", "reset", "captcha", "truncate", "garbage", "empty", "deep_nesting"]
@@ -144,7 +149,7 @@ PASSING = ["storm", "down", "reset", "captcha", "truncate", "garbage", "empty", 
 @pytest.mark.parametrize("mood", PASSING)
 def test_a_bad_moment_passes(library, world, mood):
     world.mood(mood, "pubchem", 1)
-    assert compounds_called("name", "aspirin", library.web) == (ASPIRIN,)
+    assert find_compounds("name", "aspirin", library.web) == (ASPIRIN,)
     assert len(asked(world)) == 2
 
 
@@ -152,15 +157,15 @@ def test_a_bad_moment_passes(library, world, mood):
 def test_could_not_tell_is_never_nothing_found(library, world, mood):
     world.mood(mood, "pubchem")
     with pytest.raises(Unreachable) as trouble:
-        compounds_called("name", "aspirin", library.web)
+        find_compounds("name", "aspirin", library.web)
     assert trouble.value.envelope()["error"]["suggestions"]
     with pytest.raises(Unreachable):
-        related("similar", "cid", ASPIRIN, library.web)
+        find_related("similar", "cid", ASPIRIN, library.web)
 
 
 def test_a_busy_server_says_until_when(library, world, clock):
     world.mood("storm", "pubchem", 1, seconds=7)
-    compounds_called("name", "aspirin", library.web)
+    find_compounds("name", "aspirin", library.web)
     assert sum(clock.naps) >= 7
 
 
@@ -186,15 +191,15 @@ def test_a_busy_server_says_until_when(library, world, clock):
 def test_an_answer_without_a_meaning_is_none(library, monkeypatch, body):
     answering(monkeypatch, body)
     with pytest.raises(Unreachable):
-        of_formula("C2H6O", library.web)
+        find_by_formula("C2H6O", library.web)
 
 
 QUESTIONS = {
-    "called": lambda web: compounds_called("name", "x", web),
-    "described": lambda web: described([ASPIRIN, SALICYLIC], web),
-    "names": lambda web: synonyms(ASPIRIN, web),
-    "papers": lambda web: papers_about(ASPIRIN, web),
-    "related": lambda web: related("similar", "cid", ASPIRIN, web),
+    "called": lambda web: find_compounds("name", "x", web),
+    "described": lambda web: fetch_compounds([ASPIRIN, SALICYLIC], web),
+    "names": lambda web: fetch_synonyms(ASPIRIN, web),
+    "papers": lambda web: fetch_pmids(ASPIRIN, web),
+    "related": lambda web: find_related("similar", "cid", ASPIRIN, web),
 }
 
 
@@ -210,7 +215,7 @@ def test_no_hostile_answer_is_taken_for_one(library, monkeypatch, question, body
 def test_no_hostile_list_of_names_gives_a_name(library, monkeypatch, body):
     answering(monkeypatch, body)
     with suppress(Unreachable):
-        assert spelled_like("asprin", library.web) == ()
+        assert find_similar_names("asprin", library.web) == ()
 
 
 @pytest.mark.parametrize(
@@ -218,7 +223,7 @@ def test_no_hostile_list_of_names_gives_a_name(library, monkeypatch, body):
 )
 def test_odd_types_in_a_list_of_cids_are_left_out(library, monkeypatch, cids):
     answering(monkeypatch, {"IdentifierList": {"CID": cids, "x": 1}})
-    found = of_formula("C2H6O", library.web)
+    found = find_by_formula("C2H6O", library.web)
     assert found == (("702", "8254") if isinstance(cids, list) else ())
 
 
@@ -236,7 +241,7 @@ def test_odd_values_of_properties_are_left_out(library, monkeypatch):
     }
     rows = [row, None, {"CID": 1, "Title": "?"}]
     answering(monkeypatch, {"PropertyTable": {"Properties": rows}})
-    [compound] = described([ASPIRIN], library.web).values()
+    [compound] = fetch_compounds([ASPIRIN], library.web).values()
     assert compound.title == "A name [2J"
     assert (compound.weight, compound.exact_mass, compound.xlogp) == (None, None, None)
     assert (compound.tpsa, compound.charge, compound.heavy_atoms) == (None, None, None)
@@ -246,7 +251,7 @@ def test_odd_values_of_properties_are_left_out(library, monkeypatch):
 def test_papers_of_another_compound_are_not_taken(library, monkeypatch):
     rows = [{"CID": 1, "PubMedID": [1]}, {"CID": 2244, "PubMedID": [5, "7", None, 5]}]
     answering(monkeypatch, {"InformationList": {"Information": rows}})
-    assert papers_about(ASPIRIN, library.web) == ("7", "5")
+    assert fetch_pmids(ASPIRIN, library.web) == ("7", "5")
 
 
 @pytest.mark.shared
@@ -254,13 +259,13 @@ def test_recorded_answers_are_read(library, monkeypatch, shared):
     rows = json.loads((shared / "errors" / "transcribed.json").read_text())
     told = {row["case"]: json.loads(row["body"]) for row in rows if row["service"] == "pubchem"}
     answering(monkeypatch, told["unknown name"])
-    assert compounds_called("name", "x", library.web) == ()
+    assert find_compounds("name", "x", library.web) == ()
     answering(monkeypatch, told["busy"])
     with pytest.raises(Unreachable, match="Busy"):
-        compounds_called("name", "y", library.web)
+        find_compounds("name", "y", library.web)
     found = {"IdentifierList": {"CID": [702]}}
     answering(monkeypatch, told["formula search is asynchronous"], found)
-    assert of_formula("C2H6O", library.web) == ("702",)
+    assert find_by_formula("C2H6O", library.web) == ("702",)
 
 
 def header(count="Green (0%)", share="Green (0%)", service="Green (20%)"):
@@ -288,9 +293,11 @@ def test_a_light_holds_everybody_though_the_answer_was_good(
     library, world, clock, light, least, most
 ):
     world.mood(light, "pubchem", 1)
-    assert compounds_called("name", "aspirin", library.web) == (ASPIRIN,)
+    assert find_compounds("name", "aspirin", library.web) == (ASPIRIN,)
     before, naps = time.time(), len(clock.naps)
-    assert spelled_like("asprin", library.web) == ("Aspirin",)  # beside it, and in the same pace
+    assert find_similar_names("asprin", library.web) == (
+        "Aspirin",
+    )  # beside it, and in the same pace
     assert least - 0.1 <= time.time() - before
     assert sum(clock.naps[naps:]) <= most
 
@@ -299,12 +306,12 @@ def test_whoever_is_blocked_stays_away(library, world):
     world.mood("black", "pubchem", 1)
     for question in ("aspirin", "caffeine"):
         with pytest.raises(Unreachable) as blocked:
-            compounds_called("name", question, library.web)
+            find_compounds("name", question, library.web)
         assert 115 < blocked.value.retry_after <= 120
         assert blocked.value.code == "RATE_LIMIT"
     assert len(asked(world)) == 1
     time.sleep(120)
-    assert compounds_called("name", "caffeine", library.web) == (CAFFEINE,)
+    assert find_compounds("name", "caffeine", library.web) == (CAFFEINE,)
 
 
 def test_the_pace_keeps_both_limits():
@@ -322,8 +329,8 @@ def test_the_pace_keeps_both_limits():
     ],
 )
 def test_a_slip_leads_to_the_name(library, slip, meant):
-    assert spelled_like(slip, library.web)[0] == meant
+    assert find_similar_names(slip, library.web)[0] == meant
 
 
 def test_what_is_like_nothing_leads_nowhere(library):
-    assert spelled_like("zzzzzz", library.web) == ()
+    assert find_similar_names("zzzzzz", library.web) == ()

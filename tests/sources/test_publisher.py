@@ -5,11 +5,11 @@ import pytest
 from utils.errors import NotOffered
 from utils.model.identifiers import Ids
 from utils.model.paper import Fetched, Paper
-from utils.sources.publisher import full_text, landing_page
+from utils.sources.publisher import fetch_full_text, find_landing_page
 
 
 def candidates(record, library):
-    return list(full_text(Paper(Ids(doi=record.doi)), library.web))
+    return list(fetch_full_text(Paper(Ids(doi=record.doi)), library.web))
 
 
 def test_the_page_comes_first_and_the_pdf_it_names_next(library, world):
@@ -39,11 +39,11 @@ def test_a_door_that_stays_closed_is_judged_by_what_it_shows(library, world):
 
 def test_an_unregistered_doi_leads_nowhere(library, world):
     with pytest.raises(NotOffered):
-        list(full_text(Paper(Ids(doi="10.1000/nobody")), library.web))
+        list(fetch_full_text(Paper(Ids(doi="10.1000/nobody")), library.web))
 
 
 def test_the_landing_page_is_found_in_one_request_and_remembered(library, world):
     doi = world.paper("sici").doi
-    first = landing_page(doi, library.web)
-    assert landing_page(doi, library.web) == first
+    first = find_landing_page(doi, library.web)
+    assert find_landing_page(doi, library.web) == first
     assert [request.service for request in world.requests] == ["doi"]

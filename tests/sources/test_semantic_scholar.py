@@ -13,16 +13,16 @@ from utils.errors import BadRequest, NotConfigured, NotFound, NotOffered, Unreac
 from utils.model.identifiers import Ids
 from utils.sources import Query
 from utils.sources.semantic_scholar import (
-    hits_now,
-    in_bulk,
+    count_hits,
+    fetch_paper,
+    fetch_papers,
     look_up,
-    paper_called,
-    relevant,
-    scholar_papers,
     search,
+    search_bulk,
+    search_relevant,
 )
 from utils.sources.semantic_scholar.graph import graph_name
-from utils.sources.semantic_scholar.links import linked_papers, related_to
+from utils.sources.semantic_scholar.links import fetch_linked, fetch_linked_papers
 from utils.sources.semantic_scholar.records import author_of, scholar_paper
 from utils.web import Answer
 
@@ -135,7 +135,7 @@ def test_groups_are_groups(name):
 
 def test_every_form_of_identifier_leads_to_the_paper(library, world):
     record = world.paper("arxiv_published")
-    known = paper_called(paper_id(record), library.web)
+    known = fetch_paper(paper_id(record), library.web)
     own = known.paper.ids.s2
     assert own == paper_id(record)
     number = int(own[:8], 16)
@@ -151,20 +151,20 @@ def test_every_form_of_identifier_leads_to_the_paper(library, world):
         f"https://aclanthology.org/W25-{number % 10_000:04d}/",
         f"https://www.semanticscholar.org/paper/Some-title/{own}",
     ):
-        assert paper_called(graph_name(spelling), library.web).paper.ids.s2 == own, spelling
+        assert fetch_paper(graph_name(spelling), library.web).paper.ids.s2 == own, spelling
 
 
 def test_pmc_takes_digits(library, world):
     record = world.paper("pmc_cloud")
     for spelling in (record.pmcid, f"PMCID:{record.number}"):
-        assert paper_called(graph_name(spelling), library.web).paper.ids.pmcid == record.pmcid
+        assert fetch_paper(graph_name(spelling), library.web).paper.ids.pmcid == record.pmcid
     assert world.requests[0].path == f"/paper/PMCID:{record.number}"
 
 
 @pytest.mark.parametrize("name", ["DOI:10.1/x", "0" * 40, "CorpusId:7"])
 def test_who_is_unknown_is_not_found(library, world, name):
     with pytest.raises(NotFound):
-        paper_called(name, library.web)
+        fetch_paper(name, library.web)
     assert len(world.requests) == 1
 
 
@@ -179,15 +179,15 @@ def test_what_is_no_identifier_is_not_sent(text):
 
 def test_a_doi_of_any_signs_is_one_path(library, world):
     doi = world.paper("sici").doi
-    assert paper_called(graph_name(doi), library.web).paper.ids.doi == doi.lower()
+    assert fetch_paper(graph_name(doi), library.web).paper.ids.doi == doi.lower()
 
 
 def test_seen_in_a_search_is_known_for_a_day(library, world, clock):
     [first, *_] = search(Query("coral", sort_by="relevance"), library.web).papers
-    assert paper_called(first.ids.s2, library.web).paper == first
+    assert fetch_paper(first.ids.s2, library.web).paper == first
     assert len(world.requests) == 1
     clock.sleep(25 * 3600)
-    paper_called(first.ids.s2, library.web)
+    fetch_paper(first.ids.s2, library.web)
     assert len(world.requests) == 2
 
 
@@ -284,8 +284,8 @@ def test_pages_are_joined_and_end_at_the_wall_with_a_word(crowd):
 
 
 def test_a_list_goes_on_where_it_stopped(crowd):
-    first = relevant("crowd", {}, 120, 0, crowd.web)
-    then = relevant("crowd", {}, 10, first.next_start, crowd.web)
+    first = search_relevant("crowd", {}, 120, 0, crowd.web)
+    then = search_relevant("crowd", {}, 10, first.next_start, crowd.web)
     titles = [found.paper.title for found in (*first.papers, *then.papers)]
     assert len(titles) == len(set(titles)) == 130
 
@@ -300,7 +300,7 @@ def test_a_page_that_fails_leaves_the_others(crowd, crowded_world):
 def test_in_bulk_every_hit_is_reached_once(crowd, crowded_world):
     seen, start, question = [], 0, {"query": "crowd", "sort": "paperId:asc"}
     while start is not None:
-        page = in_bulk(question, 400, start, crowd.web)
+        page = search_bulk(question, 400, start, crowd.web)
         seen += [found.paper.ids.s2 for found in page.papers]
         start, question = page.next_start, {**question, "token": page.token}
         question = {name: value for name, value in question.items() if value}
@@ -326,46 +326,52 @@ def test_a_list_that_ends_before_its_total_ends(library, monkeypatch):
 
 def test_who_cites_a_paper_and_how_many_there_are(library, world):
     record = world.paper("sici")
-    page = linked_papers(f"PMID:{record.pmid}", "citations", 3, 0, library.web)
+    page = fetch_linked_papers(f"PMID:{record.pmid}", "citations", 3, 0, library.web)
     assert len(page.papers) == 3
-    assert page.total == paper_called(f"PMID:{record.pmid}", library.web).citation_count > 3
-    rest = linked_papers(f"PMID:{record.pmid}", "citations", 100, page.next_start, library.web)
+    assert page.total == fetch_paper(f"PMID:{record.pmid}", library.web).citation_count > 3
+    rest = fetch_linked_papers(
+        f"PMID:{record.pmid}", "citations", 100, page.next_start, library.web
+    )
     assert (rest.next_start, 3 + len(rest.papers)) == (None, page.total)
     assert len(world.requests) == 3
 
 
 def test_a_whole_list_needs_one_request(library, world):
     pmid = world.paper("partial").pmid
-    page = linked_papers(f"PMID:{pmid}", "citations", 100, 0, library.web)
+    page = fetch_linked_papers(f"PMID:{pmid}", "citations", 100, 0, library.web)
     assert page.total == len(page.papers) > 0
     assert len(world.requests) == 1
 
 
 def test_the_wall_of_ten_thousand_says_how_many_lie_beyond(library, world):
     name = f"PMID:{world.paper(FAMOUS).pmid}"
-    page = linked_papers(name, "citations", 1000, 9_500, library.web)
+    page = fetch_linked_papers(name, "citations", 1000, 9_500, library.web)
     assert (page.total, len(page.papers), page.next_start) == (CITATIONS, 499, None)
     assert f"{CITATIONS - 9_999:,} lie beyond" in page.warnings[0]
     with pytest.raises(BadRequest, match="9,999"):
-        linked_papers(name, "citations", 10, 9_999, library.web)
+        fetch_linked_papers(name, "citations", 10, 9_999, library.web)
 
 
 def test_how_many_there_are_may_stay_unknown(library, world):
     pmid = world.paper(FAMOUS).pmid
     world.mood("down", "semantic_scholar", path="tldr")
-    page = linked_papers(f"PMID:{pmid}", "citations", 10, 0, library.web)
+    page = fetch_linked_papers(f"PMID:{pmid}", "citations", 10, 0, library.web)
     assert (page.total, len(page.papers), page.next_start) == (None, 10, 10)
     assert "could not be asked" in page.warnings[0]
 
 
 def test_works_of_no_database_are_listed_by_title(library, world):
-    page = linked_papers(f"PMID:{world.paper('partial').pmid}", "references", 100, 0, library.web)
+    page = fetch_linked_papers(
+        f"PMID:{world.paper('partial').pmid}", "references", 100, 0, library.web
+    )
     assert page.papers[-1].paper.ids == Ids()
     assert page.papers[-1].paper.title
 
 
 def test_withheld_is_not_empty(library, world):
-    page = linked_papers(f"PMID:{world.paper(WITHHELD).pmid}", "references", 10, 0, library.web)
+    page = fetch_linked_papers(
+        f"PMID:{world.paper(WITHHELD).pmid}", "references", 10, 0, library.web
+    )
     assert page.papers == ()
     assert page.total > 0
     assert "publisher" in page.warnings[0]
@@ -374,13 +380,13 @@ def test_withheld_is_not_empty(library, world):
 def test_rows_of_nothing_are_counted(library, monkeypatch):
     rows = [{"citingPaper": None}, {"citingPaper": {"paperId": None}}, 7, {"citingPaper": WHOLE}]
     answering(monkeypatch, {"offset": 0, "data": rows})
-    page = linked_papers("PMID:1", "citations", 10, 0, library.web)
+    page = fetch_linked_papers("PMID:1", "citations", 10, 0, library.web)
     assert (len(page.papers), page.total) == (1, 4)
     assert "3 of these" in page.warnings[0]
 
 
 def test_related_papers_in_the_form_of_europe_pmc(library, world):
-    total, rows, url = related_to(
+    total, rows, url = fetch_linked(
         Ids(pmid=world.paper("pmc_cloud").pmid), "citations", 2, library.web
     )
     assert total > len(rows) == 2
@@ -388,7 +394,7 @@ def test_related_papers_in_the_form_of_europe_pmc(library, world):
     assert rows[0].title
     assert url.endswith("/citations")
     with pytest.raises(NotOffered):
-        related_to(Ids(pmid="99999999"), "references", 2, library.web)
+        fetch_linked(Ids(pmid="99999999"), "references", 2, library.web)
 
 
 def test_many_papers_are_one_request(library, world):
@@ -412,7 +418,7 @@ def test_a_paper_is_downloaded_by_its_hash(library, world):
 def test_any_name_will_do_for_a_batch(library, world):
     record = world.paper("arxiv_published")
     wanted = [Ids(pmid=record.pmid), Ids(doi=record.doi), Ids(arxiv=record.arxiv)]
-    known = scholar_papers(wanted, library.web)
+    known = fetch_papers(wanted, library.web)
     assert {found.paper.ids.s2 for found in known.values()} == {paper_id(record)}
 
 
@@ -426,9 +432,9 @@ def with_key(settings, key=KEY):
 def test_one_request_a_second_over_all_endpoints(library, world):
     pmids = [record.pmid for record in world.papers if record.pmid][:2]
     for pmid in pmids:
-        paper_called(f"PMID:{pmid}", library.web)
-        linked_papers(f"PMID:{pmid}", "citations", 1, 0, library.web)
-    scholar_papers([Ids(pmid=pmid) for pmid in ("41000003", "41000004")], library.web)
+        fetch_paper(f"PMID:{pmid}", library.web)
+        fetch_linked_papers(f"PMID:{pmid}", "citations", 1, 0, library.web)
+    fetch_papers([Ids(pmid=pmid) for pmid in ("41000003", "41000004")], library.web)
     search(Query("coral"), library.web)
     times = [request.at for request in world.requests]
     assert len(times) == 6
@@ -438,7 +444,7 @@ def test_one_request_a_second_over_all_endpoints(library, world):
 def test_a_key_travels_in_its_header_only(settings, world, caplog):
     library = with_key(settings)
     search(Query("coral"), library.web)
-    scholar_papers([Ids(pmid="41000003")], library.web)
+    fetch_papers([Ids(pmid="41000003")], library.web)
     for request in world.requests:
         assert request.headers["x-api-key"] == KEY
         assert KEY not in str(request.params)
@@ -483,10 +489,10 @@ def test_the_next_question_stays_away_while_the_pool_is_crowded(library, world):
     world.mood("crowded", "semantic_scholar")
     for _ in range(3):
         with pytest.raises(Unreachable):
-            hits_now(library.web)
+            count_hits(library.web)
     asked = len(world.requests)
     with pytest.raises(Unreachable) as caught:
-        hits_now(library.web)
+        count_hits(library.web)
     assert len(world.requests) == asked
     assert "SEMANTIC_SCHOLAR_API_KEY" in caught.value.hint
 
@@ -507,9 +513,9 @@ def test_no_mood_looks_like_an_empty_list(library, world, mood):
     world.mood(mood, "semantic_scholar", seconds=100)
     for ask in (
         lambda: search(Query("coral"), library.web),
-        lambda: paper_called("PMID:41000003", library.web),
-        lambda: linked_papers("PMID:41000003", "citations", 5, 0, library.web),
-        lambda: scholar_papers([Ids(pmid="41000003")], library.web),
+        lambda: fetch_paper("PMID:41000003", library.web),
+        lambda: fetch_linked_papers("PMID:41000003", "citations", 5, 0, library.web),
+        lambda: fetch_papers([Ids(pmid="41000003")], library.web),
     ):
         with pytest.raises(Unreachable):
             ask()

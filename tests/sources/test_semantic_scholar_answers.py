@@ -16,15 +16,15 @@ from utils.model.identifiers import Ids
 from utils.settings import load_settings
 from utils.sources import Query
 from utils.sources.semantic_scholar import (
-    hits_now,
-    in_bulk,
+    count_hits,
+    fetch_paper,
     look_up,
-    paper_called,
-    relevant,
     search,
+    search_bulk,
+    search_relevant,
 )
-from utils.sources.semantic_scholar.graph import paper_path, recalled, remember
-from utils.sources.semantic_scholar.links import linked_papers, related_to
+from utils.sources.semantic_scholar.graph import keep_reply, paper_path, recall_reply
+from utils.sources.semantic_scholar.links import fetch_linked, fetch_linked_papers
 from utils.sources.semantic_scholar.records import FIELDS, scholar_paper
 from utils.web import Answer
 
@@ -37,7 +37,7 @@ def test_a_gateway_that_refuses_is_no_answer(library, monkeypatch, status, body)
 
     monkeypatch.setattr(type(library.web), "get", get)
     with pytest.raises(Unreachable):
-        paper_called("PMID:1", library.web)
+        fetch_paper("PMID:1", library.web)
 
 
 # --- any answer at all ---------------------------------------------------------
@@ -58,18 +58,18 @@ LISTS = st.fixed_dictionaries(
 
 
 def linked(kind, start, web):
-    return [found.paper for found in linked_papers("PMID:1", kind, 5, start, web).papers]
+    return [found.paper for found in fetch_linked_papers("PMID:1", kind, 5, start, web).papers]
 
 
 VERBS = {
     "relevance": lambda web: search(Query("x", sort_by="relevance"), web).papers,
     "newest": lambda web: search(Query("x"), web).papers,
-    "paper": lambda web: [paper_called("PMID:1", web).paper],
+    "paper": lambda web: [fetch_paper("PMID:1", web).paper],
     "citations": lambda web: linked("citations", 0, web),
     "references": lambda web: linked("references", 7, web),
-    "related": lambda web: related_to(Ids(pmid="1"), "citations", 5, web)[1],
+    "related": lambda web: fetch_linked(Ids(pmid="1"), "citations", 5, web)[1],
     "batch": lambda web: list(look_up([Ids(s2="0" * 40)], web).values()),
-    "doctor": lambda web: [hits_now(web)] * 0,
+    "doctor": lambda web: [count_hits(web)] * 0,
 }
 
 
@@ -107,15 +107,15 @@ def test_no_hostile_answer_breaks_a_reader(verb, body):
 
 def test_what_an_error_says_is_cleaned():
     with pytest.raises(Unreachable, match="Too busy") as caught:
-        paper_called("PMID:1", saying('{"message": "Too\\u001b busy", "code": "429"}'))
+        fetch_paper("PMID:1", saying('{"message": "Too\\u001b busy", "code": "429"}'))
     assert "\x1b" not in str(caught.value)
 
 
 def test_what_was_kept_in_another_form_is_forgotten(library, world):
     path, params = paper_path("PMID:41000003"), {"fields": FIELDS}
-    remember(path, params, [1], library.web)
-    assert recalled(path, params, library.web) == [1]
-    assert paper_called("PMID:41000003", library.web).paper.ids.pmid == "41000003"
+    keep_reply(path, params, [1], library.web)
+    assert recall_reply(path, params, library.web) == [1]
+    assert fetch_paper("PMID:41000003", library.web).paper.ids.pmid == "41000003"
     assert len(world.requests) == 1
 
 
@@ -164,7 +164,7 @@ def test_recorded_papers(recorded):
 def test_recorded_searches(recorded, library, monkeypatch, name, total, goes_on):
     reply = recorded("litstudy_78a2bca7" if "78a2bca7" in name else name)
     answering(monkeypatch, reply)
-    found = relevant("turing", {}, len(reply["data"]), 0, library.web)
+    found = search_relevant("turing", {}, len(reply["data"]), 0, library.web)
     assert (found.total, found.next_start is not None) == (total, goes_on)
     assert len(found.papers) == len(reply["data"])
 
@@ -173,7 +173,7 @@ def test_recorded_searches(recorded, library, monkeypatch, name, total, goes_on)
 def test_a_recorded_search_in_bulk(recorded, library, monkeypatch):
     reply = recorded("200_0b994d4d")
     answering(monkeypatch, reply)
-    page = in_bulk({"query": "turing"}, 100, 900, library.web)
+    page = search_bulk({"query": "turing"}, 100, 900, library.web)
     assert len(page.papers) == 100
     assert (page.total, page.token, page.next_start) == (reply["total"], reply["token"], 0)
 
@@ -183,7 +183,7 @@ def test_a_recorded_search_in_bulk(recorded, library, monkeypatch):
 def test_recorded_citations(recorded, library, monkeypatch, name):
     reply = recorded(name)
     answering(monkeypatch, reply, {**WHOLE, "citationCount": 5_000})
-    page = linked_papers("PMID:1", "citations", 100, reply["offset"], library.web)
+    page = fetch_linked_papers("PMID:1", "citations", 100, reply["offset"], library.web)
     assert len(page.papers) == len(reply["data"])
     assert (page.total, page.next_start) == (5_000, reply["next"])
 

@@ -5,11 +5,11 @@ import pytest
 from utils.errors import Miss, NotConfigured, NotOffered
 from utils.model.identifiers import Ids
 from utils.model.paper import Fetched, Paper
-from utils.sources.unpaywall import open_copies
+from utils.sources.unpaywall import fetch_open_copies
 
 
 def copies(record, library):
-    return list(open_copies(Paper(Ids(doi=record.doi)), library.web))
+    return list(fetch_open_copies(Paper(Ids(doi=record.doi)), library.web))
 
 
 def test_a_copy_comes_with_its_license(library, world):
@@ -28,7 +28,7 @@ def test_pages_of_pmc_are_never_asked_for(library, world):
 def test_no_copy_and_no_record_are_both_a_plain_no(library, world):
     for doi in (world.paper("paywall").doi, "10.1000/nobody", "10.1000/nobody"):
         with pytest.raises(NotOffered, match="no open copy"):
-            list(open_copies(Paper(Ids(doi=doi)), library.web))
+            list(fetch_open_copies(Paper(Ids(doi=doi)), library.web))
     assert len(world.requests) == 2  # that it does not know one is remembered, too
 
 

@@ -8,24 +8,24 @@ import pytest
 from tests.answering import HOSTILE, answering
 from utils.errors import EntrezFailed, NotConfigured, PaperError, Unreachable
 from utils.sources import Query
-from utils.sources.europepmc.links import linked
-from utils.sources.eutils import ask, contact, posted, shown_url
-from utils.sources.eutils.ecitmatch import matched
-from utils.sources.eutils.einfo import database
-from utils.sources.eutils.elink import links
-from utils.sources.eutils.espell import spelled
-from utils.sources.eutils.esummary import document_summaries, summaries
+from utils.sources.europepmc.links import fetch_linked
+from utils.sources.eutils import ask, contact, shown_url, uses_post
+from utils.sources.eutils.ecitmatch import fetch_matches
+from utils.sources.eutils.einfo import fetch_database
+from utils.sources.eutils.elink import fetch_paper_links
+from utils.sources.eutils.espell import fetch_spelling
+from utils.sources.eutils.esummary import esummary, fetch_summaries
 from utils.sources.eutils.mesh import find_terms
 from utils.sources.pubmed import Hits, esearch
 from utils.sources.pubmed.records import fetch_records
 
 UTILITIES = {
-    "ecitmatch": lambda web: matched([{"journal": "Nature"}], web),
-    "einfo": lambda web: database("pubmed", web),
-    "elink": lambda web: links("1", "pubmed_pubmed", web),
-    "espell": lambda web: spelled("x", web),
-    "esummary": lambda web: summaries(Hits(("1", "2"), 0, 2, "", ()), 2, web),
-    "europepmc": lambda web: linked("1", "references", 5, web),
+    "ecitmatch": lambda web: fetch_matches([{"journal": "Nature"}], web),
+    "einfo": lambda web: fetch_database("pubmed", web),
+    "elink": lambda web: fetch_paper_links("1", "pubmed_pubmed", web),
+    "espell": lambda web: fetch_spelling("x", web),
+    "esummary": lambda web: fetch_summaries(Hits(("1", "2"), 0, 2, "", ()), 2, web),
+    "europepmc": lambda web: fetch_linked("1", "references", 5, web),
     "mesh": lambda web: find_terms("x", 5, web),
     "xml": lambda web: fetch_records(["1"], "xml", web),
     "medline": lambda web: fetch_records(["1"], "medline", web),
@@ -71,14 +71,14 @@ def test_addresses_are_shown_without_who_asks(settings):
     web = Library(**{**settings, "ncbi_api_key": "SECRET123"}).web
     url = shown_url(web, "elink", {"id": ["1", "2"], "term": "", "email": "a@b.org"})
     assert url.endswith("/eutils/elink.fcgi?id=1&id=2")
-    assert posted(web, {})
+    assert uses_post(web, {})
     assert shown_url(web, "ecitmatch.cgi", {}).partition("?")[0].endswith("/ecitmatch.cgi")
 
 
 def test_more_than_a_url_holds_goes_by_post(library):
-    assert not posted(library.web, {"id": "1,2"})
-    assert posted(library.web, {"id": ",".join(map(str, range(10_000_000, 10_000_200)))})
-    assert posted(library.web, {"id": [str(n) for n in range(10_000_000, 10_000_200)]})
+    assert not uses_post(library.web, {"id": "1,2"})
+    assert uses_post(library.web, {"id": ",".join(map(str, range(10_000_000, 10_000_200)))})
+    assert uses_post(library.web, {"id": [str(n) for n in range(10_000_000, 10_000_200)]})
 
 
 def test_the_last_contact_is_what_happened(library, world):
@@ -144,13 +144,16 @@ def test_who_waits_is_counted(library, world, monkeypatch):
 
 def test_similar_papers_come_with_scores_and_without_the_paper(library, world):
     pmid = world.paper("pmc_cloud").pmid
-    found, url = links(pmid, "pubmed_pubmed", library.web)
+    found, url = fetch_paper_links(pmid, "pubmed_pubmed", library.web)
     assert found
     assert pmid not in [link.pmid for link in found]
     scores = [link.score for link in found]
     assert scores == sorted(scores, reverse=True)
     assert "linkname" not in url  # neighbor_score takes none
-    assert "linkname=pubmed_pubmed_refs" in links(pmid, "pubmed_pubmed_refs", library.web)[1]
+    assert (
+        "linkname=pubmed_pubmed_refs"
+        in fetch_paper_links(pmid, "pubmed_pubmed_refs", library.web)[1]
+    )
 
 
 def test_links_of_other_names_are_left_alone(library, monkeypatch):
@@ -159,25 +162,25 @@ def test_links_of_other_names_are_left_alone(library, monkeypatch):
         {"linkname": "pubmed_pubmed", "links": [{"id": "7", "score": 9}, {"id": 7, "score": "9"}]},
     ]
     answering(monkeypatch, {"linksets": [{"linksetdbs": sets}]})
-    [found], _ = links("1", "pubmed_pubmed", library.web)
+    [found], _ = fetch_paper_links("1", "pubmed_pubmed", library.web)
     assert (found.pmid, found.score) == ("7", 9)
 
 
 def test_a_backend_failure_in_a_200_is_no_empty_list(library, monkeypatch):
     answering(monkeypatch, {"ERROR": "Couldn't resolve #exLinkSrv2"})
     with pytest.raises(Unreachable, match="exLinkSrv2"):
-        links("1", "pubmed_pubmed", library.web)
+        fetch_paper_links("1", "pubmed_pubmed", library.web)
 
 
 @pytest.mark.shared
 def test_recorded_links_are_read(library, monkeypatch, shared):
     folder = shared / "eutils" / "elink"
     answering(monkeypatch, (folder / "illumination_related_32887691_0d35.json").read_bytes())
-    found, _ = links("32887691", "pubmed_pubmed", library.web)
+    found, _ = fetch_paper_links("32887691", "pubmed_pubmed", library.web)
     assert found[0].pmid == "32732190"
     assert len(found) > 50
     answering(monkeypatch, (folder / "illumination_citations_26846451_bfc9.json").read_bytes())
-    found, _ = links("26846451", "pubmed_pubmed_citedin", library.web)
+    found, _ = fetch_paper_links("26846451", "pubmed_pubmed_citedin", library.web)
     assert {link.score for link in found} == {None}
 
 
@@ -186,7 +189,7 @@ def test_recorded_links_are_read(library, monkeypatch, shared):
 
 def test_summaries_are_read_from_the_history_server(library, world):
     hits = esearch(Query("cells", max_results=8), library.web, kept=True)
-    known, url = summaries(hits, 3, library.web)
+    known, url = fetch_summaries(hits, 3, library.web)
     assert list(known) == list(hits.pmids[:3])
     asked = world.requests[-1].params
     assert asked["WebEnv"] == hits.web_env
@@ -198,21 +201,22 @@ def test_summaries_are_read_from_the_history_server(library, world):
 def test_a_forgotten_search_is_summed_up_by_its_identifiers(library, world):
     hits = esearch(Query("cells"), library.web, kept=True)
     world.reset()
-    known, url = summaries(hits, 3, library.web)
+    known, url = fetch_summaries(hits, 3, library.web)
     assert list(known) == list(hits.pmids[:3])
     assert "WebEnv" not in url
 
 
 def test_an_unknown_pmid_is_left_out(library, world):
     pmid = world.paper("pmc_cloud").pmid
-    rows = document_summaries({"db": "pubmed", "retmode": "json", "id": f"{pmid},999"}, library.web)
+    params = {"db": "pubmed", "retmode": "json", "id": f"{pmid},999"}
+    rows = esummary(params, library.web).records
     assert list(rows) == [pmid]
 
 
 def test_titles_lose_their_escapes_and_markup_and_keep_their_signs(library, monkeypatch):
     row = {"title": "Of &lt;i&gt;ATM&lt;/i&gt; &amp; P &lt; 0.05 \u202e.", "pubdate": "2026 Feb 3"}
     answering(monkeypatch, {"result": {"uids": ["1"], "1": row}})
-    one = summaries(Hits(("1",), 0, 1, "", ()), 1, library.web)[0]["1"]
+    one = fetch_summaries(Hits(("1",), 0, 1, "", ()), 1, library.web)[0]["1"]
     assert one.title == "Of ATM & P < 0.05 ."
     assert one.published == "2026-02-03"
 
@@ -221,42 +225,42 @@ def test_too_many_summaries_is_an_error_with_its_words(library, monkeypatch):
     told = "Too many UIDs in request. Maximum number of UIDs is 500 for JSON format output."
     answering(monkeypatch, {"header": {}, "error": told})
     with pytest.raises(Unreachable, match="500"):
-        document_summaries({}, library.web)
+        esummary({}, library.web)
 
 
 # --- EInfo, ESpell, ECitMatch, MeSH ----------------------------------------
 
 
 def test_a_database_is_described_and_asked_for_once(library, world):
-    told, url = database("pubmed", library.web)
+    told, url = fetch_database("pubmed", library.web)
     assert int(told["count"]) > 20
     assert {field["name"] for field in told["fieldlist"]} >= {"ALL", "MESH"}
-    assert database("pubmed", library.web) == (told, url)
+    assert fetch_database("pubmed", library.web) == (told, url)
     assert len(world.requests) == 1
 
 
 def test_a_database_that_is_none_is_an_error(library, world):
     with pytest.raises(PaperError):
-        database("fleegle", library.web)
+        fetch_database("fleegle", library.web)
 
 
 @pytest.mark.shared
 def test_a_recorded_description_is_read(library, monkeypatch, shared):
     body = (shared / "eutils" / "einfo" / "illumination_structure_info.json").read_bytes()
     answering(monkeypatch, body)
-    told, _ = database("structure", library.web)
+    told, _ = fetch_database("structure", library.web)
     assert (told["count"], told["fieldlist"][0]["fullname"]) == ("237765", "All Fields")
 
 
 def test_spelling_and_the_words_put_in(library, world):
-    assert spelled("corall AND reef", library.web) == ("coral AND reef", ("coral",))
-    assert spelled("coral", library.web) == ("", ())
+    assert fetch_spelling("corall AND reef", library.web) == ("coral AND reef", ("coral",))
+    assert fetch_spelling("coral", library.web) == ("", ())
 
 
 @pytest.mark.shared
 def test_a_recorded_spelling_is_read(library, monkeypatch, shared):
     answering(monkeypatch, (shared / "eutils" / "espell" / "biopython_espell.xml").read_bytes())
-    assert spelled("biopythooon", library.web) == ("biopython", ("biopython",))
+    assert fetch_spelling("biopythooon", library.web) == ("biopython", ("biopython",))
 
 
 @pytest.mark.shared
@@ -264,7 +268,7 @@ def test_recorded_matches_are_read(library, monkeypatch, shared):
     body = (shared / "eutils" / "ecitmatch" / "illumination_citmatch_found.txt").read_text()
     # Our keys are the places in the list.
     answering(monkeypatch, body.replace("Art1", "0").replace("Art2", "1"))
-    assert matched([{"journal": "a"}, {"journal": "b"}], library.web) == {
+    assert fetch_matches([{"journal": "a"}, {"journal": "b"}], library.web) == {
         0: "2014248",
         1: "3026048",
     }
@@ -272,13 +276,13 @@ def test_recorded_matches_are_read(library, monkeypatch, shared):
 
 def test_a_field_cannot_break_out_of_its_line(library, monkeypatch):
     asked = answering(monkeypatch, "x|0|1")
-    matched([{"journal": "A|B\rC", "author": "D\nE"}], library.web)
+    fetch_matches([{"journal": "A|B\rC", "author": "D\nE"}], library.web)
     assert asked[0]["bdata"] == "A B C||||D E|0|"
 
 
 def test_a_place_that_was_not_asked_for_is_nobodys(library, monkeypatch):
     answering(monkeypatch, "a|7|123\na|0|NOT_FOUND")
-    assert matched([{"journal": "a"}], library.web) == {0: "NOT_FOUND"}
+    assert fetch_matches([{"journal": "a"}], library.web) == {0: "NOT_FOUND"}
 
 
 def test_mesh_records_have_names_and_a_place_in_the_tree(library, world):
@@ -301,7 +305,7 @@ def test_mesh_records_are_remembered_for_a_while(library, world):
 
 
 def test_references_may_be_in_no_database(library, world):
-    total, rows, url = linked(world.paper("pmc_cloud").pmid, "references", 50, library.web)
+    total, rows, url = fetch_linked(world.paper("pmc_cloud").pmid, "references", 50, library.web)
     assert total == len(rows)
     assert any(row.pmid for row in rows)
     assert any(row.doi and not row.pmid for row in rows)
@@ -310,11 +314,11 @@ def test_references_may_be_in_no_database(library, world):
 
 def test_an_error_with_status_200_is_an_error(library, world):
     with pytest.raises(Unreachable, match="Invalid page size"):
-        linked("1", "references", 5000, library.web)
+        fetch_linked("1", "references", 5000, library.web)
 
 
 def test_only_pubmeds_own_numbers_are_pmids(library, monkeypatch):
     row = {"id": "PPR123", "source": "PPR", "title": "A <i>b</i>", "pubYear": 2026}
     answering(monkeypatch, json.dumps({"hitCount": 1, "citationList": {"citation": [row]}}))
-    _, [found], _ = linked("1", "citations", 5, library.web)
+    _, [found], _ = fetch_linked("1", "citations", 5, library.web)
     assert (found.pmid, found.title, found.year) == ("", "A b", "2026")

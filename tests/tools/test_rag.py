@@ -231,7 +231,7 @@ async def test_a_store_that_is_down_is_an_error_never_an_empty_list(library):
     class Down:
         name = "weaviate"
 
-        def held(self):
+        def status(self):
             raise WeaviateFailed("Weaviate does not answer.")
 
         def close(self):

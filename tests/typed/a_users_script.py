@@ -10,7 +10,7 @@ from typing import assert_type
 import utils
 from utils import Ids, Library, Paper, PaperError, StoredPaper
 from utils.corpus.search import Answer
-from utils.datasets.asking import Asked
+from utils.datasets.asking import ResultPage
 from utils.download.download import Download
 from utils.harvest.jobs import Harvest
 from utils.model.job import Counts
@@ -83,5 +83,5 @@ def a_field(library: Library) -> None:
     assert_type(library.corpus.find("weight loss", top_k=5), Answer)
     library.corpus.find("weight loss", by="colour")  # type: ignore[arg-type]
     library.corpus.sync("glp1", "GLP-1 AND obesity", days=5)  # type: ignore[call-arg]
-    assert_type(library.datasets.query("clinvar_1a2b3c4d", "SELECT 1", max_rows=5), Asked)
+    assert_type(library.datasets.query("clinvar_1a2b3c4d", "SELECT 1", max_rows=5), ResultPage)
     library.datasets.query("clinvar_1a2b3c4d", "SELECT 1", rows=5)  # type: ignore[call-arg]

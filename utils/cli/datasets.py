@@ -40,7 +40,7 @@ def add(commands: Any) -> None:
 def _stage(args: argparse.Namespace, library: Library) -> int:
     pages = library.entrez.pages(
         args.database, args.ids, term=" ".join(args.term), rettype=args.rettype,
-        most=args.max_records, told=show_count,
+        most=args.max_records, progress=show_count,
     )  # fmt: skip
     staged = library.datasets.stage(pages)
     if args.json:

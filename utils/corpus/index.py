@@ -21,7 +21,7 @@ from ..system.steady_clock import SteadyClock
 from .texts import Text, Texts
 
 if TYPE_CHECKING:
-    from ..passages import Embedder, Held
+    from ..passages import Embedder, FinderStatus
     from . import Corpus
 
 LOCK = "the index of passages"
@@ -150,9 +150,9 @@ class _Run:
         self._warn(f"Indexed by words alone: {trouble}")
         return None
 
-    def _prepare(self, embedder: Embedder | None) -> Held:
+    def _prepare(self, embedder: Embedder | None) -> FinderStatus:
         """Prepare the finder for the model; returns what it holds then."""
-        before = self.finder.held()
+        before = self.finder.status()
         model = self.facts["model"]
         if model and before.vectors and before.model != model:
             self._warn(
@@ -160,7 +160,7 @@ class _Run:
                 f"{before.vectors:,} passages are embedded again."
             )
         self.finder.prepare(model, embedder.dim if embedder else 0)
-        return self.finder.held()
+        return self.finder.status()
 
     # -- words -----------------------------------------------------------------------------------
 
@@ -238,7 +238,7 @@ class _Run:
     def _missing_words(self) -> Iterator[IndexProgress]:
         """Without a model: add the passages that the finder lacks."""
         total = self.database.counts().passages
-        if self.finder.held().passages == total and not self.everything:
+        if self.finder.status().passages == total and not self.everything:
             return
         for passages in self._pages():
             missing = self.finder.without_vectors([passage.uuid for passage in passages])
@@ -254,7 +254,7 @@ class _Run:
 
     def _vectors(self, embedder: Embedder, whole: bool) -> Iterator[IndexProgress]:
         """Embed every passage that has no vector."""
-        contents = self.finder.held()
+        contents = self.finder.status()
         few = whole and len(self.touched) <= _TOUCHED
         self.facts["vectors_due"] = max(0, self.database.counts().passages - contents.vectors)
         for passages in self._touched_pages() if few else self._pages():
@@ -283,7 +283,7 @@ class _Run:
 
     def _compare(self) -> None:
         """Warn where the finder and SQL still differ; pass on the finder's advice."""
-        contents = self.finder.held()
+        contents = self.finder.status()
         if contents.advice:
             self._warn(contents.advice)
         more = contents.passages - self.database.counts().passages

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..errors import BadRequest, NotFound, StoreFailed
 from ..model.passage import Filters
 from ..outline.words import count_words, folded
-from ..passages.wording import Wording
+from ..passages.wording import FoldedText
 from ..system.plain_text import sendable
 from .texts import text_of
 
@@ -92,7 +92,7 @@ def verify(text: str, corpus: Corpus) -> Quotation:
         Nothing has been indexed, or the index cannot be asked.
     """
     quotation = _parse(text)
-    if not corpus.finder.held().passages:
+    if not corpus.finder.status().passages:
         msg = "The index is empty: the quotation was looked for nowhere."
         raise StoreFailed(msg, "Sync a question or download papers, then: server.py index.")
     candidates = _candidates(quotation, corpus)
@@ -109,7 +109,7 @@ def _parse(text: str) -> _ParsedQuotation:
         raise BadRequest(msg, "Quote a whole clause or sentence.")
     parts = [part for piece in _ELLIPSIS.split(text) if (part := _trim(piece))]
     ways = [dict.fromkeys((_BROKEN.sub("", part), _BROKEN.sub("-", part))) for part in parts]
-    readings = [[Wording.of(part).words.strip() for part in way] for way in product(*ways)]
+    readings = [[FoldedText.of(part).words.strip() for part in way] for way in product(*ways)]
     return _ParsedQuotation(folded(text), parts, readings[:16])
 
 
@@ -150,7 +150,7 @@ def _verbatim(quotation: _ParsedQuotation, passage: Passage, corpus: Corpus) -> 
         text = text_of(passage, corpus)
     except NotFound:
         return None  # gone since it was indexed
-    wording = Wording.of(text)
+    wording = FoldedText.of(text)
     for parts in quotation.readings:
         if span := _in_order(parts, wording):
             start, end = wording.place(*span)
@@ -171,7 +171,7 @@ def _verbatim(quotation: _ParsedQuotation, passage: Passage, corpus: Corpus) -> 
     return None
 
 
-def _in_order(parts: Sequence[str], wording: Wording) -> tuple[int, int] | None:
+def _in_order(parts: Sequence[str], wording: FoldedText) -> tuple[int, int] | None:
     """Where all parts follow each other, not too far apart, with no "not" left out between."""
     begin = wording.find(parts[0])
     while begin >= 0:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ..model.passage import Hit, Passage
-    from ..passages import Held
+    from ..passages import FinderStatus
     from ..store import Shelf
     from . import Corpus
     from .database import CorpusDatabase
@@ -121,7 +121,7 @@ def find(
     """
     text = sendable(query, "query", _LONGEST_QUERY).strip()
     _check(text, top_k, filters)
-    contents = corpus.finder.held()
+    contents = corpus.finder.status()
     if not contents.passages:
         raise _empty_error(corpus.database.counts())
     vector, trouble = (None, None) if by == "words" else _embed_query(text, corpus, contents)
@@ -215,7 +215,7 @@ def _empty_error(counts: CorpusCounts) -> EmptyStore:
 
 
 def _embed_query(
-    text: str, corpus: Corpus, contents: Held
+    text: str, corpus: Corpus, contents: FinderStatus
 ) -> tuple[Vector | None, EmbeddingsFailed | None]:
     """The query's vector, or why it cannot be compared with those of the index."""
     try:
@@ -282,7 +282,7 @@ def _counts(corpus: Corpus) -> CorpusCounts:
     return corpus.counted[1]
 
 
-def _out_of_date(contents: Held, counts: CorpusCounts) -> Iterator[str]:
+def _out_of_date(contents: FinderStatus, counts: CorpusCounts) -> Iterator[str]:
     """Warnings that follow from the counts; `.stats` looks at every paper."""
     papers = counts.records - counts.gone - counts.papers_cut
     if papers > 0:

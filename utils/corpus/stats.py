@@ -10,7 +10,7 @@ from ..errors import EmbeddingsFailed
 from .texts import Texts
 
 if TYPE_CHECKING:
-    from ..passages import Held
+    from ..passages import FinderStatus
     from . import Corpus
 
 
@@ -51,7 +51,7 @@ def stats(corpus: Corpus) -> CorpusStats:
         Database or index cannot be used.
     """
     counts = corpus.database.counts()
-    contents = corpus.finder.held()
+    contents = corpus.finder.status()
     model, trouble = _model_wanted(corpus)
     digests = corpus.database.source_digests()
     kinds: Counter[str] = Counter()
@@ -97,7 +97,7 @@ def _model_wanted(corpus: Corpus) -> tuple[str, str]:
         return "", trouble or str(error)
 
 
-def _warnings(passages: int, contents: Held, trouble: str) -> list[str]:
+def _warnings(passages: int, contents: FinderStatus, trouble: str) -> list[str]:
     warnings = [f"No vectors can be made: {trouble}"] if trouble else []
     if passages != contents.passages:
         counts = f"The corpus has {passages:,} passages and the index {contents.passages:,}"

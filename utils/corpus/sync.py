@@ -17,7 +17,7 @@ from ..errors import BadContent, BadRequest, Miss
 from ..pubmed.slices import sweep
 from ..sources import Query
 from ..sources.eutils import BATCH
-from ..sources.pubmed import LAST_HIT, fetch, first_hits
+from ..sources.pubmed import LAST_HIT, fetch, fetch_first_hits
 from ..system.steady_clock import SteadyClock
 from .stored_records import SyncResult
 from .sync_jobs import Stretch, SyncJob
@@ -182,7 +182,7 @@ class _Sync:
         doubtful = found if nothing and len(found) >= _MANY else []
         if vanished:
             query = Query(" OR ".join(f"{pmid}[uid]" for pmid in vanished))
-            there = set(first_hits(query, self.web).pmids)
+            there = set(fetch_first_hits(query, self.web).pmids)
             doubtful = [*doubtful, *(pmid for pmid in vanished if pmid in there)]
         return doubtful
 

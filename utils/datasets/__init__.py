@@ -1,4 +1,4 @@
-"""Datasets: large results staged into tables that are asked in SQL instead of being read."""
+"""Datasets: large results staged into tables, to be queried in SQL instead of read."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..system import safe_files
 from ..system.plain_text import one_line, shortened
 
 if TYPE_CHECKING:
-    from .asking import Asked
+    from .asking import ResultPage
     from .export import Exported
     from .listing import Dataset
     from .notes import Notes
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from .schema import Schema
 
 DIRECT_CHARS = 4000
-"""Characters of JSON up to which a result is told whole, beside being staged."""
+"""Characters of JSON up to which a result is returned whole, beside being staged."""
 
 _DIRECT_ROWS = 200
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\.(csv|parquet)")
 
 
 class Answers(Protocol):
-    """Pages on their way, and what their sender says of them; see `..entrez.paging.Pages`.
+    """Pages and what is known of them; see `..entrez.paging.Pages`.
 
     ``not_found`` and ``warnings`` are complete when the last page has come.
     """
@@ -48,11 +48,11 @@ class Answers(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """What became of a result.
+    """A result that was staged.
 
     ``tables`` counts rows, the table of the records first. ``contents`` are all rows of all tables,
     where they take no more than `DIRECT_CHARS`; None where they take more. ``not_found`` names
-    identifiers without a record; ``expires`` is when it goes, if it is not used before.
+    identifiers without a record; ``expires`` is when it is deleted, if it is not used before.
     """
 
     dataset: str
@@ -73,9 +73,9 @@ class Datasets:
     Parameters
     ----------
     folder : Path
-        Where their files lie; made at the first stage.
+        The folder of their files; made by the first `stage`.
     exports : Path
-        Where exports go that are asked for by a bare name.
+        The folder of exports under a bare name.
     """
 
     def __init__(self, folder: Path, exports: Path) -> None:
@@ -83,7 +83,7 @@ class Datasets:
         self.exports = exports
 
     def stage(self, pages: Answers) -> Staged:
-        """Make a dataset of *pages*; what has not been used for long goes.
+        """Make a dataset of *pages*, and delete those not used for long.
 
         Raises
         ------
@@ -111,7 +111,7 @@ class Datasets:
             "papershelf": version(),
         }
         notes = Notes()
-        built = build(_noted(pages, notes), self.folder / f"{name}.db", about, notes)
+        built = build(_with_notes(pages, notes), self.folder / f"{name}.db", about, notes)
         return Staged(
             name, pages.database, pages.made_by, built.records, built.tables,
             _contents(built.file, built.tables), built.not_found, built.warnings, built.size,
@@ -133,8 +133,8 @@ class Datasets:
         max_rows: int = 100,
         max_chars: int = 20_000,
         seconds: float = 2.0,
-    ) -> Asked:
-        """One page of the answer to a reading statement; see `.asking.ask`."""
+    ) -> ResultPage:
+        """One page of the rows of a reading statement; see `.asking.ask`."""
         from .asking import ask
 
         return ask(
@@ -159,7 +159,7 @@ class Datasets:
         Raises
         ------
         BadRequest
-            The name is none, or taken by something else; or the statement is wrong.
+            The name cannot be used, or is taken by something else; or the statement is wrong.
         NotConfigured
             Parquet needs what is not installed.
         """
@@ -167,7 +167,7 @@ class Datasets:
 
         if isinstance(target, Path):
             return export(self._file(dataset), sql, target, _form_of(target))
-        path = self._named(target)
+        path = self._export_path(target)
         safe_files.sweep(self.exports)
         draft = safe_files.part_of(path)
         made = export(self._file(dataset), sql, draft, _form_of(path))
@@ -185,7 +185,7 @@ class Datasets:
 
         return find(self.folder, dataset)
 
-    def _named(self, name: str) -> Path:
+    def _export_path(self, name: str) -> Path:
         if not _NAME.fullmatch(name):
             msg = f"{shortened(one_line(name), 60)!r} is no name for an export."
             raise BadRequest(msg, "Give a name without folders, such as genes.csv.")
@@ -213,17 +213,17 @@ def _form_of(path: Path) -> Literal["csv", "parquet"]:
     return "csv" if ending == ".csv" else "parquet"
 
 
-def _noted(pages: Answers, notes: Notes) -> Iterator[Page]:
-    """The pages, and then what their sender could not send."""
+def _with_notes(pages: Answers, notes: Notes) -> Iterator[Page]:
+    """The pages; after the last, what is missing goes into *notes*."""
     yield from pages
     for one in pages.not_found:
-        notes.not_found(one.id)
+        notes.add_missing(one.id)
     for words in pages.warnings:
-        notes.warn(words)
+        notes.add_warning(words)
 
 
 def _contents(file: Path, tables: Mapping[str, int]) -> dict[str, list[dict[str, Any]]] | None:
-    """All rows, where that is little to read."""
+    """All rows of all tables; None where they are too many."""
     from .asking import ask
     from .names import quoted
 
@@ -231,13 +231,13 @@ def _contents(file: Path, tables: Mapping[str, int]) -> dict[str, list[dict[str,
         return None
     contents, room = {}, DIRECT_CHARS
     for table in tables:
-        asked = ask(file, f"SELECT * FROM {quoted(table)}", max_rows=_DIRECT_ROWS)  # noqa: S608
+        page = ask(file, f"SELECT * FROM {quoted(table)}", max_rows=_DIRECT_ROWS)  # noqa: S608
         rows = [
-            {name: cell for name, cell in zip(asked.columns, row, strict=True) if cell is not None}
-            for row in asked.rows
+            {name: cell for name, cell in zip(page.columns, row, strict=True) if cell is not None}
+            for row in page.rows
         ]
         contents[table] = rows
         room -= len(json.dumps(rows, ensure_ascii=False))
-        if room < 0 or asked.cut or asked.next_start is not None:
+        if room < 0 or page.cut or page.next_start is not None:
             return None
     return contents

@@ -1,7 +1,7 @@
-"""Asking a dataset in SQL: one statement, read only, a page of its rows.
+"""Query a dataset in SQL: one statement, read only, a page of its rows.
 
-Whoever writes the statement (a model, a person, a page a model has read) is not trusted. It runs
-in a process of its own, which can read this file and do nothing else; see `.asking_child` for how.
+The author of the statement (a model, a person, a page a model has read) is not trusted. It runs
+in a process of its own, which can read this file and do nothing else; see `.asking_child`.
 Rows come in pages that are bounded in number and in characters. The next page runs the statement
 again, so it should be put in order: without ORDER BY, SQLite promises none.
 """
@@ -29,8 +29,8 @@ _CHILDREN = 2  # each may hold as much memory as its limit says
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """One page of an answer.
+class ResultPage:
+    """One page of the rows of a statement.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class Asked:
         None, int, float or str in the order of the columns. A blob is the text ``x'…'``, an
         infinite number the text ``inf``: JSON has neither.
     next_start : int or None
-        Ask again with this ``start`` for the rows that follow; None where there are none.
+        The ``start`` of the rows that follow; None where there are none.
     cut : bool
         A row was longer than the whole page, and its long texts are cut (they say so).
     seconds : float
@@ -62,7 +62,7 @@ def ask(
     max_rows: int = MAX_ROWS,
     max_chars: int = MAX_CHARS,
     seconds: float = SECONDS,
-) -> Asked:
+) -> ResultPage:
     """Run one reading statement on the dataset in *file*.
 
     Parameters
@@ -72,8 +72,8 @@ def ask(
     sql : str
         SELECT, VALUES, WITH, EXPLAIN, or a pragma that describes tables, such as ``table_info``.
     start, max_rows, max_chars : int
-        Leave out *start* rows, then give at most *max_rows* of together at most *max_chars*
-        characters of JSON.
+        Skip *start* rows, then return at most *max_rows*, in all at most *max_chars* characters
+        of JSON.
     seconds : float
         It is stopped after so long.
 
@@ -86,18 +86,18 @@ def ask(
         The file is no dataset, or broken.
     """
     _check(sql, seconds)
-    _within("start", start, 0, _LAST_ROW)
-    _within("max_rows", max_rows, 1, MOST_ROWS)
-    _within("max_chars", max_chars, 1, MOST_CHARS)
+    _require_within("start", start, 0, _LAST_ROW)
+    _require_within("max_rows", max_rows, 1, MOST_ROWS)
+    _require_within("max_chars", max_chars, 1, MOST_CHARS)
     job = _job(file, sql, seconds, start=start, max_rows=max_rows, max_chars=max_chars)
     try:
-        told = _children().ask(job, seconds)
+        reply = _processes().ask(job, seconds)
     except ChildFailed as failure:
-        raise _given_up(sql, seconds, failure) from failure
-    _require_rows(told, file, sql, seconds)
-    rows = tuple(map(tuple, told["rows"]))
-    next_start = start + len(rows) if told["more"] else None
-    return Asked(tuple(told["columns"]), rows, next_start, told["cut"], told["seconds"])
+        raise _stopped_error(sql, seconds, failure) from failure
+    _require_rows(reply, file, sql, seconds)
+    rows = tuple(map(tuple, reply["rows"]))
+    next_start = start + len(rows) if reply["more"] else None
+    return ResultPage(tuple(reply["columns"]), rows, next_start, reply["cut"], reply["seconds"])
 
 
 def all_rows(
@@ -114,43 +114,43 @@ def all_rows(
     """
     _check(sql, seconds)
     page = {"max_rows": _PAGE_ROWS, "max_chars": _PAGE_CHARS, "keep": True}
-    child = Child(_children().start)  # of our own: the question stays open in it
+    child = Child(_processes().start)  # of our own: the statement stays open in it
     try:
-        told = child.ask(_job(file, sql, seconds, start=0, **page), seconds)
-        _require_rows(told, file, sql, seconds)
-        columns = told["columns"]
-        yield columns, told["rows"]
+        reply = child.ask(_job(file, sql, seconds, start=0, **page), seconds)
+        _require_rows(reply, file, sql, seconds)
+        columns = reply["columns"]
+        yield columns, reply["rows"]
         going_on = json.dumps({**page, "seconds": seconds}).encode()
-        while told["more"]:
-            told = child.ask(going_on, seconds)
-            _require_rows(told, file, sql, seconds)
-            yield columns, told["rows"]
+        while reply["more"]:
+            reply = child.ask(going_on, seconds)
+            _require_rows(reply, file, sql, seconds)
+            yield columns, reply["rows"]
     except ChildFailed as failure:
-        raise _given_up(sql, seconds, failure) from failure
+        raise _stopped_error(sql, seconds, failure) from failure
     finally:
         child.kill()
 
 
 def dismiss() -> int:
-    """End the processes that wait for a statement; how many there were."""
-    return _children().dismiss()
+    """End the idle processes; returns how many there were."""
+    return _processes().dismiss()
 
 
 @cache
-def _children() -> Children:
+def _processes() -> Children:
     return Children(f"{__package__}.asking_child", most=_CHILDREN, bare=True)
 
 
 def _check(sql: str, seconds: float) -> None:
     if not sql.strip():
-        raise mistakes.nothing_asked()
+        raise mistakes.no_statement()
     if len(sql) > LONGEST:
         msg = f"The statement has {len(sql):,} characters; {LONGEST:,} is the most."
         raise BadRequest(msg, "Shorten it: a long list of values is better joined from a table.")
-    _within("seconds", seconds, 0.05, MOST_SECONDS)
+    _require_within("seconds", seconds, 0.05, MOST_SECONDS)
 
 
-def _within(name: str, value: float, least: float, most: float) -> None:
+def _require_within(name: str, value: float, least: float, most: float) -> None:
     if not least <= value <= most:
         msg = f"{name} is {value}; it must be from {least:,} to {most:,}."
         raise BadRequest(msg, f"Give another {name}.")
@@ -162,27 +162,27 @@ def _job(file: Path, sql: str, seconds: float, **page: Any) -> bytes:
     return json.dumps({"file": uri, "sql": sql, "seconds": seconds, **page}).encode()
 
 
-def _require_rows(told: dict[str, Any], file: Path, sql: str, seconds: float) -> None:
-    """Raise what the child *told*, if that is not a page of rows."""
-    if bug := told.get("bug"):
+def _require_rows(reply: dict[str, Any], file: Path, sql: str, seconds: float) -> None:
+    """Raise for a reply that is not a page of rows."""
+    if bug := reply.get("bug"):
         msg = f"Asking {file.name} failed: {bug}"
         raise RuntimeError(msg)
-    if why := told.get("unreadable"):
+    if why := reply.get("unreadable"):
         msg = f"The dataset {file.stem} cannot be read: {why}."
         raise StoreFailed(msg, "Forget it, and stage the records again.", dataset=file.stem)
-    if "late" in told:
+    if "late" in reply:
         raise mistakes.too_late(sql, seconds)
-    if "error" in told:
+    if "error" in reply:
         raise mistakes.too_large()
-    if "mistake" in told:
-        raise mistakes.explained(sql, told["mistake"], told["denied"], told["known"])
-    if not told.get("columns", True):
-        raise mistakes.nothing_asked()
-    if "wide" in told:
-        raise mistakes.too_wide(len(told["columns"]))
+    if "mistake" in reply:
+        raise mistakes.explain(sql, reply["mistake"], reply["denied"], reply["known"])
+    if not reply.get("columns", True):
+        raise mistakes.no_statement()
+    if "wide" in reply:
+        raise mistakes.too_wide(len(reply["columns"]))
 
 
-def _given_up(sql: str, seconds: float, failure: ChildFailed) -> BadRequest:
+def _stopped_error(sql: str, seconds: float, failure: ChildFailed) -> BadRequest:
     # One that was not late died of its memory, or of the kernel's alarm.
     if isinstance(failure, ChildCrashed):
         return mistakes.too_large()

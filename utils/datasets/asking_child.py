@@ -1,11 +1,11 @@
-"""The process in which other people's SQL runs: it can read one file, and nothing else.
+"""The process in which untrusted SQL runs: it can read one file, and nothing else.
 
-A statement written by a model, after it read text from the web, is hostile input. Nothing here
-looks at its words. SQLite itself is told what it may do: the file is opened read-only and
-immutable, an authorizer knows the few actions and functions a question needs, limits bound its
-length, depth and memory, and the system lets this process write no file at all. What takes too
-long is interrupted; what cannot be interrupted (a single slow function) the parent kills, and an
-alarm of the kernel, should the parent be gone. See https://www.sqlite.org/security.html.
+A statement written by a model, after it read text from the web, is hostile input. Its words are not
+inspected. SQLite itself is restricted: the file is opened read-only and immutable, an authorizer
+allows the few actions and functions a query needs, limits bound its length, depth and memory, and
+the system lets this process write no file at all. What takes too long is interrupted; what cannot
+be interrupted (a single slow function) is killed by the parent, or by an alarm of the kernel where
+the parent is gone. See https://www.sqlite.org/security.html.
 
 It starts without our packages (`Children`, bare), since a killed one must be replaced at once:
 standard library only.
@@ -44,10 +44,17 @@ _LIMITS = {
     sqlite3.SQLITE_LIMIT_WORKER_THREADS: 0,
 }
 _ACTIONS = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE}
-# Pragmas that describe tables. They are looked at once before the judge sits: to meet such a table
-# function for the first time SQLite declares it, which is a write to the schema in memory.
-_LOOKS = {"table_info", "table_xinfo", "table_list", "foreign_key_list", "index_list", "index_info"}
-_TABLE_FUNCTIONS = {"json_each", "json_tree", *(f"pragma_{look}" for look in _LOOKS)}
+# Pragmas that describe tables. They are run once before the authorizer is set: at its first use
+# SQLite declares such a table function, which is a write to the schema in memory.
+_PRAGMAS = {
+    "table_info",
+    "table_xinfo",
+    "table_list",
+    "foreign_key_list",
+    "index_list",
+    "index_info",
+}
+_TABLE_FUNCTIONS = {"json_each", "json_tree", *(f"pragma_{pragma}" for pragma in _PRAGMAS)}
 _OWN_TABLES = {"sqlite_master", "sqlite_schema", *_TABLE_FUNCTIONS}
 # What SQLite brings that computes and touches nothing: no extensions, no tokenizers, no log, and
 # no blobs out of thin air.
@@ -65,7 +72,7 @@ _COMPUTING = """
 """
 FUNCTIONS = frozenset(_COMPUTING.split())
 _encoded = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-# Texts, quoted names and comments, in which nothing else begins; also what is left open.
+# Texts, quoted names and comments, in which nothing else begins; also unclosed ones.
 _QUOTED = re.compile(
     r"""'[^']*(?:'|\Z) | "(?:[^"]|"")*" | `[^`]*(?:`|\Z) | \[[^]]*(?:]|\Z)
     | --[^\n]* | /\*.*?(?:\*/|\Z)""",
@@ -73,8 +80,8 @@ _QUOTED = re.compile(
 )
 
 
-class Question:
-    """One statement under way, page by page.
+class Statement:
+    """One running statement, read page by page.
 
     Parameters
     ----------
@@ -87,15 +94,15 @@ class Question:
     def __init__(self, file: str, sql: str) -> None:
         self.until = math.inf
         self.denied: tuple[int, str] | None = None
-        self.database = _opened(file)
+        self.database = _open_database(file)
         self._tables = {*_OWN_TABLES, *_names(self.database)}
-        self.database.set_progress_handler(self._late, _STEPS)
-        self.database.set_authorizer(self._judge)
+        self.database.set_progress_handler(self._is_late, _STEPS)
+        self.database.set_authorizer(self._authorize)
         self._sql = _strict(sql)
         self.rows: Iterator[tuple[Any, ...]] = iter(())
 
     def begin(self, start: int) -> list[str]:
-        """Run it as far as row *start*; the names of its columns."""
+        """Run it up to row *start*; returns the names of its columns."""
         cursor = self.database.execute(self._sql)
         self.rows = islice(cursor, start, None)
         return [column[0] for column in cursor.description or ()]
@@ -122,7 +129,7 @@ class Question:
         return {"rows": rows, "more": False, "cut": cut}
 
     def known(self) -> dict[str, list[str]]:
-        """Every table with its columns, for whoever misspelt one."""
+        """Every table with its columns, to suggest one for a misspelt name."""
         self.database.set_authorizer(None)
         known: dict[str, list[str]] = {}
         listed = "SELECT m.name, c.name FROM sqlite_schema m, pragma_table_info(m.name) c"
@@ -132,17 +139,17 @@ class Question:
             known.setdefault(table, []).append(column)
         return known
 
-    def _late(self) -> bool:
+    def _is_late(self) -> bool:
         return time.monotonic() > self.until
 
-    def _judge(
+    def _authorize(
         self, action: int, first: str | None, second: str | None, schema: str | None, _: str | None
     ) -> int:
         function = (second or "").lower() if action == sqlite3.SQLITE_FUNCTION else ""
         if (
             action in _ACTIONS
             or function in FUNCTIONS
-            or (action == sqlite3.SQLITE_PRAGMA and first in _LOOKS)
+            or (action == sqlite3.SQLITE_PRAGMA and first in _PRAGMAS)
             or (action == sqlite3.SQLITE_READ and schema == "main" and first in self._tables)
             # Rows that are counted and not read, also of what a statement itself calls a table.
             or (action == sqlite3.SQLITE_READ and not second)
@@ -153,7 +160,7 @@ class Question:
 
 
 def serve() -> None:
-    """What the child runs."""
+    """Serve requests: the entry point of the child."""
     with suppress(ImportError, ValueError, OSError):
         import resource
 
@@ -162,40 +169,40 @@ def serve() -> None:
 
 
 def answer(body: bytes) -> dict[str, Any]:
-    """One page of an answer, or why there is none; see `.asking` for the parent's side.
+    """One page of rows, or why there is none; see `.asking` for the parent's side.
 
-    ``keep`` leaves the question open, and a body without ``sql`` goes on with it; its rows are
+    ``keep`` leaves the statement open, and a body without ``sql`` goes on with it; its rows are
     whole, however long.
     """
     job = json.loads(body)
     with _alarm(job["seconds"] + _GRACE):
-        return _answered(job)
+        return _answer(job)
 
 
-_open: list[Question] = []  # at most one: an export's, which is asked page by page
+_open_statements: list[Statement] = []  # at most one: an export's, which is read page by page
 
 
-def _answered(job: dict[str, Any]) -> dict[str, Any]:
+def _answer(job: dict[str, Any]) -> dict[str, Any]:
     began = time.monotonic()
-    question = None
+    statement = None
     try:
         if going_on := "sql" not in job:
-            question = _open.pop()
+            statement = _open_statements.pop()
         else:
-            _close(*_open)
-            question = Question(job["file"], job["sql"])
-        question.until = began + 0.9 * job["seconds"]  # the rest is for telling
-        told: dict[str, Any] = {} if going_on else {"columns": question.begin(job["start"])}
-        told |= question.page(job["max_rows"], job["max_chars"], whole="keep" in job)
-        told["seconds"] = time.monotonic() - began
-        if told.get("more") and "keep" in job:
-            _open.append(question)
+            _close(*_open_statements)
+            statement = Statement(job["file"], job["sql"])
+        statement.until = began + 0.9 * job["seconds"]  # the rest is for the reply
+        reply: dict[str, Any] = {} if going_on else {"columns": statement.begin(job["start"])}
+        reply |= statement.page(job["max_rows"], job["max_chars"], whole="keep" in job)
+        reply["seconds"] = time.monotonic() - began
+        if reply.get("more") and "keep" in job:
+            _open_statements.append(statement)
     except (sqlite3.Error, sqlite3.Warning, ValueError, OverflowError) as error:
-        return _mistake(error, question)
+        return _describe_error(error, statement)
     finally:
-        if question and question not in _open:
-            _close(question)
-    return told
+        if statement and statement not in _open_statements:
+            _close(statement)
+    return reply
 
 
 def _strict(sql: str) -> str:
@@ -215,21 +222,21 @@ def _backticked(found: re.Match[str]) -> str:
     return f"`{name.replace('`', '``')}`"
 
 
-def _mistake(error: Exception, question: Question | None) -> dict[str, Any]:
+def _describe_error(error: Exception, statement: Statement | None) -> dict[str, Any]:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    if code in _UNREADABLE or question is None:
+    if code in _UNREADABLE or statement is None:
         return {"unreadable": str(error)}
     if code == sqlite3.SQLITE_INTERRUPT:
         return {"late": True}
     if code in {sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}:
         return {"error": "broken"}  # like a MemoryError: it swelled
-    told: dict[str, Any] = {"mistake": str(error), "denied": question.denied, "known": {}}
+    reply: dict[str, Any] = {"mistake": str(error), "denied": statement.denied, "known": {}}
     with suppress(sqlite3.Error):  # the clock runs on
-        told["known"] = question.known()
-    return told
+        reply["known"] = statement.known()
+    return reply
 
 
-def _opened(file: str) -> sqlite3.Connection:
+def _open_database(file: str) -> sqlite3.Connection:
     database = sqlite3.connect(file, uri=True, isolation_level=None, cached_statements=0)
     database.text_factory = _text
     for pragma in (
@@ -251,12 +258,12 @@ def _names(database: sqlite3.Connection) -> list[str]:
     return [name for (name,) in database.execute("SELECT name FROM sqlite_schema")]
 
 
-def _close(*questions: Question) -> None:
-    for question in questions:
-        question.rows = iter(())
-        question.database.close()
+def _close(*statements: Statement) -> None:
+    for statement in statements:
+        statement.rows = iter(())
+        statement.database.close()
         with suppress(ValueError):
-            _open.remove(question)
+            _open_statements.remove(statement)
 
 
 def _text(stored: bytes) -> str:

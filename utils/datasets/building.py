@@ -1,8 +1,7 @@
-"""Pages of an Entrez database become a file of typed, related tables.
+"""Build a file of typed, related tables from pages of an Entrez database.
 
-PubMed and PMC have tables laid out by hand; every other database gets those that all its records
-together ask for. The file is whole or not there at all. What it is, and what is worth knowing about
-it, stands in its table ``_dataset``.
+PubMed and PMC have tables laid out by hand; those of every other database are inferred from all its
+records. The file is whole or not there at all. Its description stands in its table ``_dataset``.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _MOST_NAMED = 1000
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """What a dataset has become.
+    """A dataset that was built.
 
     ``tables`` are rows by table, the table of the records first; ``not_found`` the identifiers
     that the database has no record of; ``warnings`` whole sentences.
@@ -42,7 +41,7 @@ class Built:
     size: int = 0
 
 
-class _Reading(Protocol):
+class _Reader(Protocol):
     def add(self, page: Page) -> None: ...
 
     def finish(self) -> dict[str, int]: ...
@@ -56,15 +55,15 @@ def build(
     Parameters
     ----------
     pages : iterable of Page
-        Answers of one database in one form, in any number; each is let go when it is read.
+        Answers of one database in one form, in any number; none is kept once it is read.
     file : Path
         Where the dataset is to be; an older one there is replaced.
     about : mapping
-        What the table ``_dataset`` is to say: ``id``, ``database``, ``title``, ``form``,
+        The rows of the table ``_dataset``: ``id``, ``database``, ``title``, ``form``,
         ``created``, ``expires``, ``papershelf``; the numbers are added here. ``database`` and
-        ``form`` are what a dataset without pages goes by.
+        ``form`` are used where there are no pages.
     notes : Notes, optional
-        Where *pages* themselves leave a word, until the last of them has come.
+        Notes to which *pages* add their own, until the last of them has come.
 
     Raises
     ------
@@ -77,27 +76,27 @@ def build(
     """
     notes = notes or Notes()
     with whole_database(file) as database:
-        reading: _Reading | None = None
-        kind: tuple[str, Form] | None = None
+        reader: _Reader | None = None
+        form: tuple[str, Form] | None = None
         for page in pages:
-            if kind not in (None, (page.database, page.form)):
-                msg = f"A dataset of {kind} cannot take a page of {page.database} ({page.form})."
+            if form not in (None, (page.database, page.form)):
+                msg = f"A dataset of {form} cannot take a page of {page.database} ({page.form})."
                 raise BadRequest(msg, "Stage them one by one.")
-            kind = page.database, page.form
-            reading = reading or _reading(*kind, database, notes)
-            reading.add(page)
-        reading = reading or _reading(
+            form = page.database, page.form
+            reader = reader or _reader(*form, database, notes)
+            reader.add(page)
+        reader = reader or _reader(
             about.get("database", ""), about.get("form", ""), database, notes
         )
-        tables = reading.finish()
+        tables = reader.finish()
         records = next(iter(tables.values()))
-        _describe(database, about, records, notes)
+        _write_about(database, about, records, notes)
     return Built(
         file, records, tables, tuple(notes.missing), tuple(notes.warnings()), file.stat().st_size
     )
 
 
-def _reading(database: str, form: str, connection: sqlite3.Connection, notes: Notes) -> _Reading:
+def _reader(database: str, form: str, connection: sqlite3.Connection, notes: Notes) -> _Reader:
     if form == "pubmed_xml":
         return PubmedTables(connection, notes)
     if form == "pmc_xml":
@@ -105,11 +104,11 @@ def _reading(database: str, form: str, connection: sqlite3.Connection, notes: No
     return InferredTables(connection, database or "records", notes)
 
 
-def _describe(
+def _write_about(
     connection: sqlite3.Connection, about: Mapping[str, str], records: int, notes: Notes
 ) -> None:
-    """Write what the dataset is; lists are JSON."""
-    told = {
+    """Write the table that describes the dataset; lists are JSON."""
+    rows = {
         **about,
         "records": str(records),
         "not_found": json.dumps(list(notes.missing)[:_MOST_NAMED]),
@@ -117,4 +116,4 @@ def _describe(
         "empty_fields": json.dumps(notes.empty_fields[:_MOST_NAMED]),
     }
     connection.execute(f"CREATE TABLE {ABOUT} (name TEXT PRIMARY KEY NOT NULL, value TEXT)")
-    connection.executemany(f"INSERT INTO {ABOUT} VALUES (?, ?)", told.items())  # noqa: S608
+    connection.executemany(f"INSERT INTO {ABOUT} VALUES (?, ?)", rows.items())  # noqa: S608

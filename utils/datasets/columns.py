@@ -1,4 +1,4 @@
-"""Tables of a dataset and their columns, as they are told."""
+"""Tables of a dataset and their columns, and their description in a line."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class Table:
         keys = [column.name for column in self.columns if column.key]
         return keys[0] if keys else self.columns[0].name
 
-    def told(self) -> str:
+    def describe(self) -> str:
         """Its columns in a line; those without a type are text."""
-        shown = ", ".join(_described(self.columns[:_SHOWN]))
+        shown = ", ".join(_describe_columns(self.columns[:_SHOWN]))
         more = len(self.columns) - _SHOWN
         return f"{shown}, and {more} more" if more > 0 else shown
 
@@ -50,7 +50,7 @@ def main_table(tables: Sequence[Table]) -> Table | None:
     return tables[0] if tables else None
 
 
-def _described(columns: Iterable[Column]) -> Iterator[str]:
+def _describe_columns(columns: Iterable[Column]) -> Iterator[str]:
     for column in columns:
         kind = column.type.lower()
         words = [shortened(quoted(column.name), 60), "" if kind == "text" else kind]

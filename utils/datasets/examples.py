@@ -1,6 +1,6 @@
-"""Statements to begin with: made from what a dataset's columns hold, and tried before shown.
+"""Example statements for a dataset, made from what its columns hold, and run before they are shown.
 
-Which column names a record, which repeats and which is a date is read off a sample of the rows.
+A sample of the rows shows which column names a record, which repeats and which is a date.
 """
 
 from __future__ import annotations
@@ -53,22 +53,22 @@ class _Use:
     @property
     def is_date(self) -> bool:
         """Whether the years are something to sort and group by."""
-        named = any(word in self.column.name for word in ("date", "year", "time"))
+        has_name = any(word in self.column.name for word in ("date", "year", "time"))
         return bool(self.filled and self.filled == self.dated) and (
-            named or self.column.type == "DATE"
+            has_name or self.column.type == "DATE"
         )
 
     @property
     def repeats(self) -> float:
-        """How much there is to count: many values, of which few are different, but some."""
+        """A score of how worthwhile grouping by it is: many values, of which few are different."""
         if self.length > _SHORT or self.kinds < 2:
             return 0.0
-        named = 3 if any(word in self.column.name for word in _TERMS) else 1
-        return named * (self.filled - self.kinds) * min(self.kinds, 20)
+        has_name = 3 if any(word in self.column.name for word in _TERMS) else 1
+        return has_name * (self.filled - self.kinds) * min(self.kinds, 20)
 
     @property
     def is_own(self) -> bool:
-        """Whether it says something of the record, and does not only hold tables together."""
+        """Whether it describes the record, and is not only a key or a position."""
         return not (self.column.key or self.column.refers_to or self.column.name == "position")
 
 
@@ -83,9 +83,9 @@ def _candidates(file: Path, tables: Sequence[Table]) -> Iterator[Example]:
     if main and main.rows:
         uses = _uses(file, main)
         yield _overview(main, uses)
-        yield from _related(file, main, uses, tables)
-        yield from _counted(main, uses)
-        yield from _beside(main, uses, tables)
+        yield from _shared_values(file, main, uses, tables)
+        yield from _record_counts(main, uses)
+        yield from _joined_rows(main, uses, tables)
         yield from _ranges(main, uses)
     for table in tables:
         name = quoted(table.name)
@@ -105,7 +105,7 @@ def _overview(main: Table, uses: Sequence[_Use]) -> Example:
     return Example(f"Which are the {which} in {main.name}?", sql)
 
 
-def _related(
+def _shared_values(
     file: Path, main: Table, uses: Sequence[_Use], tables: Sequence[Table]
 ) -> Iterator[Example]:
     """The commonest values of a table below the records, with a record for each."""
@@ -129,7 +129,7 @@ def _related(
         yield Example(question, sql)
 
 
-def _counted(main: Table, uses: Sequence[_Use]) -> Iterator[Example]:
+def _record_counts(main: Table, uses: Sequence[_Use]) -> Iterator[Example]:
     """Records by their commonest words, and by year."""
     name = quoted(main.name)
     words = [use for use in uses if use.is_own and use.repeats and not use.is_date]
@@ -147,7 +147,7 @@ def _counted(main: Table, uses: Sequence[_Use]) -> Iterator[Example]:
         )
 
 
-def _beside(main: Table, uses: Sequence[_Use], tables: Sequence[Table]) -> Iterator[Example]:
+def _joined_rows(main: Table, uses: Sequence[_Use], tables: Sequence[Table]) -> Iterator[Example]:
     """Records with what the fullest of the tables below them says."""
     for table, link in _below(main, tables)[:1]:
         own = [column for column in table.columns if column.name not in {"uid", "position"}]
@@ -175,7 +175,7 @@ def _dates(uses: Sequence[_Use]) -> list[_Use]:
 
 
 def _labels(uses: Sequence[_Use]) -> list[_Use]:
-    """The columns that tell a reader which record it is, the best first."""
+    """The columns by which a reader recognises a record, the best first."""
     named = {label: place for place, label in enumerate(_LABELS)}
     fit = [use for use in uses if use.is_own and use.filled and 1 < use.length <= _READABLE]
     texts = [use for use in fit if use.column.type == "TEXT" and not use.is_date]
@@ -204,7 +204,7 @@ def _link(table: Table, main: Table) -> str:
 
 
 def _uses(file: Path, table: Table) -> list[_Use]:
-    """What the columns of *table* hold; none where looking takes too long."""
+    """What the columns of *table* hold; empty where the sample takes too long."""
     columns = table.columns[:_SAMPLED_COLUMNS]
     counted = ", ".join(
         f"count({name}), count(DISTINCT {name}), coalesce(avg(length({name})), 0), "
@@ -216,8 +216,8 @@ def _uses(file: Path, table: Table) -> list[_Use]:
         [row] = ask(file, f"SELECT {counted} FROM {sample}").rows  # noqa: S608
     except BadRequest:
         return []
-    told = [row[start : start + 4] for start in range(0, len(row), 4)]
-    return [_Use(column, *four) for column, four in zip(columns, told, strict=True)]
+    groups = [row[start : start + 4] for start in range(0, len(row), 4)]
+    return [_Use(column, *four) for column, four in zip(columns, groups, strict=True)]
 
 
 def _gives_rows(file: Path, example: Example) -> bool:

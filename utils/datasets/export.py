@@ -1,4 +1,4 @@
-"""All rows of a statement as a file: CSV for spreadsheets, Parquet for programs.
+"""Export all rows of a statement as a file: CSV for spreadsheets, Parquet for programs.
 
 The statement runs once, in the process of `.asking`, and its rows pass through in pages: neither
 side ever holds them all. The file appears when it is whole.
@@ -65,9 +65,9 @@ def export(
     file, sql
         As in `.asking.ask`; columns of the same name get a number.
     target : Path
-        Where the file is to be; one that is there is replaced, when the new one is whole.
+        The file to write; an existing one is replaced when the new one is whole.
     form : {"csv", "parquet"}
-        What it is to be; ``parquet`` needs pyarrow.
+        Its format; ``parquet`` needs pyarrow.
     max_rows, seconds
         More than that is refused: half an export would look like a whole one. No page of rows may
         take longer than 60 s, and no file may grow beyond 2 GB.
@@ -100,7 +100,7 @@ def export(
 
 
 def _bounded(pages: Iterable[Page], max_rows: int, until: float) -> Iterator[Page]:
-    """*pages*, as long as their rows are not too many and the time is not over."""
+    """*pages*; raises `BadRequest` where their rows are too many or the time is over."""
     count = 0
     for page in pages:
         count += len(page)
@@ -139,13 +139,13 @@ def _shown(value: Any) -> Any:
 
 
 def _write_parquet(columns: Sequence[str], pages: Iterable[Page], out: TextIO) -> int:
-    """Twice through the rows: only the last of them settles what type a column has."""
+    """Reads the rows twice: only the last of them settles what type a column has."""
     import pyarrow as pa
     from pyarrow import parquet
 
     count = 0
     with tempfile.TemporaryFile(dir=Path(out.name).parent) as spool:
-        kinds = _spooled(pages, len(columns), spool)
+        kinds = _spool(pages, len(columns), spool)
         types = [getattr(pa, kind)() for kind in kinds]
         schema = pa.schema(list(zip(columns, types, strict=True)))
         spool.seek(0)
@@ -160,8 +160,8 @@ def _write_parquet(columns: Sequence[str], pages: Iterable[Page], out: TextIO) -
     return count
 
 
-def _spooled(pages: Iterable[Page], width: int, spool: IO[bytes]) -> list[str]:
-    """Keep *pages* in *spool*, a line each; the type that fits all values of each column."""
+def _spool(pages: Iterable[Page], width: int, spool: IO[bytes]) -> list[str]:
+    """Write *pages* to *spool*, a line each; returns the type that fits each column."""
     seen: list[set[str]] = [set() for _ in range(width)]
     for page in filter(None, pages):
         spool.write(json.dumps(page).encode() + b"\n")

@@ -1,7 +1,7 @@
-"""The tables of any database: laid out over the shape of all its records, filled in a second pass.
+"""The tables of any database: laid out after the shape of all its records, filled in a second pass.
 
-Objects become columns ``a_b``, lists become tables below the one they stand in, what fits nowhere
-becomes JSON: in a column of its own, or, beyond the columns a table may have, in ``other_fields``.
+Objects become columns ``a_b``, lists become tables below the one they stand in, all else becomes
+JSON: in a column of its own, or, beyond the columns a table may have, in ``other_fields``.
 Between the passes the records wait in a temporary database, which SQLite keeps on the disk and
 which is gone with the connection: a hundred thousand of them need no memory.
 """
@@ -18,7 +18,7 @@ from ..system.plain_text import plain_json
 from .names import KEYWORDS, joined, plain, unique
 from .notes import Notes
 from .page import Page
-from .scalars import Scalar, Type, kind_of, type_of, written
+from .scalars import Scalar, Type, converted, kind_of, type_of
 from .shapes import Shape, Shapes, is_nothing, items_of
 from .tables import POSITION, UID, Table, Tables
 from .trees import OWN, Tree, records
@@ -42,11 +42,11 @@ class Place:
         self.index: int | None = None
         self.kind: Type | None = None
         self.members: dict[str, Place] = {}
-        self.below: Below | None = None
+        self.below: TableLayout | None = None
 
 
-class Below:
-    """A table, the shape its rows are of, and the place where each part of them goes."""
+class TableLayout:
+    """A table, the shape of its rows, and the place where each part of them goes."""
 
     def __init__(self, table: Table, shape: Shape) -> None:
         self.table, self.shape, self.place = table, shape, Place()
@@ -57,7 +57,7 @@ class Below:
             self.taken.add(table.parent.key)
 
     def column(self, path: list[str], kind: str) -> int:
-        """A new column; its place in the row, keys not counted."""
+        """Add a column; returns its place in the row, keys not counted."""
         self.table.columns.append((unique(joined(path) or "value", self.taken), kind))
         return len(self.table.columns) - 1
 
@@ -69,21 +69,21 @@ class Layout:
         self._names = {UID, POSITION, REST}
         main = Table(unique(plain(name), self._names), [], uid=uid)
         self.empty: list[str] = []
-        self.all = [Below(main, shape)]
+        self.all = [TableLayout(main, shape)]
         # It grows as it goes: the tables nearest to the record come first, and get the short names.
         for below in self.all:
             self._lay_out(below)
 
-    def _lay_out(self, below: Below) -> None:
+    def _lay_out(self, below: TableLayout) -> None:
         shape, place = below.shape, below.place
-        self._own(below, shape, place, [])
+        self._add_column(below, shape, place, [])
         for name, member in shape.members.items():
-            self._put(below, member, place, [name])
+            self._place(below, member, place, [name])
         if shape.more or below.rest is not None:
             below.table.columns.append((REST, JSON))
             below.rest = len(below.table.columns) - 1
 
-    def _put(self, below: Below, shape: Shape, above: Place, path: list[str]) -> None:
+    def _place(self, below: TableLayout, shape: Shape, above: Place, path: list[str]) -> None:
         """Find a place for a field, and for those in it."""
         if not shape.seen:
             self.empty.append(".".join([below.table.name, *path]))
@@ -95,20 +95,20 @@ class Layout:
         if shape.as_json or (shape.many and len(self.all) >= MOST_TABLES):
             place.index = below.column(path, JSON)
         elif shape.many:
-            place.below = self._below(below, shape, path)
+            place.below = self._add_table(below, shape, path)
         else:
-            self._own(below, shape, place, path)
+            self._add_column(below, shape, place, path)
             if shape.more:
                 below.rest = -1
             for name, member in shape.members.items():
-                self._put(below, member, place, [*path, name])
+                self._place(below, member, place, [*path, name])
 
-    def _own(self, below: Below, shape: Shape, place: Place, path: list[str]) -> None:
+    def _add_column(self, below: TableLayout, shape: Shape, place: Place, path: list[str]) -> None:
         if shape.kinds:
             place.kind = type_of(shape.kinds, joined(path))
             place.index = below.column(path, "TEXT" if place.kind == "DATE" else place.kind)
 
-    def _below(self, above: Below, shape: Shape, path: list[str]) -> Below:
+    def _add_table(self, above: TableLayout, shape: Shape, path: list[str]) -> TableLayout:
         name = joined(_unwrapped(path, above.shape))
         if name in self._names or name in KEYWORDS:
             name = f"{above.table.name}_{name}"
@@ -116,7 +116,7 @@ class Layout:
         table = Table(
             unique(f"{name}_table" if name == UID else name, self._names), [], above.table
         )
-        self.all.append(Below(table, shape))
+        self.all.append(TableLayout(table, shape))
         return self.all[-1]
 
 
@@ -129,7 +129,7 @@ def _unwrapped(path: list[str], shape: Shape) -> list[str]:
 
 
 class InferredTables:
-    """Pages of any database on their way into tables."""
+    """Reads pages of any database into tables."""
 
     def __init__(self, database: sqlite3.Connection, name: str, notes: Notes) -> None:
         self._database, self._name, self._notes = database, name, notes
@@ -141,10 +141,10 @@ class InferredTables:
         )
 
     def add(self, page: Page) -> None:
-        """Read a page; its records wait."""
+        """Read a page, and keep its records until the tables are laid out."""
         for uid, fields in records(page):
             if fields is None:
-                self._notes.not_found(uid or "")
+                self._notes.add_missing(uid or "")
                 continue
             number = self._notes.next_number()
             named = uid or f"record_{number}"
@@ -154,7 +154,7 @@ class InferredTables:
             self._whole_uids &= kind_of(named) in {"whole", "year"}
             known = "SELECT 1 FROM _waiting WHERE uid = ?"
             if self._database.execute(known, (named,)).fetchone():
-                self._notes.repeated(named)
+                self._notes.add_repeated(named)
             added = (number, named, json.dumps(fields))
             self._database.execute("INSERT OR REPLACE INTO _waiting VALUES (?, ?, ?)", added)
 
@@ -174,11 +174,11 @@ class InferredTables:
 
 
 def _rows(
-    below: Below, item: Tree, keys: list[Any], uid: int | str
+    below: TableLayout, item: Tree, keys: list[Any], uid: int | str
 ) -> Iterator[tuple[Table, list[Any]]]:
     """The row of an item, and those of the lists in it."""
     row: list[Any] = [None] * len(below.table.columns)
-    lists: list[tuple[Below, list[Any]]] = []
+    lists: list[tuple[TableLayout, list[Any]]] = []
     rest: dict[str, Tree] = {}
     _fill(row, below.place, item, lists, rest, [])
     if rest and below.rest is not None:
@@ -195,18 +195,18 @@ def _fill(
     row: list[Any],
     place: Place,
     item: Tree,
-    lists: list[tuple[Below, list[Any]]],
+    lists: list[tuple[TableLayout, list[Any]]],
     rest: dict[str, Tree],
     path: list[str],
 ) -> None:
     if not isinstance(item, dict):
-        _write(row, place, item)
+        _set_cell(row, place, item)
         return
     for name, value in item.items():
         if is_nothing(value):
             continue
         if name == OWN and not isinstance(value, dict | list):
-            _write(row, place, value)
+            _set_cell(row, place, value)
         elif (member := place.members.get(name)) is None:
             rest[".".join([*path, name])] = value
         elif member.below is not None:
@@ -218,6 +218,6 @@ def _fill(
                 _fill(row, member, part, lists, rest, [*path, name])
 
 
-def _write(row: list[Any], place: Place, value: Scalar) -> None:
+def _set_cell(row: list[Any], place: Place, value: Scalar) -> None:
     if place.index is not None and place.kind is not None:
-        row[place.index] = written(value, place.kind)
+        row[place.index] = converted(value, place.kind)

@@ -1,4 +1,4 @@
-"""The datasets of a folder: which there are, how long they stay, and which have to go.
+"""The datasets of a folder: listing, finding and deleting them, and when they expire.
 
 A dataset is a file, ``<database>_<8 hexadecimal digits>.db``. It stays for seven days after it was
 last used; that moment is the file's time of modification, since its bytes never change. All of
@@ -37,7 +37,7 @@ class Dataset:
     Parameters
     ----------
     id, database, title : str
-        What it is asked by, where it came from, and what it holds.
+        Its identifier, the database it came from, and what it holds.
     records : int or None
         Rows of its main table; None where that is not known.
     size : int
@@ -81,11 +81,11 @@ class _File:
 
 def datasets(folder: Path) -> list[Dataset]:
     """Every dataset of *folder*, the last used first; broken ones are among them, and say so."""
-    return [_described(file) for file in _files(folder)]
+    return [_to_dataset(file) for file in _files(folder)]
 
 
 def find(folder: Path, name: str) -> Path:
-    """The file of the dataset *name*; to ask for it is to use it, so its days begin anew.
+    """The file of the dataset *name*; this counts as use, so its days begin anew.
 
     Raises
     ------
@@ -101,7 +101,7 @@ def find(folder: Path, name: str) -> Path:
 
 
 def forget(folder: Path, name: str) -> int:
-    """Delete the dataset *name*; how many bytes that frees.
+    """Delete the dataset *name*; returns how many bytes that frees.
 
     Raises
     ------
@@ -118,7 +118,7 @@ def forget(folder: Path, name: str) -> int:
 
 
 def sweep(folder: Path, now: float | None = None, most_bytes: int = MOST_BYTES) -> list[Swept]:
-    """Delete what was not used for seven days, then what is too much.
+    """Delete the datasets not used for seven days, then those beyond *most_bytes*.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def sweep(folder: Path, now: float | None = None, most_bytes: int = MOST_BYTES) 
     now : float, optional
         Seconds since 1970; the clock's if not given.
     most_bytes : int
-        What all may take together. The last used stays, however large it is.
+        The most all may take together. The last used stays, however large it is.
     """
     if now is None:
         now = time.time()
@@ -150,28 +150,28 @@ def sweep(folder: Path, now: float | None = None, most_bytes: int = MOST_BYTES) 
 
 def _path(folder: Path, name: str) -> Path:
     """The file of a name, which cannot lead out of *folder*."""
-    asked = one_line(name).removesuffix(_ENDING)
-    file = folder / f"{asked}{_ENDING}"
-    if not _ID.fullmatch(asked):
+    wanted = one_line(name).removesuffix(_ENDING)
+    file = folder / f"{wanted}{_ENDING}"
+    if not _ID.fullmatch(wanted):
         msg = f"{shortened(one_line(name), 60)!r} is no dataset."
         form = "A dataset is named like gene_0a1b2c3d: database, underscore, 8 digits."
-        raise BadRequest(msg, *_suggested(folder, asked), form)
+        raise BadRequest(msg, *_suggestions(folder, wanted), form)
     if not file.is_file():
-        msg = f"There is no dataset {asked} (any more)."
+        msg = f"There is no dataset {wanted} (any more)."
         stay = f"A dataset stays for {DAYS} days after it was last used: stage the records again."
-        raise NotFound(msg, *_suggested(folder, asked), stay)
+        raise NotFound(msg, *_suggestions(folder, wanted), stay)
     return file
 
 
-def _suggested(folder: Path, asked: str) -> Iterator[str]:
+def _suggestions(folder: Path, wanted: str) -> Iterator[str]:
     files = _files(folder)
-    near = get_close_matches(asked[:60], [file.id for file in files], 1, 0.7)
+    near = get_close_matches(wanted[:60], [file.id for file in files], 1, 0.7)
     if near:
         yield f"Did you mean {near[0]}?"
     others = [file for file in files if file.id not in near][:_NAMED]
     if others:
-        told = ", ".join(_in_brief(_described(file)) for file in others)
-        yield f"The last used: {told}."
+        last_used = ", ".join(_in_brief(_to_dataset(file)) for file in others)
+        yield f"The last used: {last_used}."
     elif not near:
         yield "There is none yet: stage some records first."
 
@@ -195,28 +195,28 @@ def _files(folder: Path) -> list[_File]:
     return sorted(found, key=lambda file: (-file.used, file.id))
 
 
-def _described(file: _File) -> Dataset:
-    told, broken = _told(file.path)
-    records = told.get("records", "")
+def _to_dataset(file: _File) -> Dataset:
+    facts, broken = _read_about(file.path)
+    records = facts.get("records", "")
     return Dataset(
         id=file.id,
-        database=told.get("database") or file.id.rpartition("_")[0],
-        title=one_line(told.get("title", "")),
+        database=facts.get("database") or file.id.rpartition("_")[0],
+        title=one_line(facts.get("title", "")),
         records=int(records) if records.isdecimal() and len(records) < 16 else None,
         size=file.size,
-        created=told.get("created") or moment(file.used),
+        created=facts.get("created") or moment(file.used),
         used=moment(file.used),
         expires=moment(file.used + DAYS * _DAY),
         broken=broken,
     )
 
 
-def _told(file: Path) -> tuple[dict[str, str], str]:
+def _read_about(file: Path) -> tuple[dict[str, str], str]:
     try:
-        told = about(file)
+        facts = about(file)
     except StoreFailed as error:
         return {}, error.message
-    return told, "" if told else f"{file.stem} does not say what it is."
+    return facts, "" if facts else f"{file.stem} does not say what it is."
 
 
 def moment(seconds: float) -> str:

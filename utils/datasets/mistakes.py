@@ -1,8 +1,8 @@
-"""What is wrong with a statement, and what was probably meant.
+"""Errors for statements that SQLite refuses, with suggestions.
 
-SQLite says what it stumbled over (``no such column: titel``); what the dataset has instead, and
-how SQLite writes what other databases call otherwise, is added here. The messages are those of
-SQLite 3.40 to 3.51; one that is not known is passed on as it is.
+SQLite names what it could not read (``no such column: titel``); added here are the names that the
+dataset has instead, and how SQLite writes what other databases call otherwise. The messages are
+those of SQLite 3.40 to 3.51; an unknown one is passed on as it is.
 """
 
 from __future__ import annotations
@@ -79,23 +79,23 @@ _INSTEAD = {
 }
 
 
-class _Told(NamedTuple):
-    """A message of SQLite, taken apart."""
+class _SqlError(NamedTuple):
+    """An error message of SQLite, taken apart, with its statement."""
 
     sql: str
     name: str  # what it stumbled over
     known: Known
 
 
-def explained(sql: str, message: str, denied: tuple[int, str] | None, known: Known) -> BadRequest:
+def explain(sql: str, message: str, denied: tuple[int, str] | None, known: Known) -> BadRequest:
     """The error for a statement that SQLite refused with *message*, or whose action was *denied*.
 
     *known* are the tables of the dataset with their columns.
     """
-    for pattern, tell in _MESSAGES:
+    for pattern, describe in _MESSAGES:
         if found := pattern.search(message):
             name = found["name"] if "name" in pattern.groupindex else ""
-            msg, *hints = tell(_Told(sql, name, known))
+            msg, *hints = describe(_SqlError(sql, name, known))
             return BadRequest(msg, *hints, sqlite=_shown(message, 200))
     if denied:
         msg, *hints = _denied(sql, *denied, known)
@@ -104,8 +104,8 @@ def explained(sql: str, message: str, denied: tuple[int, str] | None, known: Kno
     return BadRequest(msg, "Correct it, or make it simpler.", sqlite=_shown(message, 200))
 
 
-def nothing_asked() -> BadRequest:
-    """The error for a statement that is empty, or a comment."""
+def no_statement() -> BadRequest:
+    """The error for an empty statement, or a comment."""
     return BadRequest("There is no statement to run.", "Begin with SELECT.")
 
 
@@ -137,72 +137,72 @@ def too_wide(columns: int) -> BadRequest:
     return BadRequest(msg, "Name the columns you need in place of *.", "Raise max_chars.")
 
 
-def _column(told: _Told) -> Iterable[str]:
-    qualifier, _, column = told.name.rpartition(".")
-    table = _table_of(qualifier.rpartition(".")[2], told)
+def _column(error: _SqlError) -> Iterable[str]:
+    qualifier, _, column = error.name.rpartition(".")
+    table = _table_of(qualifier.rpartition(".")[2], error)
     yield (
         f"There is no column {_shown(column)} in {table}."
         if table
-        else (f"There is no column {_shown(told.name)}.")
+        else (f"There is no column {_shown(error.name)}.")
     )
-    asked = _tables_in(told)
-    owners = [one for one in told.known if _has(told.known[one], column)]
-    if owners and (table or not set(owners) & set(asked)):
+    mentioned = _tables_in(error)
+    owners = [one for one in error.known if _has(error.known[one], column)]
+    if owners and (table or not set(owners) & set(mentioned)):
         yield f"{_shown(column)} is a column of {_listed(owners)}: join it ON its key."
     else:
-        here = _near(column, _columns(told.known, [table] if table else asked))
-        if near := here or _near(column, _columns(told.known, told.known)):
+        here = _near(column, _columns(error.known, [table] if table else mentioned))
+        if near := here or _near(column, _columns(error.known, error.known)):
             yield f"Did you mean {_listed(near, ' or ')}?"
-    if re.search(rf'"{re.escape(column)}"', told.sql):
+    if re.search(rf'"{re.escape(column)}"', error.sql):
         yield f"A text stands between single quotes: '{_shown(column)}'."
-    for one in [table] if table else asked[:2]:
-        yield f"{one} has the columns {_listed(told.known[one])}."
-    if not asked:
-        yield f"The tables are {_listed(told.known)}."
+    for one in [table] if table else mentioned[:2]:
+        yield f"{one} has the columns {_listed(error.known[one])}."
+    if not mentioned:
+        yield f"The tables are {_listed(error.known)}."
 
 
-def _table(told: _Told) -> Iterable[str]:
-    name = told.name.removeprefix("main.")
+def _table(error: _SqlError) -> Iterable[str]:
+    name = error.name.removeprefix("main.")
     yield f"There is no table {_shown(name)}."
     if instead := _INSTEAD.get(name.casefold()):
         yield instead
-    elif near := _near(name, {one: one for one in told.known}):
+    elif near := _near(name, {one: one for one in error.known}):
         yield f"Did you mean {_listed(near, ' or ')}?"
-    owners = [one for one in told.known if _has(told.known[one], name)]
+    owners = [one for one in error.known if _has(error.known[one], name)]
     if owners:
         yield f"{_shown(name)} is a column of {_listed(owners)}."
-    yield f"The tables are {_listed(told.known)}."
+    yield f"The tables are {_listed(error.known)}."
 
 
-def _function(told: _Told) -> Iterable[str]:
-    yield f"There is no function {_shown(told.name)}."
-    if instead := _INSTEAD.get(told.name.casefold()):
+def _function(error: _SqlError) -> Iterable[str]:
+    yield f"There is no function {_shown(error.name)}."
+    if instead := _INSTEAD.get(error.name.casefold()):
         yield instead
-    elif near := _near(told.name, {one: one for one in FUNCTIONS}):
+    elif near := _near(error.name, {one: one for one in FUNCTIONS}):
         yield f"Did you mean {_listed(near, ' or ')}?"
     else:
         yield "Use SQLite's own functions of text, numbers, dates and JSON."
 
 
-def _arguments(told: _Told) -> Iterable[str]:
-    yield f"The function {_shown(told.name)} has too many or too few arguments."
-    yield f"Look up how SQLite writes {_shown(told.name)}."
+def _arguments(error: _SqlError) -> Iterable[str]:
+    yield f"The function {_shown(error.name)} has too many or too few arguments."
+    yield f"Look up how SQLite writes {_shown(error.name)}."
 
 
-def _syntax(told: _Told) -> Iterable[str]:
-    yield f"The statement cannot be read near {_shown(told.name)}."
-    name = told.name.strip("\"'`[]")
+def _syntax(error: _SqlError) -> Iterable[str]:
+    yield f"The statement cannot be read near {_shown(error.name)}."
+    name = error.name.strip("\"'`[]")
     if instead := _INSTEAD.get(name.casefold()):
         yield instead
-    elif misspelt := _misspelt_keyword(told):
+    elif misspelt := _find_misspelt_keyword(error):
         yield "Did you mean {1} in place of {0}?".format(*misspelt)
-    if name in told.known or any(_has(columns, name) for columns in told.known.values()):
+    if name in error.known or any(_has(columns, name) for columns in error.known.values()):
         yield f'Where a name is also a word of SQL, quote it: "{name}".'
     yield "It takes one SELECT in the SQL of SQLite."
 
 
-def _token(told: _Told) -> Iterable[str]:
-    token = told.name
+def _token(error: _SqlError) -> Iterable[str]:
+    token = error.name
     yield f"The statement cannot be read at {_shown(token)}."
     if token[:1] in {"'", '"', "`", "["}:
         yield "A quotation mark is not closed; inside a text, write it twice: 'O''Brien'."
@@ -212,20 +212,20 @@ def _token(told: _Told) -> Iterable[str]:
         yield "Remove that character, or put the text in single quotes."
 
 
-def _ambiguous(told: _Told) -> Iterable[str]:
-    column = told.name.rpartition(".")[2]
-    owners = [f"{one}.{column}" for one in told.known if _has(told.known[one], column)]
+def _ambiguous(error: _SqlError) -> Iterable[str]:
+    column = error.name.rpartition(".")[2]
+    owners = [f"{one}.{column}" for one in error.known if _has(error.known[one], column)]
     yield f"More than one of the tables has a column {_shown(column)}."
     yield f"Write {_listed(owners, ' or ')}, or the alias of the table before the point."
 
 
-def _said(*parts: str) -> Callable[[_Told], Iterable[str]]:
-    return lambda told: [part.format(_shown(told.name)) for part in parts]
+def _fixed(*parts: str) -> Callable[[_SqlError], Iterable[str]]:
+    return lambda error: [part.format(_shown(error.name)) for part in parts]
 
 
-_MESSAGES: tuple[tuple[re.Pattern[str], Callable[[_Told], Iterable[str]]], ...] = tuple(
-    (re.compile(pattern, re.DOTALL | re.IGNORECASE), tell)
-    for pattern, tell in (
+_MESSAGES: tuple[tuple[re.Pattern[str], Callable[[_SqlError], Iterable[str]]], ...] = tuple(
+    (re.compile(pattern, re.DOTALL | re.IGNORECASE), describe)
+    for pattern, describe in (
         (r"no such column: (?P<name>.*?)(?: - should this be .*)?$", _column),
         (r"no such (?:table|module|view): (?P<name>.*)$", _table),
         (r"no such table-valued function: (?P<name>.*)$", _table),
@@ -238,48 +238,48 @@ _MESSAGES: tuple[tuple[re.Pattern[str], Callable[[_Told], Iterable[str]]], ...] 
         (r"ambiguous column name: (?P<name>.*)$", _ambiguous),
         (
             r"incomplete input",
-            _said("The statement ends too early.", "Close every bracket and finish the clause."),
+            _fixed("The statement ends too early.", "Close every bracket and finish the clause."),
         ),
         (
             r"one statement at a time",
-            _said("That is more than one statement.", "Ask one SELECT a call, without ;"),
+            _fixed("That is more than one statement.", "Ask one SELECT a call, without ;"),
         ),
         (
             r"number of bindings|did not supply a value",
-            _said("The statement has a placeholder.", "Write the value itself in place of it."),
+            _fixed("The statement has a placeholder.", "Write the value itself in place of it."),
         ),
         (
             r"null character|surrogates not allowed",
-            _said("The statement holds a character no SQL has.", "Remove it."),
+            _fixed("The statement holds a character no SQL has.", "Remove it."),
         ),
         (
             r"misuse of aggregate:? (?:function )?(?P<name>.*)$",
-            _said("{0} cannot stand there.", "Filter groups with HAVING, or in an outer SELECT."),
+            _fixed("{0} cannot stand there.", "Filter groups with HAVING, or in an outer SELECT."),
         ),
         (
             r"misuse of window function (?P<name>.*)$",
-            _said("{0} cannot stand there.", "Compute it in a subquery and filter outside."),
+            _fixed("{0} cannot stand there.", "Compute it in a subquery and filter outside."),
         ),
         (
             r"no such collation sequence: (?P<name>.*)$",
-            _said("There is no collation {0}.", "Use NOCASE, BINARY or RTRIM."),
+            _fixed("There is no collation {0}.", "Use NOCASE, BINARY or RTRIM."),
         ),
         (
             r"malformed JSON|bad JSON path",
-            _said("A value is no JSON.", "Add WHERE json_valid(column); paths begin with $."),
+            _fixed("A value is no JSON.", "Add WHERE json_valid(column); paths begin with $."),
         ),
         (
             r"string or blob too big",
-            _said("A value would pass 32 MB.", "Make it shorter with substr, or group less."),
+            _fixed("A value would pass 32 MB.", "Make it shorter with substr, or group less."),
         ),
     )
 )
 
 
 def _denied(sql: str, action: int, name: str, known: Known) -> Iterable[str]:
-    """For what the authorizer refuses; *action* is SQLite's number for it."""
+    """Message and hints for what the authorizer refuses; *action* is SQLite's number for it."""
     if action == sqlite3.SQLITE_READ:
-        return _table(_Told(sql, name, known))
+        return _table(_SqlError(sql, name, known))
     if action == sqlite3.SQLITE_PRAGMA:
         looks = "PRAGMA table_info, table_list, foreign_key_list and index_list can be asked."
         return f"PRAGMA {_shown(name)} is refused.", looks
@@ -303,32 +303,32 @@ def _verb(sql: str) -> str:
     return one_line(found[0].upper()) if found else "That"
 
 
-def _misspelt_keyword(told: _Told) -> tuple[str, str] | None:
-    names = {*told.known, *(name for columns in told.known.values() for name in columns)}
+def _find_misspelt_keyword(error: _SqlError) -> tuple[str, str] | None:
+    names = {*error.known, *(name for columns in error.known.values() for name in columns)}
     lower = {name.casefold() for name in names}
-    for word in re.findall(r"[A-Za-z]{4,10}", told.sql[:2000]):
+    for word in re.findall(r"[A-Za-z]{4,10}", error.sql[:2000]):
         near = get_close_matches(word.upper(), _KEYWORDS, 1, 0.72)
         if near and near[0] != word.upper() and word.casefold() not in lower:
             return word, near[0]
     return None
 
 
-def _table_of(qualifier: str, told: _Told) -> str:
-    """The table that *qualifier* is, or stands for in the statement; "" where that is not known."""
+def _table_of(qualifier: str, error: _SqlError) -> str:
+    """The table that *qualifier* is, or stands for in the statement; "" where it is unknown."""
     if not qualifier:
         return ""
     alias = rf'{_FROM}"?\s+(?:as\s+)?{re.escape(qualifier)}\b'
-    meant = re.findall(alias, told.sql, re.IGNORECASE)
+    meant = re.findall(alias, error.sql, re.IGNORECASE)
     for name in (*meant, qualifier):
-        for table in told.known:
+        for table in error.known:
             if table.casefold() == name.casefold():
                 return table
     return ""
 
 
-def _tables_in(told: _Told) -> list[str]:
-    named = {name.casefold() for name in re.findall(_FROM, told.sql, re.IGNORECASE)}
-    return [table for table in told.known if table.casefold() in named]
+def _tables_in(error: _SqlError) -> list[str]:
+    named = {name.casefold() for name in re.findall(_FROM, error.sql, re.IGNORECASE)}
+    return [table for table in error.known if table.casefold() in named]
 
 
 def _columns(known: Known, tables: Iterable[str]) -> dict[str, str]:
@@ -340,12 +340,12 @@ def _has(columns: Sequence[str], column: str) -> bool:
     return column.casefold() in {one.casefold() for one in columns}
 
 
-def _near(asked: str, names: Mapping[str, str]) -> list[str]:
-    """Those of *names*, by what they are compared as, that are like *asked*; at most three."""
+def _near(wanted: str, names: Mapping[str, str]) -> list[str]:
+    """At most three of *names* (as shown, by what is compared) that are like *wanted*."""
     plain: dict[str, list[str]] = {}
     for shown, name in names.items():
         plain.setdefault(_plain(name), []).append(shown)
-    near = get_close_matches(_plain(asked[:_SHOWN]), plain, 3, 0.6)
+    near = get_close_matches(_plain(wanted[:_SHOWN]), plain, 3, 0.6)
     return [shown for one in near for shown in plain[one]][:3]
 
 

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable
 
 ABOUT = "_dataset"
-"""The table in which a dataset says what it is."""
+"""The table in which a dataset is described."""
 
 _LONGEST = 60
 _PLAIN = re.compile(r"[A-Za-z_]\w*", re.ASCII)
@@ -48,7 +48,7 @@ def plain(name: str) -> str:
 
 
 def joined(path: Iterable[str]) -> str:
-    """The name of a field within fields; what a name repeats of the one before is said once.
+    """The name of a field within fields; what a name repeats of the one before is left out.
 
     >>> joined(["organism", "taxId"]), joined(["SourceDb", "SourceDbData", "SrcDb"])
     ('organism_tax_id', 'source_db_data_src_db')

@@ -1,8 +1,9 @@
-"""What is worth telling about a dataset beside its tables."""
+"""Notes on a dataset beside its tables: missing and repeated records, warnings."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from itertools import islice
 
 _NAMED = 10
 
@@ -27,32 +28,30 @@ class Notes:
         self._numbers += 1
         return self._numbers
 
-    def not_found(self, uid: str) -> None:
-        """The database has no record of that name."""
+    def add_missing(self, uid: str) -> None:
+        """Note that the database has no record of that name."""
         self.missing[uid] = None
 
-    def repeated(self, uid: object) -> None:
-        """A record came again; the last one counts."""
+    def add_repeated(self, uid: object) -> None:
+        """Note that a record came again; the last one counts."""
         self._again[str(uid)] = self._again.get(str(uid), 0) + 1
 
-    def warn(self, words: str) -> None:
-        """Something else, in a sentence."""
+    def add_warning(self, words: str) -> None:
+        """Add a warning, in a sentence."""
         self._words.append(words)
 
     def warnings(self) -> Iterator[str]:
-        """In sentences."""
+        """All notes, in sentences."""
         yield from self._words
         if self._again:
-            named = ", ".join(list(self._again)[:_NAMED])
-            more = ", …" if len(self._again) > _NAMED else ""
-            records = "record" if len(self._again) == 1 else "records"
-            yield (
-                f"{len(self._again):,} {records} came more than once, the last one counts: "
-                f"{named}{more}."
-            )
+            count = f"{len(self._again):,} record{'s' if len(self._again) > 1 else ''}"
+            yield f"{count} came more than once, the last one counts: {_named(self._again)}."
         if self.nameless:
             yield f"Records without an identifier were left out: {self.nameless:,}."
         if self.missing:
-            named = ", ".join(list(self.missing)[:_NAMED])
-            more = ", …" if len(self.missing) > _NAMED else ""
-            yield f"Not found: {named}{more} ({len(self.missing):,} in all)."
+            yield f"Not found: {_named(self.missing)} ({len(self.missing):,} in all)."
+
+
+def _named(uids: Collection[str]) -> str:
+    """The first ten of some identifiers."""
+    return ", ".join(islice(uids, _NAMED)) + (", …" if len(uids) > _NAMED else "")

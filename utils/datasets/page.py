@@ -1,4 +1,4 @@
-"""One answer on its way into a dataset: what an Entrez database sent, and in which form.
+"""A page of a dataset to be: the answer of an Entrez database, and its form.
 
 The forms are those NCBI documents for EFetch and ESummary
 (https://www.ncbi.nlm.nih.gov/books/NBK25499/, chapter 4) and one of our own, ``rows``, for sites

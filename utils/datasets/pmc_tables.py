@@ -1,7 +1,7 @@
 """PMC's tables, laid out by hand: articles, their sections with text, captions and references.
 
-The text is what the project's own reader makes of JATS, section by section; ``part`` says what a
-section is: ``abstract``, ``body``, ``back`` or ``references``. Articles whose publisher keeps the
+The text is what the project's own reader makes of JATS, section by section; ``part`` is the role of
+a section: ``abstract``, ``body``, ``back`` or ``references``. Articles whose publisher keeps the
 full text back have no sections but the abstract, and ``has_full_text`` is 0. The rest is read from
 the same XML. Facts: jats.nlm.nih.gov (Archiving 1.3 tag library).
 """
@@ -69,7 +69,7 @@ _ORCID = re.compile(r"(\d{4}-\d{4}-\d{4}-\d{3}[\dXx])", re.A)
 
 
 class PmcTables:
-    """Pages of PMC's XML on their way into tables."""
+    """Reads pages of PMC's XML into tables."""
 
     def __init__(self, database: sqlite3.Connection, notes: Notes) -> None:
         self._tables = Tables(database, LAYOUT)
@@ -88,18 +88,18 @@ class PmcTables:
         """
         parsed = parse(page.body)
         root = parsed.root
-        if told := next((readable_text(error) for error in root.iter("ERROR")), ""):
-            msg = f"PMC answered with an error: {shortened(one_line(told), 300)}."
+        if reason := next((readable_text(error) for error in root.iter("ERROR")), ""):
+            msg = f"PMC answered with an error: {shortened(one_line(reason), 300)}."
             raise EntrezFailed(msg, "Search again, and stage the new result.")
         if parsed.cut_off or root.tag not in {"pmc-articleset", "article"}:
             msg = "PMC's answer is cut off." if parsed.cut_off else "This is not PMC's XML."
             raise BadContent(msg, "Ask for it again.", verdict="partial")
         for reply in root.iter("Reply"):
-            self._notes.not_found(one_line(reply.get("Id", "")))
+            self._notes.add_missing(one_line(reply.get("Id", "")))
         for article in [root] if root.tag == "article" else root.iterchildren("article"):
-            self._put(article)
+            self._add_article(article)
 
-    def _put(self, article: _Element) -> None:
+    def _add_article(self, article: _Element) -> None:
         from lxml import etree
 
         body = etree.tostring(article, with_tail=False)
@@ -108,16 +108,16 @@ class PmcTables:
         # An article without a number of its own is kept under one that PMC cannot have given.
         uid = whole(document.ids.pmcid.removeprefix("PMC")) or -number
         if uid in self._seen:
-            self._notes.repeated(document.ids.pmcid)
+            self._notes.add_repeated(document.ids.pmcid)
             self._tables.forget(uid)
         self._seen.add(uid)
         self._tables.add(ARTICLES, (uid, *_article(article, document)))
-        for table, rows in _below(article, document):
+        for table, rows in _lists(article, document):
             for position, row in enumerate(rows, 1):
                 self._tables.add(table, (uid, position, *row))
 
     def finish(self) -> dict[str, int]:
-        """Write what waits; rows by table."""
+        """Write the rows still buffered; returns the number of rows by table."""
         return self._tables.finish()
 
 
@@ -140,7 +140,7 @@ def _article(article: _Element, document: Document) -> Cells:
     )
 
 
-def _below(article: _Element, document: Document) -> Iterator[tuple[Table, Iterator[Cells]]]:
+def _lists(article: _Element, document: Document) -> Iterator[tuple[Table, Iterator[Cells]]]:
     yield AUTHORS, _authors(article)
     yield SECTIONS, _sections(document.markdown)
     words = {readable_text(word): None for word in article.iterfind("front//kwd-group//kwd")}
@@ -236,8 +236,8 @@ def _printed(citation: _Element) -> str:
     between = "" if any(text and not text.isspace() for text in tails) else " "
     words = [citation.text or ""]
     for child in children:
-        said = between.join(map(str, child.itertext())) if between else readable_text(child)
-        words += ["" if child.tag == "pub-id" else said, child.tail or ""]
+        inner = between.join(map(str, child.itertext())) if between else readable_text(child)
+        words += ["" if child.tag == "pub-id" else inner, child.tail or ""]
     return " ".join(between.join(words).split())
 
 

@@ -71,7 +71,7 @@ LAYOUT = (
 
 
 class PubmedTables:
-    """Pages of PubMed's XML on their way into tables."""
+    """Reads pages of PubMed's XML into tables."""
 
     def __init__(self, database: sqlite3.Connection, notes: Notes) -> None:
         self._tables = Tables(database, LAYOUT)
@@ -84,20 +84,20 @@ class PubmedTables:
             if isinstance(record, Deleted):
                 for pmid in record.pmids:
                     self._forget(whole(pmid))
-                    self._notes.not_found(pmid)
+                    self._notes.add_missing(pmid)
             elif uid := whole(record.ids.pmid):
-                self._put(uid, record, element)
+                self._add_article(uid, record, element)
             else:
                 self._notes.nameless += 1
 
-    def _put(self, uid: int, paper: Paper, element: _Element) -> None:
+    def _add_article(self, uid: int, paper: Paper, element: _Element) -> None:
         if uid in self._seen:
-            self._notes.repeated(uid)
+            self._notes.add_repeated(uid)
             self._tables.forget(uid)
         self._seen.add(uid)
         citation = first(element, "MedlineCitation")
         self._tables.add(ARTICLES, (uid, *_article(uid, paper, citation)))
-        found = {**_of_paper(paper), **_of_element(element, citation)}
+        found = {**_rows_of_paper(paper), **_rows_of_xml(element, citation)}
         for table in LAYOUT[1:]:
             for position, cells in enumerate(found.get(table.name, ()), 1):
                 self._tables.add(table, (uid, position, *cells))
@@ -109,7 +109,7 @@ class PubmedTables:
             self._tables.forget(uid)
 
     def finish(self) -> dict[str, int]:
-        """Write what waits; rows by table."""
+        """Write the rows still buffered; returns the number of rows by table."""
         return self._tables.finish()
 
 
@@ -127,8 +127,8 @@ def _article(uid: int, paper: Paper, citation: _Element | None) -> Cells:
     return (uid, *cells(*texts), *cells(*dates), *cells(*names, status), int(paper.retracted))
 
 
-def _of_paper(paper: Paper) -> dict[str, list[Cells]]:
-    """Rows by table, of what the paper tells itself."""
+def _rows_of_paper(paper: Paper) -> dict[str, list[Cells]]:
+    """Rows by table, from the fields of the paper."""
     return {
         AUTHORS.name: [
             cells(
@@ -146,8 +146,8 @@ def _of_paper(paper: Paper) -> dict[str, list[Cells]]:
     }  # fmt: skip
 
 
-def _of_element(record: _Element, citation: _Element | None) -> dict[str, list[Cells]]:
-    """Rows by table, of what only the XML tells."""
+def _rows_of_xml(record: _Element, citation: _Element | None) -> dict[str, list[Cells]]:
+    """Rows by table, from what only the XML has."""
     found: dict[str, list[Cells]] = {CITED.name: list(_cited(record))}
     article = None if citation is None else first(citation, "Article")
     if citation is None or article is None:
@@ -227,5 +227,5 @@ def whole(digits: str) -> int | None:
 
 
 def cells(*values: str | int | None) -> Cells:
-    """Values as they are kept: nothing is NULL."""
+    """Values as they are kept: an empty one is NULL."""
     return tuple([(fit(value) or None) if isinstance(value, str) else value for value in values])

@@ -1,4 +1,4 @@
-"""Single values: which type SQL should keep them in, and how they are written in it.
+"""Single values: the SQL type that fits them, and their conversion to it.
 
 A column's type is what *all* its values allow. Text that is a number without loss becomes one
 (identifiers with leading zeros, versions such as ``1.10`` and words stay text); dates as NCBI
@@ -45,7 +45,7 @@ _WHOLE_KINDS, _NUMBERS, _DATED = (
 
 
 def kind_of(value: Scalar) -> Kind:
-    """What a value could be kept as.
+    """The kind of a value, from which the type of its column follows.
 
     >>> kind_of("0042"), kind_of("42"), kind_of("1.5"), kind_of("1968 Aug"), kind_of(True)
     ('word', 'whole', 'decimal', 'date', 'whole')
@@ -85,8 +85,8 @@ def type_of(kinds: Collection[Kind], name: str) -> Type:
     return "DATE" if "date" in seen and seen <= _DATED else "TEXT"
 
 
-def written(value: Scalar, kind: Type) -> Scalar | None:
-    """The value as its column keeps it.
+def converted(value: Scalar, kind: Type) -> Scalar | None:
+    """A value in the type of its column.
 
     >>> written("2012/11/22 00:00", "DATE"), written("7", "INTEGER"), written(True, "TEXT")
     ('2012-11-22', 7, 'true')

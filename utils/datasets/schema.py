@@ -1,7 +1,6 @@
-"""What a dataset holds: its tables, columns and relations, and statements to begin with.
+"""The schema of a dataset: its tables, columns and relations, and example statements.
 
-Everything is asked of the file itself, as anybody else would ask it (`.asking`): a broken one
-harms nobody.
+It is read from the file itself, in the process of `.asking`, where a broken file does no harm.
 """
 
 from __future__ import annotations
@@ -53,11 +52,13 @@ class Schema:
     examples: tuple[Example, ...]
 
     def text(self) -> str:
-        """All of it in few words, as a model reads it."""
+        """All of it as a short text, for a model to read."""
         title = one_line(self.about.get("title", ""))
         lines = [title] if title else []
         lines.append("Columns without a type are text.")
-        lines += [f"{table.name} ({table.rows:,} rows): {table.told()}" for table in self.tables]
+        lines += [
+            f"{table.name} ({table.rows:,} rows): {table.describe()}" for table in self.tables
+        ]
         lines += [f"-- {one.question}\n{one.sql}" for one in self.examples]
         return "\n".join(lines)
 
@@ -83,7 +84,7 @@ def schema(file: Path) -> Schema:
 
 
 def about(file: Path) -> dict[str, str]:
-    """What the dataset in *file* says of itself; empty where it has no table that does.
+    """The description of the dataset in *file*; empty where it has none.
 
     Raises
     ------
@@ -91,10 +92,10 @@ def about(file: Path) -> dict[str, str]:
         The file is no dataset, or broken.
     """
     try:
-        told = ask(file, f"SELECT name, value FROM {ABOUT}", max_rows=1000, max_chars=MOST_CHARS)  # noqa: S608
+        answer = ask(file, f"SELECT name, value FROM {ABOUT}", max_rows=1000, max_chars=MOST_CHARS)  # noqa: S608
     except BadRequest:
         return {}
-    return {str(name): str(value) for name, value in told.rows}
+    return {str(name): str(value) for name, value in answer.rows}
 
 
 def _tables(file: Path) -> Iterator[Table]:
@@ -118,8 +119,8 @@ def _tables(file: Path) -> Iterator[Table]:
 def _all_rows(file: Path, sql: str) -> Iterator[tuple[Any, ...]]:
     start: int | None = 0
     while start is not None:
-        asked = ask(
+        page = ask(
             file, sql, start=start, max_rows=MOST_ROWS, max_chars=MOST_CHARS, seconds=SECONDS
         )
-        yield from asked.rows
-        start = asked.next_start
+        yield from page.rows
+        start = page.next_start

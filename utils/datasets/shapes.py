@@ -1,7 +1,7 @@
-"""The shape of many trees at once: which members there are, how often, and of what kinds.
+"""The shape of many trees at once: which members there are, whether several, and of what kinds.
 
-An object and a list of one object are the same thing here, as is a scalar and an object that has
-it as its own text: records of one database differ so. What no table could hold well (objects with
+An object and a list of one object count as the same, as do a scalar and an object that has it as
+its own text: records of one database differ so. What no table could hold well (objects with
 hundreds of members, such as maps by identifier, and very deep ones) is marked to be kept as JSON.
 Everything is bounded, for the trees come from the web.
 """
@@ -22,7 +22,7 @@ _MOST = 4000  # members in all
 
 @dataclass(slots=True)
 class Shape:
-    """What is known of one field over all records.
+    """One field over all records.
 
     ``kinds`` are those of its own scalars, ``members`` the fields in it, ``many`` whether several
     came at once; ``as_json`` that it is to be kept as JSON, ``more`` that it has members that were
@@ -38,14 +38,14 @@ class Shape:
 
     @property
     def seen(self) -> bool:
-        """Whether any record says anything here; that there is no date is nothing."""
+        """Whether any record has a value here; NCBI's date for none is no value."""
         return bool(self.kinds - {"no date"} or self.as_json or self.more) or any(
             member.seen for member in self.members.values()
         )
 
 
 class Shapes:
-    """Learns the shape of records one by one; ``root`` is it."""
+    """Learns the shape of records one by one, in ``root``."""
 
     def __init__(self) -> None:
         self.root = Shape()
@@ -103,7 +103,7 @@ def _below(shape: Shape) -> Iterator[Shape]:
 
 
 def is_nothing(value: Tree) -> bool:
-    """Whether a value says nothing."""
+    """Whether a value is empty."""
     return value is None or value == "" or value == [] or value == {}
 
 

@@ -1,4 +1,4 @@
-"""Tables and the file they are in: keys, relations, indexes, and all of it whole or not at all.
+"""The tables of a dataset and their file: keys, relations, indexes; written whole or not at all.
 
 The main table has one row a record and ``uid`` as its key. Every other table has ``uid``, too, so
 that any of them joins the main one, and ``position``, the place in its list, from 1. A table
@@ -28,10 +28,10 @@ _CACHE = 64_000  # KiB
 
 @dataclass(slots=True)
 class Table:
-    """A table: its own columns with their types, and how it hangs together with others.
+    """A table: its own columns with their types, and its relations to others.
 
     ``columns`` come after the keys in every row; ``keyed`` tells that other tables refer to it;
-    ``indexes`` are columns that questions look things up by.
+    ``indexes`` are columns that queries search by.
     """
 
     name: str
@@ -87,13 +87,8 @@ class Table:
 
     def insertion(self) -> str:
         """The statement that adds a row."""
-        marks = ", ".join("?" * self.width)
+        marks = ", ".join("?" * (len(self.keys) + len(self.columns)))
         return f"INSERT INTO {self.name} VALUES ({marks})"  # noqa: S608  # a name of ours
-
-    @property
-    def width(self) -> int:
-        """How many columns it has, keys included."""
-        return len(self.keys) + len(self.columns)
 
 
 class Tables:
@@ -108,7 +103,7 @@ class Tables:
             database.execute(table.definition())
 
     def add(self, table: Table, row: Row) -> None:
-        """One row, keys first."""
+        """Add a row, keys first."""
         waiting = self._waiting[table.name]
         waiting.append(row)
         if len(waiting) >= _BATCH:
@@ -121,14 +116,14 @@ class Tables:
                 waiting.clear()
 
     def forget(self, uid: object) -> None:
-        """Take a record out of every table."""
+        """Delete a record from every table."""
         self._flush()
         for table in reversed(self.tables):
             deletion = f"DELETE FROM {table.name} WHERE {UID} = ?"  # noqa: S608  # a name of ours
             self.database.execute(deletion, (uid,))
 
     def finish(self) -> dict[str, int]:
-        """Write what waits and index it; rows by table."""
+        """Write the rows still buffered and the indexes; returns the number of rows by table."""
         self._flush()
         counts: dict[str, int] = {}
         for table in self.tables:
@@ -154,14 +149,14 @@ def whole_database(file: Path) -> Iterator[sqlite3.Connection]:
     """
     part = part_of(file)
     try:
-        with _spoken(file), contextlib.closing(_opened(part)) as database:
+        with _disk_errors(file), contextlib.closing(_open(part)) as database:
             yield database
-            _checked(database, file)
+            _require_references(database, file)
             database.execute("ANALYZE")
             database.commit()
         with disk(file):
-            with part.open("rb+") as written:
-                os.fsync(written.fileno())
+            with part.open("rb+") as draft:
+                os.fsync(draft.fileno())
             part.replace(file)
             sync_folder(file.parent)
     finally:
@@ -170,7 +165,7 @@ def whole_database(file: Path) -> Iterator[sqlite3.Connection]:
                 leftover.unlink(missing_ok=True)
 
 
-def _opened(part: Path) -> sqlite3.Connection:
+def _open(part: Path) -> sqlite3.Connection:
     with disk(part):
         part.touch(exist_ok=False)
         follow(part)
@@ -183,15 +178,15 @@ def _opened(part: Path) -> sqlite3.Connection:
     return database
 
 
-def _checked(database: sqlite3.Connection, file: Path) -> None:
+def _require_references(database: sqlite3.Connection, file: Path) -> None:
     if astray := database.execute("PRAGMA foreign_key_check").fetchone():
         msg = f"In {file.name}, a row of {astray[0]} belongs to no row of {astray[2]}."
         raise InvariantFailed(msg, "Stage it again, and report it if it happens again.")
 
 
 @contextlib.contextmanager
-def _spoken(file: Path) -> Iterator[None]:
-    """Turn what SQLite refuses into a sentence; its other errors are bugs of ours."""
+def _disk_errors(file: Path) -> Iterator[None]:
+    """Turn a full disk into `StoreFailed`; SQLite's other errors are bugs of ours."""
     try:
         yield
     except sqlite3.OperationalError as error:

@@ -1,7 +1,7 @@
-"""A page as records, and a record as a tree of plain values, whichever form it came in.
+"""Read a page into records, each a tree of plain values, whichever form it came in.
 
 A tree is made of dicts, lists and scalars; the value of an XML element beside its attributes and
-children stands under the empty name. What the forms write differently is made alike: lists in a
+children stands under the empty name. Differences between the forms are removed: lists in a
 wrapper (``<Authors><Author/></Authors>``, ``<string>``), the type names NCBI's ASN.1 puts
 around every value (``<Gene-track_geneid>``), XML that was put into a text member (``expxml``).
 Facts: recorded answers, https://www.ncbi.nlm.nih.gov/books/NBK25499/ and NCBI's ``datatool``.
@@ -45,7 +45,7 @@ _REFERENCE = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]
 _DECLARATION = re.compile(r"\s*<\?xml[^>]*\?>")
 _INVALID_UID = re.compile(r"uid\s+(\w{1,30})", re.I | re.A)
 _PLAIN = re.compile(r"[^a-z0-9]+")
-# What names a record, the surest first; spelled without case and signs.
+# Fields that identify a record, the surest first; spelled without case and signs.
 _UID_NAMES = (
     "uid", "variationid", "taxid", "nlmuniqueid", "accessionversion", "accver", "id", "cid", "sid",
     "aid", "ipg", "pmid", "pmcid", "run", "primaryaccession", "accession", "acc", "gi", "locus",
@@ -82,8 +82,8 @@ def _unreadable(page: Page, reason: str) -> BadContent:
     return BadContent(msg, "Ask for it again.", verdict="error_page")
 
 
-def _failed(page: Page, told: str) -> EntrezFailed:
-    msg = f"{page.database} answered with an error: {shortened(one_line(told), 300)}."
+def _error_answer(page: Page, reason: str) -> EntrezFailed:
+    msg = f"{page.database} answered with an error: {shortened(one_line(reason), 300)}."
     return EntrezFailed(msg, "Search again, and stage the new result.")
 
 
@@ -111,10 +111,10 @@ def _summaries(page: Page) -> Iterator[Record]:
     reply = _json(page)
     result = reply.get("result") if isinstance(reply, dict) else None
     if not isinstance(result, dict) or not isinstance(result.get("uids"), list):
-        told = ""
+        reason = ""
         if isinstance(reply, dict):
-            told = reply.get("error") or reply.get("esummaryresult") or ""
-        raise _failed(page, str(told)) if told else _unreadable(page, "it has no result")
+            reason = reply.get("error") or reply.get("esummaryresult") or ""
+        raise _error_answer(page, str(reason)) if reason else _unreadable(page, "it has no result")
     for listed in map(str, result["uids"]):
         row, uid = result.get(listed), _shown(listed)
         if not isinstance(row, dict):
@@ -164,7 +164,7 @@ def _fragment(text: str, name: str, depth: int) -> Tree:
         root = parse(f"<x>{bare}</x>".encode("utf-8", "replace"))
     except BadContent:
         return None
-    children = _named(root)
+    children = _elements_in(root)
     if any(_local(child).lower() in _INLINE for child in children) or _own_text(root):
         return None
     if len(children) == 1 and _local(children[0]).lower() in {"xml", name.lower()}:
@@ -182,7 +182,7 @@ def _root(page: Page) -> _Element:
         raise _unreadable(page, error.message) from None
     errors = [element for element in (root, *root) if _local(element).upper() == "ERROR"]
     if errors and not any(_local(child) in {"DocSum", "DocumentSummarySet"} for child in root):
-        raise _failed(page, readable_text(errors[0]) or "no reason given")
+        raise _error_answer(page, readable_text(errors[0]) or "no reason given")
     return root
 
 
@@ -191,8 +191,8 @@ def _docsums(page: Page) -> Iterator[Record]:
     if "summary" not in _local(root).lower():
         raise _unreadable(page, f"its root is <{_local(root)}>")
     for error in root.iterchildren("ERROR"):  # of one record; others are there
-        if named := _INVALID_UID.search(readable_text(error)):
-            yield Record(named[1], None)
+        if match := _INVALID_UID.search(readable_text(error)):
+            yield Record(match[1], None)
     for element in root.iter("DocSum", "DocumentSummary"):
         if element.tag == "DocSum":
             uid, fields = element.findtext("Id") or "", _items(element)
@@ -217,10 +217,10 @@ def _items(element: _Element, depth: int = 0) -> dict[str, Tree]:
 
 def _elements(page: Page) -> Iterator[Record]:
     root = _root(page)
-    children = _named(root)
+    children = _elements_in(root)
     # ASN.1: Bioseq-set holds one Bioseq-set_seq-set, and that the records.
     while len(children) == 1 and _local(children[0]).startswith(f"{_local(root)}_"):
-        root, children = children[0], _named(children[0])
+        root, children = children[0], _elements_in(children[0])
     for element in children:
         fields = _value(element, "", 0)
         if not isinstance(fields, dict):
@@ -229,8 +229,8 @@ def _elements(page: Page) -> Iterator[Record]:
 
 
 def _value(element: _Element, name: str, depth: int) -> Tree:
-    """What an element says: its text, or its members where it has attributes or children."""
-    children = _named(element)
+    """The value of an element: its text, or its members where it has attributes or children."""
+    children = _elements_in(element)
     if depth > _DEEPEST:
         return " ".join(" ".join(map(str, element.itertext())).split())
     if children and all(_local(inner) in _INLINE for inner in element.iterdescendants("*")):
@@ -243,7 +243,7 @@ def _value(element: _Element, name: str, depth: int) -> Tree:
 
 def _members(element: _Element, depth: int, name: str = "") -> Tree:
     """The attributes and children of an element by name; what comes several times is a list."""
-    own, children = _local(element), _named(element)
+    own, children = _local(element), _elements_in(element)
     inner: dict[str, list[Tree]] = {}
     for child in children:
         key = _local(child).removeprefix(f"{own}_") or _local(child)
@@ -298,7 +298,7 @@ def _is_wrapper(container: str, name: str) -> bool:
     return plural and len(singular) > 1 and singular in inner
 
 
-def _named(element: _Element) -> list[_Element]:
+def _elements_in(element: _Element) -> list[_Element]:
     return [child for child in children_of(element) if isinstance(child.tag, str)]
 
 
@@ -315,22 +315,22 @@ def _own_text(element: _Element) -> str:
 
 
 def uid_of(fields: dict[str, Tree]) -> str | None:
-    """What a record is called, told from its fields; None where nothing names it.
+    """The identifier of a record, read from its fields; None where there is none.
 
     >>> uid_of({"TaxId": "9606", "Rank": "species"}), uid_of({"a": 1})
     ('9606', None)
     """
-    named: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for name, value in fields.items():
         if text := _short(value):
-            named.setdefault(_PLAIN.sub("", name.lower()), text)
+            texts.setdefault(_PLAIN.sub("", name.lower()), text)
     for path in _UID_PATHS:
         inner: Tree = fields
         for name in path:
             inner = inner.get(name) if isinstance(inner, dict) else None
         if text := _short(inner):
             return text
-    return next((named[name] for name in _UID_NAMES if name in named), None)
+    return next((texts[name] for name in _UID_NAMES if name in texts), None)
 
 
 def _shown(uid: str) -> str:

@@ -1,7 +1,7 @@
-"""Entrez: every database of NCBI behind one set of questions.
+"""Entrez: every database of NCBI behind one set of methods.
 
-What is asked is checked first: the database, the form, the identifiers. Answers are bounded and say
-where they go on; what could not be told is never shown as nothing.
+Database, form and identifiers are checked before anything is sent. Answers are bounded and name
+where to go on; an answer that did not come is never shown as an empty one.
 https://www.ncbi.nlm.nih.gov/books/NBK25497/
 """
 
@@ -12,16 +12,25 @@ from collections.abc import Iterable
 from ..errors import BadRequest
 from ..sources.eutils import Contact, contact
 from ..web import Web
-from .asked import Missing, asked, is_given, named
+from .asked import Missing, find_database, is_given, select_records
 from .databases import form_of, staged_form
 from .fetching import Fetch, fetch
 from .histories import History
 from .identifiers import read_ids
-from .information import DatabaseInfo, DatabaseList, every_database, one_database
+from .information import DatabaseInfo, DatabaseList, fetch_database_info, list_databases
 from .linking import Linked, Links, LinksOfOne, link
-from .paging import Pages, Told, pages_of, pages_of_search
+from .paging import Pages, Progress, pages_of_records, pages_of_search
 from .posting import post
-from .searching import Count, GlobalCounts, Search, Spelling, Untold, global_query, search, spell
+from .searching import (
+    Count,
+    GlobalCounts,
+    Search,
+    Spelling,
+    Unanswered,
+    global_query,
+    search,
+    spell,
+)
 from .summing import Summary, SummaryPage, summary
 
 __all__ = [
@@ -41,7 +50,7 @@ __all__ = [
     "Spelling",
     "Summary",
     "SummaryPage",
-    "Untold",
+    "Unanswered",
 ]
 
 Identifiers = str | int | Iterable[str | int]
@@ -104,7 +113,7 @@ class Entrez:
         most: int = 20,
         max_chars: int = 20_000,
     ) -> SummaryPage:
-        """What the database says of records in brief, as fields.
+        """Records in brief, as fields of the database.
 
         Parameters
         ----------
@@ -114,8 +123,8 @@ class Entrez:
             Characters of all fields as JSON together; a record that is longer by itself comes with
             the fields that have room and the names of the others.
         """
-        which = asked(named(database, self._web), ids, history, self._web)
-        return summary(which, self._web, start=start, most=most, max_chars=max_chars)
+        selection = select_records(find_database(database, self._web), ids, history, self._web)
+        return summary(selection, self._web, start=start, most=most, max_chars=max_chars)
 
     def fetch(  # noqa: PLR0913 - the options of one request
         self,
@@ -143,11 +152,11 @@ class Entrez:
         max_chars : int
             Characters of text at most, 200 to 1,000,000; cut between records where possible.
         """
-        home = named(database, self._web)
+        home = find_database(database, self._web)
         form = form_of(home, rettype, retmode)
-        which = asked(home, ids, history, self._web)
+        selection = select_records(home, ids, history, self._web)
         return fetch(
-            which, form, self._web, start=start, most=most, offset=offset, max_chars=max_chars
+            selection, form, self._web, start=start, most=most, offset=offset, max_chars=max_chars
         )
 
     def link(
@@ -161,13 +170,13 @@ class Entrez:
         start: int = 0,
         most: int = 100,
     ) -> Links:
-        """From records to those linked with them, one entry for each of at most 200 identifiers.
+        """The records linked with others, one entry for each of at most 200 identifiers.
 
         Parameters
         ----------
         database_to, link_name : str
-            Where to, or by which kind of link; the kinds there are for these records when both
-            are empty.
+            The database linked to, or the kind of link; both empty list the kinds there are for
+            these records.
         scores : bool
             With NCBI's scores, where the database has any (similar papers).
         start, most : int
@@ -179,28 +188,28 @@ class Entrez:
         )  # fmt: skip
 
     def info(self, database: str) -> DatabaseInfo:
-        """What a database holds: records, search fields, links, forms."""
-        return one_database(database, self._web)
+        """Describe a database: number of records, search fields, links, forms."""
+        return fetch_database_info(database, self._web)
 
     def databases(self) -> DatabaseList:
-        """All databases there are, in brief."""
-        return every_database(self._web)
+        """List all databases in brief."""
+        return list_databases(self._web)
 
     def contact(self) -> Contact:
-        """How the last requests to NCBI went; asks nobody."""
+        """How the last requests to NCBI ended; sends none."""
         return contact(self._web)
 
     def post(self, database: str, ids: Identifiers) -> History:
         """Put at most 10,000 identifiers on NCBI's history server.
 
-        Whether numbers are of any record is not asked; accessions are looked up.
+        Accessions are looked up; numbers are taken without asking whether they have a record.
 
         Raises
         ------
         StoreFailed
             The name of the history could not be kept on the disk.
         """
-        home = named(database, self._web)
+        home = find_database(database, self._web)
         return post(home, read_ids(home, ids), self._web)
 
     def spell(self, database: str, term: str) -> Spelling:
@@ -221,17 +230,24 @@ class Entrez:
         rettype: str = "",
         retmode: str = "",
         most: int = 10_000,
-        told: Told | None = None,
+        progress: Progress | None = None,
     ) -> Pages:
         """Every record, answer by answer, in the form a dataset is made of.
 
-        One of *ids*, *history* and *term* says which; *most* is at most 100,000. The pages tell
-        how many there are before the first is asked for, and what was not found after the last.
+        Give one of *ids*, *history* and *term*; *most* is at most 100,000. The pages have their
+        ``total`` before the first is requested, and what was not found after the last. *progress*
+        is called after each answer with the number of records done and the number wanted.
         """
-        home = named(database, self._web)
+        home = find_database(database, self._web)
         form = staged_form(home, rettype, retmode)
         if term:
             if history or is_given(ids):
                 raise BadRequest("A term is given beside ids or a history.", "Give one of them.")
-            return pages_of_search(home, term, form, self._web, most=most, told=told)
-        return pages_of(asked(home, ids, history, self._web), form, self._web, most=most, told=told)
+            return pages_of_search(home, term, form, self._web, most=most, progress=progress)
+        return pages_of_records(
+            select_records(home, ids, history, self._web),
+            form,
+            self._web,
+            most=most,
+            progress=progress,
+        )

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from ..errors import BadRequest, NotOffered
 from ..model.identifiers import Ids
 from ..outline.sections import stretch_end
-from ..sources.bioc import Paragraph, article
+from ..sources.bioc import Paragraph, fetch_article
 from ..system.plain_text import shortened
 from ..web import Web
 
@@ -67,13 +67,13 @@ def article_text(
     if start < 0 or not 1 <= max_chars <= MOST_CHARACTERS:
         msg = f"start is {start} and max_chars {max_chars}."
         raise BadRequest(msg, f"start counts from 0; max_chars is 1 to {MOST_CHARACTERS:,}.")
-    found = article(_open_name(paper), web)
+    found = fetch_article(_bioc_ids(paper), web)
     if not found.paragraphs:
         msg = f"BioC has no text of {shortened(paper.strip(), 40)}."
         hint = "It holds PMC's open-access articles and author manuscripts; a download asks others."
         raise NotOffered(msg, hint)
     parts = _by_section(found.paragraphs)
-    chosen = _section(section, tuple(parts)) if section.strip() else ""
+    chosen = _find_section(section, tuple(parts)) if section.strip() else ""
     text = parts[chosen] if chosen else "\n\n".join(parts.values())
     end = stretch_end(text, start, max_chars)
     return ArticleText(
@@ -87,7 +87,7 @@ def article_text(
     )
 
 
-def _open_name(paper: str) -> Ids:
+def _bioc_ids(paper: str) -> Ids:
     ids = Ids.parse(paper)
     if not (ids.pmcid or ids.pmid):
         msg = f"BioC knows articles by PMCID or PMID; {shortened(paper.strip(), 80)!r} is neither."
@@ -99,11 +99,11 @@ def _by_section(paragraphs: Sequence[Paragraph]) -> dict[str, str]:
     """The text of each section, in the order in which they begin."""
     parts: dict[str, list[str]] = {}
     for paragraph in paragraphs:
-        parts.setdefault(paragraph.section, []).append(_written(paragraph))
-    return {name: "\n\n".join(written) for name, written in parts.items()}
+        parts.setdefault(paragraph.section, []).append(_to_markdown(paragraph))
+    return {name: "\n\n".join(texts) for name, texts in parts.items()}
 
 
-def _written(paragraph: Paragraph) -> str:
+def _to_markdown(paragraph: Paragraph) -> str:
     """A paragraph as markdown: BioC says which of them are headings, and how deep."""
     if paragraph.kind == "front":
         return f"# {paragraph.text}"
@@ -112,8 +112,8 @@ def _written(paragraph: Paragraph) -> str:
     return paragraph.text
 
 
-def _section(wanted: str, names: Sequence[str]) -> str:
-    """The section meant: BioC's words are beginnings of the usual ones (``DISCUSS``, ``CONCL``)."""
+def _find_section(wanted: str, names: Sequence[str]) -> str:
+    """The name that fits; BioC's are beginnings of the usual ones (``DISCUSS``, ``CONCL``)."""
     sought = wanted.strip().upper()
     for fits in (str.__eq__, str.startswith, str.__contains__):
         fitting = [name for name in names if fits(sought, name) or fits(name, sought)]

@@ -1,4 +1,4 @@
-"""What is asked for: which database, and which of its records; checked before anything is sent."""
+"""The database and the records of a request, checked before it is sent."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import BadRequest, PaperError
-from ..sources.eutils.einfo import databases
+from ..sources.eutils.einfo import fetch_database_names
 from ..web import Web
 from .databases import DATABASES, Database, generic, no_such_database, plain_name
 from .histories import Place, recall
@@ -27,7 +27,7 @@ class Missing:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Some of the records that are asked for: how NCBI is told, and their identifiers.
+    """Some of the selected records: the parameters of their request, and their identifiers.
 
     ``uids`` is empty where only the history server knows them; ``size`` how many there are.
     """
@@ -38,7 +38,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Selection:
     """Records of a database: by identifier, or as the history server knows them."""
 
     database: Database
@@ -47,7 +47,7 @@ class Asked:
 
     @property
     def total(self) -> int:
-        """How many records NCBI can be asked for."""
+        """How many records can be requested of NCBI."""
         if self.place is None:
             return len(self.uids)
         total = self.place.history.total
@@ -71,8 +71,8 @@ class Asked:
         return Part({"id": ",".join(uids)}, uids, size)
 
 
-def named(name: str, web: Web) -> Database:
-    """The database of that name; NCBI is asked about a name that the table lacks.
+def find_database(name: str, web: Web) -> Database:
+    """The database of that name; NCBI is asked where our table lacks it.
 
     Raises
     ------
@@ -83,7 +83,7 @@ def named(name: str, web: Web) -> Database:
     if plain in DATABASES:
         return DATABASES[plain]
     try:
-        today = databases(web)
+        today = fetch_database_names(web)
     except PaperError as error:
         refused = no_such_database(name)
         hint = f"NCBI could not be asked whether it is new: {error.message}"
@@ -93,10 +93,10 @@ def named(name: str, web: Web) -> Database:
     raise no_such_database(name, today)
 
 
-def asked(
+def select_records(
     database: Database, ids: str | int | Iterable[str | int], history: str, web: Web
-) -> Asked:
-    """The records meant by identifiers, or by the name of a history.
+) -> Selection:
+    """The records with these identifiers, or of a history.
 
     Raises
     ------
@@ -108,17 +108,17 @@ def asked(
     if history and is_given(ids):
         raise BadRequest("ids and history are both given.", "Give one of them.")
     if history:
-        return Asked(database, place=recall(history, database.name, web))
-    return Asked(database, tuple(read_ids(database, ids)))
+        return Selection(database, place=recall(history, database.name, web))
+    return Selection(database, tuple(read_ids(database, ids)))
 
 
 def is_given(ids: str | int | Iterable[str | int]) -> bool:
-    """Whether there are identifiers at all; of what can be gone through once only, that it is."""
+    """Whether there are any identifiers; an iterator counts as some."""
     return len(ids) > 0 if isinstance(ids, Sized) else True
 
 
 def require_between(name: str, value: int, least: int, most: int, hint: str) -> None:
-    """Refuse a number that lies elsewhere.
+    """Refuse a number out of range.
 
     Raises
     ------

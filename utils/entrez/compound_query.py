@@ -1,4 +1,4 @@
-"""What somebody means who asks for a compound: a CID, a structure, a formula or a name.
+"""Reading a query for a compound: a CID, a structure, a formula or a name.
 
 Structures in the spellings of Daylight (SMILES) and IUPAC (InChI, InChIKey), formulas in Hill's
 order. What cannot be one is refused here, with the place where it goes wrong: PubChem would only
@@ -45,7 +45,7 @@ _ELEMENTS = (
 
 @dataclass(frozen=True, slots=True)
 class CompoundQuery:
-    """What is asked for, and what it was taken for; CIDs without their prefix, by commas."""
+    """A query and the kind it was read as; CIDs are without prefix, separated by commas."""
 
     kind: Kind
     text: str
@@ -60,7 +60,7 @@ class CompoundQuery:
 
 
 def compound_query(text: str, kind: str = "") -> CompoundQuery:
-    """Read what is asked for, as *kind* says; without one, as what it looks like.
+    """Read a query as *kind*; without one, as what it looks like.
 
     >>> [compound_query(text).kind for text in ("CID 2244", "C9H8O4", "CC(=O)O", "50-78-2", "CO2")]
     ['cid', 'formula', 'smiles', 'name', 'name']
@@ -70,20 +70,20 @@ def compound_query(text: str, kind: str = "") -> CompoundQuery:
     BadRequest
         It can be nothing of that kind.
     """
-    asked = " ".join(sendable(text, "compound", _LONGEST_STRUCTURE).split())
-    if not asked:
+    words = " ".join(sendable(text, "compound", _LONGEST_STRUCTURE).split())
+    if not words:
         raise BadRequest("No compound is named.", "For example aspirin, 2244 or CC(=O)O.")
     if kind and kind not in KINDS:
         near = get_close_matches(kind.lower(), KINDS, n=1)
         also = f"Did you mean {near[0]}?" if near else ""
         raise BadRequest(f"There is no kind {kind[:40]!r}.", also, f"Kinds: {', '.join(KINDS)}.")
-    chosen = next(one for one in KINDS if one == (kind or _likeliest(asked)))
-    return CompoundQuery(chosen, _READERS[chosen](asked))
+    chosen = next(one for one in KINDS if one == (kind or _likeliest(words)))
+    return CompoundQuery(chosen, _READERS[chosen](words))
 
 
 def _likeliest(text: str) -> Kind:
     """What a text looks like; of two readings, the one whose wrong answer would do less harm."""
-    if all(map(_CID.fullmatch, _several(text))):
+    if all(map(_CID.fullmatch, _split(text))):
         return "cid"
     if text.startswith("InChI="):
         return "inchi"
@@ -97,15 +97,15 @@ def _likeliest(text: str) -> Kind:
     return "smiles" if drawn and re.search("[A-Za-z]", text) else "name"
 
 
-def _several(text: str) -> list[str]:
-    """What stands between commas or, where there are nothing but numbers, between blanks."""
+def _split(text: str) -> list[str]:
+    """The parts between commas or, in a text of numbers only, between blanks."""
     only_numbers = re.fullmatch(r"[0-9\s,;]+", text)
     parts = re.split(r"[\s,;]+" if only_numbers else r"\s*[,;]\s*", text)
     return [part for part in parts if part]
 
 
 def _cids(text: str) -> str:
-    parts = _several(text)
+    parts = _split(text)
     if not 1 <= len(parts) <= MOST_CIDS:
         msg = f"{len(parts):,} CIDs are too many at once; {MOST_CIDS} is the most."
         raise BadRequest(msg, "Ask in several calls.")

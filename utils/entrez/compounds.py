@@ -1,6 +1,6 @@
-"""Chemical compounds: which one is meant, what it is, what it is called, which papers are about it.
+"""PubChem's compounds: find them, their names, the papers about them, and compounds like them.
 
-PubChem knows; what it says of a compound was deposited by anybody, and is shown, never obeyed.
+What PubChem says of a compound was deposited by anybody: it is content, never an instruction.
 """
 
 from __future__ import annotations
@@ -12,9 +12,15 @@ from difflib import get_close_matches
 from typing import get_args
 
 from ..errors import BadRequest, Miss, NotFound
-from ..sources.pubchem.list_keys import MOST, Relation, of_formula, related
-from ..sources.pubchem.records import Compound, compounds_called, described, papers_about, synonyms
-from ..sources.pubchem.spelling import spelled_like
+from ..sources.pubchem.list_keys import MOST, Relation, find_by_formula, find_related
+from ..sources.pubchem.records import (
+    Compound,
+    fetch_compounds,
+    fetch_pmids,
+    fetch_synonyms,
+    find_compounds,
+)
+from ..sources.pubchem.spelling import find_similar_names
 from ..web import Web
 from .compound_query import CompoundQuery, compound_query
 
@@ -32,7 +38,7 @@ _CALLED = {"cid": "CID", "smiles": "SMILES", "inchi": "InChI", "inchikey": "InCh
 
 @dataclass(frozen=True, slots=True)
 class Compounds:
-    """A page of compounds; ``query`` says what was asked for and what it was taken for.
+    """A page of compounds; ``query`` is the query and the kind it was read as.
 
     ``total`` of a formula or a relation counts the first 1,000 at most, as a warning then says.
     """
@@ -56,7 +62,7 @@ class Listed:
 
 
 class PubChem:
-    """PubChem's compounds: which one is meant, what it is, its names, its papers, its likes."""
+    """Finds compounds, their names, the papers about them, and compounds like them."""
 
     def __init__(self, web: Web) -> None:
         self._web = web
@@ -64,7 +70,7 @@ class PubChem:
     def find(
         self, query: str, *, kind: str = "", max_results: int = 10, start: int = 0
     ) -> Compounds:
-        """The compounds somebody means, with their properties, the best first.
+        """The compounds that fit a query, with their properties, the best first.
 
         Parameters
         ----------
@@ -86,11 +92,11 @@ class PubChem:
             PubChem did not answer, or is still searching.
         """
         _require_page(max_results, start, MOST_COMPOUNDS)
-        asked = compound_query(query, kind)
-        found = _cids(asked, self._web)
-        page = _page(asked, found, max_results, start, self._web, _capped(found))
-        if asked.kind == "cid" and page.warnings and not page.compounds:
-            raise _unknown(asked, self._web)
+        wanted = compound_query(query, kind)
+        found = _find_cids(wanted, self._web)
+        page = _page(wanted, found, max_results, start, self._web, _capped(found))
+        if wanted.kind == "cid" and page.warnings and not page.compounds:
+            raise _no_such_compound(wanted, self._web)
         return page
 
     def related(
@@ -123,15 +129,15 @@ class PubChem:
             also = f"Did you mean {near[0]}?" if near else ""
             msg = f"There is no relation {relation[:40]!r}."
             raise BadRequest(msg, also, f"Relations: {', '.join(RELATIONS)}.")
-        asked = compound_query(query, kind)
-        if asked.kind in ("smiles", "inchi"):
-            with _readable(asked):
-                found = related(chosen, asked.kind, asked.text, self._web)
-            return _page(asked, found, max_results, start, self._web, _capped(found))
-        itself, warnings = _one(asked, self._web)
-        found = related(chosen, "cid", itself.cid, self._web)
+        wanted = compound_query(query, kind)
+        if wanted.kind in ("smiles", "inchi"):
+            with _explain_unreadable(wanted):
+                found = find_related(chosen, wanted.kind, wanted.text, self._web)
+            return _page(wanted, found, max_results, start, self._web, _capped(found))
+        itself, warnings = _find_one(wanted, self._web)
+        found = find_related(chosen, "cid", itself.cid, self._web)
         others = tuple(cid for cid in found if cid != itself.cid)
-        return _page(asked, others, max_results, start, self._web, (*warnings, *_capped(found)))
+        return _page(wanted, others, max_results, start, self._web, (*warnings, *_capped(found)))
 
     def names(self, query: str, *, kind: str = "", max_results: int = 50, start: int = 0) -> Listed:
         """What one compound is called, the usual names first.
@@ -139,8 +145,10 @@ class PubChem:
         Arguments and errors as in `related`; *max_results* is 1 to 1,000.
         """
         _require_page(max_results, start, MOST_LISTED)
-        compound, warnings = _one(compound_query(query, kind), self._web)
-        return _listed(compound, synonyms(compound.cid, self._web), max_results, start, warnings)
+        compound, warnings = _find_one(compound_query(query, kind), self._web)
+        return _to_listed(
+            compound, fetch_synonyms(compound.cid, self._web), max_results, start, warnings
+        )
 
     def papers(
         self, query: str, *, kind: str = "", max_results: int = 50, start: int = 0
@@ -150,10 +158,9 @@ class PubChem:
         Arguments and errors as in `related`; *max_results* is 1 to 1,000.
         """
         _require_page(max_results, start, MOST_LISTED)
-        compound, warnings = _one(compound_query(query, kind), self._web)
-        return _listed(
-            compound, papers_about(compound.cid, self._web), max_results, start, warnings
-        )
+        compound, warnings = _find_one(compound_query(query, kind), self._web)
+        pmids = fetch_pmids(compound.cid, self._web)
+        return _to_listed(compound, pmids, max_results, start, warnings)
 
 
 def _require_page(max_results: int, start: int, most: int) -> None:
@@ -164,93 +171,96 @@ def _require_page(max_results: int, start: int, most: int) -> None:
         raise BadRequest(f"start is {start}; it counts from 0.", "Use next_start.")
 
 
-def _cids(asked: CompoundQuery, web: Web) -> tuple[str, ...]:
-    """The CIDs of what is asked for; those that were given are not looked up yet."""
-    if asked.kind == "cid":
-        return asked.cids
-    with _readable(asked):
-        if asked.kind == "formula":
-            found = of_formula(asked.text, web)
+def _find_cids(query: CompoundQuery, web: Web) -> tuple[str, ...]:
+    """The CIDs of a query; those that it names itself are not looked up yet."""
+    if query.kind == "cid":
+        return query.cids
+    with _explain_unreadable(query):
+        if query.kind == "formula":
+            found = find_by_formula(query.text, web)
         else:
-            found = compounds_called(asked.kind, asked.text, web)
+            found = find_compounds(query.kind, query.text, web)
     if not found:
-        raise _unknown(asked, web)
+        raise _no_such_compound(query, web)
     return found
 
 
 @contextmanager
-def _readable(asked: CompoundQuery) -> Iterator[None]:
-    """Say what to do about a text that PubChem cannot read."""
+def _explain_unreadable(query: CompoundQuery) -> Iterator[None]:
+    """Add hints to the error for a text that PubChem cannot read."""
     try:
         yield
     except BadRequest as error:
-        hints = (_READABLE.get(asked.kind, ""), "Or ask by name, with kind set to name.")
+        hints = (_READABLE.get(query.kind, ""), "Or ask by name, with kind set to name.")
         raise BadRequest(error.message, *hints) from error
 
 
-def _unknown(asked: CompoundQuery, web: Web) -> NotFound:
-    msg = f"PubChem has no compound with the {_called(asked)} {str(asked)!r}."
-    if asked.kind == "name":
-        return NotFound(msg, _did_you_mean(asked.text, web), _NOT_A_NAME)
-    if asked.kind in ("smiles", "inchi"):
+def _no_such_compound(query: CompoundQuery, web: Web) -> NotFound:
+    msg = f"PubChem has no compound with the {_kind_name(query)} {str(query)!r}."
+    if query.kind == "name":
+        return NotFound(msg, _suggest_names(query.text, web), _NOT_A_NAME)
+    if query.kind in ("smiles", "inchi"):
         hint = "Nobody deposited this very structure; ask for related compounds: similar."
         return NotFound(msg, hint)
-    if asked.kind == "formula":
+    if query.kind == "formula":
         return NotFound(msg, "Count the hydrogens; charged and neutral forms differ in them.")
     return NotFound(msg, "Check it, or ask by name or SMILES.")
 
 
-def _called(asked: CompoundQuery) -> str:
-    return _CALLED.get(asked.kind, asked.kind)
+def _kind_name(query: CompoundQuery) -> str:
+    return _CALLED.get(query.kind, query.kind)
 
 
-def _did_you_mean(name: str, web: Web) -> str:
-    """Names spelled alike, where they can be had: the want of them is no error."""
+def _suggest_names(name: str, web: Web) -> str:
+    """A hint with names spelled alike; empty where PubChem names none or does not answer."""
     try:
-        near = spelled_like(name, web)
+        near = find_similar_names(name, web)
     except Miss:
         return ""
     return f"Did you mean {' or '.join(near)}?" if near else ""
 
 
-def _one(asked: CompoundQuery, web: Web) -> tuple[Compound, tuple[str, ...]]:
-    """The compound meant, and a word on others that could be."""
-    if asked.kind == "formula" or len(asked.cids) > 1:
-        msg = f"{str(asked)!r} does not mean one compound."
+def _find_one(query: CompoundQuery, web: Web) -> tuple[Compound, tuple[str, ...]]:
+    """The compound a query means, and a warning where others fit as well.
+
+    Raises `BadRequest` for a query that cannot mean a single one, `NotFound` for none.
+    """
+    if query.kind == "formula" or len(query.cids) > 1:
+        msg = f"{str(query)!r} does not mean one compound."
         raise BadRequest(msg, "Find the compounds first, and give the CID of one.")
-    found = _cids(asked, web)
-    known = described(found[:1], web)
+    found = _find_cids(query, web)
+    known = fetch_compounds(found[:1], web)
     if not known:
-        raise _unknown(asked, web)
-    others = f"Compounds with that {_called(asked)}: {len(found)}; this is the first of them."
+        raise _no_such_compound(query, web)
+    others = f"Compounds with that {_kind_name(query)}: {len(found)}; this is the first of them."
     return known[found[0]], (others,) if len(found) > 1 else ()
 
 
 def _capped(found: Sequence[str]) -> tuple[str, ...]:
-    """A word on what lies beyond the hits that were asked for."""
-    told = f"PubChem was asked for the first {MOST:,}; there may be more."
-    return (told,) if len(found) >= MOST else ()
+    """A warning where there may be more hits than were asked for."""
+    warning = f"PubChem was asked for the first {MOST:,}; there may be more."
+    return (warning,) if len(found) >= MOST else ()
 
 
 def _page(
-    asked: CompoundQuery,
+    query: CompoundQuery,
     found: Sequence[str],
     max_results: int,
     start: int,
     web: Web,
     warnings: tuple[str, ...],
 ) -> Compounds:
-    """The compounds of a page; those that are listed and not described are named in a warning."""
+    """The compounds of a page, with a warning naming those PubChem lists and does not describe."""
     wanted = found[start : start + max_results]
-    known = described(wanted, web)
+    known = fetch_compounds(wanted, web)
     if missing := [cid for cid in wanted if cid not in known]:
         warnings = (*warnings, f"PubChem does not describe CID {', '.join(missing)}.")
     end = start + len(wanted)
     following = end if end < len(found) else None
-    return Compounds(asked, len(found), tuple(known.values()), following, warnings)
+    return Compounds(query, len(found), tuple(known.values()), following, warnings)
 
 
-def _listed(
+def _to_listed(
     compound: Compound,
     rows: Sequence[str],
     max_results: int,

@@ -1,4 +1,4 @@
-"""Every Entrez database: its name, what an identifier of it looks like, what EFetch gives of it.
+"""Every Entrez database: its name, its identifiers, and the forms EFetch gives of it.
 
 The names are EInfo's list. Forms and defaults: table 1 of chapter 4 of the E-utilities handbook
 (https://www.ncbi.nlm.nih.gov/books/NBK25499/), identifiers: table 1 of chapter 2 (NBK25497); for
@@ -37,7 +37,7 @@ class Form:
 
     @property
     def name(self) -> str:
-        """How it is asked for, in words."""
+        """The parameters that request it, in words."""
         return f"rettype={self.rettype or 'native'} retmode={self.retmode}"
 
 
@@ -205,8 +205,8 @@ _DATABASES = (
 DATABASES: Mapping[str, Database] = MappingProxyType({one.name: one for one in _DATABASES})
 """By name, those of the literature and the most asked first."""
 
-# What people write, or what NCBI has given up, and where it is found today.
-_MEANT = {
+# Names that people write, or that NCBI has given up, and the database of today.
+_ALIASES = {
     "dbsnp": "snp", "dbgap": "gap", "geo": "gds", "medline": "pubmed", "pubmedcentral": "pmc",
     "genbank": "nuccore", "refseq": "nuccore", "nucest": "nuccore", "nucgss": "nuccore",
     "est": "nuccore", "gss": "nuccore", "popset": "nuccore", "proteins": "protein",
@@ -233,10 +233,10 @@ def plain_name(name: str) -> str:
 
 
 def no_such_database(name: str, others: Iterable[str] = ()) -> BadRequest:
-    """The error for a name no database bears, with the names that may be meant."""
+    """The error for an unknown database, with the names that may be meant."""
     plain = plain_name(name)
     titles = {one.title.casefold(): one.name for one in DATABASES.values()}
-    names = {**dict.fromkeys([*DATABASES, *others]), **titles, **_MEANT}
+    names = {**dict.fromkeys([*DATABASES, *others]), **titles, **_ALIASES}
     near = get_close_matches(plain.replace(" ", ""), names, 3, 0.7) if plain else []
     meant = list(dict.fromkeys(names[one] or one for one in near))
     msg = f"Entrez has no database {shortened(one_line(name), 40)!r}." if plain else "No database."
@@ -251,7 +251,7 @@ def title_of(name: str) -> str:
 
 
 def form_of(database: Database, rettype: str = "", retmode: str = "") -> Form:
-    """The form asked for; the database's first where nothing is.
+    """The form of a rettype and retmode; the database's first where both are empty.
 
     ``native`` and ``xml`` will do as a rettype, as NCBI's own tools write them.
 
@@ -273,14 +273,14 @@ def form_of(database: Database, rettype: str = "", retmode: str = "") -> Form:
         fits = not wanted or form.rettype == ("" if wanted in {"native", "null"} else wanted)
         if fits and (not mode or form.retmode == mode):
             return form
-    msg = f"{database.name} has no {_asked(wanted, mode)}."
+    msg = f"{database.name} has no {_describe_request(wanted, mode)}."
     near = get_close_matches(wanted, [form.rettype for form in database.forms], 1, 0.5)
-    hint = f"Did you mean rettype={near[0]}?" if near else _elsewhere(wanted)
-    raise BadRequest(msg, hint, f"It has {offered(database.forms)}.")
+    hint = f"Did you mean rettype={near[0]}?" if near else _databases_with(wanted)
+    raise BadRequest(msg, hint, f"It has {describe_forms(database.forms)}.")
 
 
-def _elsewhere(rettype: str) -> str:
-    """Which databases have such a form."""
+def _databases_with(rettype: str) -> str:
+    """A hint naming the databases that have such a form."""
     have = [
         one.name
         for one in DATABASES.values()
@@ -306,16 +306,16 @@ def staged_form(database: Database, rettype: str = "", retmode: str = "") -> For
         form = forms[0] if forms else form
     if form.page is None:
         msg = f"{form.name} of {database.name} ({form.gives}) cannot be staged: it is plain text."
-        able = offered([one for one in database.forms if one.page])
+        able = describe_forms([one for one in database.forms if one.page])
         raise BadRequest(msg, f"Stage {able or 'its summaries'}, or fetch it as text.")
     return form
 
 
-def offered(forms: Iterable[Form]) -> str:
+def describe_forms(forms: Iterable[Form]) -> str:
     """Forms as one line of text."""
     return "; ".join(f"{form.name} ({form.gives})" for form in forms)
 
 
-def _asked(rettype: str, retmode: str) -> str:
-    named = (("rettype", rettype), ("retmode", retmode))
-    return " ".join(f"{name}={shortened(value, 30)}" for name, value in named if value)
+def _describe_request(rettype: str, retmode: str) -> str:
+    options = (("rettype", rettype), ("retmode", retmode))
+    return " ".join(f"{name}={shortened(value, 30)}" for name, value in options if value)

@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -42,14 +43,14 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a history really is; never shown."""
+    """NCBI's names for a history; never shown."""
 
     history: History
     web_env: str
     query_key: str
 
     def stretch(self, start: int, size: int) -> dict[str, Any]:
-        """How to ask for a part of it."""
+        """The parameters that request a part of it."""
         where = {"WebEnv": self.web_env, "query_key": self.query_key}
         return {**where, "retstart": start, "retmax": size}
 
@@ -80,7 +81,7 @@ def recall(name: str, database: str, web: Web) -> Place:
     if not _HANDLE.fullmatch(name):
         msg = f"{shortened(name, 40)!r} is no history."
         raise BadRequest(msg, "search(history=true) and post return one: h_ and 16 characters.")
-    kept = _read(mapping(web.memory.recall(_KIND, name)))
+    kept = _to_place(mapping(web.memory.recall(_KIND, name)))
     if kept is None:
         msg = f"The history {name} is not known here (any more)."
         again = "Search again with history=true, or post the identifiers again."
@@ -91,22 +92,24 @@ def recall(name: str, database: str, web: Web) -> Place:
     return kept
 
 
-def _read(row: Mapping[str, Any]) -> Place | None:
-    told = mapping(row.get("history"))
+def _to_place(row: Mapping[str, Any]) -> Place | None:
+    history = mapping(row.get("history"))
     names = ("id", "database", "made_by", "expires")
-    total, place = whole(told.get("total")), [text(row.get(n)) for n in ("web_env", "query_key")]
+    total, place = whole(history.get("total")), [text(row.get(n)) for n in ("web_env", "query_key")]
     if total is None or not all(place):
         return None
-    told = {name: text(told.get(name)) for name in names}
-    return Place(History(**told, total=total), *place)
+    history = {name: text(history.get(name)) for name in names}
+    return Place(History(**history, total=total), *place)
 
 
-def forgotten(place: Place) -> NotFound:
-    """The error for a history that NCBI gave up before its time."""
-    msg = f"NCBI has forgotten the history {place.history.id} ({place.history.made_by})."
-    return NotFound(msg, "Search again with history=true, or post the identifiers again.")
-
-
-def is_forgotten(error: Unreachable) -> bool:
-    """Whether NCBI said that it does not know the result any more."""
-    return bool(error.details.get("expired"))
+@contextmanager
+def explain_expiry(place: Place | None) -> Iterator[None]:
+    """Raise `NotFound` where NCBI has forgotten a history before its time."""
+    try:
+        yield
+    except Unreachable as error:
+        if place is None or not error.details.get("expired"):
+            raise
+        msg = f"NCBI has forgotten the history {place.history.id} ({place.history.made_by})."
+        hint = "Search again with history=true, or post the identifiers again."
+        raise NotFound(msg, hint) from None

@@ -1,4 +1,4 @@
-"""Reading identifiers as people paste them, and telling which database one belongs to.
+"""Read identifiers as people paste them, and recognise which database one belongs to.
 
 UIDs are whole numbers up to 2^64 - 1 (EPost says so); the sequence databases take
 accession.version as well. The other spellings are those of the databases' own pages: ``PMC…``,
@@ -20,7 +20,7 @@ _SHOWN = 5
 _NUMBER = re.compile(r"\d{1,20}", re.A)
 _ACCESSION = re.compile(r"(?=\w*\d)[A-Z0-9]{1,10}(?:_[A-Z0-9]{1,20})?(?:\.\d{1,3})?", re.A | re.I)
 _SEPARATORS = re.compile(r"[\s,;]+")
-# Whose identifier it is by its looks, in words, and the database where it is found.
+# The pattern of an identifier, its kind in words, and the database where it is found.
 _KINDS = tuple(
     (re.compile(pattern, re.A | re.I), kind, database)
     for pattern, kind, database in (
@@ -43,7 +43,7 @@ _KINDS = tuple(
     )
 )
 _NAMES = ("pmid", "pmcid", "uid", "id", "gi", "taxid", "geneid", "cid", "sid", "aid", "mim", "omim")
-_NAMED = re.compile(rf"(?:{'|'.join(_NAMES)}):(?=\w)", re.I)
+_LABEL = re.compile(rf"(?:{'|'.join(_NAMES)}):(?=\w)", re.I)
 
 
 def read_ids(database: Database, ids: str | int | Iterable[str | int]) -> list[str]:
@@ -56,11 +56,11 @@ def read_ids(database: Database, ids: str | int | Iterable[str | int]) -> list[s
     BadRequest
         None are given, or too many, or some are of another kind; nothing was sent.
     """
-    given = [ids] if isinstance(ids, str | int) else list(ids)
-    words = [word for one in given for word in _SEPARATORS.split(str(one)) if word]
+    values = [ids] if isinstance(ids, str | int) else list(ids)
+    words = [word for one in values for word in _SEPARATORS.split(str(one)) if word]
     read = {word: _read(database, word) for word in dict.fromkeys(words)}
     if unfit := [word for word, uid in read.items() if not uid]:
-        raise _refused(database, unfit)
+        raise _unfit_error(database, unfit)
     found = list(dict.fromkeys(uid for uid in read.values() if uid))
     if not found:
         msg = f"No identifiers of {database.name} are given."
@@ -72,33 +72,33 @@ def read_ids(database: Database, ids: str | int | Iterable[str | int]) -> list[s
 
 
 def _read(database: Database, word: str) -> str:
-    """The identifier that *word* spells; empty when it is none of this database."""
-    bare = _NAMED.sub("", word, count=1)
+    """The identifier in *word*; empty when it is none of this database."""
+    bare = _LABEL.sub("", word, count=1)
     if database.prefix and bare.casefold().startswith(database.prefix.casefold()):
         bare = bare[len(database.prefix) :]
     if _NUMBER.fullmatch(bare):
         return str(int(bare)) if 0 < int(bare) <= LARGEST_UID else ""
     fits = database.accessions and _ACCESSION.fullmatch(bare)
-    return bare.upper() if fits and _home(bare) in {"", "protein", "nuccore"} else ""
+    return bare.upper() if fits and _database_of(bare) in {"", "protein", "nuccore"} else ""
 
 
-def _home(word: str) -> str:
-    """The database that such an identifier belongs to, by its looks; empty when nobody can say."""
-    return next((name for looks, _, name in _KINDS if looks.fullmatch(word)), "")
+def _database_of(word: str) -> str:
+    """The database that an identifier of this pattern belongs to; empty where none does."""
+    return next((name for pattern, _, name in _KINDS if pattern.fullmatch(word)), "")
 
 
-def _refused(database: Database, unfit: list[str]) -> BadRequest:
+def _unfit_error(database: Database, unfit: list[str]) -> BadRequest:
     shown = ", ".join(repr(shortened(one_line(word), 40)) for word in unfit[:_SHOWN])
     more = f" and {len(unfit) - _SHOWN:,} more" if len(unfit) > _SHOWN else ""
     verb = "is no identifier" if len(unfit) == 1 else "are no identifiers"
     msg = f"{shown}{more} {verb} of {database.name}."
     takes = f"{database.name} takes {database.uid}s, such as {database.example}."
-    return BadRequest(msg, *_where_to(database, unfit[0]), takes, ids=unfit[:_SHOWN])
+    return BadRequest(msg, *_hints(database, unfit[0]), takes, ids=unfit[:_SHOWN])
 
 
-def _where_to(database: Database, word: str) -> list[str]:
-    """What can be done with an identifier of another kind."""
-    found = next(((kind, name) for looks, kind, name in _KINDS if looks.fullmatch(word)), None)
+def _hints(database: Database, word: str) -> list[str]:
+    """What to do with an identifier of another kind."""
+    found = next(((kind, name) for pattern, kind, name in _KINDS if pattern.fullmatch(word)), None)
     if found is None:
         plain = shortened(one_line(word), 40)
         return [f"Search {database.name} for {plain!r} to find its {database.uid}."]

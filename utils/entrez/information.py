@@ -1,4 +1,4 @@
-"""Which databases Entrez has, and what one of them holds and can be asked."""
+"""Which databases Entrez has, and what one of them holds and offers."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import Miss
-from ..sources.eutils.einfo import database as described
-from ..sources.eutils.einfo import databases
-from ..sources.loose_json import mappings, short_text, whole
-from ..system.plain_text import one_line
+from ..sources.eutils.einfo import fetch_database, fetch_database_names
+from ..sources.loose_json import mappings, short_line, whole
 from ..web import Web
-from .asked import named
+from .asked import find_database
 from .databases import DATABASES, Database, Form, generic
 
 
@@ -40,11 +38,11 @@ class LinkKind:
 
 @dataclass(frozen=True, slots=True)
 class DatabaseInfo:
-    """What a database holds and how it is asked.
+    """What a database holds and offers.
 
     ``records`` and ``last_update`` (NCBI's own words) are of today; ``fetch`` are the forms EFetch
     gives, the first by default, none where summaries are all there is; ``staged_from`` what a
-    dataset of it is made of; ``url`` what EInfo was asked. Hidden search fields are left out.
+    dataset of it is made of; ``url`` the address of the request. Hidden search fields are left out.
     """
 
     name: str
@@ -81,13 +79,13 @@ class DatabaseList:
     warnings: tuple[str, ...] = ()
 
 
-def every_database(web: Web) -> DatabaseList:
-    """The databases there are today; those we know of, with a warning, where NCBI does not say."""
+def list_databases(web: Web) -> DatabaseList:
+    """The databases there are today; else those of our table, with a warning."""
     try:
-        today = databases(web)
+        today = fetch_database_names(web)
     except Miss as error:
-        told = f"NCBI could not be asked which databases there are today: {error.message}"
-        return DatabaseList(tuple(map(_row, DATABASES.values())), (told,))
+        warning = f"NCBI could not be asked which databases there are today: {error.message}"
+        return DatabaseList(tuple(map(_row, DATABASES.values())), (warning,))
     known = [one for one in DATABASES.values() if one.name in today]
     new = [generic(name) for name in today if name not in DATABASES]
     gone = [one.name for one in DATABASES.values() if one.name not in today]
@@ -95,26 +93,26 @@ def every_database(web: Web) -> DatabaseList:
     return DatabaseList(tuple(map(_row, [*known, *new])), warnings)
 
 
-def one_database(name: str, web: Web) -> DatabaseInfo:
-    """What EInfo says of a database, and how it can be asked."""
-    known = named(name, web)
-    told, url = described(known.name, web)
+def fetch_database_info(name: str, web: Web) -> DatabaseInfo:
+    """EInfo's answer about a database, with what our table knows of it."""
+    known = find_database(name, web)
+    info, url = fetch_database(known.name, web)
     return DatabaseInfo(
         name=known.name,
-        title=known.title if known.name in DATABASES else _line(told.get("menuname")),
-        description=_line(told.get("description")),
-        records=whole(told.get("count")) or 0,
-        last_update=_line(told.get("lastupdate")),
+        title=known.title if known.name in DATABASES else short_line(info.get("menuname")),
+        description=short_line(info.get("description")),
+        records=whole(info.get("count")) or 0,
+        last_update=short_line(info.get("lastupdate")),
         uid=known.uid,
         example=known.example,
         fetch=known.forms,
         staged_from=_staged_from(known),
         fields=tuple(
             _field(row)
-            for row in mappings(told.get("fieldlist"))
-            if _line(row.get("ishidden")) != "Y"
+            for row in mappings(info.get("fieldlist"))
+            if short_line(row.get("ishidden")) != "Y"
         ),
-        links=tuple(map(_link, mappings(told.get("linklist")))),
+        links=tuple(map(_link, mappings(info.get("linklist")))),
         url=url,
     )
 
@@ -131,19 +129,15 @@ def _staged_from(database: Database) -> str:
 
 def _field(row: Mapping[str, Any]) -> Field:
     return Field(
-        name=_line(row.get("name")),
-        title=_line(row.get("fullname")),
-        description=_line(row.get("description")),
+        name=short_line(row.get("name")),
+        title=short_line(row.get("fullname")),
+        description=short_line(row.get("description")),
         terms=whole(row.get("termcount")) or 0,
-        is_date=_line(row.get("isdate")) == "Y",
-        is_number=_line(row.get("isnumerical")) == "Y",
+        is_date=short_line(row.get("isdate")) == "Y",
+        is_number=short_line(row.get("isnumerical")) == "Y",
     )
 
 
 def _link(row: Mapping[str, Any]) -> LinkKind:
     names = ("name", "menu", "description", "dbto")
-    return LinkKind(*(_line(row.get(name)) for name in names))
-
-
-def _line(value: object) -> str:
-    return one_line(short_text(value))
+    return LinkKind(*(short_line(row.get(name)) for name in names))

@@ -1,4 +1,4 @@
-"""From records of one database to the records of another."""
+"""The records of one database that are linked with records of another."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from ..errors import BadRequest, Miss
-from ..sources.eutils.einfo import database as described
-from ..sources.eutils.elink import LinkList, LinkSet, link_names, linked_records
+from ..sources.eutils.einfo import fetch_database
+from ..sources.eutils.elink import LinkList, LinkSet, fetch_link_names, fetch_links
 from ..sources.loose_json import mappings, text
 from ..system.plain_text import one_line, shortened
 from ..web import Web
-from .asked import named, require_between
+from .asked import find_database, require_between
 from .databases import Database, plain_name
 from .identifiers import read_ids
 
@@ -71,8 +71,8 @@ def link(
     most: int,
 ) -> Links:
     """See `.Entrez.link`."""
-    home = named(database_from, web)
-    target = named(database_to, web) if database_to else None
+    home = find_database(database_from, web)
+    target = find_database(database_to, web) if database_to else None
     name = plain_name(link_name)
     hint = "Page with next_start, or give fewer identifiers."
     require_between("most", most, 1, MOST_LINKS, hint)
@@ -82,18 +82,18 @@ def link(
     require_between(f"most for {len(uids)} identifiers", most, 1, _MOST_IN_ALL // len(uids), hint)
     _require_kind(home, target, name, web)
     target_name = target.name if target else _target_of(name)
-    asked = {"dbfrom": home.name, "db": target_name, "id": uids}
+    params = {"dbfrom": home.name, "db": target_name, "id": uids}
     if not (target or name):
-        sets = link_names({"dbfrom": home.name, "id": uids}, web)
+        sets = fetch_link_names({"dbfrom": home.name, "id": uids}, web)
     else:
         # Scores come with a command of their own, which takes no linkname.
         how = {"cmd": _SCORED} if scores else {"cmd": "neighbor", "linkname": name}
-        sets = linked_records({**asked, **how}, web)
+        sets = fetch_links({**params, **how}, web)
     return _links(home, target_name, name, uids, sets, start, most)
 
 
 def _target_of(name: str) -> str:
-    """The database a link leads to: the second word of its name."""
+    """The database a link leads to, which is the second word of its name."""
     return name.split("_")[1] if name.count("_") else ""
 
 
@@ -102,9 +102,9 @@ def _require_kind(home: Database, target: Database | None, name: str, web: Web) 
     if not (target or name):
         return
     try:
-        rows = mappings(described(home.name, web)[0].get("linklist"))
+        rows = mappings(fetch_database(home.name, web)[0].get("linklist"))
     except Miss:
-        return  # the request itself will tell
+        return  # the request itself will show
     kinds = {text(row.get("name")): text(row.get("dbto")) for row in rows}
     if not kinds:
         return
@@ -132,9 +132,10 @@ def _links(
         for uid, one in found.items()
     }
     longest = max((len(row.uids) for rows in wanted.values() for row in rows), default=0)
-    silent = [uid for uid in uids if uid not in found]
-    told = [f"{uid}: {shortened(one.trouble, 200)}" for uid, one in found.items() if one.trouble]
-    told += [f"{uid}: NCBI said nothing of its links" for uid in silent]
+    unanswered = [
+        f"{uid}: {shortened(one.trouble, 200)}" for uid, one in found.items() if one.trouble
+    ]
+    unanswered += [f"{uid}: NCBI said nothing of its links" for uid in uids if uid not in found]
     records = tuple(
         LinksOfOne(uid, tuple(_page(row, start, most) for row in wanted[uid]))
         for uid in uids
@@ -142,12 +143,12 @@ def _links(
     )
     more = start + most < longest
     return Links(
-        home.name, target, name, records, start, start + most if more else None, tuple(told)
+        home.name, target, name, records, start, start + most if more else None, tuple(unanswered)
     )
 
 
 def _by_identifier(uids: Sequence[str], sets: Sequence[LinkSet]) -> dict[str, LinkSet]:
-    """The set of each identifier: by its own word, else by its place in the list."""
+    """The link set of each identifier: the one that names it, else the one at its place."""
     by_word = {uid: one for one in sets for uid in one.uids if len(one.uids) == 1}
     in_order = dict(zip(uids, sets, strict=True)) if len(sets) == len(uids) else {}
     found = {uid: by_word.get(uid) or in_order.get(uid) for uid in uids}

@@ -1,7 +1,7 @@
-"""All records of a search, a history or a list, answer by answer, on their way into a dataset.
+"""All records of a search, a history or a list, page by page, to make a dataset of.
 
-By POST or from the history server, at NCBI's pace, a few requests under way at a time. An answer
-that is missing is raised, not skipped: a dataset is whole, or says what it lacks.
+A few requests are under way at a time, by POST or from the history server. A missing answer is
+raised, not skipped: a dataset is whole, or says what it lacks.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from itertools import chain
 
 from ..datasets.page import Page
 from ..errors import BadContent, BadRequest, EntrezFailed
-from ..pubmed.search import checked, every_pmid
+from ..pubmed.search import checked, find_every_pmid
 from ..sources import Query
 from ..sources.eutils.docsums import SILENT
 from ..system.plain_text import one_line, shortened
 from ..web import Web
-from .asked import PUBMED_WALL, Asked, Missing, Part, require_between
+from .asked import PUBMED_WALL, Missing, Part, Selection, require_between, select_records
 from .databases import Database, Form
-from .fetching import brought, halved, known_names
-from .searching import NO_HISTORY, beyond_the_wall, search
-from .summing import summed
+from .fetching import fetch_part, halved, uids_by_name
+from .searching import NO_HISTORY, search, wall_warning
+from .summing import fetch_summaries
 
-Told = Callable[[int, int], object]
+Progress = Callable[[int, int], object]
 MOST_PAGED = 100_000
 # Records in one request: articles and whole samples are long, summaries are short.
 _BATCH = {"docsum_json": 500, "pubmed_xml": 200, "pmc_xml": 25, "xml": 100}
@@ -34,7 +34,7 @@ _AT_ONCE = 3
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """What one request came to."""
+    """The outcome of one part."""
 
     pages: tuple[Page, ...]
     not_found: tuple[Missing, ...] = ()
@@ -42,49 +42,51 @@ class _Answer:
 
 
 class Pages:
-    """The answers that hold the records; going through them does the work.
+    """The answers that hold the records; iterating sends the requests.
 
     Parameters
     ----------
-    which : Asked
-        Of a search, records that NCBI keeps or their PMIDs.
+    selection : Selection
+        The records; of a search those that NCBI keeps, or an empty one beside *batches*.
     form : Form or None
-        What EFetch is asked for; None for ESummary.
+        The form requested of EFetch; None for ESummary.
     most : int
         Records at most.
-    told : callable, optional
-        Hears how many records have been asked for, and of how many, after each answer.
+    progress : callable, optional
+        Called after each answer with the number of records requested so far, and of all.
+    batches : iterable of tuple of str, optional
+        The identifiers, where neither a list nor a history holds them.
 
     Attributes
     ----------
     total : int
-        How many records there are; ``wanted`` of them are asked for.
+        How many records there are; ``wanted`` of them are requested.
     not_found : list of Missing
         Grows while the pages come: identifiers without a record.
     warnings : list of str
-        Grows, too: what could not be told, and what was left behind.
+        Grows as well: what stayed unknown, and what was left out.
     """
 
     def __init__(
         self,
-        which: Asked,
+        selection: Selection,
         form: Form | None,
         web: Web,
         *,
         total: int,
         most: int,
         made_by: str = "",
-        told: Told | None = None,
+        progress: Progress | None = None,
         batches: Iterable[tuple[str, ...]] | None = None,
     ) -> None:
-        self.database = which.database.name
+        self.database = selection.database.name
         self.form = form.page if form and form.page else "docsum_json"
         self.made_by = made_by
         self.total = total
         self.wanted = min(total, most)
         self.not_found: list[Missing] = []
         self.warnings: list[str] = []
-        self._which, self._as, self._web, self._told = which, form, web, told
+        self._selection, self._form, self._web, self._progress = selection, form, web, progress
         self._batches = batches
         if total > most:
             words = f"There are {total:,} records; the first {most:,} are taken."
@@ -97,29 +99,29 @@ class Pages:
             self.warnings += [words for words in answer.warnings if words not in self.warnings]
             yield from answer.pages
             done += part.size
-            if self._told:
-                self._told(done, self.wanted)
+            if self._progress:
+                self._progress(done, self.wanted)
 
     def _answers(self) -> Iterator[tuple[Part, _Answer]]:
-        """The answers in order; the next ones are under way while one is looked at."""
+        """The answers in order; the next ones are under way while one is read."""
         pool = ThreadPoolExecutor(_AT_ONCE, "entrez-pages")
         ahead: deque[tuple[Part, Future[_Answer]]] = deque()
         try:
             for part in self._parts():
-                ahead.append((part, pool.submit(self._asked, part)))
+                ahead.append((part, pool.submit(self._fetch, part)))
                 if len(ahead) == _AT_ONCE:
-                    asked, answer = ahead.popleft()
-                    yield asked, answer.result()
-            for asked, answer in ahead:
-                yield asked, answer.result()
+                    first, answer = ahead.popleft()
+                    yield first, answer.result()
+            for first, answer in ahead:
+                yield first, answer.result()
         finally:
             pool.shutdown(cancel_futures=True)
 
     def _parts(self) -> Iterator[Part]:
         size = _BATCH[self.form]
         if self._batches is None:
-            for start in range(0, min(self.wanted, self._which.total), size):
-                yield self._which.part(start, min(size, self.wanted - start))
+            for start in range(0, min(self.wanted, self._selection.total), size):
+                yield self._selection.part(start, min(size, self.wanted - start))
             return
         left = self.wanted
         uids: tuple[str, ...] = ()
@@ -130,16 +132,16 @@ class Pages:
                 left -= len(taken)
                 yield Part({"id": ",".join(taken)}, taken, len(taken))
 
-    def _asked(self, part: Part) -> _Answer:
-        if self._as is None:
+    def _fetch(self, part: Part) -> _Answer:
+        if self._form is None:
             return self._summaries(part)
-        came = brought(self._which, part, self._as, self._web)
-        pages = tuple(Page(self.database, self.form, body) for body in came.bodies)
-        return _Answer(pages, came.not_found, came.warnings)
+        fetched = fetch_part(self._selection, part, self._form, self._web)
+        pages = tuple(Page(self.database, self.form, body) for body in fetched.bodies)
+        return _Answer(pages, fetched.not_found, fetched.warnings)
 
     def _summaries(self, part: Part) -> _Answer:
         try:
-            found = summed(self._which, part, self._web)
+            found = fetch_summaries(self._selection, part, self._web)
         except BadContent as error:
             if part.size == 1:
                 msg = f"A summary of {self.database} is too large: {error.message}"
@@ -150,39 +152,52 @@ class Pages:
                 first.not_found + second.not_found,
                 first.warnings + second.warnings,
             )
-        names = known_names(found.records)
+        names = uids_by_name(found.records)
         missing = tuple(
             Missing(uid, found.refused.get(uid) or SILENT)
             for uid in part.uids or found.uids
             if uid.upper() not in names
         )
         lack = 0 if part.uids else part.size - len(found.uids)
-        told = f"{lack:,} summaries did not come; the history does not tell which."
+        warning = f"{lack:,} summaries did not come; the history does not tell which."
         page = Page(self.database, found.form, found.body)
-        return _Answer((page,) * bool(found.records), missing, (told,) if lack > 0 else ())
+        return _Answer((page,) * bool(found.records), missing, (warning,) if lack > 0 else ())
 
 
-def pages_of(
-    which: Asked, form: Form | None, web: Web, *, most: int, told: Told | None = None
+def pages_of_records(
+    selection: Selection,
+    form: Form | None,
+    web: Web,
+    *,
+    most: int,
+    progress: Progress | None = None,
 ) -> Pages:
     """The pages of a list or of a history."""
     hint = "Stage it in parts, for example by date."
     require_between("most", most, 1, MOST_PAGED, hint)
-    if which.place is None:
-        total, made_by = len(which.uids), f"{len(which.uids):,} identifiers"
-        return Pages(which, form, web, total=total, most=most, made_by=made_by, told=told)
-    history = which.place.history
+    if selection.place is None:
+        total, made_by = len(selection.uids), f"{len(selection.uids):,} identifiers"
+        return Pages(
+            selection, form, web, total=total, most=most, made_by=made_by, progress=progress
+        )
+    history = selection.place.history
     pages = Pages(
-        which, form, web, total=history.total, most=min(most, which.total),
-        made_by=history.made_by, told=told,
+        selection, form, web, total=history.total, most=min(most, selection.total),
+        made_by=history.made_by, progress=progress,
     )  # fmt: skip
-    if most > which.total < history.total:
+    if most > selection.total < history.total:
         pages.warnings.append("PubMed keeps no more of a history: stage the search itself.")
     return pages
 
 
 def pages_of_search(
-    database: Database, term: str, form: Form | None, web: Web, *, most: int, told: Told | None
+    database: Database,
+    term: str,
+    form: Form | None,
+    web: Web,
+    *,
+    most: int,
+    progress: Progress | None,
 ) -> Pages:
     """The pages of a search; of PubMed also beyond the 9,999 records it hands out of one."""
     require_between("most", most, 1, MOST_PAGED, "Stage it in parts, for example by date.")
@@ -194,32 +209,29 @@ def pages_of_search(
     sliced = database.name == "pubmed" and min(found.total, most) > PUBMED_WALL
     # What goes with a form may be about identifiers (ClinVar's is), so they are given themselves.
     if sliced or found.history is None or (form and form.also):
-        pages = _of_many(database, term, found.total, form, web, most, told)
+        pages = _pages_by_identifier(database, term, found.total, form, web, most, progress)
     else:
-        from .asked import asked
-
-        pages = pages_of(
-            asked(database, (), found.history.id, web), form, web, most=most, told=told
-        )
-    narrow = beyond_the_wall(database, found.total)  # advice for who pages, not for who stages
+        selection = select_records(database, (), found.history.id, web)
+        pages = pages_of_records(selection, form, web, most=most, progress=progress)
+    narrow = wall_warning(database, found.total)  # advice for who pages, not for who stages
     pages.warnings[:0] = [words for words in found.warnings if words not in narrow]
     return pages
 
 
-def _of_many(
+def _pages_by_identifier(
     database: Database, term: str, total: int, form: Form | None, web: Web, most: int,
-    told: Told | None,
+    progress: Progress | None,
 ) -> Pages:  # fmt: skip
     """A search by its identifiers: PubMed's slice by slice, others' page by page."""
     batches: Iterator[tuple[str, ...]]
     if database.name == "pubmed":
-        every = every_pmid(checked(Query(term)), web)
+        every = find_every_pmid(checked(Query(term)), web)
         batches, total = every.pages, every.total
     else:
         batches = _every_page(database, term, web)
     return Pages(
-        Asked(database), form, web, total=total, most=most, made_by=one_line(term), told=told,
-        batches=batches,
+        Selection(database), form, web, total=total, most=most, made_by=one_line(term),
+        progress=progress, batches=batches,
     )  # fmt: skip
 
 

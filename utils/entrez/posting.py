@@ -1,22 +1,22 @@
-"""Identifiers put on NCBI's history server, to be asked for by one name."""
+"""Put identifiers on NCBI's history server, to request them by one name."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from ..errors import BadRequest, StoreFailed
-from ..sources.eutils.epost import posted_ids
+from ..sources.eutils.epost import post_ids
 from ..system.plain_text import shortened
 from ..web import Web
 from .databases import Database
-from .fetching import looked_up
+from .fetching import look_up
 from .histories import History, remember
 
 
 def post(database: Database, uids: Sequence[str], web: Web) -> History:
     """See `.Entrez.post`."""
-    numbers = _numbers(database, uids, web)
-    there = posted_ids(database.name, numbers, web)
+    numbers = _look_up_numbers(database, uids, web)
+    there = post_ids(database.name, numbers, web)
     words = f"{len(numbers):,} identifiers posted"
     place = remember(database.name, words, len(numbers), there, web)
     if place is None:
@@ -25,8 +25,8 @@ def post(database: Database, uids: Sequence[str], web: Web) -> History:
     return place.history
 
 
-def _numbers(database: Database, uids: Sequence[str], web: Web) -> list[str]:
-    """UIDs in place of accessions: EPost leaves out what is no number.
+def _look_up_numbers(database: Database, uids: Sequence[str], web: Web) -> list[str]:
+    """Replace accessions by UIDs: EPost leaves out what is no number.
 
     Raises
     ------
@@ -34,7 +34,7 @@ def _numbers(database: Database, uids: Sequence[str], web: Web) -> list[str]:
         An accession has no record.
     """
     names = [uid for uid in uids if not uid.isdecimal()]
-    known, unknown = looked_up(database.name, names, web)
+    known, unknown = look_up(database.name, names, web)
     if unknown:
         missing = shortened(", ".join(one.id for one in unknown), 100)
         msg = f"{database.name} has no record of {missing}."

@@ -1,7 +1,7 @@
-"""Records as text: where one ends and the next begins, in each form EFetch has.
+"""Split an answer of EFetch into its records, in each form it has.
 
-What an answer begins with tells whether it is in that form at all; forms whose beginnings nobody
-has described are cut at the ends of lines. https://www.ncbi.nlm.nih.gov/books/NBK25499/
+The beginning of an answer shows whether it is in that form at all; forms whose records have no
+documented beginning are cut at the ends of lines. https://www.ncbi.nlm.nih.gov/books/NBK25499/
 """
 
 from __future__ import annotations
@@ -36,8 +36,6 @@ _NO_RECORDS = re.compile(r"\s*(?:<!doctype html|<html|\{\s*\"error\")", re.I)
 _ABSENT = re.compile(
     r"^(?:(?:\d+: )?id: \S+ Error occurred: |Error: .*F a i l e d +t o +).*\n?", re.M
 )
-
-
 _ABSENT_BYTES = re.compile(_ABSENT.pattern.encode(), re.M)
 
 
@@ -59,7 +57,7 @@ class Records:
 
 
 def split_records(answer: Answer, form: Form) -> Records:
-    """Take an answer apart.
+    """Split an answer into records.
 
     Raises
     ------
@@ -67,7 +65,7 @@ def split_records(answer: Answer, form: Form) -> Records:
         It is not in that form.
     """
     if form.retmode == "xml":
-        return _of_xml(answer.body, counted=form.rettype not in _LOOSE)
+        return _split_xml(answer.body, counted=form.rettype not in _LOOSE)
     text = _ABSENT.sub("", clean_text(answer.text())).lstrip("\n")
     if _NO_RECORDS.match(text):
         raise BadContent("What came is a web page, or an error.", verdict="error_page")
@@ -83,11 +81,11 @@ def split_records(answer: Answer, form: Form) -> Records:
 
 
 def _starts(text: str, form: Form) -> list[int]:
-    looks = _STARTS.get(form.rettype)
+    pattern = _STARTS.get(form.rettype)
     if form.retmode == "asn.1" or form.gives.endswith("ASN.1"):
-        looks = _ASN1
-    if looks is not None:
-        if starts := [found.start() for found in looks.finditer(text)]:
+        pattern = _ASN1
+    if pattern is not None:
+        if starts := [found.start() for found in pattern.finditer(text)]:
             return starts
         raise BadContent(f"What came is not {form.gives}.", verdict="error_page")
     if form.rettype in {"acc", "seqid", "uilist", "runinfo", "ipg", "tabular"}:
@@ -103,7 +101,7 @@ def _numbered(text: str) -> list[int]:
     return starts or [0]
 
 
-def _of_xml(body: bytes, *, counted: bool) -> Records:
+def _split_xml(body: bytes, *, counted: bool) -> Records:
     from lxml import etree
 
     body = _ABSENT_BYTES.sub(b"", body)
@@ -112,7 +110,7 @@ def _of_xml(body: bytes, *, counted: bool) -> Records:
     root = parse(body)
     if root.tag in {"eFetchResult", "html", "HTML"}:
         raise BadContent(f"What came is <{root.tag}>, not records.", verdict="error_page")
-    head, tail = _ends(root)
+    head, tail = _head_and_tail(root)
     pieces = tuple(
         clean_text(etree.tostring(child, encoding="unicode", with_tail=False))
         for child in records_of(root)
@@ -124,11 +122,11 @@ def _of_xml(body: bytes, *, counted: bool) -> Records:
 
 
 def records_of(root: Any) -> list[Any]:
-    """The records of a set: the children of its root, without words on the missing ones."""
+    """The records of a set: the children of its root, without messages on missing ones."""
     return [child for child in root.iterchildren("*") if child.tag not in {"Reply", "error"}]
 
 
-def _ends(root: Any) -> tuple[str, str]:
+def _head_and_tail(root: Any) -> tuple[str, str]:
     from lxml import etree
 
     bare = etree.Element(root.tag, root.attrib, root.nsmap)
@@ -139,9 +137,9 @@ def _ends(root: Any) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """A part of some records: ``whole`` tells how many are whole in it, ``end`` where it ends.
+    """A part of some records: ``whole`` counts the whole ones in it, ``end`` is where it ends.
 
-    ``cut``: it ends within a record. Places are characters of all pieces together.
+    ``cut``: it ends within a record. Positions are characters of all pieces together.
     """
 
     text: str

@@ -1,4 +1,4 @@
-"""Searching any Entrez database, or all of them; how a term is spelled.
+"""Search any Entrez database, or count hits in all of them; spelling of a term.
 
 All are asked one by one: EGQuery, made for that, leads to a host inside NCBI's own network since
 2024 (https://github.com/ropensci/rentrez/issues/217, September 2026).
@@ -16,10 +16,10 @@ from ..errors import BadRequest, Miss, PaperError
 from ..pubmed.search import checked
 from ..sources import Query
 from ..sources.eutils.esearch import Hits, count, esearch
-from ..sources.eutils.espell import spelled
+from ..sources.eutils.espell import fetch_spelling
 from ..system.plain_text import one_line, shortened
 from ..web import Web
-from .asked import PUBMED_WALL, named, require_between
+from .asked import PUBMED_WALL, find_database, require_between
 from .databases import DATABASES, Database
 from .histories import History, remember
 
@@ -71,8 +71,8 @@ class Count:
 
 
 @dataclass(frozen=True, slots=True)
-class Untold:
-    """A database of which it could not be told, and why."""
+class Unanswered:
+    """A database that did not answer, and why."""
 
     database: str
     reason: str
@@ -89,17 +89,17 @@ class GlobalCounts:
     term: str
     counts: tuple[Count, ...]
     nothing_in: tuple[str, ...]
-    could_not_tell: tuple[Untold, ...]
+    could_not_tell: tuple[Unanswered, ...]
 
 
 def search(database: str, term: str, web: Web, **options: Any) -> Search:
     """Search a database; options are those of `.Entrez.search`."""
-    return _Searched(named(database, web), web, **options).search(term)
+    return _SearchRequest(find_database(database, web), web, **options).search(term)
 
 
 @dataclass(frozen=True, slots=True)
-class _Searched:
-    """How a search is to be done."""
+class _SearchRequest:
+    """A search of one database with its options."""
 
     database: Database
     web: Web
@@ -120,15 +120,18 @@ class _Searched:
         if len(uids) < (expected := max(0, min(size, reachable - self.start))):
             warnings += (f"Entrez sent {len(uids)} of the {expected} identifiers of this page.",)
         end = self.start + (len(uids) or size)
-        kept, more = self._kept(term, hits)
-        warnings += more + beyond_the_wall(self.database, hits.total)
+        kept, more = self._keep_history(term, hits)
+        warnings += more + wall_warning(self.database, hits.total)
         return Search(
             self.database.name, params["term"], hits.translation, hits.total, uids, self.start,
             end if size and end < reachable else None, kept, warnings,
         )  # fmt: skip
 
     def params(self, term: str) -> dict[str, Any]:
-        """What is sent to ESearch, once it is known to make sense."""
+        """The parameters of ESearch, checked.
+
+        Raises `BadRequest` for options that cannot be sent.
+        """
         query = checked(Query(term, min_date=self.min_date, max_date=self.max_date))
         hint = "Narrow the search, page with start, or keep the result with history=true."
         require_between("most", self.most, 0, MOST_HITS, hint)
@@ -155,7 +158,7 @@ class _Searched:
             raise BadRequest(msg, "relevance, pub_date, or a sort that the database's page offers.")
         return _PUBMED_SORTS.get(order.lower(), order) if self.database.name == "pubmed" else order
 
-    def _kept(self, term: str, hits: Hits) -> tuple[History | None, tuple[str, ...]]:
+    def _keep_history(self, term: str, hits: Hits) -> tuple[History | None, tuple[str, ...]]:
         if not self.history:
             return None, ()
         if not hits.total:
@@ -169,13 +172,13 @@ class _Searched:
         return place.history, ()
 
 
-def beyond_the_wall(database: Database, total: int) -> tuple[str, ...]:
-    """A word on the hits of a search that PubMed does not hand out."""
+def wall_warning(database: Database, total: int) -> tuple[str, ...]:
+    """A warning where PubMed does not hand out all hits of a search."""
     reachable = _reachable(database, total)
     if total == reachable:
         return ()
-    told = f"PubMed hands out the first {reachable:,} of {total:,} hits only"
-    return (f"{told}: narrow the search by date, or stage it.",)
+    limit = f"PubMed hands out the first {reachable:,} of {total:,} hits only"
+    return (f"{limit}: narrow the search by date, or stage it.",)
 
 
 def _reachable(database: Database, total: int) -> int:
@@ -184,24 +187,26 @@ def _reachable(database: Database, total: int) -> int:
 
 def spell(database: str, term: str, web: Web) -> Spelling:
     """How a database would spell a term."""
-    asked = named(database, web)
+    home = find_database(database, web)
     words = " ".join(checked(Query(term)).text.split())
-    corrected, replaced = spelled(words, web, asked.name)
+    corrected, replaced = fetch_spelling(words, web, home.name)
     same = corrected.casefold() == words.casefold()
-    return Spelling(asked.name, words, "" if same else corrected, replaced)
+    return Spelling(home.name, words, "" if same else corrected, replaced)
 
 
 def global_query(term: str, databases: Iterable[str], web: Web) -> GlobalCounts:
     """How many hits a term has in each database; one small request each, at the common pace."""
     words = checked(Query(term)).text.strip()
-    chosen = [named(name, web) for name in dict.fromkeys(databases)]
+    chosen = [find_database(name, web) for name in dict.fromkeys(databases)]
     wanted = chosen or [one for one in DATABASES.values() if one.everywhere]
     web.settings.require_email("NCBI")
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        told = dict(zip(wanted, pool.map(lambda one: _count(one, words, web), wanted), strict=True))
-    if all(isinstance(answer, Miss) for answer in told.values()):
-        raise next(answer for answer in told.values() if isinstance(answer, Miss))
-    return _global(words, told)
+        answers = dict(
+            zip(wanted, pool.map(lambda one: _count(one, words, web), wanted), strict=True)
+        )
+    if all(isinstance(answer, Miss) for answer in answers.values()):
+        raise next(answer for answer in answers.values() if isinstance(answer, Miss))
+    return _to_global_counts(words, answers)
 
 
 def _count(database: Database, term: str, web: Web) -> int | PaperError:
@@ -211,15 +216,17 @@ def _count(database: Database, term: str, web: Web) -> int | PaperError:
         return error
 
 
-def _global(term: str, told: Mapping[Database, int | PaperError]) -> GlobalCounts:
-    found = [Count(one.name, one.title, n) for one, n in told.items() if isinstance(n, int) and n]
+def _to_global_counts(term: str, answers: Mapping[Database, int | PaperError]) -> GlobalCounts:
+    found = [
+        Count(one.name, one.title, n) for one, n in answers.items() if isinstance(n, int) and n
+    ]
     return GlobalCounts(
         term=term,
         counts=tuple(sorted(found, key=lambda one: -one.total)),
-        nothing_in=tuple(one.name for one, n in told.items() if n == 0),
+        nothing_in=tuple(one.name for one, answer in answers.items() if answer == 0),
         could_not_tell=tuple(
-            Untold(one.name, error.message)
-            for one, error in told.items()
+            Unanswered(one.name, error.message)
+            for one, error in answers.items()
             if isinstance(error, PaperError)
         ),
     )

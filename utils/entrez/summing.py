@@ -1,4 +1,4 @@
-"""What every database says of its records in brief, as fields; never more than asked for."""
+"""Summaries: records in brief as fields, in pages of a bounded size."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import Unreachable
 from ..sources.eutils.docsums import SILENT, Summaries
 from ..sources.eutils.esummary import esummary
 from ..system.plain_text import plain_json
 from ..web import Web
-from .asked import Asked, Missing, Part, require_between
-from .fetching import MOST_CHARS, known_names
-from .histories import forgotten, is_forgotten
+from .asked import Missing, Part, Selection, require_between
+from .fetching import MOST_CHARS, uids_by_name
+from .histories import explain_expiry
 
 MOST_SUMMARIES = 500
 
@@ -44,22 +43,24 @@ class SummaryPage:
     warnings: tuple[str, ...] = ()
 
 
-def summary(which: Asked, web: Web, *, start: int, most: int, max_chars: int) -> SummaryPage:
+def summary(
+    selection: Selection, web: Web, *, start: int, most: int, max_chars: int
+) -> SummaryPage:
     """See `.Entrez.summary`."""
     hint = "Page with next_start, or stage the records and ask them in SQL."
     require_between("most", most, 1, MOST_SUMMARIES, hint)
     require_between("max_chars", max_chars, 200, MOST_CHARS, hint)
-    require_between("start", start, 0, max(0, which.total - 1), "start counts from 0.")
-    part = which.part(start, most)
-    found = summed(which, part, web)
-    uids, names = part.uids or found.uids[: part.size], known_names(found.records)
+    require_between("start", start, 0, max(0, selection.total - 1), "start counts from 0.")
+    part = selection.part(start, most)
+    found = fetch_summaries(selection, part, web)
+    uids, names = part.uids or found.uids[: part.size], uids_by_name(found.records)
     shown: list[Summary] = []
     missing: list[Missing] = []
     room, taken = max_chars, 0
     for name in uids:
         uid = names.get(name.upper(), "")
         if uid:
-            one = _brief(uid, name, found.records[uid], room if shown else max_chars)
+            one = _summary_within(uid, name, found.records[uid], room if shown else max_chars)
             if shown and one.left_out:
                 break
             room -= len(plain_json(one.fields))
@@ -69,12 +70,12 @@ def summary(which: Asked, web: Web, *, start: int, most: int, max_chars: int) ->
         taken += 1
     end = start + (taken if taken < len(uids) else part.size)
     return SummaryPage(
-        which.database.name, which.total, start, tuple(shown), end if end < which.total else None,
-        tuple(missing), _lacking(part, len(uids)),
+        selection.database.name, selection.total, start, tuple(shown),
+        end if end < selection.total else None, tuple(missing), _shortfall_warning(part, len(uids)),
     )  # fmt: skip
 
 
-def summed(which: Asked, part: Part, web: Web) -> Summaries:
+def fetch_summaries(selection: Selection, part: Part, web: Web) -> Summaries:
     """ESummary's answer to a part.
 
     Raises
@@ -84,22 +85,22 @@ def summed(which: Asked, part: Part, web: Web) -> Summaries:
     Unreachable
         NCBI did not answer.
     """
-    asked = {"db": which.database.name, "retmode": "json", "version": "2.0", **part.params}
-    try:
-        return esummary(asked, web)
-    except Unreachable as error:
-        if which.place and is_forgotten(error):
-            raise forgotten(which.place) from None
-        raise
+    params = {"db": selection.database.name, "retmode": "json", "version": "2.0", **part.params}
+    with explain_expiry(selection.place):
+        return esummary(params, web)
 
 
-def _lacking(part: Part, came: int) -> tuple[str, ...]:
-    """A word on a page of the history that came shorter than it is."""
-    lack = part.size - came
-    return (f"NCBI sent {came:,} of the {part.size:,} summaries of this page.",) if lack > 0 else ()
+def _shortfall_warning(part: Part, received: int) -> tuple[str, ...]:
+    """A warning where a page of the history came shorter than it is."""
+    lack = part.size - received
+    return (
+        (f"NCBI sent {received:,} of the {part.size:,} summaries of this page.",)
+        if lack > 0
+        else ()
+    )
 
 
-def _brief(uid: str, name: str, row: Mapping[str, Any], room: int) -> Summary:
+def _summary_within(uid: str, name: str, row: Mapping[str, Any], room: int) -> Summary:
     """The fields of a record, one after the other, as long as there is room."""
     fields: dict[str, Any] = {}
     left_out = []

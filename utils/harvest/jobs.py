@@ -27,7 +27,7 @@ from ..model.identifiers import Ids
 from ..model.job import Job
 from ..model.paper import Verdict, moment, now
 from ..model.versions import STAND_INS
-from ..pubmed.search import every_pmid
+from ..pubmed.search import find_every_pmid
 from ..pubmed.slices import Sweep
 from ..sources import Query
 from ..store.ledger import Ledger
@@ -231,7 +231,7 @@ def of_query(query: Query, ladder: Ladder, *, most: int = 0) -> Ledger:
     ledger = Ledger(path) if path.exists() else None
     if ledger and not ledger.job().ended_at and not _wants_more(ledger.job(), most):
         return ledger
-    found = every_pmid(query, ladder.web)
+    found = find_every_pmid(query, ladder.web)
     if found.total > _MANY and not most:
         msg = f"PubMed finds {found.total:,} papers, more than {_MANY:,}."
         raise BadRequest(msg, "Narrow the query, by dates say, or set a limit (max_papers).")

@@ -23,7 +23,7 @@ from ..lists.pasted import Entry
 from ..model.identifiers import Ids
 from ..model.paper import Paper
 from ..model.versions import meant, serves
-from ..pubmed.search import hit_counts
+from ..pubmed.search import count_by_filter
 from ..sources import Query, Source
 
 _SAMPLE = 200  # what NCBI takes in one request
@@ -169,7 +169,7 @@ def of_query(query: Query, ladder: Ladder, *, most: int = 0) -> Plan:
         As for a search.
     """
     ladder.web.settings.require_email("NCBI")
-    counts = hit_counts(query, ("", _IN_PMC, _FREE, _ABSTRACT), ladder.web)
+    counts = count_by_filter(query, ("", _IN_PMC, _FREE, _ABSTRACT), ladder.web)
     total = counts[""]
     if not total:
         raise NotFound(f"PubMed finds nothing for {query.text!r}.", "Check the spelling.")

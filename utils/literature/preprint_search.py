@@ -6,7 +6,7 @@ from ..errors import BadRequest, NotFound
 from ..model.identifiers import EXAMPLES, Ids, arxiv_version
 from ..model.paper import Paper, SearchResult
 from ..sources import Query
-from ..sources.arxiv import in_version, search
+from ..sources.arxiv import fetch_version, search
 from ..sources.arxiv.query import ORDERS, SORTS
 from ..web import Web
 
@@ -85,7 +85,7 @@ def arxiv_paper(arxiv_id: str, web: Web) -> Paper:
     if not name:
         raise BadRequest(f"{arxiv_id!r} is no arXiv identifier.", EXAMPLES)
     version = arxiv_version(arxiv_id)
-    paper = in_version(name, version, web)
+    paper = fetch_version(name, version, web)
     if paper is None:
         whole = f"{name}v{version}" if version else name
         hint = "Check the digits, or look for the title with search_arxiv."

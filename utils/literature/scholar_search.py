@@ -15,14 +15,14 @@ from ..sources.semantic_scholar import (
     FIELDS_OF_STUDY,
     ScholarPage,
     ScholarPaper,
+    fetch_paper,
     filters_of,
-    in_bulk,
-    paper_called,
     plain_words,
-    relevant,
+    search_bulk,
+    search_relevant,
 )
 from ..sources.semantic_scholar.graph import graph_name
-from ..sources.semantic_scholar.links import linked_papers
+from ..sources.semantic_scholar.links import fetch_linked_papers
 from ..system.plain_text import sendable
 from ..web import Web
 
@@ -95,9 +95,9 @@ def search_semantic_scholar(  # noqa: PLR0913  # every option the service has
     if bulk:
         question = {"query": asked, "sort": sort_by, "token": sendable(token, "token", 500)}
         told = {name: value for name, value in question.items() if value}
-        return in_bulk({**told, **filters}, max_results, start, web)
+        return search_bulk({**told, **filters}, max_results, start, web)
     words, told_so = plain_words(asked)
-    page = relevant(words, filters, max_results, start, web)
+    page = search_relevant(words, filters, max_results, start, web)
     return replace(page, warnings=(*told_so, *page.warnings))
 
 
@@ -115,7 +115,7 @@ def scholar_paper(paper: str, web: Web) -> ScholarPaper:
     Unreachable
         It did not answer.
     """
-    return paper_called(graph_name(paper), web)
+    return fetch_paper(graph_name(paper), web)
 
 
 def citing_papers(paper: str, web: Web, *, max_results: int = 10, start: int = 0) -> ScholarPage:
@@ -135,7 +135,7 @@ def citing_papers(paper: str, web: Web, *, max_results: int = 10, start: int = 0
         It did not answer.
     """
     _require_page(max_results, start)
-    return linked_papers(graph_name(paper), "citations", max_results, start, web)
+    return fetch_linked_papers(graph_name(paper), "citations", max_results, start, web)
 
 
 def _require_page(max_results: int, start: int) -> None:

@@ -1,8 +1,7 @@
-"""The room that knows passages: cutting texts, making vectors, finding by words and by meaning.
+"""Passages: cutting texts, making vectors, finding by words and by meaning.
 
 `cut` makes passages of a text; an `Embedder` makes vectors of passages; a `Finder` keeps both and
-finds them again. Which embedder and which finder: the settings decide, in `.embedders` and
-`.finders`.
+finds them again. The settings choose the embedder and the finder, in `.embedders` and `.finders`.
 """
 
 from __future__ import annotations
@@ -19,14 +18,13 @@ if TYPE_CHECKING:
 
     Vectors = NDArray[np.float32]
 
-__all__ = ["Embedder", "Filters", "Finder", "Held", "Hit", "Passage"]
+__all__ = ["Embedder", "Filters", "Finder", "FinderStatus", "Hit", "Passage"]
 
 
 class Embedder(Protocol):
     """Makes vectors of texts.
 
-    ``model`` names what made a vector: vectors of two models must not be compared. Threads may
-    share one.
+    Vectors of two models must not be compared. Threads may share one embedder.
     """
 
     @property
@@ -48,7 +46,7 @@ class Embedder(Protocol):
     def available(self) -> str:
         """Why no vectors can be made and what to install or set; empty when nothing is missing.
 
-        Looks at packages, files and settings only: a service is not asked, a model not loaded.
+        Looks at packages, files and settings only: sends no request and loads no model.
         """
         ...
 
@@ -64,10 +62,10 @@ class Embedder(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class FinderStatus:
     """What a finder holds; ``model`` is empty where there are no vectors.
 
-    ``advice`` is what would make it find faster, where something would.
+    ``advice`` says how to make it faster, where that is possible.
     """
 
     passages: int
@@ -85,7 +83,7 @@ class Finder(Protocol):
 
     @property
     def name(self) -> str:
-        """What this finder is called in answers."""
+        """The name of this finder in answers."""
         ...
 
     def prepare(self, model: str, dim: int) -> None:
@@ -110,8 +108,8 @@ class Finder(Protocol):
         """Which of these passages have no vector yet."""
         ...
 
-    def held(self) -> Held:
-        """What is in it; raises where it cannot be asked."""
+    def status(self) -> FinderStatus:
+        """Count what is in it; raises where it cannot be reached."""
         ...
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""The parts of a paper's markdown with their exact places: sections, and the blocks within them.
+"""The sections of a paper's markdown, and the blocks within them, with their exact places.
 
 Every reader of `..formats` writes this markdown: ``#`` headings, paragraphs, lists, tables with
 pipes under a caption in bold, ``$$`` formulas and fences of code. Line by line, so that a page of a
@@ -69,38 +69,38 @@ def sections(text: str, start: int = 0) -> list[Section]:
     """
     found = [Section((), "lead")]
     above: list[tuple[int, str, Part]] = []
-    bare: tuple[int, Block] | None = None  # the last heading, until something follows it
+    pending: tuple[int, Block] | None = None  # the last heading, until something follows it
     left_out = 0  # the level of the reference list we are in
     for depth, block in _lines(text, start):
         if not depth:
-            bare = None
+            pending = None
             if not left_out:
                 _add(found[-1], block, text)
             continue
-        if bare and depth <= bare[0] and not left_out and found[1:]:
-            found[-1].blocks.append(bare[1])
-        bare = (depth, block)
+        if pending and depth <= pending[0] and not left_out and found[1:]:
+            found[-1].blocks.append(pending[1])
+        pending = (depth, block)
         name = heading(text[block.start : block.end])
         if left_out and depth > left_out:
             continue
-        named = part_of(name)
-        left_out = depth if named == "references" else 0
-        if depth == 1 and not above and named == "body" and not found[0].blocks and not found[1:]:
-            bare = None
+        role = part_of(name)
+        left_out = depth if role == "references" else 0
+        if depth == 1 and not above and role == "body" and not found[0].blocks and not found[1:]:
+            pending = None
             continue
         while above and above[-1][0] >= depth:
             above.pop()
         if above and above[-1][2] in ("abstract", "back"):
-            named = above[-1][2]  # the Methods of a structured abstract
-        above.append((depth, name, named))
-        found.append(Section(tuple(title for _, title, _ in above), named))
-    if bare and not left_out and found[1:]:
-        found[-1].blocks.append(bare[1])
+            role = above[-1][2]  # the Methods of a structured abstract
+        above.append((depth, name, role))
+        found.append(Section(tuple(title for _, title, _ in above), role))
+    if pending and not left_out and found[1:]:
+        found[-1].blocks.append(pending[1])
     return [section for section in found if section.blocks]
 
 
 def heading(line: str) -> str:
-    """What a heading says, without numbering and markup.
+    """The text of a heading, without numbering and markup.
 
     >>> heading("## 2.1. **Cell** culture ##"), heading("### H<sub>2</sub>O")
     ('Cell culture', 'H2O')
@@ -118,18 +118,18 @@ def items(text: str, block: Block) -> list[tuple[int, int]]:
         if at > starts[0] and (block.kind != "list" or _ITEM.match(text, at, block.end)):
             starts.append(at)
     ends = [*starts[1:], block.end]
-    spans = (_bare(text, a, b) for a, b in zip(starts, ends, strict=True))
+    spans = (_stripped(text, a, b) for a, b in zip(starts, ends, strict=True))
     return [(a, b) for a, b in spans if a < b]
 
 
-def _bare(text: str, start: int, end: int) -> tuple[int, int]:
+def _stripped(text: str, start: int, end: int) -> tuple[int, int]:
     """The span without the blanks around it."""
     stretch = text[start:end]
     return end - len(stretch.lstrip()), start + len(stretch.rstrip())
 
 
 def _add(section: Section, block: Block, text: str) -> None:
-    """A table takes the caption before it along."""
+    """Add a block; a table takes the caption before it along."""
     blocks = section.blocks
     if block.kind == "table" and blocks and blocks[-1].kind == "prose":
         before = blocks[-1]
@@ -146,7 +146,7 @@ def _lines(text: str, start: int) -> Iterator[tuple[int, Block]]:
     kind: BlockKind = "prose"
     begin = end = -1
     for at, after in _each_line(text, start):
-        first, last = _bare(text, at, after)
+        first, last = _stripped(text, at, after)
         marker = _FENCE.match(text, at, after)
         if fence:
             end = last
@@ -154,18 +154,18 @@ def _lines(text: str, start: int) -> Iterator[tuple[int, Block]]:
                 yield 0, Block("code", begin, end)
                 fence, begin = "", -1
             continue
-        now = _kind_of(text, at, after, begin >= 0, kind)
+        line_kind = _kind_of(text, at, after, begin >= 0, kind)
         opens = bool(marker) and marker is not None and closing[marker[1]] > marker.start()
         title = _HEADING.match(text, at, after) if after - at <= _LONGEST_HEADING else None
-        if begin >= 0 and (now != kind or opens or title):
+        if begin >= 0 and (line_kind != kind or opens or title):
             yield 0, Block(kind, begin, end)
             begin = -1
         if opens and marker:
             fence, begin = marker[1], first
         elif title:
             yield len(title[1]), Block("prose", first, last)
-        elif now:
-            begin, kind = (first if begin < 0 else begin), now
+        elif line_kind:
+            begin, kind = (first if begin < 0 else begin), line_kind
             end = last
     if begin >= 0:
         yield 0, Block("code" if fence else kind, begin, end)
@@ -179,7 +179,7 @@ def _each_line(text: str, start: int) -> Iterator[tuple[int, int]]:
 
 
 def _kind_of(text: str, at: int, after: int, open_: bool, kind: BlockKind) -> BlockKind | None:
-    """What a line belongs to; None for a blank one."""
+    """The kind of block a line belongs to; None for a blank one."""
     if not text[at:after].strip():
         return None
     if _ROW.match(text, at, after):

@@ -1,9 +1,9 @@
-"""Cutting a paper's markdown into passages that can be found, quoted and checked.
+"""Cut a paper's markdown into passages that can be found, quoted and checked.
 
 A passage is 250 to 400 tokens of one section: enough to answer from, little enough for a model that
 reads 512. Paragraphs stay whole where they fit; else a passage ends with a sentence, and the next
 one repeats the last of them, so that what spans a border is found too. Header and references are
-no passages. Where each stands in the file is exact to the character: quotations are checked there.
+no passages. The place of each in the file is exact to the character: quotations are checked there.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .blocks import Block, Section, body_start, items, sections
 from .sentences import pieces, sentences, tokens
 
 RULES = 1
-"""Raised by whoever changes what is cut: `index` then cuts everything again."""
+"""The version of these rules; after a change of it `index` cuts everything again."""
 LEAST, MOST = 250, 400
 OVERLAP = 60
 LONGEST = 1500  # a formula or a fence of code that takes more is something broken
@@ -31,7 +31,7 @@ _SECTION, _SLUG = 200, 80
 
 
 class Atom(NamedTuple):
-    """A sentence, list item, table or formula: what a passage holds whole.
+    """A sentence, list item, table or formula, which a passage holds whole.
 
     ``opens`` a paragraph; only ``prose`` is repeated in the next passage. ``lead`` stands before
     the rows of a table whose beginning is in another passage; such an atom is a passage by itself.
@@ -47,7 +47,7 @@ class Atom(NamedTuple):
 
 
 class Stretch(NamedTuple):
-    """A passage to be: its place, and what is said before it."""
+    """A passage to be: its place, and the text put before it."""
 
     start: int
     end: int
@@ -55,7 +55,7 @@ class Stretch(NamedTuple):
 
 
 Part = tuple[list[tuple[str, ...]], list[Atom]]
-"""Sections that go together, by their headings, and what stands in them."""
+"""Sections that go together: their headings, and their atoms."""
 
 
 def cut(
@@ -78,25 +78,25 @@ def cut(
         In reading order. Each is ``text[start:end]`` exactly, but for the later pieces of a long
         table: those begin with its caption and header, and ``text[start:end]`` are their rows.
     """
-    parts = _joined(sections(text, body_start(text)), text) if file else _record(text, title)
+    parts = _join_short(sections(text, body_start(text)), text) if file else _record(text, title)
     numbers: Counter[str] = Counter()
     found: list[Passage] = []
     for paths, atoms in parts:
         slug = _slug(paths[0])
         for stretch in _stretches(atoms):
             numbers[slug] += 1
-            said, section = stretch.lead + text[stretch.start : stretch.end], _shown(paths)
+            words, section = stretch.lead + text[stretch.start : stretch.end], _section_name(paths)
             passage = Passage(
                 paper=paper,
                 chunk_id=f"{slug}-{numbers[slug]}",
                 section=section,
                 ordinal=len(found),
-                text=said,
+                text=words,
                 start=stretch.start,
                 end=stretch.end,
                 kind=kind,
                 file=file,
-                digest=_digest(embedded(title, section, said)),
+                digest=_digest(embedded(title, section, words)),
                 title=title,
                 **about,
             )
@@ -116,18 +116,18 @@ def _record(text: str, title: str) -> Iterable[Part]:
         Block("prose", start + match.start(), start + match.start() + len(match[0].rstrip()))
         for match in re.finditer(r"\S(?:[^\n]|\n(?!\s*\n))*", text[start:])
     ]
-    return _joined([Section(path, "abstract", blocks)], text)
+    return _join_short([Section(path, "abstract", blocks)], text)
 
 
-def _joined(found: Sequence[Section], text: str) -> Iterator[Part]:
+def _join_short(found: Sequence[Section], text: str) -> Iterator[Part]:
     """The atoms of each section; a very short one goes with its neighbour of the same parent."""
     paths: list[tuple[str, ...]] = []
     atoms: list[Atom] = []
     part = ""
     for section in found:
         more = [atom for block in section.blocks for atom in _atoms(text, block)]
-        akin = paths and part == section.part and _akin(paths[0], section.path)
-        if akin and _go_together(text, atoms, more):
+        related = paths and part == section.part and _related(paths[0], section.path)
+        if related and _go_together(text, atoms, more):
             paths.append(section.path)
             atoms += more
             continue
@@ -145,13 +145,13 @@ def _go_together(text: str, atoms: Sequence[Atom], more: Sequence[Atom]) -> bool
     return tokens(text, atoms[0].start, more[-1].end) <= MOST  # with the headings between them
 
 
-def _akin(path: tuple[str, ...], other: tuple[str, ...]) -> bool:
+def _related(path: tuple[str, ...], other: tuple[str, ...]) -> bool:
     """Whether two sections have one parent, or the first is the parent of the second."""
     return bool(path and other) and other[:-1] in (path[:-1], path)
 
 
 def _atoms(text: str, block: Block) -> Iterator[Atom]:
-    """What a block consists of."""
+    """The atoms of a block."""
     if block.kind == "prose":
         yield from _sentences(text, block.start, block.end, prose=True)
         return
@@ -192,15 +192,15 @@ def _table(text: str, block: Block) -> Iterator[Atom]:
     lead = _lead(text, block, rows[0][0], rows[head - 1][1])
     room = MOST - tokens(lead)
     begin, stop, count = first, rows[head - 1][1], tokens(text, first, rows[head - 1][1])
-    said = ""
+    lead_of_piece = ""
     for start, end in rows[head:]:
         for a, b in _row(text, start, end, room):
             size = tokens(text, a, b)
-            if count + size > (room if said else MOST) and stop > begin:
-                yield Atom(begin, stop, count, lead=said, alone=True)
-                begin, count, said = a, 0, lead
+            if count + size > (room if lead_of_piece else MOST) and stop > begin:
+                yield Atom(begin, stop, count, lead=lead_of_piece, alone=True)
+                begin, count, lead_of_piece = a, 0, lead
             count, stop = count + size, b
-    yield Atom(begin, stop, count, lead=said, alone=True)
+    yield Atom(begin, stop, count, lead=lead_of_piece, alone=True)
 
 
 def _is_rule(row: str) -> bool:
@@ -213,7 +213,7 @@ def _row(text: str, start: int, end: int, room: int) -> Iterable[tuple[int, int]
 
 
 def _lead(text: str, block: Block, rows: int, end: int) -> str:
-    """What a piece of a table begins with: caption and header, shortened where they are long."""
+    """The beginning of a piece of a table: caption and header, shortened where they are long."""
     lead = ""
     if block.caption >= 0:
         lead = _shortened(text, block.start, rows, _LEAD // 2) + "\n\n"
@@ -232,16 +232,16 @@ def _stretches(atoms: Sequence[Atom]) -> Iterator[Stretch]:
         if not atom.alone:
             run.append(atom)
             continue
-        yield from _packed(run)
+        yield from _pack(run)
         run = []
         yield Stretch(atom.start, atom.end, atom.lead)
-    yield from _packed(run)
+    yield from _pack(run)
 
 
-def _packed(atoms: Sequence[Atom]) -> Iterator[Stretch]:
-    """As few passages as hold the atoms, cut at paragraphs where that is possible."""
+def _pack(atoms: Sequence[Atom]) -> Iterator[Stretch]:
+    """Pack atoms into as few passages as possible, cut at paragraphs where that is possible."""
     sums = [0, *accumulate(atom.tokens for atom in atoms)]
-    begin = new = 0  # the passage begins with `begin`; what is before `new` was said already
+    begin = new = 0  # the passage begins with `begin`; what is before `new` is in the last one
     while new < len(atoms):
         end = new + 1
         while end < len(atoms) and sums[end + 1] - sums[begin] <= MOST:
@@ -250,7 +250,7 @@ def _packed(atoms: Sequence[Atom]) -> Iterator[Stretch]:
             end = _border(atoms, sums, begin, new, end)
         yield Stretch(atoms[begin].start, atoms[end - 1].end)
         new = end
-        begin = _repeated(atoms, sums, new) if new < len(atoms) else new
+        begin = _overlap_start(atoms, sums, new) if new < len(atoms) else new
 
 
 def _border(atoms: Sequence[Atom], sums: list[int], begin: int, new: int, end: int) -> int:
@@ -269,8 +269,8 @@ def _border(atoms: Sequence[Atom], sums: list[int], begin: int, new: int, end: i
     return end
 
 
-def _repeated(atoms: Sequence[Atom], sums: list[int], new: int) -> int:
-    """Where the passage begins whose first new atom is *new*: with the sentences before it."""
+def _overlap_start(atoms: Sequence[Atom], sums: list[int], new: int) -> int:
+    """Where the passage whose first new atom is *new* begins: with the sentences it repeats."""
     begin = new
     while (
         begin
@@ -291,7 +291,7 @@ def _slug(path: tuple[str, ...]) -> str:
     return f"{slug[:_SLUG].rstrip('-')}-{_digest(slug)[:8]}"
 
 
-def _shown(paths: Sequence[tuple[str, ...]]) -> str:
+def _section_name(paths: Sequence[tuple[str, ...]]) -> str:
     """The section as people read it: "Methods > Cell culture; Reagents"."""
     first, *others = paths
     names = "; ".join(dict.fromkeys([first[-1] if first else "", *(path[-1] for path in others)]))

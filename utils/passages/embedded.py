@@ -2,8 +2,8 @@
 
 ``words.db`` (`.embedded_schema`) holds words and places, ``vectors-….f32`` (`.embedded_vectors`)
 the vectors. Any number of processes read while one writes; a writer that is killed loses what it
-had not committed, which `EmbeddedFinder.without_vectors` then names. What is damaged is set
-aside, said, and made again by indexing.
+had not committed, which `EmbeddedFinder.without_vectors` then names. A damaged file is set aside
+with an error, and made again by indexing.
 """
 
 from __future__ import annotations
@@ -17,16 +17,17 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from ..errors import StoreFailed
 from ..model.passage import Filters, Hit, Passage
-from . import Held
+from . import FinderStatus
 from .embedded_schema import (
     HINT,
     About,
     IndexDatabase,
     Words,
     fact,
-    listed,
+    has_tables,
+    json_list,
     next_stamp,
-    state,
+    set_facts,
 )
 from .embedded_tantivy import Tantivy, installed
 from .embedded_vectors import EXACT, Damaged, VectorFile
@@ -56,7 +57,7 @@ class EmbeddedFinder:
     scale : int, optional
         Beyond so many passages words are kept by tantivy, where it is installed.
     exact : int, optional
-        Beyond so many vectors only those most alike in their signs are compared.
+        Beyond so many vectors only those with the most similar binary codes are compared.
     """
 
     name = "embedded"
@@ -75,10 +76,10 @@ class EmbeddedFinder:
             known = (fact(db, "model"), fact(db, "dim"))
             if model and known != (model, dim):
                 self._vectors.forget(db, next_stamp(db))
-                state(db, model=model, dim=dim)
+                set_facts(db, model=model, dim=dim)
             self._vectors.check(db)
-            self._heal(db)
-            self._fit(db)
+            self._repair_words(db)
+            self._choose_word_index(db)
 
     def upsert(self, passages: Sequence[Passage], vectors: Vectors | None) -> None:
         """Keep passages; those without a new vector keep the old one while they say the same.
@@ -100,7 +101,7 @@ class EmbeddedFinder:
             kept = [passages[at] for at in latest.values()]
             self._put(db, dict(zip(latest, kept, strict=True)), stamp, first)
             self._vectors.compact(db)
-            self._fit(db)
+            self._choose_word_index(db)
 
     def remove(self, uuids: Sequence[str]) -> None:
         """Forget passages; the unknown are no error."""
@@ -108,12 +109,12 @@ class EmbeddedFinder:
             known = list(_known(db, uuids).values())
             if not known:
                 return
-            numbers = listed([each.number for each in known])
+            numbers = json_list([each.number for each in known])
             self._words(db).drop(db, _texts(db, numbers))
             stamp = next_stamp(db)
             dead = [(each.row, stamp) for each in known if each.row is not None]
             db.executemany("INSERT INTO dead VALUES (?, ?)", dead)
-            state(db, passages=fact(db, "passages") - len(known))
+            set_facts(db, passages=fact(db, "passages") - len(known))
             for table in ("texts", "passages"):
                 among = "id IN (SELECT value FROM json_each(?))"
                 db.execute(f"DELETE FROM {table} WHERE {among}", (numbers,))  # noqa: S608
@@ -132,22 +133,22 @@ class EmbeddedFinder:
             The vector is of another width than those of the passages.
         """
 
-        def look(db: sqlite3.Connection) -> list[Hit]:
+        def read(db: sqlite3.Connection) -> list[Hit]:
             terms, depth = terms_of(query), depth_for(limit)
             words = self._words(db).search(db, terms, depth, filters) if terms else []
             near: list[tuple[int, float]] = []
             if vector is not None and fact(db, "rows"):
-                asked = checked_query(vector, fact(db, "dim"))
+                query_vector = checked_query(vector, fact(db, "dim"))
                 view = self._vectors.view(db)
-                near = view.nearest(asked, depth, self._vectors.allowed(db, filters))
-            return fused(_named(db, words), _named(db, near), limit)
+                near = view.nearest(query_vector, depth, self._vectors.allowed(db, filters))
+            return fused(_with_names(db, words), _with_names(db, near), limit)
 
-        return self._read(look, [])
+        return self._read(read, [])
 
     def without_vectors(self, uuids: Sequence[str]) -> set[str]:
         """Which of these have no vector, or (where no model was ever prepared) are not held."""
 
-        def look(db: sqlite3.Connection) -> set[str]:
+        def read(db: sqlite3.Connection) -> set[str]:
             wanted = bool(fact(db, "model"))
             held = {
                 uuid
@@ -156,18 +157,18 @@ class EmbeddedFinder:
             }
             return set(uuids) - held
 
-        return self._read(look, set(uuids))
+        return self._read(read, set(uuids))
 
-    def held(self) -> Held:
-        """What is in it; cheap enough to be asked before every search."""
+    def status(self) -> FinderStatus:
+        """Count what is in it; cheap enough for every search."""
 
-        def look(db: sqlite3.Connection) -> Held:
+        def read(db: sqlite3.Connection) -> FinderStatus:
             (dead,) = db.execute("SELECT count(*) FROM dead").fetchone()
-            vectors = fact(db, "rows") - dead
-            advice = "" if installed() or fact(db, "passages") <= self._scale else _ADVICE
-            return Held(fact(db, "passages"), vectors, fact(db, "model"), fact(db, "dim"), advice)
+            passages, vectors = fact(db, "passages"), fact(db, "rows") - dead
+            advice = "" if installed() or passages <= self._scale else _ADVICE
+            return FinderStatus(passages, vectors, fact(db, "model"), fact(db, "dim"), advice)
 
-        return self._read(look, Held(0, 0))
+        return self._read(read, FinderStatus(0, 0))
 
     def close(self) -> None:
         """Let go of the files."""
@@ -185,30 +186,30 @@ class EmbeddedFinder:
                 last = fact(db, "generation"), fact(db, "words")
         except Damaged as error:
             self._vectors.close()
-            raise self._without(files[0], error) from error
+            raise self._drop_vectors(files[0], error) from error
         except BaseException:
             self._vectors.close()  # it may know rows that were never committed
             raise
         if last != files:
-            self._sweep(*last)
+            self._delete_old_files(*last)
 
-    def _read(self, look: Callable[[sqlite3.Connection], _Found], absent: _Found) -> _Found:
-        """What *look* sees of one state. A file that went meanwhile is no damage: look again."""
+    def _read(self, read: Callable[[sqlite3.Connection], _Found], absent: _Found) -> _Found:
+        """The result of *read* in one state; once more where a file was replaced meanwhile."""
         generation = -1
         while True:
             try:
                 with self._database.reading() as db:
-                    if db is None or not _made(db):
+                    if db is None or not has_tables(db):
                         return absent
                     before, generation = generation, fact(db, "generation")
-                    return look(db)
+                    return read(db)
             except Damaged as error:
                 self._vectors.close()
                 if before == generation:
-                    raise self._without(generation, error) from error
+                    raise self._drop_vectors(generation, error) from error
 
-    def _without(self, generation: int, error: Damaged) -> StoreFailed:
-        """Go on without the vectors of a damaged file; what to tell of it."""
+    def _drop_vectors(self, generation: int, error: Damaged) -> StoreFailed:
+        """Set a damaged file of vectors aside; returns the error that says so."""
         with self._database.writing() as db:
             aside = ""
             if fact(db, "generation") == generation:  # else somebody else did
@@ -217,7 +218,7 @@ class EmbeddedFinder:
         msg = f"The vectors were damaged ({error}) and are set aside as {aside}; words still work."
         return StoreFailed(msg, HINT, file=str(self.folder / aside))
 
-    def _sweep(self, generation: int, words: str) -> None:
+    def _delete_old_files(self, generation: int, words: str) -> None:
         self._vectors.sweep(generation)
         for folder in self.folder.glob("tantivy-*"):
             if folder.name != words:
@@ -236,9 +237,9 @@ class EmbeddedFinder:
     ) -> None:
         """Write passages; their vectors are the rows from *first* on, in the same order."""
         known = _known(db, list(passages))
-        texts = dict(_texts(db, listed([each.number for each in known.values()])))
+        texts = dict(_texts(db, json_list([each.number for each in known.values()])))
         abouts = dict.fromkeys(map(About.of, passages.values()), 0)
-        abouts = {about: _numbered(db, about) for about in abouts}
+        abouts = {about: _about_number(db, about) for about in abouts}
         last = _last_number(db)
         rows, entries, dead = [], [], []
         for at, (uuid, passage) in enumerate(passages.items()):
@@ -260,23 +261,23 @@ class EmbeddedFinder:
         db.executemany("INSERT INTO dead VALUES (?, ?)", dead)
         packed = [(entry.number, entry.words.packed()) for entry in entries]
         db.executemany("INSERT OR REPLACE INTO texts VALUES (?, ?)", packed)
-        state(db, passages=fact(db, "passages") + len(passages) - len(known))
+        set_facts(db, passages=fact(db, "passages") + len(passages) - len(known))
         if entries:
             self._words(db).drop(db, gone)
             self._words(db).put(db, entries)
 
-    def _fit(self, db: sqlite3.Connection) -> None:
-        """Have words in tantivy once there are many."""
+    def _choose_word_index(self, db: sqlite3.Connection) -> None:
+        """Move the words to tantivy once there are many."""
         many = fact(db, "passages") > self._scale
         if many and isinstance(self._words(db), Fts5) and installed():
             self._move(db)
 
-    def _heal(self, db: sqlite3.Connection) -> None:
-        """Have an index of words that can be used here and has every passage."""
+    def _repair_words(self, db: sqlite3.Connection) -> None:
+        """Make the index of words again where it cannot be used here or lacks passages."""
         current = self._words(db)
         if isinstance(current, Tantivy) and not installed():
             self._fts5.put(db, list(every_entry(db)))
-            state(db, words=self._fts5.name)
+            set_facts(db, words=self._fts5.name)
         elif isinstance(current, Tantivy) and not current.has(fact(db, "passages")):
             self._move(db)
 
@@ -285,7 +286,7 @@ class EmbeddedFinder:
         self._tantivy = Tantivy(self.folder / f"tantivy-{fact(db, 'generation')}-{stamp}")
         self._tantivy.fill(every_entry(db))
         self._fts5.empty(db)
-        state(db, words=self._tantivy.name)
+        set_facts(db, words=self._tantivy.name)
 
 
 _UPSERT = """INSERT INTO passages (id, uuid, paper, digest, about, stamp, row)
@@ -306,14 +307,10 @@ class _Known(NamedTuple):
     row: int | None
 
 
-def _made(db: sqlite3.Connection) -> bool:
-    return bool(db.execute("SELECT 1 FROM sqlite_master WHERE name = 'facts'").fetchone())
-
-
 def _known(db: sqlite3.Connection, uuids: Sequence[str]) -> dict[str, _Known]:
     query = """SELECT uuid, id, digest, about, row FROM passages
         WHERE uuid IN (SELECT value FROM json_each(?))"""
-    return {uuid: _Known(*rest) for uuid, *rest in db.execute(query, (listed(uuids),))}
+    return {uuid: _Known(*rest) for uuid, *rest in db.execute(query, (json_list(uuids),))}
 
 
 def _texts(db: sqlite3.Connection, numbers: str) -> list[tuple[int, Words]]:
@@ -321,7 +318,7 @@ def _texts(db: sqlite3.Connection, numbers: str) -> list[tuple[int, Words]]:
     return [(number, Words.unpacked(words)) for number, words in db.execute(query, (numbers,))]
 
 
-def _numbered(db: sqlite3.Connection, about: About) -> int:
+def _about_number(db: sqlite3.Connection, about: About) -> int:
     found = db.execute(_ABOUT, about).fetchone()
     return int(found[0] if found else db.execute(_NEW_ABOUT, about).lastrowid or 0)
 
@@ -332,9 +329,9 @@ def _last_number(db: sqlite3.Connection) -> int:
     return int(found[0]) if found else 0
 
 
-def _named(db: sqlite3.Connection, found: Sequence[tuple[int, float]]) -> list[Scored]:
-    """UUID and paper of what was found; what the database does not know is left out."""
+def _with_names(db: sqlite3.Connection, found: Sequence[tuple[int, float]]) -> list[Scored]:
+    """UUID, paper and score of hits; those that the database does not know are left out."""
     query = "SELECT id, uuid, paper FROM passages WHERE id IN (SELECT value FROM json_each(?))"
-    numbers = listed([number for number, _ in found])
+    numbers = json_list([number for number, _ in found])
     names = {number: (uuid, paper) for number, uuid, paper in db.execute(query, (numbers,))}
     return [(*names[number], score) for number, score in found if number in names]

@@ -1,10 +1,10 @@
-"""The database of the embedded finder: what it holds of each passage, and where its vector lies.
+"""The database of the embedded finder: the words of each passage, and the place of its vector.
 
 Independent of the corpus database (which may be PostgreSQL, or another SQLite): everything in
 here is derived, so a damaged file is set aside and made again by indexing.
 
 Every change gets the next *stamp*, written with the rows it touched: a reader that saw stamp 7
-asks for what is newer and knows all there is to know.
+reads what is newer, and is up to date.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ..system.safe_files import disk, make_folder
 
 FORMAT = 1
 NAME = "words.db"
-_PATIENCE_S = 60.0
+_BUSY_S = 60.0
 _TABLES = """
 CREATE TABLE facts (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
 -- What filters ask about: one row for all passages that share it, so a filter looks at few rows.
@@ -63,31 +63,31 @@ _SEPARATOR = "\x1f"
 
 
 class Words(NamedTuple):
-    """What an index of words reads of a passage."""
+    """The texts of a passage that an index of words holds."""
 
     title: str
     section: str
     text: str
 
     def packed(self) -> bytes:
-        """As it is kept: an index without its own copy needs it to forget a passage."""
+        """Compressed: an index without a copy of its own needs it to delete a passage."""
         return zlib.compress(_SEPARATOR.join(self).encode(), 1)
 
     @classmethod
     def unpacked(cls, kept: bytes) -> Words:
-        """What `packed` made."""
+        """The reverse of `packed`."""
         return cls(*zlib.decompress(kept).decode().split(_SEPARATOR))
 
     @classmethod
     def of(cls, passage: Passage) -> Words:
-        """The words of a passage, of characters every index takes."""
-        given = (passage.title, passage.section, passage.text)
-        plain = (encodable(part).replace(_SEPARATOR, " ").replace("\0", " ") for part in given)
+        """The texts of a passage, in characters that every index takes."""
+        parts = (passage.title, passage.section, passage.text)
+        plain = (encodable(part).replace(_SEPARATOR, " ").replace("\0", " ") for part in parts)
         return cls(*plain)
 
 
 class About(NamedTuple):
-    """What filters ask about; journal and types in lower case, a missing year as 0."""
+    """The fields of a passage for filters; journal and types in lower case, no year as 0."""
 
     year: int
     journal: str
@@ -97,7 +97,7 @@ class About(NamedTuple):
 
     @classmethod
     def of(cls, passage: Passage) -> About:
-        """Of a passage."""
+        """The fields of a passage."""
         types = "".join(f"{encodable(name).casefold()}\n" for name in passage.publication_types)
         journal = encodable(passage.journal).casefold().strip()
         year = passage.year or 0
@@ -105,29 +105,29 @@ class About(NamedTuple):
 
 
 def condition(filters: Filters) -> tuple[str, list[Any]]:
-    """What SQL asks of a row of ``abouts``."""
-    asked = [] if filters.retracted else ["retracted = 0"]
-    given: list[Any] = []
+    """The condition of filters on a row of ``abouts``, and its parameters."""
+    clauses = [] if filters.retracted else ["retracted = 0"]
+    values: list[Any] = []
     if filters.year_from is not None:
-        asked.append("year >= max(1, ?)")
-        given.append(filters.year_from)
+        clauses.append("year >= max(1, ?)")
+        values.append(filters.year_from)
     if filters.year_to is not None:
-        asked.append("year BETWEEN 1 AND ?")
-        given.append(filters.year_to)
+        clauses.append("year BETWEEN 1 AND ?")
+        values.append(filters.year_to)
     if filters.journal:
-        asked.append("journal = ?")
-        given.append(encodable(filters.journal).casefold().strip())
+        clauses.append("journal = ?")
+        values.append(encodable(filters.journal).casefold().strip())
     if filters.publication_types:
         types = [f"\n{encodable(name).casefold()}\n" for name in filters.publication_types]
-        asked.append(f"({' OR '.join(['instr(types, ?)'] * len(types))})")
-        given.extend(types)
+        clauses.append(f"({' OR '.join(['instr(types, ?)'] * len(types))})")
+        values.extend(types)
     if filters.kind:
-        asked.append("kind = ?")
-        given.append(filters.kind)
-    return " AND ".join(asked) or "1", given
+        clauses.append("kind = ?")
+        values.append(filters.kind)
+    return " AND ".join(clauses) or "1", values
 
 
-def listed(values: Sequence[Any]) -> str:
+def json_list(values: Sequence[Any]) -> str:
     """A list as one parameter: ``IN (SELECT value FROM json_each(?))``."""
     return json.dumps(list(values))
 
@@ -138,7 +138,7 @@ class IndexDatabase:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.path = folder / NAME
-        self._turn = threading.RLock()
+        self._lock = threading.RLock()
         self._db: sqlite3.Connection | None = None
         self._inode = 0
 
@@ -151,9 +151,9 @@ class IndexDatabase:
         StoreFailed
             The file is damaged (it is then set aside), busy, or cannot be read.
         """
-        with self._turn, self._spoken("read"):
+        with self._lock, self._explain_errors("read"):
             if not self.path.exists():
-                self._let_go()
+                self._disconnect()
                 yield None
                 return
             with sqlite.transaction(self._connection(), writes=False) as db:
@@ -168,23 +168,23 @@ class IndexDatabase:
         StoreFailed
             The file is damaged (it is then set aside), busy, or the disk refuses.
         """
-        with self._turn, self._spoken("write"):
+        with self._lock, self._explain_errors("write"):
             make_folder(self.folder)
             with sqlite.transaction(self._connection()) as db:
-                if not _has_tables(db):
-                    _make(db)
+                if not has_tables(db):
+                    _create_tables(db)
                 yield db
 
     def close(self) -> None:
         """Let go of the file."""
-        with self._turn:
-            self._let_go()
+        with self._lock:
+            self._disconnect()
 
     def _connection(self) -> sqlite3.Connection:
         if self._db is not None and self._inode != self._inode_now():
-            self._let_go()  # another process set the file aside
+            self._disconnect()  # another process set the file aside
         if self._db is None:
-            db = sqlite.connect(self.path, _PATIENCE_S)
+            db = sqlite.connect(self.path, _BUSY_S)
             self._db, self._inode = db, self._inode_now()
             # A lost last commit is indexed again; a torn file there is none in WAL either way.
             sqlite.use_wal(db, self.path, "NORMAL")
@@ -196,27 +196,27 @@ class IndexDatabase:
             return self.path.stat().st_ino
         return -1
 
-    def _let_go(self) -> None:
+    def _disconnect(self) -> None:
         if self._db is not None:
             self._db.close()
             self._db = None
 
     @contextmanager
-    def _spoken(self, doing: str) -> Iterator[None]:
+    def _explain_errors(self, action: str) -> Iterator[None]:
         try:
-            with disk(self.path, doing):
+            with disk(self.path, action):
                 yield
         except sqlite3.Error as error:
             if not sqlite.is_damaged(error):
                 hint = "Another process may be indexing, or the disk is full: try again later."
-                msg = f"Could not {doing} the index of passages: {error}."
+                msg = f"Could not {action} the index of passages: {error}."
                 raise StoreFailed(msg, hint, file=str(self.path)) from error
             aside = self._set_aside()
             msg = f"The index of passages was damaged ({error}) and is now {aside.name}."
             raise StoreFailed(msg, HINT, file=str(aside)) from error
 
     def _set_aside(self) -> Path:
-        self._let_go()
+        self._disconnect()
         aside = sqlite.aside_of(self.path)
         # Another process may have done so, and what is there now is new and sound.
         if self._inode == self._inode_now():
@@ -229,7 +229,7 @@ def fact(db: sqlite3.Connection, name: str) -> Any:
     return db.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()[0]
 
 
-def state(db: sqlite3.Connection, **facts: Any) -> None:
+def set_facts(db: sqlite3.Connection, **facts: Any) -> None:
     """Set facts."""
     db.executemany("UPDATE facts SET value = ? WHERE name = ?", [(v, k) for k, v in facts.items()])
 
@@ -237,16 +237,17 @@ def state(db: sqlite3.Connection, **facts: Any) -> None:
 def next_stamp(db: sqlite3.Connection) -> int:
     """The stamp of the change that begins."""
     stamp = int(fact(db, "stamp")) + 1
-    state(db, stamp=stamp)
+    set_facts(db, stamp=stamp)
     return stamp
 
 
-def _has_tables(db: sqlite3.Connection) -> bool:
+def has_tables(db: sqlite3.Connection) -> bool:
+    """Whether anything was ever written."""
     found = db.execute("SELECT 1 FROM sqlite_master WHERE name = 'facts'").fetchone()
     return found is not None
 
 
-def _make(db: sqlite3.Connection) -> None:
+def _create_tables(db: sqlite3.Connection) -> None:
     for statement in _TABLES.split(";\n"):
         db.execute(statement)
     # Never a number that was before: other processes may know files and rows of a lost database.

@@ -1,8 +1,8 @@
-"""Words in tantivy, a search engine of its own in a folder beside ``words.db``.
+"""The index of words in tantivy, a search engine, in a folder beside ``words.db``.
 
-It commits by itself, before the database does. What it has and the database has not (the
-indexing was killed in between) is not found, since every number is looked up in the database,
-and is forgotten when its number is put again.
+It commits by itself, before the database does. A passage that the database lacks (the indexing
+was killed in between) is not found, since every number is looked up in the database, and is
+replaced when its number is put again.
 """
 
 from __future__ import annotations
@@ -62,23 +62,23 @@ class Tantivy:
         self, db: sqlite3.Connection, terms: Sequence[str], limit: int, filters: Filters
     ) -> list[tuple[int, float]]:
         """Numbers of passages by BM25, best first."""
-        with self._spoken():
-            index = self._opened()
+        with self._explain_errors():
+            index = self._open()
             index.reload()
             searcher = index.searcher()
             # In quotation marks, a term is a term (of two parts: a phrase) and nothing else.
-            asked = " ".join(f'"{term}"' for term in terms)
-            query, _ = index.parse_query_lenient(asked, list(_WEIGHTS), field_boosts=_WEIGHTS)
+            words = " ".join(f'"{term}"' for term in terms)
+            query, _ = index.parse_query_lenient(words, list(_WEIGHTS), field_boosts=_WEIGHTS)
             found = searcher.search(self._filtered(query, filters), limit).hits
             numbers = searcher.fast_field_values("number", [address for _, address in found])
             pairs = zip(numbers, found, strict=True)
             return [(int(number or 0), float(score)) for number, (score, _) in pairs]
 
     def has(self, passages: int) -> bool:
-        """Whether it is sound, and has so many passages (it may have more)."""
-        with suppress(StoreFailed), self._spoken():
-            self._opened().reload()
-            return bool(self._opened().searcher().num_docs >= passages)
+        """Whether it can be read, and has at least so many passages."""
+        with suppress(StoreFailed), self._explain_errors():
+            self._open().reload()
+            return bool(self._open().searcher().num_docs >= passages)
         return False
 
     def fill(self, entries: Iterable[Entry]) -> None:
@@ -87,14 +87,10 @@ class Tantivy:
         self._index = None
         self._write((), entries)
 
-    def close(self) -> None:
-        """Let go of the files."""
-        self._index = None
-
     def _write(self, gone: Iterable[int], entries: Iterable[Entry]) -> None:
-        with self._spoken():
+        with self._explain_errors():
             # One thread: the writer is busy elsewhere, and one segment a batch is fewer to merge.
-            writer = self._opened().writer(_HEAP, 1)
+            writer = self._open().writer(_HEAP, 1)
             try:
                 for number in gone:
                     writer.delete_documents_by_term("number", number)
@@ -106,7 +102,7 @@ class Tantivy:
                 for path in self.folder.iterdir():
                     follow(path)
 
-    def _opened(self) -> tantivy.Index:
+    def _open(self) -> tantivy.Index:
         if self._index is None:
             import tantivy
 
@@ -118,7 +114,7 @@ class Tantivy:
     def _filtered(self, query: tantivy.Query, filters: Filters) -> tantivy.Query:
         import tantivy
 
-        must = list(_conditions(self._opened().schema, filters))
+        must = list(_conditions(self._open().schema, filters))
         if not must:
             return query
         parts = [(tantivy.Occur.Must, query)]
@@ -126,7 +122,7 @@ class Tantivy:
         return tantivy.Query.boolean_query(parts)
 
     @contextmanager
-    def _spoken(self) -> Iterator[None]:
+    def _explain_errors(self) -> Iterator[None]:
         try:
             with disk(self.folder, "use"):
                 yield

@@ -7,8 +7,8 @@ between, it leaves a tail that does not count and is overwritten by the next. Ro
 changed; a passage with a new vector gets a new row, its old one is *dead*, and when too many are,
 the living move into the file of the next generation.
 
-Every vector is compared, which one memory's speed limits: 15 ms for 100,000 x 384 numbers. Of
-more than 200,000, those whose signs are most alike (`.embedded_signs`).
+Every vector is compared, at the speed of memory: 15 ms for 100,000 x 384 numbers. Of more than
+200,000, those with the most similar binary codes (`.embedded_signs`).
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from ..model.passage import Filters
 from ..system import sqlite
 from ..system.safe_files import disk, sync_folder
 from ..system.sharing import follow
-from .embedded_schema import condition, fact, state
-from .embedded_signs import Signs, SignsFile, alike
+from .embedded_schema import condition, fact, set_facts
+from .embedded_signs import BinaryCodes, BinaryCodesFile, most_alike
 
 EXACT = 200_000
 Rows = NDArray[np.float32]
@@ -46,9 +46,9 @@ class Damaged(Exception):
 
 @dataclass(frozen=True)
 class View:
-    """One state of the rows: whose each is, and the number of its about (0: dead).
+    """One state of the rows: the passage of each, and the number of its about (0: dead).
 
-    ``signs`` are there when more than ``exact`` rows need not all be compared.
+    ``codes`` are there when more than ``exact`` rows need not all be compared.
     """
 
     generation: int
@@ -56,7 +56,7 @@ class View:
     matrix: Rows
     passages: NDArray[np.int64]
     abouts: NDArray[np.int32]
-    signs: Signs | None
+    codes: BinaryCodes | None
     exact: int
 
     def nearest(
@@ -66,8 +66,8 @@ class View:
         rows = np.flatnonzero(allowed[self.abouts])
         if not len(rows):
             return []
-        if self.signs is not None and len(rows) > self.exact:
-            rows = alike(self.signs, vector, rows, _ALIKE * limit)
+        if self.codes is not None and len(rows) > self.exact:
+            rows = most_alike(self.codes, vector, rows, _ALIKE * limit)
         # einsum keeps to this thread. BLAS's others spin for a while after each product, on the
         # cores that words and other readers need: its answers came later, and cost twice the CPU.
         if len(rows) * 8 < len(self.abouts):
@@ -81,12 +81,12 @@ class View:
 
 
 class VectorFile:
-    """The file of vectors of one folder, and what this process knows of it."""
+    """The file of vectors of one folder, and the last state this process has seen."""
 
     def __init__(self, folder: Path, exact: int = EXACT) -> None:
         self.folder = folder
         self._exact = exact
-        self._signs = SignsFile(folder)
+        self._codes = BinaryCodesFile(folder)
         self._view: View | None = None
         self._allowed: dict[Filters, NDArray[np.bool_]] = {}
 
@@ -112,11 +112,11 @@ class VectorFile:
         if seen is None or seen.generation != generation or seen.stamp > stamp:
             seen = None
         if seen is None or seen.stamp != stamp:
-            self._view = self._renewed(db, generation, stamp, seen)
+            self._view = self._refresh(db, generation, stamp, seen)
         assert self._view is not None
         return self._view
 
-    def _renewed(
+    def _refresh(
         self, db: sqlite3.Connection, generation: int, stamp: int, seen: View | None
     ) -> View:
         rows, dim = int(fact(db, "rows")), int(fact(db, "dim"))
@@ -136,11 +136,11 @@ class VectorFile:
         if seen is not None and len(seen.matrix) == rows:
             matrix = seen.matrix
         else:
-            matrix = self._mapped(db, generation, rows, dim)
-        signs = self._signs.read(generation, rows, dim) if rows > self._exact else None
-        return View(generation, stamp, matrix, passages, abouts, signs, self._exact)
+            matrix = self._map(db, generation, rows, dim)
+        codes = self._codes.read(generation, rows, dim) if rows > self._exact else None
+        return View(generation, stamp, matrix, passages, abouts, codes, self._exact)
 
-    def _mapped(self, db: sqlite3.Connection, generation: int, rows: int, dim: int) -> Rows:
+    def _map(self, db: sqlite3.Connection, generation: int, rows: int, dim: int) -> Rows:
         if not rows:
             return np.empty((0, dim), np.float32)
         path = self.path(generation)
@@ -154,14 +154,14 @@ class VectorFile:
         return matrix.view(np.ndarray)
 
     def allowed(self, db: sqlite3.Connection, filters: Filters) -> NDArray[np.bool_]:
-        """Which abouts a filter lets through, by number."""
+        """Which abouts pass a filter, by number."""
         (most,) = db.execute("SELECT ifnull(max(id), 0) FROM abouts").fetchone()
         known = self._allowed.get(filters)
         if known is not None and len(known) == most + 1:  # abouts are never changed, only added
             return known
-        asked, given = condition(filters)
+        clause, values = condition(filters)
         allowed = np.zeros(most + 1, np.bool_)
-        found = db.execute(f"SELECT id FROM abouts WHERE {asked}", given)  # noqa: S608
+        found = db.execute(f"SELECT id FROM abouts WHERE {clause}", values)  # noqa: S608
         allowed[[number for (number,) in found]] = True
         if len(self._allowed) >= 64:
             self._allowed.clear()
@@ -169,7 +169,7 @@ class VectorFile:
         return allowed
 
     def append(self, db: sqlite3.Connection, vectors: Rows) -> int:
-        """Write rows behind those that count; the number of the first."""
+        """Write rows behind those that count; returns the number of the first."""
         start, dim = int(fact(db, "rows")), vectors.shape[1]
         data = vectors.astype(_LITTLE, copy=False).tobytes()
         path = self.path(int(fact(db, "generation")))
@@ -185,13 +185,13 @@ class VectorFile:
             os.fsync(file.fileno())
         if fresh:
             sync_folder(self.folder)
-        self._signs.append(int(fact(db, "generation")), start, vectors)
+        self._codes.append(int(fact(db, "generation")), start, vectors)
         db.execute("INSERT INTO appended VALUES (?, ?, ?)", (start, len(vectors), zlib.crc32(data)))
-        state(db, rows=start + len(vectors))
+        set_facts(db, rows=start + len(vectors))
         return start
 
     def check(self, db: sqlite3.Connection) -> None:
-        """Compare the whole file with its checksums, and the signs with the file.
+        """Compare the whole file with its checksums, and the binary codes with the file.
 
         Raises
         ------
@@ -199,14 +199,14 @@ class VectorFile:
             The file is not what was written.
         """
         generation = int(fact(db, "generation"))
-        matrix = self._mapped(db, generation, int(fact(db, "rows")), _dim(db))
+        matrix = self._map(db, generation, int(fact(db, "rows")), _dim(db))
         _check(matrix, db.execute("SELECT start, rows, crc FROM appended").fetchall())
-        self._signs.mend(generation, matrix)
+        self._codes.repair(generation, matrix)
 
     def forget(self, db: sqlite3.Connection, stamp: int) -> None:
-        """No vectors any more: the next are written into the next generation's file."""
+        """Drop all vectors: the next are written into the next generation's file."""
         db.execute("UPDATE passages SET row = NULL, stamp = ? WHERE row IS NOT NULL", (stamp,))
-        self._turn_over(db, rows=0)
+        self._begin_generation(db, rows=0)
 
     def compact(self, db: sqlite3.Connection) -> None:
         """Move the living into a new file, when a quarter of the rows are dead."""
@@ -226,9 +226,9 @@ class VectorFile:
             file.flush()
             os.fsync(file.fileno())
         sync_folder(self.folder)
-        self._turn_over(db, rows=len(living))
-        self._signs.mend(
-            view.generation + 1, self._mapped(db, view.generation + 1, len(living), _dim(db))
+        self._begin_generation(db, rows=len(living))
+        self._codes.repair(
+            view.generation + 1, self._map(db, view.generation + 1, len(living), _dim(db))
         )
         moved = zip(range(len(living)), view.passages[living].tolist(), strict=True)
         db.executemany("UPDATE passages SET row = ? WHERE id = ?", moved)
@@ -236,13 +236,13 @@ class VectorFile:
         appended = [(start, *stretch) for start, stretch in zip(starts, stretches, strict=True)]
         db.executemany("INSERT INTO appended VALUES (?, ?, ?)", appended)
 
-    def _turn_over(self, db: sqlite3.Connection, rows: int) -> None:
+    def _begin_generation(self, db: sqlite3.Connection, rows: int) -> None:
         db.execute("DELETE FROM dead")
         db.execute("DELETE FROM appended")
-        state(db, generation=int(fact(db, "generation")) + 1, rows=rows)
+        set_facts(db, generation=int(fact(db, "generation")) + 1, rows=rows)
 
     def set_aside(self, generation: int) -> Path:
-        """Rename a damaged file; its new name."""
+        """Rename a damaged file; returns its new name."""
         aside = sqlite.aside_of(self.path(generation))
         with disk(self.path(generation), "set aside"), suppress(FileNotFoundError):
             self.path(generation).rename(aside)
@@ -250,7 +250,7 @@ class VectorFile:
 
     def sweep(self, generation: int) -> None:
         """Delete the files of other generations (never while a commit is still open)."""
-        kept = (self.path(generation), self._signs.path(generation))
+        kept = (self.path(generation), self._codes.path(generation))
         for found in (*self.folder.glob("vectors-*.f32"), *self.folder.glob("signs-*.u64")):
             if found not in kept:
                 with suppress(OSError):  # Windows: somebody still reads it

@@ -1,6 +1,6 @@
-"""The two indexes of words an embedded finder can have, and which of them is due.
+"""The two indexes of words that an embedded finder can have.
 
-SQLite's FTS5 is always there. A question of ten common words costs it some 100 ms over 100,000
+SQLite's FTS5 is always there. A query of ten common words takes it some 100 ms over 100,000
 passages and grows with them, so that beyond 20,000 tantivy (extra ``[scale]``) takes over where it
 is installed: 4 ms. Both stem English words, fold accents, weigh the title three times and the
 section one and a half times, and rank by BM25.
@@ -27,7 +27,7 @@ class Entry(NamedTuple):
 
 
 class WordIndex(Protocol):
-    """Finds passages by words; a part of the transaction it is given."""
+    """Finds passages by words, within the transaction it is given."""
 
     name: str
 
@@ -66,17 +66,17 @@ class Fts5:
         self, db: sqlite3.Connection, terms: Sequence[str], limit: int, filters: Filters
     ) -> list[tuple[int, float]]:
         """See `WordIndex`."""
-        asked, given = condition(filters)
+        clause, values = condition(filters)
         # FTS5 hands out its rows in the order of their rank: CROSS keeps it the outer loop, so
         # that the filter looks at no more rows than it must to fill the limit.
         query = f"""
             SELECT passages.id, -words.rank FROM words
             CROSS JOIN passages ON passages.id = words.rowid
             CROSS JOIN abouts ON abouts.id = passages.about
-            WHERE words MATCH ? AND {asked} ORDER BY words.rank LIMIT ?
+            WHERE words MATCH ? AND {clause} ORDER BY words.rank LIMIT ?
         """  # noqa: S608
         matching = " OR ".join(f'"{term}"' for term in terms)
-        return db.execute(query, (matching, *given, limit)).fetchall()
+        return db.execute(query, (matching, *values, limit)).fetchall()
 
     def empty(self, db: sqlite3.Connection) -> None:
         """Forget everything."""
@@ -84,7 +84,7 @@ class Fts5:
 
 
 def every_entry(db: sqlite3.Connection) -> Iterable[Entry]:
-    """All there is, for an index that is made again."""
+    """All entries, to fill an index again."""
     found = db.execute(
         "SELECT passages.id, words, year, journal, types, kind, retracted FROM passages "
         "JOIN texts USING (id) JOIN abouts ON abouts.id = passages.about"

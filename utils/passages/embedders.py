@@ -1,7 +1,7 @@
-"""Which embedder the settings ask for.
+"""The embedder that the settings choose.
 
-Nothing is loaded and nobody is asked before the first vector is wanted: a missing model does not
-keep anybody from searching by words. `Embedder.available` says what is missing.
+Nothing is loaded or requested before the first vector is needed: without a model, searching by
+words still works. `Embedder.available` says what is missing.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 def embedder_of(settings: Settings) -> Embedder | None:
-    """Who makes vectors (``EMBEDDINGS_PROVIDER``); None where the settings want none.
+    """The embedder of ``EMBEDDINGS_PROVIDER``; None where the settings want none.
 
-    Never raises: what is missing is said by ``available()``, and raised where it is used.
+    Never raises: ``available()`` says what is missing, and using it raises.
     """
     provider = settings.embeddings_provider
     if provider == "local":

@@ -1,4 +1,4 @@
-"""Which finder keeps the passages: the settings decide.
+"""The finder that the settings choose.
 
 =====================  ==========================================  =====================
 ``VECTOR_STORE``       ``DATABASE_URL``                            finder
@@ -8,9 +8,9 @@ embedded               PostgreSQL                                  `.pgvector`
 weaviate               any                                         `.weaviate_finder`
 =====================  ==========================================  =====================
 
-All three keep the same promises (one suite of tests for them all): what is found by words and
-what is found by meaning is fused by rank (`.fusion`), filters are applied before the best are
-chosen, and retracted papers are found only where they are asked for.
+All three behave alike (one suite of tests for them all): what is found by words and what is found
+by meaning is fused by rank (`.fusion`), filters are applied before the best are chosen, and
+retracted papers are found only where the filters include them.
 """
 
 from __future__ import annotations

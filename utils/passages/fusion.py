@@ -1,4 +1,4 @@
-"""One order of two: what was found by words and what was found by meaning.
+"""Fuse two rankings: what was found by words and what was found by meaning.
 
 Reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009) looks at ranks alone, since a
 BM25 score and a cosine cannot be added: a passage gets ``1 / (k + rank)`` from each way that found

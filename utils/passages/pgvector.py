@@ -21,10 +21,9 @@ from sqlalchemy import Connection, Engine, text
 
 from ..errors import StoreFailed
 from ..model.passage import Filters, Hit, Passage
-from ..system.plain_text import encodable
-from . import Held
+from . import FinderStatus
 from .fusion import Scored, depth_for, fused
-from .query_terms import folded, terms_of
+from .query_terms import folded, key, plain, terms_of
 from .vector_checks import checked, checked_query
 
 if TYPE_CHECKING:
@@ -89,8 +88,8 @@ class PgvectorFinder:
             db.execute(text("CREATE EXTENSION IF NOT EXISTS vector"))
             db.execute(text("ALTER TABLE corpus_finder DROP COLUMN IF EXISTS vector"))
             db.execute(text(f"ALTER TABLE corpus_finder ADD COLUMN vector vector({int(dim)})"))
-            if compared := _compared(dim):
-                method = f"hnsw (({compared}) {_operators(dim)})"
+            if expression := _index_expression(dim):
+                method = f"hnsw (({expression}) {_operators(dim)})"
                 db.execute(text(f"CREATE INDEX ON corpus_finder USING {method}"))
             facts = {"model": model, "dim": dim}
             db.execute(text("UPDATE corpus_finder_model SET model = :model, dim = :dim"), facts)
@@ -106,13 +105,13 @@ class PgvectorFinder:
         with self._writing() as db:
             _, dim = _model(db)
             rows = None if vectors is None else checked(vectors, passages, dim)
-            given = {}
+            rows_by_uuid = {}
             for at, passage in enumerate(passages):
-                given[passage.uuid] = _row(passage, None if rows is None else rows[at])
-            if given:
+                rows_by_uuid[passage.uuid] = _row(passage, None if rows is None else rows[at])
+            if rows_by_uuid:
                 # Two writers that take the same rows take them in the same order.
-                ordered = [given[uuid] for uuid in sorted(given)]
-                db.execute(text(_upserting(dim)), {"rows": json.dumps(ordered)})
+                ordered = [rows_by_uuid[uuid] for uuid in sorted(rows_by_uuid)]
+                db.execute(text(_upsert_statement(dim)), {"rows": json.dumps(ordered)})
 
     def remove(self, uuids: Sequence[str]) -> None:
         """Forget passages; the unknown are no error."""
@@ -134,7 +133,7 @@ class PgvectorFinder:
         """
         terms, depth = terms_of(folded(query)), depth_for(limit)
         with self._reading() as db:
-            if not _made(db):
+            if not _has_tables(db):
                 return []
             _, dim = _model(db)
             words = _by_words(db, terms, depth, filters) if terms else []
@@ -146,7 +145,7 @@ class PgvectorFinder:
     def without_vectors(self, uuids: Sequence[str]) -> set[str]:
         """Which of these have no vector, or (where no model was ever prepared) are not held."""
         with self._reading() as db:
-            if not _made(db):
+            if not _has_tables(db):
                 return set(uuids)
             wanted = "AND vector IS NOT NULL" if _model(db)[1] else ""
             query = f"""SELECT uuid::text FROM corpus_finder
@@ -154,54 +153,54 @@ class PgvectorFinder:
             held = db.execute(text(query), {"uuids": list(uuids)}).scalars()
             return set(uuids) - set(held)
 
-    def held(self) -> Held:
-        """What is in it."""
+    def status(self) -> FinderStatus:
+        """Count what is in it."""
         with self._reading() as db:
-            if not _made(db):
-                return Held(0, 0)
+            if not _has_tables(db):
+                return FinderStatus(0, 0)
             model, dim = _model(db)
             counted = "count(vector)" if dim else "0"
             query = f"SELECT count(*), {counted} FROM corpus_finder"  # noqa: S608
             passages, vectors = db.execute(text(query)).one()
-            return Held(passages, vectors, model, dim)
+            return FinderStatus(passages, vectors, model, dim)
 
     def close(self) -> None:
-        """Nothing of its own: the engine belongs to the corpus database."""
+        """Does nothing: the engine belongs to the corpus database."""
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
-        with self._spoken(), self._engine.connect() as db:
+        with self._explain_errors(), self._engine.connect() as db:
             yield db
 
     @contextmanager
     def _writing(self) -> Iterator[Connection]:
-        with self._spoken(), self._engine.begin() as db:
+        with self._explain_errors(), self._engine.begin() as db:
             yield db
 
     @contextmanager
-    def _spoken(self) -> Iterator[None]:
+    def _explain_errors(self) -> Iterator[None]:
         try:
             yield
         except sqlalchemy.exc.SQLAlchemyError as error:
             # The driver's own sentence; SQLAlchemy's would repeat the parameters.
-            told = str(getattr(error, "orig", None) or type(error).__name__).split("\n")[0]
+            reason = str(getattr(error, "orig", None) or type(error).__name__).split("\n")[0]
             where = f"{self._engine.url.host or 'local'}/{self._engine.url.database}"
-            msg = f"PostgreSQL ({where}) could not keep or find passages: {told}."
-            raise StoreFailed(msg, _hint(told)) from error
+            msg = f"PostgreSQL ({where}) could not keep or find passages: {reason}."
+            raise StoreFailed(msg, _hint(reason)) from error
 
 
-def _hint(told: str) -> str:
-    if "vector" in told and ("extension" in told or "type" in told):
+def _hint(reason: str) -> str:
+    if "vector" in reason and ("extension" in reason or "type" in reason):
         return (
             "Install pgvector on the server and run, as a superuser of the database: "
             "CREATE EXTENSION vector"
         )
-    if "corpus_finder" in told:
+    if "corpus_finder" in reason:
         return "Make its tables first: server.py index."
     return "Look at the server and at DATABASE_URL: server.py doctor."
 
 
-def _made(db: Connection) -> bool:
+def _has_tables(db: Connection) -> bool:
     return db.execute(text("SELECT to_regclass('corpus_finder_model')")).scalar() is not None
 
 
@@ -218,26 +217,22 @@ def _row(passage: Passage, vector: NDArray[np.float32] | None) -> dict[str, Any]
         "year": passage.year,
         "kind": passage.kind,
         "retracted": passage.retracted,
-        "types": [_plain(name).casefold() for name in passage.publication_types],
-        "journal": _plain(passage.journal).casefold().strip(),
-        "title": folded(_plain(passage.title)),
-        "section": folded(_plain(passage.section)),
-        "text": folded(_plain(passage.text)),
+        "types": [plain(name).casefold() for name in passage.publication_types],
+        "journal": key(passage.journal),
+        "title": folded(plain(passage.title)),
+        "section": folded(plain(passage.section)),
+        "text": folded(plain(passage.text)),
     }
     if vector is not None:
         fields["vector"] = _literal(vector)
     return fields
 
 
-def _plain(given: str) -> str:
-    return encodable(given).replace("\0", " ")
-
-
 def _literal(vector: NDArray[np.float32]) -> str:
     return f"[{','.join(map(str, vector.tolist()))}]"
 
 
-def _upserting(dim: int) -> str:
+def _upsert_statement(dim: int) -> str:
     columns, vector, replaced = _COLUMNS, "", _REPLACED
     if dim:
         columns, vector = f"{_COLUMNS}, vector", f", vector::vector({dim})"
@@ -247,7 +242,7 @@ def _upserting(dim: int) -> str:
     return f"INSERT INTO corpus_finder ({columns}) {parsed} {conflict}"
 
 
-def _compared(dim: int) -> str:
+def _index_expression(dim: int) -> str:
     """The expression an index can hold; empty where none can, and all rows are compared."""
     if dim <= _HNSW_WIDEST:
         return "vector"
@@ -259,41 +254,41 @@ def _operators(dim: int) -> str:
 
 
 def _condition(filters: Filters) -> tuple[str, dict[str, Any]]:
-    asked = [] if filters.retracted else ["NOT retracted"]
-    given: dict[str, Any] = {}
+    clauses = [] if filters.retracted else ["NOT retracted"]
+    values: dict[str, Any] = {}
     if filters.year_from is not None:
-        asked.append("year >= :year_from")
-        given["year_from"] = filters.year_from
+        clauses.append("year >= :year_from")
+        values["year_from"] = filters.year_from
     if filters.year_to is not None:
-        asked.append("year <= :year_to")
-        given["year_to"] = filters.year_to
+        clauses.append("year <= :year_to")
+        values["year_to"] = filters.year_to
     if filters.journal:
-        asked.append("journal = :journal")
-        given["journal"] = _plain(filters.journal).casefold().strip()
+        clauses.append("journal = :journal")
+        values["journal"] = key(filters.journal)
     if filters.publication_types:
-        asked.append("types && CAST(:types AS text[])")
-        given["types"] = [_plain(name).casefold() for name in filters.publication_types]
+        clauses.append("types && CAST(:types AS text[])")
+        values["types"] = [plain(name).casefold() for name in filters.publication_types]
     if filters.kind:
-        asked.append("kind = :kind")
-        given["kind"] = filters.kind
-    return " AND ".join(asked) or "true", given
+        clauses.append("kind = :kind")
+        values["kind"] = filters.kind
+    return " AND ".join(clauses) or "true", values
 
 
 def _by_words(db: Connection, terms: Sequence[str], limit: int, filters: Filters) -> list[Scored]:
     """All the words together if that is enough, else any of them."""
-    asked, given = _condition(filters)
-    given |= {f"term{at}": term for at, term in enumerate(terms)} | {"limit": limit}
+    condition, values = _condition(filters)
+    values |= {f"term{at}": term for at, term in enumerate(terms)} | {"limit": limit}
     found: list[Scored] = []
     for operator in ("&&", "||"):
         parts = f" {operator} ".join(
             f"plainto_tsquery('english', :term{at})" for at in range(len(terms))
         )
         query = f"""
-            SELECT uuid::text, paper, ts_rank_cd('{{0.3, 0.3, 0.5, 1.0}}', words, asked) AS rank
-            FROM corpus_finder, (SELECT {parts} AS asked) AS question
-            WHERE words @@ asked AND {asked} ORDER BY rank DESC, uuid LIMIT :limit
+            SELECT uuid::text, paper, ts_rank_cd('{{0.3, 0.3, 0.5, 1.0}}', words, sought) AS rank
+            FROM corpus_finder, (SELECT {parts} AS sought) AS query
+            WHERE words @@ sought AND {condition} ORDER BY rank DESC, uuid LIMIT :limit
         """  # noqa: S608
-        found = [(uuid, paper, rank) for uuid, paper, rank in db.execute(text(query), given)]
+        found = [(uuid, paper, rank) for uuid, paper, rank in db.execute(text(query), values)]
         if len(found) >= limit or len(terms) == 1:
             break
     return found
@@ -302,17 +297,17 @@ def _by_words(db: Connection, terms: Sequence[str], limit: int, filters: Filters
 def _by_meaning(
     db: Connection, vector: NDArray[np.float32], limit: int, filters: Filters
 ) -> list[Scored]:
-    asked, given = _condition(filters)
+    condition, values = _condition(filters)
     dim = len(vector)
-    compared = _compared(dim) or "vector"
-    kind = f"{'vector' if compared == 'vector' else 'halfvec'}({dim})"
+    expression = _index_expression(dim) or "vector"
+    kind = f"{'vector' if expression == 'vector' else 'halfvec'}({dim})"
     # Filters act while the graph is walked; it goes on until enough have passed.
     db.execute(text("SET LOCAL hnsw.iterative_scan = strict_order"))
     db.execute(text(f"SET LOCAL hnsw.ef_search = {min(1000, max(100, limit))}"))
     query = f"""
-        SELECT uuid::text, paper, 1 - ({compared} <=> CAST(:vector AS {kind})) AS sim
-        FROM corpus_finder WHERE vector IS NOT NULL AND {asked}
-        ORDER BY {compared} <=> CAST(:vector AS {kind}) LIMIT :limit
+        SELECT uuid::text, paper, 1 - ({expression} <=> CAST(:vector AS {kind})) AS sim
+        FROM corpus_finder WHERE vector IS NOT NULL AND {condition}
+        ORDER BY {expression} <=> CAST(:vector AS {kind}) LIMIT :limit
     """  # noqa: S608
-    given |= {"vector": _literal(vector), "limit": limit}
-    return [(uuid, paper, sim) for uuid, paper, sim in db.execute(text(query), given)]
+    values |= {"vector": _literal(vector), "limit": limit}
+    return [(uuid, paper, sim) for uuid, paper, sim in db.execute(text(query), values)]

@@ -1,4 +1,4 @@
-"""What of a question is looked up in an index of words.
+"""The words of a query that are looked up in an index.
 
 Users and models type anything: quotation marks, operators, ten thousand characters, NUL. Only
 words leave here, so that none of it is ever the syntax of an index.
@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
+
+from ..system.plain_text import encodable
 
 # Two parts at most stay together ("GLP-1", "IL-6"): of "COVID-19-related", COVID-19 must be found.
 _TERM = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)?")
@@ -36,6 +38,16 @@ def terms_of(query: str) -> list[str]:
     """
     found = dict.fromkeys(term.lower() for term in _TERM.findall(query) if len(term) <= _LONGEST)
     return [*([term for term in found if term not in _COMMON] or found)][:_MOST]
+
+
+def plain(text: str) -> str:
+    """*text* without what databases refuse: NUL, and halves of surrogate pairs."""
+    return encodable(text).replace("\0", " ")
+
+
+def key(name: str) -> str:
+    """The name of a journal or type as filters compare it."""
+    return plain(name).casefold().strip()
 
 
 def folded(text: str) -> str:

@@ -1,4 +1,4 @@
-"""What must hold of vectors before any index takes them."""
+"""Checks of vectors before an index takes them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def checked(vectors: Any, passages: Sequence[Passage], dim: int) -> NDArray[np.f
 
 
 def checked_query(vector: Any, dim: int) -> NDArray[np.float32]:
-    """The vector of a question, which must be as wide as those of the passages.
+    """The vector of a query, which must be as wide as those of the passages.
 
     Raises
     ------
@@ -44,11 +44,11 @@ def checked_query(vector: Any, dim: int) -> NDArray[np.float32]:
     """
     row = np.ascontiguousarray(vector, dtype=np.float32)
     if row.shape != (dim,):
-        msg = f"The question's vector has the shape {row.shape}, the index is {dim} wide."
+        msg = f"The query's vector has the shape {row.shape}, the index is {dim} wide."
         raise InvariantFailed(msg, _HINT, dim=dim)
     if not bool(np.isfinite(row).all()):
-        raise InvariantFailed("The question's vector is not finite.", _HINT, dim=dim)
+        raise InvariantFailed("The query's vector is not finite.", _HINT, dim=dim)
     return row
 
 
-_HINT = "Index again with the model that is asked now: server.py index."
+_HINT = "Index again with the model that is set now: server.py index."

@@ -18,12 +18,12 @@ from urllib.parse import parse_qs, urlsplit
 
 from ..errors import NotConfigured, WeaviateFailed
 from ..model.passage import Filters, Hit, Passage
-from . import Held
+from . import FinderStatus
 from .query_terms import terms_of
 from .vector_checks import checked, checked_query
 from .weaviate_schema import (
     SEARCHED,
-    described,
+    description_of,
     filter_of,
     model_of,
     paper_of,
@@ -44,7 +44,7 @@ _BATCH = 200  # a message of gRPC holds some 10 MB
 _ASKED = 500
 _GRPC_PORT = 50051
 _CLOUD = (".weaviate.cloud", ".weaviate.network", ".semi.technology")
-# How Weaviate explains a fused score: each way with what it gave.
+# How Weaviate explains a fused score: the score of each way.
 _KEYWORDS = re.compile(r"Result Set keyword\b[^)]*\).*?original score ([-+.\deE]+)", re.S)
 
 
@@ -67,7 +67,7 @@ class WeaviateFinder:
         self._url = urlsplit(url if "//" in url else f"//{url}", scheme="http")
         self._key = key
         self._collection = collection
-        self._turn = threading.Lock()
+        self._lock = threading.Lock()
         self._client: WeaviateClient | None = None
 
     @classmethod
@@ -92,7 +92,7 @@ class WeaviateFinder:
         A class holds vectors of one width, so that another model means an empty class:
         `without_vectors` then names every passage.
         """
-        with self._connected() as client:
+        with self._connection() as client:
             if client.collections.exists(self._collection):
                 known, _ = facts = model_of(self._class(client).config.get().description)
                 if not model or facts == (model, dim):
@@ -102,7 +102,7 @@ class WeaviateFinder:
                     client.collections.delete(self._collection)
                 else:
                     self._complete(client)
-                    self._class(client).config.update(description=described(model, dim))
+                    self._class(client).config.update(description=description_of(model, dim))
                     return
             self._create(client, model, dim)
 
@@ -118,22 +118,22 @@ class WeaviateFinder:
         """
         from weaviate.classes.data import DataObject
 
-        with self._connected() as client:
+        with self._connection() as client:
             found = self._class(client)
             _, dim = model_of(found.config.get().description)
             rows = None if vectors is None else checked(vectors, passages, dim)
             latest = {passage.uuid: at for at, passage in enumerate(passages)}
             for some in _batches(list(latest), _BATCH):
+                batch = {uuid: passages[latest[uuid]] for uuid in some}
                 if rows is None:
-                    known = self._still_true(found, {uuid: passages[latest[uuid]] for uuid in some})
+                    known = self._unchanged_vectors(found, batch)
                 else:
                     known = {uuid: rows[latest[uuid]].tolist() for uuid in some}
-                given: list[DataObject[Any, None]] = []
-                for uuid in some:
-                    kept = properties_of(passages[latest[uuid]], uuid in known)
-                    given.append(DataObject(properties=kept, uuid=uuid, vector=known.get(uuid)))
-                refused = found.data.insert_many(given).errors
-                if refused:
+                objects: list[DataObject[Any, None]] = []
+                for uuid, passage in batch.items():
+                    fields = properties_of(passage, uuid in known)
+                    objects.append(DataObject(properties=fields, uuid=uuid, vector=known.get(uuid)))
+                if refused := found.data.insert_many(objects).errors:
                     first = next(iter(refused.values())).message
                     raise self._failed(f"refused {len(refused)} passages: {first}")
 
@@ -141,13 +141,14 @@ class WeaviateFinder:
         """Forget passages; the unknown are no error."""
         from weaviate.classes.query import Filter
 
-        with self._connected() as client:
+        with self._connection() as client:
             if not client.collections.exists(self._collection):
                 return
             for some in _batches(uuids, _ASKED):
-                told = self._class(client).data.delete_many(where=Filter.by_id().contains_any(some))
-                if told.failed:
-                    raise self._failed(f"did not delete {told.failed} passages")
+                among = Filter.by_id().contains_any(some)
+                outcome = self._class(client).data.delete_many(where=among)
+                if outcome.failed:
+                    raise self._failed(f"did not delete {outcome.failed} passages")
 
     def search(
         self, query: str, vector: NDArray[np.float32] | None, limit: int, filters: Filters
@@ -162,17 +163,17 @@ class WeaviateFinder:
             It did not answer.
         """
         words = " ".join(terms_of(query))
-        with self._connected() as client:
+        with self._connection() as client:
             if not client.collections.exists(self._collection):
                 return []
             found = self._class(client)
             _, dim = model_of(found.config.get().description)
-            asked = checked_query(vector, dim) if vector is not None and dim else None
-            return _asked(found, words, asked, limit, filters)
+            query_vector = checked_query(vector, dim) if vector is not None and dim else None
+            return _query(found, words, query_vector, limit, filters)
 
     def without_vectors(self, uuids: Sequence[str]) -> set[str]:
         """Which of these have no vector, or (where no model was ever prepared) are not held."""
-        with self._connected() as client:
+        with self._connection() as client:
             if not client.collections.exists(self._collection):
                 return set(uuids)
             found = self._class(client)
@@ -189,23 +190,23 @@ class WeaviateFinder:
                 }
             return set(uuids) - held
 
-    def held(self) -> Held:
-        """What is in it."""
+    def status(self) -> FinderStatus:
+        """Count what is in it."""
         from weaviate.classes.query import Filter
 
-        with self._connected() as client:
+        with self._connection() as client:
             if not client.collections.exists(self._collection):
-                return Held(0, 0)
+                return FinderStatus(0, 0)
             found = self._class(client)
             model, dim = model_of(found.config.get().description)
             vectored = Filter.by_property("vectored").equal(True)
             passages = found.aggregate.over_all(total_count=True).total_count
             vectors = found.aggregate.over_all(filters=vectored, total_count=True).total_count
-            return Held(passages or 0, vectors or 0, model, dim)
+            return FinderStatus(passages or 0, vectors or 0, model, dim)
 
     def close(self) -> None:
         """Let go of the connections."""
-        with self._turn:
+        with self._lock:
             if self._client is not None:
                 self._client.close()
                 self._client = None
@@ -219,7 +220,7 @@ class WeaviateFinder:
         index = Configure.VectorIndex.hnsw(distance_metric=VectorDistances.COSINE)
         client.collections.create(
             self._collection,
-            description=described(model, dim),
+            description=description_of(model, dim),
             properties=properties(),
             vector_config=Configure.Vectors.self_provided(vector_index_config=index),
         )
@@ -232,10 +233,10 @@ class WeaviateFinder:
             if each.name not in known:
                 config.add_property(each)
 
-    def _still_true(
+    def _unchanged_vectors(
         self, found: Collection[Any, Any], passages: dict[str, Passage]
     ) -> dict[str, list[float]]:
-        """The vectors of passages that say what they said."""
+        """The vectors of passages whose text has not changed."""
         answer = found.query.fetch_objects_by_ids(
             list(passages), limit=len(passages), include_vector=True, return_properties=["digest"]
         )
@@ -247,21 +248,21 @@ class WeaviateFinder:
         return kept
 
     @contextmanager
-    def _connected(self) -> Iterator[WeaviateClient]:
+    def _connection(self) -> Iterator[WeaviateClient]:
         try:
             from weaviate.exceptions import WeaviateBaseError
         except ImportError as error:
             hint = 'Install the extra "weaviate" (weaviate-client), or leave VECTOR_STORE out.'
             raise WeaviateFailed("Weaviate's client is not installed here.", hint) from error
         try:
-            with self._turn:
+            with self._lock:
                 if self._client is None:
-                    self._client = self._opened()
+                    self._client = self._connect()
             yield self._client
         except WeaviateBaseError as error:
             raise self._failed(f"{type(error).__name__}: {error}") from error
 
-    def _opened(self) -> WeaviateClient:
+    def _connect(self) -> WeaviateClient:
         import weaviate
         from weaviate.classes.init import AdditionalConfig, Auth, Timeout
 
@@ -284,15 +285,15 @@ class WeaviateFinder:
             auth_credentials=auth,
         )
 
-    def _failed(self, told: str) -> WeaviateFailed:
+    def _failed(self, reason: str) -> WeaviateFailed:
         if self._key:
-            told = told.replace(self._key, "…")
-        told = " ".join(told.split())[:300]
+            reason = reason.replace(self._key, "…")
+        reason = " ".join(reason.split())[:300]
         host = self._url.hostname or ""
-        return WeaviateFailed(f"Weaviate at {host}: {told}", host=host)
+        return WeaviateFailed(f"Weaviate at {host}: {reason}", host=host)
 
 
-def _asked(
+def _query(
     found: Collection[Any, Any],
     words: str,
     vector: NDArray[np.float32] | None,
@@ -305,34 +306,35 @@ def _asked(
     common: dict[str, Any] = {"limit": limit, "filters": filter_of(filters)}
     common["return_properties"] = ["pmid"]
     if words and numbers:
-        told = MetadataQuery(score=True, explain_score=True)
+        wanted = MetadataQuery(score=True, explain_score=True)
         fusion = HybridFusion.RANKED
         query: dict[str, Any] = {"query": words, "query_properties": SEARCHED, "vector": numbers}
         query |= {"alpha": 0.5, "fusion_type": fusion, "include_vector": True}
-        answer = found.query.hybrid(**query, **common, return_metadata=told)
+        answer = found.query.hybrid(**query, **common, return_metadata=wanted)
     elif words:
-        told = MetadataQuery(score=True)
-        answer = found.query.bm25(words, query_properties=SEARCHED, **common, return_metadata=told)
+        wanted = MetadataQuery(score=True)
+        common["query_properties"] = SEARCHED
+        answer = found.query.bm25(words, **common, return_metadata=wanted)
     elif numbers:
-        told = MetadataQuery(distance=True)
-        answer = found.query.near_vector(numbers, **common, return_metadata=told)
+        wanted = MetadataQuery(distance=True)
+        answer = found.query.near_vector(numbers, **common, return_metadata=wanted)
     else:
         return []
     hits = [_hit(each, numbers, bool(words)) for each in answer.objects]
     return sorted(hits, key=lambda hit: (-hit.score, hit.uuid))[:limit]
 
 
-def _hit(found: Any, asked: Sequence[float], words: bool) -> Hit:
-    told, uuid, paper = found.metadata, str(found.uuid), paper_of(found.properties)
+def _hit(found: Any, query_vector: Sequence[float], words: bool) -> Hit:
+    metadata, uuid, paper = found.metadata, str(found.uuid), paper_of(found.properties)
     if not words:
-        near = 1.0 - float(told.distance)
+        near = 1.0 - float(metadata.distance)
         return Hit(uuid, paper, near, near)
-    score = float(told.score or 0.0)
-    if not asked:
+    score = float(metadata.score or 0.0)
+    if not query_vector:
         return Hit(uuid, paper, score, None, score)
     vector = _vector(found)
-    sim = float(sum(map(mul, asked, vector))) if vector else None
-    explained = _KEYWORDS.search(told.explain_score or "")
+    sim = float(sum(map(mul, query_vector, vector))) if vector else None
+    explained = _KEYWORDS.search(metadata.explain_score or "")
     return Hit(uuid, paper, score, sim, float(explained[1]) if explained else None)
 
 

@@ -1,4 +1,4 @@
-"""What a passage is in Weaviate: the class, its properties, and filters over them.
+"""Passages in Weaviate: the class, its properties, and filters over them.
 
 ``pmid``, ``chunk_id`` and ``text`` are always there; ``journal``, ``pub_types``, ``year``,
 ``quality_total``, ``edat``, ``lr`` and ``source_url`` where they are known (quality, entry date
@@ -13,7 +13,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from ..model.passage import Filters, Passage
-from ..system.plain_text import encodable
+from .query_terms import key, plain
 
 if TYPE_CHECKING:
     from weaviate.collections.classes.config import Property
@@ -27,32 +27,32 @@ def properties() -> list[Property]:
     """The properties of the class."""
     from weaviate.classes.config import DataType, Property, Tokenization
 
-    def named(name: str, kind: DataType, **options: Any) -> Property:
+    def make(name: str, kind: DataType, **options: Any) -> Property:
         return Property(name=name, data_type=kind, **options)
 
     whole: dict[str, Any] = {"tokenization": Tokenization.FIELD, "index_searchable": False}
     words: dict[str, Any] = {"tokenization": Tokenization.WORD}
     names = ("pmid", "chunk_id", "journal", "source_url", "kind", "digest", "journal_key")
     return [
-        *(named(name, DataType.TEXT, **whole) for name in names),
-        *(named(name, DataType.TEXT, **words) for name in _WORDS),
-        *(named(name, DataType.TEXT_ARRAY, **whole) for name in ("pub_types", "type_keys")),
-        *(named(name, DataType.INT) for name in ("year", "quality_total")),
-        *(named(name, DataType.DATE) for name in ("edat", "lr")),
-        *(named(name, DataType.BOOL) for name in ("retracted", "vectored")),
+        *(make(name, DataType.TEXT, **whole) for name in names),
+        *(make(name, DataType.TEXT, **words) for name in _WORDS),
+        *(make(name, DataType.TEXT_ARRAY, **whole) for name in ("pub_types", "type_keys")),
+        *(make(name, DataType.INT) for name in ("year", "quality_total")),
+        *(make(name, DataType.DATE) for name in ("edat", "lr")),
+        *(make(name, DataType.BOOL) for name in ("retracted", "vectored")),
     ]
 
 
-def described(model: str, dim: int) -> str:
+def description_of(model: str, dim: int) -> str:
     """The description of a class whose vectors *model* made."""
     return json.dumps({"about": "passages of papers", "model": model, "dim": dim})
 
 
 def model_of(description: str | None) -> tuple[str, int]:
-    """The model and width a description speaks of; empty and 0 where it does not."""
+    """The model and width in a description; empty and 0 where it has none."""
     try:
-        said = json.loads(description or "{}")
-        return str(said.get("model", "")), int(said.get("dim", 0))
+        facts = json.loads(description or "{}")
+        return str(facts.get("model", "")), int(facts.get("dim", 0))
     except (ValueError, AttributeError, TypeError):  # a class somebody else described
         return "", 0
 
@@ -63,13 +63,13 @@ def properties_of(passage: Passage, vectored: bool) -> dict[str, Any]:
     kept: dict[str, Any] = {
         "pmid": pmid,
         "chunk_id": passage.chunk_id,
-        "text": _plain(passage.text),
-        "title": _plain(passage.title),
-        "section": _plain(passage.section),
-        "journal": _plain(passage.journal),
-        "journal_key": _key(passage.journal),
-        "pub_types": [_plain(name) for name in passage.publication_types],
-        "type_keys": [_key(name) for name in passage.publication_types],
+        "text": plain(passage.text),
+        "title": plain(passage.title),
+        "section": plain(passage.section),
+        "journal": plain(passage.journal),
+        "journal_key": key(passage.journal),
+        "pub_types": [plain(name) for name in passage.publication_types],
+        "type_keys": [key(name) for name in passage.publication_types],
         "kind": passage.kind,
         "retracted": passage.retracted,
         "digest": passage.digest,
@@ -89,31 +89,23 @@ def paper_of(kept: dict[str, Any]) -> str:
 
 
 def filter_of(filters: Filters) -> _Filters | None:
-    """The same filters in Weaviate's words; None where all passages count."""
+    """Filters for Weaviate; None where all passages count."""
     from weaviate.classes.query import Filter
 
-    asked: list[_Filters] = []
+    conditions: list[_Filters] = []
     if not filters.retracted:
-        asked.append(Filter.by_property("retracted").equal(False))
+        conditions.append(Filter.by_property("retracted").equal(False))
     if filters.year_from is not None:
-        asked.append(Filter.by_property("year").greater_or_equal(filters.year_from))
+        conditions.append(Filter.by_property("year").greater_or_equal(filters.year_from))
     if filters.year_to is not None:
-        asked.append(Filter.by_property("year").less_or_equal(filters.year_to))
+        conditions.append(Filter.by_property("year").less_or_equal(filters.year_to))
     if filters.journal:
-        asked.append(Filter.by_property("journal_key").equal(_key(filters.journal)))
+        conditions.append(Filter.by_property("journal_key").equal(key(filters.journal)))
     if filters.publication_types:
-        types = [_key(name) for name in filters.publication_types]
-        asked.append(Filter.by_property("type_keys").contains_any(types))
+        types = [key(name) for name in filters.publication_types]
+        conditions.append(Filter.by_property("type_keys").contains_any(types))
     if filters.kind:
-        asked.append(Filter.by_property("kind").equal(filters.kind))
-    if not asked:
+        conditions.append(Filter.by_property("kind").equal(filters.kind))
+    if not conditions:
         return None
-    return Filter.all_of(asked) if len(asked) > 1 else asked[0]
-
-
-def _plain(given: str) -> str:
-    return encodable(given).replace("\0", " ")
-
-
-def _key(given: str) -> str:
-    return _plain(given).casefold().strip()
+    return Filter.all_of(conditions) if len(conditions) > 1 else conditions[0]

@@ -1,4 +1,4 @@
-"""A text as its words stand there: what typesetting changes is made alike, and nothing else.
+"""Fold a text for comparison with a quotation: what typesetting changes, and nothing else.
 
 A quotation comes from a page, a PDF or a model, with other quotation marks, dashes, blanks and
 ligatures than the file has. All that is folded, on both sides. Letters, figures, signs and capitals
@@ -50,7 +50,7 @@ _FOLDED_WITH_MARKS = re.compile(rf"(?P<composed>\w[\u0300-\u036f]+)|{_STRETCHES}
 _PART_OF_NUMBER = re.compile(r"[.,]\d")
 
 
-class Wording(NamedTuple):
+class FoldedText(NamedTuple):
     """Folded ``words`` of a text; `place` tells where they stand in it.
 
     ``ours`` and ``theirs`` are the borders of the stretches that differ, in both texts.
@@ -61,7 +61,7 @@ class Wording(NamedTuple):
     theirs: list[int]
 
     @classmethod
-    def of(cls, text: str) -> Wording:
+    def of(cls, text: str) -> FoldedText:
         """Fold a text.
 
         >>> Wording.of("“Ca<sup>2+</sup>\u2013dependent   *E. coli*” 10²").words

@@ -1,6 +1,6 @@
-"""A PubMed search that returns PMIDs by the hundred, and the first few papers in brief.
+"""A PubMed search that returns PMIDs by the hundred, and the first papers in brief.
 
-The brief ones are read from NCBI's history server, where the search has left its result.
+Those are read from NCBI's history server, which keeps the result of the search.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from ..errors import BadRequest, Unreachable
 from ..sources import Query
-from ..sources.eutils.esummary import Summary, summaries
+from ..sources.eutils.esummary import Summary, fetch_summaries
 from ..sources.pubmed import Hits, esearch, search_url, term
 from ..web import Web
 from .search import checked
@@ -32,14 +32,14 @@ class Found:
 
 
 def search_articles(query: Query, first: int, web: Web) -> Found:
-    """The PMIDs a question finds, and the *first* few papers in brief.
+    """The PMIDs that a query finds, and the *first* papers in brief.
 
     A range of dates may be open at one end.
 
     Raises
     ------
     BadRequest
-        The question cannot be asked as it is; nothing was sent.
+        The query cannot be sent as it is.
     Unreachable
         PubMed did not answer.
     """
@@ -55,16 +55,16 @@ def search_articles(query: Query, first: int, web: Web) -> Found:
     if not (first and hits.pmids):
         return found
     try:
-        known, summary_url = summaries(hits, first, web)
-    except Unreachable as silent:
-        # The PMIDs are an answer already; the rest can be asked for again.
-        return replace(found, warnings=(*hits.warnings, f"No summaries: {silent.message}"))
+        known, summary_url = fetch_summaries(hits, first, web)
+    except Unreachable as miss:
+        # The PMIDs are an answer already; the summaries can be requested again.
+        return replace(found, warnings=(*hits.warnings, f"No summaries: {miss.message}"))
     missing = [pmid for pmid in hits.pmids[:first] if pmid not in known]
-    told = (f"PubMed sent no summary of PMID {', '.join(missing)}.",) if missing else ()
+    warnings = (f"PubMed sent no summary of PMID {', '.join(missing)}.",) if missing else ()
     return replace(
         found,
         summaries=tuple(known[pmid] for pmid in hits.pmids[:first] if pmid in known),
-        warnings=(*hits.warnings, *told),
+        warnings=(*hits.warnings, *warnings),
         summary_url=summary_url,
     )
 

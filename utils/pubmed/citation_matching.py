@@ -1,7 +1,7 @@
-"""From a reference as it is printed to its PMID: journal, year, volume, first page, author.
+"""Match printed references to PMIDs by journal, year, volume, first page and author.
 
-NCBI matches exactly. What it does not answer is neither found nor not found: it stops at a
-reference without a journal, so those are asked last, and what comes after one is asked again.
+NCBI matches exactly. A reference that it does not answer is neither found nor not found: it stops
+at one without a journal, so those are sent last, and what follows one is sent again.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ..errors import BadRequest
-from ..sources.eutils.ecitmatch import BATCH, FIELDS, matched
+from ..sources.eutils.ecitmatch import BATCH, FIELDS, fetch_matches
 from ..system.plain_text import sendable
 from ..web import Web
 
@@ -23,7 +23,7 @@ Status = Literal["matched", "not_found", "ambiguous", "unclear"]
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """What NCBI said of one reference; ``candidates`` where several papers fit."""
+    """NCBI's answer for one reference; ``candidates`` where several papers fit."""
 
     key: str
     status: Status
@@ -39,12 +39,12 @@ def match_citations(citations: Sequence[Mapping[str, str]], web: Web) -> list[Ma
     ----------
     citations : sequence of mappings
         ``journal``, ``year``, ``volume``, ``first_page``, ``author`` (as many as are known), and
-        ``key``, whatever the caller knows it by.
+        ``key``, a name of the caller's.
 
     Raises
     ------
     BadRequest
-        None is given, one says nothing, or a field of one cannot be sent.
+        None is given, one is empty, or a field of one cannot be sent.
     Unreachable
         NCBI did not answer.
     """
@@ -52,8 +52,8 @@ def match_citations(citations: Sequence[Mapping[str, str]], web: Web) -> list[Ma
         raise BadRequest("No citation was given.", f"Give some of {', '.join(FIELDS)}.")
     rows = [_checked(citation, number) for number, citation in enumerate(citations, start=1)]
     order = sorted(range(len(rows)), key=lambda at: not rows[at]["journal"])
-    words = dict(_words(order, rows, web))
-    return [_match(row["key"] or str(at + 1), words.get(at, "")) for at, row in enumerate(rows)]
+    answers = dict(_ask(order, rows, web))
+    return [_match(row["key"] or str(at + 1), answers.get(at, "")) for at, row in enumerate(rows)]
 
 
 def _checked(citation: Mapping[str, str], number: int) -> dict[str, str]:
@@ -70,18 +70,18 @@ def _checked(citation: Mapping[str, str], number: int) -> dict[str, str]:
     return row
 
 
-def _words(
+def _ask(
     order: Sequence[int], citations: Sequence[Mapping[str, str]], web: Web
 ) -> Iterator[tuple[int, str]]:
-    """NCBI's word on each; where it stopped, it is asked about what stood behind that."""
+    """NCBI's answer to each; where it stopped, what follows is sent again."""
     pending = list(order)
     for _ in range(len(pending) // BATCH + _ROUNDS):
         if not pending:
             return
         batch = pending[:BATCH]
-        said = matched([citations[at] for at in batch], web)
-        yield from ((batch[place], word) for place, word in said.items())
-        reached = max(said, default=-1) + 1
+        answers = fetch_matches([citations[at] for at in batch], web)
+        yield from ((batch[place], word) for place, word in answers.items())
+        reached = max(answers, default=-1) + 1
         # The one it stopped at stays without a word.
         pending = pending[min(reached + 1, len(batch)) :]
 
@@ -94,12 +94,12 @@ def _match(key: str, word: str) -> Match:
         return Match(key, "ambiguous", candidates=candidates, detail=_readable(word))
     if word.startswith("NOT_FOUND"):
         return Match(key, "not_found", detail=_readable(word))
-    told = _readable(word) if word else "NCBI gave no answer to this one; add the journal."
-    return Match(key, "unclear", detail=told)
+    detail = _readable(word) if word else "NCBI gave no answer to this one; add the journal."
+    return Match(key, "unclear", detail=detail)
 
 
 def _readable(word: str) -> str:
-    """NCBI's word as a sentence could hold it.
+    """NCBI's answer in readable words.
 
     >>> _readable("NOT_FOUND;INVALID_JOURNAL")
     'not found; invalid journal'

@@ -1,8 +1,8 @@
-"""What PubMed has on record about papers, as deep as asked for.
+"""PubMed's records of papers, in four levels of detail.
 
-Four depths: everything that can be read out of a record (``abstract_plus``), what a citation needs
-(``citation_data``), and PubMed's own XML or MEDLINE text. Partial failure is told per paper: not
-in PubMed is one thing, could not be asked is another.
+Everything that can be read out of a record (``abstract_plus``), what a citation needs
+(``citation_data``), and PubMed's own XML or MEDLINE text. Failures are reported per paper: one that
+is not in PubMed is distinct from one that could not be requested.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import calendar
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from ..errors import BadContent, BadRequest, Miss, NotFound, PaperError
 from ..formats.pubmed.articles import Article, medline_title, read_article
@@ -18,24 +18,23 @@ from ..model.identifiers import Ids
 from ..model.paper import Author, Paper
 from ..sources.eutils import BATCH
 from ..sources.pubmed import fetch
-from ..sources.pubmed.records import Form, fetch_records, known_records, records_url
+from ..sources.pubmed.records import Form, fetch_records, recall_records, records_url
 from ..system.plain_text import encodable, shortened
 from ..web import Web
 
 Level = Literal["abstract_plus", "full_xml", "medline_text", "citation_data"]
-LEVELS: tuple[Level, ...] = ("abstract_plus", "full_xml", "medline_text", "citation_data")
+LEVELS: tuple[Level, ...] = get_args(Level)
 MOST_AUTHORS = 100
 _KINDS = {"doi": "DOI", "pmcid": "PMCID", "arxiv": "number of arXiv", "s2": "number of S2"}
 
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """The records of many papers, in the order asked for.
+    """The records of many papers, in the order of the request.
 
     ``records`` holds XML, or MEDLINE text, by PMID; ``not_found`` the PMIDs PubMed does not know
-    (or no longer: merged ones vanish), ``failed`` why others could not be asked for, among them
-    what is no PMID, as it was given. ``urls`` and ``method`` are empty when nothing had to be
-    asked.
+    (or no longer: merged ones vanish), ``failed`` why others could not be requested, among them
+    texts that are no PMID. ``urls`` and ``method`` are empty when no request was needed.
     """
 
     requested: tuple[str, ...]
@@ -47,7 +46,7 @@ class Details:
 
 
 def details(pmids: Sequence[str | int], level: Level, web: Web) -> Details:
-    """The records of papers; 200 in a request, and none that was fetched today.
+    """Fetch the records of papers, 200 in a request, without those fetched within a day.
 
     Raises
     ------
@@ -56,21 +55,21 @@ def details(pmids: Sequence[str | int], level: Level, web: Web) -> Details:
     Miss
         Nothing at all could be learned.
     """
-    wanted, malformed = _sorted_out(pmids)
+    wanted, malformed = _read_pmids(pmids)
     if not wanted:
         nothing = BadRequest("No PMID was given.", "For example 31452104.")
         raise next(iter(malformed.values()), nothing)
     form: Form = "medline" if level == "medline_text" else "xml"
-    found = known_records(wanted, form, web)
+    found = recall_records(wanted, form, web)
     missing = [pmid for pmid in wanted if pmid not in found]
     failed: dict[str, PaperError] = {}
-    asked: list[tuple[str, str]] = []
+    requests: list[tuple[str, str]] = []
     for start in range(0, len(missing), BATCH):
         batch = missing[start : start + BATCH]
-        asked.append(records_url(batch, form, web))
+        requests.append(records_url(batch, form, web))
         try:
             found |= fetch_records(batch, form, web)
-            failed |= _withheld([pmid for pmid in batch if pmid not in found], form, web)
+            failed |= _find_withheld([pmid for pmid in batch if pmid not in found], form, web)
         except Miss as miss:
             failed |= dict.fromkeys((pmid for pmid in batch if pmid not in found), miss)
     if failed and len(failed) == len(wanted):
@@ -80,12 +79,12 @@ def details(pmids: Sequence[str | int], level: Level, web: Web) -> Details:
         records={pmid: found[pmid] for pmid in wanted if pmid in found},
         not_found=tuple(pmid for pmid in missing if pmid not in found and pmid not in failed),
         failed=malformed | failed,
-        urls=tuple(url for _, url in asked),
-        method=asked[0][0] if asked else "",
+        urls=tuple(url for _, url in requests),
+        method=requests[0][0] if requests else "",
     )
 
 
-def _sorted_out(texts: Sequence[str | int]) -> tuple[tuple[str, ...], dict[str, PaperError]]:
+def _read_pmids(texts: Sequence[str | int]) -> tuple[tuple[str, ...], dict[str, PaperError]]:
     """The PMIDs among *texts*, each once, and what is wrong with the others."""
     wanted: list[str] = []
     malformed: dict[str, PaperError] = {}
@@ -97,16 +96,16 @@ def _sorted_out(texts: Sequence[str | int]) -> tuple[tuple[str, ...], dict[str, 
     return tuple(dict.fromkeys(wanted)), malformed
 
 
-def _withheld(missing: Sequence[str], form: Form, web: Web) -> dict[str, Miss]:
-    """Of the papers without MEDLINE text those that PubMed has: silence in text proves nothing."""
+def _find_withheld(missing: Sequence[str], form: Form, web: Web) -> dict[str, Miss]:
+    """Errors for papers that PubMed has, without MEDLINE text: a missing text proves nothing."""
     if form == "xml" or not missing:
         return {}
     there = fetch_records(missing, "xml", web)
     return {pmid: BadContent("PubMed sent no MEDLINE text.", verdict="empty") for pmid in there}
 
 
-def paper_of(pmid: str | int, web: Web) -> Paper:
-    """One paper as PubMed knows it.
+def fetch_paper(pmid: str | int, web: Web) -> Paper:
+    """Fetch PubMed's record of one paper.
 
     Raises
     ------
@@ -142,8 +141,8 @@ def pmid_of(text: str | int) -> str:
     raise BadRequest(f"{shown!r} is no PMID.", "A PMID is a number of up to 8 digits.")
 
 
-def row(record: str, level: Level, *, mesh: bool, grants: bool) -> dict[str, Any]:
-    """A record in the words of the contract.
+def to_row(record: str, level: Level, *, mesh: bool, grants: bool) -> dict[str, Any]:
+    """A record in the fields of the tool.
 
     A text level gives the title only: the text itself is shown apart.
     """
@@ -152,7 +151,7 @@ def row(record: str, level: Level, *, mesh: bool, grants: bool) -> dict[str, Any
     article = read_article(record)
     if level == "full_xml":
         return {"title": article.paper.title}
-    shown = _whole(article) if level == "abstract_plus" else _citation(article)
+    shown = _full_row(article) if level == "abstract_plus" else _citation_row(article)
     if mesh:
         shown["mesh_terms"] = [
             {
@@ -171,12 +170,12 @@ def row(record: str, level: Level, *, mesh: bool, grants: bool) -> dict[str, Any
     return shown
 
 
-def _whole(article: Article) -> dict[str, Any]:
+def _full_row(article: Article) -> dict[str, Any]:
     paper = article.paper
     return {
         "title": paper.title,
         "abstract_text": paper.abstract,
-        "authors": [_person(author) for author in paper.authors[:MOST_AUTHORS]],
+        "authors": [_author_row(author) for author in paper.authors[:MOST_AUTHORS]],
         "author_count": len(paper.authors),
         "journal_info": {
             "title": paper.journal,
@@ -184,7 +183,7 @@ def _whole(article: Article) -> dict[str, Any]:
             "volume": paper.volume,
             "issue": paper.issue,
             "pages": paper.pages,
-            "publication_date": _date(paper.published, article.printed_date),
+            "publication_date": _date_row(paper.published, article.printed_date),
         },
         "publication_types": list(paper.publication_types),
         "keywords": list(paper.keywords),
@@ -194,7 +193,7 @@ def _whole(article: Article) -> dict[str, Any]:
     }
 
 
-def _citation(article: Article) -> dict[str, Any]:
+def _citation_row(article: Article) -> dict[str, Any]:
     paper = article.paper
     return {
         "title": paper.title,
@@ -221,7 +220,7 @@ def short_name(author: Author) -> str:
     return " ".join(filter(None, (author.family, initials, author.suffix)))
 
 
-def _person(author: Author) -> dict[str, str]:
+def _author_row(author: Author) -> dict[str, str]:
     person = {
         "last_name": author.family,
         "first_name": author.given,
@@ -235,7 +234,7 @@ def _person(author: Author) -> dict[str, str]:
     return person
 
 
-def _date(published: str, printed: str) -> dict[str, Any]:
+def _date_row(published: str, printed: str) -> dict[str, Any]:
     """A date in parts, as far as it is known, and as the issue prints it."""
     year, month, day, *_ = [*published.split("-"), "", "", ""]
     return {

@@ -1,8 +1,8 @@
 """Papers around a paper: similar ones, those that cite it, those it cites.
 
-NCBI's links come first. It knows only the citations that PMC or the publisher supplied, so where
-its list is shorter than asked for, others are asked in turn, and the longest list is shown under
-the name of who made it: lists are never mixed.
+NCBI's links come first. It has only the citations that PMC or the publisher supplied, so where its
+list is shorter than wanted, other sites are asked in turn, and the longest list is returned under
+the name of its site: lists are never mixed.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import Literal
 from ..errors import BadRequest, Miss, NotConfigured, NotFound, NotOffered
 from ..model.identifiers import Ids
 from ..model.paper import Paper
-from ..sources.europepmc.links import Kind, Linked, linked
-from ..sources.eutils.elink import Link, LinkName, links
+from ..sources.europepmc.links import Kind, Linked, fetch_linked
+from ..sources.eutils.elink import Link, LinkName, fetch_paper_links
 from ..sources.openalex import links as openalex_links
 from ..sources.pubmed import fetch
 from ..sources.semantic_scholar import links as semantic_scholar_links
-from ..sources.source import remembered
+from ..sources.source import recall_papers
 from ..web import Web
 
 Relationship = Literal["pubmed_similar_articles", "pubmed_citedin", "pubmed_references"]
@@ -51,7 +51,7 @@ class Related:
 
 @dataclass(frozen=True, slots=True)
 class Relations:
-    """A list: its first papers, how long it is, and who made it."""
+    """A list: its first papers, its length, and the site it is from."""
 
     articles: tuple[Related, ...]
     total: int
@@ -63,7 +63,7 @@ class Relations:
 _Asks = Callable[[str, Relationship, int, Web], Relations | None]
 
 
-def related(pmid: str, kind: Relationship, most: int, web: Web) -> Relations:
+def find_related(pmid: str, kind: Relationship, most: int, web: Web) -> Relations:
     """The first *most* papers of a list, with their titles.
 
     Raises
@@ -71,7 +71,7 @@ def related(pmid: str, kind: Relationship, most: int, web: Web) -> Relations:
     NotFound
         PubMed has no such paper.
     Unreachable
-        Nobody who could know the list answered.
+        None of the sites that may have the list answered.
     """
     if kind not in _AT_NCBI:
         msg = f"There is no relationship {kind!r}."
@@ -79,14 +79,14 @@ def related(pmid: str, kind: Relationship, most: int, web: Web) -> Relations:
     if not 1 <= most <= MOST:
         msg = f"max_related_results is {most}; it must lie between 1 and {MOST}."
         raise BadRequest(msg, f"Ask for {MOST} at the most.")
-    return _enriched(pmid, _longest(pmid, kind, most, web), web)
+    return _enrich(pmid, _ask_for_longest(pmid, kind, most, web), web)
 
 
-def _longest(pmid: str, kind: Relationship, most: int, web: Web) -> Relations:
-    """The first list that is as long as asked for; else the longest, or why there is none."""
+def _ask_for_longest(pmid: str, kind: Relationship, most: int, web: Web) -> Relations:
+    """The first list that is as long as wanted, else the longest; raises where there is none."""
     best: Relations | None = None
     silent: dict[str, Miss] = {}
-    for source, ask in _WHO_LISTS.items():
+    for source, ask in _LISTS.items():
         try:
             listed = ask(pmid, kind, most, web)
         except Miss as miss:
@@ -98,22 +98,22 @@ def _longest(pmid: str, kind: Relationship, most: int, web: Web) -> Relations:
             break
     if best is None:
         raise next(iter(silent.values()))
-    told = (f"{source} could not be asked: {miss.message}" for source, miss in silent.items())
-    return replace(best, warnings=tuple(told))
+    warnings = (f"{source} could not be asked: {miss.message}" for source, miss in silent.items())
+    return replace(best, warnings=tuple(warnings))
 
 
-def _at_ncbi(pmid: str, kind: Relationship, most: int, web: Web) -> Relations:
-    found, url = links(pmid, _AT_NCBI[kind], web)
-    return Relations(tuple(map(_of_ncbi, found[:most])), len(found), url)
+def _ask_ncbi(pmid: str, kind: Relationship, most: int, web: Web) -> Relations:
+    found, url = fetch_paper_links(pmid, _AT_NCBI[kind], web)
+    return Relations(tuple(map(_from_ncbi, found[:most])), len(found), url)
 
 
 Lists = Callable[[Ids, Kind, int, Web], tuple[int, list[Linked], str]]
 
 
-def _elsewhere(lists: Lists, key: str = "") -> _Asks:
-    """How a site is asked that lists citations and references; only with its *key*, if it has one.
+def _asker(lists: Lists, key: str = "") -> _Asks:
+    """A function that asks a site for citations and references; None without its *key*.
 
-    Without one OpenAlex refuses, and Semantic Scholar's shared pool keeps us waiting for a 429.
+    Without one OpenAlex refuses, and Semantic Scholar's shared pool mostly answers 429.
     """
 
     def ask(pmid: str, kind: Relationship, most: int, web: Web) -> Relations | None:
@@ -123,29 +123,29 @@ def _elsewhere(lists: Lists, key: str = "") -> _Asks:
             total, rows, url = lists(Ids(pmid=pmid), _ELSEWHERE[kind], most, web)
         except NotConfigured as refused:
             raise NotOffered(refused.message, refused.hint) from None
-        return Relations(tuple(map(_of_elsewhere, rows)), total, url)
+        return Relations(tuple(map(_from_linked, rows)), total, url)
 
     return ask
 
 
-# Who is asked, in turn, under the name that is shown; None is the answer of one that keeps no list
-# of that kind, or keeps it for the owners of a key.
-_WHO_LISTS: dict[str, _Asks] = {
-    "NCBI ELink": _at_ncbi,
-    "Europe PMC": _elsewhere(lambda ids, *rest: linked(ids.pmid, *rest)),
-    "OpenAlex": _elsewhere(openalex_links.related_to, "openalex_api_key"),
-    "Semantic Scholar": _elsewhere(semantic_scholar_links.related_to, "semantic_scholar_api_key"),
+# The sites in the order in which they are asked, by the name that is shown; the answer is None
+# where a site has no list of that kind, or only for a key.
+_LISTS: dict[str, _Asks] = {
+    "NCBI ELink": _ask_ncbi,
+    "Europe PMC": _asker(lambda ids, *rest: fetch_linked(ids.pmid, *rest)),
+    "OpenAlex": _asker(openalex_links.fetch_linked, "openalex_api_key"),
+    "Semantic Scholar": _asker(semantic_scholar_links.fetch_linked, "semantic_scholar_api_key"),
 }
 
 
-def _enriched(pmid: str, relations: Relations, web: Web) -> Relations:
-    """With what PubMed says about each, in one request that also tells whether *pmid* exists."""
+def _enrich(pmid: str, relations: Relations, web: Web) -> Relations:
+    """Add PubMed's record of each, in one request that also shows whether *pmid* exists."""
     wanted = [article.pmid for article in relations.articles if article.pmid]
     warnings = relations.warnings
     try:
         known = fetch([pmid, *wanted], web)
     except Miss as miss:
-        known = remembered("pubmed", wanted, web)
+        known = recall_papers("pubmed", wanted, web)
         if not wanted or any(one not in known for one in wanted):
             warnings += (f"Titles could not be had from PubMed: {miss.message}",)
     else:
@@ -171,11 +171,11 @@ def _with_record(article: Related, paper: Paper | None) -> Related:
     )
 
 
-def _of_ncbi(link: Link) -> Related:
+def _from_ncbi(link: Link) -> Related:
     return Related(link.pmid, score=link.score)
 
 
-def _of_elsewhere(row: Linked) -> Related:
+def _from_linked(row: Linked) -> Related:
     names = _authors([name.strip() for name in row.authors.split(",") if name.strip()])
     return Related(row.pmid, row.title, names, row.journal, row.year, row.doi)
 

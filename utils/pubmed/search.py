@@ -1,4 +1,4 @@
-"""From a question to a list of papers: what may be asked, and how it is put."""
+"""Search PubMed: checks of a query, one page of its papers, or every PMID."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _LONGEST_NAME = 200
 
 
 def search(query: Query, web: Web, sources: Sequence[Source]) -> SearchResult:
-    """Ask PubMed a question in its own query language.
+    """Search PubMed in its own query language.
 
     Raises
     ------
     BadRequest
-        The question cannot be asked as it is; nothing was sent.
+        The query cannot be sent as it is.
     NotConfigured
         No e-mail address is set.
     Unreachable
@@ -40,28 +40,28 @@ def search(query: Query, web: Web, sources: Sequence[Source]) -> SearchResult:
     return pubmed.search(checked(query), web)
 
 
-def every_pmid(query: Query, web: Web) -> Sweep:
-    """Ask PubMed for every hit of a question, however many there are.
+def find_every_pmid(query: Query, web: Web) -> Sweep:
+    """Find every hit of a query, however many there are.
 
     Raises
     ------
     BadRequest
-        The question cannot be asked as it is; nothing was sent.
+        The query cannot be sent as it is.
     Unreachable
         PubMed did not answer, or reported an error of its own.
     """
     return sweep(checked(query), web)
 
 
-def hit_counts(query: Query, filters: Sequence[str], web: Web) -> dict[str, int]:
-    """How many hits a question has under each of *filters*, such as ``hasabstract``.
+def count_by_filter(query: Query, filters: Sequence[str], web: Web) -> dict[str, int]:
+    """How many hits a query has under each of *filters*, such as ``hasabstract``.
 
-    One small request each, no PMID is sent; the filter ``""`` counts them all.
+    One small request each, without PMIDs; the filter ``""`` counts them all.
 
     Raises
     ------
     BadRequest
-        The question cannot be asked as it is; nothing was sent.
+        The query cannot be sent as it is.
     Unreachable
         PubMed did not answer, or reported an error of its own.
     """
@@ -73,7 +73,7 @@ def hit_counts(query: Query, filters: Sequence[str], web: Web) -> dict[str, int]
 
 
 def ligand_receptor_question(ligand: str, receptor: str) -> str:
-    """The question that finds papers on the interaction of a ligand and its receptor.
+    """The query that finds papers on the interaction of a ligand and its receptor.
 
     >>> ligand_receptor_question("CXCL12", "CXCR4")[:53]
     '(CXCL12[Gene Symbol] OR CXCL12[MeSH Terms]) AND (CXCR'
@@ -87,7 +87,7 @@ def ligand_receptor_question(ligand: str, receptor: str) -> str:
 
 
 def checked(query: Query) -> Query:
-    """The query as it can be asked: on one line, with dates and types as PubMed wants them.
+    """The query as it can be sent: on one line, with dates and types as PubMed wants them.
 
     Raises
     ------
@@ -112,7 +112,7 @@ def checked(query: Query) -> Query:
 
 
 def _kinds(types: Sequence[str]) -> tuple[str, ...]:
-    """Publication types by name; an empty one would be sent as a search for nothing."""
+    """Publication types by name; raises for an empty one, which would search for nothing."""
     if len(types) > MOST_TYPES:
         msg = f"{len(types):,} publication types are given; {MOST_TYPES} is the most."
         raise BadRequest(msg, "Leave them out to search all types.")
@@ -164,7 +164,7 @@ def _require_pair(first: str, last: str) -> None:
 
 
 def _day(text: str, name: str, *, last: bool = False) -> tuple[int, int, int]:
-    """The first (or last) moment a partial date can mean.
+    """The first (or last) day that a partial date can mean.
 
     >>> _day("2026/02", "min_date"), _day("2026", "max_date", last=True)
     ((2026, 2, 1), (2026, 12, 31))

@@ -17,7 +17,7 @@ from datetime import UTC, date, datetime, timedelta
 
 from ..errors import Unreachable
 from ..sources import Query
-from ..sources.pubmed import LAST_HIT, Hits, count_hits, first_hits
+from ..sources.pubmed import LAST_HIT, Hits, count_hits, fetch_first_hits
 from ..web import Web
 
 _BEGINNING, _END = date(1900, 1, 1), date(2100, 12, 31)
@@ -40,10 +40,10 @@ class Sweep:
     effective_query : str
         What PubMed understood.
     warnings : list of str
-        Grows while ``pages`` are read: figures that do not agree are told here.
+        Grows while ``pages`` are read: figures that do not agree.
     pages : iterator of tuple of str
         No PMID comes twice. Raises `Unreachable` in the middle when PubMed does not answer, or
-        contradicts itself: then nothing is known about the rest. Asking again starts anew.
+        contradicts itself: then nothing is known about the rest. Another call starts anew.
     """
 
     total: int
@@ -53,14 +53,14 @@ class Sweep:
 
 
 def sweep(query: Query, web: Web) -> Sweep:
-    """Ask for every hit of *query*; its ``start``, ``max_results`` and order do not count.
+    """Find every hit of *query*; its ``start``, ``max_results`` and order are ignored.
 
     Raises
     ------
     Unreachable
         PubMed did not answer the search at all.
     """
-    whole = first_hits(query, web)
+    whole = fetch_first_hits(query, web)
     warnings = list(whole.warnings)
     if whole.total <= LAST_HIT:
         pages = iter([whole.pmids] if whole.pmids else [])
@@ -126,44 +126,44 @@ class _Slicer:
 
     def pages(self) -> Iterator[tuple[str, ...]]:
         whole = _Slice()
-        count = self._whole(whole)
+        count = self._count_whole(whole)
         waiting = [(whole, count)]
         self.density = count / whole.weight
         while waiting:
             part, expected = waiting.pop()
             parts = part.parts(self._share(part)) if expected > LAST_HIT else None
-            asked = parts[0] if parts else part
-            hits = first_hits(self.query, self.web, str(asked))
+            chosen = parts[0] if parts else part
+            hits = fetch_first_hits(self.query, self.web, str(chosen))
             _require_agreement(expected, hits.total, part, whole=parts is None)
             # Neighbouring dates are alike; where there was nothing, the next step is longer.
-            self.density = hits.total / asked.weight or self.density / 4
+            self.density = hits.total / chosen.weight or self.density / 4
             if parts and hits.total < expected:
                 waiting.append((parts[1], expected - hits.total))
-            if hits.total > LAST_HIT and asked.parts(0.5):
-                waiting.append((asked, hits.total))
-            elif new := self._new(hits, asked):
+            if hits.total > LAST_HIT and chosen.parts(0.5):
+                waiting.append((chosen, hits.total))
+            elif new := self._take_new(hits, chosen):
                 yield new
         if len(self.seen) != count:
-            told = f"PubMed counted {count:,} hits, and its slices by Entrez date held"
-            self.warnings.append(f"{told} {len(self.seen):,}.")
+            warning = f"PubMed counted {count:,} hits, and its slices by Entrez date held"
+            self.warnings.append(f"{warning} {len(self.seen):,}.")
 
     def _share(self, part: _Slice) -> float:
         """What of *part* makes one full slice; never more than half, so that any search ends."""
         return min(0.5, _FULL / (self.density * part.weight))
 
-    def _whole(self, whole: _Slice) -> int:
+    def _count_whole(self, whole: _Slice) -> int:
         count = count_hits(self.query, self.web, str(whole))
         if not count:
             _require_agreement(self.total, count, whole, whole=True)
         if count != self.total:
-            told = f"PubMed counts {self.total:,} hits, {count:,} of them by Entrez date"
-            self.warnings.append(f"{told}: {abs(self.total - count):,} may be missing.")
+            warning = f"PubMed counts {self.total:,} hits, {count:,} of them by Entrez date"
+            self.warnings.append(f"{warning}: {abs(self.total - count):,} may be missing.")
         return count
 
-    def _new(self, hits: Hits, part: _Slice) -> tuple[str, ...]:
+    def _take_new(self, hits: Hits, part: _Slice) -> tuple[str, ...]:
         if (lost := hits.total - len(hits.pmids)) > 0:
-            told = f"{hits.total:,} hits share the Entrez date {part.first:%Y/%m/%d}"
-            self.warnings.append(f"{told}; PubMed does not hand out {lost:,} of them.")
+            warning = f"{hits.total:,} hits share the Entrez date {part.first:%Y/%m/%d}"
+            self.warnings.append(f"{warning}; PubMed does not hand out {lost:,} of them.")
         new = tuple(pmid for pmid in hits.pmids if int(pmid) not in self.seen)
         self.seen.update(map(int, new))
         return new

@@ -1,4 +1,4 @@
-"""The words PubMed understands: its spelling, and the headings it is indexed with."""
+"""PubMed's vocabulary: the spelling of queries, and MeSH headings."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ..errors import BadRequest
-from ..sources.eutils.espell import spelled
-from ..sources.eutils.mesh import MeshTerm, find_terms, terms_of
+from ..sources.eutils.espell import fetch_spelling
+from ..sources.eutils.mesh import MeshTerm, fetch_terms, find_terms
 from ..system.plain_text import sendable
 from ..web import Web
 from .search import LONGEST_QUERY
@@ -35,7 +35,7 @@ class Heading:
 
 
 def check_spelling(query: str, web: Web) -> Spelling:
-    """Ask PubMed how it would spell a query.
+    """Check the spelling of a query.
 
     Raises
     ------
@@ -43,17 +43,17 @@ def check_spelling(query: str, web: Web) -> Spelling:
         The query is empty, too long, or holds control characters.
     """
     words = _words(query, "query")
-    corrected, replaced = spelled(words, web)
+    corrected, replaced = fetch_spelling(words, web)
     return Spelling(words, "" if corrected.casefold() == words.casefold() else corrected, replaced)
 
 
 def look_up_mesh(text: str, most: int, web: Web) -> tuple[int, list[Heading]]:
-    """How many MeSH records fit, and the first: those that bear the very name come first.
+    """How many MeSH records fit, and the first; those with that very name come first.
 
     Raises
     ------
     BadRequest
-        Nothing is asked for, too much, or with control characters.
+        The text is empty, too long, or holds control characters.
     """
     words = _words(text, "term")
     if not 1 <= most <= MOST_TERMS:
@@ -61,10 +61,12 @@ def look_up_mesh(text: str, most: int, web: Web) -> tuple[int, list[Heading]]:
         raise BadRequest(msg, "Look up a narrower term.")
     total, terms = find_terms(words, most, web)
     near = dict.fromkeys(uid for term in terms for uid in (*term.parents, *_few(term.children)))
-    names = {uid: term.heading for uid, term in terms_of(list(near), web).items()} if near else {}
+    names = (
+        {uid: term.heading for uid, term in fetch_terms(list(near), web).items()} if near else {}
+    )
     terms.sort(key=lambda term: _distance(words, term))
     return total, [
-        Heading(term, _named(term.parents, names), _named(_few(term.children), names))
+        Heading(term, _names_of(term.parents, names), _names_of(_few(term.children), names))
         for term in terms
     ]
 
@@ -88,5 +90,5 @@ def _few(uids: Sequence[str]) -> Sequence[str]:
     return uids[:_MOST_NEIGHBOURS]
 
 
-def _named(uids: Iterable[str], names: dict[str, str]) -> tuple[str, ...]:
+def _names_of(uids: Iterable[str], names: dict[str, str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for uid in uids if (name := names.get(uid))))

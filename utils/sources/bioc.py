@@ -1,7 +1,7 @@
 """BioC: articles of PMC as passages, each with the section it stands in.
 
 NCBI's text miners made it for programs: the open-access subset and author manuscripts, without
-markup. What it does not have it says with status 200 and a line of HTML.
+markup. A missing article is answered with status 200 and a line of HTML.
 
 https://www.ncbi.nlm.nih.gov/research/bionlp/APIs/BioC-PMC/
 """
@@ -15,10 +15,10 @@ from typing import Any
 
 from ..errors import BadContent, Unreachable
 from ..model.identifiers import Ids
-from ..system.plain_text import clean_text, one_line
+from ..system.plain_text import clean_text
 from ..web import Answer, Web
 from .eutils import RATE
-from .loose_json import mapping, mappings, text
+from .loose_json import line, mapping, mappings, text
 from .source import Source
 
 _MOST_BYTES = 32 * 1024 * 1024
@@ -48,7 +48,7 @@ class Article:
     paragraphs: tuple[Paragraph, ...] = ()
 
 
-def article(ids: Ids, web: Web) -> Article:
+def fetch_article(ids: Ids, web: Web) -> Article:
     """The article with this PMCID, else with this PMID.
 
     Raises
@@ -60,7 +60,7 @@ def article(ids: Ids, web: Web) -> Article:
     """
     name = ids.pmcid or ids.pmid
     if (kept := mapping(web.memory.recall("bioc", name))) and kept.get("v") == 1:
-        return _remembered(kept)
+        return _from_row(kept)
     url = f"{web.settings.address('bioc')}/BioC_json/{name}/unicode"
     answer = web.get(url, check=_complain, limit=_MOST_BYTES)
     found = Article() if _absent(answer) else _article(answer.json())
@@ -76,19 +76,19 @@ def _absent(answer: Answer) -> bool:
 
 
 def _complain(answer: Answer) -> None:
-    """Anything but an article or the plain word that there is none may pass."""
+    """Raise for anything but an article, or the message that there is none: it may pass."""
     if not _absent(answer) and not _documents(answer.json()):
         msg = "BioC answered with something that is no article."
         raise Unreachable(msg, "Try again in a minute.", status=answer.status)
 
 
-def _documents(told: object) -> list[dict[str, Any]]:
-    collections = mappings(told if isinstance(told, list) else [told])
+def _documents(reply: object) -> list[dict[str, Any]]:
+    collections = mappings(reply if isinstance(reply, list) else [reply])
     return [document for one in collections for document in mappings(one.get("documents"))]
 
 
-def _article(told: object) -> Article:
-    document = _documents(told)[0]
+def _article(reply: object) -> Article:
+    document = _documents(reply)[0]
     passages = mappings(document.get("passages"))
     front = mapping(passages[0].get("infons")) if passages else {}
     words = (mapping(document.get("infons")).get("license"), front.get("license"))
@@ -96,9 +96,9 @@ def _article(told: object) -> Article:
         Ids(
             pmcid=_number("PMC", front.get("article-id_pmc") or document.get("id")),
             pmid=_number("", front.get("article-id_pmid")),
-            doi=one_line(text(front.get("article-id_doi")))[:500],
+            doi=line(front.get("article-id_doi"))[:500],
         ),
-        next((one_line(text(word))[:500] for word in words if text(word)), ""),
+        next((line(word)[:500] for word in words if text(word)), ""),
         tuple(islice(_paragraphs(passages), _MOST_PARAGRAPHS)),
     )
 
@@ -108,8 +108,8 @@ def _paragraphs(passages: list[dict[str, Any]]) -> Iterator[Paragraph]:
         infons = mapping(passage.get("infons"))
         words = passage.get("text")
         if isinstance(words, str) and (words := clean_text(words).strip()):
-            section = one_line(text(infons.get("section_type")))[:60].upper()
-            yield Paragraph(section or "OTHER", one_line(text(infons.get("type")))[:60], words)
+            section = line(infons.get("section_type"))[:60].upper()
+            yield Paragraph(section or "OTHER", line(infons.get("type"))[:60], words)
 
 
 def _number(prefix: str, value: object) -> str:
@@ -122,14 +122,14 @@ def _number(prefix: str, value: object) -> str:
     return prefix + digits if digits.isascii() and digits.isdigit() else ""
 
 
-def _same(asked: Ids, got: Ids) -> bool:
-    """Whether the article says the number it was asked by; one that says none is believed."""
-    if asked.pmcid:
-        return got.pmcid in ("", asked.pmcid)
-    return got.pmid in ("", asked.pmid)
+def _same(requested: Ids, received: Ids) -> bool:
+    """Whether the article has the requested number; one without a number is believed."""
+    if requested.pmcid:
+        return received.pmcid in ("", requested.pmcid)
+    return received.pmid in ("", requested.pmid)
 
 
-def _remembered(kept: dict[str, Any]) -> Article:
+def _from_row(kept: dict[str, Any]) -> Article:
     rows = mappings(kept.get("paragraphs"))
     return Article(
         Ids(**{name: text(value) for name, value in mapping(kept.get("ids")).items()}),

@@ -1,6 +1,6 @@
 """Crossref: what publishers registered about a DOI, retractions included.
 
-The last one asked what a paper is: for DOIs that neither PubMed nor Europe PMC knows.
+The last to be asked for a record: for DOIs that neither PubMed nor Europe PMC knows.
 https://www.crossref.org/documentation/retrieve-metadata/rest-api/
 """
 

@@ -1,7 +1,8 @@
-"""Jina Reader: somebody else's browser, for publishers' pages that need one.
+"""Jina Reader: a browser as a service, for publishers' pages that need one.
 
-Its answer has status 200 whatever the publisher said; the truth stands in its ``Warning:`` lines,
-which `.formats.plain_markdown` reads. Never pointed at NCBI, Europe PMC or arXiv.
+Its answer has status 200 whatever the publisher answered; the real status stands in its
+``Warning:`` lines, which `.formats.plain_markdown` reads. Never pointed at NCBI, Europe PMC or
+arXiv.
 https://jina.ai/reader · https://github.com/jina-ai/reader
 """
 
@@ -13,7 +14,7 @@ from typing import Any
 from ..errors import NotOffered
 from ..model.paper import Fetched, Paper
 from ..web import Answer, Rate, Web
-from .publisher import landing_page
+from .publisher import find_landing_page
 from .source import Route, Source, one_by_one
 
 _REFUSALS = {
@@ -39,7 +40,7 @@ def read(paper: Paper, web: Web) -> Iterator[Fetched]:
     NotOffered
         Jina Reader will not read that page for us.
     """
-    target = landing_page(paper.ids.doi, web)
+    target = find_landing_page(paper.ids.doi, web)
     web.guard.require_open_to_programs(target)
     _require_welcome(web)
     answer = web.get(
@@ -49,7 +50,7 @@ def read(paper: Paper, web: Web) -> Iterator[Fetched]:
         kept=True,
     )
     _require_success(answer, target, web)
-    yield _fetched(answer.body, target, "jina")
+    yield _to_fetched(answer.body, target, "jina")
 
 
 def search(paper: Paper, web: Web) -> Iterator[Fetched]:
@@ -75,7 +76,7 @@ def search(paper: Paper, web: Web) -> Iterator[Fetched]:
     found: list[dict[str, Any]] = answer.json().get("data") or []
     for row in found[:_MOST_FOUND]:
         if row.get("content") and web.guard.open_to_programs(row.get("url", "")):
-            yield _fetched(row["content"].encode(), row["url"], "jina_search")
+            yield _to_fetched(row["content"].encode(), row["url"], "jina_search")
 
 
 def _key(web: Web) -> dict[str, str]:
@@ -102,7 +103,7 @@ def _require_success(answer: Answer, target: str, web: Web) -> None:
     raise NotOffered(msg, "Set JINA_API_KEY, or try again later.", status=answer.status)
 
 
-def _fetched(body: bytes, url: str, via: str) -> Fetched:
+def _to_fetched(body: bytes, url: str, via: str) -> Fetched:
     return Fetched(body, "markdown", url, SOURCE.name, via, charset="utf-8")
 
 

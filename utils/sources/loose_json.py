@@ -1,13 +1,15 @@
-"""Reading other people's JSON without faith: any member may be missing, null or another thing.
+"""Readers of untrusted JSON: any member may be missing, null or of another type.
 
-What a site sends is hostile input also where it is well-formed. A reader made of these never fails;
-what has the wrong shape counts as absent.
+What a site sends is hostile input also where it is well-formed. These readers never fail: a value
+of the wrong type counts as absent.
 """
 
 from __future__ import annotations
 
 import re
 from typing import Any
+
+from ..system.plain_text import one_line
 
 LONGEST_NAME = 2000
 """Characters of a title or name that are looked at; the longest real ones have some 1,000."""
@@ -44,6 +46,16 @@ def text(value: object) -> str:
     return " ".join(value.split()) if isinstance(value, str) else ""
 
 
+def line(value: object) -> str:
+    """A `text` without characters that act or hide."""
+    return one_line(text(value))
+
+
+def short_line(value: object) -> str:
+    """A `short_text` without characters that act or hide."""
+    return one_line(short_text(value))
+
+
 def short_text(value: object) -> str:
     """A title or name: a `text`, of which at most `LONGEST_NAME` characters are kept."""
     return text(value)[:LONGEST_NAME]
@@ -55,5 +67,5 @@ def whole(value: object) -> int | None:
     >>> whole(12), whole(" 12 "), whole("1.5"), whole("-1"), whole("9" * 5000), whole(None)
     (12, 12, None, None, None, None)
     """
-    told = text(value)
-    return int(told) if _WHOLE.fullmatch(told) else None
+    digits = text(value)
+    return int(digits) if _WHOLE.fullmatch(digits) else None

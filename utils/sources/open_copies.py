@@ -1,4 +1,4 @@
-"""From the links of an open-access locator to what lies behind them.
+"""Fetch the open copies that an open-access locator names.
 
 Unpaywall and OpenAlex both name the places where a DOI has an open copy, in nearly the same words:
 the best first, a PDF before the page that leads to it, each with its license and version.
@@ -14,7 +14,7 @@ from ..errors import Miss
 from ..model.identifiers import Ids
 from ..model.paper import Fetched, Version
 from ..web import Web
-from .publisher import landing_page, pages_at
+from .publisher import fetch_pages, find_landing_page
 
 MOST = 4
 """Copies of one paper that are asked for."""
@@ -38,7 +38,7 @@ class OpenCopy:
         return re.sub(r"^https?://(?:www\.)?", "", self.url).rstrip("/")
 
 
-def different(copies: Iterable[OpenCopy]) -> list[OpenCopy]:
+def distinct(copies: Iterable[OpenCopy]) -> list[OpenCopy]:
     """Each place once, where it came first; accepted manuscripts and preprints last."""
     places: dict[str, OpenCopy] = {}
     for copy in copies:
@@ -46,28 +46,28 @@ def different(copies: Iterable[OpenCopy]) -> list[OpenCopy]:
     return sorted(places.values(), key=lambda copy: _LATER.get(copy.version, 0))
 
 
-def what_lies_at(
+def fetch_copies(
     copies: Iterable[OpenCopy], web: Web, *, source: str, via: str
 ) -> Iterator[Fetched | Miss]:
-    """What lies at each of the *copies*; see `publisher.pages_at`."""
+    """Fetch each of the *copies*; see `publisher.fetch_pages`."""
     for copy in copies:
         try:
-            url = _for_programs(copy.url, web)
+            url = _address_for_programs(copy.url, web)
         except Miss as miss:
             yield miss
             continue
-        for found in pages_at(url, web, source=source, via=via, license_=copy.license):
+        for found in fetch_pages(url, web, source=source, via=via, license_=copy.license):
             yield replace(found, version=copy.version) if isinstance(found, Fetched) else found
 
 
-def _for_programs(url: str, web: Web) -> str:
-    """ArXiv's pages are for people; it keeps another host for programs.
+def _address_for_programs(url: str, web: Web) -> str:
+    """The address to ask: arXiv keeps another host for programs, and a DOI is resolved.
 
-    Where a DOI leads is asked once for all rungs: the publisher's own page is the same one.
+    A DOI is resolved once for all rungs: the publisher's rung asks for the same page.
     """
     if _ARXIV.match(url) and (arxiv := Ids.maybe(url).arxiv):
         return f"{web.settings.address('arxiv')}/pdf/{arxiv}"
-    return landing_page(doi, web) if (doi := _doi(url, web)) else url
+    return find_landing_page(doi, web) if (doi := _doi(url, web)) else url
 
 
 def _doi(url: str, web: Web) -> str:

@@ -32,7 +32,7 @@ _SET_ENDS = (b"</pmc-articleset>", b"<pmc-articleset/>", b"<pmc-articleset />")
 _AT_ONCE = 20  # a few megabytes of JATS
 
 
-def from_cloud(paper: Paper, web: Web) -> Iterator[Fetched]:
+def fetch_from_cloud(paper: Paper, web: Web) -> Iterator[Fetched]:
     """The newest version's JATS from the PMC Cloud Service, its checksum compared.
 
     Raises
@@ -41,7 +41,7 @@ def from_cloud(paper: Paper, web: Web) -> Iterator[Fetched]:
         The article is not in the open-access or author-manuscript datasets.
     """
     base, pmcid = web.settings.address("pmc_cloud"), paper.ids.pmcid
-    version = _newest_version(pmcid, web)
+    version = _find_newest_version(pmcid, web)
     record = web.get(f"{base}/metadata/{version}.json", check=Answer.json, kept=True).json()
     if not record.get("xml_url"):
         msg = f"PMC Cloud has {pmcid}, but not as XML."
@@ -62,7 +62,7 @@ def from_cloud(paper: Paper, web: Web) -> Iterator[Fetched]:
     )
 
 
-def from_efetch(papers: Sequence[Paper], web: Web) -> Iterator[tuple[Paper, Fetched | Miss]]:
+def fetch_from_efetch(papers: Sequence[Paper], web: Web) -> Iterator[tuple[Paper, Fetched | Miss]]:
     """The JATS that E-utilities hand out, if the publisher allows it; several in one request.
 
     What a batch brings is kept article by article: the next batch is made of others.
@@ -73,7 +73,7 @@ def from_efetch(papers: Sequence[Paper], web: Web) -> Iterator[tuple[Paper, Fetc
     if unknown := [number for number in digits if number not in articles]:
 
         def read(answer: Answer) -> None:
-            _whole(answer)
+            _require_whole(answer)
             sent = _articles(answer.body)
             articles.update((number, sent.get(number, b"")) for number in unknown)
             web.journal.keep_items({url.format(n): articles[n] for n in unknown})
@@ -97,8 +97,8 @@ def from_efetch(papers: Sequence[Paper], web: Web) -> Iterator[tuple[Paper, Fetc
             )
 
 
-def _whole(answer: Answer) -> None:
-    """Refuse what is no article set, or not all of one: whom it lacks may be there all the same."""
+def _require_whole(answer: Answer) -> None:
+    """Refuse an incomplete article set: PMC may have the articles that it lacks."""
     if not answer.body.rstrip().endswith(_SET_ENDS):
         msg = "it is no complete set of articles."
         raise BadContent(msg, verdict="not_a_paper")
@@ -118,7 +118,7 @@ def _articles(body: bytes) -> dict[str, bytes]:
     return found
 
 
-def _newest_version(pmcid: str, web: Web) -> str:
+def _find_newest_version(pmcid: str, web: Web) -> str:
     """The folder of the newest version, such as ``PMC7759461.2``."""
 
     def is_list(answer: Answer) -> None:
@@ -173,7 +173,7 @@ SOURCE = Source(
     rates=(RATE, Rate("pmc_cloud", ("pmc_cloud",), every=1 / 16, in_flight=16)),
     routes=(
         # It has open access and author manuscripts (facts of August 2026).
-        Route("pmc_cloud", ("pmcid",), one_by_one(from_cloud), shares=(0.95, 0.5)),
-        Route("efetch", ("pmcid",), from_efetch, batch=_AT_ONCE, shares=(0.6, 0.4)),
+        Route("pmc_cloud", ("pmcid",), one_by_one(fetch_from_cloud), shares=(0.95, 0.5)),
+        Route("efetch", ("pmcid",), fetch_from_efetch, batch=_AT_ONCE, shares=(0.6, 0.4)),
     ),
 )

@@ -23,16 +23,16 @@ _MOST_PDFS = 2
 _REMEMBERED_DAYS = 30.0
 
 
-def full_text(paper: Paper, web: Web) -> Iterator[Fetched | Miss]:
-    """What the publisher shows, wherever the DOI leads: the page, then its PDF."""
-    target = landing_page(paper.ids.doi, web)
-    yield from pages_at(target, web, source=SOURCE.name, via="publisher")
+def fetch_full_text(paper: Paper, web: Web) -> Iterator[Fetched | Miss]:
+    """Fetch what the publisher shows where the DOI leads: the page, then its PDF."""
+    target = find_landing_page(paper.ids.doi, web)
+    yield from fetch_pages(target, web, source=SOURCE.name, via="publisher")
 
 
-def pages_at(
+def fetch_pages(
     url: str, web: Web, *, source: str, via: str, license_: str = ""
 ) -> Iterator[Fetched | Miss]:
-    """What lies at *url*: a page (following one ``meta refresh``), then the PDFs it names.
+    """Fetch the page at *url* (following one ``meta refresh``), then the PDFs it names.
 
     Used for publishers' pages and for repositories alike. What cannot be had is yielded as a
     `Miss`, so that the next candidate is still tried.
@@ -40,9 +40,9 @@ def pages_at(
     from ..formats import html
 
     try:
-        page = _fetched(_open(url, web), source, via, license_)
+        page = _to_fetched(_open(url, web), source, via, license_)
         if page.media == "html" and (target := html.refresh_target(page)):
-            page = _fetched(_open(target, web), source, via, license_)
+            page = _to_fetched(_open(target, web), source, via, license_)
     except Miss as miss:
         yield miss
         return
@@ -56,10 +56,10 @@ def pages_at(
         except Miss as miss:
             yield miss
             continue
-        yield _fetched(answer, source, via, license_, media="pdf")
+        yield _to_fetched(answer, source, via, license_, media="pdf")
 
 
-def landing_page(doi: str, web: Web) -> str:
+def find_landing_page(doi: str, web: Web) -> str:
     """The address a DOI is registered with, found in one request that is remembered.
 
     Raises
@@ -81,7 +81,7 @@ def landing_page(doi: str, web: Web) -> str:
 
 
 def _open(url: str, web: Web) -> Answer:
-    """What lies there, also behind a closed door: the judges tell a captcha from a login.
+    """The answer of an address, also a refusal with a page: judges tell a captcha from a login.
 
     Some sites turn away a client that says which languages it reads, and not a plain one.
     """
@@ -95,7 +95,7 @@ def _open(url: str, web: Web) -> Answer:
     return answer
 
 
-def _fetched(answer: Answer, source: str, via: str, license_: str, media: str = "") -> Fetched:
+def _to_fetched(answer: Answer, source: str, via: str, license_: str, media: str = "") -> Fetched:
     is_pdf = media == "pdf" or b"%PDF-" in answer.body[:1024]
     return Fetched(
         body=answer.body,
@@ -114,5 +114,5 @@ SOURCE = Source(
     about="The publisher's page behind the DOI, and the PDF it names",
     label="DOI",
     rates=(Rate("doi", ("doi",), every=0.2, in_flight=4),),
-    routes=(Route("publisher", ("doi",), one_by_one(full_text), shares=(0.75, 0.1)),),
+    routes=(Route("publisher", ("doi",), one_by_one(fetch_full_text), shares=(0.75, 0.1)),),
 )

@@ -1,6 +1,6 @@
-"""What a source is: a record of the things one site can do for us.
+"""What a source is: a record of the functions that one site offers.
 
-A record of functions, not a class hierarchy: what a site cannot do is left out, so nobody raises
+Not a class hierarchy: what a site cannot do is left out, so nobody raises
 ``NotImplementedError``, and the ladder, the rate table and the conformance tests read the same
 fields. Adding a site = one file with its ``SOURCE`` + its entry in `..model.sites`.
 """
@@ -20,7 +20,7 @@ from ..model.sites import WAYS, service_of
 from ..web import Rate, Web
 
 
-def remembered(kind: str, names: Sequence[str], web: Web) -> dict[str, Paper]:
+def recall_papers(kind: str, names: Sequence[str], web: Web) -> dict[str, Paper]:
     """The records kept under *names*; one that another version wrote counts as forgotten."""
     found = {}
     for name, row in web.memory.recall_many(kind, names).items():
@@ -31,7 +31,7 @@ def remembered(kind: str, names: Sequence[str], web: Web) -> dict[str, Paper]:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A question as the user meant it; each source spells it in its own words.
+    """A search as the user asked for it; each source translates it into its own syntax.
 
     Dates are ``YYYY[/MM[/DD]]`` and come in pairs; ``start`` counts from 0. ``categories`` are
     arXiv's classes, or Semantic Scholar's fields of study; a site that has no such thing refuses.
@@ -70,13 +70,12 @@ def nothing_kept(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """Learning what papers are.
+    """How a site looks up the records of papers.
 
-    ``by`` names the identifiers the site can be asked with. ``ask`` takes up to ``batch`` of them
-    at once (each has at least one of those names) and returns the papers the site knows; what is
-    not among them, it does not know. A `Miss` means that the whole batch could not be asked.
-    ``recall`` returns those of any number of papers that need not be asked for, because they were
-    lately; it asks nobody.
+    ``by`` names the identifiers it takes. ``ask`` takes up to ``batch`` of them at once (each has
+    at least one of those names) and returns the papers the site knows; what is not among them, it
+    does not know. A `Miss` means that the whole batch could not be asked. ``recall`` returns those
+    of any number of papers that were fetched lately; it sends no request.
     """
 
     by: tuple[IdName, ...]

@@ -14,12 +14,12 @@ from ..model.paper import Fetched, Paper
 from ..model.versions import by_locator
 from ..web import Answer, Rate, Web
 from .loose_json import mapping, mappings, text
-from .open_copies import MOST, OpenCopy, different, what_lies_at
+from .open_copies import MOST, OpenCopy, distinct, fetch_copies
 from .source import Route, Source, one_by_one
 
 
-def open_copies(paper: Paper, web: Web) -> Iterator[Fetched | Miss]:
-    """What lies at each open-access location, the best first.
+def fetch_open_copies(paper: Paper, web: Web) -> Iterator[Fetched | Miss]:
+    """Fetch the copy at each open-access location, the best first.
 
     Raises
     ------
@@ -27,15 +27,15 @@ def open_copies(paper: Paper, web: Web) -> Iterator[Fetched | Miss]:
         Unpaywall does not know the DOI, or knows no open copy.
     """
     doi = paper.ids.doi
-    copies = _copies(_record(doi, web))
+    copies = _copies(_fetch_record(doi, web))
     if not copies:
         msg = f"Unpaywall knows no open copy of doi:{doi}."
         raise NotOffered(msg, "Ask the authors or your library.")
-    yield from what_lies_at(copies[:MOST], web, source=SOURCE.name, via="unpaywall")
+    yield from fetch_copies(copies[:MOST], web, source=SOURCE.name, via="unpaywall")
 
 
-def known_copies(doi: str, web: Web) -> list[OpenCopy]:
-    """The copies Unpaywall has named within a day; it is not asked."""
+def recall_copies(doi: str, web: Web) -> list[OpenCopy]:
+    """The copies Unpaywall has named within a day; sends no request."""
     answer = web.recall(_address(doi, web))
     return _copies(mapping(answer.json())) if answer and answer.status == 200 else []
 
@@ -44,18 +44,18 @@ def _address(doi: str, web: Web) -> str:
     return f"{web.settings.address('unpaywall')}/{quote(doi, safe='/')}"
 
 
-def _record(doi: str, web: Web) -> dict[str, Any]:
+def _fetch_record(doi: str, web: Web) -> dict[str, Any]:
     answer = web.get(
         _address(doi, web),
         {"email": web.settings.require_email("Unpaywall")},
         allow={404, 422},
-        check=_judge,
+        check=_check,
         kept=True,
     )
     return {} if answer.status == 404 else mapping(answer.json())
 
 
-def _judge(answer: Answer) -> None:
+def _check(answer: Answer) -> None:
     if answer.status == 422:
         msg = "Unpaywall refuses the e-mail address in PUBMED_EMAIL."
         raise NotOffered(msg, "Set PUBMED_EMAIL to your own address.", status=422)
@@ -66,7 +66,7 @@ def _judge(answer: Answer) -> None:
 def _copies(record: Mapping[str, Any]) -> list[OpenCopy]:
     """The best first of each version (see `different`), a PDF before the page that leads to it."""
     best = mapping(record.get("best_oa_location"))
-    return different(
+    return distinct(
         OpenCopy(link, text(place.get("license")), by_locator(place.get("version")))
         for place in [best, *mappings(record.get("oa_locations"))]
         for name in ("url_for_pdf", "url_for_landing_page", "url")
@@ -79,5 +79,5 @@ SOURCE = Source(
     about="Unpaywall: open-access copies in repositories and at publishers",
     label="DOI",
     rates=(Rate("unpaywall", ("unpaywall",), every=0.1, in_flight=4),),
-    routes=(Route("unpaywall", ("doi",), one_by_one(open_copies), shares=(0.9, 0.4)),),
+    routes=(Route("unpaywall", ("doi",), one_by_one(fetch_open_copies), shares=(0.9, 0.4)),),
 )

@@ -1,4 +1,4 @@
-"""The days a question is about, for sites that take whole days only.
+"""The days a query is about, for sites that take whole days only.
 
 PubMed takes ``2024`` or ``2024/02`` as they are; Europe PMC and OpenAlex want the first day and the
 last, and know nothing but the day of publication.

@@ -25,7 +25,7 @@ def _stage(library: Library, args: Arguments) -> Any:
     pages = library.entrez.pages(
         args["database"] or "pubmed", args["ids"], history=args["history"],
         term=args["term"], rettype=args["rettype"], most=args["max_records"] or _MOST_RECORDS,
-        told=args["report"],
+        progress=args["report"],
     )  # fmt: skip
     return plain(library.datasets.stage(pages))
 
@@ -35,7 +35,7 @@ def _schema(library: Library, args: Arguments) -> Any:
     return {
         "dataset": found.about.get("id", args["dataset"]),
         "title": found.about.get("title", ""),
-        "tables": {one.name: {"rows": one.rows, "columns": one.told()} for one in found.tables},
+        "tables": {one.name: {"rows": one.rows, "columns": one.describe()} for one in found.tables},
         "relations": list(found.relations),
         "examples": plain(found.examples),
     }

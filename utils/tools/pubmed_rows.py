@@ -136,10 +136,10 @@ def details_page(
     What concerns the answer as a whole stands on the first page only. No page before the end is
     empty: it has some hundred characters of text, or one article.
     """
-    from ..pubmed.details import row
+    from ..pubmed.details import to_row
 
     def article(pmid: str) -> dict[str, Any]:
-        return {"pmid": pmid, **row(found.records[pmid], level, mesh=mesh, grants=grants)}
+        return {"pmid": pmid, **to_row(found.records[pmid], level, mesh=mesh, grants=grants)}
 
     frame = _FRAME_OF_LATER_PAGES if start else fetch_rows(found)
     room = max(most - _size(frame), _LEAST_PAGE)

@@ -1,6 +1,6 @@
 """arXiv: its search, and the record of every preprint on it.
 
-Beside it: how it is asked (`.arxiv.manners`), what (`.arxiv.query`), what an entry says
+Beside it: requests (`.arxiv.manners`), queries (`.arxiv.query`), the reading of entries
 (`.arxiv.entries`), and the texts (`.arxiv.files`).
 https://info.arxiv.org/help/api/user-manual.html
 """
@@ -18,18 +18,18 @@ from ...model.identifiers import Ids
 from ...model.paper import Paper, SearchResult, as_row, paper_from
 from ...web import Answer, Web
 from ..loose_json import whole
-from ..source import Lookup, Query, Route, Source, one_by_one, remembered
+from ..source import Lookup, Query, Route, Source, one_by_one, recall_papers
 from .entries import paper_of
-from .files import full_text
-from .manners import ATOM, OPENSEARCH, RATE, REMEMBERED_DAYS, Check, ask, feed
-from .query import LAST, SHAKY, Question, question_of
+from .files import fetch_full_text
+from .manners import ATOM, OPENSEARCH, RATE, REMEMBERED_DAYS, Check, ask, read_feed
+from .query import LAST, SHAKY, ArxivQuery, arxiv_query
 
 _IDS_PER_REQUEST = 100
 
 
 @dataclass(frozen=True, slots=True)
 class _Page:
-    """What arXiv sent of a search: the hits it counts, and of how many ``entries`` the papers."""
+    """A page of a search: the hits arXiv counts, the number of entries, and their papers."""
 
     total: int
     entries: int
@@ -37,20 +37,20 @@ class _Page:
 
 
 def search(query: Query, web: Web, *, sort_order: str = "descending") -> SearchResult:
-    """Ask arXiv's index; the same question is sent once a day.
+    """Search arXiv's index; the same query is sent once a day.
 
     Raises
     ------
     BadRequest
-        It cannot be asked so, or arXiv refuses it.
+        The query has no such form at arXiv, or arXiv refuses it.
     Unreachable
         arXiv is down, wants to be left alone, or keeps sending pages without the hits it counted.
     """
-    question = question_of(query, sort_order)
-    page = _page(question, web)
-    total, end = page.total, question.start + page.entries
+    request = arxiv_query(query, sort_order)
+    page = _fetch_page(request, web)
+    total, end = page.total, request.start + page.entries
     more = page.entries > 0 and end < total
-    warnings = list(question.warnings)
+    warnings = list(request.warnings)
     if unread := page.entries - len(page.papers):
         warnings.append(f"{unread:,} of arXiv's entries could not be read and are left out.")
     if more and end >= LAST:
@@ -61,7 +61,7 @@ def search(query: Query, web: Web, *, sort_order: str = "descending") -> SearchR
         )
     return SearchResult(
         query.text,
-        question.search_query,
+        request.search_query,
         total,
         page.papers,
         tuple(warnings),
@@ -71,18 +71,18 @@ def search(query: Query, web: Web, *, sort_order: str = "descending") -> SearchR
 
 def look_up(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
     """The records behind arXiv identifiers, in their newest versions."""
-    known = records([ids.arxiv for ids in wanted], web)
+    known = fetch_records([ids.arxiv for ids in wanted], web)
     return {ids: known[ids.arxiv] for ids in wanted if ids.arxiv in known}
 
 
 def recall(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
     """The records behind arXiv identifiers that were fetched within the last day."""
-    kept = remembered("arxiv", [ids.arxiv for ids in wanted if ids.arxiv], web)
+    kept = recall_papers("arxiv", [ids.arxiv for ids in wanted if ids.arxiv], web)
     return {ids: kept[ids.arxiv] for ids in wanted if ids.arxiv in kept}
 
 
-def records(names: Sequence[str], web: Web) -> dict[str, Paper]:
-    """What arXiv knows under *names* (``2601.00001``, ``2601.00001v1``), by these names.
+def fetch_records(names: Sequence[str], web: Web) -> dict[str, Paper]:
+    """The records of *names* (``2601.00001``, ``2601.00001v1``), by these names.
 
     Raises
     ------
@@ -91,14 +91,14 @@ def records(names: Sequence[str], web: Web) -> dict[str, Paper]:
     Unreachable
         arXiv is down, or wants to be left alone.
     """
-    known = remembered("arxiv", names, web)
+    known = recall_papers("arxiv", names, web)
     unknown = [name for name in dict.fromkeys(names) if name not in known]
     if not unknown:
         return known
     # Without max_results even a list of identifiers is cut to ten.
     params = {"id_list": ",".join(unknown), "max_results": len(unknown)}
     try:
-        answer = _query(params, web, feed)
+        answer = _query(params, web, read_feed)
     except NotOffered as refused:
         if refused.details.get("status") == 400 and len(unknown) == 1:
             return known  # no name at all, such as 1234.12345 of a 34th month: nobody's paper
@@ -112,25 +112,25 @@ def records(names: Sequence[str], web: Web) -> dict[str, Paper]:
     return known
 
 
-def in_version(name: str, version: str, web: Web) -> Paper | None:
-    """One record in the version asked for, else in the newest; None when there is no such paper."""
-    asked = f"{name}v{version}" if version else name
-    return records([asked], web).get(asked)
+def fetch_version(name: str, version: str, web: Web) -> Paper | None:
+    """The record of a version, or of the newest where *version* is empty; None if unknown."""
+    name_of_version = f"{name}v{version}" if version else name
+    return fetch_records([name_of_version], web).get(name_of_version)
 
 
-def _page(question: Question, web: Web) -> _Page:
+def _fetch_page(request: ArxivQuery, web: Web) -> _Page:
     """One page of a search; it is remembered for a day."""
-    name = json.dumps(question.params, sort_keys=True)
+    name = json.dumps(request.params, sort_keys=True)
     if kept := web.memory.recall("arxiv_search", name):
         with suppress(LookupError, TypeError, AttributeError):  # another version's is forgotten
             return _Page(kept["total"], kept["entries"], tuple(map(paper_from, kept["papers"])))
     try:
-        answer = _query(question.params, web, _require_hits)
+        answer = _query(request.params, web, _require_hits)
     except NotOffered as refused:
         if refused.details.get("status") != 400:
             raise
         raise BadRequest(refused.message, "Simplify the query, or ask for fewer hits.") from None
-    entries = sum(1 for _ in feed(answer).iter(f"{ATOM}entry"))
+    entries = sum(1 for _ in read_feed(answer).iter(f"{ATOM}entry"))
     page = _Page(_total(answer), entries, tuple(_papers(answer)))
     web.memory.keep("arxiv_search", name, asdict(page), REMEMBERED_DAYS)
     for paper in page.papers:  # a search shows the newest versions: no need to look them up again
@@ -144,8 +144,8 @@ def _query(params: Mapping[str, Any], web: Web, check: Check) -> Answer:
 
 
 def _require_hits(answer: Answer) -> None:
-    """A page inside the total that holds nothing is arXiv's own trouble, and passes."""
-    root = feed(answer)
+    """Raise for an empty page inside the total: an error of arXiv's that passes."""
+    root = read_feed(answer)
     start = _number(answer, "startIndex", "where the page begins")
     if _total(answer) > start and root.find(f"{ATOM}entry") is None:
         msg = "arXiv counted hits and sent a page without any."
@@ -161,7 +161,7 @@ def _total(answer: Answer) -> int:
 
 
 def _number(answer: Answer, tag: str, meaning: str) -> int:
-    number = whole(feed(answer).findtext(f"{OPENSEARCH}{tag}"))
+    number = whole(read_feed(answer).findtext(f"{OPENSEARCH}{tag}"))
     if number is None:
         raise Unreachable(f"arXiv did not say {meaning}.", "Try again later.")
     return number
@@ -169,7 +169,7 @@ def _number(answer: Answer, tag: str, meaning: str) -> int:
 
 def _papers(answer: Answer) -> list[Paper]:
     """The papers of a feed; what has no author is no paper (unknown identifiers, at times)."""
-    entries = feed(answer).iter(f"{ATOM}entry")
+    entries = read_feed(answer).iter(f"{ATOM}entry")
     papers = (paper_of(entry) for entry in entries if entry.find(f"{ATOM}author") is not None)
     return [replace(paper, recorded_by=SOURCE.name) for paper in papers if paper.ids.arxiv]
 
@@ -181,5 +181,5 @@ SOURCE = Source(
     rates=(RATE,),
     search=search,
     lookup=Lookup(("arxiv",), _IDS_PER_REQUEST, look_up, recall),
-    routes=(Route("arxiv", ("arxiv",), one_by_one(full_text)),),
+    routes=(Route("arxiv", ("arxiv",), one_by_one(fetch_full_text)),),
 )

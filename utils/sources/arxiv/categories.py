@@ -1,4 +1,4 @@
-"""arXiv's archives and subject classes: what ``cat:`` can ask for.
+"""arXiv's archives and subject classes, the values of ``cat:``.
 
 https://arxiv.org/category_taxonomy; closed archives, under which old papers still are:
 https://info.arxiv.org/help/arxiv_identifier.html
@@ -54,15 +54,15 @@ def clause(category: str) -> str:
     BadRequest
         arXiv has no such category.
     """
-    asked = category.strip().lower()
-    if known := _KNOWN.get(asked):
+    wanted = category.strip().lower()
+    if known := _KNOWN.get(wanted):
         return f"cat:{known}"
-    archive = asked.removesuffix(".*")
+    archive = wanted.removesuffix(".*")
     if archive in _ONCE_WHOLE:
         return f"(cat:{archive} OR cat:{archive}.*)"
     if archive in _CLASSES:
         return f"cat:{archive}.*"
-    near = get_close_matches(asked, [*_KNOWN, *_CLASSES], n=3, cutoff=0.5)
+    near = get_close_matches(wanted, [*_KNOWN, *_CLASSES], n=3, cutoff=0.5)
     like = " or ".join(_KNOWN.get(name, name) for name in near) or "q-bio.GN, cs.LG or hep-ex"
     msg = f"arXiv has no category {category.strip()[:40]!r}."
     raise BadRequest(msg, f"For example {like}; all of them: https://arxiv.org/category_taxonomy")

@@ -89,11 +89,13 @@ def paper_of(entry: Any) -> Paper:
 
     where, comment = text(f"{ATOM}id"), text(f"{_ARXIV}comment")
     abstract = _words(entry.findtext(f"{ATOM}summary") or "")
-    gone = next((told for told in (comment, abstract[:300]) if _TAKEN_BACK.search(told)), "")
+    withdrawal = next(
+        (words for words in (comment, abstract[:300]) if _TAKEN_BACK.search(words)), ""
+    )
     primary = entry.find(f"{_ARXIV}primary_category")
     classes = [] if primary is None else [primary.get("term", "")]
     classes += [one.get("term", "") for one in entry.iter(f"{ATOM}category")]
-    printed = _journal(text(f"{_ARXIV}journal_ref"))
+    reference = _journal(text(f"{_ARXIV}journal_ref"))
     authors = (author_of(one) for one in entry.iter(f"{ATOM}author"))
     return Paper(
         ids=Ids(
@@ -102,14 +104,14 @@ def paper_of(entry: Any) -> Paper:
         title=without_tex(text(f"{ATOM}title")),
         abstract=without_tex(abstract),
         authors=tuple(author for author in authors if author.name),
-        journal=printed.get("journal", "arXiv"),
-        volume=printed.get("volume", ""),
-        issue=printed.get("issue", ""),
-        pages=printed.get("pages", ""),
+        journal=reference.get("journal", "arXiv"),
+        volume=reference.get("volume", ""),
+        issue=reference.get("issue", ""),
+        pages=reference.get("pages", ""),
         published=text(f"{ATOM}published")[:10],
         revised=text(f"{ATOM}updated")[:10],
-        publication_types=("Preprint", WITHDRAWN) if gone else ("Preprint",),
-        notices=(Notice("comment", gone),) if gone else (),
+        publication_types=("Preprint", WITHDRAWN) if withdrawal else ("Preprint",),
+        notices=(Notice("comment", withdrawal),) if withdrawal else (),
         version=arxiv_version(where),
         # arXiv also lists classes of the ACM and MSC, such as "68T05; I.2.6".
         categories=tuple(
@@ -126,11 +128,11 @@ def author_of(author: Any) -> Author:
 
     name = author.find(f"{ATOM}name")
     places = tuple(filter(None, (words(one) for one in author.iter(f"{_ARXIV}affiliation"))))
-    return named(words(name) if name is not None else "", places)
+    return author_named(words(name) if name is not None else "", places)
 
 
-def named(name: str, affiliations: tuple[str, ...] = ()) -> Author:
-    """A name taken apart; what is no name (``et al.``, ``:``) comes back without one.
+def author_named(name: str, affiliations: tuple[str, ...] = ()) -> Author:
+    """The author of a printed name; what is no name (``et al.``, ``:``) gives an empty one.
 
     >>> named("Peter H. N. de With").family, named("Ludwig van der Berg").family
     ('de With', 'van der Berg')
@@ -176,10 +178,10 @@ def without_tex(text: str) -> str:
     if "\\" not in text:
         return text
     parts = re.split(r"(?<!\\)(\$[^$]*\$)", text)
-    return "".join(part if at % 2 else _lettered(part) for at, part in enumerate(parts))
+    return "".join(part if at % 2 else _replace_accents(part) for at, part in enumerate(parts))
 
 
-def _lettered(text: str) -> str:
+def _replace_accents(text: str) -> str:
     def accented(found: re.Match[str]) -> str:
         letter = found["braced"] or found["bare"]
         return unicodedata.normalize("NFC", letter + _MARKS[found["sign"] or found["word"]])

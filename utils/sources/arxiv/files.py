@@ -23,11 +23,11 @@ _OAI = "{http://www.openarchives.org/OAI/2.0/}"
 _LICENSE = "{http://arxiv.org/OAI/arXiv/}license"
 _LICENSE_DAYS = 30.0
 # The line arXiv puts on top of its pages. Licenses elsewhere on a page may be those of a figure.
-_NAMED = re.compile(rb'id="license-tr"[^<>]{0,200}>\s*Licen[sc]e:\s*([^<>]{2,80}?)\s*<')
+_LICENSE_LINE = re.compile(rb'id="license-tr"[^<>]{0,200}>\s*Licen[sc]e:\s*([^<>]{2,80}?)\s*<')
 
 
-def full_text(paper: Paper, web: Web) -> Iterator[Fetched | Miss]:
-    """The newest version's text, the form that keeps formulas best first.
+def fetch_full_text(paper: Paper, web: Web) -> Iterator[Fetched | Miss]:
+    """Fetch the newest version's text, the form that keeps formulas best first.
 
     Raises
     ------
@@ -48,16 +48,16 @@ def full_text(paper: Paper, web: Web) -> Iterator[Fetched | Miss]:
             yield miss
             continue
         media = _media(answer.body)
-        told = _told(answer.body) if media == "html" else ""
-        if not told and license_ is None:
-            license_ = _license(paper.ids.arxiv, web)
+        stated = _stated_license(answer.body) if media == "html" else ""
+        if not stated and license_ is None:
+            license_ = _fetch_license(paper.ids.arxiv, web)
         yield Fetched(
             answer.body,
             media,
             url,
             "arxiv",
             "arxiv",
-            license=told or license_ or "",
+            license=stated or license_ or "",
             charset=answer.charset if media == "html" else "",
             ids=Ids(arxiv=paper.ids.arxiv),
         )
@@ -82,7 +82,7 @@ def _submitted(name: str) -> str:
 
 
 def _media(body: bytes) -> Media:
-    """What came, by its first bytes: what a source is, arXiv says nowhere else."""
+    """The media type by the first bytes: arXiv says nowhere else what a source file is."""
     if b"%PDF-" in body[:1024]:
         return "pdf"
     return "latex" if body[:2] == b"\x1f\x8b" or _is_tar(body) else "html"
@@ -92,13 +92,13 @@ def _is_tar(body: bytes) -> bool:
     return body[257:262] == b"ustar"
 
 
-def _told(page: bytes) -> str:
-    match = _NAMED.search(page)
+def _stated_license(page: bytes) -> str:
+    match = _LICENSE_LINE.search(page)
     return match[1].decode("utf-8", "replace") if match else ""
 
 
-def _license(name: str, web: Web) -> str:
-    """The license in arXiv's OAI record; not knowing it is no reason to lose a text."""
+def _fetch_license(name: str, web: Web) -> str:
+    """The license in arXiv's OAI record; empty where arXiv does not answer."""
     from ...formats.safe_xml import parse
 
     if (kept := web.memory.recall("arxiv_license", name)) is not None:

@@ -1,9 +1,9 @@
-"""How arXiv is asked: in whose turn, and what its refusals mean.
+"""Requests to arXiv: its rate limit, and what its refusals mean.
 
 One request every three seconds, one at a time, summed over everything a user runs, for the search,
-the files and the licenses together. When it has had enough it answers 429, 406 or 503, mostly
-without ``Retry-After`` and whatever the pace was; that lasts. So all processes leave it alone for
-a minute, then for two, and whoever asked is told.
+the files and the licenses together. Its refusals are 429, 406 or 503, mostly without
+``Retry-After`` and at any rate of requests, and they last. So all processes send it nothing for a
+minute, then for two, and the caller gets the error.
 https://info.arxiv.org/help/api/tou.html · https://github.com/lukasschwab/arxiv.py/issues/203
 """
 
@@ -44,7 +44,7 @@ def ask(
     Parameters
     ----------
     patient
-        False for what is not worth a wait: a refusal is not waited out.
+        False where a refusal is to be raised at once and not waited out.
     kept
         See `Web.get`.
 
@@ -53,10 +53,10 @@ def ask(
     NotOffered
         There is no such thing.
     Unreachable
-        arXiv is down, or has had enough of us; ``retry_after`` is the penalty.
+        arXiv is down, or refuses us for a while; ``retry_after`` is the backoff in seconds.
     """
 
-    def judged(answer: Answer) -> None:
+    def check_refusal(answer: Answer) -> None:
         if answer.status in _ENOUGH:
             pause = web.pace.refused(answer.url)
             msg = f"arXiv answered {answer.status}: it wants to be left alone."
@@ -64,16 +64,16 @@ def ask(
         if check is not None:
             check(answer)
 
-    return web.get(url, params, allow=allow | _ENOUGH, check=judged, kept=kept)
+    return web.get(url, params, allow=allow | _ENOUGH, check=check_refusal, kept=kept)
 
 
-def feed(answer: Answer) -> Any:
+def read_feed(answer: Answer) -> Any:
     """The root of an Atom feed.
 
     Raises
     ------
     NotOffered
-        arXiv refuses what was asked: a feed with one entry, at status 400 or 200.
+        arXiv refuses the request: a feed with one entry, at status 400 or 200.
     Unreachable
         It is no feed at all.
     """
@@ -88,7 +88,7 @@ def feed(answer: Answer) -> Any:
         raise Unreachable(msg, "Try again later.")
     for entry in root.iter(f"{ATOM}entry"):
         if _ERRORS in (entry.findtext(f"{ATOM}id") or ""):
-            told = " ".join((entry.findtext(f"{ATOM}summary") or "no reason given").split())
-            msg = f"arXiv refused the request: {told[:200]}"
+            reason = " ".join((entry.findtext(f"{ATOM}summary") or "no reason given").split())
+            msg = f"arXiv refused the request: {reason[:200]}"
             raise NotOffered(msg.rstrip(".") + ".", status=400)
     return root

@@ -1,6 +1,6 @@
-"""A question in arXiv's own words: prefixes, operators, dates and sorts.
+"""A query in arXiv's syntax: prefixes, operators, dates and sorts.
 
-The words themselves: `.arxiv.words`.
+Its words: `.arxiv.words`.
 https://info.arxiv.org/help/api/user-manual.html#51-details-of-query-construction
 """
 
@@ -32,8 +32,8 @@ _DATE_FIELDS = {"pdat": "submittedDate", "edat": "submittedDate", "mdat": "lastU
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """What is sent: ``search_query`` and how its hits are ordered and counted."""
+class ArxivQuery:
+    """A search as it is sent: ``search_query``, and the order and page of its hits."""
 
     search_query: str
     sort_by: str
@@ -54,13 +54,13 @@ class Question:
         }
 
 
-def question_of(query: Query, sort_order: str = "descending") -> Question:
-    """Put *query* as arXiv wants it.
+def arxiv_query(query: Query, sort_order: str = "descending") -> ArxivQuery:
+    """Translate *query* into arXiv's syntax.
 
     Raises
     ------
     BadRequest
-        It cannot be asked so; the message says why.
+        It has no such form at arXiv; the message says why.
     """
     if kinds := [kind for kind in query.publication_types if kind.lower() != "preprint"]:
         msg = f"arXiv has preprints only, no publication type {kinds[0]!r}."
@@ -75,8 +75,8 @@ def question_of(query: Query, sort_order: str = "descending") -> Question:
     if query.author.strip():
         parts.append(_author(query.author))
     if query.categories:
-        asked = list(dict.fromkeys(clause(name) for name in query.categories))
-        parts.append(asked[0] if len(asked) == 1 else f"({' OR '.join(asked)})")
+        clauses = list(dict.fromkeys(clause(name) for name in query.categories))
+        parts.append(clauses[0] if len(clauses) == 1 else f"({' OR '.join(clauses)})")
     if query.min_date or query.max_date:
         parts.append(_dates(query))
     if not parts:
@@ -87,7 +87,7 @@ def question_of(query: Query, sort_order: str = "descending") -> Question:
     if len(search_query) > _LONGEST:
         msg = f"The query has {len(search_query):,} characters; {_LONGEST:,} is the most."
         raise BadRequest(msg, "Ask for fewer words.")
-    return Question(
+    return ArxivQuery(
         search_query, sort_by, sort_order, query.start, query.max_results, tuple(warnings)
     )
 

@@ -1,8 +1,8 @@
-"""The words of a search in arXiv's language.
+"""The words of a search in arXiv's syntax.
 
-Whoever writes prefixes (``ti: au: abs: …``) or operators (``AND OR ANDNOT``) speaks that language,
-and is passed on once quotes, brackets and operators fit together. Everybody else means words, all
-of which must occur; nothing in them may turn into an operator by accident.
+Text with prefixes (``ti: au: abs: …``) or operators (``AND OR ANDNOT``) is taken for that syntax
+and sent once its quotes, brackets and operators fit together. Any other text is words, all of
+which must occur; nothing in them may turn into an operator by accident.
 https://info.arxiv.org/help/api/user-manual.html#51-details-of-query-construction
 """
 
@@ -26,7 +26,7 @@ _PIECE = re.compile(
     r'|(?P<operator>(?:ANDNOT|AND|OR|NOT)(?=[\s()"]|$))'
     r'|(?P<phrase>"[^"]*")|(?P<open>\()|(?P<close>\))|(?P<stray>")|(?P<word>[^\s()"]+)'
 )
-_SPEAKS = frozenset({"range", "group", "field", "operator"})
+_SYNTAX = frozenset({"range", "group", "field", "operator"})
 _RANGE = re.compile(
     r"(\w+):\s*\[\s*(\d{8}(?:\d{4}(?:\d{2})?)?)\s+TO\s+(\d{8}(?:\d{4}(?:\d{2})?)?)\s*\]"
 )
@@ -40,7 +40,7 @@ Piece = tuple[str, str]
 
 
 def search_words(text: str) -> tuple[str, list[str]]:
-    """*text* in arXiv's language, and warnings about what was understood otherwise than written.
+    """*text* in arXiv's syntax, and warnings about what was read otherwise than written.
 
     >>> search_words('deep "protein folding" COVID-19')[0]
     'all:deep AND all:"protein folding" AND all:"COVID 19"'
@@ -50,14 +50,14 @@ def search_words(text: str) -> tuple[str, list[str]]:
     Raises
     ------
     BadRequest
-        It is in the language of arXiv, with a mistake, or in PubMed's.
+        It is in arXiv's syntax, with a mistake, or in PubMed's.
     """
     text = re.sub("[\u201c\u201d\u201e]", '"', text)
     pieces = [(str(found.lastgroup), found[0]) for found in _PIECE.finditer(text)]
     if _PUBMED_TAG.search(" ".join(piece for kind, piece in pieces if kind == "word")):
         msg = "The query has PubMed's field tags in square brackets, which arXiv does not know."
         raise BadRequest(msg, "Use arXiv's prefixes, such as ti: abs: au: cat:.")
-    if any(kind in _SPEAKS for kind, _ in pieces):
+    if any(kind in _SYNTAX for kind, _ in pieces):
         return _checked(pieces)
     warnings = []
     if any(kind == "stray" for kind, _ in pieces):
@@ -88,7 +88,7 @@ def _bare(kind: str, piece: str) -> str:
 
 
 def _checked(pieces: Sequence[Piece]) -> tuple[str, list[str]]:
-    """What is in arXiv's language already, as it is; words side by side must all occur."""
+    """A query that is in arXiv's syntax already; words side by side must all occur."""
     warnings: list[str] = []
     made: list[str] = []
     open_groups: list[bool] = []  # whether each names a field for all that is in it

@@ -22,7 +22,7 @@ from ..whole_days import whole_days
 from .records import paper_of, rows_of, version_of
 
 LONGEST_WALK = 10_000
-"""Hits that are passed over to reach a page nobody led to: there are no numbered pages."""
+"""Hits that are passed over to reach a page whose mark is unknown: pages have no numbers."""
 
 _IDS_PER_SEARCH = 25
 _PAGE = 1000
@@ -37,34 +37,34 @@ _NOT_AVAILABLE_BYTES = 1000  # its 500 for a preprint without text has about 150
 
 
 def search(query: Query, web: Web) -> SearchResult:
-    """Ask Europe PMC in its own words: papers of PubMed and others, preprints among them.
+    """Search Europe PMC: papers of PubMed and others, preprints among them.
 
     Pages are reached by marks, each page's end leading to the next; they are remembered for an
-    hour. A page nobody led to is walked to from the first hit, in steps of a thousand.
+    hour. A page without a mark is reached from the first hit, in steps of a thousand.
 
     Raises
     ------
     BadRequest
-        Europe PMC has no such filter or order, cannot read the words, or the walk would be longer
-        than 10,000 hits.
+        Europe PMC has no such filter or order, cannot read the query, or the page lies beyond
+        10,000 hits.
     Unreachable
         It did not answer.
     """
-    asked = _Asked(_wording(query), _sort(query), web)
-    mark, total = asked.mark_at(query.start)
+    pages = _Search(_query_text(query), _sort(query), web)
+    mark, total = pages.find_mark(query.start)
     rows: list[dict[str, Any]] = []
     end = query.start
     while mark and len(rows) < query.max_results and not (rows and end >= total):
-        page = asked.page(mark, min(_PAGE, query.max_results - len(rows)), "core")
+        page = pages.fetch_page(mark, min(_PAGE, query.max_results - len(rows)), "core")
         rows += page.rows
         total, mark, end = page.total, page.next_mark, end + len(page.rows)
     _remember_preprints(rows, web)
     more = bool(mark and rows and end < total)
     if more:
-        asked.keep_mark(end, mark)
+        pages.keep_mark(end, mark)
     return SearchResult(
         query=query.text,
-        effective_query=asked.wording,
+        effective_query=pages.query_text,
         total=total,
         papers=tuple(map(paper_of, rows)),
         next_start=end if more else None,
@@ -81,20 +81,20 @@ class _Page:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """One question in Europe PMC's words, asked page by page."""
+class _Search:
+    """One search in Europe PMC's syntax, fetched page by page."""
 
-    wording: str
+    query_text: str
     sort: str
     web: Web
 
-    def page(self, mark: str, size: int, kind: str) -> _Page:
+    def fetch_page(self, mark: str, size: int, kind: str) -> _Page:
         """The *size* hits behind a mark."""
         settings = self.web.settings
         answer = self.web.get(
             f"{settings.address('europepmc')}/search",
             {
-                "query": self.wording,
+                "query": self.query_text,
                 "format": "json",
                 "resultType": kind,
                 "pageSize": size,
@@ -106,37 +106,37 @@ class _Asked:
         )
         reply = answer.json()
         rows = rows_of(reply)[:size]
-        told = text(reply.get("nextCursorMark"))
-        return _Page(rows, _total(reply), told if rows and told != mark else "")
+        following = text(reply.get("nextCursorMark"))
+        return _Page(rows, _total(reply), following if rows and following != mark else "")
 
-    def mark_at(self, start: int) -> tuple[str, int]:
+    def find_mark(self, start: int) -> tuple[str, int]:
         """The mark behind which hit number *start* is, and the number of hits if it was learnt.
 
         The mark is empty where there are fewer hits.
         """
         if not start:
             return "*", 0
-        if remembered := self.web.memory.recall("europepmc_mark", self._name(start)):
-            return text(remembered), 0
+        if kept := self.web.memory.recall("europepmc_mark", self._name(start)):
+            return text(kept), 0
         if start > LONGEST_WALK:
             msg = f"Europe PMC has no numbered pages; hit {start:,} is too far to walk to."
             raise BadRequest(msg, "Narrow the search, for example by date, or go page by page.")
         mark, at, total = "*", 0, 0
         while mark and at < start:
-            page = self.page(mark, min(_PAGE, start - at), "idlist")
+            page = self.fetch_page(mark, min(_PAGE, start - at), "idlist")
             mark, at, total = page.next_mark, at + len(page.rows), page.total
         return mark, total
 
     def keep_mark(self, start: int, mark: str) -> None:
-        """Remember how to go on."""
+        """Remember the mark of the next page."""
         self.web.memory.keep("europepmc_mark", self._name(start), mark, _MARKS_DAYS)
 
     def _name(self, start: int) -> str:
-        return f"{start} {self.sort} {self.wording}"
+        return f"{start} {self.sort} {self.query_text}"
 
 
-def _wording(query: Query) -> str:
-    """The question in Europe PMC's syntax."""
+def _query_text(query: Query) -> str:
+    """The query in Europe PMC's syntax."""
     if query.categories:
         msg = "Europe PMC has none of the categories of arXiv or Semantic Scholar."
         raise BadRequest(msg, "Ask without them.")
@@ -181,7 +181,7 @@ def look_up(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
     return {ids: same[0] for ids, same in found.items() if same}
 
 
-def full_text(paper: Paper, web: Web) -> Iterator[Fetched]:
+def fetch_full_text(paper: Paper, web: Web) -> Iterator[Fetched]:
     """The JATS of an article in Europe PMC's open-access subset.
 
     Raises
@@ -199,15 +199,15 @@ def full_text(paper: Paper, web: Web) -> Iterator[Fetched]:
     )
 
 
-def preprint_text(paper: Paper, web: Web) -> Iterator[Fetched]:
+def fetch_preprint_text(paper: Paper, web: Web) -> Iterator[Fetched]:
     """The JATS of a preprint, which has a number of its own at Europe PMC.
 
-    The number was learnt with the record, if that came from here; else it is asked for.
+    The number is known with the record, if that came from here; else it is looked up.
 
     Raises
     ------
     NotOffered
-        No preprint (then nobody was asked), one that Europe PMC does not know, or without text.
+        No preprint (then nothing was sent), unknown to Europe PMC, or without text.
     """
     doi = paper.ids.doi
     number = text(web.memory.recall(_PREPRINT, doi))
@@ -218,7 +218,7 @@ def preprint_text(paper: Paper, web: Web) -> Iterator[Fetched]:
         msg = f"doi:{doi} is not known as a preprint of Europe PMC's."
         raise NotOffered(msg)
     url = f"{web.settings.address('europepmc')}/{number}/fullTextXML"
-    answer = web.get(url, allow={500}, check=_down, kept=True)
+    answer = web.get(url, allow={500}, check=_raise_if_down, kept=True)
     if answer.status == 500 or not answer.body.strip():
         msg = f"Europe PMC has no full text of the preprint {number}."
         raise NotOffered(msg, status=answer.status)
@@ -229,12 +229,12 @@ def preprint_text(paper: Paper, web: Web) -> Iterator[Fetched]:
 
 def _looks_like_preprint(paper: Paper) -> bool:
     kinds = {kind.lower() for kind in paper.publication_types}
-    said = kinds & {"preprint", "posted-content"}
-    return bool(said or _PREPRINT_DOI.match(paper.ids.doi))
+    stated = kinds & {"preprint", "posted-content"}
+    return bool(stated or _PREPRINT_DOI.match(paper.ids.doi))
 
 
 def _remember_preprints(rows: Iterable[Mapping[str, Any]], web: Web) -> None:
-    """Keep the numbers of preprints, so that their full text needs no second question."""
+    """Keep the numbers of preprints, so that their full text needs no second look-up."""
     newest: dict[str, tuple[int, str]] = {}
     for row in rows:
         number = text(row.get("id"))
@@ -245,24 +245,24 @@ def _remember_preprints(rows: Iterable[Mapping[str, Any]], web: Web) -> None:
         web.memory.keep(_PREPRINT, doi, number, _REMEMBERED_DAYS)
 
 
-def _down(answer: Answer) -> None:
-    """A short 500 says that there is no text; a page of an error is trouble."""
+def _raise_if_down(answer: Answer) -> None:
+    """Raise for a long 500; a short one means that there is no text."""
     if answer.status == 500 and len(answer.body) > _NOT_AVAILABLE_BYTES:
         raise Unreachable(f"{answer.host} answered 500.", status=500)
 
 
 def _refuse(answer: Answer) -> None:
-    """A search that cannot be read is its asker's error."""
+    """Raise `BadRequest` for a query that Europe PMC cannot read, `Unreachable` for no result."""
     reply = answer.json()
-    if told := text(mapping(reply).get("errMsg")):
-        msg = f"Europe PMC cannot run this search: {told[:200]}"
+    if error := text(mapping(reply).get("errMsg")):
+        msg = f"Europe PMC cannot run this search: {error[:200]}"
         raise BadRequest(msg, "Check brackets and quotes.")
     _complain(answer)
     _total(reply)
 
 
 def _total(reply: Mapping[str, Any]) -> int:
-    """How many hits a search has; a guess would end the pages in silence."""
+    """How many hits a search has; raises without a number, since a guess would lose pages."""
     total = whole(reply.get("hitCount"))
     if total is None:
         raise Unreachable("Europe PMC did not say how many hits there are.", "Try again later.")
@@ -273,8 +273,8 @@ def _complain(answer: Answer) -> None:
     """Errors come with status 200 here."""
     reply = answer.json()
     if not isinstance(reply, dict) or not isinstance(reply.get("resultList"), dict):
-        told = text(mapping(reply).get("errMsg"))
-        msg = f"Europe PMC answered with an error: {told[:200] or 'no result list'}"
+        error = text(mapping(reply).get("errMsg"))
+        msg = f"Europe PMC answered with an error: {error[:200] or 'no result list'}"
         raise Unreachable(msg, "Try again later.")
 
 
@@ -296,7 +296,7 @@ SOURCE = Source(
     search=search,
     lookup=Lookup(("pmid", "pmcid", "doi"), _IDS_PER_SEARCH, look_up),
     routes=(
-        Route("europepmc", ("pmcid",), one_by_one(full_text), shares=(0.9, 0.3)),
-        Route("europepmc_preprint", ("doi",), one_by_one(preprint_text)),
+        Route("europepmc", ("pmcid",), one_by_one(fetch_full_text), shares=(0.9, 0.3)),
+        Route("europepmc_preprint", ("doi",), one_by_one(fetch_preprint_text)),
     ),
 )

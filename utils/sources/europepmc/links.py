@@ -1,6 +1,6 @@
-"""Europe PMC: what a paper cites, and who cites it.
+"""Europe PMC: the papers that a paper cites, and those that cite it.
 
-Asked where NCBI's own links are thin: those know only what PMC or the publisher supplied. Errors
+Asked where NCBI's own links are few: those hold only what PMC or the publisher supplied. Errors
 come with status 200. https://europepmc.org/RestfulWebService
 """
 
@@ -11,9 +11,10 @@ from typing import Any, Literal
 
 from ...errors import Unreachable
 from ...model.identifiers import Ids
+from ...model.paper import Paper
 from ...system.plain_text import one_line
 from ...web import Answer, Web
-from ..loose_json import mappings, short_text, text, whole
+from ..loose_json import line, mapping, mappings, short_line, short_text, text, whole
 from .records import without_html
 
 Kind = Literal["citations", "references"]
@@ -34,9 +35,16 @@ class Linked:
     year: str = ""
     doi: str = ""
 
+    @classmethod
+    def of(cls, paper: Paper) -> Linked:
+        """A paper as a list shows it."""
+        journal = paper.journal_abbreviation or paper.journal
+        ids = paper.ids
+        return cls(ids.pmid, paper.title, paper.author_names, journal, paper.year, ids.doi)
 
-def linked(pmid: str, kind: Kind, most: int, web: Web) -> tuple[int, list[Linked], str]:
-    """How many papers are on the list, the first *most* of them, and the address asked.
+
+def fetch_linked(pmid: str, kind: Kind, most: int, web: Web) -> tuple[int, list[Linked], str]:
+    """How many papers are on the list, the first *most* of them, and the address requested.
 
     Raises
     ------
@@ -49,10 +57,12 @@ def linked(pmid: str, kind: Kind, most: int, web: Web) -> tuple[int, list[Linked
 
     def read(answer: Answer) -> tuple[int, list[dict[str, Any]]]:
         reply = answer.json()
-        rows = reply.get(outer) if isinstance(reply, dict) else None
+        rows = mapping(reply).get(outer)
         if not isinstance(rows, dict):
-            told = str(reply.get("errMsg") or "") if isinstance(reply, dict) else ""
-            msg = f"Europe PMC sent no {kind}: {one_line(told)[:200] or 'an answer without a list'}"
+            error = str(reply.get("errMsg") or "") if isinstance(reply, dict) else ""
+            msg = (
+                f"Europe PMC sent no {kind}: {one_line(error)[:200] or 'an answer without a list'}"
+            )
             raise Unreachable(msg, "Try again later.")
         total = whole(reply.get("hitCount"))
         if total is None:
@@ -63,16 +73,16 @@ def linked(pmid: str, kind: Kind, most: int, web: Web) -> tuple[int, list[Linked
     params = {"format": "json", "page": 1, "pageSize": most, "email": web.settings.pubmed_email}
     answer = web.get(url, params, check=read)
     total, rows = read(answer)
-    found = [_linked(row) for row in rows]
+    found = [_to_linked(row) for row in rows]
     return max(total, len(found)), found[:most], answer.url
 
 
-def _linked(row: dict[str, Any]) -> Linked:
+def _to_linked(row: dict[str, Any]) -> Linked:
     return Linked(
         pmid=Ids.maybe(text(row.get("id"))).pmid if row.get("source") == "MED" else "",
         title=one_line(without_html(short_text(row.get("title")))),
-        authors=one_line(text(row.get("authorString"))).rstrip("."),
-        journal=one_line(short_text(row.get("journalAbbreviation"))),
-        year=one_line(text(row.get("pubYear"))),
-        doi=one_line(text(row.get("doi"))).lower(),
+        authors=line(row.get("authorString")).rstrip("."),
+        journal=short_line(row.get("journalAbbreviation")),
+        year=line(row.get("pubYear")),
+        doi=line(row.get("doi")).lower(),
     )

@@ -70,16 +70,16 @@ def _kinds(row: Mapping[str, Any]) -> Iterator[str]:
 def _notices(row: Mapping[str, Any]) -> tuple[Notice, ...]:
     """What was published later about the paper; of a preprint also its version in a journal."""
     links = mappings(mapping(row.get("commentCorrectionList")).get("commentCorrection"))
-    told = [
+    notices = [
         Notice(kind, text(link.get("reference")), _pmid(link))
         for link in links
         if (kind := _NOTICES.get(text(link.get("type")).lower()))
     ]
     if "retracted publication" in map(str.lower, _kinds(row)) and not any(
-        notice.kind == "retraction" for notice in told
+        notice.kind == "retraction" for notice in notices
     ):
-        told.append(Notice("retraction"))
-    return tuple(told)
+        notices.append(Notice("retraction"))
+    return tuple(notices)
 
 
 def _pmid(link: Mapping[str, Any]) -> str:
@@ -100,16 +100,16 @@ def _author(row: Mapping[str, Any]) -> Author:
 
 
 def version_of(row: Mapping[str, Any]) -> int:
-    """Which version of a preprint a row is of; 0 where it does not say."""
+    """The version of a preprint's row; 0 where it has none."""
     return whole(row.get("versionNumber")) or 0
 
 
-def without_html(told: object) -> str:
+def without_html(markup: object) -> str:
     """Titles and a third of the abstracts carry HTML, sometimes escaped.
 
     >>> without_html("<h4>Aim</h4>P &lt; 0.05 of &lt;i&gt;ATM&lt;/i&gt;")
     'Aim: P < 0.05 of ATM'
     """
-    raw = html.unescape(told) if isinstance(told, str) else ""
+    raw = html.unescape(markup) if isinstance(markup, str) else ""
     spaced = raw.replace("<h4>", "\n\n").replace("</h4>", ": ")
     return re.sub(r"</?[a-zA-Z][^<>]*>", "", spaced).strip()

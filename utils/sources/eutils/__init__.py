@@ -1,6 +1,6 @@
-"""How NCBI's E-utilities are spoken to, whichever database is asked.
+"""Requests to NCBI's E-utilities, whichever database they go to.
 
-Not a source of its own: `pubmed`, `pmc` and the smaller utilities stand on it. Errors hide in
+Not a source of its own: `pubmed`, `pmc` and the smaller utilities build on it. Errors hide in
 answers with status 200, and the body of an error may hold the API key, so bodies never reach a
 message.
 
@@ -49,7 +49,7 @@ _LONGEST_GET = 1000
 # By name; a list of values repeats the name, which for ELink is not the same as commas.
 Params = Mapping[str, Any]
 _ERROR = re.compile(rb"<ERROR>\s*(.*?)\s*</ERROR>", re.S)
-# What stays wrong however often it is asked; everything else may pass.
+# Errors that stay however often the request is sent; all others may pass.
 _LASTING = re.compile(
     r"invalid db name|not retrieve dbinfo|neither query_key nor id|ids (?:have|contain) invalid",
     re.I,
@@ -58,13 +58,13 @@ _LASTING = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Contact:
-    """How things stand between this process and NCBI's E-utilities.
+    """How the last requests of this process to NCBI's E-utilities ended.
 
-    ``status`` is ``unknown`` before the first request, then what the last one came to: ``nominal``,
-    ``refused`` (the key, or the whole of us), ``busy`` (it asked for patience) or ``unreachable``;
-    ``offline`` when our own settings forbid asking. ``answered`` and ``failed`` are when NCBI last
-    answered, and last did not (ISO 8601, empty for never), ``trouble`` what is wrong; ``waiting``
-    how many requests of this process are queued or under way.
+    ``status`` is ``unknown`` before the first request, then how the last one ended: ``nominal``,
+    ``refused`` (the key, or us altogether), ``busy`` (a rate limit) or ``unreachable``;
+    ``offline`` when our own settings forbid requests. ``answered`` and ``failed`` are when NCBI
+    last answered, and last did not (ISO 8601, empty for never), ``trouble`` what is wrong;
+    ``waiting`` how many requests of this process are queued or under way.
     """
 
     status: str = "unknown"
@@ -79,7 +79,7 @@ _lock = threading.Lock()
 
 
 def contact(web: Web) -> Contact:
-    """What the last requests through *web* came to; asks nobody."""
+    """How the last requests through *web* ended; sends none."""
     with _lock:
         known = _contacts.get(web, Contact())
     if web.settings.papers_offline:
@@ -103,7 +103,7 @@ def ask(web: Web, tool: str, params: Params, read: Callable[[Answer], Any] | Non
         Blank values are left out: a blank ``api_key`` is answered with status 400. A list or tuple
         repeats its name.
     read : callable, optional
-        Reads the answer while it may still be asked for again: what it finds unreadable
+        Reads the answer while the request may still be tried again: what it finds unreadable
         (`BadContent`) counts as damaged on the way.
 
     Raises
@@ -113,7 +113,7 @@ def ask(web: Web, tool: str, params: Params, read: Callable[[Answer], Any] | Non
     NotOffered
         NCBI will not answer this request.
     EntrezFailed
-        There is no such database, or nothing that it could be asked for.
+        There is no such database, or no such request of it.
     Unreachable
         NCBI is down or busy.
     """
@@ -124,7 +124,7 @@ def ask(web: Web, tool: str, params: Params, read: Callable[[Answer], Any] | Non
         "email": settings.require_email("NCBI"),
         "api_key": settings.key("ncbi_api_key"),
     }
-    form = _written(form)
+    form = _to_form(form)
 
     def check(answer: Answer) -> None:
         _complain(answer)
@@ -136,40 +136,34 @@ def ask(web: Web, tool: str, params: Params, read: Callable[[Answer], Any] | Non
             msg = f"NCBI's answer arrived damaged: {bad.message}"
             raise Unreachable(msg, "Try again in a minute.") from bad
 
-    send = web.post if posted(web, params) else web.get
-    with _counted(web), _noted(web):
+    send = web.post if uses_post(web, params) else web.get
+    with _count_waiting(web), _note_outcome(web):
         missed = partial(_note_miss, web)  # each try when it fails: the next may be a minute away
         return send(_url(web, tool), form, allow={400}, check=check, missed=missed)
 
 
-def posted(web: Web, params: Params) -> bool:
+def uses_post(web: Web, params: Params) -> bool:
     """Whether a request goes by POST.
 
     That keeps the key out of every URL, and is what NCBI asks for beyond 200 identifiers.
     """
-    written = _written(params)
-    length = sum(len(v) if isinstance(v, str) else sum(map(len, v)) for v in written.values())
-    ids = written.get("id", "")
+    form = _to_form(params)
+    length = sum(len(v) if isinstance(v, str) else sum(map(len, v)) for v in form.values())
+    ids = form.get("id", "")
     many = (ids.count(",") if isinstance(ids, str) else len(ids)) >= BATCH
     return bool(web.settings.key("ncbi_api_key")) or many or length > _LONGEST_GET
 
 
 def shown_url(web: Web, tool: str, params: Params) -> str:
     """The address of a request as it may be shown: no key, nobody's e-mail address."""
-    return redact(f"{_url(web, tool)}?{urlencode(_written(params), doseq=True)}")
-
-
-def dicts(value: object) -> list[dict[str, Any]]:
-    """The objects of a JSON list; empty for whatever came in its place."""
-    rows = value if isinstance(value, list) else []
-    return [row for row in rows if isinstance(row, dict)]
+    return redact(f"{_url(web, tool)}?{urlencode(_to_form(params), doseq=True)}")
 
 
 def _url(web: Web, tool: str) -> str:
     return f"{web.settings.address('eutils')}/{tool if '.' in tool else f'{tool}.fcgi'}"
 
 
-def _written(params: Params) -> dict[str, str | Sequence[str]]:
+def _to_form(params: Params) -> dict[str, str | Sequence[str]]:
     return {
         name: [str(one) for one in value] if isinstance(value, list | tuple) else str(value)
         for name, value in params.items()
@@ -178,7 +172,7 @@ def _written(params: Params) -> dict[str, str | Sequence[str]]:
 
 
 @contextmanager
-def _counted(web: Web) -> Iterator[None]:
+def _count_waiting(web: Web) -> Iterator[None]:
     """Count a request as waiting while it is queued or under way."""
     _note(web, waiting=1)
     try:
@@ -188,27 +182,27 @@ def _counted(web: Web) -> Iterator[None]:
 
 
 @contextmanager
-def _noted(web: Web) -> Iterator[None]:
-    """Remember what asking came to."""
+def _note_outcome(web: Web) -> Iterator[None]:
+    """Note in the `Contact` how a request ended."""
     try:
         yield
     except (Miss, NotConfigured) as error:
         _note_miss(web, error)
         raise
     except EntrezFailed:
-        _note(web, "nominal")  # it answered, if only that it cannot be asked this
+        _note(web, "nominal")  # it answered, if only with a refusal
         raise
     _note(web, "nominal")
 
 
 def _note_miss(web: Web, error: PaperError) -> None:
-    """Remember a try that failed; when we are offline nobody was asked."""
+    """Note a failed try; offline there was none."""
     if not web.settings.papers_offline:
-        _note(web, _meaning(error), error.message)
+        _note(web, _status_of(error), error.message)
 
 
-def _meaning(error: PaperError) -> str:
-    """The status that an error speaks of; NCBI refusing a question is contact all the same."""
+def _status_of(error: PaperError) -> str:
+    """The status after an error; a refused request is contact all the same."""
     status = error.details.get("status")
     if isinstance(error, NotConfigured) or status in (401, 403):
         return "refused"
@@ -229,7 +223,7 @@ def _note(web: Web, status: str = "", trouble: str = "", *, waiting: int = 0) ->
 
 
 def _complain(answer: Answer) -> None:
-    """Turn NCBI's errors in disguise into ours. Never quotes the body: it may echo the key."""
+    """Raise for an error inside an answer. Never quotes the body: it may echo the key."""
     start = answer.body[:2000]
     if b"API rate limit exceeded" in start:
         msg = "NCBI says too many requests came from this address."

@@ -15,7 +15,7 @@ from ...errors import BadContent, Unreachable
 from ...formats.safe_xml import parse
 from ...system.plain_text import one_line, shortened
 from ...web import Answer
-from ..loose_json import LONGEST_NAME, mapping, text
+from ..loose_json import LONGEST_NAME, line, mapping, text
 
 SILENT = "NCBI sent no summary of it"
 _DEEPEST = 40
@@ -23,7 +23,7 @@ _DEEPEST = 40
 
 @dataclass(frozen=True, slots=True)
 class Summaries:
-    """What ESummary said: records by identifier, and why the others are none.
+    """ESummary's answer: records by identifier, and why the others have none.
 
     ``uids`` are all of them in its order.
     """
@@ -46,29 +46,29 @@ def read_summaries(answer: Answer) -> Summaries:
         It is no answer of ESummary.
     """
     if answer.body.lstrip()[:1] == b"<":
-        return _of_xml(answer.body)
+        return _read_xml(answer.body)
     reply = mapping(answer.json())
     result = reply.get("result")
     if isinstance(result, dict) and isinstance(result.get("uids"), list):
-        uids = (one_line(text(uid)) for uid in result["uids"])
+        uids = (line(uid) for uid in result["uids"])
         rows = {uid: result.get(uid) for uid in uids if uid}
-        return _sorted_out(rows, "docsum_json", answer.body)
-    told = _told(reply)
-    if "Empty id list" in told:
+        return _to_summaries(rows, "docsum_json", answer.body)
+    error = _error_text(reply)
+    if "Empty id list" in error:
         return Summaries({}, {}, body=answer.body)
-    if "Unable to obtain query" in told:
+    if "Unable to obtain query" in error:
         msg = "NCBI has forgotten the search."
         raise Unreachable(msg, "Search again.", lasting=True, expired=True)
-    msg = f"NCBI sent no summaries: {shortened(told, 200) or 'an answer without a result'}"
+    msg = f"NCBI sent no summaries: {shortened(error, 200) or 'an answer without a result'}"
     raise Unreachable(msg, "Try again in a minute.")
 
 
-def _told(reply: dict[str, Any]) -> str:
-    told = reply.get("esummaryresult") or reply.get("error")
-    return one_line(" ".join(map(text, told if isinstance(told, list) else [told])))
+def _error_text(reply: dict[str, Any]) -> str:
+    error = reply.get("esummaryresult") or reply.get("error")
+    return one_line(" ".join(map(text, error if isinstance(error, list) else [error])))
 
 
-def _sorted_out(
+def _to_summaries(
     rows: dict[str, Any], form: Literal["docsum_json", "docsum_xml"], body: bytes
 ) -> Summaries:
     records, refused = {}, {}
@@ -76,13 +76,13 @@ def _sorted_out(
         if not isinstance(row, dict):
             refused[uid] = SILENT
         elif "error" in row:
-            refused[uid] = one_line(text(row["error"]))[:LONGEST_NAME] or SILENT
+            refused[uid] = line(row["error"])[:LONGEST_NAME] or SILENT
         else:
             records[uid] = row
     return Summaries(records, refused, tuple(rows), form, body)
 
 
-def _of_xml(body: bytes) -> Summaries:
+def _read_xml(body: bytes) -> Summaries:
     root = parse(body)
     if root.tag != "eSummaryResult":
         raise BadContent("What came is no answer of ESummary.", verdict="error_page")
@@ -90,7 +90,7 @@ def _of_xml(body: bytes) -> Summaries:
     for node in root.iterfind(".//DocumentSummary"):
         if uid := (node.get("uid") or "").strip():
             rows[uid] = {"uid": uid, **mapping(_value(node, top=True))}
-    return _sorted_out(rows, "docsum_xml", body)
+    return _to_summaries(rows, "docsum_xml", body)
 
 
 def _first_version(root: Any) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -116,17 +116,17 @@ def _item(node: Any, kind: str, depth: int = 0) -> Any:
 def _value(node: Any, depth: int = 0, *, top: bool = False) -> Any:
     """An element of version 2: text, a list where its children are alike, else an object."""
     children = list(node.iterchildren("*")) if depth < _DEEPEST else []
-    marks = {} if top else {name.lower(): told for name, told in node.attrib.items()}
+    attributes = {} if top else {name.lower(): values for name, values in node.attrib.items()}
     if not children:
         words = (node.text or "").strip()
-        return {**marks, "value": words} if marks else words
+        return {**attributes, "value": words} if attributes else words
     names = [child.tag.lower() for child in children]
-    told = [_value(child, depth + 1) for child in children]
+    values = [_value(child, depth + 1) for child in children]
     alike = len(set(names)) == 1 and (len(names) > 1 or node.tag.lower().endswith(("list", "s")))
-    if alike and not top and not marks:
-        return told
-    found: dict[str, Any] = dict(marks)
-    for name, value in zip(names, told, strict=True):
+    if alike and not top and not attributes:
+        return values
+    found: dict[str, Any] = dict(attributes)
+    for name, value in zip(names, values, strict=True):
         several = names.count(name) > 1
         found[name] = [*found.get(name, []), value] if several else value
     return found

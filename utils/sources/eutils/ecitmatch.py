@@ -23,8 +23,8 @@ BATCH = 50
 FIELDS = ("journal", "year", "volume", "first_page", "author")
 
 
-def matched(citations: Sequence[Mapping[str, str]], web: Web) -> dict[int, str]:
-    """NCBI's word on each of at most 50 citations, by its place; silence is left out.
+def fetch_matches(citations: Sequence[Mapping[str, str]], web: Web) -> dict[int, str]:
+    """NCBI's answer to each of at most 50 citations, by its place; unanswered ones are left out.
 
     Raises
     ------

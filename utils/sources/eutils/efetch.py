@@ -1,8 +1,8 @@
 """EFetch: the records of any Entrez database, as they are, in any form it has.
 
-Unknown identifiers are left out without a word, and the order is nobody's promise. In the sequence
-databases an accession that nobody has costs the whole list (status 400), and one that is none
-leaves a line ``Error: F a i l e d …`` among the records.
+Unknown identifiers are left out silently, and the order is not promised. In the sequence databases
+an unknown accession costs the whole list (status 400), and one that is none leaves a line
+``Error: F a i l e d …`` among the records.
 https://www.ncbi.nlm.nih.gov/books/NBK25499/
 """
 

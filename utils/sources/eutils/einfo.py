@@ -1,4 +1,4 @@
-"""EInfo: which Entrez databases there are, and what one holds: records, search fields, links.
+"""EInfo: the Entrez databases; of one its number of records, search fields and links.
 
 https://www.ncbi.nlm.nih.gov/books/NBK25499/
 """
@@ -8,16 +8,15 @@ from __future__ import annotations
 from typing import Any
 
 from ...errors import Unreachable
-from ...system.plain_text import one_line
 from ...web import Answer, Web
-from ..loose_json import mapping, text, whole
-from . import ask, dicts, shown_url
+from ..loose_json import line, mapping, mappings, text, whole
+from . import ask, shown_url
 
 _REMEMBERED_DAYS = 0.25
 
 
-def database(name: str, web: Web) -> tuple[dict[str, Any], str]:
-    """EInfo's own words about a database, and the address asked.
+def fetch_database(name: str, web: Web) -> tuple[dict[str, Any], str]:
+    """EInfo's description of a database, and the address of the request.
 
     Raises
     ------
@@ -27,12 +26,12 @@ def database(name: str, web: Web) -> tuple[dict[str, Any], str]:
     params = {"db": name, "retmode": "json"}
     known = web.memory.recall("einfo", name)
     if not isinstance(known, dict):
-        known = _described(ask(web, "einfo", params, read=_described))
+        known = _description(ask(web, "einfo", params, read=_description))
         web.memory.keep("einfo", name, known, _REMEMBERED_DAYS)
     return known, shown_url(web, "einfo", params)
 
 
-def databases(web: Web) -> tuple[str, ...]:
+def fetch_database_names(web: Web) -> tuple[str, ...]:
     """The names of all databases there are today.
 
     Raises
@@ -44,7 +43,7 @@ def databases(web: Web) -> tuple[str, ...]:
     if not isinstance(known, list):
         known = _names(ask(web, "einfo", {"retmode": "json"}, read=_names))
         web.memory.keep("einfo", "", known, _REMEMBERED_DAYS)
-    return tuple(filter(None, (one_line(text(name)) for name in known)))
+    return tuple(filter(None, (line(name) for name in known)))
 
 
 def _names(answer: Answer) -> list[str]:
@@ -55,7 +54,7 @@ def _names(answer: Answer) -> list[str]:
     return found
 
 
-def _described(answer: Answer) -> dict[str, Any]:
+def _description(answer: Answer) -> dict[str, Any]:
     reply = answer.json()
     result = reply.get("einforesult") if isinstance(reply, dict) else None
     rows = result.get("dbinfo") if isinstance(result, dict) else None
@@ -63,4 +62,8 @@ def _described(answer: Answer) -> dict[str, Any]:
     if not isinstance(row, dict) or whole(row.get("count")) is None:
         msg = "NCBI sent no description of the database."
         raise Unreachable(msg, "Try again in a minute.")
-    return {**row, "fieldlist": dicts(row.get("fieldlist")), "linklist": dicts(row.get("linklist"))}
+    return {
+        **row,
+        "fieldlist": mappings(row.get("fieldlist")),
+        "linklist": mappings(row.get("linklist")),
+    }

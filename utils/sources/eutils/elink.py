@@ -1,4 +1,4 @@
-"""ELink: which records are linked to a record, and how closely; of PubMed papers and all others.
+"""ELink: the records linked with a record, in PubMed or any other database, with scores.
 
 Scores come with ``cmd=neighbor_score`` only, which takes no ``linkname``; a paper without links has
 no ``linksetdbs`` at all; the paper itself leads its own list of neighbours.
@@ -15,8 +15,8 @@ from ...errors import BadContent, Unreachable
 from ...formats.safe_xml import parse
 from ...system.plain_text import one_line
 from ...web import Answer, Web
-from ..loose_json import short_text, text, whole
-from . import ask, dicts, shown_url
+from ..loose_json import mappings, short_line, short_text, text, whole
+from . import ask, shown_url
 
 LinkName = Literal["pubmed_pubmed", "pubmed_pubmed_citedin", "pubmed_pubmed_refs"]
 
@@ -52,8 +52,8 @@ class Link:
     score: int | None = None
 
 
-def links(pmid: str, name: LinkName, web: Web) -> tuple[list[Link], str]:
-    """The papers of that list in NCBI's order, without the paper itself; and the address asked.
+def fetch_paper_links(pmid: str, name: LinkName, web: Web) -> tuple[list[Link], str]:
+    """The papers of that list in NCBI's order, without the paper itself; and the address requested.
 
     An empty list means that NCBI knows no links, also when it does not know the paper.
 
@@ -71,8 +71,8 @@ def links(pmid: str, name: LinkName, web: Web) -> tuple[list[Link], str]:
     reply = ask(web, "elink", params, read=_complain).json()
     found = [
         link
-        for group in dicts(reply["linksets"])
-        for linked in dicts(group.get("linksetdbs"))
+        for group in mappings(reply["linksets"])
+        for linked in mappings(group.get("linksetdbs"))
         if linked.get("linkname") == name and isinstance(linked.get("links"), list)
         for row in linked["links"]
         if (link := _link(row)).pmid != pmid and link.pmid.isdecimal()
@@ -82,7 +82,7 @@ def links(pmid: str, name: LinkName, web: Web) -> tuple[list[Link], str]:
     )
 
 
-def linked_records(params: Mapping[str, Any], web: Web) -> list[LinkSet]:
+def fetch_links(params: Mapping[str, Any], web: Web) -> list[LinkSet]:
     """The links that *params* (``dbfrom``, ``db``, ``id``, ``cmd``, ``linkname``) ask for.
 
     An ``id`` that is a list brings one set for each.
@@ -93,17 +93,17 @@ def linked_records(params: Mapping[str, Any], web: Web) -> list[LinkSet]:
         NCBI did not answer, or with an error of its own.
     """
     reply = ask(web, "elink", {**params, "retmode": "json"}, read=_complain).json()
-    return [_set(row) for row in dicts(reply["linksets"])]
+    return [_set(row) for row in mappings(reply["linksets"])]
 
 
 def _set(row: Mapping[str, Any]) -> LinkSet:
     uids = row.get("ids")
-    rows = dicts(row.get("linksetdbs"))
-    told = [row.get("ERROR"), *(one.get("error") or one.get("ERROR") for one in rows)]
+    rows = mappings(row.get("linksetdbs"))
+    errors = [row.get("ERROR"), *(one.get("error") or one.get("ERROR") for one in rows)]
     return LinkSet(
-        uids=tuple(filter(None, map(_line, uids if isinstance(uids, list) else ()))),
+        uids=tuple(filter(None, map(short_line, uids if isinstance(uids, list) else ()))),
         lists=tuple(_list(one) for one in rows if text(one.get("linkname"))),
-        trouble=" ".join(filter(None, map(_line, told))),
+        trouble=" ".join(filter(None, map(short_line, errors))),
     )
 
 
@@ -113,15 +113,11 @@ def _list(row: Mapping[str, Any]) -> LinkList:
         text(one.pmid): one.score for one in map(_link, rows if isinstance(rows, list) else ())
     }
     kept = {uid: score for uid, score in found.items() if uid.isdecimal()}
-    name, database = _line(row.get("linkname")), _line(row.get("dbto"))
+    name, database = short_line(row.get("linkname")), short_line(row.get("dbto"))
     return LinkList(name, database, tuple(kept), tuple(kept.values()))
 
 
-def _line(value: object) -> str:
-    return one_line(short_text(value))
-
-
-def link_names(params: Mapping[str, Any], web: Web) -> list[LinkSet]:
+def fetch_link_names(params: Mapping[str, Any], web: Web) -> list[LinkSet]:
     """Which kinds of links each identifier has, without the records they lead to.
 
     Raises
@@ -129,14 +125,14 @@ def link_names(params: Mapping[str, Any], web: Web) -> list[LinkSet]:
     Unreachable
         NCBI did not answer, or with an error of its own.
     """
-    answer = ask(web, "elink", {**params, "cmd": "acheck"}, read=_checked)
+    answer = ask(web, "elink", {**params, "cmd": "acheck"}, read=_root)
     return [
-        LinkSet((_words(node, "Id"),), tuple(map(_kind, node.iterfind("LinkInfo"))))
-        for node in _checked(answer).iterfind("LinkSet/IdCheckList/IdLinkSet")
+        LinkSet((_text_of(node, "Id"),), tuple(map(_kind, node.iterfind("LinkInfo"))))
+        for node in _root(answer).iterfind("LinkSet/IdCheckList/IdLinkSet")
     ]
 
 
-def _checked(answer: Answer) -> Any:
+def _root(answer: Answer) -> Any:
     root = parse(answer.body)
     if root.tag != "eLinkResult":
         raise BadContent("What came is no answer of ELink.", verdict="error_page")
@@ -144,11 +140,11 @@ def _checked(answer: Answer) -> Any:
 
 
 def _kind(node: Any) -> LinkList:
-    name, database, menu = (_words(node, tag) for tag in ("LinkName", "DbTo", "MenuTag"))
+    name, database, menu = (_text_of(node, tag) for tag in ("LinkName", "DbTo", "MenuTag"))
     return LinkList(name, database, menu=menu or name)
 
 
-def _words(node: Any, tag: str) -> str:
+def _text_of(node: Any, tag: str) -> str:
     return short_text(one_line(node.findtext(tag) or ""))
 
 
@@ -162,6 +158,6 @@ def _complain(answer: Answer) -> None:
     reply = answer.json()
     sets = reply.get("linksets") if isinstance(reply, dict) else None
     if not isinstance(sets, list):
-        told = str(reply.get("ERROR") or "") if isinstance(reply, dict) else ""
-        msg = f"NCBI sent no links: {one_line(told)[:200] or 'an answer without any'}"
+        error = str(reply.get("ERROR") or "") if isinstance(reply, dict) else ""
+        msg = f"NCBI sent no links: {one_line(error)[:200] or 'an answer without any'}"
         raise Unreachable(msg, "Try again in a minute.")

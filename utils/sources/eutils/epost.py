@@ -1,6 +1,6 @@
-"""EPost: identifiers put on NCBI's history server. XML only.
+"""EPost: put identifiers on NCBI's history server. XML only.
 
-What is no identifier is left out with a word; what no record has is kept all the same.
+What is no identifier is left out with a message; one without a record is kept all the same.
 https://www.ncbi.nlm.nih.gov/books/NBK25499/
 """
 
@@ -15,8 +15,8 @@ from ...web import Answer, Web
 from . import ask
 
 
-def posted_ids(database: str, uids: Sequence[str], web: Web) -> tuple[str, str]:
-    """Where the identifiers are now: ``WebEnv`` and ``query_key``.
+def post_ids(database: str, uids: Sequence[str], web: Web) -> tuple[str, str]:
+    """Put identifiers on the history server; returns ``WebEnv`` and ``query_key``.
 
     Raises
     ------

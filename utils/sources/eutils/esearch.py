@@ -1,4 +1,4 @@
-"""ESearch: what a question finds in any Entrez database; `..pubmed` has PubMed's own ways.
+"""ESearch: the hits of a term in any Entrez database; `..pubmed` adds what only PubMed has.
 
 Errors come with status 200 in a member ``ERROR``; phrases that were not found and fields that were
 ignored come beside the hits. PubMed hands out the first 9,999 hits of a search only.
@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...errors import EntrezFailed, Unreachable
-from ...system.plain_text import one_line, shortened
+from ...system.plain_text import shortened
 from ...web import Answer, Web
-from ..loose_json import mapping, text, whole
+from ..loose_json import line, mapping, text, whole
 from . import ask
 
 _WARNINGS = {
@@ -28,7 +28,7 @@ _WARNINGS = {
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """What a search found: one page of identifiers, and how the database understood the question.
+    """What a search found: one page of identifiers, and how the database read the term.
 
     ``web_env`` and ``query_key`` point to the whole result on NCBI's history server, where it was
     to be kept.
@@ -52,13 +52,12 @@ def esearch(database: str, params: Mapping[str, Any], web: Web) -> Hits:
     Unreachable
         NCBI did not answer, or not with hits.
     """
-    asked = {"db": database, "retmode": "json", **params}
-    result = _result(database, ask(web, "esearch", asked, read=Answer.json))
+    result = _search(database, params, web)
     uids = result.get("idlist")
     return Hits(
-        uids=tuple(filter(None, map(_line, uids if isinstance(uids, list) else ()))),
+        uids=tuple(filter(None, map(line, uids if isinstance(uids, list) else ()))),
         total=total_of(result),
-        translation=_line(result.get("querytranslation")),
+        translation=line(result.get("querytranslation")),
         warnings=warnings_of(result, _WARNINGS),
         web_env=text(result.get("webenv")),
         query_key=text(result.get("querykey")),
@@ -66,15 +65,16 @@ def esearch(database: str, params: Mapping[str, Any], web: Web) -> Hits:
 
 
 def count(database: str, term: str, web: Web) -> int:
-    """How many records of *database* a question finds; raises as `esearch` does."""
-    asked = {"db": database, "retmode": "json", "term": term, "rettype": "count"}
-    return total_of(_result(database, ask(web, "esearch", asked, read=Answer.json)))
+    """How many records of *database* a term finds; raises as `esearch` does."""
+    return total_of(_search(database, {"term": term, "rettype": "count"}, web))
 
 
-def _result(database: str, answer: Answer) -> dict[str, Any]:
+def _search(database: str, params: Mapping[str, Any], web: Web) -> dict[str, Any]:
+    request = {"db": database, "retmode": "json", **params}
+    answer = ask(web, "esearch", request, read=Answer.json)
     result = mapping(mapping(answer.json()).get("esearchresult"))
-    if told := _line(result.get("ERROR")):
-        msg = f"{database} could not run the search: {shortened(told, 200)}."
+    if error := line(result.get("ERROR")):
+        msg = f"{database} could not run the search: {shortened(error, 200)}."
         hints = ("Check brackets, quotes and field tags.", "Try again in a minute.")
         raise EntrezFailed(msg, *hints, database=database)
     return result
@@ -96,11 +96,7 @@ def warnings_of(result: Mapping[str, Any], sentences: Mapping[str, str]) -> tupl
 def _warnings(result: Mapping[str, Any], sentences: Mapping[str, str]) -> Iterator[str]:
     lists = {**mapping(result.get("errorlist")), **mapping(result.get("warninglist"))}
     for kind, sentence in sentences.items():
-        told = lists.get(kind)
-        for item in map(_line, told if isinstance(told, list) else ()):
+        items = lists.get(kind)
+        for item in map(line, items if isinstance(items, list) else ()):
             if item and item != "No items found.":
                 yield sentence.format(shortened(item, 200))
-
-
-def _line(value: object) -> str:
-    return one_line(text(value))

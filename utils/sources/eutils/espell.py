@@ -14,8 +14,8 @@ from ...web import Answer, Web
 from . import ask
 
 
-def spelled(query: str, web: Web, database: str = "pubmed") -> tuple[str, tuple[str, ...]]:
-    """The query as the database would spell it, and the words put in; both empty for no suggestion.
+def fetch_spelling(query: str, web: Web, database: str = "pubmed") -> tuple[str, tuple[str, ...]]:
+    """The suggested spelling of a query, and the words put in; both empty for no suggestion.
 
     Raises
     ------

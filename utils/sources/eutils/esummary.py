@@ -1,4 +1,4 @@
-"""ESummary: the summaries of any database; of PubMed papers who, where and when.
+"""ESummary: the summaries of any database; those of PubMed as authors, source and dates.
 
 The JSON form holds at most 500 summaries. A PMID that PubMed does not know is there with an
 ``error`` of its own. https://www.ncbi.nlm.nih.gov/books/NBK25499/
@@ -16,8 +16,9 @@ from ...errors import Unreachable
 from ...formats.pubmed.fields import iso_date
 from ...system.plain_text import one_line
 from ...web import Web
+from ..loose_json import mappings
 from ..pubmed import Hits
-from . import ask, dicts, shown_url
+from . import ask, shown_url
 from .docsums import Summaries, read_summaries
 
 MOST = 500
@@ -38,10 +39,10 @@ class Summary:
     pmcid: str = ""
 
 
-def summaries(hits: Hits, first: int, web: Web) -> tuple[dict[str, Summary], str]:
-    """The *first* few papers of a search, from the history server; by PMID, and the address.
+def fetch_summaries(hits: Hits, first: int, web: Web) -> tuple[dict[str, Summary], str]:
+    """The *first* papers of a search, from the history server, by PMID; and the address.
 
-    A search that NCBI has forgotten is asked for by its identifiers.
+    Where NCBI has forgotten the search, by their identifiers.
 
     Raises
     ------
@@ -51,25 +52,20 @@ def summaries(hits: Hits, first: int, web: Web) -> tuple[dict[str, Summary], str
     pmids = hits.pmids[:first]
     if hits.web_env:
         try:
-            return _asked(pmids, hits.slice(0, len(pmids)), web)
-        except Unreachable as forgotten:
-            if not forgotten.details.get("expired"):
+            return _fetch(pmids, hits.slice(0, len(pmids)), web)
+        except Unreachable as error:
+            if not error.details.get("expired"):
                 raise
-    return _asked(pmids, {"id": ",".join(pmids)}, web)
+    return _fetch(pmids, {"id": ",".join(pmids)}, web)
 
 
-def _asked(
+def _fetch(
     pmids: Sequence[str], which: Mapping[str, Any], web: Web
 ) -> tuple[dict[str, Summary], str]:
     params = {"db": "pubmed", "retmode": "json", "version": "2.0", **which}
-    rows = document_summaries(params, web)
+    rows = esummary(params, web).records
     found = {pmid: _summary(pmid, rows[pmid]) for pmid in pmids if pmid in rows}
     return found, shown_url(web, "esummary", params)
-
-
-def document_summaries(params: Mapping[str, Any], web: Web) -> dict[str, dict[str, Any]]:
-    """What ESummary says, by identifier, of any database; the unknown ones are left out."""
-    return esummary(params, web).records
 
 
 def esummary(params: Mapping[str, Any], web: Web) -> Summaries:
@@ -85,8 +81,10 @@ def esummary(params: Mapping[str, Any], web: Web) -> Summaries:
 
 def _summary(pmid: str, row: Mapping[str, Any]) -> Summary:
     """Any field may be missing; titles are escaped, with their markup."""
-    people = [_text(who.get("name")) for who in dicts(row.get("authors"))]
-    ids = {str(one.get("idtype")): _text(one.get("value")) for one in dicts(row.get("articleids"))}
+    people = [_text(who.get("name")) for who in mappings(row.get("authors"))]
+    ids = {
+        str(one.get("idtype")): _text(one.get("value")) for one in mappings(row.get("articleids"))
+    }
     source = " ".join(filter(None, (_text(row.get("source")) + ".", _text(row.get("pubdate")))))
     return Summary(
         pmid=pmid,

@@ -15,10 +15,11 @@ from typing import Any
 
 from ...system.plain_text import one_line
 from ...web import Answer, Web
+from ..loose_json import mappings
 from ..pubmed import result_of
-from . import ask, dicts
+from . import ask
 from .esearch import total_of
-from .esummary import document_summaries
+from .esummary import esummary
 
 _SUMMARIES = 200
 _REMEMBERED_DAYS = 7.0
@@ -51,11 +52,11 @@ def find_terms(text: str, most: int, web: Web) -> tuple[int, list[MeshTerm]]:
     params = {"db": "mesh", "retmode": "json", "term": text, "retmax": most}
     result = result_of(ask(web, "esearch", params, read=Answer.json).json())
     uids = [str(uid) for uid in result["idlist"]][:most]
-    terms = terms_of(uids, web) if uids else {}
+    terms = fetch_terms(uids, web) if uids else {}
     return total_of(result), [terms[uid] for uid in uids if uid in terms]
 
 
-def terms_of(uids: Sequence[str], web: Web) -> dict[str, MeshTerm]:
+def fetch_terms(uids: Sequence[str], web: Web) -> dict[str, MeshTerm]:
     """The records behind identifiers, by identifier; at most 200 in one request."""
     kept = web.memory.recall_many("mesh", uids)
     known = {uid: row for uid, row in kept.items() if isinstance(row, dict)}
@@ -63,7 +64,7 @@ def terms_of(uids: Sequence[str], web: Web) -> dict[str, MeshTerm]:
     for start in range(0, len(wanted), _SUMMARIES):
         batch = wanted[start : start + _SUMMARIES]
         params = {"db": "mesh", "retmode": "json", "id": ",".join(batch)}
-        for uid, row in document_summaries(params, web).items():
+        for uid, row in esummary(params, web).records.items():
             known[uid] = row
             web.memory.keep("mesh", uid, row, _REMEMBERED_DAYS)
     return {uid: _term(uid, known[uid]) for uid in uids if uid in known}
@@ -72,7 +73,7 @@ def terms_of(uids: Sequence[str], web: Web) -> dict[str, MeshTerm]:
 def _term(uid: str, row: dict[str, Any]) -> MeshTerm:
     """Any field may be missing."""
     names = _texts(row.get("ds_meshterms"))
-    places = dicts(row.get("ds_idxlinks"))
+    places = mappings(row.get("ds_idxlinks"))
     numbers = [one_line(str(place.get("treenum") or "")) for place in places]
     return MeshTerm(
         ui=one_line(str(row.get("ds_meshui") or uid)),

@@ -21,13 +21,13 @@ from ...web import Rate, Web
 from .. import unpaywall
 from ..europepmc.records import without_html
 from ..loose_json import mapping, mappings, short_text, text, whole
-from ..open_copies import MOST, OpenCopy, different, what_lies_at
+from ..open_copies import MOST, OpenCopy, distinct, fetch_copies
 from ..source import Query, Route, Source, one_by_one
 from ..whole_days import whole_days
-from .service import listed, single
+from .service import fetch_work, list_works
 
 LAST_HIT = 10_000
-"""Of a search, OpenAlex numbers the pages of so many works only."""
+"""OpenAlex pages through so many works of a search only."""
 
 _PAGE = 200
 _COPIES = "id,doi,is_retracted,best_oa_location,locations"
@@ -35,7 +35,7 @@ RECORD = (
     "id,doi,ids,title,publication_date,type,authorships,primary_location,best_oa_location,biblio,"
     "is_retracted,abstract_inverted_index,referenced_works_count"
 )
-"""What is asked for of a work on a list: whole, each is up to 40 kB."""
+"""The fields requested of a work on a list; with all of them each is up to 40 kB."""
 
 _SORTS = {"relevance": "relevance_score:desc", "pub_date": "publication_date:desc"}
 _TYPES = {
@@ -49,8 +49,8 @@ _TYPES = {
 }
 
 
-def open_copies(paper: Paper, web: Web) -> Iterator[Fetched | Miss]:
-    """What lies at the open copies OpenAlex names, the best first, but for those tried before.
+def fetch_open_copies(paper: Paper, web: Web) -> Iterator[Fetched | Miss]:
+    """Fetch the open copies OpenAlex names, the best first, but for those tried before.
 
     Raises
     ------
@@ -58,7 +58,7 @@ def open_copies(paper: Paper, web: Web) -> Iterator[Fetched | Miss]:
         OpenAlex does not know the DOI, or knows no other open copy.
     """
     doi = paper.ids.doi
-    work = single(f"doi:{doi}", _COPIES, web, kept=True)
+    work = fetch_work(f"doi:{doi}", _COPIES, web, kept=True)
     known = _copies(work)
     if not known:
         msg = f"OpenAlex knows no open copy of doi:{doi}."
@@ -67,7 +67,7 @@ def open_copies(paper: Paper, web: Web) -> Iterator[Fetched | Miss]:
         msg = f"OpenAlex knows no open copy of doi:{doi} that was not tried before."
         raise NotOffered(msg, "Ask the authors or your library.")
     retracted = work.get("is_retracted") is True
-    for found in what_lies_at(copies, web, source=SOURCE.name, via="openalex"):
+    for found in fetch_copies(copies, web, source=SOURCE.name, via="openalex"):
         yield replace(found, retracted=retracted) if isinstance(found, Fetched) else found
 
 
@@ -75,7 +75,7 @@ def _copies(work: Mapping[str, Any]) -> list[OpenCopy]:
     """The best one first, but accepted manuscripts and preprints behind all others."""
     best = [mapping(work.get("best_oa_location"))]
     others = [row for row in mappings(work.get("locations")) if row.get("is_oa") is True]
-    return different(
+    return distinct(
         OpenCopy(link, text(place.get("license")), by_locator(place.get("version")))
         for place in best + others
         for name in ("pdf_url", "landing_page_url")
@@ -84,9 +84,9 @@ def _copies(work: Mapping[str, Any]) -> list[OpenCopy]:
 
 
 def _untried(copies: list[OpenCopy], paper: Paper, web: Web) -> list[OpenCopy]:
-    """Without those that another rung asks for: Unpaywall's, the DOI's own page, PMC's pages."""
+    """The copies that no other rung asks for: not Unpaywall's, the DOI's own page, PMC's pages."""
     before = takewhile(lambda name: name != SOURCE.name, web.settings.papers_sources)
-    tried = unpaywall.known_copies(paper.ids.doi, web)[:MOST] if "unpaywall" in before else []
+    tried = unpaywall.recall_copies(paper.ids.doi, web)[:MOST] if "unpaywall" in before else []
     places = {copy.place for copy in tried}
     return [
         copy
@@ -98,7 +98,7 @@ def _untried(copies: list[OpenCopy], paper: Paper, web: Web) -> list[OpenCopy]:
 
 
 def search(query: Query, web: Web) -> SearchResult:
-    """Ask OpenAlex in plain words, with quotes and AND, OR, NOT; needs a key.
+    """Search OpenAlex in plain words, with quotes and AND, OR, NOT; needs a key.
 
     Returns
     -------
@@ -124,7 +124,7 @@ def search(query: Query, web: Web) -> SearchResult:
     works: list[dict[str, Any]] = []
     total, warnings = 0, []
     for page in range(first, -(-end // size)):
-        total, sent, cost = listed({**params, "per-page": size, "page": page + 1}, web)
+        total, sent, cost = list_works({**params, "per-page": size, "page": page + 1}, web)
         works += sent
         warnings += [cost] if cost else []
         if len(sent) < size:
@@ -143,7 +143,7 @@ def search(query: Query, web: Web) -> SearchResult:
 
 
 def _params(query: Query) -> dict[str, Any]:
-    """The question in OpenAlex's words."""
+    """The parameters of a search."""
     if query.start >= LAST_HIT:
         msg = f"start is {query.start}, but OpenAlex numbers only the first {LAST_HIT:,} works."
         raise BadRequest(msg, "Narrow the search, for example by date.")
@@ -180,7 +180,7 @@ def _word(author: str) -> str:
 
 
 def paper_of(work: Mapping[str, Any]) -> Paper:
-    """The paper a work is: its names are addresses, its abstract a list of where each word is."""
+    """A work as a paper; its identifiers are URLs, its abstract an index of word positions."""
     place = mapping(work.get("primary_location"))
     journal = mapping(place.get("source"))
     biblio = mapping(work.get("biblio"))
@@ -209,12 +209,12 @@ def paper_of(work: Mapping[str, Any]) -> Paper:
 
 
 def ids_of(work: Mapping[str, Any]) -> Ids:
-    """The names of a work; those of PubMed Central come without their letters."""
-    named = mapping(work.get("ids"))
-    number = text(named.get("pmcid")).rstrip("/").rpartition("/")[2].upper().removeprefix("PMC")
+    """The identifiers of a work; those of PubMed Central come without their letters."""
+    names = mapping(work.get("ids"))
+    number = text(names.get("pmcid")).rstrip("/").rpartition("/")[2].upper().removeprefix("PMC")
     return Ids(
         doi=Ids.maybe(text(work.get("doi"))).doi,
-        pmid=Ids.maybe(text(named.get("pmid"))).pmid,
+        pmid=Ids.maybe(text(names.get("pmid"))).pmid,
         pmcid=Ids.maybe(f"PMC{number}").pmcid,
         arxiv=Ids.maybe(text(work.get("doi"))).arxiv,
     )
@@ -225,17 +225,17 @@ def _author(row: Mapping[str, Any]) -> Author:
     who = mapping(row.get("author"))
     name = short_text(who.get("display_name")) or short_text(row.get("raw_author_name"))
     given, _, family = name.rpartition(" ")
-    told = row.get("raw_affiliation_strings")
+    places = row.get("raw_affiliation_strings")
     return Author(
         family=family,
         given=given,
         orcid=text(who.get("orcid")).rpartition("/")[2],
-        affiliations=tuple(filter(None, map(text, told))) if isinstance(told, list) else (),
+        affiliations=tuple(filter(None, map(text, places if isinstance(places, list) else ()))),
     )
 
 
 def _abstract(index: object) -> str:
-    """The words put back to their places; publishers' wishes are why they come apart.
+    """An abstract from the position of each word; OpenAlex may not give it in order.
 
     >>> _abstract({"cells": [1, 4], "The": [0], "divide;": [2], "other": [3]})
     'The cells divide; other cells'
@@ -251,7 +251,7 @@ def _abstract(index: object) -> str:
 
 def greet(web: Web) -> str:
     """One record: a search would be paid for."""
-    single("doi:10.7717/peerj.4375", "id", web)
+    fetch_work("doi:10.7717/peerj.4375", "id", web)
     return ""
 
 
@@ -262,6 +262,6 @@ SOURCE = Source(
     # A hundred a second are allowed; nobody here needs them.
     rates=(Rate("openalex", ("openalex",), every=0.1, in_flight=4),),
     search=search,
-    routes=(Route("openalex", ("doi",), one_by_one(open_copies)),),
+    routes=(Route("openalex", ("doi",), one_by_one(fetch_open_copies)),),
     greet=greet,
 )

@@ -1,27 +1,24 @@
-"""OpenAlex: what a work cites, and who cites it, for key holders.
+"""OpenAlex: the works that a work cites, and those that cite it; needs a key.
 
-The longest lists there are, across all fields; asked where NCBI and Europe PMC have none. The work
-itself is found for free, the list is paid from the key's daily budget.
+The longest lists there are, across all fields; asked where NCBI and Europe PMC have none. Finding
+the work is free, the list is paid from the key's daily budget.
 https://developers.openalex.org/api-reference/works
 """
 
 from __future__ import annotations
-
-from collections.abc import Mapping
-from typing import Any
 
 from ...errors import NotConfigured, NotOffered
 from ...model.identifiers import Ids
 from ...web import Web
 from ..europepmc.links import Kind, Linked
 from . import RECORD, paper_of
-from .service import listed, single
+from .service import fetch_work, list_works
 
 _FILTERS: dict[Kind, str] = {"citations": "cites", "references": "cited_by"}
 _PAGE = 200
 
 
-def related_to(ids: Ids, kind: Kind, most: int, web: Web) -> tuple[int, list[Linked], str]:
+def fetch_linked(ids: Ids, kind: Kind, most: int, web: Web) -> tuple[int, list[Linked], str]:
     """How many works are on the list, the first *most* of them (at most 200), and the address.
 
     Raises
@@ -37,25 +34,18 @@ def related_to(ids: Ids, kind: Kind, most: int, web: Web) -> tuple[int, list[Lin
         msg = "OpenAlex lists citations only for a key, and OPENALEX_API_KEY is not set."
         raise NotConfigured(msg, "Get a free one at openalex.org.")
     name = f"doi:{ids.doi}" if ids.doi else f"pmid:{ids.pmid}"
-    work = single(name, "id", web) if ids.doi or ids.pmid else {}
+    work = fetch_work(name, "id", web) if ids.doi or ids.pmid else {}
     number = str(work.get("id") or "").rpartition("/")[2]
     if not number:
         raise NotOffered(f"OpenAlex does not know {ids}.", "Ask PubMed or Europe PMC.")
-    which = f"{_FILTERS[kind]}:{number}"
+    works_filter = f"{_FILTERS[kind]}:{number}"
     size = max(1, min(most, _PAGE))
-    params = {"filter": which, "sort": "publication_date:desc", "per-page": size, "select": RECORD}
-    total, works, _ = listed(params, web)
-    url = f"{web.settings.address('openalex')}/works?filter={which}"
-    return total, [_linked(work) for work in works[:size]], url
-
-
-def _linked(work: Mapping[str, Any]) -> Linked:
-    paper = paper_of(work)
-    return Linked(
-        pmid=paper.ids.pmid,
-        title=paper.title,
-        authors=paper.author_names,
-        journal=paper.journal,
-        year=paper.year,
-        doi=paper.ids.doi,
-    )
+    params = {
+        "filter": works_filter,
+        "sort": "publication_date:desc",
+        "per-page": size,
+        "select": RECORD,
+    }
+    total, works, _ = list_works(params, web)
+    url = f"{web.settings.address('openalex')}/works?filter={works_filter}"
+    return total, [Linked.of(paper_of(work)) for work in works[:size]], url

@@ -1,4 +1,4 @@
-"""Speaking to OpenAlex: the key, the two meanings of its 429, and what a call cost.
+"""Requests to OpenAlex: the key, the two meanings of its 429, and what a call cost.
 
 Since February 2026 every call but that for a single work is paid from a daily budget: ten cents
 for an address, a dollar for a free key. A spent budget and too many requests at once share one
@@ -23,7 +23,7 @@ _DAY = 86_400
 REMEMBERED_DAYS = 1.0
 
 
-def single(name: str, fields: str, web: Web, *, kept: bool = False) -> dict[str, Any]:
+def fetch_work(name: str, fields: str, web: Web, *, kept: bool = False) -> dict[str, Any]:
     """One work by ``doi:…`` or ``pmid:…``, which is free; empty when there is none.
 
     Raises
@@ -39,13 +39,13 @@ def single(name: str, fields: str, web: Web, *, kept: bool = False) -> dict[str,
         {"select": fields},
         headers=_headers(web),
         allow={401, 404, 429},
-        check=partial(_judge, free=True),
+        check=partial(_check, free=True),
         kept=kept,
     )
     return {} if answer.status == 404 else mapping(answer.json())
 
 
-def listed(params: Mapping[str, Any], web: Web) -> tuple[int, list[dict[str, Any]], str]:
+def list_works(params: Mapping[str, Any], web: Web) -> tuple[int, list[dict[str, Any]], str]:
     """A page of a list or search: how many works there are, those sent, and what it cost.
 
     Remembered for a day, because each page is paid for; a page that is remembered costs nothing.
@@ -55,7 +55,7 @@ def listed(params: Mapping[str, Any], web: Web) -> tuple[int, list[dict[str, Any
     NotConfigured
         There is no key, or it is refused.
     BadRequest
-        OpenAlex cannot read the question.
+        OpenAlex cannot read the query.
     Unreachable
         It did not answer; or the day's budget is spent.
     """
@@ -71,7 +71,7 @@ def listed(params: Mapping[str, Any], web: Web) -> tuple[int, list[dict[str, Any
         params,
         headers=_headers(web),
         allow={400, 401, 403, 429},
-        check=partial(_judge, free=False),
+        check=partial(_check, free=False),
     )
     reply = mapping(answer.json())
     total, works = _total(reply), mappings(reply.get("results"))
@@ -81,7 +81,7 @@ def listed(params: Mapping[str, Any], web: Web) -> tuple[int, list[dict[str, Any
 
 
 def _total(reply: Mapping[str, Any]) -> int:
-    """How many works there are; a guess would end the pages in silence."""
+    """How many works there are; raises without a number, since a guess would lose pages."""
     total = whole(mapping(reply.get("meta")).get("count"))
     if total is None:
         raise Unreachable("OpenAlex did not say how many works there are.", "Try again later.")
@@ -94,8 +94,8 @@ def _headers(web: Web) -> dict[str, str]:
     return {"Authorization": f"Bearer {key}"} if key else {}
 
 
-def _judge(answer: Answer, *, free: bool) -> None:
-    """What an answer that is not the one hoped for means."""
+def _check(answer: Answer, *, free: bool) -> None:
+    """Raise for an answer without works: what its status means."""
     if answer.status == 401:
         msg = "OpenAlex refuses the key in OPENALEX_API_KEY."
         raise NotConfigured(msg, "Correct it, or unset it: single works are free without.")
@@ -105,8 +105,8 @@ def _judge(answer: Answer, *, free: bool) -> None:
         return
     reply = answer.json()
     if answer.status in {400, 403}:
-        told = text(mapping(reply).get("message")) or text(mapping(reply).get("error"))
-        msg = f"OpenAlex cannot be asked so: {told[:200] or answer.status}"
+        reason = text(mapping(reply).get("message")) or text(mapping(reply).get("error"))
+        msg = f"OpenAlex cannot be asked so: {reason[:200] or answer.status}"
         raise BadRequest(msg, "Ask in plain words; quotes and AND, OR, NOT are understood.")
     if not isinstance(reply, dict) or not (free or isinstance(reply.get("results"), list)):
         raise Unreachable("OpenAlex sent an answer without works.", "Try again later.")
@@ -124,8 +124,8 @@ def _too_much(answer: Answer, *, free: bool) -> Unreachable:
     # A search may cost more than the little that is left; only the words of the answer say so.
     spent = left is not None and (left <= 0 or b"budget" in answer.body[:2000].lower())
     if not spent:
-        told: dict[str, Any] = {"retry_after": pause} if pause else {}
-        return Unreachable("OpenAlex answered 429.", status=429, **told)
+        details: dict[str, Any] = {"retry_after": pause} if pause else {}
+        return Unreachable("OpenAlex answered 429.", status=429, **details)
     until = _least(answer, "X-RateLimit-Reset") or _DAY - time.time() % _DAY
     msg = f"OpenAlex's budget of the day is spent; the next begins in {until / 3600:.1f} hours."
     hint = "Try again after midnight UTC; other sources can be asked now."

@@ -1,8 +1,8 @@
 """PubChem: chemical compounds, and the papers of PubMed that are about them.
 
-Asked through PUG REST. What is asked for travels in the form of a POST wherever PubChem takes one:
-names hold slashes and question marks, SMILES hold both. Every answer says how busy we and PubChem
-are, and all processes of this user heed it.
+Through PUG REST. Values go in the form of a POST wherever PubChem takes one: names and SMILES hold
+slashes and question marks. Every answer says how busy we and PubChem are, and all processes of this
+user heed it.
 
 https://pubchem.ncbi.nlm.nih.gov/docs/pug-rest
 https://pubchem.ncbi.nlm.nih.gov/docs/dynamic-request-throttling
@@ -37,8 +37,8 @@ def stay_away(headers: Mapping[str, str]) -> float:
     ...     "Request Time status: Yellow (61%), Service status: Green (20%)"})
     1.0
     """
-    told = headers.get("X-Throttling-Control") or ""
-    return max((_STAY_AWAY[state.lower()] for state in _STATUS.findall(told[:1000])), default=0.0)
+    header = headers.get("X-Throttling-Control") or ""
+    return max((_STAY_AWAY[state.lower()] for state in _STATUS.findall(header[:1000])), default=0.0)
 
 
 # The limits are 5 a second and 400 a minute: at this distance neither is reached.
@@ -54,14 +54,14 @@ RATE = Rate(
 def ask(
     web: Web, member: Member, path: str, form: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
-    """What PubChem answers, as JSON; empty where it says that there is no such record.
+    """PubChem's answer as JSON; empty where it says that there is no such record.
 
     Parameters
     ----------
     web : Web
     member : str
-        What a good answer holds, unless it is still ``Waiting``: anything else is none, and must
-        not be taken for *nothing found*.
+        What a good answer holds, unless it is still ``Waiting``; an answer without it must not be
+        taken for *nothing found*.
     path : str
         What follows ``/rest/pug/``.
     form : Mapping, optional
@@ -70,7 +70,7 @@ def ask(
     Raises
     ------
     BadRequest
-        PubChem cannot read what was asked for.
+        PubChem cannot read the value.
     Unreachable
         It is down, busy, or wants to be left alone.
     """
@@ -78,30 +78,30 @@ def ask(
     check = partial(_complain, member)
     options: dict[str, Any] = {"allow": {400, 404}, "check": check, "limit": _MOST_BYTES}
     answer = web.post(url, form, **options) if form else web.get(url, **options)
-    told = mapping(answer.json())
-    code, message = _fault(told)
+    reply = mapping(answer.json())
+    code, message = _fault(reply)
     if code == _BAD:
         raise BadRequest(f"PubChem cannot read what it was asked: {message}.")
-    return {} if code == _NOT_FOUND else told
+    return {} if code == _NOT_FOUND else reply
 
 
 def _complain(member: Member, answer: Answer) -> None:
-    """A fault that is not about the question is a trouble of PubChem's, whatever its status."""
-    told = mapping(answer.json())
-    code, message = _fault(told)
-    sound = answer.status < 400 and any(mapping(told.get(name)) for name in (member, "Waiting"))
+    """Raise for a fault that is not about the request, whatever its status."""
+    reply = mapping(answer.json())
+    code, message = _fault(reply)
+    sound = answer.status < 400 and any(mapping(reply.get(name)) for name in (member, "Waiting"))
     if code not in (_NOT_FOUND, _BAD) and (code or not sound):
         msg = f"PubChem had trouble of its own: {message or 'an answer without a meaning'}."
         raise Unreachable(msg, "Try again in a minute.", status=answer.status)
 
 
-def _fault(told: Mapping[str, Any]) -> tuple[str, str]:
-    """Code and words of a fault; both empty where there is none. Of its details the last says most.
+def _fault(reply: Mapping[str, Any]) -> tuple[str, str]:
+    """Code and message of a fault, with its last detail; both empty where there is none.
 
     >>> _fault({"Fault": {"Code": "PUGREST.NotFound", "Message": "No CID found", "Details": ["a"]}})
     ('PUGREST.NotFound', 'No CID found: a')
     """
-    fault = mapping(told.get("Fault"))
+    fault = mapping(reply.get("Fault"))
     details = fault.get("Details")
     last = [words for row in details if (words := text(row))][-1:] if type(details) is list else []
     message = one_line(": ".join(filter(None, [text(fault.get("Message")), *last])))

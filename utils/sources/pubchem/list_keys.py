@@ -1,7 +1,7 @@
-"""Searches of PubChem that take their time: it gives a key, and is asked for the list again.
+"""Slow searches of PubChem: it answers with a key, with which the list is polled.
 
-A key outlives the call that got it, in the shelf's memory: whoever asks the same again goes on
-waiting where the last one left off, and PubChem does the work once.
+A key outlives the call that got it, in the shelf's memory: the same search goes on waiting where
+the last call stopped, and PubChem does the work once.
 
 https://pubchem.ncbi.nlm.nih.gov/docs/pug-rest
 """
@@ -22,7 +22,7 @@ from .records import cids_listed, cids_of
 
 Relation = Literal["similar", "substructure", "superstructure"]
 MOST = 1000
-"""Hits a search asks for; PubChem itself would list two million."""
+"""Hits requested of a search; PubChem itself would list two million."""
 
 _PATHS: Mapping[Relation, str] = {
     "similar": "similarity",
@@ -35,7 +35,7 @@ _DAYS_OF_A_KEY = 1 / 24  # PubChem keeps it longer, and does not say how long
 _DAYS_OF_A_LIST = 1.0
 
 
-def related(relation: Relation, kind: str, structure: str, web: Web) -> tuple[str, ...]:
+def find_related(relation: Relation, kind: str, structure: str, web: Web) -> tuple[str, ...]:
     """The CIDs of up to `MOST` compounds that are so related to a structure.
 
     *kind* is ``cid``, ``smiles`` or ``inchi``; ``similar`` is 2-D similarity of at least 95 %.
@@ -45,57 +45,57 @@ def related(relation: Relation, kind: str, structure: str, web: Web) -> tuple[st
     BadRequest
         PubChem cannot read the structure.
     Unreachable
-        It did not answer, or is not ready yet: the same question later finds it further on.
+        It did not answer, or is not ready yet; the same search later goes on.
     """
     path = f"compound/{_PATHS[relation]}/{kind}"
     options = f"MaxRecords={MOST}" + "&Threshold=95" * (relation == "similar")
     if kind == "cid":
-        return _searched(f"{path}/{structure}/cids/JSON?{options}", None, web)
-    return _searched(f"{path}/cids/JSON?{options}", {kind: structure}, web)
+        return _search(f"{path}/{structure}/cids/JSON?{options}", None, web)
+    return _search(f"{path}/cids/JSON?{options}", {kind: structure}, web)
 
 
-def of_formula(formula: str, web: Web) -> tuple[str, ...]:
+def find_by_formula(formula: str, web: Web) -> tuple[str, ...]:
     """The CIDs of up to `MOST` compounds with a molecular formula (letters and digits only)."""
-    return _searched(f"compound/formula/{formula}/cids/JSON?MaxRecords={MOST}", None, web)
+    return _search(f"compound/formula/{formula}/cids/JSON?MaxRecords={MOST}", None, web)
 
 
-def _searched(path: str, form: Mapping[str, str] | None, web: Web) -> tuple[str, ...]:
+def _search(path: str, form: Mapping[str, str] | None, web: Web) -> tuple[str, ...]:
     name = hashlib.sha256(f"{path} {form}".encode()).hexdigest()
     if (kept := web.memory.recall("pubchem list", name)) is not None:
         return cids_of(kept)
-    found = _ready(name, _taken_up(name, web) or ask(web, "IdentifierList", path, form), web)
+    found = _wait_for_list(name, _resume(name, web) or ask(web, "IdentifierList", path, form), web)
     web.memory.keep("pubchem list", name, found, _DAYS_OF_A_LIST)
     return found
 
 
-def _taken_up(name: str, web: Web) -> dict[str, Any]:
-    """How the search of an earlier call stands; empty where there was none, or it is forgotten."""
+def _resume(name: str, web: Web) -> dict[str, Any]:
+    """Poll the search of an earlier call; empty where there was none, or it is forgotten."""
     key = text(web.memory.recall("pubchem key", name))
     if not _KEY.fullmatch(key):
         return {}
     try:
-        return _polled(key, web)
+        return _poll(key, web)
     except BadRequest:
         return {}
 
 
-def _ready(name: str, told: dict[str, Any], web: Web) -> tuple[str, ...]:
+def _wait_for_list(name: str, reply: dict[str, Any], web: Web) -> tuple[str, ...]:
     """The list, once PubChem has it."""
     for pause in _PAUSES:
-        if not (key := _key(told)):
-            return cids_listed(told)
+        if not (key := _key(reply)):
+            return cids_listed(reply)
         web.memory.keep("pubchem key", name, key, _DAYS_OF_A_KEY)
         time.sleep(pause)
-        told = _polled(key, web)
-    if not _key(told):
-        return cids_listed(told)
+        reply = _poll(key, web)
+    if not _key(reply):
+        return cids_listed(reply)
     msg = f"PubChem has been searching for {sum(_PAUSES):.0f} s and is not ready yet."
     raise Unreachable(
         msg, "Ask the same again in a minute: the search goes on, and is not started anew."
     )
 
 
-def _key(told: dict[str, Any]) -> str:
+def _key(reply: dict[str, Any]) -> str:
     """The key of a search that is under way; empty when it is over.
 
     Raises
@@ -103,14 +103,14 @@ def _key(told: dict[str, Any]) -> str:
     Unreachable
         It is under way, and its key cannot be read.
     """
-    if "Waiting" not in told:
+    if "Waiting" not in reply:
         return ""
-    key = text(mapping(told["Waiting"]).get("ListKey"))
+    key = text(mapping(reply["Waiting"]).get("ListKey"))
     if _KEY.fullmatch(key):
         return key
     msg = "PubChem began to search, and gave no key with which to ask for the result."
     raise Unreachable(msg, "Try again in a minute.")
 
 
-def _polled(key: str, web: Web) -> dict[str, Any]:
+def _poll(key: str, web: Web) -> dict[str, Any]:
     return ask(web, "IdentifierList", f"compound/listkey/{key}/cids/JSON")

@@ -1,4 +1,4 @@
-"""Single compounds of PubChem: which they are, their properties, names and papers.
+"""Compounds of PubChem: finding them, their properties, names and papers.
 
 https://pubchem.ncbi.nlm.nih.gov/docs/pug-rest
 """
@@ -11,9 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ...system.plain_text import one_line
 from ...web import Web
-from ..loose_json import mapping, mappings, text, whole
+from ..loose_json import line, mapping, mappings, text, whole
 from . import ask
 
 Kind = Literal["name", "cid", "smiles", "inchi", "inchikey"]
@@ -61,27 +60,27 @@ class Compound:
         return f"https://pubchem.ncbi.nlm.nih.gov/compound/{self.cid}"
 
 
-def compounds_called(kind: Kind, asked: str, web: Web) -> tuple[str, ...]:
-    """The CIDs of what is asked for, the best first; none when PubChem has no such compound.
+def find_compounds(kind: Kind, structure: str, web: Web) -> tuple[str, ...]:
+    """The CIDs of a name or structure, the best first; none when PubChem has no such compound.
 
     Raises
     ------
     BadRequest
-        PubChem cannot read it.
+        PubChem cannot read the text.
     Unreachable
         It did not answer.
     """
-    name = f"{kind}:{hashlib.sha256(asked.encode()).hexdigest()}"
+    name = f"{kind}:{hashlib.sha256(structure.encode()).hexdigest()}"
     if (kept := web.memory.recall("pubchem cids", name)) is not None:
         return cids_of(kept)
-    found = cids_listed(ask(web, "IdentifierList", f"compound/{kind}/cids/JSON", {kind: asked}))
+    found = cids_listed(ask(web, "IdentifierList", f"compound/{kind}/cids/JSON", {kind: structure}))
     web.memory.keep("pubchem cids", name, found, _DAYS if found else _DAY)
     return found
 
 
-def cids_listed(told: dict[str, Any]) -> tuple[str, ...]:
+def cids_listed(reply: dict[str, Any]) -> tuple[str, ...]:
     """The CIDs in an answer. A structure that is sound but unknown has the CID 0."""
-    return cids_of(mapping(told.get("IdentifierList")).get("CID"))
+    return cids_of(mapping(reply.get("IdentifierList")).get("CID"))
 
 
 def cids_of(values: object) -> tuple[str, ...]:
@@ -90,21 +89,21 @@ def cids_of(values: object) -> tuple[str, ...]:
     return tuple(dict.fromkeys(str(cid) for row in rows if (cid := whole(row))))
 
 
-def described(cids: Sequence[str], web: Web) -> dict[str, Compound]:
+def fetch_compounds(cids: Sequence[str], web: Web) -> dict[str, Compound]:
     """The compounds of *cids*, by CID, as far as PubChem has them."""
     kept = web.memory.recall_many("pubchem", cids)
     missing = [cid for cid in cids if cid not in kept]
-    rows = {**kept, **(_asked(missing, web) if missing else {})}
+    rows = {**kept, **(_fetch(missing, web) if missing else {})}
     return {cid: _compound(cid, mapping(rows[cid])) for cid in cids if cid in rows}
 
 
-def _asked(cids: Sequence[str], web: Web) -> dict[str, dict[str, Any]]:
+def _fetch(cids: Sequence[str], web: Web) -> dict[str, dict[str, Any]]:
     path = f"compound/cid/property/{_PROPERTIES}/JSON"
-    told = ask(web, "PropertyTable", path, {"cid": ",".join(cids)})
-    if not told and len(cids) > 1:  # one that does not exist must not hide the others
+    reply = ask(web, "PropertyTable", path, {"cid": ",".join(cids)})
+    if not reply and len(cids) > 1:  # one that does not exist must not hide the others
         half = len(cids) // 2
-        return {**_asked(cids[:half], web), **_asked(cids[half:], web)}
-    found = mappings(mapping(told.get("PropertyTable")).get("Properties"))
+        return {**_fetch(cids[:half], web), **_fetch(cids[half:], web)}
+    found = mappings(mapping(reply.get("PropertyTable")).get("Properties"))
     # A row that holds a CID and nothing else is of no compound.
     rows = {text(row.get("CID")): row for row in found if len(row) > 1}
     rows = {cid: rows[cid] for cid in cids if cid in rows}
@@ -113,25 +112,25 @@ def _asked(cids: Sequence[str], web: Web) -> dict[str, dict[str, Any]]:
     return rows
 
 
-def synonyms(cid: str, web: Web) -> tuple[str, ...]:
+def fetch_synonyms(cid: str, web: Web) -> tuple[str, ...]:
     """The names depositors gave a compound, the usual ones first."""
-    told = _information(cid, "synonyms", "Synonym", _DAYS, web)
-    return tuple(dict.fromkeys(name for one in told if (name := one_line(text(one))[:500])))
+    values = _fetch_list(cid, "synonyms", "Synonym", _DAYS, web)
+    return tuple(dict.fromkeys(name for one in values if (name := line(one)[:500])))
 
 
-def papers_about(cid: str, web: Web) -> tuple[str, ...]:
+def fetch_pmids(cid: str, web: Web) -> tuple[str, ...]:
     """The PMIDs that are linked to a compound, the newest (largest) first."""
-    told = _information(cid, "xrefs/PubMedID", "PubMedID", _DAY, web)
-    pmids = {pmid for one in told if (pmid := whole(one))}
+    values = _fetch_list(cid, "xrefs/PubMedID", "PubMedID", _DAY, web)
+    pmids = {pmid for one in values if (pmid := whole(one))}
     return tuple(str(pmid) for pmid in sorted(pmids, reverse=True))
 
 
-def _information(cid: str, what: str, member: str, days: float, web: Web) -> Iterable[object]:
+def _fetch_list(cid: str, what: str, member: str, days: float, web: Web) -> Iterable[object]:
     """A list that PubChem has of a compound; empty also where it does not know the compound."""
     if (kept := web.memory.recall(f"pubchem {what}", cid)) is not None:
         return kept if isinstance(kept, list) else []
-    told = ask(web, "InformationList", f"compound/cid/{what}/JSON", {"cid": cid})
-    rows = mappings(mapping(told.get("InformationList")).get("Information"))
+    reply = ask(web, "InformationList", f"compound/cid/{what}/JSON", {"cid": cid})
+    rows = mappings(mapping(reply.get("InformationList")).get("Information"))
     lists = (row.get(member) for row in rows if text(row.get("CID")) == cid)
     found = [one for values in lists if isinstance(values, list) for one in values]
     web.memory.keep(f"pubchem {what}", cid, found, days)
@@ -163,7 +162,7 @@ def _compound(cid: str, row: dict[str, Any]) -> Compound:
 
 def _words(value: object) -> str:
     """One line; what is too long is left out, for a part of a structure is another structure."""
-    words = one_line(text(value))
+    words = line(value)
     return words if len(words) <= _LONGEST else ""
 
 

@@ -1,4 +1,4 @@
-"""How a name nobody knows might be spelled: PubChem's list of names, searched by their parts.
+"""Suggest spellings of an unknown name, from PubChem's list of names.
 
 https://pubchem.ncbi.nlm.nih.gov/docs/auto-complete
 """
@@ -8,20 +8,19 @@ from __future__ import annotations
 from difflib import get_close_matches
 from urllib.parse import quote
 
-from ...system.plain_text import one_line
 from ...web import Web
-from ..loose_json import mapping, text
+from ..loose_json import line, mapping
 
 _MOST = 100
 _LONGEST = 100  # characters of a name that is looked for, or shown
 _ALIKE = 0.6  # of 1, by difflib; "asprin" and "aspirin" have 0.92
 
 
-def spelled_like(name: str, web: Web, most: int = 3) -> tuple[str, ...]:
+def find_similar_names(name: str, web: Web, most: int = 3) -> tuple[str, ...]:
     """Up to *most* names that PubChem knows and that look like *name*, the likeliest first.
 
-    The list is searched for names that hold what is asked for, so that a slip finds nothing: then
-    the first half is asked for, in which the slip may not be.
+    PubChem finds names that contain the text, so that a slip finds nothing: then the first half is
+    looked for, which may be without the slip.
 
     Raises
     ------
@@ -30,15 +29,15 @@ def spelled_like(name: str, web: Web, most: int = 3) -> tuple[str, ...]:
     """
     wanted = " ".join(name.replace("/", " ").split())[:_LONGEST].lower()
     begins = wanted[: max(3, len(wanted) // 2)]
-    known = _names(wanted, web) or (_names(begins, web) if begins != wanted else {})
+    known = _fetch_names(wanted, web) or (_fetch_names(begins, web) if begins != wanted else {})
     alike = get_close_matches(wanted, known, n=most, cutoff=_ALIKE)
     return tuple(known[one] for one in alike)
 
 
-def _names(part: str, web: Web) -> dict[str, str]:
+def _fetch_names(part: str, web: Web) -> dict[str, str]:
     """Names that hold *part*, by how they are compared."""
     url = f"{web.settings.address('pubchem_autocomplete')}/compound/{quote(part, safe='')}/json"
-    told = mapping(web.get(url, {"limit": _MOST}).json())
-    names = mapping(told.get("dictionary_terms")).get("compound")
-    shown = (one_line(text(name)) for name in (names if isinstance(names, list) else []))
+    reply = mapping(web.get(url, {"limit": _MOST}).json())
+    names = mapping(reply.get("dictionary_terms")).get("compound")
+    shown = (line(name) for name in (names if isinstance(names, list) else []))
     return {name.lower(): name for name in shown if 0 < len(name) <= _LONGEST}

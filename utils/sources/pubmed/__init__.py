@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ...errors import BadContent, BadRequest, Unreachable
@@ -17,7 +17,7 @@ from ...model.paper import Paper, SearchResult, as_row
 from ...web import Answer, Web
 from ..eutils import BATCH, RATE, ask, shown_url
 from ..eutils.esearch import total_of, warnings_of
-from ..source import Lookup, Query, Source, remembered
+from ..source import Lookup, Query, Source, recall_papers
 
 # PubMed serves the first 9,999 hits of a search only; retstart may be at most 9,998.
 LAST_HIT = 9_999
@@ -41,7 +41,7 @@ _WARNINGS = {
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """What a search found: the PMIDs of one page, and how PubMed understood the question.
+    """What a search found: the PMIDs of one page, and how PubMed read the query.
 
     ``web_env`` and ``query_key`` point to the whole result on NCBI's history server.
     """
@@ -55,13 +55,13 @@ class Hits:
     query_key: str = ""
 
     def slice(self, offset: int, size: int) -> dict[str, Any]:
-        """How to ask the history server for a stretch of this page."""
+        """The parameters that request a part of this page from the history server."""
         place = {"WebEnv": self.web_env, "query_key": self.query_key}
         return {**place, "retstart": self.start + offset, "retmax": size}
 
 
 def search(query: Query, web: Web) -> SearchResult:
-    """Ask PubMed a question in its own query language.
+    """Search PubMed in its own query language.
 
     Returns
     -------
@@ -89,7 +89,7 @@ def search(query: Query, web: Web) -> SearchResult:
 
 
 def esearch(query: Query, web: Web, *, kept: bool = False) -> Hits:
-    """The PMIDs a question finds, a page of them; *kept* on the history server, also few of them.
+    """One page of the PMIDs of a search; *kept* on the history server even when they are few.
 
     Raises
     ------
@@ -101,19 +101,23 @@ def esearch(query: Query, web: Web, *, kept: bool = False) -> Hits:
     if query.start >= LAST_HIT:
         msg = f"start is {query.start}, but PubMed serves only the first {LAST_HIT:,} hits."
         raise BadRequest(msg, "Narrow the search, for example by date.")
-    params = _page(query, kept=kept)
+    params = _page_params(query, kept=kept)
     result = result_of(ask(web, "esearch", params, read=Answer.json).json())
-    pmids, total = tuple(map(str, result["idlist"])), total_of(result)
-    warnings = warnings_of(result, _WARNINGS)
-    expected = max(0, min(params["retmax"], total - query.start))
-    if len(pmids) < expected:
-        warnings += (f"PubMed sent {len(pmids)} of the {expected} hits of this page.",)
+    hits = _hits(result, query.start)
+    expected = max(0, min(params["retmax"], hits.total - query.start))
+    if (sent := len(hits.pmids)) >= expected:
+        return hits
+    warning = f"PubMed sent {sent} of the {expected} hits of this page."
+    return replace(hits, warnings=(*hits.warnings, warning))
+
+
+def _hits(result: Mapping[str, Any], start: int) -> Hits:
     return Hits(
-        pmids=pmids,
-        start=query.start,
-        total=total,
+        pmids=tuple(map(str, result["idlist"])),
+        start=start,
+        total=total_of(result),
         effective_query=result.get("querytranslation") or "",
-        warnings=warnings,
+        warnings=warnings_of(result, _WARNINGS),
         web_env=result.get("webenv") or "",
         query_key=result.get("querykey") or "",
     )
@@ -121,10 +125,10 @@ def esearch(query: Query, web: Web, *, kept: bool = False) -> Hits:
 
 def search_url(query: Query, web: Web, *, kept: bool = False) -> str:
     """The address of that search, as it may be shown."""
-    return shown_url(web, "esearch", _page(query, kept=kept))
+    return shown_url(web, "esearch", _page_params(query, kept=kept))
 
 
-def first_hits(query: Query, web: Web, among: str = "") -> Hits:
+def fetch_first_hits(query: Query, web: Web, among: str = "") -> Hits:
     """All the PMIDs of a search that has at most 9,999 hits; of a longer one the first 9,999.
 
     Unlike `esearch` it takes no page that is shorter than PubMed's own count for an answer.
@@ -148,32 +152,27 @@ def first_hits(query: Query, web: Web, among: str = "") -> Hits:
         except Unreachable:
             if among:
                 raise
-            return  # PubMed cannot run the search at all: said below, and not asked again
+            return  # PubMed cannot run the search at all: raised below, and not tried again
         count, sent = total_of(result), {str(pmid) for pmid in result["idlist"]}
         if len(sent) != min(count, LAST_HIT) or not all(map(_PMID.fullmatch, sent)):
             raise BadContent(f"PubMed counted {count:,} hits and sent {len(sent):,}.")
 
     page = {"retmax": LAST_HIT, "sort": "pub_date"}
-    answer = ask(web, "esearch", {**_asked(query, among), **page}, read=read)
-    result = result_of(answer.json())
-    return Hits(
-        pmids=tuple(map(str, result["idlist"])),
-        start=0,
-        total=total_of(result),
-        effective_query=result.get("querytranslation") or "",
-        warnings=warnings_of(result, _WARNINGS),
-    )
+    answer = ask(web, "esearch", {**_search_params(query, among), **page}, read=read)
+    return _hits(result_of(answer.json()), 0)
 
 
 def count_hits(query: Query, web: Web, among: str = "") -> int:
-    """How many hits a search has; *among* narrows it, see `first_hits`.
+    """How many hits a search has; *among* narrows it, see `fetch_first_hits`.
 
     Raises
     ------
     Unreachable
         PubMed did not answer, or not with a number.
     """
-    answer = ask(web, "esearch", {**_asked(query, among), "rettype": "count"}, read=Answer.json)
+    answer = ask(
+        web, "esearch", {**_search_params(query, among), "rettype": "count"}, read=Answer.json
+    )
     return total_of(result_of(answer.json(), needs="count"))
 
 
@@ -186,22 +185,22 @@ def fetch(
     given and more than one batch is wanted, the identifiers stay on NCBI's history server, unless
     it has forgotten them.
     """
-    known = {} if anew else remembered("pubmed", pmids, web)
+    known = {} if anew else recall_papers("pubmed", pmids, web)
     wanted = [pmid for pmid in dict.fromkeys(pmids) if pmid not in known]
     from_history = bool(hits and hits.web_env and len(wanted) == len(pmids) > BATCH)
     for start in range(0, len(wanted), BATCH):
         batch = wanted[start : start + BATCH]
-        named = {"id": ",".join(batch)}
+        params = {"id": ",".join(batch)}
         if from_history and hits:
             try:
-                papers = _records(hits.slice(start, len(batch)), web)
-            except Unreachable as forgotten:
-                if not forgotten.details.get("expired"):
+                papers = _fetch_papers(hits.slice(start, len(batch)), web)
+            except Unreachable as error:
+                if not error.details.get("expired"):
                     raise
                 from_history = False
-                papers = _records(named, web)
+                papers = _fetch_papers(params, web)
         else:
-            papers = _records(named, web)
+            papers = _fetch_papers(params, web)
         for paper in papers:
             known[paper.ids.pmid] = paper
     return known
@@ -209,19 +208,19 @@ def fetch(
 
 def look_up(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
     """The records behind PMIDs and DOIs."""
-    pmids = _pmids_of_dois([ids.doi for ids in wanted if not ids.pmid and ids.doi], web)
-    named = {ids: ids.pmid or pmids.get(ids.doi, "") for ids in wanted}
-    records = fetch([pmid for pmid in named.values() if pmid], web)
-    return {ids: records[pmid] for ids, pmid in named.items() if pmid in records}
+    pmids = _find_pmids([ids.doi for ids in wanted if not ids.pmid and ids.doi], web)
+    pmid_of = {ids: ids.pmid or pmids.get(ids.doi, "") for ids in wanted}
+    records = fetch([pmid for pmid in pmid_of.values() if pmid], web)
+    return {ids: records[pmid] for ids, pmid in pmid_of.items() if pmid in records}
 
 
 def recall(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
     """The records behind PMIDs that were fetched within the last day."""
-    kept = remembered("pubmed", [ids.pmid for ids in wanted if ids.pmid], web)
+    kept = recall_papers("pubmed", [ids.pmid for ids in wanted if ids.pmid], web)
     return {ids: kept[ids.pmid] for ids in wanted if ids.pmid in kept}
 
 
-def _records(which: Mapping[str, Any], web: Web) -> list[Paper]:
+def _fetch_papers(which: Mapping[str, Any], web: Web) -> list[Paper]:
     from ...formats.pubmed.records import read_records
 
     papers: list[Paper] = []
@@ -236,7 +235,7 @@ def _records(which: Mapping[str, Any], web: Web) -> list[Paper]:
     return papers
 
 
-def _pmids_of_dois(dois: Sequence[str], web: Web) -> dict[str, str]:
+def _find_pmids(dois: Sequence[str], web: Web) -> dict[str, str]:
     """The PMID of each DOI that PubMed knows.
 
     PubMed degrades an unknown DOI to a search for its pieces and returns other papers, so only
@@ -254,11 +253,11 @@ def _pmids_of_dois(dois: Sequence[str], web: Web) -> dict[str, str]:
     return found
 
 
-def _page(query: Query, *, kept: bool) -> dict[str, Any]:
-    """How a page of a search is asked for."""
+def _page_params(query: Query, *, kept: bool) -> dict[str, Any]:
+    """The parameters of a page of a search."""
     wanted = min(query.max_results, LAST_HIT - query.start)
     return {
-        **_asked(query),
+        **_search_params(query),
         "retstart": query.start,
         "retmax": wanted,
         "sort": _SORTS[query.sort_by],
@@ -266,13 +265,13 @@ def _page(query: Query, *, kept: bool) -> dict[str, Any]:
     }
 
 
-def _asked(query: Query, among: str = "") -> dict[str, str]:
-    """What is searched for, whichever part of the answer is wanted."""
-    sought = term(query)
+def _search_params(query: Query, among: str = "") -> dict[str, str]:
+    """The parameters of a search, whichever part of its answer is wanted."""
+    words = term(query)
     return {
         "db": "pubmed",
         "retmode": "json",
-        "term": f"({sought}) {among}" if among else sought,
+        "term": f"({words}) {among}" if among else words,
         "datetype": query.date_type if query.min_date else "",
         "mindate": query.min_date,
         "maxdate": query.max_date,
@@ -280,7 +279,7 @@ def _asked(query: Query, among: str = "") -> dict[str, str]:
 
 
 def term(query: Query) -> str:
-    """The words that are sent: the query, narrowed to its author and publication types.
+    """The term that is sent: the query, narrowed to its author and publication types.
 
     Raises
     ------
@@ -301,11 +300,11 @@ def term(query: Query) -> str:
 
 
 def result_of(reply: Any, needs: str = "idlist") -> dict[str, Any]:
-    """The members of ``esearchresult``; an error of the search's own counts as unreachable."""
+    """The members of ``esearchresult``; an error of the search itself counts as unreachable."""
     result = reply.get("esearchresult") if isinstance(reply, dict) else None
     if not isinstance(result, dict) or not isinstance(result.get(needs), list | str):
-        told = result.get("ERROR") if isinstance(result, dict) else ""
-        error = " ".join(str(told or "an answer without a result").split())
+        error_text = result.get("ERROR") if isinstance(result, dict) else ""
+        error = " ".join(str(error_text or "an answer without a result").split())
         msg = f"PubMed could not run the search: {error}"
         raise Unreachable(msg, "Check brackets and quotes in the query, or try again in a minute.")
     return result

@@ -1,7 +1,7 @@
 """PubMed's records as they are: XML or MEDLINE text, by the hundred.
 
 ``efetch`` with ``db=pubmed``. A PMID that PubMed does not know (any more) is left out of the answer
-without a word, and the order of the answer is nobody's promise.
+silently, and the order of the answer is not promised.
 https://www.ncbi.nlm.nih.gov/books/NBK25499/
 """
 
@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from ...formats.pubmed.articles import split_medline, split_xml
 from ...web import Answer, Web
-from ..eutils import ask, posted, shown_url
+from ..eutils import ask, shown_url, uses_post
 
 Form = Literal["xml", "medline"]
 _FORMS: dict[Form, dict[str, str]] = {
@@ -22,7 +22,7 @@ _FORMS: dict[Form, dict[str, str]] = {
 _REMEMBERED_DAYS = 1.0
 
 
-def known_records(pmids: Sequence[str], form: Form, web: Web) -> dict[str, str]:
+def recall_records(pmids: Sequence[str], form: Form, web: Web) -> dict[str, str]:
     """The records that were fetched within the last day."""
     kept = web.memory.recall_many(f"pubmed_{form}", pmids)
     return {pmid: record for pmid, record in kept.items() if isinstance(record, str)}
@@ -51,9 +51,9 @@ def fetch_records(pmids: Sequence[str], form: Form, web: Web) -> dict[str, str]:
 
 
 def records_url(pmids: Sequence[str], form: Form, web: Web) -> tuple[str, str]:
-    """How those records are asked for: the method, and the address as it may be shown."""
+    """The request for those records: its method, and the address without secrets."""
     params = _params(pmids, form)
-    return "POST" if posted(web, params) else "GET", shown_url(web, "efetch", params)
+    return "POST" if uses_post(web, params) else "GET", shown_url(web, "efetch", params)
 
 
 def _params(pmids: Sequence[str], form: Form) -> dict[str, Any]:

@@ -24,11 +24,11 @@ from .graph import (
     RATE,
     ask,
     ask_batch,
+    form_error,
+    keep_reply,
     name_of,
     paper_path,
-    recalled,
-    remember,
-    strange,
+    recall_reply,
 )
 from .records import (
     FIELDS,
@@ -73,9 +73,9 @@ def search(query: Query, web: Web) -> SearchResult:
         It did not answer, or with something else.
     """
     filters = _filters(query)
-    words, told = plain_words(query.text)
+    words, warnings_of_words = plain_words(query.text)
     if query.sort_by == "relevance":
-        page = relevant(words, filters, query.max_results, query.start, web)
+        page = search_relevant(words, filters, query.max_results, query.start, web)
     elif query.sort_by == "pub_date":
         page = _newest(words, filters, query, web)
     else:
@@ -83,11 +83,11 @@ def search(query: Query, web: Web) -> SearchResult:
         raise BadRequest(msg, "Sort by relevance or pub_date.")
     papers = tuple(found.paper for found in page.papers)
     total = query.start if page.total is None else page.total  # None: the list ended before
-    warnings = (*told, *page.warnings)
+    warnings = (*warnings_of_words, *page.warnings)
     return SearchResult(query.text, words, total, papers, warnings, page.next_start)
 
 
-def relevant(
+def search_relevant(
     words: str, filters: Mapping[str, str], most: int, start: int, web: Web
 ) -> ScholarPage:
     """Up to *most* hits in plain *words*, the most relevant first; see `search`."""
@@ -96,9 +96,9 @@ def relevant(
         try:
             left = most - len(page.papers)
             more = _relevant_page(words, filters, left, page.next_start, web)
-        except Miss as silent:
-            told = f"The list is cut short: {silent.message}"
-            return replace(page, warnings=(*page.warnings, told))
+        except Miss as miss:
+            warning = f"The list is cut short: {miss.message}"
+            return replace(page, warnings=(*page.warnings, warning))
         page = ScholarPage(
             page.total,
             (*page.papers, *more.papers),
@@ -108,30 +108,30 @@ def relevant(
     return page
 
 
-def in_bulk(question: Mapping[str, str], most: int, start: int, web: Web) -> ScholarPage:
+def search_bulk(params: Mapping[str, str], most: int, start: int, web: Web) -> ScholarPage:
     """Hits *start* to *start* + *most* of a thousand, and the token of the next thousand.
 
-    The *question* has ``query`` (with operators), ``sort``, ``token`` and filters, as Semantic
+    *params* are ``query`` (with operators), ``sort``, ``token`` and filters, as Semantic
     Scholar spells them.
     """
-    reply = ask("/paper/search/bulk", {**question, "fields": LIST_FIELDS}, web, counted)
+    reply = ask("/paper/search/bulk", {**params, "fields": LIST_FIELDS}, web, require_total)
     rows, token = rows_of(reply), reply.get("token")
     papers = tuple(filter(None, map(scholar_paper, rows[start : start + most])))
     total = reply["total"]
     if start + most < len(rows):
-        return ScholarPage(total, papers, start + most, question.get("token", ""))
+        return ScholarPage(total, papers, start + most, params.get("token", ""))
     if isinstance(token, str) and token and rows:
         return ScholarPage(total, papers, 0, token)
     return ScholarPage(total, papers)
 
 
-def paper_called(name: str, web: Web) -> ScholarPaper:
-    """The paper under the name in which `graph_name` spells it.
+def fetch_paper(name: str, web: Web) -> ScholarPaper:
+    """The paper of a name as `graph_name` spells it.
 
     Raises
     ------
     BadRequest
-        It cannot be asked for so.
+        It has no such name.
     NotConfigured
         The key is not known.
     NotFound
@@ -143,7 +143,7 @@ def paper_called(name: str, web: Web) -> ScholarPaper:
     def read(reply: Any) -> ScholarPaper:
         if found := scholar_paper(reply):
             return found
-        raise strange(reply)
+        raise form_error(reply)
 
     def learn(row: Any) -> None:
         _remember_rows([row], web)
@@ -157,20 +157,20 @@ def look_up(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
     Whoever those names belong to keeps the better record (names of authors in full, notices), so
     ours is only given where a paper has no other name.
     """
-    found = {ids: known.paper for ids, known in scholar_papers(wanted, web).items()}
+    found = {ids: known.paper for ids, known in fetch_papers(wanted, web).items()}
     return {
         ids: Paper(paper.ids) if replace(paper.ids, s2="") else paper
         for ids, paper in found.items()
     }
 
 
-def scholar_papers(wanted: Sequence[Ids], web: Web) -> dict[Ids, ScholarPaper]:
-    """What it says about up to 500 papers under any of their names; the unknown are left out.
+def fetch_papers(wanted: Sequence[Ids], web: Web) -> dict[Ids, ScholarPaper]:
+    """Up to 500 papers by any of their identifiers; unknown ones are left out.
 
     Raises
     ------
     NotOffered
-        It cannot be asked about these together (``details["status"]`` is 400).
+        It refuses these together (``details["status"]`` is 400).
     NotConfigured
         The key is not known.
     Unreachable
@@ -178,7 +178,7 @@ def scholar_papers(wanted: Sequence[Ids], web: Web) -> dict[Ids, ScholarPaper]:
     """
     known = {}
     for ids in wanted:
-        kept = recalled(paper_path(name_of(ids)), {"fields": FIELDS}, web)
+        kept = recall_reply(paper_path(name_of(ids)), {"fields": FIELDS}, web)
         if paper := scholar_paper(kept):
             known[ids] = paper
     unknown = [ids for ids in wanted if ids not in known]
@@ -191,18 +191,18 @@ def scholar_papers(wanted: Sequence[Ids], web: Web) -> dict[Ids, ScholarPaper]:
     for ids, row in zip(unknown, rows, strict=True):
         if paper := scholar_paper(row):
             known[ids] = paper
-            remember(paper_path(name_of(ids)), {"fields": FIELDS}, row, web)
+            keep_reply(paper_path(name_of(ids)), {"fields": FIELDS}, row, web)
     return known
 
 
-def hits_now(web: Web) -> int:
-    """How many hits a small search has, asked anew: whether it answers, and knows the key."""
+def count_hits(web: Web) -> int:
+    """How many hits a small search has, never from memory: a test of the site and of the key."""
     params = {"query": "pubmed", "limit": 1}
-    return count(ask("/paper/search", params, web, counted, again=True).get("total")) or 0
+    return count(ask("/paper/search", params, web, require_total, again=True).get("total")) or 0
 
 
 def plain_words(text: str) -> tuple[str, tuple[str, ...]]:
-    """*text* as the search by relevance takes it, and a word on what that left out.
+    """*text* as the search by relevance takes it, and a warning where that differs.
 
     It knows no operators, and finds nothing for a word with a hyphen.
 
@@ -219,13 +219,13 @@ def plain_words(text: str) -> tuple[str, tuple[str, ...]]:
     if _EXCLUDED.search(text):
         msg = "Semantic Scholar's search by relevance cannot leave anything out (NOT)."
         raise BadRequest(msg, "Leave NOT away, or ask the other sources.")
-    meant = " ".join(_HYPHENS.sub(" ", text).split())
-    bare = _CONNECTED.sub(" ", meant)
+    spaced = " ".join(_HYPHENS.sub(" ", text).split())
+    bare = _CONNECTED.sub(" ", spaced)
     words = " ".join(_OPERATORS.sub(" ", bare).split())
     if not words:
         raise BadRequest("The query holds no word to search for.", "Such as: neural networks")
-    told = f"Semantic Scholar's search by relevance takes plain words; it was asked: {words}"
-    return words, (told,) if words != meant else ()
+    warning = f"Semantic Scholar's search by relevance takes plain words; it was asked: {words}"
+    return words, (warning,) if words != spaced else ()
 
 
 def filters_of(first: str, last: str, fields: Sequence[str]) -> dict[str, str]:
@@ -255,19 +255,19 @@ def filters_of(first: str, last: str, fields: Sequence[str]) -> dict[str, str]:
     return made
 
 
-def listed(reply: Any) -> dict[str, Any]:
+def require_list(reply: Any) -> dict[str, Any]:
     """A reply that holds a list; the list itself may be null."""
     if not isinstance(reply, dict) or not isinstance(reply.get("data", ""), list | None):
-        raise strange(reply)
+        raise form_error(reply)
     return reply
 
 
-def counted(reply: Any) -> dict[str, Any]:
-    """A page of a search: `listed`, with how many hits there are; a guess would end it silently."""
-    if count(listed(reply).get("total")) is None:
+def require_total(reply: Any) -> dict[str, Any]:
+    """A page of a search, which has a list and a total; a guessed total would lose pages."""
+    if count(require_list(reply).get("total")) is None:
         msg = "Semantic Scholar did not say how many hits there are."
         raise Unreachable(msg, "Try again later.")
-    return listed(reply)
+    return require_list(reply)
 
 
 def rows_of(reply: Mapping[str, Any]) -> list[Any]:
@@ -294,12 +294,12 @@ def _relevant_page(
 
     params = {"query": words, "offset": start, "limit": limit, "fields": FIELDS, **filters}
     try:
-        reply = ask("/paper/search", params, web, counted, learn=learn)
+        reply = ask("/paper/search", params, web, require_total, learn=learn)
     except BadRequest as refusal:
         if BEYOND not in refusal.message:
             raise
-        told = "Semantic Scholar ends the list here, before the total it told."
-        return ScholarPage(None, (), warnings=(told,))
+        warning = "Semantic Scholar ends the list here, before the total it told."
+        return ScholarPage(None, (), warnings=(warning,))
     rows, total = rows_of(reply), reply["total"]
     papers = tuple(filter(None, map(scholar_paper, rows)))
     following, reached = next_of(reply, start), start + len(rows)
@@ -307,11 +307,11 @@ def _relevant_page(
         return ScholarPage(total, papers, following)
     if total <= reached:
         return ScholarPage(total, papers)
-    told = (
+    warning = (
         f"Semantic Scholar shows {reached:,} of about {total:,} hits;"
         " narrow the search, or search in bulk."
     )
-    return ScholarPage(total, papers, warnings=(told,))
+    return ScholarPage(total, papers, warnings=(warning,))
 
 
 def _newest(words: str, filters: Mapping[str, str], query: Query, web: Web) -> ScholarPage:
@@ -319,16 +319,16 @@ def _newest(words: str, filters: Mapping[str, str], query: Query, web: Web) -> S
     if query.start + query.max_results > BULK_PAGE:
         msg = f"Semantic Scholar shows the {BULK_PAGE:,} newest hits; start is {query.start:,}."
         raise BadRequest(msg, "Narrow the search by date.")
-    question = {"query": words, "sort": "publicationDate:desc", **filters}
-    page = in_bulk(question, query.max_results, query.start, web)
+    params = {"query": words, "sort": "publicationDate:desc", **filters}
+    page = search_bulk(params, query.max_results, query.start, web)
     if not page.token:
         return page
-    told = f"Semantic Scholar shows the {BULK_PAGE:,} newest hits; narrow the search by date."
-    return replace(page, next_start=None, token="", warnings=(told,))
+    warning = f"Semantic Scholar shows the {BULK_PAGE:,} newest hits; narrow the search by date."
+    return replace(page, next_start=None, token="", warnings=(warning,))
 
 
 def _filters(query: Query) -> dict[str, str]:
-    """The filters of a house-wide query, or a sentence about what Semantic Scholar lacks."""
+    """The filters of a query; raises `BadRequest` for those Semantic Scholar lacks."""
     if query.author:
         msg = "Semantic Scholar's search does not look for authors."
         raise BadRequest(msg, "Leave the author out, or ask another source.")
@@ -345,15 +345,15 @@ def _filters(query: Query) -> dict[str, str]:
 
 
 def _remember_rows(rows: Sequence[Any], web: Web) -> None:
-    """A paper that was seen need not be asked for within a day."""
+    """Keep the papers of a page for a day, so that they need not be requested."""
     for row in rows:
         if name := Ids.maybe(text(mapping(row).get("paperId"))).s2:
-            remember(paper_path(name), {"fields": FIELDS}, row, web)
+            keep_reply(paper_path(name), {"fields": FIELDS}, row, web)
 
 
 def greet(web: Web) -> str:
     """A search that is answered with a count."""
-    return f"a search ({hits_now(web):,} hits)"
+    return f"a search ({count_hits(web):,} hits)"
 
 
 SOURCE = Source(

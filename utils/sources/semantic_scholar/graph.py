@@ -1,7 +1,7 @@
-"""How Semantic Scholar's graph is spoken to: the names of papers, its errors, its patience.
+"""Requests to Semantic Scholar's graph: the names of papers, its errors, its rate limit.
 
-A key goes into a header and nowhere else. Who has none shares a pool with everybody and is told 429
-most of the time, without a word on how long; backing off exponentially is a condition of use.
+A key goes into a header and nowhere else. Without one, all users share a pool that answers 429 most
+of the time, without saying for how long; backing off exponentially is a condition of use.
 Errors come as ``error`` or as ``message``. https://api.semanticscholar.org/api-docs/
 """
 
@@ -32,7 +32,7 @@ RATE = Rate(
     hosts=("api.semanticscholar.org",),
 )
 BEYOND = "limit and/or offset is not available"
-"""What it says instead of an empty page where a list ends before the total it told."""
+"""Its error in place of an empty page, where a list ends before its own total."""
 
 _REFUSALS = frozenset(range(400, 500)) - WORTH_RETRYING
 _REMEMBERED_DAYS = 1.0
@@ -67,17 +67,17 @@ def graph_name(text: str) -> str:
     BadRequest
         It is no identifier that Semantic Scholar knows papers by.
     """
-    asked = sendable(text, "identifier", LONGEST).strip(" <>\"'")
+    name = sendable(text, "identifier", LONGEST).strip(" <>\"'")
     for kind, form in _OWN_FORMS:
-        if match := form.fullmatch(asked):
+        if match := form.fullmatch(name):
             return f"{kind}:{match[1]}" if kind != "URL" else _without_dots(f"URL:{match[1]}")
-    if match := _OWN_PAGE.fullmatch(asked):
+    if match := _OWN_PAGE.fullmatch(name):
         return match[1].lower()
-    if ids := Ids.maybe(asked):
+    if ids := Ids.maybe(name):
         return name_of(ids)
-    if re.fullmatch(r"https?://\S+", asked, re.I):
-        return _without_dots(f"URL:{asked}")
-    msg = f"{asked[:80]!r} is no identifier that Semantic Scholar knows papers by."
+    if re.fullmatch(r"https?://\S+", name, re.I):
+        return _without_dots(f"URL:{name}")
+    msg = f"{name[:80]!r} is no identifier that Semantic Scholar knows papers by."
     raise BadRequest(msg, _EXAMPLES)
 
 
@@ -95,7 +95,7 @@ def name_of(ids: Ids) -> str:
 
 
 def paper_path(name: str) -> str:
-    """Where the paper called *name* stands; names hold slashes, which it takes as they are."""
+    """The path of the paper called *name*; names hold slashes, which it takes as they are."""
     return f"/paper/{quote(name, safe='/:')}"
 
 
@@ -108,15 +108,15 @@ def ask(
     again: bool = False,
     learn: Callable[[Any], None] | None = None,
 ) -> T:
-    """What it says at *path*, as *read* makes of it; remembered for a day unless *again*.
+    """The answer at *path*, as *read* returns it; kept for a day, and requested anew if *again*.
 
-    *read* raises `Unreachable` for an answer that has not the form it should have; *learn* is
-    called with what was not known.
+    *read* raises `Unreachable` for an answer of another form; *learn* is called with an answer
+    that was not from memory.
 
     Raises
     ------
     BadRequest
-        It cannot be asked so.
+        It refuses the request.
     NotConfigured
         It does not know the key.
     NotFound
@@ -124,54 +124,54 @@ def ask(
     Unreachable
         It did not answer, was busy through every try, or answered in another form.
     """
-    if not again and (kept := recalled(path, params, web)):
+    if not again and (kept := recall_reply(path, params, web)):
         with suppress(Unreachable):  # what another version kept counts as forgotten
             return read(kept)
     url = f"{web.settings.address('semantic_scholar')}{path}"
-    said = _heard(lambda **manners: web.get(url, params, **manners), read, web)
-    remember(path, params, said, web)
+    reply = _send(lambda **options: web.get(url, params, **options), read, web)
+    keep_reply(path, params, reply, web)
     if learn:
-        learn(said)
-    return read(said)
+        learn(reply)
+    return read(reply)
 
 
 def ask_batch(ids: list[str], fields: str, web: Web) -> list[Any]:
-    """What it says about up to 500 papers, in their order; see `ask`. Nothing is remembered."""
+    """The records of up to 500 papers, in their order; see `ask`. Nothing is kept."""
     base, form = web.settings.address("semantic_scholar"), {"fields": fields}
     url = f"{base}/paper/batch?{urlencode(form, safe=',')}"
 
     def read(reply: Any) -> list[Any]:
         if not isinstance(reply, list) or len(reply) != len(ids):
-            raise strange(reply)
+            raise form_error(reply)
         return reply
 
-    def send(**manners: Any) -> Answer:
-        return web.post(url, json={"ids": ids}, **manners)
+    def send(**options: Any) -> Answer:
+        return web.post(url, json={"ids": ids}, **options)
 
-    return read(_heard(send, read, web))
+    return read(_send(send, read, web))
 
 
-def recalled(path: str, params: Mapping[str, Any], web: Web) -> Any:
-    """What was said within a day in answer to a question; None when it was not asked."""
+def recall_reply(path: str, params: Mapping[str, Any], web: Web) -> Any:
+    """The answer to the same request within a day; None when there was none."""
     return web.memory.recall("semantic_scholar", _question(path, params))
 
 
-def remember(path: str, params: Mapping[str, Any], said: Any, web: Web) -> None:
-    """Keep what was *said* for a day, as the answer to a question."""
-    web.memory.keep("semantic_scholar", _question(path, params), said, _REMEMBERED_DAYS)
+def keep_reply(path: str, params: Mapping[str, Any], reply: Any, web: Web) -> None:
+    """Keep the answer to a request for a day."""
+    web.memory.keep("semantic_scholar", _question(path, params), reply, _REMEMBERED_DAYS)
 
 
-def strange(reply: Any) -> Unreachable:
+def form_error(reply: Any) -> Unreachable:
     """The error for an answer of another form; some errors come with status 200."""
-    told = _told(reply)[:200] or "its answer has a form we do not understand"
-    return Unreachable(f"Semantic Scholar sent no papers: {told}.", "Try again later.")
+    error = _error_text(reply)[:200] or "its answer has a form we do not understand"
+    return Unreachable(f"Semantic Scholar sent no papers: {error}.", "Try again later.")
 
 
 def _question(path: str, params: Mapping[str, Any]) -> str:
     return f"{path}?{urlencode(params)}"
 
 
-def _heard(send: Callable[..., Answer], read: Callable[[Any], object], web: Web) -> Any:
+def _send(send: Callable[..., Answer], read: Callable[[Any], object], web: Web) -> Any:
     key = web.settings.key("semantic_scholar_api_key")
 
     def check(answer: Answer) -> None:
@@ -194,31 +194,31 @@ def _heard(send: Callable[..., Answer], read: Callable[[Any], object], web: Web)
 
 
 def _refusal(answer: Answer, key: str) -> Exception:
-    """What a status between 400 and 499 means; without its words some gateway has answered."""
-    told = ""
+    """The error for a status from 400 to 499; without a message some gateway has answered."""
+    error = ""
     with suppress(ValueError, RecursionError):
-        told = _told(json.loads(answer.text()))
+        error = _error_text(json.loads(answer.text()))
     # Nothing it says should hold the key; nothing we say does.
-    told = (told.replace(key, "…") if key else told)[:200]
-    if answer.status == 400 and told:
-        return BadRequest(f"Semantic Scholar refused the request: {told}.", status=400)
-    if answer.status in {401, 403} and told and key:
+    error = (error.replace(key, "…") if key else error)[:200]
+    if answer.status == 400 and error:
+        return BadRequest(f"Semantic Scholar refused the request: {error}.", status=400)
+    if answer.status in {401, 403} and error and key:
         hint = "Correct SEMANTIC_SCHOLAR_API_KEY, or unset it. Keys unused for 60 days expire."
         return NotConfigured("Semantic Scholar does not know the key.", hint, status=answer.status)
-    if answer.status == 404 and told:
-        return NotFound(f"Semantic Scholar: {told}.", "Check the identifier.")
+    if answer.status == 404 and error:
+        return NotFound(f"Semantic Scholar: {error}.", "Check the identifier.")
     msg = f"Semantic Scholar answered {answer.status}."
     return Unreachable(msg, "Try again later.", status=answer.status)
 
 
-def _told(reply: Any) -> str:
-    """The sentence of an error, in either of its forms."""
-    said = (reply.get("error") or reply.get("message")) if isinstance(reply, dict) else ""
-    return one_line(said).rstrip(".") if isinstance(said, str) else ""
+def _error_text(reply: Any) -> str:
+    """The message of an error, in either of its forms."""
+    message = (reply.get("error") or reply.get("message")) if isinstance(reply, dict) else ""
+    return one_line(message).rstrip(".") if isinstance(message, str) else ""
 
 
 def _without_dots(name: str) -> str:
-    """Refuse ``..`` as a step: it would lead to another question than the one asked."""
+    """Refuse ``..`` as a step: it would lead to another path."""
     if {".", ".."} & set(name.split("/")):
         raise BadRequest(f"{name[:80]!r} is no identifier.", _EXAMPLES)
     return name

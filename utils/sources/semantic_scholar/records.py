@@ -1,4 +1,4 @@
-"""Semantic Scholar's records: what it says about a paper, in our words.
+"""Semantic Scholar's records, as papers.
 
 Every field may be missing, null or of another type than documented, and is then empty: the graph is
 made by programs from what publishers sent. Field names: https://api.semanticscholar.org/api-docs/
@@ -14,8 +14,8 @@ from typing import Any
 from ...formats.licenses import license_name
 from ...model.identifiers import Ids
 from ...model.paper import Author, Paper
-from ...system.plain_text import clean_text, one_line
-from ..loose_json import mapping, mappings, text
+from ...system.plain_text import clean_text
+from ..loose_json import line, mapping, mappings
 
 # Asked for by name: without, only the identifier and the title come.
 LIST_FIELDS = (
@@ -99,13 +99,13 @@ class ScholarPage:
 
 
 def scholar_paper(row: Any) -> ScholarPaper | None:
-    """What *row* says; None where it names no paper at all (no identifier and no title)."""
+    """The paper of a row; None without an identifier and a title."""
     if not isinstance(row, dict):
         return None
     authors = [
-        (author, _text(one.get("authorId")))
+        (author, line(one.get("authorId")))
         for one in mappings(row.get("authors"))
-        if (author := author_of(_text(one.get("name"))))
+        if (author := author_of(line(one.get("name"))))
     ]
     paper = _paper(row, tuple(author for author, _ in authors))
     if not (paper.ids or paper.title):
@@ -117,7 +117,7 @@ def scholar_paper(row: Any) -> ScholarPaper | None:
         influential_citation_count=count(row.get("influentialCitationCount")),
         url=_link(row.get("url")),
         author_ids=tuple(number for _, number in authors),
-        tldr=_text(mapping(row.get("tldr")).get("text")),
+        tldr=line(mapping(row.get("tldr")).get("text")),
         open_copy=_link(mapping(row.get("openAccessPdf")).get("url")),
     )
 
@@ -154,20 +154,20 @@ def author_of(name: str) -> Author | None:
 
 def _paper(row: Mapping[str, Any], authors: tuple[Author, ...]) -> Paper:
     journal, venue = mapping(row.get("journal")), mapping(row.get("publicationVenue"))
-    shown = _text(row.get("venue"))
-    name = _text(journal.get("name")) or _text(venue.get("name")) or shown
+    shown = line(row.get("venue"))
+    name = line(journal.get("name")) or line(venue.get("name")) or shown
     return Paper(
         ids=_ids(row),
-        title=_text(row.get("title")),
+        title=line(row.get("title")),
         abstract=_prose(row.get("abstract")),
         authors=authors,
         journal=name,
         journal_abbreviation=shown if shown != name and shown.endswith(".") else "",
-        issn=_text(venue.get("issn")),
+        issn=line(venue.get("issn")),
         **_place(journal, preprint=bool(_PREPRINTS.fullmatch(name))),
         published=_published(row),
         publication_types=_types(row, preprint=bool(_PREPRINTS.fullmatch(name))),
-        license=_license(_text(mapping(row.get("openAccessPdf")).get("license"))),
+        license=_license(line(mapping(row.get("openAccessPdf")).get("license"))),
         reference_count=count(row.get("referenceCount")) or 0,
     )
 
@@ -175,14 +175,14 @@ def _paper(row: Mapping[str, Any], authors: tuple[Author, ...]) -> Paper:
 def _ids(row: Mapping[str, Any]) -> Ids:
     """All names of the paper that have the form of one."""
     names = mapping(row.get("externalIds"))
-    doi = Ids.maybe(_text(names.get("DOI")))
-    number = _text(names.get("PubMedCentral")).upper().removeprefix("PMC")
+    doi = Ids.maybe(line(names.get("DOI")))
+    number = line(names.get("PubMedCentral")).upper().removeprefix("PMC")
     return Ids(
         doi=doi.doi,
-        pmid=Ids.maybe(f"PMID:{_text(names.get('PubMed'))}").pmid,
+        pmid=Ids.maybe(f"PMID:{line(names.get('PubMed'))}").pmid,
         pmcid=Ids.maybe(f"PMC{number}").pmcid,
-        arxiv=Ids.maybe(f"arXiv:{_text(names.get('ArXiv'))}").arxiv or doi.arxiv,
-        s2=Ids.maybe(_text(row.get("paperId"))).s2,
+        arxiv=Ids.maybe(f"arXiv:{line(names.get('ArXiv'))}").arxiv or doi.arxiv,
+        s2=Ids.maybe(line(row.get("paperId"))).s2,
     )
 
 
@@ -196,7 +196,7 @@ def _place(journal: Mapping[str, Any], *, preprint: bool) -> dict[str, Any]:
     """
     if preprint:
         return {}
-    volume, pages = _text(journal.get("volume")), _text(journal.get("pages"))
+    volume, pages = line(journal.get("volume")), line(journal.get("pages"))
     number, _, issue = volume.partition(" ")
     if not (number.isdecimal() and re.fullmatch(r"\d+", issue)):
         number, issue = volume, ""
@@ -205,40 +205,36 @@ def _place(journal: Mapping[str, Any], *, preprint: bool) -> dict[str, Any]:
 
 
 def _published(row: Mapping[str, Any]) -> str:
-    told, year = _text(row.get("publicationDate")), _text(row.get("year"))
-    if _DATE.fullmatch(told):
-        return told
+    day, year = line(row.get("publicationDate")), line(row.get("year"))
+    if _DATE.fullmatch(day):
+        return day
     return year if re.fullmatch(r"\d{4}", year) else ""
 
 
 def _types(row: Mapping[str, Any], *, preprint: bool) -> tuple[str, ...]:
     """PubMed's words; a preprint is one, whatever else Semantic Scholar takes it for."""
-    told = row.get("publicationTypes")
-    theirs = [kind for kind in told if isinstance(kind, str)] if isinstance(told, list) else []
+    values = row.get("publicationTypes")
+    theirs = [kind for kind in values if isinstance(kind, str)] if isinstance(values, list) else []
     ours = dict.fromkeys(_TYPES[kind] for kind in theirs if kind in _TYPES)
     if preprint:
         return ("Preprint", *(kind for kind in ours if kind != "Journal Article"))
     return tuple(ours)
 
 
-def _license(told: str) -> str:
+def _license(name: str) -> str:
     """Of the free copy; the short names come without blanks.
 
     >>> _license("CCBYNCND"), _license("CC0"), _license("publisher-specific")
     ('CC BY-NC-ND', 'CC0 1.0', 'publisher-specific')
     """
-    if match := _CREATIVE_COMMONS.fullmatch(told.upper()):
+    if match := _CREATIVE_COMMONS.fullmatch(name.upper()):
         return "-".join(("CC BY", *re.findall("..", match[1])))
-    return license_name(told) or told
+    return license_name(name) or name
 
 
 def _prose(value: Any) -> str:
     """Paragraphs stay; an abstract that may not be shown is null."""
     return clean_text(value).strip() if isinstance(value, str) else ""
-
-
-def _text(value: Any) -> str:
-    return one_line(text(value))
 
 
 def count(value: Any) -> int | None:
@@ -248,5 +244,5 @@ def count(value: Any) -> int | None:
 
 def _link(value: Any) -> str:
     """An address a person can open; many "copies" are an empty string with a disclaimer."""
-    link = _text(value)
+    link = line(value)
     return link if re.fullmatch(r"https?://[^\s/<>\"]+(/[^\s<>\"]*)?", link) else ""
