@@ -74,7 +74,7 @@ def test_who_waits_is_let_in_when_the_other_is_through(leases: Leases) -> None:
 
 
 def test_of_many_names_those_that_are_free_are_enough(leases: Leases) -> None:
-    with leases.held("a", "a"), leases.some_of({"a", "b"}, "records") as mine:
+    with leases.held("a", "a"), leases.hold_any({"a", "b"}, "records") as mine:
         assert mine == {"b"}
 
 
@@ -169,7 +169,7 @@ def test_a_full_disk_lets_nobody_wait_for_ever(
         raise sqlite3.OperationalError("database or disk is full")
 
     with monkeypatch.context() as patched:
-        patched.setattr(Leases, "_writing", full)
+        patched.setattr(Leases, "_transaction", full)
         leases.release({"a"})
     assert other.take({"a"}) == {"a"}
 

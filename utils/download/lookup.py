@@ -154,7 +154,7 @@ def _ask_once(
     left = {_name(source, ids): ids for ids in batch}
     while left:
         about = f"the records of {len(left)} papers at {source.name}"
-        with web.leases.some_of(left, about) as names:
+        with web.leases.hold_any(left, about) as names:
             mine = [ids for name, ids in left.items() if name in names]
             kept = _kept(source, lookup, mine, web)
             yield from kept.items()

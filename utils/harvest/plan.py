@@ -277,7 +277,7 @@ def _plan(ladder: Ladder, known: _Known, held: int, notes: Sequence[str]) -> Pla
     order = set(ladder.order) | ({_SEARCH} if has_key and "jina" in ladder.order else set())
     climbed = [source for source in ladder.sources if source.name in order]
     ways = [_way(known, shares, order, climbed) for shares in _cases(climbed)]
-    every = {rate.bucket: seconds for rate, seconds in ladder.web.pace.spacing()}
+    every = {rate.bucket: seconds for rate, seconds in ladder.web.pace.intervals()}
     hosts = []
     for site in ways[0].requests:
         asked = [way.requests[site] for way in ways]

@@ -46,7 +46,7 @@ class Standing:
         self._outages = outages
         self._services = {rung.via: rung.source.service for rung in rungs}
         self._settings = web.settings
-        self._every = {rate.bucket: seconds for rate, seconds in web.pace.spacing()}
+        self._every = {rate.bucket: seconds for rate, seconds in web.pace.intervals()}
         self._pace = Pace()
         self._told: tuple[Wait, ...] = ()
         self._through = 0.0

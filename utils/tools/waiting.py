@@ -36,7 +36,7 @@ class Waiting:
         *asked* tells which calls are the same: the next such one picks it up. *how_far* says how
         far the work is, in a sentence; where it is silent, the site is blamed.
         """
-        work = partial(self._hold(asked).during, work)
+        work = partial(self._hold(asked).run, work)
         steps = int(LONGEST_ANSWER_S / _STEP_S)
         for step in range(1, steps + 1):
             result: Result | None = self._patience.wait(asked, work)
@@ -58,7 +58,7 @@ class Waiting:
         hold = self._hold(asked)
         result = self.wait(asked, work, how_far)
         if result is None:
-            raise self._given_up(math.ceil(hold.left()), how_far())
+            raise self._given_up(math.ceil(hold.seconds_left()), how_far())
         return result
 
     def _hold(self, asked: Hashable) -> Hold:

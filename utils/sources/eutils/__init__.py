@@ -138,8 +138,8 @@ def ask(web: Web, tool: str, params: Params, read: Callable[[Answer], Any] | Non
 
     send = web.post if posted(web, params) else web.get
     with _counted(web), _noted(web):
-        missed = partial(_note_miss, web)  # each try when it fails: the next may be a minute away
-        return send(_url(web, tool), form, allow={400}, check=check, missed=missed)
+        on_retry = partial(_note_miss, web)  # each try when it fails: the next may be a minute away
+        return send(_url(web, tool), form, allow={400}, check=check, on_retry=on_retry)
 
 
 def posted(web: Web, params: Params) -> bool:
