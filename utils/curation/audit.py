@@ -28,8 +28,8 @@ from ..formats.judging import Read, judged
 from ..harvest.told import Ledgers
 from ..model.identifiers import Ids
 from ..model.paper import StoredPaper
-from ..store import Shelf, judged_anew, judged_as
-from ..store.records import Kept
+from ..store import Shelf, judge_again, with_judgement
+from ..store.records import RawAnswer
 from .reading import find
 
 log = logging.getLogger(__name__)
@@ -210,13 +210,13 @@ def judged_again(stored: StoredPaper, shelf: Shelf, read: Read = read_aside) -> 
     """
     kept = _kept(stored, shelf)
     if kept and kept.ours:
-        return judged_as(stored, judged(kept.fetched, stored.paper, read))
-    return judged_anew(stored, shelf.read_text(stored), read)
+        return with_judgement(stored, judged(kept.fetched, stored.paper, read))
+    return judge_again(stored, shelf.read_text(stored), read)
 
 
 def tell(ledgers: Ledgers, said: StoredPaper) -> tuple[str, ...]:
     """Have the harvests know of a text that has come, or is none any more."""
-    return ledgers.brought(said) if said.kind == "full_text" else ledgers.lost(said)
+    return ledgers.record_arrival(said) if said.kind == "full_text" else ledgers.record_loss(said)
 
 
 def shown(stored: StoredPaper) -> str:
@@ -229,7 +229,7 @@ def shown(stored: StoredPaper) -> str:
     return stored.verdict if stored.kind == "rejected" and not stored.by_hand else stored.kind
 
 
-def _kept(stored: StoredPaper, shelf: Shelf) -> Kept | None:
+def _kept(stored: StoredPaper, shelf: Shelf) -> RawAnswer | None:
     with suppress(StoreFailed, EOFError, zlib.error):  # damaged: its text is still there
         return shelf.raw(stored)
     log.warning("What was kept of %s is damaged; its text is judged.", stored.path)

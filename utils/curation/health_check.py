@@ -21,7 +21,7 @@ from ..settings import Settings, version
 from ..sources import Source
 from ..store import Shelf
 from ..web import Web
-from ..web.network_check import ServiceCheck, Check, summarize, check_access
+from ..web.network_check import Check, ServiceCheck, check_access, summarize
 
 _BUSY = "RATE_LIMIT"
 _ENOUGH_BYTES = 500_000_000
@@ -156,7 +156,9 @@ def _service(source: Source, web: Web) -> ServiceCheck:
     try:
         return ServiceCheck(host, url, _asked(source, web))
     except NotConfigured as error:
-        return ServiceCheck(host, url, Check(source.name, "problem", error.message, error.hint), error)
+        return ServiceCheck(
+            host, url, Check(source.name, "problem", error.message, error.hint), error
+        )
     except PaperError as error:
         passing = "Try again later; the other services go on without it."
         advice = error.hint or ("" if error.details.get("lasting") else passing)

@@ -307,7 +307,7 @@ class _Inbox:
                 source="arXiv" if paper.ids.arxiv and not paper.ids.doi else "DOI",
                 attempts=[*before, Attempt(VIA, "saved", f"{shown(path)}: {detail}")],
             )
-        jobs = self.ledgers.brought(stored)
+        jobs = self.ledgers.record_arrival(stored)
         inbox_files.put_away(path)
         title, on_shelf = one_line(stored.paper.title), stored.path
         return HandedIn(shown(path), "filed", detail, str(stored.paper.ids), title, on_shelf, jobs)

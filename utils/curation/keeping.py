@@ -58,7 +58,7 @@ def keep(ladder: Ladder, paper: str | int | Ids, decided: As, because: str) -> S
         raise BadRequest(msg, hint)
     said = replace(stored, kind=decided, verdict="by_hand", evidence=because, judges=0)
     verdicts = ladder.shelf.verdicts
-    change = verdicts.forgive if decided == "full_text" else verdicts.reject_by_hand
+    change = verdicts.forget_rejections if decided == "full_text" else verdicts.reject_by_hand
     return _told(ladder, change(said))
 
 
@@ -74,12 +74,12 @@ def undo(ladder: Ladder, paper: str | int | Ids) -> StoredPaper:
     """
     shelf = ladder.shelf
     stored = find(str(paper), shelf)
-    decided = shelf.verdicts.decided(stored)
-    if not decided and not shelf.verdicts.remembers(stored):
+    decided = shelf.verdicts.decided_by_hand(stored)
+    if not decided and not shelf.verdicts.has_rejections(stored):
         msg = f"Nobody decided about {stored.paper.ids} by hand."
         raise BadRequest(msg, f"See what the judges say: server.py audit '{stored.paper.ids.key}'")
     said = judged_again(decided, shelf, formats.read) if decided else stored
-    return _told(ladder, shelf.verdicts.forgive(said))
+    return _told(ladder, shelf.verdicts.forget_rejections(said))
 
 
 def _told(ladder: Ladder, said: StoredPaper) -> StoredPaper:

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..errors import BadContent
 from ..model.identifiers import Ids
-from ..model.paper import Document, Fetched, Paper, as_row, paper_from
+from ..model.paper import Document, Fetched, Paper, paper_from, to_row
 from . import read
 from .children import ChildFailed, Children, serve_with
 
@@ -26,7 +26,7 @@ def read_aside(fetched: Fetched, paper: Paper, *, identified: bool = False) -> D
     if fetched.media == "pdf":
         return read(fetched, paper, identified=identified)  # PDFs have children of their own
     sent = {**asdict(replace(fetched, body=b"", ids=Ids())), "body": "", "ids": asdict(fetched.ids)}
-    about = {"fetched": sent, "paper": as_row(paper), "identified": identified}
+    about = {"fetched": sent, "paper": to_row(paper), "identified": identified}
     try:
         answer = _children().ask(json.dumps(about).encode() + b"\n" + fetched.body)
     except ChildFailed as error:

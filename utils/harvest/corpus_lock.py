@@ -21,7 +21,7 @@ from ..reports import ByName, Difference, Differences, Lock, Locked, compare
 from ..settings import version
 from ..store.ledger import Ledger
 from ..system.plain_text import cell, one_line
-from ..system.safe_files import make_folder, write_whole, written
+from ..system.safe_files import make_folder, replacing, write_whole
 from .jobs import Harvest, of_list
 
 TABLE, SUMMARY = "differences.csv", "differences.txt"
@@ -63,12 +63,12 @@ def of_lock(lock: Lock, ladder: Ladder) -> Ledger:
     BadRequest
         No paper is in it.
     """
-    entries = [Entry(_asked(paper), paper.ids) for paper in lock.papers]
+    entries = [Entry(_asked_text(paper), paper.ids) for paper in lock.papers]
     about = one_line(lock.query)[:_LONGEST_TITLE] or f"{len(entries):,} papers"
     return of_list(entries, f"{about} as of {one_line(lock.made_at)[:10]}", ladder)
 
 
-def _asked(paper: Locked) -> str:
+def _asked_text(paper: Locked) -> str:
     """The words for what a lock has: of a preprint, its own name rather than the article's."""
     as_preprint = paper.version == "preprint" and paper.ids.arxiv
     return str(Ids(arxiv=paper.ids.arxiv) if as_preprint else paper.ids)
@@ -86,11 +86,11 @@ def differences(lock: Lock, harvest: Harvest) -> Rebuilt:
     """
     found = compare(lock, harvest.ledger.rows())
     rows, still = _rows_of(found, lock, harvest)
-    found = _with_vanished(found, rows)
+    found = _move_vanished(found, rows)
     path = harvest.folder / TABLE
     make_folder(harvest.folder)
     reasons: Counter[str] = Counter()
-    with written(path) as file:
+    with replacing(path) as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(COLUMNS)
         for change in CHANGES:
@@ -128,7 +128,7 @@ def _rows_of(found: Differences, lock: Lock, harvest: Harvest) -> tuple[Rows, in
     return ByName(rows), still
 
 
-def _with_vanished(found: Differences, rows: Rows) -> Differences:
+def _move_vanished(found: Differences, rows: Rows) -> Differences:
     """A paper nobody knows any more is gone, also where the harvest has a line for it."""
 
     def vanished(difference: Difference) -> bool:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ..model.sites import SITES
 from ..system.steady_clock import SteadyClock
 
-BY_PUBLISHER = frozenset(way.via for site in SITES if site.many_hosts for way in site.ways)
+BY_PUBLISHER = frozenset(route.via for site in SITES if site.many_hosts for route in site.routes)
 """Rungs that lead to many hosts, told apart by the DOI."""
 
 _FAILURES = 3  # in a row: one may be the paper's, three are the site's
@@ -52,7 +52,7 @@ class Outages:
         self._clock = SteadyClock()
         self._owed: dict[int, dict[str, str]] = {}  # by paper: the rungs it owes, with their tags
         self._in_vain: set[int] = set()  # papers that asked one of these themselves
-        self._came: dict[int, int] = {}  # how often papers came back
+        self._returns: dict[int, int] = {}  # how often papers came back
         self._lock = threading.Lock()
 
     def away_s(self, via: str, tag: str) -> float:
@@ -61,12 +61,12 @@ class Outages:
             now = self._clock.now()
             return max((max(0.0, site.until - now) for site in self._out(via, tag)), default=0.0)
 
-    def hopeful(self, via: str, tag: str) -> bool:
+    def may_recover(self, via: str, tag: str) -> bool:
         """Whether a site that is out may soon be there again: few have tried it in vain so far."""
         with self._lock:
             return any(site.trials <= _HOPES for site in self._out(via, tag))
 
-    def too_long(self, via: str, tag: str) -> bool:
+    def is_away_too_long(self, via: str, tag: str) -> bool:
         """Whether a site stays away, by its own word, for longer than a run waits."""
         with self._lock:
             return any(site.until - site.since >= _PATIENCE_S for site in self._out(via, tag))
@@ -85,14 +85,14 @@ class Outages:
                 site.trials += 1
             return True
 
-    def answered(self, via: str, tag: str) -> None:
+    def record_answer(self, via: str, tag: str) -> None:
         """The site is there, and so is the service that leads to it."""
         with self._lock:
             for key in {(via, ""), (via, tag)}:
                 self._sites.pop(key, None)
 
-    def failed(
-        self, via: str, tag: str, told_s: float = 0.0, said: str = "", *, itself: bool = True
+    def record_failure(
+        self, via: str, tag: str, stay_away_s: float = 0.0, said: str = "", *, itself: bool = True
     ) -> None:
         """The site did not answer, or *told* us how long to stay away.
 
@@ -102,8 +102,8 @@ class Outages:
             site, now = self._sites.setdefault((via, tag), _Site()), self._clock.now()
             if site.failures < _FAILURES:
                 site.since = now
-            site.failures = max(_FAILURES, site.failures) if told_s else site.failures + 1
-            site.until = max(site.until, now + max(_PAUSE_S, told_s))
+            site.failures = max(_FAILURES, site.failures) if stay_away_s else site.failures + 1
+            site.until = max(site.until, now + max(_PAUSE_S, stay_away_s))
             site.said = said if said and (itself or not site.said) else site.said
             if tag:  # a host was found, so the service that leads there answered
                 self._sites.pop((via, ""), None)
@@ -127,18 +127,18 @@ class Outages:
             self._owed.pop(number, None)
             self._in_vain.discard(number)
 
-    def back_s(self, number: int, away_s: float, hopeful: bool) -> float:
+    def return_delay_s(self, number: int, away_s: float, hopeful: bool) -> float:
         """In how many seconds a paper shall come back to them; 0 when it came often enough.
 
         While there is hope, to wait for what another paper finds there does not count.
         """
         pause_s = 1.0
         with self._lock:
-            came = self._came.get(number, 0)
+            returned = self._returns.get(number, 0)
             if not hopeful or number in self._in_vain:
-                if came == len(_LATER_S):
+                if returned == len(_LATER_S):
                     return 0.0
-                self._came[number], pause_s = came + 1, _LATER_S[came]
+                self._returns[number], pause_s = returned + 1, _LATER_S[returned]
         return max(pause_s, away_s)
 
     def now(self) -> list[Outage]:

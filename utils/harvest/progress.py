@@ -45,7 +45,7 @@ class Progress:
     unread: int = 0
 
 
-class Pace:
+class ProgressMeter:
     """The pace of the last half minute."""
 
     def __init__(self) -> None:

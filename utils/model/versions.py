@@ -15,7 +15,7 @@ import re
 
 from .identifiers import Ids
 from .paper import Paper, StoredPaper, Version
-from .sites import WAYS
+from .sites import ROUTES
 
 OTHER_VERSION = "other_version"
 """Outcome of an attempt that brought a text, but not of the version that was asked for."""
@@ -45,7 +45,7 @@ _BY_LOCATORS: dict[object, Version] = {
     "publishedVersion": "published",
 }
 # What the routes brought before texts said themselves which version they are.
-_BY_ROUTE = {via: way.version for via, way in WAYS.items() if way.version}
+_BY_ROUTE = {via: route.version for via, route in ROUTES.items() if route.version}
 _PREPRINT_HOSTS = re.compile(
     r"https?://(?:[a-z0-9-]{1,40}\.){0,4}(?:ar|bior|medr|chemr)xiv\.org/", re.I
 )

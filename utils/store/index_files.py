@@ -15,7 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from ..system.plain_text import cell, one_line
-from ..system.safe_files import disk, written
+from ..system.safe_files import disk, replacing
 from .records import Record
 
 COLUMNS = (
@@ -82,7 +82,7 @@ class IndexFiles:
 
     def rewrite(self, lines: Iterable[str]) -> None:
         """Write both files anew, line by line; one that would be the same stays as it is."""
-        with disk(self._csv), written(self._csv) as table, written(self._jsonl) as rows:
+        with disk(self._csv), replacing(self._csv) as table, replacing(self._jsonl) as rows:
             table.write(",".join(COLUMNS) + "\n")
             for one in lines:
                 table.write(_cells(one))

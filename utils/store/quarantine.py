@@ -42,7 +42,7 @@ def put(
     part = safe_files.part_of(path)
     with safe_files.disk(path):
         try:
-            bodies.lend(fetched.body, part)
+            bodies.link_to(fetched.body, part)
             part.replace(path)
         finally:
             part.unlink(missing_ok=True)

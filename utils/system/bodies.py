@@ -3,7 +3,7 @@
 The journal of requests, the shelf's raw files and the quarantine all speak of the same bytes: they
 are compressed once and linked, not copied. Nothing is flushed to the disk here, because every body
 is compared with its name when it is read: what a power cut tore counts as absent, and is asked for
-again. Whoever keeps one for good (`lend`) has it flushed then.
+again. Whoever keeps one for good (`link_to`) has it flushed then.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Bodies:
             try:
                 with part.open("xb") as file:
                     part.chmod(0o600)
-                    sharing.follow(part)
+                    sharing.inherit_group(part)
                     file.write(gzip.compress(body, _LEVEL, mtime=0))
                 part.replace(path)
             finally:
@@ -83,7 +83,7 @@ class Bodies:
             return None
         return body if hashlib.sha256(body).hexdigest() == name else None
 
-    def lend(self, body: bytes, target: Path) -> None:
+    def link_to(self, body: bytes, target: Path) -> None:
         """Have *body*, compressed, on the disk as the new file *target*: linked if it is here.
 
         Raises

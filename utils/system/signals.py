@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 _LAST_RESORT_S = 10.0
-_Answer = Callable[[int, "FrameType | None"], Any]
+_Handler = Callable[[int, "FrameType | None"], Any]
 
 
 def end_at_once_on_signals() -> None:
     """Have every signal that asks for our end bring it at once, from now on."""
-    _answer_with(_end)
+    _set_handler(_exit)
 
 
 @contextmanager
@@ -36,32 +36,32 @@ def interruptible() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield  # only the main thread may say what a signal does
         return
-    before = _answer_with(_interrupt)
+    before = _set_handler(_interrupt)
     try:
         yield
     finally:
-        for number, answer in before.items():
-            signal.signal(number, answer)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
-def _answer_with(answer: _Answer) -> dict[int, Any]:
+def _set_handler(handler: _Handler) -> dict[int, Any]:
     """Answer signals so, and tell what was done before; one that is ignored (nohup) stays so."""
     names = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows has no SIGHUP
     numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
     before = {number: signal.getsignal(number) for number in numbers}
-    heeded = {number: old for number, old in before.items() if old is not signal.SIG_IGN}
-    for number in heeded:
-        signal.signal(number, answer)
-    return heeded
+    replaced = {number: old for number, old in before.items() if old is not signal.SIG_IGN}
+    for number in replaced:
+        signal.signal(number, handler)
+    return replaced
 
 
 def _interrupt(_number: int, _frame: FrameType | None) -> NoReturn:
-    _answer_with(_end)
+    _set_handler(_exit)
     last_resort = threading.Timer(_LAST_RESORT_S, os._exit, [INTERRUPTED])
     last_resort.daemon = True
     last_resort.start()
     raise KeyboardInterrupt
 
 
-def _end(_number: int, _frame: FrameType | None) -> NoReturn:
+def _exit(_number: int, _frame: FrameType | None) -> NoReturn:
     os._exit(INTERRUPTED)

@@ -3,7 +3,7 @@
 Transactions begin where we say (``isolation_level=None``), writers take their turn at the
 beginning (``BEGIN IMMEDIATE``), and a connection may wander from thread to thread, one at a time.
 
-`held` is the one lock among processes that also holds on network drives on which files can be
+`try_lock` is the one lock among processes that also holds on network drives on which files can be
 locked at all: an exclusive transaction on a file of its own, freed by the system when its holder
 ends, however it does (sqlite.org/lockingv3.html).
 """
@@ -16,8 +16,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from .safe_files import alone, disk
-from .sharing import begin
+from .safe_files import disk, exclusive_lock
+from .sharing import create_shared
 
 FILES = ("", "-wal", "-shm")
 """What a database in WAL mode consists of, as endings of its file's name."""
@@ -36,7 +36,7 @@ def connect(path: Path, patience_s: float) -> sqlite3.Connection:
     patience_s : float
         Seconds to wait for another writer.
     """
-    begin(path)
+    create_shared(path)
     return sqlite3.connect(path, timeout=patience_s, isolation_level=None, check_same_thread=False)
 
 
@@ -48,7 +48,7 @@ def use_wal(db: sqlite3.Connection, path: Path, synchronous: str) -> None:
     """
     if db.execute("PRAGMA journal_mode").fetchone() != ("wal",):
         # Two who change a new file at once wait for each other; SQLite refuses one of them.
-        with alone(path.with_name("opening.lock")):
+        with exclusive_lock(path.with_name("opening.lock")):
             db.execute("PRAGMA journal_mode = WAL")
     db.execute(f"PRAGMA synchronous = {synchronous}")
 
@@ -67,7 +67,7 @@ def transaction(db: sqlite3.Connection, *, writes: bool = True) -> Iterator[sqli
 
 
 @contextmanager
-def written(
+def file_transaction(
     path: Path, schemas: Sequence[str], patience_s: float = 30.0
 ) -> Iterator[sqlite3.Connection]:
     """A transaction on a connection of its own: cheap, and safe with threads and forks.
@@ -83,7 +83,7 @@ def written(
 
 
 @contextmanager
-def held(path: Path, patience_s: float = 0.0) -> Iterator[bool]:
+def try_lock(path: Path, patience_s: float = 0.0) -> Iterator[bool]:
     """Hold the lock at *path* among all processes; False where another one does all the while.
 
     Raises
@@ -101,7 +101,7 @@ def lock(db: sqlite3.Connection) -> bool:
     Raises
     ------
     sqlite3.Error
-        As for `held`.
+        As for `try_lock`.
     """
     try:
         db.execute("BEGIN EXCLUSIVE")

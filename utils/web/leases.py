@@ -23,7 +23,7 @@ from pathlib import Path
 
 from ..errors import StoreFailed, Unreachable
 from ..system.sharing import make_folder
-from ..system.sqlite import connect, held, is_damaged, lock, set_aside, written
+from ..system.sqlite import connect, file_transaction, is_damaged, lock, set_aside, try_lock
 from .cancellation import raise_if_cancelled
 
 log = logging.getLogger(__name__)
@@ -84,7 +84,7 @@ class Leases:
             self._forget(names)
 
     @contextmanager
-    def held(self, name: str, about: str) -> Iterator[None]:
+    def hold(self, name: str, about: str) -> Iterator[None]:
         """Wait for a lease and hold it inside.
 
         Parameters
@@ -193,7 +193,7 @@ class Leases:
         path = self._path(holder)
         if not path.exists():
             return False
-        with held(path) as dead:
+        with try_lock(path) as dead:
             if dead:
                 with suppress(OSError):  # Windows deletes no open file
                     path.unlink(missing_ok=True)
@@ -209,7 +209,7 @@ class Leases:
         return self._folder / f"{holder}.alive"
 
     def _transaction(self) -> AbstractContextManager[sqlite3.Connection]:
-        return written(self._folder / _FILE, [_SCHEMA])
+        return file_transaction(self._folder / _FILE, [_SCHEMA])
 
     def _degrade(self, error: Exception) -> None:
         """Warn once that only threads are kept apart; set a damaged file aside."""

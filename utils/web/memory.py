@@ -23,7 +23,7 @@ from typing import Any
 import diskcache
 from diskcache.core import MODE_PICKLE
 
-from ..system.sharing import begin, follow, make_folder
+from ..system.sharing import create_shared, inherit_group, make_folder
 
 log = logging.getLogger(__name__)
 
@@ -56,7 +56,7 @@ class SafeJSONDisk(diskcache.JSONDisk):  # type: ignore[misc]
         path = Path(full_path)
         make_folder(path.parent, 0o700)
         written = super()._write(full_path, *given, **options)
-        follow(path)
+        inherit_group(path)
         return written
 
 
@@ -166,7 +166,7 @@ class Memory:
             try:
                 for folder in (self._folder.parent, self._folder):
                     make_folder(folder, 0o700)
-                begin(self._folder / diskcache.core.DBNAME)
+                create_shared(self._folder / diskcache.core.DBNAME)
                 return _OneConnection(
                     str(self._folder),
                     timeout=5,

@@ -29,7 +29,7 @@ from urllib.parse import urlsplit
 
 from ..errors import StoreFailed, Unreachable
 from ..system.sharing import make_folder
-from ..system.sqlite import is_damaged, set_aside, written
+from ..system.sqlite import file_transaction, is_damaged, set_aside
 from .cancellation import sleep
 from .hold import note_cooldown
 from .retry import LONGEST
@@ -174,7 +174,7 @@ class Pace:
         rows: list[tuple[str, float, float]] = []
         with suppress(sqlite3.Error):  # no file yet, or one of an older version
             if (self._folder / _FILE).exists():
-                with written(self._folder / _FILE, _SCHEMAS) as db:
+                with file_transaction(self._folder / _FILE, _SCHEMAS) as db:
                     rows = db.execute("SELECT bucket, factor, grown FROM tempos").fetchall()
         tempos = {name.partition("#")[0]: Tempo(factor, grown=at) for name, factor, at in rows}
         for tempo in tempos.values():
@@ -296,7 +296,7 @@ class Pace:
     def _row(self, name: str) -> Iterator[tuple[_Row, float]]:
         """One bucket's state and the time, in a transaction; written back unless it raised."""
         try:
-            with written(self._place / _FILE, _SCHEMAS) as db:
+            with file_transaction(self._place / _FILE, _SCHEMAS) as db:
                 # Read inside the transaction: the clock then agrees with the order of the bookings.
                 now = time.time()
                 row, known = self._read(db, name, now)
@@ -341,7 +341,7 @@ class Pace:
             for _ in range(2):  # the second time without a damaged file
                 try:
                     make_folder(folder, 0o700)
-                    with written(folder / _FILE, _SCHEMAS):
+                    with file_transaction(folder / _FILE, _SCHEMAS):
                         pass
                 except (OSError, sqlite3.Error) as error:
                     log.warning("The pace cannot be kept in %s (%s).", folder, error)

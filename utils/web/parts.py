@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO
 
 from ..errors import Unreachable
-from ..system.sharing import follow, make_folder
+from ..system.sharing import inherit_group, make_folder
 from .memory import Memory
 
 LARGE = 1024 * 1024
@@ -134,7 +134,7 @@ class Part:
             make_folder(self._path.parent, 0o700)
             how = os.O_TRUNC if mode == "wb" else os.O_APPEND
             descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | how, 0o600)
-            follow(self._path)
+            inherit_group(self._path)
             # Not buffered: what came before a kill is to be there after it.
             self._file = os.fdopen(descriptor, mode, buffering=0)
         except OSError:

@@ -197,7 +197,7 @@ class Web:
         name = request_name(call.hop)
         if answer := self._recall(name, call):
             return answer
-        with self.leases.held(f"address {name}", redact(call.hop.url)):
+        with self.leases.hold(f"address {name}", redact(call.hop.url)):
             if answer := self._recall(name, call):  # who held it before has asked
                 return answer
             return self._ask(replace(call, page=Page(self.journal, name)))

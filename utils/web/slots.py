@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from ..system.sharing import follow
+from ..system.sharing import inherit_group
 from .cancellation import POLL_S, raise_if_cancelled
 
 if sys.platform == "win32":
@@ -120,7 +120,7 @@ class Slots:
             os.close(self._file)
             self._file = -1
         self._file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
-        follow(self._path)
+        inherit_group(self._path)
 
 
 def slots_in(path: str) -> Slots:
