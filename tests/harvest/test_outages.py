@@ -45,7 +45,7 @@ def test_three_in_a_row_are_the_sites(out: Outages) -> None:
 def test_only_that_site_is_out(out: Outages) -> None:
     assert out.may_ask("pmc_cloud", "")
     for _ in range(3):
-        out.failed("publisher", "10.1000")
+        out.record_failure("publisher", "10.1000")
     assert not out.may_ask("publisher", "10.1000")
     assert out.may_ask("publisher", "10.2000")
 
@@ -62,7 +62,7 @@ def test_a_service_that_is_out_is_out_for_every_host() -> None:
     assert outages.may_recover("publisher", "10.2000")
 
 
-@pytest.mark.parametrize("word", ["answered", "failed"])
+@pytest.mark.parametrize("word", ["record_answer", "record_failure"])
 def test_whatever_a_host_says_the_service_that_led_there_is_back(word: str) -> None:
     outages = Outages()
     for _ in range(3):
@@ -73,7 +73,7 @@ def test_whatever_a_host_says_the_service_that_led_there_is_back(word: str) -> N
 
 def test_a_site_that_names_a_time_is_believed_at_once() -> None:
     outages = Outages()
-    outages.record_failure(*SITE, told_s=3600)
+    outages.record_failure(*SITE, stay_away_s=3600)
     assert not outages.may_ask(*SITE)
     time.sleep(3500)
     assert not outages.may_ask(*SITE)
@@ -92,11 +92,11 @@ def test_after_the_pause_one_is_let_through_and_the_others_wait_for_him(out: Out
 def test_he_who_was_let_through_speaks_for_the_site(out: Outages) -> None:
     time.sleep(31)
     assert out.may_ask(*SITE)
-    out.failed(*SITE)
+    out.record_failure(*SITE)
     assert not out.may_ask(*SITE)
     time.sleep(31)
     assert out.may_ask(*SITE)
-    out.answered(*SITE)
+    out.record_answer(*SITE)
     assert out.away_s(*SITE) == 0
     assert all(out.may_ask(*SITE) for _ in range(10))
 
@@ -106,7 +106,7 @@ def test_after_a_few_trials_in_vain_there_is_little_hope(out: Outages) -> None:
         assert out.may_recover(*SITE)
         time.sleep(31)
         assert out.may_ask(*SITE)
-        out.failed(*SITE)
+        out.record_failure(*SITE)
     assert not out.may_recover(*SITE)
 
 
@@ -116,7 +116,7 @@ def test_after_a_few_trials_in_vain_there_is_little_hope(out: Outages) -> None:
 def test_a_site_is_not_waited_for_an_hour_in_all(told_s: float, times: int, too_long: bool) -> None:
     outages = Outages()
     for _ in range(times):
-        outages.record_failure(*SITE, told_s=told_s)
+        outages.record_failure(*SITE, stay_away_s=told_s)
         time.sleep(told_s)
     assert outages.is_away_too_long(*SITE) == too_long
     assert not Outages().is_away_too_long(*SITE)

@@ -36,9 +36,9 @@ def seconds(at: str) -> float:
 def test_an_outage_says_since_when_until_when_what_was_said_and_who_waits() -> None:
     outages, began = Outages(), time.time()
     for number in (1, 2, 3):
-        outages.failed("publisher", "10.1000", said=f"summit.org answered 50{number}.")
+        outages.record_failure("publisher", "10.1000", said=f"summit.org answered 50{number}.")
         outages.owe(number, "publisher", "10.1000")
-    outages.failed("publisher", "10.1000", said="The next turn is 60 s away.", itself=False)
+    outages.record_failure("publisher", "10.1000", said="The next turn is 60 s away.", itself=False)
     outages.owe(4, "publisher", "10.2000")
     outages.forgive(3)
     [outage] = outages.now()
@@ -47,7 +47,7 @@ def test_an_outage_says_since_when_until_when_what_was_said_and_who_waits() -> N
     assert outage.papers == 2
     assert outage.since == pytest.approx(began, abs=1)
     assert outage.again == pytest.approx(began + 30, abs=1)
-    outages.answered("publisher", "10.1000")
+    outages.record_answer("publisher", "10.1000")
     assert not outages.now()
 
 

@@ -244,7 +244,7 @@ def test_an_opened_paper_has_no_end_any_more(over: Ledger) -> None:
 
 def test_a_paper_opened_again_is_no_duplicate_of_itself(over: Ledger) -> None:
     over.reopen("abstract")
-    assert over.know(2, paper(doi="10.1000/b", pmid="2")) is None
+    assert over.record_paper(2, paper(doi="10.1000/b", pmid="2")) is None
 
 
 # -- new hits --------------------------------------------------------------------------------
@@ -289,7 +289,7 @@ def test_one_works_and_others_are_refused_with_a_sentence(ledger: Ledger, path: 
 def test_another_process_is_noticed_and_its_death_too(ledger: Ledger, path: Path) -> None:
     script = (
         "import sys; from pathlib import Path; from utils.store.ledger import Ledger\n"
-        "with Ledger(Path(sys.argv[1])).alone():\n"
+        "with Ledger(Path(sys.argv[1])).exclusive_lock():\n"
         "    print('here', flush=True); sys.stdin.read()"
     )
     command = [sys.executable, "-c", script, str(path)]

@@ -1,6 +1,6 @@
 """From identifiers to files on the shelf, one paper or a few dozen (thousands: `.harvest.bulk`).
 
-What is held is served; the rest is looked up in batches and climbs the `.ladder` side by side.
+What is on the shelf is served; the rest is looked up in batches and climbs the `.ladder`.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Download:
 
     @property
     def _missing_text_note(self) -> str:
-        """What is known of a full text that did not come."""
+        """Why there is no full text."""
         tried = [a for a in self.stored.attempts if a.outcome != "skipped"]
         routes = {attempt.source for attempt in tried}
         if silent := routes - who_answered(tried, INCONCLUSIVE):
@@ -66,7 +66,7 @@ class Download:
 
     @property
     def _stand_in_note(self) -> str:
-        """What to know of a text that stands in for another version."""
+        """A note on a text that stands in for another version; else empty."""
         if serves(self.wants, self.stored):
             return ""
         return (
@@ -218,7 +218,7 @@ def _download_one(
 
 
 def _could_not_tell(why: PaperError, nothing: NotFound) -> PaperError:
-    """Could not tell, and here is everything that was tried."""
+    """The lookup's error, with everything that was tried."""
     return type(why)(why.message, why.hint, **{**nothing.details, **why.details})
 
 

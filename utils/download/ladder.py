@@ -2,12 +2,12 @@
 
 A rung is one route to full text. It is asked for one paper, or for a batch where its site takes
 batches; the first text that two judges call the whole paper and this paper is kept, every attempt
-is written down, and what was something else goes to the quarantine. At the top there is the
-abstract to settle for.
+is written down, and what was something else goes to the quarantine. After the last rung the
+abstract is kept.
 
-A text of another version than the one asked for (`..model.versions`) is kept too, and the way goes
-on: the rungs that only have such come last, and at the top it stands in for the text that was
-meant.
+A text of another version than the one asked for (`..model.versions`) is kept too, and the climb
+goes on: the rungs that only have such come last, and in the end it stands in for the text asked
+for.
 """
 
 from __future__ import annotations
@@ -95,11 +95,11 @@ class Step:
 
 @dataclass(slots=True)
 class Climb:
-    """One paper on its way up: what is wanted of it, and everything that was tried for it.
+    """One paper's way up the ladder: the version wanted, and everything that was tried.
 
     ``known`` and ``wants`` are as in `Step`. ``answers`` names the rungs that need not be asked
-    again, with those of their words that are not in ``tried`` yet. ``force`` asks also for what is
-    on the shelf in another version.
+    again, with those of their attempts that are not in ``tried`` yet. ``force`` asks also for what
+    is on the shelf in another version.
     """
 
     paper: Paper
@@ -138,7 +138,7 @@ class Ladder:
         return tuple(Rung(route, source) for source in chosen for route in source.routes)
 
     def rungs_for(self, *, prefer_pmc: bool = True) -> list[Rung]:
-        """The rungs as one caller wants them: False puts the publisher's side first."""
+        """The rungs in order; False for *prefer_pmc* puts the publisher's side first."""
         return sorted(self.rungs, key=lambda rung: not prefer_pmc and rung.source.label != "DOI")
 
     def find_servable(self, ids: Ids, wants: Version = "") -> StoredPaper | None:
@@ -158,8 +158,8 @@ class Ladder:
     def learn(self, stored: StoredPaper, paper: Paper) -> StoredPaper:
         """Add what is now known of a stored paper.
 
-        A foreign file of which only its name told which paper it is, is held against the record:
-        it may be rejected afterwards.
+        A foreign file that was known by its name only is now judged against the record, and may be
+        rejected.
         """
         by_name = known_by_name_only(stored)
         known = self.shelf.learn(stored, paper)
@@ -192,7 +192,7 @@ class Ladder:
     # -- what one paper and thousands have in common -----------------------------------------
 
     def rungs_ahead(self, climb: Climb, rungs: Sequence[Rung]) -> Iterator[Rung]:
-        """The rungs to be asked for a paper, in order; why the others need not be is noted."""
+        """The rungs to ask for a paper, in order; notes the others in ``tried``, with reasons."""
         for rung in sort_for_version(climb.wants, climb.paper, rungs):
             if reason := self.why_closed(rung, climb.paper):
                 climb.tried.append(Attempt(rung.via, "skipped", reason))
@@ -204,7 +204,7 @@ class Ladder:
                 yield rung
 
     def take(self, rung: Rung, step: Step, climb: Climb) -> StoredPaper | None:
-        """Keep what a rung brought; the paper, if that is the text asked for."""
+        """Keep what a rung brought; return the paper if that is the text asked for."""
         if step.served:
             return self.keep(rung, step, climb.tried)
         if step.document:
@@ -274,7 +274,7 @@ class Ladder:
     def _read_candidate(
         self, rung: Rung, step: Step, candidate: Fetched | Miss | NotConfigured
     ) -> bool:
-        """Whether a candidate is the paper; if not, why not is noted."""
+        """Read and judge a candidate; whether it is the paper. Notes the attempt."""
         if isinstance(candidate, NotConfigured):
             candidate = NotOffered(candidate.message, candidate.hint)
         if isinstance(candidate, Miss):
@@ -331,7 +331,7 @@ class Ladder:
         wants: Version = "published",
         known: bool = True,
     ) -> StoredPaper | None:
-        """No text as asked for to be had now: keep the abstract, or the full text that is there.
+        """Keep the abstract, or the full text that is there, after all rungs were asked.
 
         None when there is nothing to keep: the paper is not *known*, and has no text.
         """
@@ -344,7 +344,7 @@ class Ladder:
         return self.shelf.save_abstract(paper, attempts, via=paper.recorded_by or "pubmed")
 
     def _worth_trying_again(self, stored: StoredPaper) -> bool:
-        """Whether some rung may say something else by now, or the paper's record may."""
+        """Whether a rung, or the paper's record, may have something new by now."""
         if self.web.settings.papers_offline:
             return False
         if not stored.attempts:
@@ -365,7 +365,7 @@ class Ladder:
         )
 
     def _standing_attempts(self, stored: StoredPaper) -> dict[str, list[Attempt]]:
-        """What stands of the attempts for a paper: by rung, of those that answered, and of late."""
+        """The attempts that need no repetition, by rung: answered, and not long ago."""
         stands: dict[str, list[Attempt]] = {}
         answered = who_answered(stored.attempts, _NO_ANSWER)
         for attempt in stored.attempts:
@@ -379,12 +379,12 @@ class Ladder:
 
 
 def lease_name(paper: Paper) -> str:
-    """The name under which one of us works on a paper."""
+    """The name of the lease on a paper."""
     return f"paper {paper.ids.key}"
 
 
 def sort_for_version(wants: Version, paper: Paper, rungs: Sequence[Rung]) -> list[Rung]:
-    """The rungs in their order, but those that only have preprints last, or first if one is wanted.
+    """The rungs, but those that only have preprints last, or first if a preprint is wanted.
 
     Of a paper that is a preprint and nothing else, all rungs have the same.
     """
@@ -396,9 +396,9 @@ def sort_for_version(wants: Version, paper: Paper, rungs: Sequence[Rung]) -> lis
 
 
 def may_climb_unknown(ids: Ids, why: PaperError) -> bool:
-    """Texts that carry these identifiers themselves can be recognised without a record.
+    """Whether to climb without a record: texts with these identifiers in them are recognised.
 
-    Without an address, only those are tried that nobody needs an address for.
+    Where no e-mail address is set (`NotConfigured`), only identifiers of sites that need none.
     """
     if isinstance(why, NotConfigured):
         return bool(ids.pmcid or ids.arxiv)
@@ -406,7 +406,7 @@ def may_climb_unknown(ids: Ids, why: PaperError) -> bool:
 
 
 def _paper_from_document(paper: Paper, document: Document) -> Paper:
-    """Where nobody could be asked what the paper is, the text itself says it."""
+    """*paper* with the metadata of its text, where no record of it could be had."""
     return replace(
         paper,
         ids=paper.ids | document.ids,

@@ -59,8 +59,8 @@ def look_up(
 def with_registered_terms(paper: Paper, web: Web, sources: Sequence[Source]) -> Paper:
     """The paper, with the license and notices its publisher registered where it has none.
 
-    Asked only for texts that came without a license; not knowing it is no reason to fail, and a
-    registry that does not answer is left alone for a minute: a text waits for this.
+    Called only for texts without a license. Fails with nothing, and leaves a registry that does not
+    answer alone for a minute, because a text waits for this.
     """
     registry = next((source for source in sources if source.name == "crossref"), None)
     if not paper.ids.doi or registry is None or registry.lookup is None:
@@ -147,9 +147,9 @@ def _ask(
 def _ask_once(
     source: Source, lookup: Lookup, batch: Sequence[Ids], web: Web
 ) -> Iterator[tuple[Ids, Outcome]]:
-    """Ask about those that nobody else is asking about now; then hear what the others learnt.
+    """Ask about those that nobody else is asking about now; then recall what the others learnt.
 
-    What a source says of each paper is kept by itself: the next batch is made of others.
+    A source's answer on each paper is kept by itself: the next batch is made of others.
     """
     left = {_record_name(source, ids): ids for ids in batch}
     while left:
@@ -173,7 +173,7 @@ def _records(lookup: Lookup, web: Web, batch: Sequence[Ids]) -> Iterator[tuple[I
 
 
 def _recall(source: Source, lookup: Lookup, wanted: Sequence[Ids], web: Web) -> dict[Ids, Outcome]:
-    """What the source said of late, so that it need not be asked."""
+    """Recent answers of the source, which need not be asked again."""
     known_before = lookup.recall(wanted, web)
     known: dict[Ids, Outcome] = {ids: known_before[ids] for ids in wanted if ids in known_before}
     for ids in wanted:
@@ -203,10 +203,10 @@ def ask_in_halves(
     who: str,
     odd: type[Miss] | tuple[()] = (),
 ) -> Iterator[tuple[T, A | Miss | NotConfigured, bool]]:
-    """What somebody says of each of those *asked* about, and whether his service is down.
+    """The answers on each of those *asked* about, and whether the service is down.
 
-    What is raised is his last word on all of them; but a batch that fails for what is in it is
-    asked again in halves: one odd paper costs that paper only.
+    An error counts for all of them; but a batch that fails for what is in it is asked again in
+    halves: one odd paper costs that paper only.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ def ask_in_halves(
     ask : callable
         Asks about some of them; may yield several answers about each.
     who : str
-        His name.
+        The name of the source or route, for messages.
     odd : type, optional
         A miss that one odd paper may be the cause of, besides a request that was refused.
     """

@@ -107,7 +107,7 @@ class _Harvest:
         self.lanes.start()
 
     def stop(self) -> None:
-        """Begin nothing more, and write nothing down of what is under way: the next run asks."""
+        """Begin nothing more, and record nothing of what is under way: the next run asks again."""
         self._stopped.set()
         self.lanes.stop()
 
@@ -153,13 +153,13 @@ class _Harvest:
         self._begin_climbs(known | self._records(wanted))
 
     def _find_servable(self, ids: Ids, number: int) -> StoredPaper | None:
-        """What may be served as it is: of a foreign file, its record tells which paper it is."""
+        """The copy that may be served as it is; not a foreign file known by its name only."""
         held = self.ladder.find_servable(ids, self._wanted_version(number))
         offline = self.ladder.web.settings.papers_offline
         return held if held and (offline or not known_by_name_only(held)) else None
 
     def _records(self, wanted: Mapping[Ids, Sequence[int]]) -> dict[int, Paper]:
-        """What papers are, of those that somebody knows; duplicates end here."""
+        """Look papers up; those that somebody knows, by number. Duplicates end here."""
         if not wanted:
             return {}
         numbers = [number for same in wanted.values() for number in same]
@@ -179,7 +179,7 @@ class _Harvest:
         return {number: paper for number, paper in papers.items() if number not in merged}
 
     def _begin_climbs(self, papers: Mapping[int, Paper]) -> None:
-        """Shelve the abstracts, long before the texts' turns at the slowest site; then go on."""
+        """Shelve the abstracts, long before the slowest site sends texts; then queue the papers."""
         shelf = self.ladder.shelf
         absent = shelf.absent(paper.ids for paper in papers.values())
         held = {
@@ -200,7 +200,7 @@ class _Harvest:
                     self._advance(number, paper)
 
     def _find_and_learn(self, paper: Paper, number: int) -> StoredPaper | None:
-        """What lies on the shelf of a paper, held against the record now known of it."""
+        """What lies on the shelf of a paper, checked against the record now known of it."""
         held = self.ladder.shelf.find(paper.ids, self._wanted_version(number))
         return self.ladder.learn(held, paper) if held and known_by_name_only(held) else held
 
@@ -251,9 +251,9 @@ class _Harvest:
     def _next_free_rung(
         self, number: int, climb: Climb
     ) -> tuple[Rung | None, tuple[float, bool] | None]:
-        """The next rung that may be asked now; else how long others are away, and if hope is left.
+        """The next rung that may be asked now; else how long others are out.
 
-        Neither when there is none to wait for.
+        With the seconds stands whether they may recover; neither where there is none to wait for.
         """
         owed = self.outages.owed(number)
         away: tuple[float, bool] | None = None
@@ -271,7 +271,7 @@ class _Harvest:
         return None, away
 
     def _climb_of(self, number: int, paper: Paper) -> Climb:
-        """How far a paper came, and which rungs have answered."""
+        """The state of a paper's climb, from the ledger."""
         tried = self.ledger.attempts(number)
         answers = dict.fromkeys(who_answered(tried, _NO_ANSWER), ())
         return Climb(paper, bool(paper.recorded_by), self._wanted_version(number), tried, answers)
@@ -279,7 +279,7 @@ class _Harvest:
     def _schedule_return(
         self, number: int, lane: str, away_s: float = 0.0, hopeful: bool = False
     ) -> float:
-        """Have a paper come back later to sites that were out; in how many seconds, 0 if not."""
+        """Queue a paper again for sites that were out; in how many seconds, 0 if not queued."""
         offline = self.ladder.web.settings.papers_offline
         pause_s = 0.0 if offline else self.outages.return_delay_s(number, away_s, hopeful)
         if pause_s:
@@ -287,7 +287,7 @@ class _Harvest:
         return pause_s
 
     def _return(self, numbers: Sequence[int]) -> None:
-        """Papers come back to the sites that were out."""
+        """Queue papers again at the sites that were out."""
         for number in numbers:
             self.outages.forgive(number)
             with self._isolate(number):
@@ -314,7 +314,7 @@ class _Harvest:
 
     @contextmanager
     def _lease(self, rung: Rung, papers: Mapping[int, Paper]) -> Iterator[dict[int, Paper]]:
-        """Those that nobody else works on now; the others come back to this rung in a moment."""
+        """Lease those that nobody else works on now; queue the others again for this rung."""
         leases = self.ladder.web.leases
         names = leases.take({lease_name(paper) for paper in papers.values()})
         for number, paper in papers.items():
@@ -326,7 +326,7 @@ class _Harvest:
             leases.release(names)
 
     def _end_if_shelved(self, number: int, paper: Paper) -> bool:
-        """Whether the text came to the shelf otherwise, or we were killed before we could say."""
+        """End a paper whose text is on the shelf by now, by whatever way; whether it is."""
         held = self.ladder.shelf.text_of(paper.ids, self._wanted_version(number))
         if held is None or not serves(self._wanted_version(number), held):
             return False
@@ -335,12 +335,12 @@ class _Harvest:
         return True
 
     def _unrecorded(self, number: int, held: StoredPaper) -> list[Attempt]:
-        """What a run kept that was killed before it could write down how it came by it."""
+        """Attempts kept with a text by a run that was killed before it wrote them down here."""
         via, recorded = self.ledger.rung_under_way(number), self.ledger.attempts(number)
         return [one for one in held.attempts if one.source == via and one not in recorded]
 
     def _ask(self, rung: Rung, papers: Mapping[int, Paper]) -> dict[int, Paper]:
-        """Ask one rung for papers, and keep what it has; those that have to go on."""
+        """Ask one rung for papers, and keep what it has; returns those without their text."""
         steps = {
             number: Step(paper, bool(paper.recorded_by), self._wanted_version(number))
             for number, paper in papers.items()
@@ -363,7 +363,7 @@ class _Harvest:
         return unserved
 
     def _take_result(self, number: int, rung: Rung, step: Step) -> bool:
-        """Keep what a rung had, then write down what came of it; whether a paper has to go on."""
+        """Keep what a rung had, and record the attempts; whether the paper needs another rung."""
         if self._stopped.is_set():
             return False
         self._note_outage(number, rung, step)
@@ -378,7 +378,7 @@ class _Harvest:
 
     @contextmanager
     def _isolate(self, number: int, unrecorded: Sequence[Attempt] = ()) -> Iterator[None]:
-        """Whatever goes wrong with one paper costs that paper only, unless it is the disk."""
+        """Have an error fail this paper only, unless it is the disk's or the configuration's."""
         try:
             yield
         except (StoreFailed, NotConfigured):
@@ -406,7 +406,7 @@ class _Harvest:
     # -- how it ends -------------------------------------------------------------------------
 
     def _settle(self, number: int, climb: Climb, recorded: int) -> None:
-        """All rungs were tried: the abstract it is. The first *told* attempts are in the ledger."""
+        """Keep the abstract: all rungs were tried, the first *recorded* attempts are written."""
         self.outages.forgive(number)
         named = {attempt.source for attempt in climb.tried[:recorded]}
         rest = [
@@ -431,7 +431,7 @@ class _Harvest:
         unrecorded: Sequence[Attempt] = (),
         why: Attempt = _ON_SHELF,
     ) -> None:
-        """A paper ends with what is on the shelf, for want of its text because of *why*."""
+        """End a paper with what is on the shelf; *why* says why that is no full text."""
         stored, text = self._text_of(stored)
         if stored.kind == "full_text":
             reason, detail = ("by_hand", stored.evidence) if stored.by_hand else ("", "")
@@ -443,7 +443,7 @@ class _Harvest:
         self.ledger.end(number, stored, sha256, reason, detail, unrecorded)
 
     def _text_of(self, stored: StoredPaper) -> tuple[StoredPaper, str]:
-        """What lies on the shelf by now: another process may just have found the full text."""
+        """The text on the shelf by now: another process may just have found the full text."""
         shelf = self.ladder.shelf
         try:
             return stored, body_of(shelf.read_text(stored))

@@ -1,4 +1,4 @@
-"""The same corpus again, elsewhere or later: from a lock to a harvest, and what came out otherwise.
+"""Rebuilding a corpus from a lock: the harvest of its papers, and what differs.
 
 A lock (`.reports.lock_file`) holds names and checksums. A harvest of its papers brings whatever
 the sites offer here and now: a text may be another one because its source sends another, because
@@ -69,7 +69,7 @@ def of_lock(lock: Lock, ladder: Ladder) -> Ledger:
 
 
 def _asked_text(paper: Locked) -> str:
-    """The words for what a lock has: of a preprint, its own name rather than the article's."""
+    """The identifier to ask a paper of a lock by: of a preprint, its own, not the article's."""
     as_preprint = paper.version == "preprint" and paper.ids.arxiv
     return str(Ids(arxiv=paper.ids.arxiv) if as_preprint else paper.ids)
 
@@ -129,7 +129,7 @@ def _rows_of(found: Differences, lock: Lock, harvest: Harvest) -> tuple[Rows, in
 
 
 def _move_vanished(found: Differences, rows: Rows) -> Differences:
-    """A paper nobody knows any more is gone, also where the harvest has a line for it."""
+    """Move papers nobody knows any more from lost to gone, though the harvest has rows for them."""
 
     def vanished(difference: Difference) -> bool:
         row = rows.get(difference.ids)

@@ -1,4 +1,4 @@
-"""Which harvest is meant: made from what is asked, found again by it, resumed, reported.
+"""The job of a harvest: made from a query or a list, found again by it, resumed, reported.
 
 The name of a job follows from the question (or the list), so that the same command on the same
 shelf is the same job: it goes on where it was interrupted, and a finished one asks PubMed for what
@@ -91,10 +91,9 @@ class Harvest:
         return self.ledger.job()
 
     def go_on(self) -> int:
-        """Open papers again of which nobody could tell whether there is a text; how many.
+        """Open papers again for which a site did not answer, more than a minute ago; how many.
 
-        Those that ended so more than a minute ago: going through a harvest begins with them. Sites
-        that did answer are not asked again for them.
+        Going through a harvest begins with it. Sites that did answer are not asked again.
 
         Raises
         ------
@@ -257,7 +256,7 @@ def of_query(query: Query, ladder: Ladder, *, most: int = 0) -> Ledger:
 
 
 def _add_new_hits(ledger: Ledger, found: Sweep, hits: Iterable[tuple[str, Ids]], most: int) -> None:
-    """Add what a question brings today and did not, up to the limit."""
+    """Add the new hits of a query, up to the limit."""
     taken = _hits_taken(ledger.job())
     if most:
         known = {row.asked for row in ledger.rows()}

@@ -88,7 +88,7 @@ class Lane:
         return None
 
     def finish(self, tag: str, numbers: Sequence[int]) -> None:
-        """A piece of work is over."""
+        """Take note that a piece of work is over."""
         self.done += len(numbers)
         self._under_way[tag] -= len(numbers)
         if not self._under_way[tag]:
@@ -119,7 +119,7 @@ class Lanes:
         ]
 
     def start(self) -> None:
-        """Begin to work."""
+        """Start the threads."""
         _share_memory()
         for thread in self._threads:
             thread.daemon = True  # who stops is not held up by a request under way

@@ -1,4 +1,4 @@
-"""What a harvest would take, said before anything is fetched.
+"""What a harvest would ask and take, before anything is fetched.
 
 A query is counted under PubMed's own filters; of a list, a sample is looked up. From there on it
 is arithmetic with the sites' published limits and with shares that nobody knows beforehand: how
@@ -88,7 +88,7 @@ _SIDES: tuple[dict[str, tuple[Any, Any]], ...] = (
 
 
 def _cases(sources: Sequence[Source]) -> Iterator[_Shares]:
-    """The shares of every combination; what routes give, their sources say."""
+    """The shares of every combination; those of routes come from their sources."""
     for sides in product((0, 1), repeat=len(_SIDES)):
         by_route = {
             route.via: route.shares[sides[0] if source.label == "PMC" else sides[1]]
@@ -142,7 +142,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What was learnt of the papers to get."""
+    """What is known of the papers to get."""
 
     papers: int
     in_pmc: int

@@ -1,4 +1,4 @@
-"""Whether texts come faster than they can be read."""
+"""Counting the texts that wait to be read."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class CountedReader:
             self._count(-1)
 
     def unread_count(self) -> int:
-        """How many texts have waited for a core all the time of late; to be asked now and then."""
+        """How many texts have waited for a core all of the last seconds; call it now and then."""
         now = time.monotonic()
         with self._lock:
             self._seen.append((now, max(0, self._inside - self.cores)))

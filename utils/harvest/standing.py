@@ -1,4 +1,4 @@
-"""How a harvest stands, for whoever looks: counts, time to go, and for whom papers wait."""
+"""The status of a running harvest: counts, time to go, and the sites that papers wait for."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SOON_S = 20.0  # what is through so soon is worth no word
 
 
 class StatusReporter:
-    """What is said of one run; also written into the ledger, where other processes look.
+    """Reports the status of one run, and writes its waits into the ledger for other processes.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class StatusReporter:
         self._done_at = 0.0
 
     def now(self) -> Progress:
-        """The counts, how long the rest will take, and for whom it waits."""
+        """The counts, how long the rest will take, and the sites it waits for."""
         later = self._lanes.later()
         job, done = self._ledger.job(), self._lanes.done()
         progress = self._meter.progress(job, done, self._lanes.waiting(), later)
@@ -80,7 +80,7 @@ class StatusReporter:
         return [Wait(self._site_name(via), papers, moment(self._done_at))]
 
     def _wait_for(self, outage: Outage, due_s: float) -> Wait:
-        """An outage, for people; a site is asked again when a paper comes back to it."""
+        """The wait for a site that is out: until a paper comes back to it."""
         now = time.time()
         again = outage.again if outage.again > now else now + due_s
         site = self._site_name(outage.via, outage.tag)

@@ -1,4 +1,4 @@
-"""Harvests told what became of a text outside of them: brought by hand, or rejected since."""
+"""Harvests brought up to date with texts that came, or were rejected, outside of them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Ledgers:
         return self._all
 
     def record_arrival(self, stored: StoredPaper) -> tuple[str, ...]:
-        """Have the harvests that lacked a text say that it is there; which they are."""
+        """Record a text in the harvests that lacked it; which they are."""
         text = body_of(self.ladder.shelf.read_text(stored))
         sha256 = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
         changed = []
@@ -43,7 +43,7 @@ class Ledgers:
         return tuple(changed)
 
     def record_loss(self, stored: StoredPaper) -> tuple[str, ...]:
-        """Have the harvests that counted a text ask for it again; which they are."""
+        """Reopen a paper in the harvests that counted its text, rejected since; which they are."""
         changed = []
         file = stored.path.replace("\\", "/").rpartition("/")[2]
         for ledger in self.all:
@@ -55,7 +55,7 @@ class Ledgers:
         return tuple(changed)
 
     def close(self) -> None:
-        """Bring the reports of the harvests that were told something up to date."""
+        """Write the reports of the changed harvests anew, and close the ledgers."""
         for ledger in self._touched.values():
             Harvest(ledger, self.ladder).report()
         for ledger in self._all or ():

@@ -19,7 +19,7 @@ _BY_INFORMATION = ("failed", "unreachable", *MEANINGS, "not_offered")
 
 
 def most_informative(attempts: Iterable[Attempt]) -> Attempt | None:
-    """Of all attempts that brought no text, the one that says most about where it could be had.
+    """The attempt without a text that says most about where the text could be had.
 
     >>> telling([Attempt("pmc_cloud", "not_offered"), Attempt("publisher", "paywall")]).outcome
     'paywall'

@@ -264,16 +264,16 @@ def moment(seconds: float) -> str:
 
 
 def is_within(seconds: float, at: str) -> bool:
-    """Whether a moment is less than so many seconds away from now.
+    """Whether a moment is less than so many seconds before or after now.
 
-    Also one to come: a clock that was set back makes nobody wait longer.
+    After, because a clock that was set back shall make nobody wait longer.
     """
     instant = time.time()
     return moment(max(0.0, instant - seconds)) < at < moment(instant + seconds)
 
 
 INCONCLUSIVE = frozenset({"unreachable", "failed"})
-"""Outcomes of an attempt that say nothing about the paper; ``failed`` is a mistake of ours."""
+"""Outcomes of an attempt that say nothing about the paper; ``failed`` is a fault of Papershelf."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,10 +295,7 @@ class Attempt:
 
 
 def who_answered(attempts: Iterable[Attempt], no_answer: Collection[str]) -> set[str]:
-    """The rungs whose last word is none of the outcomes that are no answer.
-
-    Of several candidates on one rung the last counts: the text, or what is still owed to us.
-    """
+    """The rungs whose last attempt has none of the outcomes in *no_answer*."""
     last = {attempt.source: attempt.outcome for attempt in attempts}
     return {source for source, outcome in last.items() if outcome not in no_answer}
 
@@ -372,10 +369,7 @@ class StoredPaper:
 
 
 def to_row(part: Any) -> Any:
-    """What ``dataclasses.asdict`` makes of a paper, or of what is kept with one; for JSON.
-
-    Papers are written by the thousand, and that function copies every word of them.
-    """
+    """``dataclasses.asdict`` of a paper or a part of one, for JSON; without copying every word."""
     kind = type(part)
     if kind is str:
         return part
@@ -386,7 +380,7 @@ def to_row(part: Any) -> Any:
 
 
 def field_names(part: object) -> tuple[str, ...]:
-    """The names of what a dataclass is made of; none of anything else."""
+    """The names of a dataclass's fields; none of anything else."""
     kind = type(part)
     if kind not in _FIELD_NAMES:
         _FIELD_NAMES[kind] = tuple(m.name for m in fields(part)) if is_dataclass(part) else ()

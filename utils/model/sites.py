@@ -1,4 +1,4 @@
-"""Every site there is a source for: what must be known of it before it is asked.
+"""Every site there is a source for: names, addresses, keys and routes.
 
 Settings, reports and the shelf need an address, a key or a route's name, and import no source; so
 the facts stand here and what a site can do in its file in ``sources/``. A new source is that file

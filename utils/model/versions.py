@@ -53,7 +53,7 @@ _PREPRINT_KINDS = {"preprint", "posted-content"}
 
 
 def meant(asked: Ids) -> Version:
-    """The version that is meant by these names.
+    """The version that these identifiers ask for.
 
     >>> meant(Ids(arxiv="2601.00001")), meant(Ids(arxiv="2601.00001", doi="10.1000/a"))
     ('preprint', 'published')

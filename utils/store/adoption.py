@@ -1,9 +1,9 @@
-"""Reading what others put on the shelf: the older program's folders, copies, files dropped in.
+"""Reading files that others put on the shelf: the older program's, copies, files dropped in.
 
-Such a file is taken as it is, never rewritten. An abstract is told by its labels; everything else
+Such a file is taken as it is, never rewritten. An abstract is known by its labels; everything else
 is judged as a download is, and what fails (a sign-in page, an error page) is listed as
-``rejected``, with the verdict. Not taken are empty files, and those whose text says that they are
-another paper than their name suggests (two DOIs may share a sanitised name).
+``rejected``, with the verdict. Not taken are empty files, and those whose text names another paper
+than their file name does (two DOIs may share a sanitised name).
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def adopt(path: Path, asked: Ids, read: Read = formats.read) -> Record | None:
 
 
 def describe_refusal(path: Path) -> str:
-    """Why `adopt` takes a file for nobody's paper."""
+    """Why `adopt` does not take a file."""
     if not path.is_file() or path.stat().st_size > _LONGEST_FILE:
         return "no file, or too large to be a paper's"
     text = path.read_bytes().decode("utf-8", "replace")
@@ -87,12 +87,12 @@ def is_foreign(text: str) -> bool:
 
 
 def is_blank(text: str) -> bool:
-    """Whether there is nothing in a file that anybody could miss."""
+    """Whether a file holds nothing but blanks."""
     return not text.replace("\ufeff", "").strip()
 
 
 def judge_foreign(stored: StoredPaper, text: str, read: Read = formats.read) -> StoredPaper:
-    """*stored* with what a text of somebody else's is, seen beside what is known of its paper."""
+    """*stored* with kind and verdict of a foreign text, judged against its paper's record."""
     if _is_abstract(text):
         kind: Kind = "abstract" if _foreign_abstract(text) else "record"
         judged = replace(stored, kind=kind, verdict=WITHOUT_TEXT[kind], evidence="", judges=0)
@@ -102,14 +102,14 @@ def judge_foreign(stored: StoredPaper, text: str, read: Read = formats.read) -> 
 
 
 def judge_again(stored: StoredPaper, text: str, read: Read = formats.read) -> StoredPaper:
-    """*stored* as today's judges see its file, of which *text* is all."""
+    """*stored* as today's judges see its file, whose whole content is *text*."""
     if stored.via == ADOPTED and is_foreign(text):
         return judge_foreign(stored, text, read)
     return with_judgement(stored, judged_text(paper_file.body_of(text), stored.paper, read))
 
 
 def known_by_name_only(stored: StoredPaper) -> bool:
-    """Whether nothing but a file's name and its own words told yet which paper it is."""
+    """Whether only a file's name and its own words say which paper it is, and no record."""
     named_only = stored.via == ADOPTED and not stored.paper.recorded_by
     return named_only and stored.kind in ("full_text", "rejected") and not stored.by_hand
 
@@ -142,7 +142,7 @@ def _is_abstract(text: str) -> bool:
 
 
 def _identify(name: str, text: str, asked: Ids) -> Ids:
-    """Which paper a foreign file is: what its name says, unless its text names another."""
+    """Which paper a foreign file is: by its name, unless its text names another."""
     labelled = _labelled(text)
     named = asked or file_names.ids_from(name)
     if not named and (doi := _doi_behind(name, text)):
@@ -158,7 +158,7 @@ def _identify(name: str, text: str, asked: Ids) -> Ids:
 
 
 def _labelled(text: str) -> Ids:
-    """What a text says under labels that it is."""
+    """The identifiers under the labels of a text."""
     labelled = Ids()
     for label, value in _LABEL.findall(text[:4000]):
         if label.upper().replace(" ", "") in {"PMID", "DOI", "PMCID"}:
@@ -215,7 +215,7 @@ def _doi_behind(name: str, text: str) -> str:
 
 
 def _record_of_ours(path: Path, data: bytes, ours: paper_file.PaperFile) -> Record:
-    """A file of ours whose record is lost: its header tells nearly everything."""
+    """The record of a file of ours, from its header, where the record is lost."""
     plain = StoredPaper(
         paper=ours.paper,
         kind=ours.kind,

@@ -82,7 +82,7 @@ _ENTRY = "papers.id, papers.file, papers.size, papers.mtime_ns, papers.record, p
 
 
 class _Connection(NamedTuple):
-    """A connection, and the file, process and time it was opened for."""
+    """A connection, and the file, process and epoch it was opened in."""
 
     connection: sqlite3.Connection
     inode: int
@@ -124,7 +124,7 @@ class Catalogue:
 
     @contextlib.contextmanager
     def using(self) -> Iterator[sqlite3.Connection]:
-        """A connection of nobody else meanwhile; for a thread that writes, the one it writes with.
+        """A connection for this thread alone; while it writes, the one it writes with.
 
         The file is created if need be (its folder is not).
         """
@@ -139,7 +139,7 @@ class Catalogue:
                 self._give_back(one)
 
     def _writing_connection(self) -> sqlite3.Connection | None:
-        """What this thread writes with just now."""
+        """The connection of this thread's open transaction."""
         connection, pid = getattr(self._local, "writing", (None, 0))
         return cast("sqlite3.Connection", connection) if pid == os.getpid() else None
 
@@ -153,9 +153,9 @@ class Catalogue:
         return None
 
     def _usable(self, one: _Connection) -> bool:
-        """Whether it is of this process, and to the file that is there now.
+        """Whether it is of this process, and to the present file.
 
-        That may have been deleted by hand, or set aside by a process that found it damaged.
+        The file may have been deleted by hand, or set aside by a process that found it damaged.
         """
         return one[1:] == (self._inode(), os.getpid(), self._epoch)
 
@@ -230,7 +230,7 @@ class Catalogue:
                 self._drop_connection(self._idle.pop())
 
     def move_aside(self) -> None:
-        """Put a damaged database out of the way; a whole one that is there by now stays."""
+        """Set a damaged database aside; one that another process has made anew by now stays."""
         with exclusive_lock(self.path.with_name("healing.lock")):
             self.close()
             with contextlib.suppress(CatalogueBroken, StoreFailed):
@@ -319,7 +319,7 @@ class Catalogue:
 
     @property
     def fts(self) -> bool:
-        """Whether words are looked up in an index; else every paper is looked through."""
+        """Whether there is a full-text index; else every paper is searched."""
         if self._fts is None:
             with self.using():
                 pass
@@ -358,7 +358,7 @@ class Catalogue:
         return [str(row[0]) for row in self._rows(query, tuple(kinds))]
 
     def unjudged(self, judges: int) -> int:
-        """How many texts other judges than those of version *judges* spoke about, or none."""
+        """How many texts were not judged by the judges of version *judges*."""
         query = """SELECT count(*) FROM papers WHERE kind IN ('full_text', 'rejected')
             AND coalesce(json_extract(record, '$.stored.judges'), 0) <> ?
             AND json_extract(record, '$.stored.verdict') <> 'by_hand'"""
@@ -412,14 +412,14 @@ class Catalogue:
         return number
 
     def drop(self, number: int) -> None:
-        """Take an entry and its names out."""
+        """Delete an entry and its names."""
         with self.writing() as connection:
             if self.fts:
                 connection.execute(_FORGET, (number,))
             connection.execute("DELETE FROM papers WHERE id = ?", (number,))
 
     def clear(self) -> None:
-        """Take everything out, except the notes of unfinished work."""
+        """Delete everything except the notes of unfinished work."""
         with self.writing() as connection:
             if self.fts:
                 connection.execute("DROP TABLE words")
@@ -444,7 +444,7 @@ class Catalogue:
             connection.execute("INSERT OR REPLACE INTO unfinished VALUES (?, ?, ?, ?)", row)
 
     def done(self, file: str) -> None:
-        """The announced work is finished."""
+        """Delete the announcement: the work is finished."""
         with self.writing() as connection:
             connection.execute("DELETE FROM unfinished WHERE file = ?", (file,))
 

@@ -1,4 +1,4 @@
-"""Changing the shelf: which file a paper gets, what it replaces, what is noted of it.
+"""Writing to the shelf: which file a paper gets, what it replaces, and its records.
 
 Every change happens under the catalogue's write lock, which all threads and processes share, and
 in one order: raw bytes, record, text, catalogue, index. Before it begins, the file's name is
@@ -49,7 +49,7 @@ Entries = tuple[tuple[Entry, Record], ...]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What filing one paper will do: the record to come, and the entries it takes over."""
+    """The change to make for one paper: the new record, and the entries that it replaces."""
 
     record: Record
     writes: bool
@@ -97,7 +97,7 @@ class Filing:
     def change_announced(
         self, plan: Callable[[], Plan], carry_out: Callable[[Plan], Record]
     ) -> Record:
-        """Have it noted which file is about to change, then change it."""
+        """Announce in the catalogue which file is about to change, then change it."""
         while True:
             with self.catalogue.writing():
                 planned = plan().record.file
@@ -123,7 +123,7 @@ class Filing:
         return record
 
     def restate(self, plan: Plan) -> Record:
-        """Enter what is said anew of a text that stays; in a file of ours its header, too."""
+        """Write a new verdict on a text that stays; in a file of ours into its header, too."""
         record = plan.record
         before = self.bytes_of(record)
         after = self._with_new_header(record) if record.stored.via != ADOPTED else None
@@ -151,7 +151,7 @@ class Filing:
                 safe_files.remove(self.raw / replace(record, media=media).raw)
 
     def _with_new_header(self, record: Record) -> bytes | None:
-        """A file of ours with its header anew: a retraction stands in its first line."""
+        """A file of ours with a new header, whose first line tells of a retraction."""
         found = paper_file.parse(self.read(record))
         if found is None:
             return None
@@ -166,7 +166,7 @@ class Filing:
         return record
 
     def learn(self, record: Record, paper: Paper) -> Record:
-        """Add what is now known about a stored paper; entries that prove to be one are joined."""
+        """Add metadata to a stored paper; entries that prove to be the same paper are merged."""
         known = record.with_paper(merge_papers(paper, record.stored.paper))
         return self.change_announced(
             lambda: self._plan_entry(replace(known, order=self._next_order()), fresh=True),
@@ -174,7 +174,7 @@ class Filing:
         )
 
     def amend(self, entry: Entry, record: Record) -> Record:
-        """Change an entry's story without touching its file or whom its names belong to."""
+        """Change an entry's record, but not its file nor its names."""
         with self.catalogue.writing():
             self.write_record(record)
             row = self._row(record)
@@ -184,7 +184,7 @@ class Filing:
         return record
 
     def record_attempts(self, file: str, attempts: Sequence[Attempt]) -> Record | None:
-        """Have a text's record say what was tried; None if the text is gone."""
+        """Replace the attempts in a text's record; None if the text is gone."""
         with self.catalogue.writing():
             if (entry := self.catalogue.by_file(file)) is None:
                 return None
@@ -247,7 +247,7 @@ class Filing:
         return tuple(pair for pair in every if one.same_text_as(pair[1]))
 
     def _unite(self, paper: Paper, same: Entries, fresh: bool) -> Paper:
-        """What all records of one text know, and what those of its other versions say for it."""
+        """The metadata of all records of one text, with names and notices of its other versions."""
         for _, record in same:
             old = record.stored.paper
             paper = merge_papers(paper, old) if fresh else merge_papers(old, paper)
@@ -266,7 +266,7 @@ class Filing:
         return f"{file_names.apart(stem, str(self._next_order()))}.txt"
 
     def _is_taken(self, name: str, ids: Ids) -> bool:
-        """Whether something lies there that is nobody's to replace: another paper, or no paper."""
+        """Whether something lies there that must not be replaced: another paper, or no paper."""
         if self.catalogue.by_file(name) is not None:
             return True
         path = self.folder / name
@@ -322,7 +322,7 @@ class Filing:
         )
 
     def note_change(self, added: str | None) -> None:
-        """Bring the index files in line; *added* is a new paper's line, None means a change."""
+        """Update the index files; *added* is a new paper's line, None means a changed line."""
         if self._index_waits:
             return
         catalogue = self.catalogue
@@ -426,36 +426,35 @@ class Filing:
         return writable(record) if "\\ud" in text else record  # a surrogate, as JSON spells it
 
     def _discard(self, old: Record) -> None:
-        """Have a superseded file deleted once the change is committed.
+        """Note a superseded file for deletion once the change is committed.
 
-        What somebody else saved is only forgotten: it is not ours to delete. So is what was
-        rejected: nobody asked to have it deleted.
+        A foreign or a rejected file stays on the disk, without an entry: nobody asked to delete it.
         """
         keep = old.stored.kind == "rejected" or self._is_foreign(old)
         self.catalogue.begin(old.file, "forget" if keep else "remove", time.time())
 
 
 def _with_new_attempts(there: Record, new: Record) -> Record:
-    """A foreign abstract, which stays as it is, with what was tried for the text now."""
+    """A foreign abstract, which stays as it is, with the new attempts at its full text."""
     tried, at = new.stored.attempts, new.stored.saved_at
     stored = replace(there.stored, attempts=tried, saved_at=at)
     return replace(there, stored=stored, order=new.order)
 
 
 def with_checksum(record: Record, data: bytes) -> Record:
-    """The record with the checksum of its file, and what the text in it consists of."""
+    """The record with the checksum and the sections of its file."""
     parts = sections_of(data.decode("utf-8", "replace"), record.stored)
     return replace(record, stored=replace(record.stored, sha256=sha256(data), sections=parts))
 
 
 def _rejected_texts(record: Record, same: Entries) -> tuple[tuple[str, str], ...]:
-    """The texts somebody rejected for a paper, whichever of its entries remembers them."""
+    """The texts somebody rejected for a paper, from all of its entries."""
     every = (one for known in (*(known for _, known in same), record) for one in known.refused)
     return tuple(dict(every).items())
 
 
 def _same_line(before: Record, row: NewEntry) -> bool:
-    """Whether an entry stands in the index files as it did, and where it did."""
+    """Whether an entry's line in the index files stays the same, and in its place."""
     return before.order == row.filed and index_files.line(before) == row.line
 
 

@@ -47,7 +47,7 @@ _ATTEMPT = ", ".join(f"attempts.{field.name}" for field in fields(Attempt))
 
 
 class Ledger:
-    """The story of one job. Safe for threads; other processes may read along.
+    """The papers and attempts of one job. Safe for threads; other processes may read along.
 
     Parameters
     ----------
@@ -96,12 +96,12 @@ class Ledger:
 
     @contextmanager
     def exclusive_lock(self, patience_s: float = 1.0) -> Iterator[None]:
-        """Be the one process that works on this job.
+        """Hold the lock of this job among processes.
 
         Raises
         ------
         BadRequest
-            Another one does.
+            Another process works on it.
         """
         with ExitStack() as stack:
             try:
@@ -150,7 +150,7 @@ class Ledger:
             _write_facts(db, {"ended_at": now()})
 
     def record_waits(self, waits: Sequence[Wait]) -> None:
-        """Write down what papers wait for: other processes want to know, too."""
+        """Write down what papers wait for, for other processes, too."""
         with self._writing() as db:
             _write_facts(db, {"waits": [asdict(wait) for wait in waits]})
 
@@ -171,7 +171,7 @@ class Ledger:
     def add(
         self, entries: Iterable[tuple[str, Ids]], hits: int, notes: Sequence[str] | None = None
     ) -> None:
-        """Papers that the same question brings today and did not; *notes* replace the old ones."""
+        """Add new hits of the same query; *notes* replace the old ones."""
         with self._writing() as db:
             known = {name for (name,) in db.execute("SELECT name FROM names")}
             for (ids,) in db.execute("SELECT ids FROM papers"):
@@ -241,19 +241,19 @@ class Ledger:
         return _paper(row) if row else None
 
     def begin_rung(self, numbers: Sequence[int], rung: str) -> None:
-        """Write down what is about to be tried."""
+        """Write down the rung that is about to be asked for papers."""
         with self._writing() as db:
             update = "UPDATE papers SET rung = ? WHERE number = ?"
             db.executemany(update, [(rung, number) for number in numbers])
 
     def record_attempts(self, number: int, attempts: Sequence[Attempt]) -> None:
-        """Write down what came of it."""
+        """Write down the attempts at the rung of `begin_rung`."""
         with self._writing() as db:
             _insert_attempts(db, number, attempts)
             db.execute("UPDATE papers SET rung = '' WHERE number = ?", (number,))
 
     def rung_under_way(self, number: int) -> str:
-        """What was about to be tried, and of which nobody wrote down yet what came of it."""
+        """The rung that was begun and whose attempts are not recorded yet; else empty."""
         with self._reading() as db:
             [(rung,)] = db.execute("SELECT rung FROM papers WHERE number = ?", (number,))
         return str(rung)
@@ -274,14 +274,14 @@ class Ledger:
         detail: str,
         attempts: Sequence[Attempt] = (),
     ) -> None:
-        """A paper is on the shelf: that is its end, in full text, as an abstract or a record.
+        """End a paper with what is on the shelf: full text, abstract or record.
 
         *attempts* are those that led to it and were not written down before.
         """
         self._end(number, self._end_values(stored, sha256, reason, detail), attempts)
 
     def record_brought(self, number: int, stored: StoredPaper, sha256: str) -> bool:
-        """Somebody brought the text by hand; whether the paper lacked it, and ends so now.
+        """End a paper with a text that came by hand; False if it had its text already.
 
         A text of another version that stands in for the published one does not count.
         """
@@ -299,7 +299,7 @@ class Ledger:
         return _asks_for_preprint(asked)
 
     def reopen_lost(self, number: int, file: str) -> bool:
-        """The text in *file* was rejected since; whether the paper had it, and is pending now."""
+        """Reopen a paper whose text in *file* was rejected since; False if it had another text."""
         with self._writing() as db:
             query = f"{_REOPEN} state = 'full_text' AND file = ? AND number = ?"
             found = db.execute(query, (file, number)).rowcount > 0
@@ -325,7 +325,7 @@ class Ledger:
         }
 
     def fail(self, number: int, reason: str, detail: str, attempts: Sequence[Attempt] = ()) -> None:
-        """Nothing of a paper could be had; *attempts* are those not written down before."""
+        """End a paper of which nothing could be had; *attempts* are those not recorded before."""
         values = {"state": "failed", "reason": reason, "detail": encodable(detail)}
         self._end(number, values, attempts)
 
@@ -360,7 +360,7 @@ class Ledger:
             return db.execute("SELECT number, asked FROM papers WHERE ids = '{}'").fetchall()
 
     def reopen(self, which: str) -> int:
-        """Papers to be tried once more: ``failed``, ``abstract``, ``record``, or an outcome.
+        """Reopen the papers that ended so: ``failed``, ``abstract``, ``record``, or an outcome.
 
         Or the version of a text (``preprint``, ``accepted``), where another one may be had by now.
 
@@ -381,9 +381,9 @@ class Ledger:
         return found
 
     def reopen_unresolved(self, before: str) -> int:
-        """Papers of which nobody could tell whether there is a text, to be asked for again.
+        """Reopen the papers for which a site did not answer, in the same round.
 
-        In the same round: what sites did answer stands, and only those that did not are asked.
+        Answers of other sites stand, and only those that did not answer are asked again.
 
         Parameters
         ----------
@@ -444,7 +444,7 @@ class Ledger:
 
 
 class _Listed:
-    """The papers of a list that share a name with some of which it was just learnt what they are.
+    """Finds, among the papers of a list, those that share a name with newly identified ones.
 
     Parameters
     ----------

@@ -57,9 +57,9 @@ _TO_2 = (
 
 
 def migrate(db: sqlite3.Connection) -> tuple[sqlite3.Connection, int]:
-    """A ledger and its version, when one of an earlier program has been given what it lacks.
+    """Migrate a ledger of an earlier version; returns the connection to use, and the version.
 
-    On a shelf that is only read, it is a copy in memory that is given it.
+    Where the shelf is read-only, a copy in memory is migrated.
 
     Raises
     ------

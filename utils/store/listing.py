@@ -1,4 +1,4 @@
-"""What a listing of the shelf asks for, and how SQL is asked for it."""
+"""The filters of a listing of the shelf, and their SQL."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ class PaperFile:
         return next(known, "") or by_route(self.header.get("Via", ""), self.paper)
 
     def fill_into(self, stored: StoredPaper) -> StoredPaper:
-        """*stored* with what the header says of the text's origin."""
+        """*stored* with kind, origin, verdict and version from the header."""
         get = self.header.get
         verdict: Any = get("Verdict")  # a word we wrote, or nothing if a hand took it out
         return replace(
@@ -122,7 +122,7 @@ def abstract_only(stored: StoredPaper) -> str:
 
 
 def with_header(stored: StoredPaper, body: str) -> str:
-    """The whole file of a text that is ready, such as one a hand has corrected since."""
+    """The whole file: *body* as it is, with our header."""
     origin = f"text below was fetched from {stored.source} and is"
     if stored.kind in _SHORT:
         origin = f"{stored.kind} below is"
@@ -185,7 +185,7 @@ def _header(stored: StoredPaper, note: str) -> str:
 
 
 def _version_line(stored: StoredPaper) -> str:
-    """The version of a text as its header says it."""
+    """The version as it stands in the header."""
     name = NAMES.get(stored.version, "")
     return name + _DIFFERS if stored.version in STAND_INS else name
 

@@ -1,4 +1,4 @@
-"""One entry of the shelf as a record: what is known of a stored paper beyond its text.
+"""Records: what the shelf knows of a stored paper beyond its text.
 
 Every record lies as JSON in ``.papershelf/records``, so that the catalogue, which holds the same
 records with indexes around them, can always be made again from the files.
@@ -160,9 +160,9 @@ def as_record_if_empty(stored: StoredPaper) -> StoredPaper:
 
 
 class RawAnswer(NamedTuple):
-    """What a site sent for a stored paper, and what became of the text made of it.
+    """The bytes a site sent for a stored paper, and the reader of its text.
 
-    ``ours`` says whether the file still is what ``extractor`` made, and no hand's.
+    ``ours`` says whether the file still is what ``extractor`` made, not edited by hand.
     """
 
     fetched: Fetched
@@ -176,9 +176,9 @@ def sha256(data: bytes) -> str:
 
 
 def merge_papers(new: Paper, old: Paper) -> Paper:
-    """What both records of one paper know; the newer wins, the older fills gaps.
+    """The union of two records of one paper; the newer wins, the older fills gaps.
 
-    A notice once published stays: a source that does not know of it takes nothing back.
+    A published notice stays, also where a source does not know of it.
     """
     filled = {f.name: getattr(new, f.name) or getattr(old, f.name) for f in fields(Paper)}
     types = filled["publication_types"]
@@ -200,7 +200,7 @@ def with_names_of(paper: Paper, other: Paper) -> Paper:
 
 
 def _notices(*papers: Paper) -> tuple[Notice, ...]:
-    """Each notice once, as the last of *papers* tells it, and the bare ones only if alone."""
+    """Each notice once, from the last of *papers* that has it; bare ones only if alone."""
     every = [notice for paper in papers for notice in paper.notices]
     found = {(n.kind, n.pmid or n.reference): n for n in every}
     section_words = {kind for kind, reference in found if reference}
@@ -263,7 +263,7 @@ def full_text_record(
 
 
 def renewed_record(record: Record, document: Document) -> Record:
-    """The record of a better reading of the same bytes; the story of the old one stays."""
+    """The record of a better reading of the same bytes; origin and attempts stay."""
     stored = record.stored
     paper = stored.paper
     if document.retracted:
@@ -279,7 +279,7 @@ def renewed_record(record: Record, document: Document) -> Record:
 
 
 def sections_of(text: str, stored: StoredPaper) -> tuple[Section, ...]:
-    """What a stored file's text consists of, as its record keeps it."""
+    """The sections of a stored file, as its record keeps them."""
     parts = outline(text, section_words(stored.sections))[:_MOST_SECTIONS]
     return tuple(replace(part, title=part.title[:_LONGEST_TITLE]) for part in parts)
 

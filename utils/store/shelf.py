@@ -103,7 +103,7 @@ class Shelf:
 
     @healing
     def absent(self, many: Iterable[Ids]) -> set[Ids]:
-        """Those of which `find` would find nothing: one look at the catalogue for all of them."""
+        """Those for which `find` would find nothing, with one query for all of them."""
         wanted = set(many)
         names = {name for ids in wanted for name in ids.names()}
         known = self._catalogue.known(names) if self._ready() else set()
@@ -135,7 +135,7 @@ class Shelf:
         return None
 
     def _current_record(self, entry: Entry) -> Record | None:
-        """The record of an entry, if its file is as it was; else what has become of it."""
+        """The record of an entry, read again if its file changed; None if it is gone."""
         if self._untouched(entry):
             return Record.from_json(entry.record, self.folder)
         return self._stock.reread(entry)
@@ -237,7 +237,7 @@ class Shelf:
         return record.stored
 
     def _take_in_first(self, ids: Ids) -> None:
-        """A file of the older program that nobody has asked for yet counts as being there."""
+        """Catalogue a file of the older program under one of these names, if there is one."""
         if not self._catalogue.by_names(ids.names()):
             self._take_in(ids)
 
@@ -264,7 +264,7 @@ class Shelf:
 
     @healing
     def record_attempts(self, stored: StoredPaper, attempts: Sequence[Attempt]) -> StoredPaper:
-        """Note what was tried since for another version of a stored text; the text stays.
+        """Record the attempts at another version of a stored text; the text stays.
 
         Raises
         ------
@@ -399,7 +399,7 @@ class Shelf:
         return self._stock.rebuild()
 
     def _survey(self) -> bool:
-        """Whether there is a catalogue that knows every file, adopting the older program's."""
+        """Have the catalogue know every file, the older program's too; False if there is none."""
         if not self._ready():
             if not self._stock.texts():
                 return False
@@ -428,7 +428,7 @@ class Shelf:
         return True
 
     def _require_access(self) -> None:
-        """Share the shelf if that is wished; say whose it is where somebody else keeps us out."""
+        """Share the shelf if that is requested; raise where another person's rights bar us."""
         if access_error := sharing.access_error(self._private, "look into", reading=True):
             raise access_error
         sharing.share_if_requested(self.folder)

@@ -1,7 +1,7 @@
-"""Bringing the catalogue in line with the files: after a crash, after a hand, from nothing.
+"""Reconciling the catalogue with the files: after a crash, an edit by hand, or from nothing.
 
 The files are the truth. What a killed writer left half done is finished or cleared away; a file
-edited or deleted by hand is read again or forgotten; a lost catalogue is made anew.
+edited or deleted by hand is read again or dropped; a lost catalogue is made anew.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _WEEK = 7 * 86_400.0
 
 
 class Stocktaking:
-    """Reads what is there, for the catalogue that *filing* writes."""
+    """Reconciles the catalogue that *filing* writes with the files."""
 
     def __init__(self, filing: Filing) -> None:
         self.filing = filing
@@ -110,7 +110,7 @@ class Stocktaking:
     # -- what a hand did ---------------------------------------------------------------------
 
     def from_file(self, path: Path, asked: Ids) -> Record | None:
-        """What lies at *path*, by our record of it or by its content; None if it is no paper."""
+        """The record of the file at *path*, ours or from its content; None if it is no paper."""
         record = self.filing.record_of(path.name)
         with safe_files.disk(path, "read"):
             if record is None:
@@ -129,7 +129,7 @@ class Stocktaking:
         return adoption.adopt(path, Ids())
 
     def reread(self, entry: Entry) -> Record | None:
-        """An entry whose file changed or went away behind our back; None if it is gone."""
+        """Update an entry whose file was changed or deleted by hand; None if it is gone."""
         record = Record.from_json(entry.record, self.folder)
         path = self.folder / entry.file
         with safe_files.disk(path, "read"):
@@ -212,9 +212,9 @@ class Stocktaking:
         )
 
     def _judge_foreign_files(self) -> None:
-        """Judge what others saved, before the catalogue is locked: it takes its time.
+        """Judge foreign files before the catalogue is locked, because it may take long.
 
-        A folder of thousands is read on every core, in processes that survive what they read.
+        Many are read in processes, on every core, that survive whatever they read.
         """
         there = [path for path in self.texts() if file_names.plain(path.name)]
         foreign = [path for path in there if not self.filing.record_path(path.name).exists()]
@@ -266,12 +266,12 @@ class Stocktaking:
         return [self.folder / name for name in sorted(names)]
 
     def has_records(self) -> bool:
-        """Whether there are records, of which the catalogue may know nothing."""
+        """Whether there are records, from which a lost catalogue can be made."""
         return any(self.filing.records.glob("*.json"))
 
 
 def _compare(record: Record, path: Path) -> Record | None:
-    """A record held against its file, which may have been edited by hand or replaced."""
+    """A record updated from its file, which may have been edited by hand or replaced."""
     data = path.read_bytes()
     digest = sha256(data)
     text = data.decode("utf-8", "replace")

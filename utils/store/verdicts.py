@@ -1,7 +1,7 @@
-"""What is said of the texts on a shelf, and how it changes while they stay as they are.
+"""The verdicts on the texts of a shelf, and how they change while the texts stay.
 
-A file of ours carries its kind and verdict in its header, which is written anew; a file that
-somebody else saved is not touched, and only its record says so. Nothing is deleted.
+A file of ours carries kind and verdict in its header, which is written anew; a foreign file is not
+touched, and only its record changes. Nothing is deleted.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Verdicts:
 
     @healing
     def due(self) -> int:
-        """How many texts today's judges have not seen. What a person said is not theirs to say."""
+        """How many texts today's judges have not seen; a person's decision is not counted."""
         if not self._survey() or self._catalogue.note(_JUDGED) == str(JUDGES):
             return 0
         if found := self._catalogue.unjudged(JUDGES):
@@ -110,7 +110,7 @@ class Verdicts:
 
     @healing
     def rejection_reason(self, ids: Ids, document: Document) -> str:
-        """Why somebody rejected this very text of a paper; empty if nobody did."""
+        """The reason why somebody rejected this very text of a paper; else empty."""
         if not self._catalogue.exists():
             return ""
         known = dict(one for _, record in self._filing.same_paper(ids) for one in record.refused)
@@ -196,5 +196,5 @@ def _size_and_time(path: Path) -> tuple[int, int]:
 
 
 def _digest(text: str) -> str:
-    """By what a text is told from others, whoever wrote the file."""
+    """The checksum of a text without its header, whoever wrote the file."""
     return sha256(paper_file.body_of(text).strip("\n").encode("utf-8", "replace"))
