@@ -1,9 +1,8 @@
-"""Whether a shelf's file system keeps two processes apart; asked once, and only of network drives.
+"""Whether locks work on a shelf's file system; tried once, and only on network drives.
 
-SQLite and everything else here that may be written by several at once relies on locks. Some network
+SQLite and everything else here that several processes may write relies on locks. Some network
 drives refuse them (NFS without its lock service, some SMB and FUSE mounts), some give one lock to
-two. A database in WAL mode is for the processes of one machine only: what they tell each other is
-in memory that no network drive carries.
+two. A database in WAL mode is for the processes of one machine only, which share memory.
 https://www.sqlite.org/lockingv3.html#how_to_corrupt, https://www.sqlite.org/wal.html
 """
 
@@ -102,7 +101,7 @@ def _unescape(point: str) -> str:
 
 
 def _lock_fault(folder: Path) -> str:
-    """What is wrong with the locks there; empty where nothing is."""
+    """What is wrong with locks in *folder*; empty where they work."""
     trial = part_of(folder / "locks")
     try:
         trial.touch()
@@ -122,9 +121,9 @@ def _lock_fault(folder: Path) -> str:
 
 
 def _claim_for_machine(folder: Path, kind: str) -> None:
-    """Sign the folder for this machine, for as long as this process lives.
+    """Claim the folder for this machine, for as long as this process lives.
 
-    All processes of a machine hold one lock together; whoever gets it alone signs anew.
+    All processes of a machine share one lock; whoever gets it exclusively writes the signature.
     """
     path, until = folder / "machine", time.monotonic() + _PATIENCE_S
     try:
@@ -147,7 +146,7 @@ def _claim_for_machine(folder: Path, kind: str) -> None:
 
 
 def _sign(file: BinaryIO) -> bool:
-    """Whether the signature is ours and we hold the lock together with whoever signs the same."""
+    """Try to sign and to share the lock; whether the signature is that of this machine."""
     with suppress(BlockingIOError):
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         file.truncate(0)
@@ -165,7 +164,7 @@ def _signature(file: BinaryIO) -> bytes:
 
 
 def _machine_signature() -> bytes:
-    """The name of this machine, and what tells it from another of that name."""
+    """The name and the boot identifier of this machine."""
     boot = ""
     with suppress(OSError):
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()

@@ -40,7 +40,7 @@ _FORBIDDEN = {errno.EACCES, errno.EPERM}
 
 @contextlib.contextmanager
 def disk(path: Path, doing: str = "write") -> Iterator[None]:
-    """Turn what the operating system refuses into a sentence.
+    """Raise errors of the operating system as `StoreFailed`.
 
     Raises
     ------
@@ -247,7 +247,7 @@ def sweep(folder: Path) -> int:
 
 
 def confined(folder: Path, wanted: str) -> Path:
-    """Where *wanted* (a path given by a user or a model) lies, if that is on the shelf.
+    """The path of *wanted* (given by a user or a model), if it lies on the shelf.
 
     Relative paths hang on *folder*. Links are followed before judging.
 

@@ -27,7 +27,7 @@ _requested: set[Path] = set()
 
 
 def request_sharing(shelf: Path) -> None:
-    """Have *shelf* become its folder's group's as soon as it is used. Does not touch the disk."""
+    """Request that *shelf* be shared with its folder's group on first use. No disk access yet."""
     if os.name != "nt":
         _requested.add(shelf.absolute())
 
@@ -38,9 +38,9 @@ def is_group(folder: Path) -> bool:
 
 
 def inherit_group(path: Path) -> None:
-    """Give the group what it needs of *path*, just made, if its folder is a group's.
+    """Give the group its rights on *path*, just made, if its folder is a group's.
 
-    What is somebody else's stays as it is: whoever made it has done the same.
+    Another person's file stays as it is: whoever made it has done the same.
     """
     if not _is_shared(path.parent):
         return
@@ -64,7 +64,7 @@ def _mode(path: Path) -> int:
 
 
 def create_shared(path: Path) -> None:
-    """Let a database of a group begin as an empty file that the group may write to.
+    """Create a group's database as an empty file that the group may write to.
 
     SQLite gives a new file no more than 0644, and the files beside it what the first one has.
     """
@@ -99,7 +99,7 @@ def make_folder(folder: Path, mode: int = 0o777) -> None:
 
 
 def share_if_requested(shelf: Path) -> None:
-    """Hand a shelf that is there over to its folder's group: once, and what is ours of it."""
+    """Give our files of a shelf to its folder's group, once, if that was requested."""
     private = shelf / PRIVATE
     if shelf.absolute() not in _requested or not private.is_dir() or is_group(private):
         return
@@ -121,7 +121,7 @@ def _hand_over(path: Path, group: int, *, closed: bool) -> None:
 
 
 def _shelf_paths(shelf: Path) -> Iterator[Path]:
-    """What is a shelf's, its private folder last: that it is a group's says that all is."""
+    """The paths of a shelf, its private folder last: its mode says that all are shared."""
     for root, folders, files in os.walk(shelf, topdown=False):
         inside = Path(root).relative_to(shelf).parts
         hidden = [name for name in inside if name.startswith(".")]
@@ -132,7 +132,7 @@ def _shelf_paths(shelf: Path) -> Iterator[Path]:
 
 
 def _grant_group(path: Path, *, closed: bool = False) -> None:
-    """Let the group in; *closed*: and nobody else."""
+    """Add the group's rights; *closed* removes those of others."""
     mode = path.lstat().st_mode
     if stat.S_ISLNK(mode):
         return
@@ -143,13 +143,13 @@ def _grant_group(path: Path, *, closed: bool = False) -> None:
         path.chmod(wanted)
 
 
-# -- what is somebody else's -------------------------------------------------------------------
+# -- other people's files ----------------------------------------------------------------------
 
 
 def access_error(path: Path, doing: str = "use", *, reading: bool = False) -> StoreFailed | None:
-    """What to tell somebody whom another person's file keeps from *path*; None if none does.
+    """The error if another person's file or folder bars us from *path*, else None.
 
-    *reading*: and who would not even write to it.
+    *reading* asks for the right to read only.
     """
     if os.name == "nt" or (found := _find_barrier(path, reading)) is None:
         return None
@@ -170,7 +170,7 @@ def access_error(path: Path, doing: str = "use", *, reading: bool = False) -> St
 
 
 def _find_barrier(path: Path, reading: bool) -> tuple[Path, os.stat_result] | None:
-    """The nearest there is to *path*, if it is another person's and closed to us."""
+    """The nearest existing path to *path*, if it is another person's and closed to us."""
     for one in (path, *path.parents):
         try:
             status = one.stat()
@@ -185,7 +185,7 @@ def _find_barrier(path: Path, reading: bool) -> tuple[Path, os.stat_result] | No
 
 
 def _remedy(shelf: Path, culprit: Path, status: os.stat_result, owner: str) -> str:
-    """What to do, in commands that can be pasted."""
+    """What to do about it, in commands that can be pasted."""
     elsewhere = "or point PAPERS_DIR at a folder of your own."
     if not _is_shelf(shelf):
         return f"Ask {owner} for a folder there, {elsewhere}"

@@ -1,7 +1,7 @@
-"""Signals that end the program: Ctrl-C, the wish that it ends, a terminal that was closed.
+"""Signals that end the program: Ctrl-C, SIGTERM, a terminal that was closed.
 
-Whatever it does, even while it imports: exit status 130, and no traceback. No file of ours is
-ever half written, and child processes end when they see that we are gone.
+At any moment, imports included: exit status 130, and no traceback. No file of ours is ever half
+written, and child processes end when they see that we are gone.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ _Handler = Callable[[int, "FrameType | None"], Any]
 
 
 def end_at_once_on_signals() -> None:
-    """Have every signal that asks for our end bring it at once, from now on."""
+    """From now on, exit at once on each of these signals."""
     _set_handler(_exit)
 
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Have the first such signal raise `KeyboardInterrupt` here, and a second one end us at once.
+    """Have the first such signal raise `KeyboardInterrupt` here, and a second one exit at once.
 
     Python loses an exception that is raised while it tidies up (in ``__del__``, in the import
-    machinery), and a lock may stay taken by it: ten seconds later the end comes anyway.
+    machinery), and may leave a lock taken: so ten seconds later the process exits anyway.
     """
     if threading.current_thread() is not threading.main_thread():
         yield  # only the main thread may say what a signal does
@@ -45,7 +45,7 @@ def interruptible() -> Iterator[None]:
 
 
 def _set_handler(handler: _Handler) -> dict[int, Any]:
-    """Answer signals so, and tell what was done before; one that is ignored (nohup) stays so."""
+    """Set *handler*, and return the handlers before; a signal that is ignored (nohup) stays so."""
     names = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows has no SIGHUP
     numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
     before = {number: signal.getsignal(number) for number in numbers}

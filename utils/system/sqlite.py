@@ -1,11 +1,11 @@
-"""SQLite as all of the house uses it: connections, transactions, errors, versions and locks.
+"""SQLite for the whole program: connections, transactions, errors, versions and locks.
 
-Transactions begin where we say (``isolation_level=None``), writers take their turn at the
-beginning (``BEGIN IMMEDIATE``), and a connection may wander from thread to thread, one at a time.
+Transactions begin where we say (``isolation_level=None``), writers lock at the beginning (``BEGIN
+IMMEDIATE``), and threads may hand a connection on, one using it at a time.
 
-`try_lock` is the one lock among processes that also holds on network drives on which files can be
-locked at all: an exclusive transaction on a file of its own, freed by the system when its holder
-ends, however it does (sqlite.org/lockingv3.html).
+`try_lock` is the lock among processes that also works on network drives, where files can be locked
+at all: an exclusive transaction on a file of its own, freed by the system when its holder ends,
+however it does (sqlite.org/lockingv3.html).
 """
 
 from __future__ import annotations
@@ -137,17 +137,17 @@ def set_aside(path: Path, aside: Path) -> None:
 
 
 def is_damaged(error: BaseException) -> bool:
-    """Whether the file is none of SQLite's, or no whole one."""
+    """Whether the file is damaged, or no database."""
     return _code(error) in _DAMAGED
 
 
 def is_busy(error: BaseException) -> bool:
-    """Whether another one held it for longer than we had patience."""
+    """Whether another connection held the lock for longer than the timeout."""
     return _code(error) in _BUSY
 
 
 def has_no_room(error: BaseException) -> bool:
-    """Whether the disk may be full: SQLite tells it in several ways."""
+    """Whether the disk may be full, for which SQLite has several codes."""
     return _code(error) in _NO_ROOM
 
 
