@@ -21,7 +21,7 @@ PAPER = Paper(
     Ids(pmid="101", doi="10.1000/a"),
     title="On corals \ud800 \u0416",
     abstract="They glow.",
-    authors=(Author(family="Reef", values="Ann", affiliations=("Sea", "Shore")),),
+    authors=(Author(family="Reef", given="Ann", affiliations=("Sea", "Shore")),),
     published="2024-05",
     entered="2024-06-02",
     revised="2024-06-15",

@@ -25,11 +25,11 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("seed", type=int)
     parser.add_argument("--count", type=int, default=1_000_000)
-    values = parser.parse_args()
-    with Shelf(values.folder) as shelf:
+    given = parser.parse_args()
+    with Shelf(given.folder) as shelf:
         sys.stdout.write("ready\n")
         sys.stdout.flush()
-        for number in range(values.seed, values.seed + values.count):
+        for number in range(given.seed, given.seed + given.count):
             pmid = str(number % 40 + 1)  # few papers, so that most changes replace something
             about = paper(pmid=pmid) if number % 2 else paper(pmid=pmid, doi=f"10.1000/{pmid}")
             shelf.save_abstract(about, ())
