@@ -177,7 +177,7 @@ class _Guarded:
 
     response_class: Any = _DeadlineResponse
 
-    def __init__(self, proxy: Proxy, *args: Any, **options: Any) -> None:
+    def __init__(self, proxy: Proxy, /, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self._proxy = proxy
 
