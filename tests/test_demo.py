@@ -55,7 +55,7 @@ def test_no_command_is_advised_for_a_shelf_that_is_not_the_readers(worlds, monke
     def watch(harvest, **_):
         for row in harvest.ledger.rows():
             harvest.ledger.fail(row.number, "could_not_tell", "Nobody answered.")
-        harvest.ledger.ended()
+        harvest.ledger.record_end()
         harvest.report()
 
     monkeypatch.setattr(harvest_screen, "watch", watch)

@@ -77,7 +77,7 @@ class Library:
             raise BadRequest(msg, 'Give single settings by name: Library(papers_dir="corpus").')
         self.settings = settings or load_settings(**overrides)
         if self.settings.papers_shared:
-            sharing.wish(self.settings.papers_dir)
+            sharing.request_sharing(self.settings.papers_dir)
 
     @cached_property
     def web(self) -> Web:

@@ -32,7 +32,7 @@ from urllib.parse import quote, quote_plus
 
 from .errors import BadRequest
 from .system.plain_text import clean_text, plain_json
-from .system.safe_files import alone
+from .system.safe_files import exclusive_lock
 
 if TYPE_CHECKING:
     from .settings import Settings
@@ -244,7 +244,7 @@ class SharedFile(RotatingFileHandler):
 
     def doRollover(self) -> None:  # noqa: N802
         """Rotate, unless another process did so while we waited for the lock."""
-        with alone(Path(f"{self.baseFilename}.lock")):
+        with exclusive_lock(Path(f"{self.baseFilename}.lock")):
             if self._still_there():
                 super().doRollover()
 

@@ -349,7 +349,7 @@ def test_a_harvest_of_another_process_is_seen_running(shell, world, library, int
     status, [line], _ = shell("status", "--json")
     row = json.loads(line)
     assert (status, row["state"]) == (0, "interrupted")
-    with library.harvest(job_id=row["job_id"]).ledger.alone():
+    with library.harvest(job_id=row["job_id"]).ledger.exclusive_lock():
         [line] = shell("status", row["job_id"], "--json")[1]
         assert json.loads(line)["state"] == "running"
         assert "1 pending (running)" in shell("status")[1][2]

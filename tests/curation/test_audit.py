@@ -85,8 +85,8 @@ def test_a_non_paper_met_by_its_name_alone_is_not_served(library, folder):
     """`find` comes before anybody listed the folder."""
     for kind in ALL:
         assert library.find(doi_of(kind)).kind == "rejected"
-        assert library._ladder.held(Ids(doi=doi_of(kind))) is None
-    assert library._ladder.held(Ids(doi="10.1000/whole")) is not None
+        assert library._ladder.find_servable(Ids(doi=doi_of(kind))) is None
+    assert library._ladder.find_servable(Ids(doi="10.1000/whole")) is not None
 
 
 def test_a_download_asks_anew_for_what_was_rejected_and_deletes_nothing(library, world):
@@ -267,7 +267,7 @@ def test_what_an_older_version_took_in_as_full_text_is_found_out(library, folder
     assert [one.was for one in found] == ["full_text"] * 12
     assert of_kind(library, "rejected") == {doi_of(kind) for kind in ALL}
     assert verdicts.due() == 0
-    assert all(library._ladder.held(Ids(doi=doi_of(kind))) is None for kind in ALL)
+    assert all(library._ladder.find_servable(Ids(doi=doi_of(kind))) is None for kind in ALL)
     assert texts(folder) == before
     assert_consistent(library.shelf)
 
@@ -404,7 +404,7 @@ def test_a_text_kept_by_hand_is_served_shown_as_such_and_left_alone(library, fol
     assert (stored.kind, stored.verdict, stored.evidence) == (
         "full_text", "by_hand", "it is all there is",
     )  # fmt: skip
-    assert library._ladder.held(Ids(doi=doi_of("citation"))) == stored
+    assert library._ladder.find_servable(Ids(doi=doi_of("citation"))) == stored
     [row] = [row for row in index(folder) if row["doi"] == doi_of("citation")]
     assert (row["kind"], row["verdict"], row["evidence"]) == (
         "full_text", "by_hand", "it is all there is",

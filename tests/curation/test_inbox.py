@@ -335,7 +335,7 @@ def test_killed_at_any_step_it_comes_to_the_same_end(library, world, inbox, monk
     drop(inbox, "a.pdf", pdf_of(record))
     places = [
         (type(library.shelf), "save"),
-        (type(harvest.ledger), "brought"),
+        (type(harvest.ledger), "record_brought"),
         (safe_files, "copy"),
         (safe_files, "remove"),
     ]

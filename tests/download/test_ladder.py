@@ -11,7 +11,7 @@ import pytest
 from tests.harvests import library_of
 from tests.world import World
 from utils import Library
-from utils.download.ladder import Climb, Rung
+from utils.download.ladder import Rung, Step
 from utils.download.lookup import look_up
 from utils.errors import BadContent, Miss, NotConfigured, NotOffered, StoreFailed, Unreachable
 from utils.model.identifiers import Ids
@@ -72,12 +72,12 @@ class Site:
         yield from self.answer(papers)
 
 
-def outcomes(climbs: Sequence[Climb]) -> list[list[str]]:
+def outcomes(climbs: Sequence[Step]) -> list[list[str]]:
     return [[attempt.outcome for attempt in climb.attempts] for climb in climbs]
 
 
-def ask(library: Library, site: Site, papers: Sequence[Paper]) -> list[Climb]:
-    climbs = [Climb(paper) for paper in papers]
+def ask(library: Library, site: Site, papers: Sequence[Paper]) -> list[Step]:
+    climbs = [Step(paper) for paper in papers]
     assert list(library._ladder.ask(site.rung, climbs)) == climbs
     return climbs
 

@@ -752,7 +752,7 @@ def test_a_papers_file_reads_back(paper: Paper, body: str, license_: str, kind: 
         assert found.paper.abstract == clean_text(paper.abstract).strip()
     stored = replace(stored, kind=found.kind)
     told = paper_file.abstract_only(stored) if is_record else text
-    assert paper_file.around(found.filled_into(stored), found.body) == told
+    assert paper_file.with_header(found.fill_into(stored), found.body) == told
 
 
 def test_a_blank_license_leaves_no_line_in_the_header() -> None:

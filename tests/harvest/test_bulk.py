@@ -17,7 +17,7 @@ from utils.errors import NotConfigured
 from utils.harvest.bulk import _Harvest
 from utils.lists.pasted import Entry
 from utils.model.identifiers import Ids
-from utils.model.job import telling
+from utils.model.job import most_informative
 from utils.model.paper import Attempt
 from utils.store import Shelf
 
@@ -116,7 +116,9 @@ def test_the_full_text_somebody_saved_in_the_meantime_is_not_fetched_again(
 ) -> None:
     record = world.paper("publisher_html")
     harvest = library.harvest([ids_of(record)])
-    harvest.ledger.know(1, library.download(record.pmid).stored.paper)  # as a killed run left it
+    harvest.ledger.record_paper(
+        1, library.download(record.pmid).stored.paper
+    )  # as a killed run left it
     asked = len(world.requests)
     [row] = done(harvest)
     assert (row.state, row.via) == ("full_text", "publisher")
@@ -129,8 +131,8 @@ def test_a_text_that_was_fetched_but_not_kept_is_fetched_again(
     """Killed after the attempt was written down and before the text was on the shelf."""
     record = world.paper("pmc_cloud")
     harvest = library.harvest([ids_of(record)])
-    harvest.ledger.know(1, library.search(f"{record.pmid}[uid]").papers[0])
-    harvest.ledger.tried(1, [Attempt("pmc_cloud", "saved", "whole")])
+    harvest.ledger.record_paper(1, library.search(f"{record.pmid}[uid]").papers[0])
+    harvest.ledger.record_attempts(1, [Attempt("pmc_cloud", "saved", "whole")])
     [row] = done(harvest)
     assert (row.state, row.via) == ("full_text", "pmc_cloud")
 
@@ -139,8 +141,8 @@ def test_a_text_among_several_copies_is_fetched_again(library: Library, world: W
     """The same, where the first copy was no text."""
     record = world.paper("unpaywall_pdf")
     harvest = library.harvest([ids_of(record)])
-    harvest.ledger.know(1, library.search(f"{record.pmid}[uid]").papers[0])
-    harvest.ledger.tried(
+    harvest.ledger.record_paper(1, library.search(f"{record.pmid}[uid]").papers[0])
+    harvest.ledger.record_attempts(
         1, [Attempt("unpaywall", "paywall", "sold"), Attempt("unpaywall", "saved", "whole")]
     )
     [row] = done(harvest)
@@ -153,8 +155,8 @@ def test_a_text_that_was_kept_but_not_told_of_is_told_of_by_its_record(
     """Killed after the text was on the shelf and before the ledger said so."""
     record = world.paper("pmc_cloud")
     harvest = library.harvest([ids_of(record)])
-    harvest.ledger.know(1, library.download(record.pmid).stored.paper)
-    harvest.ledger.begin([1], "pmc_cloud")
+    harvest.ledger.record_paper(1, library.download(record.pmid).stored.paper)
+    harvest.ledger.begin_rung([1], "pmc_cloud")
     asked = len(world.requests)
     [row] = done(harvest)
     assert (row.state, row.via) == ("full_text", "pmc_cloud")
@@ -166,7 +168,7 @@ def test_what_a_stopped_run_has_under_way_is_not_written_down(
     library: Library, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asking, stopped, heard = threading.Event(), threading.Event(), threading.Event()
-    ask, hear_of = Ladder.ask, _Harvest._hear_of
+    ask, hear_of = Ladder.ask, _Harvest._take_result
 
     def slow(self: Ladder, rung: Any, climbs: Any) -> Any:
         climbed = ask(self, rung, climbs)
@@ -181,7 +183,7 @@ def test_what_a_stopped_run_has_under_way_is_not_written_down(
     harvest = library.harvest([world.paper("pmc_cloud").pmid])
     with monkeypatch.context() as patched:
         patched.setattr(Ladder, "ask", slow)
-        patched.setattr(_Harvest, "_hear_of", told)
+        patched.setattr(_Harvest, "_take_result", told)
         for _ in harvest:
             if asking.is_set():
                 break
@@ -308,7 +310,7 @@ def test_a_mistake_of_ours_is_the_reason(library: Library, world: World) -> None
     """Whatever else was found out: it must not look as if the text could not be had."""
     mistake = Attempt("unpaywall", "failed", "a mistake of ours: off by one")
     others = [Attempt("publisher", outcome, "") for outcome in ("unreachable", "paywall")]
-    assert telling([*others, mistake]) == mistake
+    assert most_informative([*others, mistake]) == mistake
 
 
 @pytest.mark.parametrize("replaced", [True, False], ids=["by the text", "by nothing"])

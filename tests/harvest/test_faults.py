@@ -18,7 +18,7 @@ from tests.processes import Process
 from tests.world import Record, World
 from tests.world.wire import Call, Reply
 from utils import Library
-from utils.download.ladder import Climb
+from utils.download.ladder import Step
 from utils.errors import StoreFailed
 from utils.harvest.bulk import _Harvest
 from utils.harvest.jobs import Harvest
@@ -115,7 +115,7 @@ def test_a_service_that_is_down_is_down_for_every_publisher(
     [rung] = [rung for rung in ladder.rungs if rung.via == "unpaywall"]
     run = _Harvest(far.harvest(["31452104"]).ledger, ladder, ladder.rungs)
     for number in (1, 2, 3):
-        climb = Climb(Paper(Ids(doi=f"10.{number}000/x")), service_down=service_down)
+        climb = Step(Paper(Ids(doi=f"10.{number}000/x")), service_down=service_down)
         climb.note(rung.via, "unreachable", "down")
         run._note_outage(number, rung, climb)
     assert (run.outages.away_s(rung.via, "10.9000") > 0) == service_down

@@ -124,7 +124,7 @@ def test_a_new_hit_is_learnt_of_when_others_were_withdrawn(
     near: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     searched(monkeypatch, range(1, 11))
-    near.harvest(query="a").ledger.ended()
+    near.harvest(query="a").ledger.record_end()
     searched(monkeypatch, range(4, 12))
     job = near.harvest(query="a").job()
     assert (job.counts.requested, job.hits, job.ended_at) == (11, 8, "")
@@ -134,7 +134,7 @@ def test_a_limit_holds_also_when_there_are_new_hits(
     near: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     searched(monkeypatch, range(1, 101), 1000)
-    near.harvest(query="a", max_papers=10).ledger.ended()
+    near.harvest(query="a", max_papers=10).ledger.record_end()
     searched(monkeypatch, range(200, 300), 1005)
     job = near.harvest(query="a", max_papers=10).job()
     assert (job.counts.requested, job.hits) == (10, 1005)

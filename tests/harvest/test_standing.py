@@ -15,7 +15,7 @@ from tests.world import Record, World
 from tests.world.wire import Call, Reply
 from utils import Library
 from utils.harvest.outages import Outages
-from utils.harvest.reading import Reading
+from utils.harvest.reading import CountedReader
 from utils.model.job import Wait
 from utils.store.ledger import Ledger
 
@@ -36,9 +36,9 @@ def seconds(at: str) -> float:
 def test_an_outage_says_since_when_until_when_what_was_said_and_who_waits() -> None:
     outages, began = Outages(), time.time()
     for number in (1, 2, 3):
-        outages.failed("publisher", "10.1000", said=f"summit.org answered 50{number}.")
+        outages.record_failure("publisher", "10.1000", said=f"summit.org answered 50{number}.")
         outages.owe(number, "publisher", "10.1000")
-    outages.failed("publisher", "10.1000", said="The next turn is 60 s away.", itself=False)
+    outages.record_failure("publisher", "10.1000", said="The next turn is 60 s away.", itself=False)
     outages.owe(4, "publisher", "10.2000")
     outages.forgive(3)
     [outage] = outages.now()
@@ -47,7 +47,7 @@ def test_an_outage_says_since_when_until_when_what_was_said_and_who_waits() -> N
     assert outage.papers == 2
     assert outage.since == pytest.approx(began, abs=1)
     assert outage.again == pytest.approx(began + 30, abs=1)
-    outages.answered("publisher", "10.1000")
+    outages.record_answer("publisher", "10.1000")
     assert not outages.now()
 
 
@@ -131,14 +131,14 @@ def test_what_ended_a_moment_ago_is_left_as_it_is(far: Library, field: World) ->
     field.mood("down")
     harvest = far.harvest(map(ids_of, some(field, "pmc_cloud", most=2)))
     rows = done(harvest)
-    assert harvest.ledger.go_on(before=min(row.ended_at for row in rows)) == 0
-    assert harvest.ledger.go_on(before="2999") == 2
+    assert harvest.ledger.reopen_unresolved(before=min(row.ended_at for row in rows)) == 0
+    assert harvest.ledger.reopen_unresolved(before="2999") == 2
 
 
 def test_a_paper_that_is_settled_is_not_opened_again(far: Library, field: World) -> None:
     harvest = far.harvest(map(ids_of, some(field, "pmc_cloud", "paywall", "abstract_only", most=9)))
     done(harvest)
-    assert harvest.ledger.go_on(before="2999") == 0
+    assert harvest.ledger.reopen_unresolved(before="2999") == 0
     assert harvest.job().ended_at
 
 
@@ -179,18 +179,18 @@ def test_the_report_is_there_and_says_so_before_the_slowest_site_is_done(
 def test_reading_is_behind_where_texts_have_waited_for_a_while(monkeypatch) -> None:
     monkeypatch.setattr("utils.harvest.reading.time.monotonic", time.time)
     release = threading.Event()
-    reading = Reading(lambda *_: release.wait(60), cores=2)
+    reading = CountedReader(lambda *_: release.wait(60), cores=2)
     threads = [threading.Thread(target=reading) for _ in range(5)]
     for thread in threads:
         thread.start()
     while reading._inside < 5:
         threading.Event().wait(0.01)
-    assert reading.behind() == 0  # a moment says nothing
+    assert reading.unread_count() == 0  # a moment says nothing
     time.sleep(6)
-    assert reading.behind() == 0
+    assert reading.unread_count() == 0
     time.sleep(6)
-    assert reading.behind() == 3
+    assert reading.unread_count() == 3
     release.set()
     for thread in threads:
         thread.join()
-    assert reading.behind() == 0
+    assert reading.unread_count() == 0

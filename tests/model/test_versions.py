@@ -22,7 +22,7 @@ from utils.model.paper import Fetched, Paper, StoredPaper
 from utils.model.versions import meant, only_a_preprint, serves
 from utils.reports import read_lock
 from utils.store import Shelf
-from utils.store.ledger_schema import VERSION, brought_up_to_date
+from utils.store.ledger_schema import VERSION, migrate
 
 PREPRINT = "2509.11015"
 DOI = "10.9101/j.2025.0015"
@@ -310,10 +310,10 @@ def test_one_version_rejected_by_hand_leaves_the_other_and_is_remembered_for_the
     counts = library.shelf.counts()
     assert (counts["papers"], counts["full_text"], counts["rejected"]) == (1, 1, 1)
     assert counts["preprint"] == 0
-    assert library.shelf.verdicts.refused(both.ids, document()) == "it is the poster"
+    assert library.shelf.verdicts.rejection_reason(both.ids, document()) == "it is the poster"
     assert [one.outcome for one in library.audit([DOI])] == ["changed", "by_hand"]
     library.undo_keep(DOI)
-    assert library.shelf.verdicts.refused(both.ids, document()) == ""
+    assert library.shelf.verdicts.rejection_reason(both.ids, document()) == ""
     assert not any(one.by_hand for one in library.list_papers()[1])
     assert Path(preprint.path).exists()
     assert_consistent(library.shelf)
@@ -379,8 +379,8 @@ def test_an_article_brought_by_hand_takes_the_place_of_what_stood_in(library):
     harvest = library.harvest([Ids(doi=DOI, arxiv=PREPRINT)])
     [row] = done(harvest)
     article = publish(library, row.paper)
-    assert harvest.ledger.brought(row.number, article, "f" * 64)
-    assert not harvest.ledger.brought(row.number, article, "f" * 64)
+    assert harvest.ledger.record_brought(row.number, article, "f" * 64)
+    assert not harvest.ledger.record_brought(row.number, article, "f" * 64)
     [row] = harvest.ledger.rows()
     assert (row.version, row.file) == ("published", Path(article.path).name)
 
@@ -423,7 +423,7 @@ def test_on_a_shelf_that_is_only_read_a_ledger_of_an_earlier_program_is_read_as_
         db.commit()
     before = harvest.ledger.path.read_bytes()
     only_read = f"{harvest.ledger.path.as_uri()}?mode=ro"
-    read, version = brought_up_to_date(sqlite3.connect(only_read, uri=True, isolation_level=None))
+    read, version = migrate(sqlite3.connect(only_read, uri=True, isolation_level=None))
     with closing(read):
         rows = read.execute("SELECT state, version FROM papers ORDER BY number").fetchall()
         with pytest.raises(sqlite3.OperationalError, match="readonly"):

@@ -36,13 +36,13 @@ def document(body: str = BODY, verdict: Verdict = "full_text", **more: Any) -> D
 
 
 def fetched(body: bytes = b"<article/>", **more: Any) -> Fetched:
-    given = {
+    values = {
         "media": "jats",
         "url": "https://example.org/a.xml",
         "source": "PMC",
         "via": "pmc_cloud",
     }
-    return Fetched(body, **{**given, **more})
+    return Fetched(body, **{**values, **more})
 
 
 def save(shelf: Shelf, about: Paper, body: str = BODY, **more: Any) -> StoredPaper:

@@ -97,7 +97,7 @@ def test_what_changes_no_line_leaves_the_files_as_they_are(shelf: Shelf) -> None
     stored = shelf.save_abstract(paper(pmid="1"), ())
     save(shelf, paper(pmid="2"))
     before = seen(shelf.folder)
-    told = shelf.tell(stored, [Attempt("publisher", "paywall", "Closed.")])
+    told = shelf.record_attempts(stored, [Attempt("publisher", "paywall", "Closed.")])
     assert told.attempts[0].outcome == "paywall"
     assert shelf.find(Ids(pmid="1")) == told
     shelf.close()

@@ -104,7 +104,7 @@ def test_odd_letters_are_kept_as_far_as_they_can_be(path: Path) -> None:
 
 def test_a_paper_ends_once(ledger: Ledger) -> None:
     about = paper(pmid="1", doi="10.1000/a")
-    ledger.know(1, about)
+    ledger.record_paper(1, about)
     ledger.end(1, stored(about), "c" * 64, "", "")
     ledger.fail(1, "not_found", "too late")
     ledger.end(1, stored(about, "abstract", "other.txt"), "d" * 64, "paywall", "too late")
@@ -136,8 +136,8 @@ def test_many_threads_may_end_papers(path: Path) -> None:
 
         def work(start: int) -> None:
             for number in range(start, 201, 4):
-                ledger.know(number, paper(pmid=str(number)))
-                ledger.tried(number, [Attempt("pmc_cloud", "not_offered")])
+                ledger.record_paper(number, paper(pmid=str(number)))
+                ledger.record_attempts(number, [Attempt("pmc_cloud", "not_offered")])
                 ledger.fail(number, "not_found", "Nobody knows it.")
 
         threads = [threading.Thread(target=work, args=(n,)) for n in range(1, 5)]
@@ -157,19 +157,19 @@ def test_attempts_are_told_in_order_with_all_they_say(ledger: Ledger) -> None:
         Attempt("pmc_cloud", "not_offered", "not there", "https://a.org/x", 404, 1.5, "2026-01-01"),
         Attempt("unpaywall", "paywall", "for sale", "https://b.org/y", 200, 0.25, "2026-01-02"),
     ]
-    ledger.tried(1, told[:1])
-    ledger.tried(2, [Attempt("publisher", "captcha")])
-    ledger.tried(1, told[1:])
+    ledger.record_attempts(1, told[:1])
+    ledger.record_attempts(2, [Attempt("publisher", "captcha")])
+    ledger.record_attempts(1, told[1:])
     assert ledger.attempts(1) == told
     assert next(ledger.rows()).attempts == tuple(told)
 
 
 def test_attempts_belong_to_the_round_they_were_made_in(ledger: Ledger) -> None:
-    ledger.tried(1, [Attempt("publisher", "paywall")])
+    ledger.record_attempts(1, [Attempt("publisher", "paywall")])
     ledger.fail(1, "paywall", "For sale.")
     assert ledger.reopen("failed") == 1
     assert ledger.attempts(1) == []
-    ledger.tried(1, [Attempt("publisher", "captcha")])
+    ledger.record_attempts(1, [Attempt("publisher", "captcha")])
     assert [attempt.outcome for attempt in ledger.attempts(1)] == ["captcha"]
 
 
@@ -178,8 +178,8 @@ def test_attempts_belong_to_the_round_they_were_made_in(ledger: Ledger) -> None:
 
 def test_two_names_turn_out_to_be_one_paper(ledger: Ledger) -> None:
     both = paper(pmid="1", doi="10.1000/b")
-    assert ledger.know(1, both) is None
-    assert ledger.know(2, both) == 1
+    assert ledger.record_paper(1, both) is None
+    assert ledger.record_paper(2, both) == 1
     assert ledger.pending() == [1, 3]
     assert [row.number for row in ledger.rows()] == [1, 3]
     job = ledger.job()
@@ -187,15 +187,15 @@ def test_two_names_turn_out_to_be_one_paper(ledger: Ledger) -> None:
 
 
 def test_to_know_the_same_again_makes_no_duplicate_of_itself(ledger: Ledger) -> None:
-    assert ledger.know(1, paper(pmid="1")) is None
-    assert ledger.know(1, paper(pmid="1", doi="10.1000/a")) is None
+    assert ledger.record_paper(1, paper(pmid="1")) is None
+    assert ledger.record_paper(1, paper(pmid="1", doi="10.1000/a")) is None
     assert ledger.paper(1) == paper(pmid="1", doi="10.1000/a")
     assert ledger.paper(2) is None
 
 
 def test_papers_that_contradict_each_other_are_kept_apart(ledger: Ledger) -> None:
-    assert ledger.know(1, paper(pmid="1", doi="10.1000/a")) is None
-    assert ledger.know(2, paper(pmid="1", doi="10.1000/b")) is None
+    assert ledger.record_paper(1, paper(pmid="1", doi="10.1000/a")) is None
+    assert ledger.record_paper(2, paper(pmid="1", doi="10.1000/b")) is None
     assert ledger.pending() == [1, 2, 3]
 
 
@@ -205,13 +205,13 @@ def test_papers_that_contradict_each_other_are_kept_apart(ledger: Ledger) -> Non
 @pytest.fixture
 def over(ledger: Ledger) -> Ledger:
     """A full text, an abstract behind a paywall that met a captcha first, and a failure."""
-    ledger.know(1, paper(pmid="1"))
+    ledger.record_paper(1, paper(pmid="1"))
     ledger.end(1, stored(paper(pmid="1")), "c" * 64, "", "")
-    ledger.know(2, paper(doi="10.1000/b"))
-    ledger.tried(2, [Attempt("publisher", "captcha"), Attempt("jina", "paywall")])
+    ledger.record_paper(2, paper(doi="10.1000/b"))
+    ledger.record_attempts(2, [Attempt("publisher", "captcha"), Attempt("jina", "paywall")])
     ledger.end(2, stored(paper(doi="10.1000/b"), "abstract"), "d" * 64, "paywall", "For sale.")
     ledger.fail(3, "no_identifier", "It has none.")
-    ledger.ended()
+    ledger.record_end()
     return ledger
 
 
@@ -244,7 +244,7 @@ def test_an_opened_paper_has_no_end_any_more(over: Ledger) -> None:
 
 def test_a_paper_opened_again_is_no_duplicate_of_itself(over: Ledger) -> None:
     over.reopen("abstract")
-    assert over.know(2, paper(doi="10.1000/b", pmid="2")) is None
+    assert over.record_paper(2, paper(doi="10.1000/b", pmid="2")) is None
 
 
 # -- new hits --------------------------------------------------------------------------------
@@ -258,7 +258,7 @@ def test_only_what_is_new_is_added(over: Ledger) -> None:
 
 
 def test_what_is_known_by_another_name_is_not_new(ledger: Ledger) -> None:
-    ledger.know(2, paper(doi="10.1000/b", pmid="2"))
+    ledger.record_paper(2, paper(doi="10.1000/b", pmid="2"))
     ledger.add([("PMID 2", Ids(pmid="2"))], hits=3)
     assert ledger.pending() == [1, 2, 3]
 
@@ -273,23 +273,23 @@ def test_nothing_new_leaves_the_job_ended(over: Ledger) -> None:
 
 def test_one_works_and_others_are_refused_with_a_sentence(ledger: Ledger, path: Path) -> None:
     assert not ledger.running()
-    with ledger.alone(), closing(Ledger(path)) as other:
+    with ledger.exclusive_lock(), closing(Ledger(path)) as other:
         assert other.running()
         with (
             pytest.raises(BadRequest, match="cells-1a2b3c4d is running") as refused,
-            other.alone(),
+            other.exclusive_lock(),
         ):
             pytest.fail("two work on one job")
         assert "status" in refused.value.hint
     assert not ledger.running()
-    with ledger.alone():
+    with ledger.exclusive_lock():
         pass
 
 
 def test_another_process_is_noticed_and_its_death_too(ledger: Ledger, path: Path) -> None:
     script = (
         "import sys; from pathlib import Path; from utils.store.ledger import Ledger\n"
-        "with Ledger(Path(sys.argv[1])).alone():\n"
+        "with Ledger(Path(sys.argv[1])).exclusive_lock():\n"
         "    print('here', flush=True); sys.stdin.read()"
     )
     command = [sys.executable, "-c", script, str(path)]

@@ -180,7 +180,7 @@ def test_without_the_wish_what_is_private_stays_private_in_a_group_folder(librar
 def test_handing_over_leaves_logs_hidden_files_and_links_alone(
     settings: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sharing, "_wished", set())
+    monkeypatch.setattr(sharing, "_requested", set())
     folder, outside = tmp_path / "papers", tmp_path / "outside.txt"
     folder.mkdir()
     for path in (outside, folder / ".env", folder / "papershelf.log", folder / "a.txt"):
@@ -200,8 +200,8 @@ def test_handing_over_leaves_logs_hidden_files_and_links_alone(
 
 
 def test_people_who_share_a_shelf_share_one_pace_unless_they_chose_a_place(tmp_path: Path) -> None:
-    given = {"papers_dir": tmp_path, "papers_shared": True, "_env_file": None}
-    chosen = Settings(**given, papers_pace_dir=tmp_path / "pace")
+    values = {"papers_dir": tmp_path, "papers_shared": True, "_env_file": None}
+    chosen = Settings(**values, papers_pace_dir=tmp_path / "pace")
     assert chosen.pace_folder == tmp_path / "pace"
     default = chosen.model_copy()
     default.model_fields_set.discard("papers_pace_dir")

@@ -130,7 +130,7 @@ async def test_a_harvest_of_another_process_is_seen_running(client, library, wor
         look = {"job_id": harvest.job_id}
         standing = await client.call_tool("harvest_status", look)
         assert standing.structured_content["state"] == "interrupted"
-        with harvest.ledger.alone():
+        with harvest.ledger.exclusive_lock():
             standing = await client.call_tool("harvest_status", {**look, "wait_s": 1})
             assert standing.structured_content["state"] == "running"
             assert standing.structured_content["counts"]["pending"] == 1

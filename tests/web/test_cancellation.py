@@ -33,7 +33,7 @@ class Work:
     def _run(self) -> None:
         ask = self._ask
         try:
-            self.came = self._cancellation.during(ask) if self._cancellation else ask()
+            self.came = self._cancellation.run(ask) if self._cancellation else ask()
         except BaseException as error:  # noqa: BLE001 - what it is, is the question
             self.came = error
 
@@ -169,13 +169,13 @@ def test_others_go_on(site: Site, once: Web) -> None:
 def test_what_was_taken_back_asks_no_more(site: Site, web: Web) -> None:
     cancellation = Cancellation()
     url = site.says("/x", b"1")
-    assert cancellation.during(lambda: web.get(url).body) == b"1"
+    assert cancellation.run(lambda: web.get(url).body) == b"1"
     cancellation.cancel()
     cancellation.cancel()
     with pytest.raises(Cancelled):
-        cancellation.during(lambda: web.get(url))
+        cancellation.run(lambda: web.get(url))
     with pytest.raises(Cancelled):
-        cancellation.during(lambda: sleep(60))
+        cancellation.run(lambda: sleep(60))
     assert cancellation.cancelled
     assert len(site.visits) == 1
     assert web.get(url).body == b"1"
@@ -197,7 +197,7 @@ def test_threads_that_are_given_the_context_are_under_it_too(site: Site, web: We
         thread.start()
         thread.join()
 
-    cancellation.during(work)
+    cancellation.run(work)
     assert len(came) == 1
     assert site.visits == []
 

@@ -28,39 +28,39 @@ def ask(pace: Pace, url: str) -> None:
 
 def test_nothing_is_held_until_a_site_says_so(pace: Pace) -> None:
     hold = Hold()
-    hold.during(lambda: ask(pace, HERE))
-    assert hold.left() == 0
+    hold.run(lambda: ask(pace, HERE))
+    assert hold.seconds_left() == 0
 
 
 def test_the_wait_a_site_asked_for_is_known_while_it_lasts(pace: Pace) -> None:
     hold = Hold()
-    hold.during(lambda: pace.hold(HERE, 45))
-    assert 44 < hold.left() <= 45
+    hold.run(lambda: pace.hold(HERE, 45))
+    assert 44 < hold.seconds_left() <= 45
 
 
 def test_a_wait_that_somebody_else_was_told_of_counts_too(pace: Pace, monkeypatch) -> None:
     pace.hold(HERE, 45)
     hold, left = Hold(), []
     sleep = time.sleep
-    monkeypatch.setattr(time, "sleep", lambda s: (left.append(hold.left()), sleep(s)))
-    hold.during(lambda: ask(pace, HERE))
+    monkeypatch.setattr(time, "sleep", lambda s: (left.append(hold.seconds_left()), sleep(s)))
+    hold.run(lambda: ask(pace, HERE))
     assert 43 < left[0] <= 45  # while it waited
-    assert hold.left() == 0  # after its turn
+    assert hold.seconds_left() == 0  # after its turn
 
 
 def test_work_at_one_site_is_not_held_by_another(pace: Pace) -> None:
     hold, other = Hold(), Hold()
-    other.during(lambda: pace.hold(THERE, 45))
-    hold.during(lambda: (pace.hold(THERE, 45), ask(pace, HERE)))
-    assert hold.left() == 0
-    assert other.left() > 0
+    other.run(lambda: pace.hold(THERE, 45))
+    hold.run(lambda: (pace.hold(THERE, 45), ask(pace, HERE)))
+    assert hold.seconds_left() == 0
+    assert other.seconds_left() > 0
 
 
 def test_outside_of_the_work_nobody_listens(pace: Pace) -> None:
     hold = Hold()
-    hold.during(lambda: None)
+    hold.run(lambda: None)
     pace.hold(HERE, 45)
-    assert hold.left() == 0
+    assert hold.seconds_left() == 0
 
 
 def test_threads_given_the_context_count(pace: Pace) -> None:
@@ -71,8 +71,8 @@ def test_threads_given_the_context_count(pace: Pace) -> None:
         thread.start()
         thread.join()
 
-    hold.during(work)
-    assert hold.left() > 0
+    hold.run(work)
+    assert hold.seconds_left() > 0
 
 
 def test_a_turn_that_is_too_far_away_says_when_to_come_back(pace: Pace) -> None:

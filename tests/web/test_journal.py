@@ -276,7 +276,7 @@ def test_what_is_old_or_too_much_is_swept_the_oldest_first(tmp_path: Path, clock
         names.append(bodies.put(bytes([n]) * 1000 + LONG))
         at = time.time() - (10 - n) * DAY
         _set_time(bodies, names[-1], at)
-    bodies.lend(bytes([0]) * 1000 + LONG, shelf)  # the oldest is on the shelf
+    bodies.link_to(bytes([0]) * 1000 + LONG, shelf)  # the oldest is on the shelf
     size = max(path.stat().st_size for path in (tmp_path / "bodies").rglob("*.gz"))
     assert bodies.sweep(2 * size) == 1
     assert [bodies.get(name) is not None for name in names] == [True, False, True, True]
@@ -304,7 +304,7 @@ def test_the_same_bytes_lie_there_once(tmp_path: Path) -> None:
     bodies = Bodies(tmp_path / "bodies")
     assert bodies.put(LONG) == bodies.put(LONG)
     [path] = (tmp_path / "bodies").rglob("*.gz")
-    bodies.lend(LONG, tmp_path / "raw.gz")
+    bodies.link_to(LONG, tmp_path / "raw.gz")
     assert path.samefile(tmp_path / "raw.gz")
 
 

@@ -61,10 +61,10 @@ def test_who_waits_is_let_in_when_the_other_is_through(leases: Leases) -> None:
 
     def second() -> None:
         waiting.set()
-        with leases.held("a", "a paper"):
+        with leases.hold("a", "a paper"):
             order.append("second")
 
-    with leases.held("a", "a paper"):
+    with leases.hold("a", "a paper"):
         thread = threading.Thread(target=second)
         thread.start()
         assert waiting.wait(30)
@@ -74,12 +74,12 @@ def test_who_waits_is_let_in_when_the_other_is_through(leases: Leases) -> None:
 
 
 def test_of_many_names_those_that_are_free_are_enough(leases: Leases) -> None:
-    with leases.held("a", "a"), leases.some_of({"a", "b"}, "records") as mine:
+    with leases.hold("a", "a"), leases.hold_any({"a", "b"}, "records") as mine:
         assert mine == {"b"}
 
 
 def test_an_error_inside_gives_the_lease_back(leases: Leases) -> None:
-    with pytest.raises(ZeroDivisionError), leases.held("a", "a"):
+    with pytest.raises(ZeroDivisionError), leases.hold("a", "a"):
         raise ZeroDivisionError
     assert leases.take({"a"}) == {"a"}
 
@@ -132,9 +132,9 @@ def test_waiting_has_an_end_that_says_what_was_waited_for(
     monkeypatch.setattr(module, "LONGEST_S", 0.2)
     other = Leases(leases._folder)
     with (
-        leases.held("a", "a"),
+        leases.hold("a", "a"),
         pytest.raises(Unreachable, match="the paper pmid:1, which another thread is working on"),
-        other.held("a", "the paper pmid:1"),
+        other.hold("a", "the paper pmid:1"),
     ):
         pass
 
@@ -169,7 +169,7 @@ def test_a_full_disk_lets_nobody_wait_for_ever(
         raise sqlite3.OperationalError("database or disk is full")
 
     with monkeypatch.context() as patched:
-        patched.setattr(Leases, "_writing", full)
+        patched.setattr(Leases, "_transaction", full)
         leases.release({"a"})
     assert other.take({"a"}) == {"a"}
 

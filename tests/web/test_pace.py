@@ -13,7 +13,7 @@ import pytest
 from utils.errors import Unreachable
 from utils.settings import Settings
 from utils.sources.eutils import RATE
-from utils.system.sqlite import written
+from utils.system.sqlite import file_transaction
 from utils.web import Pace, Rate
 
 NCBI = RATE  # the real one: what it promises is promised here
@@ -292,5 +292,5 @@ def test_a_booking_that_failed_leaves_no_lock(pace: Pace, tmp_path: Path) -> Non
     pace.hold(DOI, 100)
     with pytest.raises(Unreachable):
         leave(pace, DOI)
-    with written(tmp_path / "pace" / "pace.sqlite", (), patience_s=0) as db:
+    with file_transaction(tmp_path / "pace" / "pace.sqlite", (), patience_s=0) as db:
         assert db.execute("SELECT count(*) FROM turns").fetchone() == (1,)

@@ -16,7 +16,7 @@ from tests.processes import eventually
 from utils.errors import NotConfigured, NotOffered, Unreachable
 from utils.settings import Settings
 from utils.web import Web, proxies
-from utils.web.proxies import Ways
+from utils.web.proxies import ProxyRules
 
 from .conftest import Site, Visit
 
@@ -24,7 +24,8 @@ A, B = "http://a.lab:1", "http://b.lab:2"
 
 
 def way(url: str, **settings: str) -> str:
-    return Ways(Settings(**settings)).to(url).url if Ways(Settings(**settings)).to(url) else ""
+    found = ProxyRules(Settings(**settings)).proxy_for(url)
+    return found.url if found else ""
 
 
 # Which way
@@ -115,7 +116,9 @@ def test_what_is_no_proxy_is_named_and_not_shown(text: str) -> None:
 
 
 def test_a_password_is_decoded_and_never_shown() -> None:
-    found = Ways(Settings(https_proxy="http://me:p%40ss%2F@a.lab:1")).to("https://doi.org/")
+    found = ProxyRules(Settings(https_proxy="http://me:p%40ss%2F@a.lab:1")).proxy_for(
+        "https://doi.org/"
+    )
     assert (found.user, found.password) == ("me", "p@ss/")
     assert "p@ss" not in f"{found!r} {found.shown} {found.url}"
     assert found.shown == "http://***@a.lab:1 (HTTPS_PROXY)"

@@ -7,7 +7,7 @@ from itertools import islice
 import pytest
 
 from utils.errors import NotOffered, Unreachable
-from utils.web.retry import patiently, retry_after, waits
+from utils.web.retry import doubling_pauses, retry_after, with_retries
 
 
 def test_retry_after_is_read_as_seconds_or_as_a_date() -> None:
@@ -21,7 +21,7 @@ def test_a_retry_after_that_means_nothing_is_no_wait(value: str | None) -> None:
 
 
 def test_pauses_double_and_jitter_only_adds() -> None:
-    pauses = waits()
+    pauses = doubling_pauses()
     next(pauses)
     got = [pauses.send(Unreachable("x")) for _ in range(8)]
     least = [1, 2, 4, 8, 16, 30, 30, 30]
@@ -29,7 +29,7 @@ def test_pauses_double_and_jitter_only_adds() -> None:
 
 
 def test_no_pause_is_shorter_than_the_site_asked_for() -> None:
-    pauses = waits()
+    pauses = doubling_pauses()
     next(pauses)
     assert pauses.send(Unreachable("x", retry_after=17.0)) == 17.0
     assert list(islice(pauses, 0)) == []
@@ -43,7 +43,7 @@ def asked(error: Exception, clock_naps: list[float], tries: int = 5) -> int:
         raise error
 
     with pytest.raises(type(error)):
-        patiently(ask, tries)()
+        with_retries(ask, tries)()
     return len(calls)
 
 

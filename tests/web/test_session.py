@@ -34,7 +34,7 @@ def mocked(monkeypatch):
     # What the package takes for granted of the adapter that it stands in for.
     monkeypatch.setattr(Courier, "max_retries", Retry(0), raising=False)
     monkeypatch.setattr(Courier, "build_response", built, raising=False)
-    sends = "utils.web.transport.Courier._sent"
+    sends = "utils.web.transport.Courier._send"
     with responses.RequestsMock(assert_all_requests_are_fired=False, target=sends) as mock:
         yield mock
 
@@ -114,7 +114,7 @@ def test_each_try_that_is_repeated_is_told_when_it_failed(web: Web, mocked, cloc
     mocked.get(URL, status=503)
     mocked.get(URL, status=429, headers={"Retry-After": "30"})
     mocked.get(URL, body="fine")
-    answer = web.get(URL, missed=lambda e: heard.append((e.details["status"], sum(clock.naps))))
+    answer = web.get(URL, on_retry=lambda e: heard.append((e.details["status"], sum(clock.naps))))
     assert answer.body == b"fine"
     assert [status for status, _ in heard] == [503, 429]
     assert heard[1][1] < 5  # not after the wait the site asked for
@@ -125,7 +125,7 @@ def test_a_form_is_no_different_and_the_last_try_is_raised(mocked) -> None:
     mocked.post(URL, status=503)
     web = Web(Settings(ncbi_max_retries=3), [Rate("doi", ("doi",), 0.01)])
     with pytest.raises(Unreachable):
-        web.post(URL, {"id": "1"}, missed=heard.append)
+        web.post(URL, {"id": "1"}, on_retry=heard.append)
     assert len(heard) == 2
 
 
@@ -265,4 +265,4 @@ def test_after_a_refusal_that_names_no_time_nobody_follows_at_once(
     began = time.time()
     with web.pace.turn("https://doi.org/10.1/y"):
         assert time.time() - began == pytest.approx(held_s, abs=0.1)
-    assert bool(web.pace.slowed()) == (status == 429)
+    assert bool(web.pace.slowdowns()) == (status == 429)

@@ -51,7 +51,7 @@ HOLDER = """
 import sys
 from utils.web.slots import Slots
 
-with Slots(sys.argv[1]).one("site", 1, 5):
+with Slots(sys.argv[1]).hold("site", 1, 5):
     print("held", flush=True)
     sys.stdin.read()
 """
@@ -124,20 +124,20 @@ def test_a_killed_process_holds_no_slot(path: str) -> None:
     holder = Process([sys.executable, "-c", HOLDER, path], cwd=ROOT, stdin=-1, stdout=-1)
     assert holder.stdout.readline().strip() == b"held"
     slots = Slots(path)
-    with pytest.raises(TimeoutError), slots.one("site", 1, 0.05):
+    with pytest.raises(TimeoutError), slots.hold("site", 1, 0.05):
         pass
     holder.kill()
     holder.wait()
-    with slots.one("site", 1, 5):
+    with slots.hold("site", 1, 5):
         pass
 
 
 def test_sites_do_not_wait_for_each_other(path: str) -> None:
     slots = Slots(path)
-    with slots.one("a.org", 1, 0), slots.one("b.org", 1, 0), slots.one("c.org", 2, 0):
-        with slots.one("c.org", 2, 0):
+    with slots.hold("a.org", 1, 0), slots.hold("b.org", 1, 0), slots.hold("c.org", 2, 0):
+        with slots.hold("c.org", 2, 0):
             pass
-        with pytest.raises(TimeoutError), slots.one("a.org", 1, 0.01):
+        with pytest.raises(TimeoutError), slots.hold("a.org", 1, 0.01):
             pass
 
 
@@ -162,12 +162,12 @@ def test_a_forked_child_neither_holds_nor_frees_what_its_parent_holds(path: str)
 
     def taken() -> int:
         try:
-            with slots_in(path).one("site", 1, 0.01):
+            with slots_in(path).hold("site", 1, 0.01):
                 return 0
         except TimeoutError:
             return 7
 
-    with slots_in(path).one("site", 1, 0):
+    with slots_in(path).hold("site", 1, 0):
         assert in_child(taken) == 7
         assert in_child(taken) == 7  # the first child's end freed nothing
     assert in_child(taken) == 0
@@ -175,12 +175,12 @@ def test_a_forked_child_neither_holds_nor_frees_what_its_parent_holds(path: str)
 
 def test_a_file_that_was_taken_away_is_made_again(path: str) -> None:
     ours, another = Slots(path), Slots(path)
-    with ours.one("site", 1, 0):
+    with ours.hold("site", 1, 0):
         pass
     Path(path).unlink()
-    with ours.one("site", 1, 0):
+    with ours.hold("site", 1, 0):
         assert Path(path).exists()
-    with another.one("site", 1, 0):
+    with another.hold("site", 1, 0):
         pass
 
 
@@ -193,6 +193,6 @@ def test_where_nothing_can_be_locked_a_process_still_counts_its_own(
     monkeypatch.setattr("utils.web.slots._lock", unable)
     slots = Slots(path)
     for _ in range(3):
-        with slots.one("site", 1, 0), pytest.raises(TimeoutError), slots.one("site", 1, 0.01):
+        with slots.hold("site", 1, 0), pytest.raises(TimeoutError), slots.hold("site", 1, 0.01):
             pass
     assert caplog.text.count("No locks available") == 1

@@ -47,36 +47,36 @@ def test_refused_again_and_again_it_doubles_each_time_and_comes_back_slowly(pace
     for _ in range(3):
         pace.refused(DOI)
         time.sleep(40)
-    assert pace.slowed() == {"doi": 8.0}
+    assert pace.slowdowns() == {"doi": 8.0}
     gaps = ask(pace, 200)
     assert 7.5 < gaps[1] < 8.2
     assert all(later <= earlier + 0.06 for earlier, later in pairwise(gaps))  # never faster down
     assert gaps[20] > 6.5
     assert gaps[-1] == pytest.approx(EVERY, abs=0.06)
-    assert pace.slowed() == {}
+    assert pace.slowdowns() == {}
 
 
 def test_those_under_way_when_the_first_was_refused_count_once(pace: Pace) -> None:
     for _ in range(4):
         pace.refused(DOI, 10)
-    assert pace.slowed() == {"doi": 2.0}
+    assert pace.slowdowns() == {"doi": 2.0}
 
 
 def test_no_site_is_slowed_without_end(pace: Pace) -> None:
     for _ in range(12):
         pace.refused(DOI)
         time.sleep(40)
-    assert pace.slowed() == {"doi": 16.0}
+    assert pace.slowdowns() == {"doi": 16.0}
 
 
 def test_where_answers_take_far_longer_than_they_used_to_the_interval_grows(pace: Pace) -> None:
     ask(pace, 30, 0.5)
-    assert pace.slowed() == {}
+    assert pace.slowdowns() == {}
     ask(pace, 10, 6.0)
-    assert pace.slowed()["doi"] > 1.4
+    assert pace.slowdowns()["doi"] > 1.4
     assert ask(pace, 3, 0.5)[0] > 1.4 * EVERY
     ask(pace, 60, 0.5)
-    assert pace.slowed() == {}
+    assert pace.slowdowns() == {}
 
 
 @pytest.mark.parametrize("usual", [0.3, 8.0])
@@ -84,7 +84,7 @@ def test_what_was_always_slow_and_one_slow_answer_are_no_news(pace: Pace, usual:
     ask(pace, 20, usual)
     ask(pace, 1, 100.0)
     ask(pace, 20, usual)
-    assert pace.slowed() == {}
+    assert pace.slowdowns() == {}
 
 
 def test_it_is_never_faster_than_published(pace: Pace) -> None:
@@ -94,7 +94,7 @@ def test_it_is_never_faster_than_published(pace: Pace) -> None:
 def test_another_process_hears_of_it(pace: Pace) -> None:
     pace.refused(DOI, 1)
     time.sleep(2)
-    assert pace_of().slowed() == {"doi": 2.0}
+    assert pace_of().slowdowns() == {"doi": 2.0}
     gaps = ask(pace_of(), 3)
     assert min(gaps) > 1.8
 
@@ -102,7 +102,7 @@ def test_another_process_hears_of_it(pace: Pace) -> None:
 def test_what_was_an_hour_ago_says_nothing_about_today(pace: Pace) -> None:
     pace.refused(DOI)
     time.sleep(3601)
-    assert pace.slowed() == {}
+    assert pace.slowdowns() == {}
     assert ask(pace, 3)[-1] < 1.1
 
 
@@ -131,7 +131,7 @@ def test_a_file_of_an_older_version_is_kept_and_still_serves_it(tmp_path: Path) 
         row = ("doi", now, now, now + 20, 0.0, now)
         db.execute("INSERT INTO turns VALUES (?, ?, ?, ?, ?, ?)", row)
     pace = pace_of()
-    assert pace.slowed() == {}
+    assert pace.slowdowns() == {}
     ask(pace, 1)
     assert time.time() - now >= 20
     with sqlite3.connect(file) as db:

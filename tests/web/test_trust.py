@@ -99,7 +99,7 @@ def test_an_authority_that_is_named_is_believed(
     secure, web_with, authority, monkeypatch, variable, made, system_judges
 ) -> None:
     """With truststore, as on macOS and Windows; it runs here, too."""
-    monkeypatch.setattr(trust, "_SYSTEM_JUDGES", system_judges)
+    monkeypatch.setattr(trust, "_SYSTEM_VERIFIES", system_judges)
     with pytest.raises(Unreachable, match="certificate"):
         web_with().get(url(secure))
     monkeypatch.setenv(variable, str(made(authority)))
@@ -187,7 +187,7 @@ def test_all_threads_and_libraries_of_a_process_share_one_context(authority) -> 
 
 
 def test_where_the_system_judges_no_site_waits_for_anothers_handshake(monkeypatch) -> None:
-    monkeypatch.setattr(trust, "_SYSTEM_JUDGES", True)
+    monkeypatch.setattr(trust, "_SYSTEM_VERIFIES", True)
     assert trust.context(Settings()) is not trust.context(Settings())
 
 
@@ -206,7 +206,7 @@ def test_a_certificate_that_changes_in_mid_run(new_site, authority, web_for, tmp
         web.get(url(site))
     assert len(site.visits) == 2
     assert refused.value.details["lasting"]
-    assert web.courier.presented(url(site), 10).issuer == "Stranger"
+    assert web.courier.fetch_certificate(url(site), 10).issuer == "Stranger"
     assert len(site.visits) == 2  # looking asks for nothing
     authority.ca.issue_cert("localhost").configure_cert(shown)
     assert web.get(url(site)).body == b"paper"

@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write("\nInterrupted. What was saved stays; run the same command to go on.\n")
         leave(INTERRUPTED)
     except OSError as error:
-        if error.filename and (barred := sharing.barred(Path(error.filename))):
+        if error.filename and (barred := sharing.access_error(Path(error.filename))):
             return complain(barred, as_json)
         sys.stderr.write(f"The output could not be written: {error.strerror}.\n")
         leave(NO_FULL_TEXT)

@@ -106,9 +106,9 @@ def _check(args: argparse.Namespace) -> None:
         msg = "--plan counts what was not tried yet: --retry does not go with it."
         raise BadRequest(msg, "Leave one of them out.")
     if args.retry:
-        from ..harvest.jobs import ends_in
+        from ..harvest.jobs import parse_outcomes
 
-        ends_in(args.retry)  # before PubMed is searched
+        parse_outcomes(args.retry)  # before PubMed is searched
 
 
 def _open_harvest(args: argparse.Namespace, library: Library) -> Harvest:

@@ -23,8 +23,8 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 from ..errors import BadRequest, StoreFailed
 from ..settings import Settings
 from ..system import sqlite
-from ..system.safe_files import PRIVATE, alone, disk, make_folder
-from ..system.sharing import barred, begin, follow
+from ..system.safe_files import PRIVATE, disk, exclusive_lock, make_folder
+from ..system.sharing import access_error, create_shared, inherit_group
 from . import schema as corpus_schema
 
 _PATIENCE_S = 120  # the merge of a whole field takes a minute
@@ -92,8 +92,8 @@ class Connections:
             yield
             return
         make_folder(self._folder, 0o700)
-        begin(self._folder / "corpus.db")
-        with alone(self._folder / "opening.lock"):
+        create_shared(self._folder / "corpus.db")
+        with exclusive_lock(self._folder / "opening.lock"):
             yield
 
     def close(self) -> None:
@@ -165,7 +165,7 @@ class Connections:
         path = self._folder / f"sync-{digest.hex()[:16]}.lock"
         with disk(path, "lock"):
             path.touch(mode=0o600)
-            follow(path)
+            inherit_group(path)
         with closing(sqlite.connect(path, patience_s=0)) as db:
 
             def acquire() -> bool:
@@ -186,8 +186,8 @@ class Connections:
 
     def _store_error(self, error: Exception) -> StoreFailed:
         cause = error.orig if isinstance(error, DBAPIError) else error
-        if not self.is_postgresql and (barred_error := barred(self._folder / "corpus.db")):
-            return barred_error
+        if not self.is_postgresql and (closed := access_error(self._folder / "corpus.db")):
+            return closed
         reason = " ".join(str(cause).split("\n", 1)[0].split())[:300]
         password = self._url.password
         if password:

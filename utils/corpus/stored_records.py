@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
 from ..errors import BadRequest
-from ..model.paper import Paper, members
+from ..model.paper import Paper, field_names
 from ..model.passage import Passage
 
 T = TypeVar("T")
@@ -161,7 +161,7 @@ def timestamp(day: str | None) -> str | None:
 
 def _non_empty(value: Any) -> dict[str, Any]:
     """The members of a dataclass that are not empty."""
-    if not (names := members(value)):
+    if not (names := field_names(value)):
         raise TypeError(f"{type(value)} is no part of a paper")
     return {name: content for name in names if (content := getattr(value, name))}
 

@@ -27,8 +27,8 @@ from ..formats.judging import Read, judge_fetched
 from ..harvest.told import Ledgers
 from ..model.identifiers import Ids
 from ..model.paper import StoredPaper
-from ..store import Shelf, judged_anew, judged_as
-from ..store.records import Kept
+from ..store import Shelf, judge_again, with_judgement
+from ..store.records import RawAnswer
 from .reading import find
 
 log = logging.getLogger(__name__)
@@ -134,7 +134,7 @@ class Audit:
         if stored is None:  # gone since
             return None
         try:
-            return stored, stored if stored.by_hand else judge_again(stored, self.shelf, self.read)
+            return stored, stored if stored.by_hand else judge_stored(stored, self.shelf, self.read)
         except (StoreFailed, RuntimeError) as error:  # of one text; the others go on
             return stored, error
 
@@ -199,7 +199,7 @@ def audit(ladder: Ladder, papers: Sequence[str | int | Ids] = (), *, fix: bool =
     return Audit(ladder, list(files), fix)
 
 
-def judge_again(stored: StoredPaper, shelf: Shelf, read: Read = read_in_child) -> StoredPaper:
+def judge_stored(stored: StoredPaper, shelf: Shelf, read: Read = read_in_child) -> StoredPaper:
     """*stored* with the verdict of today's judges; nothing is written.
 
     Raises
@@ -209,13 +209,13 @@ def judge_again(stored: StoredPaper, shelf: Shelf, read: Read = read_in_child) -
     """
     raw = _raw_of(stored, shelf)
     if raw and raw.ours:
-        return judged_as(stored, judge_fetched(raw.fetched, stored.paper, read))
-    return judged_anew(stored, shelf.read_text(stored), read)
+        return with_judgement(stored, judge_fetched(raw.fetched, stored.paper, read))
+    return judge_again(stored, shelf.read_text(stored), read)
 
 
 def update_ledgers(ledgers: Ledgers, stored: StoredPaper) -> tuple[str, ...]:
     """Tell the harvests of a text that is full text now, or no longer; their job ids."""
-    return ledgers.brought(stored) if stored.kind == "full_text" else ledgers.lost(stored)
+    return ledgers.record_arrival(stored) if stored.kind == "full_text" else ledgers.record_loss(stored)
 
 
 def kind_or_verdict(stored: StoredPaper) -> str:
@@ -228,7 +228,7 @@ def kind_or_verdict(stored: StoredPaper) -> str:
     return stored.verdict if stored.kind == "rejected" and not stored.by_hand else stored.kind
 
 
-def _raw_of(stored: StoredPaper, shelf: Shelf) -> Kept | None:
+def _raw_of(stored: StoredPaper, shelf: Shelf) -> RawAnswer | None:
     with suppress(StoreFailed, EOFError, zlib.error):  # damaged: its text is still there
         return shelf.raw(stored)
     log.warning("What was kept of %s is damaged; its text is judged.", stored.path)

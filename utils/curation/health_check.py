@@ -21,7 +21,7 @@ from ..settings import Settings, version
 from ..sources import Source
 from ..store import Shelf
 from ..web import Web
-from ..web.network_check import Asked, Check, summed_up, ways_out
+from ..web.network_check import Check, ServiceCheck, check_access, summarize
 
 _BUSY = "RATE_LIMIT"
 _ENOUGH_BYTES = 500_000_000
@@ -43,17 +43,17 @@ def examine(settings: Settings, web: Web, sources: Sequence[Source], shelf: Shel
     once = Web(settings.model_copy(update={"ncbi_max_retries": 1}), web.rates)
     services = {_base(source, once): source for source in sources if source.service}
     try:
-        checks += ways_out(once, list(services))
+        checks += check_access(once, list(services))
     except NotConfigured as error:
         return [*checks, Check("proxy and certificates", "problem", error.message, error.hint)]
     with ThreadPoolExecutor(len(services)) as pool:
         answers = list(pool.map(lambda source: _service(source, once), services.values()))
-    return checks + summed_up(answers, once)
+    return checks + summarize(answers, once)
 
 
 def _slow_sites(web: Web) -> Iterator[Check]:
     """Sites that are asked less often than their limit allows: they refused, or became slow."""
-    for name, times in web.pace.slowed().items():
+    for name, times in web.pace.slowdowns().items():
         detail = f"{name} struggled of late: it is asked {times:.1f} times less often than it may"
         yield Check("pace", "warning", detail, "Nothing: it recovers by itself, within an hour.")
 
@@ -150,19 +150,21 @@ def audit_due(texts: int) -> str:
     return f"{noun} not seen by the present judges"
 
 
-def _service(source: Source, web: Web) -> Asked:
+def _service(source: Source, web: Web) -> ServiceCheck:
     url = _base(source, web)
     host = urlsplit(url).netloc
     try:
-        return Asked(host, url, _ask(source, web))
+        return ServiceCheck(host, url, _ask(source, web))
     except NotConfigured as error:
-        return Asked(host, url, Check(source.name, "problem", error.message, error.hint), error)
+        return ServiceCheck(
+            host, url, Check(source.name, "problem", error.message, error.hint), error
+        )
     except PaperError as error:
         passing = "Try again later; the other services go on without it."
         advice = error.hint or ("" if error.details.get("lasting") else passing)
         # A site that asks us to wait is up.
         state: Literal["warning", "problem"] = "warning" if error.code == _BUSY else "problem"
-        return Asked(host, url, Check(source.name, state, error.message, advice), error)
+        return ServiceCheck(host, url, Check(source.name, state, error.message, advice), error)
 
 
 def _base(source: Source, web: Web) -> str:

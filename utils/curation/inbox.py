@@ -310,7 +310,7 @@ class _Inbox:
                 source="arXiv" if paper.ids.arxiv and not paper.ids.doi else "DOI",
                 attempts=[*before, Attempt(VIA, "saved", f"{display_name(path)}: {detail}")],
             )
-        jobs = self.ledgers.brought(stored)
+        jobs = self.ledgers.record_arrival(stored)
         inbox_files.move_to_filed(path)
         title, on_shelf = one_line(stored.paper.title), stored.path
         return InboxResult(

@@ -17,7 +17,7 @@ from ..model.identifiers import Ids
 from ..model.paper import StoredPaper
 from ..store import ADOPTED
 from ..system.plain_text import one_line
-from .audit import judge_again, update_ledgers
+from .audit import judge_stored, update_ledgers
 from .reading import find
 
 Decision = Literal["full_text", "rejected"]
@@ -58,7 +58,7 @@ def keep(ladder: Ladder, paper: str | int | Ids, decided: Decision, because: str
         raise BadRequest(msg, hint)
     changed = replace(stored, kind=decided, verdict="by_hand", evidence=because, judges=0)
     verdicts = ladder.shelf.verdicts
-    change = verdicts.forgive if decided == "full_text" else verdicts.reject_by_hand
+    change = verdicts.forget_rejections if decided == "full_text" else verdicts.reject_by_hand
     return _update_harvests(ladder, change(changed))
 
 
@@ -74,12 +74,12 @@ def undo(ladder: Ladder, paper: str | int | Ids) -> StoredPaper:
     """
     shelf = ladder.shelf
     stored = find(str(paper), shelf)
-    decided = shelf.verdicts.decided(stored)
-    if not decided and not shelf.verdicts.remembers(stored):
+    decided = shelf.verdicts.decided_by_hand(stored)
+    if not decided and not shelf.verdicts.has_rejections(stored):
         msg = f"Nobody decided about {stored.paper.ids} by hand."
         raise BadRequest(msg, f"See what the judges say: server.py audit '{stored.paper.ids.key}'")
-    changed = judge_again(decided, shelf, formats.read) if decided else stored
-    return _update_harvests(ladder, shelf.verdicts.forgive(changed))
+    changed = judge_stored(decided, shelf, formats.read) if decided else stored
+    return _update_harvests(ladder, shelf.verdicts.forget_rejections(changed))
 
 
 def _update_harvests(ladder: Ladder, changed: StoredPaper) -> StoredPaper:

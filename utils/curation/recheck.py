@@ -30,7 +30,7 @@ from ..sources.eutils import BATCH
 from ..sources.pmc import SOURCE as PMC
 from ..sources.pubmed import SOURCE as PUBMED
 from ..sources.pubmed import fetch
-from ..store import Shelf, goes_by_name
+from ..store import Shelf, known_by_name_only
 from ..system.plain_text import one_line
 from ..web import Web, not_older_than
 
@@ -150,7 +150,7 @@ def _all_entries(shelf: Shelf) -> list[_ShelfEntry]:
         _, page = shelf.list(start=start, max_results=_PAGE)
         for stored in page:
             file = stored.path.rpartition("/")[2]
-            entries[file] = _ShelfEntry(file, stored.paper.ids, goes_by_name(stored))
+            entries[file] = _ShelfEntry(file, stored.paper.ids, known_by_name_only(stored))
         if not page:
             return list(entries.values())
     raise AssertionError  # pragma: no cover

@@ -25,7 +25,7 @@ from typing import IO, Any, Literal, TextIO, get_args
 
 from ..errors import BadRequest, NotConfigured
 from ..system.plain_text import cell
-from ..system.safe_files import disk, make_folder, written
+from ..system.safe_files import disk, make_folder, replacing
 from .asking import MOST_SECONDS, all_rows
 
 Form = Literal["csv", "parquet"]
@@ -91,7 +91,7 @@ def export(
         columns = _unique(columns)
         rows = _bounded(chain([first], (page for _, page in pages)), max_rows, began + seconds)
         make_folder(target.parent)
-        with disk(target), written(target) as out:
+        with disk(target), replacing(target) as out:
             write = _write_csv if form == "csv" else _write_parquet
             count = write(columns, rows, out)
             out.flush()

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 from ..errors import InvariantFailed, StoreFailed
 from ..system import sqlite
 from ..system.safe_files import disk, part_of, sync_folder
-from ..system.sharing import follow
+from ..system.sharing import inherit_group
 
 Row: TypeAlias = "Sequence[Any]"
 UID, POSITION = "uid", "position"
@@ -168,7 +168,7 @@ def whole_database(file: Path) -> Iterator[sqlite3.Connection]:
 def _open(part: Path) -> sqlite3.Connection:
     with disk(part):
         part.touch(exist_ok=False)
-        follow(part)
+        inherit_group(part)
     database = sqlite3.connect(part)
     # Nobody else knows the file yet, and when anything fails it is deleted: no journal is needed.
     for pragma in ("journal_mode=OFF", "synchronous=OFF", "locking_mode=EXCLUSIVE"):

@@ -45,16 +45,16 @@ def convert(texts: Sequence[str], web: Web, sources: Sequence[Source]) -> list[C
     """
     if not texts:
         raise BadRequest("No identifier was given.", "Give PMIDs, PMCIDs or DOIs.")
-    read = [_parsed(text) for text in texts]
+    read = [_parse(text) for text in texts]
     wanted = list(dict.fromkeys(ids for ids in read if isinstance(ids, Ids)))
     known = look_up(wanted, web, list(filter(_knows_names, sources)))
     outcomes = [known[ids] if isinstance(ids, Ids) else ids for ids in read]
-    told = [one for one in outcomes if isinstance(one, Paper | NotFound)]
+    answered = [one for one in outcomes if isinstance(one, Paper | NotFound)]
     troubles = [one for one in outcomes if isinstance(one, PaperError)]
-    if not told:
+    if not answered:
         # What could not be asked says more than what was malformed beside it.
         raise min(troubles, key=lambda one: isinstance(one, BadRequest))
-    return list(map(_converted, texts, outcomes))
+    return list(map(_to_conversion, texts, outcomes))
 
 
 def _knows_names(source: Source) -> bool:
@@ -62,7 +62,7 @@ def _knows_names(source: Source) -> bool:
     return source.lookup is not None and not {"pmid", "pmcid"}.isdisjoint(source.lookup.by)
 
 
-def _parsed(text: str) -> Ids | BadRequest:
+def _parse(text: str) -> Ids | BadRequest:
     try:
         ids = Ids.parse(text)
     except BadRequest as wrong:
@@ -73,7 +73,7 @@ def _parsed(text: str) -> Ids | BadRequest:
     return ids
 
 
-def _converted(text: str, outcome: Paper | PaperError) -> Converted:
+def _to_conversion(text: str, outcome: Paper | PaperError) -> Converted:
     shown = shortened(encodable(text), 80)
     if isinstance(outcome, Paper):
         return Converted(shown, "found", outcome.ids)

@@ -1,6 +1,6 @@
 """From identifiers to files on the shelf, one paper or a few dozen (thousands: `.harvest.bulk`).
 
-What is held is served; the rest is looked up in batches and climbs the `.ladder` side by side.
+What is on the shelf is served; the rest is looked up in batches and climbs the `.ladder`.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Any
 
 from ..errors import NotFound, PaperError
 from ..model.identifiers import Ids
-from ..model.paper import UNTOLD, Paper, StoredPaper, Version, who_answered
+from ..model.paper import INCONCLUSIVE, Paper, StoredPaper, Version, who_answered
 from ..model.versions import NAMES, STAND_INS, meant, serves
-from ..store import goes_by_name
+from ..store import known_by_name_only
 from ..web import not_older_than
-from .ladder import Ladder, Way, may_climb_unknown
+from .ladder import Climb, Ladder, may_climb_unknown
 from .lookup import look_up
 
 
@@ -47,16 +47,16 @@ class Download:
             aside = self.stored.version in STAND_INS
             whose = f"the {NAMES[self.stored.version]} of " if aside else ""
             hand = f", accepted by hand ({self.stored.evidence})" * self.stored.by_hand
-            return f"Full text of {whose}“{name}” {where}{hand}.{self._instead}"
+            return f"Full text of {whose}“{name}” {where}{hand}.{self._stand_in_note}"
         what = "abstract" if self.stored.kind == "abstract" else "record, without an abstract,"
-        return f"Only the {what} of “{name}” ({where}): {self._in_vain}."
+        return f"Only the {what} of “{name}” ({where}): {self._missing_text_note}."
 
     @property
-    def _in_vain(self) -> str:
-        """What is known of a full text that did not come."""
+    def _missing_text_note(self) -> str:
+        """Why there is no full text."""
         tried = [a for a in self.stored.attempts if a.outcome != "skipped"]
         routes = {attempt.source for attempt in tried}
-        if silent := routes - who_answered(tried, UNTOLD):
+        if silent := routes - who_answered(tried, INCONCLUSIVE):
             return (
                 f"{len(silent)} of {len(routes)} routes to its full text could not tell "
                 f"({', '.join(sorted(silent))}). They are asked again when an hour has passed, or "
@@ -65,8 +65,8 @@ class Download:
         return f"no full text in {len(tried)} attempts"
 
     @property
-    def _instead(self) -> str:
-        """What to know of a text that stands in for another version."""
+    def _stand_in_note(self) -> str:
+        """A note on a text that stands in for another version; else empty."""
         if serves(self.wants, self.stored):
             return ""
         return (
@@ -144,23 +144,23 @@ def download_many(
     offline = ladder.web.settings.papers_offline
     missing: list[Ids] = []
     for ids in dict.fromkeys(wanted):
-        held = None if force else ladder.held(ids)
-        if held and (offline or not goes_by_name(held)):
+        held = None if force else ladder.find_servable(ids)
+        if held and (offline or not known_by_name_only(held)):
             yield ids, Download(held, cached=True, file_path=held.path, wants=meant(ids))
         else:
             missing.append(ids)
     if not missing:
         return
     if offline:
-        yield from ((ids, _offline(ids)) for ids in missing)
+        yield from ((ids, _offline_error(ids)) for ids in missing)
         return
     with not_older_than(time.time() if force else 0.0):
         records = look_up(missing, ladder.web, ladder.sources)
-    aliases = _grouped(records)
+    aliases = _group_same(records)
     pool = ThreadPoolExecutor(min(workers, len(aliases)), "ladder")
     try:
         jobs = {
-            pool.submit(_one, same[0], records[same[0]], ladder, prefer_pmc, force): same
+            pool.submit(_download_one, same[0], records[same[0]], ladder, prefer_pmc, force): same
             for same in aliases
         }
         for job in as_completed(jobs):
@@ -170,7 +170,7 @@ def download_many(
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _grouped(records: dict[Ids, Paper | PaperError]) -> list[list[Ids]]:
+def _group_same(records: dict[Ids, Paper | PaperError]) -> list[list[Ids]]:
     """Identifiers that mean the same version of the same paper, together: it is fetched once."""
     groups: dict[str, list[Ids]] = {}
     for ids, record in records.items():
@@ -179,13 +179,13 @@ def _grouped(records: dict[Ids, Paper | PaperError]) -> list[list[Ids]]:
     return list(groups.values())
 
 
-def _one(
+def _download_one(
     ids: Ids, record: Paper | PaperError, ladder: Ladder, prefer_pmc: bool, force: bool
 ) -> Download | PaperError:
     """Climb for one paper; errors are outcomes here, because others are on their way too."""
     if isinstance(record, Paper):
         paper = record
-    elif not force and (by_name := ladder.held(ids)):
+    elif not force and (by_name := ladder.find_servable(ids)):
         return Download(by_name, cached=True, file_path=by_name.path, wants=meant(ids))
     elif may_climb_unknown(ids, record):
         paper = Paper(ids)
@@ -194,7 +194,7 @@ def _one(
     wants = meant(ids)
     try:
         with ladder.lease(paper):
-            held = ladder.held(paper.ids, wants)
+            held = ladder.find_servable(paper.ids, wants)
             if held and not force:
                 held = ladder.learn(held, paper)
             if held and held.kind != "rejected" and not force:
@@ -205,8 +205,8 @@ def _one(
                 paper = replace(paper, ids=paper.ids | before.paper.ids)
             # What was tried before is tried with other answers now.
             with not_older_than(time.time() if before and before.attempts else 0.0):
-                way = Way(paper, known, wants, force=force)
-                stored = ladder.climb(way, prefer_pmc=prefer_pmc)
+                climb = Climb(paper, known, wants, force=force)
+                stored = ladder.climb(climb, prefer_pmc=prefer_pmc)
     except NotFound as nothing:
         # No text and no record, because whoever keeps the records did not answer.
         return nothing if isinstance(record, Paper) else _could_not_tell(record, nothing)
@@ -218,10 +218,10 @@ def _one(
 
 
 def _could_not_tell(why: PaperError, nothing: NotFound) -> PaperError:
-    """Could not tell, and here is everything that was tried."""
+    """The lookup's error, with everything that was tried."""
     return type(why)(why.message, why.hint, **{**nothing.details, **why.details})
 
 
-def _offline(ids: Ids) -> NotFound:
+def _offline_error(ids: Ids) -> NotFound:
     msg = f"{ids} is not on the shelf, and PAPERS_OFFLINE forbids to fetch it."
     return NotFound(msg, "Unset PAPERS_OFFLINE and ask again.")

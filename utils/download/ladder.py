@@ -2,12 +2,12 @@
 
 A rung is one route to full text. It is asked for one paper, or for a batch where its site takes
 batches; the first text that two judges call the whole paper and this paper is kept, every attempt
-is written down, and what was something else goes to the quarantine. At the top there is the
-abstract to settle for.
+is written down, and what was something else goes to the quarantine. After the last rung the
+abstract is kept.
 
-A text of another version than the one asked for (`..model.versions`) is kept too, and the way goes
-on: the rungs that only have such come last, and at the top it stands in for the text that was
-meant.
+A text of another version than the one asked for (`..model.versions`) is kept too, and the climb
+goes on: the rungs that only have such come last, and in the end it stands in for the text asked
+for.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .. import formats
 from ..errors import BadContent, Miss, NotConfigured, NotFound, NotOffered, PaperError, Unreachable
 from ..model.identifiers import Ids
 from ..model.paper import (
-    UNTOLD,
+    INCONCLUSIVE,
     Attempt,
     Author,
     Document,
@@ -30,20 +30,20 @@ from ..model.paper import (
     Paper,
     StoredPaper,
     Version,
+    is_within,
     now,
     who_answered,
-    within,
 )
 from ..model.versions import NAMES, OTHER_VERSION, fits, meant, only_a_preprint, serves, text_slot
 from ..sources import Route, Source
-from ..store import Shelf, goes_by_name, is_foreign, judged_anew
+from ..store import Shelf, is_foreign, judge_again, known_by_name_only
 from ..web import Web, not_older_than
 from .lookup import ask_in_halves, with_registered_terms
 
 _DAY_S = 86400.0
-_UNTOLD_S = 3600.0
+_INCONCLUSIVE_S = 3600.0
 """Seconds until a site that could not tell is asked again: it may be there by then."""
-_NO_ANSWER = UNTOLD | {"saved", "skipped"}
+_NO_ANSWER = INCONCLUSIVE | {"saved", "skipped"}
 """``saved`` by somebody who did not live to shelve it, or it was taken away since."""
 
 
@@ -61,7 +61,7 @@ class Rung:
 
 
 @dataclass(slots=True)
-class Climb:
+class Step:
     """One paper on one rung: what was tried there, and the text if it was found.
 
     ``known`` says whether ``paper`` is a record, or only the identifiers somebody gave;
@@ -94,12 +94,12 @@ class Climb:
 
 
 @dataclass(slots=True)
-class Way:
-    """One paper on its way up: what is wanted of it, and everything that was tried for it.
+class Climb:
+    """One paper's way up the ladder: the version wanted, and everything that was tried.
 
-    ``known`` and ``wants`` are as in `Climb`. ``answers`` names the rungs that need not be asked
-    again, with those of their words that are not in ``tried`` yet. ``force`` asks also for what is
-    on the shelf in another version.
+    ``known`` and ``wants`` are as in `Step`. ``answers`` names the rungs that need not be asked
+    again, with those of their attempts that are not in ``tried`` yet. ``force`` asks also for what
+    is on the shelf in another version.
     """
 
     paper: Paper
@@ -138,10 +138,10 @@ class Ladder:
         return tuple(Rung(route, source) for source in chosen for route in source.routes)
 
     def rungs_for(self, *, prefer_pmc: bool = True) -> list[Rung]:
-        """The rungs as one caller wants them: False puts the publisher's side first."""
+        """The rungs in order; False for *prefer_pmc* puts the publisher's side first."""
         return sorted(self.rungs, key=lambda rung: not prefer_pmc and rung.source.label != "DOI")
 
-    def held(self, ids: Ids, wants: Version = "") -> StoredPaper | None:
+    def find_servable(self, ids: Ids, wants: Version = "") -> StoredPaper | None:
         """The copy on the shelf, if it may be served without asking anybody.
 
         *wants* is the version that *ids* mean unless said otherwise. What was rejected is never
@@ -158,17 +158,17 @@ class Ladder:
     def learn(self, stored: StoredPaper, paper: Paper) -> StoredPaper:
         """Add what is now known of a stored paper.
 
-        A foreign file of which only its name told which paper it is, is held against the record:
-        it may be rejected afterwards.
+        A foreign file that was known by its name only is now judged against the record, and may be
+        rejected.
         """
-        by_name = goes_by_name(stored)
+        by_name = known_by_name_only(stored)
         known = self.shelf.learn(stored, paper)
-        text = self.shelf.read_text(known) if by_name and not goes_by_name(known) else ""
+        text = self.shelf.read_text(known) if by_name and not known_by_name_only(known) else ""
         if not text or not is_foreign(text):
             return known
-        return self.shelf.verdicts.state(judged_anew(known, text, self.read))
+        return self.shelf.verdicts.state(judge_again(known, text, self.read))
 
-    def climb(self, way: Way, *, prefer_pmc: bool = True) -> StoredPaper:
+    def climb(self, climb: Climb, *, prefer_pmc: bool = True) -> StoredPaper:
         """Get one paper's text and keep it; False for *prefer_pmc* asks the publisher's side first.
 
         Raises
@@ -176,46 +176,46 @@ class Ladder:
         NotFound
             No text, and nobody knows the paper.
         """
-        before = None if way.force else self.shelf.find(way.paper.ids, way.wants)
-        way.answers = self._told(before) if before else {}
-        with not_older_than(time.time() if way.force else 0.0):
-            for rung in self.ahead(way, self.rungs_for(prefer_pmc=prefer_pmc)):
-                [climb] = self.ask(rung, [Climb(way.paper, way.known, way.wants)])
-                way.tried += climb.attempts
-                if stored := self.take(rung, climb, way):
+        before = None if climb.force else self.shelf.find(climb.paper.ids, climb.wants)
+        climb.answers = self._standing_attempts(before) if before else {}
+        with not_older_than(time.time() if climb.force else 0.0):
+            for rung in self.rungs_ahead(climb, self.rungs_for(prefer_pmc=prefer_pmc)):
+                [step] = self.ask(rung, [Step(climb.paper, climb.known, climb.wants)])
+                climb.tried += step.attempts
+                if stored := self.take(rung, step, climb):
                     return stored
-        if stored := self.settle(way.paper, way.tried, way.wants, way.known):
+        if stored := self.settle(climb.paper, climb.tried, climb.wants, climb.known):
             return stored
-        msg = f"No text of {way.paper.ids} could be had in {len(way.tried)} attempts."
-        raise NotFound(msg, attempts=[asdict(attempt) for attempt in way.tried])
+        msg = f"No text of {climb.paper.ids} could be had in {len(climb.tried)} attempts."
+        raise NotFound(msg, attempts=[asdict(attempt) for attempt in climb.tried])
 
     # -- what one paper and thousands have in common -----------------------------------------
 
-    def ahead(self, way: Way, rungs: Sequence[Rung]) -> Iterator[Rung]:
-        """The rungs to be asked for a paper, in order; why the others need not be is noted."""
-        for rung in for_version(way.wants, way.paper, rungs):
-            if reason := self.closed(rung, way.paper):
-                way.tried.append(Attempt(rung.via, "skipped", reason))
-            elif rung.via in way.answers:
-                way.tried += way.answers[rung.via]
-            elif reason := self.needless(rung, way):
-                way.tried.append(Attempt(rung.via, OTHER_VERSION, reason))
+    def rungs_ahead(self, climb: Climb, rungs: Sequence[Rung]) -> Iterator[Rung]:
+        """The rungs to ask for a paper, in order; notes the others in ``tried``, with reasons."""
+        for rung in sort_for_version(climb.wants, climb.paper, rungs):
+            if reason := self.why_closed(rung, climb.paper):
+                climb.tried.append(Attempt(rung.via, "skipped", reason))
+            elif rung.via in climb.answers:
+                climb.tried += climb.answers[rung.via]
+            elif reason := self.why_needless(rung, climb):
+                climb.tried.append(Attempt(rung.via, OTHER_VERSION, reason))
             else:
                 yield rung
 
-    def take(self, rung: Rung, climb: Climb, way: Way) -> StoredPaper | None:
-        """Keep what a rung brought; the paper, if that is the text asked for."""
-        if climb.served:
-            return self.keep(rung, climb, way.tried)
-        if climb.document:
-            self._keep_aside(rung, climb, way)
+    def take(self, rung: Rung, step: Step, climb: Climb) -> StoredPaper | None:
+        """Keep what a rung brought; return the paper if that is the text asked for."""
+        if step.served:
+            return self.keep(rung, step, climb.tried)
+        if step.document:
+            self._keep_aside(rung, step, climb)
         return None
 
     def lease(self, paper: Paper) -> AbstractContextManager[None]:
         """Held while a paper is climbed for, so that nobody fetches it a second time meanwhile."""
-        return self.web.leases.held(lease_of(paper), str(paper.ids))
+        return self.web.leases.hold(lease_name(paper), str(paper.ids))
 
-    def closed(self, rung: Rung, paper: Paper) -> str:
+    def why_closed(self, rung: Rung, paper: Paper) -> str:
         """Why a rung need not be tried for this paper; empty when it should be."""
         route = rung.route
         if not any(getattr(paper.ids, name) for name in route.needs):
@@ -226,101 +226,103 @@ class Ladder:
             return f"embargoed until {paper.released}"
         return ""
 
-    def needless(self, rung: Rung, way: Way) -> str:
+    def why_needless(self, rung: Rung, climb: Climb) -> str:
         """Why a rung could only bring a text that is here already, of another version than asked.
 
         Empty when it may bring more.
         """
         version = rung.route.version
-        if way.force:
+        if climb.force:
             return ""
-        if version and not fits(way.wants, version, way.paper):
-            if self._lies_there(way.paper, version):
+        if version and not fits(climb.wants, version, climb.paper):
+            if self._is_shelved(climb.paper, version):
                 return f"The {NAMES[version]} is on the shelf already."
-        elif rung.source.label == "PMC" and fits(way.wants, version, way.paper):
+        elif rung.source.label == "PMC" and fits(climb.wants, version, climb.paper):
             routes = {one.via for one in self.rungs if one.source.label == "PMC"}
-            others = {a.source for a in way.tried if a.outcome == OTHER_VERSION}
+            others = {a.source for a in climb.tried if a.outcome == OTHER_VERSION}
             if brought := sorted(routes & others):  # there is one article behind all of them
                 return f"{brought[0]} brought what PMC has."
         return ""
 
-    def _lies_there(self, paper: Paper, version: Version) -> bool:
+    def _is_shelved(self, paper: Paper, version: Version) -> bool:
         """Whether this very version of a text is on the shelf."""
-        held = self.shelf.text_of(paper.ids, version)
-        return held is not None and text_slot(held) == version
+        find_servable = self.shelf.text_of(paper.ids, version)
+        return find_servable is not None and text_slot(find_servable) == version
 
-    def ask(self, rung: Rung, climbs: Sequence[Climb]) -> Sequence[Climb]:
+    def ask(self, rung: Rung, steps: Sequence[Step]) -> Sequence[Step]:
         """Ask one rung for papers (no more than its batch), and note what came of it in each."""
-        wanted = {climb.paper.ids: climb for climb in climbs}
+        wanted = {step.paper.ids: step for step in steps}
         left = dict(wanted)
         candidates = ask_in_halves(
-            [climb.paper for climb in climbs],
+            [step.paper for step in steps],
             lambda papers: rung.route.fetch(papers, self.web),
             rung.via,
             odd=BadContent,
         )
         for paper, candidate, down in candidates:
-            climb = wanted[paper.ids]
-            climb.service_down = down
-            if climb.document is None and self._judged(rung, climb, candidate):
+            step = wanted[paper.ids]
+            step.service_down = down
+            if step.document is None and self._read_candidate(rung, step, candidate):
                 del left[paper.ids]
             if not left:
                 break  # a route is a generator: what nobody asks for is not fetched
-        for climb in left.values():
-            if not climb.attempts:
-                climb.note(rung.via, NotOffered.outcome, f"{rung.via} found nothing.")
-        return climbs
+        for step in left.values():
+            if not step.attempts:
+                step.note(rung.via, NotOffered.outcome, f"{rung.via} found nothing.")
+        return steps
 
-    def _judged(self, rung: Rung, climb: Climb, candidate: Fetched | Miss | NotConfigured) -> bool:
-        """Whether a candidate is the paper; if not, why not is noted."""
+    def _read_candidate(
+        self, rung: Rung, step: Step, candidate: Fetched | Miss | NotConfigured
+    ) -> bool:
+        """Read and judge a candidate; whether it is the paper. Notes the attempt."""
         if isinstance(candidate, NotConfigured):
             candidate = NotOffered(candidate.message, candidate.hint)
         if isinstance(candidate, Miss):
             status = int(candidate.details.get("status", 0))
             if isinstance(candidate, Unreachable):
-                climb.stay_away_s = max(climb.stay_away_s, candidate.retry_after)
-            climb.note(rung.via, candidate.outcome, str(candidate), status=status)
+                step.stay_away_s = max(step.stay_away_s, candidate.retry_after)
+            step.note(rung.via, candidate.outcome, str(candidate), status=status)
             return False
         if not candidate.version:
             candidate = replace(candidate, version=rung.route.version)
         try:
-            document = self.read(candidate, climb.paper)
-            self._not_refused(climb.paper.ids, document)
+            document = self.read(candidate, step.paper)
+            self._raise_if_rejected(step.paper.ids, document)
         except BadContent as bad:
-            self.shelf.quarantine(climb.paper.ids, candidate, bad.outcome, bad.message)
-            climb.note(rung.via, bad.outcome, str(bad), candidate.url, candidate.status)
+            self.shelf.quarantine(step.paper.ids, candidate, bad.outcome, bad.message)
+            step.note(rung.via, bad.outcome, str(bad), candidate.url, candidate.status)
             return False
-        climb.fetched, climb.document = candidate, document
+        step.fetched, step.document = candidate, document
         outcome, detail = "saved", document.evidence
-        if not climb.served:
+        if not step.served:
             outcome, detail = OTHER_VERSION, f"The {NAMES[document.version]}: {detail}"
-        climb.note(rung.via, outcome, detail, candidate.url, candidate.status)
+        step.note(rung.via, outcome, detail, candidate.url, candidate.status)
         return True
 
-    def _not_refused(self, ids: Ids, document: Document) -> None:
-        if because := self.shelf.verdicts.refused(ids, document):
+    def _raise_if_rejected(self, ids: Ids, document: Document) -> None:
+        if because := self.shelf.verdicts.rejection_reason(ids, document):
             msg = f"Somebody rejected this very text of {ids}: {because}"
             hint = f"To have it judged again: server.py keep '{ids.key}' --undo"
             raise BadContent(msg, hint, verdict="by_hand", evidence=because)
 
-    def keep(self, rung: Rung, climb: Climb, attempts: Sequence[Attempt]) -> StoredPaper:
+    def keep(self, rung: Rung, step: Step, attempts: Sequence[Attempt]) -> StoredPaper:
         """Put the text that was found on the shelf, with all *attempts* that led to it."""
-        paper, fetched, document = climb.paper, climb.fetched, climb.document
+        paper, fetched, document = step.paper, step.fetched, step.document
         assert fetched
         assert document
-        if not climb.known:
-            paper = _from_document(paper, document)
+        if not step.known:
+            paper = _paper_from_document(paper, document)
         if not document.license:
             paper = with_registered_terms(paper, self.web, self.sources)
             document = replace(document, license=formats.best_license(paper.license))
         label = rung.source.label
         return self.shelf.save(paper, document, fetched, source=label, attempts=attempts)
 
-    def _keep_aside(self, rung: Rung, climb: Climb, way: Way) -> None:
+    def _keep_aside(self, rung: Rung, step: Step, climb: Climb) -> None:
         """Put a text of another version than was asked for on the shelf, unless one is there."""
-        assert climb.document
-        if way.force or not self._lies_there(climb.paper, climb.document.version or "published"):
-            self.keep(rung, climb, way.tried)
+        assert step.document
+        if climb.force or not self._is_shelved(step.paper, step.document.version or "published"):
+            self.keep(rung, step, climb.tried)
 
     def settle(
         self,
@@ -329,45 +331,45 @@ class Ladder:
         wants: Version = "published",
         known: bool = True,
     ) -> StoredPaper | None:
-        """No text as asked for to be had now: keep the abstract, or the full text that is there.
+        """Keep the abstract, or the full text that is there, after all rungs were asked.
 
         None when there is nothing to keep: the paper is not *known*, and has no text.
         """
-        if held := self.shelf.text_of(paper.ids, wants):
-            if serves(wants, held):
-                return replace(held, attempts=tuple(attempts))
-            return self.shelf.tell(held, attempts)
+        if find_servable := self.shelf.text_of(paper.ids, wants):
+            if serves(wants, find_servable):
+                return replace(find_servable, attempts=tuple(attempts))
+            return self.shelf.record_attempts(find_servable, attempts)
         if not known:
             return None
         return self.shelf.save_abstract(paper, attempts, via=paper.recorded_by or "pubmed")
 
     def _worth_trying_again(self, stored: StoredPaper) -> bool:
-        """Whether some rung may say something else by now, or the paper's record may."""
+        """Whether a rung, or the paper's record, may have something new by now."""
         if self.web.settings.papers_offline:
             return False
         if not stored.attempts:
             return True  # a harvest or an older program put it there, and nobody was asked yet
-        if not within(self._retry_s, max(attempt.at for attempt in stored.attempts)):
+        if not is_within(self._retry_s, max(attempt.at for attempt in stored.attempts)):
             return True
         has_version = stored.version if stored.kind == "full_text" else None
-        asked_of_late = set(self._told(stored))
+        asked_of_late = set(self._standing_attempts(stored))
         asked_of_late |= {
             attempt.source
             for attempt in stored.attempts
-            if attempt.outcome != "skipped" and within(_UNTOLD_S, attempt.at)
+            if attempt.outcome != "skipped" and is_within(_INCONCLUSIVE_S, attempt.at)
         }
         return any(
-            rung.via not in asked_of_late and not self.closed(rung, stored.paper)
+            rung.via not in asked_of_late and not self.why_closed(rung, stored.paper)
             for rung in self.rungs
             if rung.route.version != has_version
         )
 
-    def _told(self, stored: StoredPaper) -> dict[str, list[Attempt]]:
-        """What stands of the attempts for a paper: by rung, of those that answered, and of late."""
+    def _standing_attempts(self, stored: StoredPaper) -> dict[str, list[Attempt]]:
+        """The attempts that need no repetition, by rung: answered, and not long ago."""
         stands: dict[str, list[Attempt]] = {}
         answered = who_answered(stored.attempts, _NO_ANSWER)
         for attempt in stored.attempts:
-            if attempt.source in answered and within(self._retry_s, attempt.at):
+            if attempt.source in answered and is_within(self._retry_s, attempt.at):
                 stands.setdefault(attempt.source, []).append(attempt)
         return stands
 
@@ -376,13 +378,13 @@ class Ladder:
         return self.web.settings.papers_retry_abstract_days * _DAY_S
 
 
-def lease_of(paper: Paper) -> str:
-    """The name under which one of us works on a paper."""
+def lease_name(paper: Paper) -> str:
+    """The name of the lease on a paper."""
     return f"paper {paper.ids.key}"
 
 
-def for_version(wants: Version, paper: Paper, rungs: Sequence[Rung]) -> list[Rung]:
-    """The rungs in their order, but those that only have preprints last, or first if one is wanted.
+def sort_for_version(wants: Version, paper: Paper, rungs: Sequence[Rung]) -> list[Rung]:
+    """The rungs, but those that only have preprints last, or first if a preprint is wanted.
 
     Of a paper that is a preprint and nothing else, all rungs have the same.
     """
@@ -394,17 +396,17 @@ def for_version(wants: Version, paper: Paper, rungs: Sequence[Rung]) -> list[Run
 
 
 def may_climb_unknown(ids: Ids, why: PaperError) -> bool:
-    """Texts that carry these identifiers themselves can be recognised without a record.
+    """Whether to climb without a record: texts with these identifiers in them are recognised.
 
-    Without an address, only those are tried that nobody needs an address for.
+    Where no e-mail address is set (`NotConfigured`), only identifiers of sites that need none.
     """
     if isinstance(why, NotConfigured):
         return bool(ids.pmcid or ids.arxiv)
     return isinstance(why, Unreachable) and bool(ids.pmcid or ids.doi or ids.arxiv)
 
 
-def _from_document(paper: Paper, document: Document) -> Paper:
-    """Where nobody could be asked what the paper is, the text itself says it."""
+def _paper_from_document(paper: Paper, document: Document) -> Paper:
+    """*paper* with the metadata of its text, where no record of it could be had."""
     return replace(
         paper,
         ids=paper.ids | document.ids,

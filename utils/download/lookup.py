@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from ..errors import BadRequest, Miss, NotConfigured, NotFound, PaperError, Unreachable
 from ..model.identifiers import Ids
-from ..model.paper import Paper, as_row, paper_from
+from ..model.paper import Paper, paper_from, to_row
 from ..sources import Lookup, Source
 from ..web import Answer, Web, not_older_than
 
@@ -48,19 +48,19 @@ def look_up(
             continue
         pending: dict[Ids, list[_Inquiry]] = {}
         for inquiry in inquiries.values():
-            if inquiry.may_go_to(source.lookup):
+            if inquiry.can_ask(source.lookup):
                 pending.setdefault(inquiry.paper.ids, []).append(inquiry)
         for asked, outcome in _ask(source, source.lookup, list(pending), web):
             for inquiry in pending[asked]:
-                inquiry.hear(source.name, outcome)
+                inquiry.take_outcome(source.name, outcome)
     return {ids: inquiry.outcome() for ids, inquiry in inquiries.items()}
 
 
 def with_registered_terms(paper: Paper, web: Web, sources: Sequence[Source]) -> Paper:
     """The paper, with the license and notices its publisher registered where it has none.
 
-    Asked only for texts that came without a license; not knowing it is no reason to fail, and a
-    registry that does not answer is left alone for a minute: a text waits for this.
+    Called only for texts without a license. Fails with nothing, and leaves a registry that does not
+    answer alone for a minute, because a text waits for this.
     """
     registry = next((source for source in sources if source.name == "crossref"), None)
     if not paper.ids.doi or registry is None or registry.lookup is None:
@@ -90,11 +90,11 @@ class _Inquiry:
         # Identifiers alone are no record; a few records of PubMed have no title.
         return bool(self.paper.title or self.paper.journal or self.paper.published)
 
-    def may_go_to(self, lookup: Lookup) -> bool:
+    def can_ask(self, lookup: Lookup) -> bool:
         settled = self._known or isinstance(self.trouble, BadRequest | NotConfigured)
         return not settled and any(getattr(self.paper.ids, name) for name in lookup.by)
 
-    def hear(self, name: str, outcome: Outcome) -> None:
+    def take_outcome(self, name: str, outcome: Outcome) -> None:
         self.asked.append(name)
         if isinstance(outcome, Miss | NotConfigured):
             self.trouble = outcome
@@ -112,8 +112,8 @@ class _Inquiry:
             return self.paper
         if self.trouble:
             msg = f"Could not find out what {self.wanted} is. {self.trouble.message}"
-            told = {**self.trouble.details, "said": self.trouble.message}
-            return Unreachable(msg, self.trouble.hint, **told)
+            answers = {**self.trouble.details, "said": self.trouble.message}
+            return Unreachable(msg, self.trouble.hint, **answers)
         msg = f"No paper {self.wanted} is known to {' or '.join(self.asked) or 'anybody'}."
         return NotFound(msg, "Check the identifier.")
 
@@ -128,9 +128,9 @@ def _ask(
     answer is not asked about the rest.
     """
     # Not in the batches: they would be lost with those that must be asked for, when nobody answers.
-    kept = _kept(source, lookup, pending, web)
-    yield from kept.items()
-    unknown = [ids for ids in pending if ids not in kept]
+    recalled = _recall(source, lookup, pending, web)
+    yield from recalled.items()
+    unknown = [ids for ids in pending if ids not in recalled]
     silent, outcome = 0, None
     for start in range(0, len(unknown), lookup.batch):
         batch = unknown[start : start + lookup.batch]
@@ -147,21 +147,21 @@ def _ask(
 def _ask_once(
     source: Source, lookup: Lookup, batch: Sequence[Ids], web: Web
 ) -> Iterator[tuple[Ids, Outcome]]:
-    """Ask about those that nobody else is asking about now; then hear what the others learnt.
+    """Ask about those that nobody else is asking about now; then recall what the others learnt.
 
-    What a source says of each paper is kept by itself: the next batch is made of others.
+    A source's answer on each paper is kept by itself: the next batch is made of others.
     """
-    left = {_name(source, ids): ids for ids in batch}
+    left = {_record_name(source, ids): ids for ids in batch}
     while left:
         about = f"the records of {len(left)} papers at {source.name}"
-        with web.leases.some_of(left, about) as names:
+        with web.leases.hold_any(left, about) as names:
             mine = [ids for name, ids in left.items() if name in names]
-            kept = _kept(source, lookup, mine, web)
-            yield from kept.items()
-            unknown = [ids for ids in mine if ids not in kept]
+            recalled = _recall(source, lookup, mine, web)
+            yield from recalled.items()
+            unknown = [ids for ids in mine if ids not in recalled]
             with not_older_than(time.time() - _HOUR * 86400):
-                told = ask_in_halves(unknown, partial(_records, lookup, web), source.name)
-                outcomes = {ids: outcome for ids, outcome, _ in told} if unknown else {}
+                answers = ask_in_halves(unknown, partial(_records, lookup, web), source.name)
+                outcomes = {ids: outcome for ids, outcome, _ in answers} if unknown else {}
             _keep(source, lookup, outcomes, web)
             yield from outcomes.items()
         left = {name: ids for name, ids in left.items() if name not in names}
@@ -172,12 +172,12 @@ def _records(lookup: Lookup, web: Web, batch: Sequence[Ids]) -> Iterator[tuple[I
     yield from ((ids, known.get(ids)) for ids in batch)
 
 
-def _kept(source: Source, lookup: Lookup, wanted: Sequence[Ids], web: Web) -> dict[Ids, Outcome]:
-    """What the source said of late, so that it need not be asked."""
-    recalled = lookup.recall(wanted, web)
-    known: dict[Ids, Outcome] = {ids: recalled[ids] for ids in wanted if ids in recalled}
+def _recall(source: Source, lookup: Lookup, wanted: Sequence[Ids], web: Web) -> dict[Ids, Outcome]:
+    """Recent answers of the source, which need not be asked again."""
+    known_before = lookup.recall(wanted, web)
+    known: dict[Ids, Outcome] = {ids: known_before[ids] for ids in wanted if ids in known_before}
     for ids in wanted:
-        if ids in known or (answer := web.journal.fresh(_name(source, ids), _HOUR)) is None:
+        if ids in known or (answer := web.journal.fresh(_record_name(source, ids), _HOUR)) is None:
             continue
         with suppress(LookupError, TypeError, AttributeError):  # another version wrote it
             known[ids] = paper_from(answer.json()) if answer.status == 200 else None
@@ -189,11 +189,11 @@ def _keep(source: Source, lookup: Lookup, outcomes: Mapping[Ids, Outcome], web: 
     for ids, outcome in outcomes.items():
         if ids in known or isinstance(outcome, Miss | NotConfigured):
             continue
-        body = json.dumps(as_row(outcome)).encode() if outcome else b""
-        web.journal.keep(_name(source, ids), Answer(200 if outcome else 404, "", body))
+        body = json.dumps(to_row(outcome)).encode() if outcome else b""
+        web.journal.keep(_record_name(source, ids), Answer(200 if outcome else 404, "", body))
 
 
-def _name(source: Source, ids: Ids) -> str:
+def _record_name(source: Source, ids: Ids) -> str:
     return f"record {source.name} {' '.join(ids.names())}"
 
 
@@ -203,10 +203,10 @@ def ask_in_halves(
     who: str,
     odd: type[Miss] | tuple[()] = (),
 ) -> Iterator[tuple[T, A | Miss | NotConfigured, bool]]:
-    """What somebody says of each of those *asked* about, and whether his service is down.
+    """The answers on each of those *asked* about, and whether the service is down.
 
-    What is raised is his last word on all of them; but a batch that fails for what is in it is
-    asked again in halves: one odd paper costs that paper only.
+    An error counts for all of them; but a batch that fails for what is in it is asked again in
+    halves: one odd paper costs that paper only.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ def ask_in_halves(
     ask : callable
         Asks about some of them; may yield several answers about each.
     who : str
-        His name.
+        The name of the source or route, for messages.
     odd : type, optional
         A miss that one odd paper may be the cause of, besides a request that was refused.
     """

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..errors import BadContent
 from ..model.identifiers import Ids
-from ..model.paper import Document, Fetched, Paper, as_row, paper_from
+from ..model.paper import Document, Fetched, Paper, paper_from, to_row
 from . import read
 from .children import ChildFailed, Children, serve_with
 
@@ -26,7 +26,7 @@ def read_in_child(fetched: Fetched, paper: Paper, *, identified: bool = False) -
     if fetched.media == "pdf":
         return read(fetched, paper, identified=identified)  # PDFs have children of their own
     sent = {**asdict(replace(fetched, body=b"", ids=Ids())), "body": "", "ids": asdict(fetched.ids)}
-    job = {"fetched": sent, "paper": as_row(paper), "identified": identified}
+    job = {"fetched": sent, "paper": to_row(paper), "identified": identified}
     try:
         answer = _children().ask(json.dumps(job).encode() + b"\n" + fetched.body)
     except ChildFailed as error:

@@ -18,7 +18,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from ..download.ladder import Climb, Ladder, Rung, Way, lease_of, may_climb_unknown
+from ..download.ladder import Climb, Ladder, Rung, Step, lease_name, may_climb_unknown
 from ..download.lookup import look_up
 from ..errors import (
     NotConfigured,
@@ -30,17 +30,17 @@ from ..errors import (
 )
 from ..formats.aside import read_in_child
 from ..model.identifiers import Ids
-from ..model.job import telling
+from ..model.job import most_informative
 from ..model.paper import Attempt, Paper, StoredPaper, Version, who_answered
 from ..model.versions import OTHER_VERSION, meant, serves
-from ..store import body_of, goes_by_name
+from ..store import body_of, known_by_name_only
 from ..store.ledger import Ledger
 from ..web import not_older_than
 from .lanes import Lane, Lanes
 from .outages import BY_PUBLISHER, Outages
 from .progress import Progress
-from .reading import Reading
-from .standing import Standing
+from .reading import CountedReader
+from .standing import StatusReporter
 
 log = logging.getLogger(__name__)
 
@@ -52,14 +52,14 @@ _SAME_HOST = 4  # papers of one publisher under way: its host is asked once a se
 _NO_ANSWER = {Unreachable.outcome, "saved"}  # saved by a run that did not live to say where
 _BUSY_S = 2.0  # until somebody else is looked after who works on the same paper
 _PASSED_OVER = "the site was out, and was passed over"
-_HERE = Attempt("", "not_offered", "On the shelf already, without its text.")
+_ON_SHELF = Attempt("", "not_offered", "On the shelf already, without its text.")
 
 
 def run(ledger: Ledger, ladder: Ladder, *, prefer_pmc: bool = True) -> Iterator[Progress]:
     """Work on a job until none of its papers is pending; says how far it is about twice a second.
 
     Whoever stops listening stops the run; what was done stays done. The caller sees to it that
-    nobody else works on the job (`Ledger.alone`).
+    nobody else works on the job (`Ledger.exclusive_lock`).
 
     Raises
     ------
@@ -69,18 +69,18 @@ def run(ledger: Ledger, ladder: Ladder, *, prefer_pmc: bool = True) -> Iterator[
         The disk is full or broken; what is pending stays pending.
     """
     ladder.web.settings.require_email("NCBI")
-    reading = Reading(read_in_child)
+    reading = CountedReader(read_in_child)
     ladder = replace(ladder, read=reading)
     harvest = _Harvest(ledger, ladder, ladder.rungs_for(prefer_pmc=prefer_pmc))
     harvest.start()
     try:
         while harvest.lanes.wait(0.5):
-            yield replace(harvest.standing.now(), unread=reading.behind())
+            yield replace(harvest.status.now(), unread=reading.unread_count())
     finally:
         harvest.stop()
-    ledger.waiting(())
+    ledger.record_waits(())
     if not ledger.job().counts.pending:
-        ledger.ended()
+        ledger.record_end()
     yield Progress(ledger.job())
 
 
@@ -95,19 +95,19 @@ class _Harvest:
         again = Lane(_AGAIN, self._return, threads=1)
         self.lanes = Lanes([self._first_lane(), again, *map(self._lane, rungs)])
         # The versions meant by what was asked, where it is not the published one.
-        self._wants: dict[int, Version] = {}
+        self._wanted_versions: dict[int, Version] = {}
         self._stopped = threading.Event()
-        self.standing = Standing(ledger, self.lanes, self.outages, rungs, ladder.web)
+        self.status = StatusReporter(ledger, self.lanes, self.outages, rungs, ladder.web)
 
     def start(self) -> None:
         """Queue what is pending, and begin."""
-        self.ledger.waiting(())
+        self.ledger.record_waits(())
         for number in self.ledger.pending():
             self.lanes.put(_LOOK_UP, number)
         self.lanes.start()
 
     def stop(self) -> None:
-        """Begin nothing more, and write nothing down of what is under way: the next run asks."""
+        """Begin nothing more, and record nothing of what is under way: the next run asks again."""
         self._stopped.set()
         self.lanes.stop()
 
@@ -133,156 +133,164 @@ class _Harvest:
         absent = self.ladder.shelf.absent(ids for ids, *_ in asked_for.values())
         for number, (ids, asked, round_) in asked_for.items():
             self.outages.forgive(number)
-            with self._costing_only(number):
-                self._hear_wish(number, asked)
+            with self._isolate(number):
+                self._note_wish(number, asked)
                 paper = self.ledger.paper(number)
                 if paper and paper.recorded_by:  # a run that was interrupted came so far
-                    if (there := self.ladder.shelf.find(paper.ids)) and not goes_by_name(there):
+                    if (there := self.ladder.shelf.find(paper.ids)) and not known_by_name_only(
+                        there
+                    ):
                         self._advance(number, paper)
                     else:
                         known[number] = paper
                 elif not ids:
                     msg = f"“{asked}” came without an identifier."
                     self.ledger.fail(number, "no_identifier", msg)
-                elif round_ or ids in absent or not (held := self._vouched_for(ids, number)):
+                elif round_ or ids in absent or not (held := self._find_servable(ids, number)):
                     wanted.setdefault(ids, []).append(number)
-                elif self.ledger.know(number, held.paper) is None:
+                elif self.ledger.record_paper(number, held.paper) is None:
                     self._end(number, held)
-        self._begin_ways(known | self._records(wanted))
+        self._begin_climbs(known | self._records(wanted))
 
-    def _vouched_for(self, ids: Ids, number: int) -> StoredPaper | None:
-        """What may be served as it is: of a foreign file, its record tells which paper it is."""
-        held = self.ladder.held(ids, self._wish(number))
+    def _find_servable(self, ids: Ids, number: int) -> StoredPaper | None:
+        """The copy that may be served as it is; not a foreign file known by its name only."""
+        held = self.ladder.find_servable(ids, self._wanted_version(number))
         offline = self.ladder.web.settings.papers_offline
-        return held if held and (offline or not goes_by_name(held)) else None
+        return held if held and (offline or not known_by_name_only(held)) else None
 
     def _records(self, wanted: Mapping[Ids, Sequence[int]]) -> dict[int, Paper]:
-        """What papers are, of those that somebody knows; duplicates end here."""
+        """Look papers up; those that somebody knows, by number. Duplicates end here."""
         if not wanted:
             return {}
         numbers = [number for same in wanted.values() for number in same]
-        self.ledger.begin(numbers, _LOOK_UP)
+        self.ledger.begin_rung(numbers, _LOOK_UP)
         with not_older_than(self.ledger.asked_since(numbers)):
             found = look_up(list(wanted), self.ladder.web, self.ladder.sources)
         if any(not isinstance(outcome, Unreachable) for outcome in found.values()):
-            self.outages.answered(_LOOK_UP, "")
+            self.outages.record_answer(_LOOK_UP, "")
         outcomes = {number: found[ids] for ids, same in wanted.items() for number in same}
         papers = {n: one for n, one in sorted(outcomes.items()) if isinstance(one, Paper)}
-        merged = self.ledger.know_all(papers)
+        merged = self.ledger.record_papers(papers)
         for ids, same in wanted.items():
             for number in same:
                 if isinstance(outcome := outcomes[number], PaperError):
-                    with self._costing_only(number):
-                        self._cannot_look_up(number, ids, outcome)
+                    with self._isolate(number):
+                        self._handle_lookup_error(number, ids, outcome)
         return {number: paper for number, paper in papers.items() if number not in merged}
 
-    def _begin_ways(self, papers: Mapping[int, Paper]) -> None:
-        """Shelve the abstracts, long before the texts' turns at the slowest site; then go on."""
+    def _begin_climbs(self, papers: Mapping[int, Paper]) -> None:
+        """Shelve the abstracts, long before the slowest site sends texts; then queue the papers."""
         shelf = self.ladder.shelf
         absent = shelf.absent(paper.ids for paper in papers.values())
         held = {
-            number: None if paper.ids in absent else self._seen_beside(paper, number)
+            number: None if paper.ids in absent else self._find_and_learn(paper, number)
             for number, paper in papers.items()
         }
         if new := [paper for number, paper in papers.items() if not held[number]]:
             shelf.save_abstracts(new)
         for number, stored in held.items():
-            with self._costing_only(number):
-                if stored and serves(self._wish(number), stored):  # under another name
+            with self._isolate(number):
+                if stored and serves(self._wanted_version(number), stored):  # under another name
                     self._end(number, stored)
                     continue
-                paper = _as_known(papers[number], stored) if stored else papers[number]
-                if not stored or self.ledger.know(number, paper) is None:  # else another of ours
+                paper = _with_shelf_ids(papers[number], stored) if stored else papers[number]
+                if (
+                    not stored or self.ledger.record_paper(number, paper) is None
+                ):  # else another of ours
                     self._advance(number, paper)
 
-    def _seen_beside(self, paper: Paper, number: int) -> StoredPaper | None:
-        """What lies on the shelf of a paper, held against the record now known of it."""
-        held = self.ladder.shelf.find(paper.ids, self._wish(number))
-        return self.ladder.learn(held, paper) if held and goes_by_name(held) else held
+    def _find_and_learn(self, paper: Paper, number: int) -> StoredPaper | None:
+        """What lies on the shelf of a paper, checked against the record now known of it."""
+        held = self.ladder.shelf.find(paper.ids, self._wanted_version(number))
+        return self.ladder.learn(held, paper) if held and known_by_name_only(held) else held
 
-    def _cannot_look_up(self, number: int, ids: Ids, outcome: PaperError) -> None:
+    def _handle_lookup_error(self, number: int, ids: Ids, outcome: PaperError) -> None:
         if isinstance(outcome, NotConfigured) or in_the_way(outcome):
             raise outcome
-        if isinstance(outcome, Unreachable) and (pause_s := self._comes_again(number, _LOOK_UP)):
-            said = str(outcome.details.get("said", outcome.message))
+        if isinstance(outcome, Unreachable) and (
+            pause_s := self._schedule_return(number, _LOOK_UP)
+        ):
+            answer = str(outcome.details.get("said", outcome.message))
             self.outages.owe(number, _LOOK_UP, "")
-            self.outages.failed(_LOOK_UP, "", pause_s, said)
+            self.outages.record_failure(_LOOK_UP, "", pause_s, answer)
             return
-        if by_name := self.ladder.held(ids, self._wish(number)):
-            if self.ledger.know(number, by_name.paper) is None:
+        if by_name := self.ladder.find_servable(ids, self._wanted_version(number)):
+            if self.ledger.record_paper(number, by_name.paper) is None:
                 self._end(number, by_name)
             return
         held = self.ladder.shelf.find(ids) if isinstance(outcome, Unreachable) else None
         if held or may_climb_unknown(ids, outcome):
             paper = held.paper if held else Paper(ids)
-            if self.ledger.know(number, paper) is None:
+            if self.ledger.record_paper(number, paper) is None:
                 self._advance(number, paper)
         else:
             self.ledger.fail(number, _reason(outcome), str(outcome))
 
-    def _hear_wish(self, number: int, asked: str) -> None:
+    def _note_wish(self, number: int, asked: str) -> None:
         if (wish := meant(Ids.maybe(asked))) != "published":
-            self._wants[number] = wish
+            self._wanted_versions[number] = wish
 
-    def _wish(self, number: int) -> Version:
+    def _wanted_version(self, number: int) -> Version:
         """The version of a paper that was asked for."""
-        return self._wants.get(number, "published")
+        return self._wanted_versions.get(number, "published")
 
     # -- the way up --------------------------------------------------------------------------
 
     def _advance(self, number: int, paper: Paper) -> None:
         """Queue a paper at the next rung that may have it, or end its way."""
-        way = self._way(number, paper)
-        told = len(way.tried)
-        free, away = self._free_rung(number, way)
-        if needless := [a for a in way.tried[told:] if a.outcome == OTHER_VERSION]:
-            self.ledger.tried(number, needless)
+        climb = self._climb_of(number, paper)
+        recorded = len(climb.tried)
+        free, away = self._next_free_rung(number, climb)
+        if needless := [a for a in climb.tried[recorded:] if a.outcome == OTHER_VERSION]:
+            self.ledger.record_attempts(number, needless)
         if free:
             self.lanes.put(free.via, number, _tag(free, paper))
-        elif not (away and self._comes_again(number, _AGAIN, *away)):
-            self._settle(number, way, told)
+        elif not (away and self._schedule_return(number, _AGAIN, *away)):
+            self._settle(number, climb, recorded)
 
-    def _free_rung(self, number: int, way: Way) -> tuple[Rung | None, tuple[float, bool] | None]:
-        """The next rung that may be asked now; else how long others are away, and if hope is left.
+    def _next_free_rung(
+        self, number: int, climb: Climb
+    ) -> tuple[Rung | None, tuple[float, bool] | None]:
+        """The next rung that may be asked now; else how long others are out.
 
-        Neither when there is none to wait for.
+        With the seconds stands whether they may recover; neither where there is none to wait for.
         """
         owed = self.outages.owed(number)
         away: tuple[float, bool] | None = None
-        for rung in self.ladder.ahead(way, self.rungs):
-            tag = _tag(rung, way.paper)
+        for rung in self.ladder.rungs_ahead(climb, self.rungs):
+            tag = _tag(rung, climb.paper)
             away_s = self.outages.away_s(rung.via, tag)
             if rung.via not in owed and not away_s:
                 return rung, None
             owed = self.outages.owe(number, rung.via, tag)
-            way.tried.append(Attempt(rung.via, Unreachable.outcome, _PASSED_OVER))
-            if not self.outages.too_long(rung.via, tag):
+            climb.tried.append(Attempt(rung.via, Unreachable.outcome, _PASSED_OVER))
+            if not self.outages.is_away_too_long(rung.via, tag):
                 longest, hopeful = away or (0.0, False)
-                hopeful = hopeful or self.outages.hopeful(rung.via, tag)
+                hopeful = hopeful or self.outages.may_recover(rung.via, tag)
                 away = max(longest, away_s), hopeful
         return None, away
 
-    def _way(self, number: int, paper: Paper) -> Way:
-        """How far a paper came, and which rungs have answered."""
+    def _climb_of(self, number: int, paper: Paper) -> Climb:
+        """The state of a paper's climb, from the ledger."""
         tried = self.ledger.attempts(number)
         answers = dict.fromkeys(who_answered(tried, _NO_ANSWER), ())
-        return Way(paper, bool(paper.recorded_by), self._wish(number), tried, answers)
+        return Climb(paper, bool(paper.recorded_by), self._wanted_version(number), tried, answers)
 
-    def _comes_again(
+    def _schedule_return(
         self, number: int, lane: str, away_s: float = 0.0, hopeful: bool = False
     ) -> float:
-        """Have a paper come back later to sites that were out; in how many seconds, 0 if not."""
+        """Queue a paper again for sites that were out; in how many seconds, 0 if not queued."""
         offline = self.ladder.web.settings.papers_offline
-        pause_s = 0.0 if offline else self.outages.back_s(number, away_s, hopeful)
+        pause_s = 0.0 if offline else self.outages.return_delay_s(number, away_s, hopeful)
         if pause_s:
             self.lanes.put(lane, number, after=pause_s)
         return pause_s
 
     def _return(self, numbers: Sequence[int]) -> None:
-        """Papers come back to the sites that were out."""
+        """Queue papers again at the sites that were out."""
         for number in numbers:
             self.outages.forgive(number)
-            with self._costing_only(number):
+            with self._isolate(number):
                 self._advance(number, self._paper(number))
 
     def _paper(self, number: int) -> Paper:
@@ -291,8 +299,8 @@ class _Harvest:
     def _climb(self, rung: Rung, numbers: Sequence[int]) -> None:
         """Ask one rung for papers, unless it is out or they are there by now."""
         papers = {number: self._paper(number) for number in numbers}
-        with self._leased(rung, papers) as ours:
-            lacking = {n: paper for n, paper in ours.items() if not self._ended_elsewhere(n, paper)}
+        with self._lease(rung, papers) as ours:
+            lacking = {n: paper for n, paper in ours.items() if not self._end_if_shelved(n, paper)}
             if not lacking:
                 return
             if self.outages.may_ask(rung.via, _tag(rung, papers[numbers[0]])):
@@ -301,76 +309,76 @@ class _Harvest:
                 for number, paper in lacking.items():
                     self.outages.owe(number, rung.via, _tag(rung, paper))
         for number, paper in lacking.items():  # not before: the next rung wants their leases
-            with self._costing_only(number):
+            with self._isolate(number):
                 self._advance(number, paper)
 
     @contextmanager
-    def _leased(self, rung: Rung, papers: Mapping[int, Paper]) -> Iterator[dict[int, Paper]]:
-        """Those that nobody else works on now; the others come back to this rung in a moment."""
+    def _lease(self, rung: Rung, papers: Mapping[int, Paper]) -> Iterator[dict[int, Paper]]:
+        """Lease those that nobody else works on now; queue the others again for this rung."""
         leases = self.ladder.web.leases
-        names = leases.take({lease_of(paper) for paper in papers.values()})
+        names = leases.take({lease_name(paper) for paper in papers.values()})
         for number, paper in papers.items():
-            if lease_of(paper) not in names:
+            if lease_name(paper) not in names:
                 self.lanes.put(rung.via, number, _tag(rung, paper), after=_BUSY_S)
         try:
-            yield {number: paper for number, paper in papers.items() if lease_of(paper) in names}
+            yield {number: paper for number, paper in papers.items() if lease_name(paper) in names}
         finally:
             leases.release(names)
 
-    def _ended_elsewhere(self, number: int, paper: Paper) -> bool:
-        """Whether the text came to the shelf otherwise, or we were killed before we could say."""
-        held = self.ladder.shelf.text_of(paper.ids, self._wish(number))
-        if held is None or not serves(self._wish(number), held):
+    def _end_if_shelved(self, number: int, paper: Paper) -> bool:
+        """End a paper whose text is on the shelf by now, by whatever way; whether it is."""
+        held = self.ladder.shelf.text_of(paper.ids, self._wanted_version(number))
+        if held is None or not serves(self._wanted_version(number), held):
             return False
-        with self._costing_only(number):
-            self._end(number, held, self._untold(number, held))
+        with self._isolate(number):
+            self._end(number, held, self._unrecorded(number, held))
         return True
 
-    def _untold(self, number: int, held: StoredPaper) -> list[Attempt]:
-        """What a run kept that was killed before it could write down how it came by it."""
-        via, told = self.ledger.under_way(number), self.ledger.attempts(number)
-        return [one for one in held.attempts if one.source == via and one not in told]
+    def _unrecorded(self, number: int, held: StoredPaper) -> list[Attempt]:
+        """Attempts kept with a text by a run that was killed before it wrote them down here."""
+        via, recorded = self.ledger.rung_under_way(number), self.ledger.attempts(number)
+        return [one for one in held.attempts if one.source == via and one not in recorded]
 
     def _ask(self, rung: Rung, papers: Mapping[int, Paper]) -> dict[int, Paper]:
-        """Ask one rung for papers, and keep what it has; those that have to go on."""
-        climbs = {
-            number: Climb(paper, bool(paper.recorded_by), self._wish(number))
+        """Ask one rung for papers, and keep what it has; returns those without their text."""
+        steps = {
+            number: Step(paper, bool(paper.recorded_by), self._wanted_version(number))
             for number, paper in papers.items()
         }
-        self.ledger.begin(list(papers), rung.via)
+        self.ledger.begin_rung(list(papers), rung.via)
         try:
             with not_older_than(self.ledger.asked_since(list(papers))):
-                self.ladder.ask(rung, list(climbs.values()))
+                self.ladder.ask(rung, list(steps.values()))
         except (StoreFailed, NotConfigured):
             raise
         except Exception as bug:
             log.exception("%s failed on %s", rung.via, [str(p.ids) for p in papers.values()])
-            for climb in climbs.values():
-                climb.note(rung.via, "failed", f"a mistake of ours: {bug!r}")
+            for step in steps.values():
+                step.note(rung.via, "failed", f"a mistake of ours: {bug!r}")
         unserved: dict[int, Paper] = {}
-        for number, climb in climbs.items():
-            with self._costing_only(number, climb.attempts):
-                if self._hear_of(number, rung, climb):
-                    unserved[number] = climb.paper
+        for number, step in steps.items():
+            with self._isolate(number, step.attempts):
+                if self._take_result(number, rung, step):
+                    unserved[number] = step.paper
         return unserved
 
-    def _hear_of(self, number: int, rung: Rung, climb: Climb) -> bool:
-        """Keep what a rung had, then write down what came of it; whether a paper has to go on."""
+    def _take_result(self, number: int, rung: Rung, step: Step) -> bool:
+        """Keep what a rung had, and record the attempts; whether the paper needs another rung."""
         if self._stopped.is_set():
             return False
-        self._note_outage(number, rung, climb)
-        way = self._way(number, climb.paper)
-        way.tried += climb.attempts
-        stored = self.ladder.take(rung, climb, way)
+        self._note_outage(number, rung, step)
+        climb = self._climb_of(number, step.paper)
+        climb.tried += step.attempts
+        stored = self.ladder.take(rung, step, climb)
         if stored:
-            self._end(number, stored, climb.attempts)
+            self._end(number, stored, step.attempts)
         else:
-            self.ledger.tried(number, climb.attempts)
+            self.ledger.record_attempts(number, step.attempts)
         return stored is None
 
     @contextmanager
-    def _costing_only(self, number: int, untold: Sequence[Attempt] = ()) -> Iterator[None]:
-        """Whatever goes wrong with one paper costs that paper only, unless it is the disk."""
+    def _isolate(self, number: int, unrecorded: Sequence[Attempt] = ()) -> Iterator[None]:
+        """Have an error fail this paper only, unless it is the disk's or the configuration's."""
         try:
             yield
         except (StoreFailed, NotConfigured):
@@ -378,35 +386,37 @@ class _Harvest:
         except PaperError as error:
             if in_the_way(error):  # of all papers, until a person mends it; they stay pending
                 raise
-            self.ledger.fail(number, _reason(error), str(error), untold)
+            self.ledger.fail(number, _reason(error), str(error), unrecorded)
         except Exception as bug:
             log.exception("Number %s of %s failed", number, self.ledger.path.stem)
             why = f"A mistake of ours: {bug!r}. Please report it."
-            self.ledger.fail(number, "bug", why, untold)
+            self.ledger.fail(number, "bug", why, unrecorded)
 
-    def _note_outage(self, number: int, rung: Rung, climb: Climb) -> None:
-        tag = "" if climb.service_down else _tag(rung, climb.paper)
-        if all(attempt.outcome == "unreachable" for attempt in climb.attempts):
-            last = climb.attempts[-1]
-            told = (climb.stay_away_s, last.detail)
-            self.outages.failed(rung.via, tag, *told, itself=bool(last.status))
+    def _note_outage(self, number: int, rung: Rung, step: Step) -> None:
+        tag = "" if step.service_down else _tag(rung, step.paper)
+        if all(attempt.outcome == "unreachable" for attempt in step.attempts):
+            last = step.attempts[-1]
+            recorded = (step.stay_away_s, last.detail)
+            self.outages.record_failure(rung.via, tag, *recorded, itself=bool(last.status))
         else:
-            self.outages.answered(rung.via, tag)
-        if climb.attempts[-1].outcome == "unreachable":
-            self.outages.owe(number, rung.via, _tag(rung, climb.paper), in_vain=True)
+            self.outages.record_answer(rung.via, tag)
+        if step.attempts[-1].outcome == "unreachable":
+            self.outages.owe(number, rung.via, _tag(rung, step.paper), in_vain=True)
 
     # -- how it ends -------------------------------------------------------------------------
 
-    def _settle(self, number: int, way: Way, told: int) -> None:
-        """All rungs were tried: the abstract it is. The first *told* attempts are in the ledger."""
+    def _settle(self, number: int, climb: Climb, recorded: int) -> None:
+        """Keep the abstract: all rungs were tried, the first *recorded* attempts are written."""
         self.outages.forgive(number)
-        named = {attempt.source for attempt in way.tried[:told]}
-        rest = [a for a in way.tried[told:] if a.source not in named or a.outcome == OTHER_VERSION]
-        story = [*way.tried[:told], *rest]
+        named = {attempt.source for attempt in climb.tried[:recorded]}
+        rest = [
+            a for a in climb.tried[recorded:] if a.source not in named or a.outcome == OTHER_VERSION
+        ]
+        story = [*climb.tried[:recorded], *rest]
         # So that `--retry unreachable` finds them.
         passed_over = [attempt for attempt in rest if attempt.detail == _PASSED_OVER]
-        why = telling(story) or Attempt("", "not_offered", "Nobody offers it.")
-        if stored := self.ladder.settle(way.paper, story, way.wants, way.known):
+        why = most_informative(story) or Attempt("", "not_offered", "Nobody offers it.")
+        if stored := self.ladder.settle(climb.paper, story, climb.wants, climb.known):
             embargo = next((a.detail for a in story if a.detail.startswith("embargoed")), "")
             if embargo and why.outcome != Unreachable.outcome:
                 why = Attempt("", "embargo", f"In PMC, but {embargo}.")
@@ -415,21 +425,25 @@ class _Harvest:
             self.ledger.fail(number, "could_not_tell", why.detail, passed_over)
 
     def _end(
-        self, number: int, stored: StoredPaper, untold: Sequence[Attempt] = (), why: Attempt = _HERE
+        self,
+        number: int,
+        stored: StoredPaper,
+        unrecorded: Sequence[Attempt] = (),
+        why: Attempt = _ON_SHELF,
     ) -> None:
-        """A paper ends with what is on the shelf, for want of its text because of *why*."""
+        """End a paper with what is on the shelf; *why* says why that is no full text."""
         stored, text = self._text_of(stored)
         if stored.kind == "full_text":
             reason, detail = ("by_hand", stored.evidence) if stored.by_hand else ("", "")
         else:
-            why = telling(stored.attempts) or _HERE if why is _HERE else why
+            why = most_informative(stored.attempts) or _ON_SHELF if why is _ON_SHELF else why
             reason, detail = why.outcome, why.detail
         self.outages.forgive(number)
         sha256 = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
-        self.ledger.end(number, stored, sha256, reason, detail, untold)
+        self.ledger.end(number, stored, sha256, reason, detail, unrecorded)
 
     def _text_of(self, stored: StoredPaper) -> tuple[StoredPaper, str]:
-        """What lies on the shelf by now: another process may just have found the full text."""
+        """The text on the shelf by now: another process may just have found the full text."""
         shelf = self.ladder.shelf
         try:
             return stored, body_of(shelf.read_text(stored))
@@ -442,7 +456,7 @@ class _Harvest:
         raise Unreachable(msg, "Ask for it again.")
 
 
-def _as_known(paper: Paper, stored: StoredPaper) -> Paper:
+def _with_shelf_ids(paper: Paper, stored: StoredPaper) -> Paper:
     """*paper* with the names that the shelf knows besides: of a preprint, the server's."""
     return replace(paper, ids=paper.ids | stored.paper.ids)
 

@@ -1,4 +1,4 @@
-"""The same corpus again, elsewhere or later: from a lock to a harvest, and what came out otherwise.
+"""Rebuilding a corpus from a lock: the harvest of its papers, and what differs.
 
 A lock (`.reports.lock_file`) holds names and checksums. A harvest of its papers brings whatever
 the sites offer here and now: a text may be another one because its source sends another, because
@@ -21,7 +21,7 @@ from ..reports import ByName, Difference, Differences, Lock, Locked, compare
 from ..settings import version
 from ..store.ledger import Ledger
 from ..system.plain_text import cell, one_line
-from ..system.safe_files import make_folder, write_whole, written
+from ..system.safe_files import make_folder, replacing, write_whole
 from .jobs import Harvest, of_list
 
 TABLE, SUMMARY = "differences.csv", "differences.txt"
@@ -63,13 +63,13 @@ def of_lock(lock: Lock, ladder: Ladder) -> Ledger:
     BadRequest
         No paper is in it.
     """
-    entries = [Entry(_asked(paper), paper.ids) for paper in lock.papers]
+    entries = [Entry(_asked_text(paper), paper.ids) for paper in lock.papers]
     about = one_line(lock.query)[:_LONGEST_TITLE] or f"{len(entries):,} papers"
     return of_list(entries, f"{about} as of {one_line(lock.made_at)[:10]}", ladder)
 
 
-def _asked(paper: Locked) -> str:
-    """The words for what a lock has: of a preprint, its own name rather than the article's."""
+def _asked_text(paper: Locked) -> str:
+    """The identifier to ask a paper of a lock by: of a preprint, its own, not the article's."""
     as_preprint = paper.version == "preprint" and paper.ids.arxiv
     return str(Ids(arxiv=paper.ids.arxiv) if as_preprint else paper.ids)
 
@@ -86,11 +86,11 @@ def differences(lock: Lock, harvest: Harvest) -> Rebuilt:
     """
     found = compare(lock, harvest.ledger.rows())
     rows, still = _rows_of(found, lock, harvest)
-    found = _with_vanished(found, rows)
+    found = _move_vanished(found, rows)
     path = harvest.folder / TABLE
     make_folder(harvest.folder)
     reasons: Counter[str] = Counter()
-    with written(path) as file:
+    with replacing(path) as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(COLUMNS)
         for change in CHANGES:
@@ -128,8 +128,8 @@ def _rows_of(found: Differences, lock: Lock, harvest: Harvest) -> tuple[Rows, in
     return ByName(rows), still
 
 
-def _with_vanished(found: Differences, rows: Rows) -> Differences:
-    """A paper nobody knows any more is gone, also where the harvest has a line for it."""
+def _move_vanished(found: Differences, rows: Rows) -> Differences:
+    """Move papers nobody knows any more from lost to gone, though the harvest has rows for them."""
 
     def vanished(difference: Difference) -> bool:
         row = rows.get(difference.ids)

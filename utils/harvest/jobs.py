@@ -1,4 +1,4 @@
-"""Which harvest is meant: made from what is asked, found again by it, resumed, reported.
+"""The job of a harvest: made from a query or a list, found again by it, resumed, reported.
 
 The name of a job follows from the question (or the list), so that the same command on the same
 shelf is the same job: it goes on where it was interrupted, and a finished one asks PubMed for what
@@ -38,7 +38,7 @@ from .progress import Progress
 log = logging.getLogger(__name__)
 
 _SLUG = 40
-_ENDS = {
+_OUTCOMES = {
     *("failed", "abstract", "record", *get_args(Verdict), "unreachable", "not_offered", "embargo"),
     *("not_found", "could_not_tell", "bad_request", "no_identifier", "bug"),
 } - {"full_text"}
@@ -75,7 +75,7 @@ class Harvest:
 
     def __iter__(self) -> Iterator[Progress]:
         """Work until no paper is pending, then write the report; see `.bulk.run`."""
-        with self.ledger.alone():
+        with self.ledger.exclusive_lock():
             self._go_on()
             waited, again = False, 0.0
             for progress in run(self.ledger, self.ladder, prefer_pmc=self.prefer_pmc):
@@ -91,23 +91,22 @@ class Harvest:
         return self.ledger.job()
 
     def go_on(self) -> int:
-        """Open papers again of which nobody could tell whether there is a text; how many.
+        """Open papers again for which a site did not answer, more than a minute ago; how many.
 
-        Those that ended so more than a minute ago: going through a harvest begins with them. Sites
-        that did answer are not asked again for them.
+        Going through a harvest begins with it. Sites that did answer are not asked again.
 
         Raises
         ------
         BadRequest
             Another process works on the job.
         """
-        with self.ledger.alone():
+        with self.ledger.exclusive_lock():
             return self._go_on()
 
     def _go_on(self) -> int:
         if self.ladder.web.settings.papers_offline:
             return 0
-        return self.ledger.go_on(moment(time.time() - _SINCE_S))
+        return self.ledger.reopen_unresolved(moment(time.time() - _SINCE_S))
 
     def retry(self, which: str) -> int:
         """Open papers again that ended so (``failed``, ``abstract``, ``record``, or an outcome).
@@ -121,8 +120,8 @@ class Harvest:
         BadRequest
             No paper can end so.
         """
-        words = ends_in(which)
-        with self.ledger.alone():
+        words = parse_outcomes(which)
+        with self.ledger.exclusive_lock():
             return sum(self.ledger.reopen(word) for word in words)
 
     def report(self) -> Path:
@@ -134,8 +133,8 @@ class Harvest:
         write_references(lambda: of_rows(self.ledger.rows(), shelf), self.folder)
         job = self.job()
         if self.ledger.running():
-            told = [f"{wait}. This page is renewed then." for wait in job.waits]
-            job = replace(job, notes=(*told, *job.notes))
+            waits = [f"{wait}. This page is renewed then." for wait in job.waits]
+            job = replace(job, notes=(*waits, *job.notes))
         return write_report(job, self.ledger.rows, self.folder)
 
 
@@ -172,7 +171,7 @@ def harvest(
         Not one of the three is given, or no paper can end as *retry* says.
     """
     if retry:
-        ends_in(retry)  # refused before there is a job
+        parse_outcomes(retry)  # refused before there is a job
     if bool(query) + bool(job_id) + bool(papers) != 1:
         msg = "A harvest needs one of three: a query, identifiers, or the name of a job."
         raise BadRequest(msg, "Leave the other two out.")
@@ -197,7 +196,7 @@ def _entry(paper: str | int | Ids | Entry) -> Entry:
     return Entry(str(paper), paper if isinstance(paper, Ids) else Ids.parse(str(paper)))
 
 
-def ends_in(which: str) -> list[str]:
+def parse_outcomes(which: str) -> list[str]:
     """The words of a list such as ``failed,paywall``, if papers can end so.
 
     Raises
@@ -206,7 +205,7 @@ def ends_in(which: str) -> list[str]:
         No paper can.
     """
     words = [word.strip() for word in which.split(",")]
-    choices = _ENDS.union(STAND_INS)
+    choices = _OUTCOMES.union(STAND_INS)
     if unknown := set(words) - choices:
         msg = f"No paper ends as {', '.join(sorted(unknown))!r}."
         raise BadRequest(msg, f"Choose among {', '.join(sorted(choices))}.")
@@ -237,7 +236,7 @@ def of_query(query: Query, ladder: Ladder, *, most: int = 0) -> Ledger:
         raise BadRequest(msg, "Narrow the query, by dates say, or set a limit (max_papers).")
     hits = ((f"PMID {pmid}", Ids(pmid=pmid)) for page in found.pages for pmid in page)
     if ledger:
-        _learn(ledger, found, hits, most)
+        _add_new_hits(ledger, found, hits, most)
         return ledger
     entries = list(islice(hits, most or None))
     notes = _notes(found, len(entries), most)
@@ -256,9 +255,9 @@ def of_query(query: Query, ladder: Ladder, *, most: int = 0) -> Ledger:
     return Ledger.create(path, job, entries)
 
 
-def _learn(ledger: Ledger, found: Sweep, hits: Iterable[tuple[str, Ids]], most: int) -> None:
-    """Add what a question brings today and did not, up to the limit."""
-    taken = _taken(ledger.job())
+def _add_new_hits(ledger: Ledger, found: Sweep, hits: Iterable[tuple[str, Ids]], most: int) -> None:
+    """Add the new hits of a query, up to the limit."""
+    taken = _hits_taken(ledger.job())
     if most:
         known = {row.asked for row in ledger.rows()}
         hits = islice((hit for hit in hits if hit[0] not in known), max(0, most - taken))
@@ -275,7 +274,7 @@ def _notes(found: Sweep, taken: int, most: int) -> list[str]:
     return notes
 
 
-def _taken(job: Job) -> int:
+def _hits_taken(job: Job) -> int:
     """How many hits of a question are in its job."""
     return job.counts.requested + job.duplicates
 
@@ -283,7 +282,7 @@ def _taken(job: Job) -> int:
 def _wants_more(job: Job, most: int) -> bool:
     """Whether a job was limited to fewer papers than are asked for now."""
     limited = any(note.startswith(_LIMITED) for note in job.notes)
-    return limited and (not most or most > _taken(job))
+    return limited and (not most or most > _hits_taken(job))
 
 
 def of_list(entries: Iterable[Entry], title: str, ladder: Ladder, *, most: int = 0) -> Ledger:

@@ -88,7 +88,7 @@ class Lane:
         return None
 
     def finish(self, tag: str, numbers: Sequence[int]) -> None:
-        """A piece of work is over."""
+        """Take note that a piece of work is over."""
         self.done += len(numbers)
         self._under_way[tag] -= len(numbers)
         if not self._under_way[tag]:
@@ -119,7 +119,7 @@ class Lanes:
         ]
 
     def start(self) -> None:
-        """Begin to work."""
+        """Start the threads."""
         _share_memory()
         for thread in self._threads:
             thread.daemon = True  # who stops is not held up by a request under way
@@ -129,7 +129,7 @@ class Lanes:
         """Begin nothing more; what is under way ends by itself."""
         with self._changed:
             self._stopping = True
-            self._ring()
+            self._wake_all()
 
     def put(self, lane: str, number: int, tag: str = "", *, after: float = 0.0) -> None:
         """Queue a number, now or when so many seconds have passed."""
@@ -192,7 +192,7 @@ class Lanes:
         self._lanes[lane].put(number, tag)
         self._lanes[lane].changed.notify()
 
-    def _ring(self) -> None:
+    def _wake_all(self) -> None:
         self._changed.notify_all()
         for lane in self._lanes.values():
             lane.changed.notify_all()
@@ -209,7 +209,7 @@ class Lanes:
                 with self._changed:
                     self._failure = self._failure or failure
                     self._stopping = True
-                    self._ring()
+                    self._wake_all()
             finally:
                 with self._changed:
                     lane.finish(tag, numbers)

@@ -1,4 +1,4 @@
-"""Which sites are out for now: asked no more until there is hope, one paper at a time."""
+"""Which sites are out: after a pause they are tried again with one paper at a time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ..model.sites import SITES
 from ..system.steady_clock import SteadyClock
 
-BY_PUBLISHER = frozenset(way.via for site in SITES if site.many_hosts for way in site.ways)
+BY_PUBLISHER = frozenset(route.via for site in SITES if site.many_hosts for route in site.routes)
 """Rungs that lead to many hosts, told apart by the DOI."""
 
 _FAILURES = 3  # in a row: one may be the paper's, three are the site's
@@ -41,9 +41,9 @@ class Outage(NamedTuple):
 
 
 class Outages:
-    """What a run has learnt of sites that do not answer, and which papers wait for them.
+    """The sites that do not answer a run, and the papers that wait for them.
 
-    A service may lead to many hosts, told apart by a tag. It is out for a tag when that host is, or
+    A service may lead to many hosts, each with a tag. It is out for a tag when that host is, or
     when the service itself is, which has the empty tag.
     """
 
@@ -52,7 +52,7 @@ class Outages:
         self._clock = SteadyClock()
         self._owed: dict[int, dict[str, str]] = {}  # by paper: the rungs it owes, with their tags
         self._in_vain: set[int] = set()  # papers that asked one of these themselves
-        self._came: dict[int, int] = {}  # how often papers came back
+        self._returns: dict[int, int] = {}  # how often papers came back
         self._lock = threading.Lock()
 
     def away_s(self, via: str, tag: str) -> float:
@@ -61,20 +61,20 @@ class Outages:
             now = self._clock.now()
             return max((max(0.0, site.until - now) for site in self._out(via, tag)), default=0.0)
 
-    def hopeful(self, via: str, tag: str) -> bool:
-        """Whether a site that is out may soon be there again: few have tried it in vain so far."""
+    def may_recover(self, via: str, tag: str) -> bool:
+        """Whether a site that is out may recover soon: few have tried it in vain so far."""
         with self._lock:
             return any(site.trials <= _HOPES for site in self._out(via, tag))
 
-    def too_long(self, via: str, tag: str) -> bool:
-        """Whether a site stays away, by its own word, for longer than a run waits."""
+    def is_away_too_long(self, via: str, tag: str) -> bool:
+        """Whether a site asked to be left alone for longer than a run waits."""
         with self._lock:
             return any(site.until - site.since >= _PATIENCE_S for site in self._out(via, tag))
 
     def may_ask(self, via: str, tag: str) -> bool:
         """Whether to ask this site now.
 
-        Whoever asks first after a pause is let through, and the others wait for what he finds.
+        After a pause the first paper is let through, and the others wait for what comes of it.
         """
         with self._lock:
             now, out = self._clock.now(), self._out(via, tag)
@@ -85,25 +85,25 @@ class Outages:
                 site.trials += 1
             return True
 
-    def answered(self, via: str, tag: str) -> None:
-        """The site is there, and so is the service that leads to it."""
+    def record_answer(self, via: str, tag: str) -> None:
+        """Take note that a site answered, and so did the service that leads to it."""
         with self._lock:
             for key in {(via, ""), (via, tag)}:
                 self._sites.pop(key, None)
 
-    def failed(
-        self, via: str, tag: str, told_s: float = 0.0, said: str = "", *, itself: bool = True
+    def record_failure(
+        self, via: str, tag: str, stay_away_s: float = 0.0, said: str = "", *, itself: bool = True
     ) -> None:
-        """The site did not answer, or *told* us how long to stay away.
+        """Take note that a site did not answer, or asked us to stay away for *stay_away_s*.
 
-        What was *said* is kept; not in place of what was, unless the site said it *itself*.
+        Its message *said* replaces an earlier one only if it came from the site *itself*.
         """
         with self._lock:
             site, now = self._sites.setdefault((via, tag), _Site()), self._clock.now()
             if site.failures < _FAILURES:
                 site.since = now
-            site.failures = max(_FAILURES, site.failures) if told_s else site.failures + 1
-            site.until = max(site.until, now + max(_PAUSE_S, told_s))
+            site.failures = max(_FAILURES, site.failures) if stay_away_s else site.failures + 1
+            site.until = max(site.until, now + max(_PAUSE_S, stay_away_s))
             site.said = said if said and (itself or not site.said) else site.said
             if tag:  # a host was found, so the service that leads there answered
                 self._sites.pop((via, ""), None)
@@ -122,23 +122,23 @@ class Outages:
             return set(self._owed.get(number, ()))
 
     def forgive(self, number: int) -> None:
-        """A paper has ended, or is about to ask all of them again."""
+        """Forget what a paper owes: it has ended, or is about to ask all sites again."""
         with self._lock:
             self._owed.pop(number, None)
             self._in_vain.discard(number)
 
-    def back_s(self, number: int, away_s: float, hopeful: bool) -> float:
-        """In how many seconds a paper shall come back to them; 0 when it came often enough.
+    def return_delay_s(self, number: int, away_s: float, hopeful: bool) -> float:
+        """Seconds until a paper asks the sites that were out again; 0 after its last return.
 
-        While there is hope, to wait for what another paper finds there does not count.
+        Waiting for what another paper finds there does not count, while they may recover.
         """
         pause_s = 1.0
         with self._lock:
-            came = self._came.get(number, 0)
+            returned = self._returns.get(number, 0)
             if not hopeful or number in self._in_vain:
-                if came == len(_LATER_S):
+                if returned == len(_LATER_S):
                     return 0.0
-                self._came[number], pause_s = came + 1, _LATER_S[came]
+                self._returns[number], pause_s = returned + 1, _LATER_S[returned]
         return max(pause_s, away_s)
 
     def now(self) -> list[Outage]:

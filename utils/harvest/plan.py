@@ -1,4 +1,4 @@
-"""What a harvest would take, said before anything is fetched.
+"""What a harvest would ask and take, before anything is fetched.
 
 A query is counted under PubMed's own filters; of a list, a sample is looked up. From there on it
 is arithmetic with the sites' published limits and with shares that nobody knows beforehand: how
@@ -88,16 +88,16 @@ _SIDES: tuple[dict[str, tuple[Any, Any]], ...] = (
 
 
 def _cases(sources: Sequence[Source]) -> Iterator[_Shares]:
-    """The shares of every combination; what routes give, their sources say."""
-    for ways in product((0, 1), repeat=len(_SIDES)):
+    """The shares of every combination; those of routes come from their sources."""
+    for sides in product((0, 1), repeat=len(_SIDES)):
         by_route = {
-            route.via: route.shares[ways[0] if source.label == "PMC" else ways[1]]
+            route.via: route.shares[sides[0] if source.label == "PMC" else sides[1]]
             for source in sources
             for route in source.routes
         }
         chosen = {
             name: pair[bad]
-            for bad, side in zip(ways, _SIDES, strict=True)
+            for bad, side in zip(sides, _SIDES, strict=True)
             for name, pair in side.items()
         }
         yield _Shares(by_route, **chosen)
@@ -142,12 +142,12 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What was learnt of the papers to get."""
+    """What is known of the papers to get."""
 
     papers: int
     in_pmc: int
     free: int
-    told: int
+    abstracts: int
     listed: bool = False  # of a list, nobody said what is free outside PMC
     preprints: int = 0  # at arXiv; of a query, nobody knows
     doi: float = 0.0  # of the papers outside PMC, the share that has one; 0 when nobody knows
@@ -174,13 +174,13 @@ def of_query(query: Query, ladder: Ladder, *, most: int = 0) -> Plan:
     if not total:
         raise NotFound(f"PubMed finds nothing for {query.text!r}.", "Check the spelling.")
     papers = min(total, most) if most else total
-    in_pmc, free, told = (
+    in_pmc, free, abstracts = (
         round(papers / total * counts[name]) for name in (_IN_PMC, _FREE, _ABSTRACT)
     )
     notes = ["What is on the shelf already is not subtracted."]
     if papers < total:
         notes.append(f"{papers:,} of {total:,} hits, shares taken from all of them.")
-    known = _Known(papers, in_pmc, max(free, in_pmc), told, hits=total)
+    known = _Known(papers, in_pmc, max(free, in_pmc), abstracts, hits=total)
     return _plan(ladder, known, 0, notes)
 
 
@@ -224,7 +224,7 @@ def _notes(missing: int, asked: int, known: int, silent: int, nameless: int) -> 
 def _known(missing: Sequence[Entry], papers: Sequence[Paper], asked: int) -> _Known:
     """What the sample that was *asked* about, of which *papers* are known, tells of all."""
     part = len(missing) / asked if asked else 0.0
-    in_pmc, told, preprints = (
+    in_pmc, abstracts, preprints = (
         round(part * sum(map(bool, values)))
         for values in (
             [paper.ids.pmcid for paper in papers],
@@ -236,7 +236,7 @@ def _known(missing: Sequence[Entry], papers: Sequence[Paper], asked: int) -> _Kn
         len(missing),
         in_pmc,
         in_pmc,
-        told,
+        abstracts,
         True,
         preprints,
         *_dois(papers),
@@ -276,20 +276,23 @@ def _plan(ladder: Ladder, known: _Known, held: int, notes: Sequence[str]) -> Pla
     has_key = bool(ladder.web.settings.key("jina_api_key"))
     order = set(ladder.order) | ({_SEARCH} if has_key and "jina" in ladder.order else set())
     climbed = [source for source in ladder.sources if source.name in order]
-    ways = [_way(known, shares, order, climbed) for shares in _cases(climbed)]
-    every = {rate.bucket: seconds for rate, seconds in ladder.web.pace.spacing()}
+    forecasts = [_forecast(known, shares, order, climbed) for shares in _cases(climbed)]
+    every = {rate.bucket: seconds for rate, seconds in ladder.web.pace.intervals()}
     hosts = []
-    for site in ways[0].requests:
-        asked = [way.requests[site] for way in ways]
-        times = [way.requests[site] * every.get(site, way.publisher_s) for way in ways]
+    for site in forecasts[0].requests:
+        asked = [forecast.requests[site] for forecast in forecasts]
+        times = [
+            forecast.requests[site] * every.get(site, forecast.publisher_s)
+            for forecast in forecasts
+        ]
         if max(asked):
             pair = (math.floor(min(asked)), math.ceil(max(asked)))
             hosts.append(AtHost(site, pair, (min(times), max(times))))
     hosts.sort(key=lambda host: -host.seconds[1])
-    texts = [round(way.texts) for way in ways]
+    texts = [round(forecast.texts) for forecast in forecasts]
     most = max(texts)
     return Plan(
-        *(known.papers, held, known.in_pmc, known.free, known.told),
+        *(known.papers, held, known.in_pmc, known.free, known.abstracts),
         full_text=(min(texts), most),
         hosts=tuple(hosts),
         seconds=(
@@ -297,17 +300,17 @@ def _plan(ladder: Ladder, known: _Known, held: int, notes: Sequence[str]) -> Pla
             max((host.seconds[1] for host in hosts), default=0.0),
         ),
         size=known.papers * _SHELF_BYTES["abstract"] + most * _SHELF_BYTES["full_text"],
-        notes=(*notes, *map(_cost, (host for host in hosts if host.host == _SEARCH))),
+        notes=(*notes, *map(_cost_note, (host for host in hosts if host.host == _SEARCH))),
     )
 
 
-def _cost(searches: AtHost) -> str:
+def _cost_note(searches: AtHost) -> str:
     least, most = (number * _SEARCH_TOKENS for number in searches.requests)
     return f"Jina's searches take {least:,} to {most:,} tokens of your key, besides what it reads."
 
 
 @dataclass(frozen=True, slots=True)
-class _Way:
+class _Forecast:
     """Requests by site, texts that come, and seconds that a request to a publisher takes."""
 
     requests: Mapping[str, float]
@@ -315,7 +318,9 @@ class _Way:
     publisher_s: float
 
 
-def _way(known: _Known, shares: _Shares, order: set[str], climbed: Sequence[Source]) -> _Way:
+def _forecast(
+    known: _Known, shares: _Shares, order: set[str], climbed: Sequence[Source]
+) -> _Forecast:
     """All papers up the ladder: what each rung gives, the next one is not asked for."""
 
     def part(source: str, papers: float, share: float) -> float:
@@ -358,7 +363,7 @@ def _way(known: _Known, shares: _Shares, order: set[str], climbed: Sequence[Sour
     }
     new = (rest - copies) / sought if sought else 0.0  # of the pages: of papers without a copy
     texts = min(known.papers, in_pmc + preprints + copies + (found + shown + read) * new)
-    return _Way(requests, texts, _PUBLISHER_S * (known.largest or shares.largest))
+    return _Forecast(requests, texts, _PUBLISHER_S * (known.largest or shares.largest))
 
 
 def _others(

@@ -45,8 +45,8 @@ class Progress:
     unread: int = 0
 
 
-class Pace:
-    """The pace of the last half minute."""
+class ProgressMeter:
+    """Estimates rate and remaining time from the last half minute."""
 
     def __init__(self) -> None:
         self._samples: deque[tuple[float, dict[str, int], int]] = deque(maxlen=120)
@@ -58,7 +58,7 @@ class Pace:
         waiting: Mapping[str, int],
         later: tuple[int, float],
     ) -> Progress:
-        """Take note of this moment.
+        """Add a sample, and return the progress by it.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Whether texts come faster than they can be read."""
+"""Counting the texts that wait to be read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..model.paper import Document
 _OVER_S = 10.0  # what is behind for so long is behind
 
 
-class Reading:
+class CountedReader:
     """Reads like the function it is given, and knows how many texts wait for a core.
 
     Parameters
@@ -32,16 +32,16 @@ class Reading:
         self._lock = threading.Lock()
         self._seen: deque[tuple[float, int]] = deque()
 
-    def __call__(self, *asked: Any, **options: Any) -> Document:
+    def __call__(self, *arguments: Any, **options: Any) -> Document:
         """Read, and be counted meanwhile."""
         self._count(1)
         try:
-            return self._read(*asked, **options)
+            return self._read(*arguments, **options)
         finally:
             self._count(-1)
 
-    def behind(self) -> int:
-        """How many texts have waited for a core all the time of late; to be asked now and then."""
+    def unread_count(self) -> int:
+        """How many texts have waited for a core all of the last seconds; call it now and then."""
         now = time.monotonic()
         with self._lock:
             self._seen.append((now, max(0, self._inside - self.cores)))

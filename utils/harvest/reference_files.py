@@ -11,7 +11,7 @@ from ..model.job import Harvested
 from ..model.paper import Paper, StoredPaper
 from ..model.versions import STAND_INS
 from ..store import Shelf
-from ..system.safe_files import make_folder, written
+from ..system.safe_files import make_folder, replacing
 
 RIS, BIBTEX = "references.ris", "references.bib"
 _PAGE = 500
@@ -57,5 +57,5 @@ def write_references(papers: Papers, folder: Path) -> list[Path]:
     targets = {folder / RIS: each_ris, folder / BIBTEX: each_bibtex}
     with ExitStack() as files:
         for path, lines in targets.items():
-            files.enter_context(written(path)).writelines(lines(papers()))
+            files.enter_context(replacing(path)).writelines(lines(papers()))
     return list(targets)

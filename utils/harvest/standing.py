@@ -1,4 +1,4 @@
-"""How a harvest stands, for whoever looks: counts, time to go, and for whom papers wait."""
+"""The status of a running harvest: counts, time to go, and the sites that papers wait for."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ..store.ledger import Ledger
 from ..web import Web
 from .lanes import Lanes
 from .outages import BY_PUBLISHER, Outage, Outages
-from .progress import Pace, Progress
+from .progress import Progress, ProgressMeter
 
 _SOON_S = 20.0  # what is through so soon is worth no word
 
 
-class Standing:
-    """What is said of one run; also written into the ledger, where other processes look.
+class StatusReporter:
+    """Reports the status of one run, and writes its waits into the ledger for other processes.
 
     Parameters
     ----------
@@ -46,23 +46,23 @@ class Standing:
         self._outages = outages
         self._services = {rung.via: rung.source.service for rung in rungs}
         self._settings = web.settings
-        self._every = {rate.bucket: seconds for rate, seconds in web.pace.spacing()}
-        self._pace = Pace()
-        self._told: tuple[Wait, ...] = ()
-        self._through = 0.0
+        self._every = {rate.bucket: seconds for rate, seconds in web.pace.intervals()}
+        self._meter = ProgressMeter()
+        self._published: tuple[Wait, ...] = ()
+        self._done_at = 0.0
 
     def now(self) -> Progress:
-        """The counts, how long the rest will take, and for whom it waits."""
+        """The counts, how long the rest will take, and the sites it waits for."""
         later = self._lanes.later()
         job, done = self._ledger.job(), self._lanes.done()
-        progress = self._pace.progress(job, done, self._lanes.waiting(), later)
-        out = [self._in_words(outage, later[1]) for outage in self._outages.now()]
+        progress = self._meter.progress(job, done, self._lanes.waiting(), later)
+        out = [self._wait_for(outage, later[1]) for outage in self._outages.now()]
         slow = self._slow_site(progress)
-        if (*out, *slow) != self._told:
-            self._told = (*out, *slow)
-            self._ledger.waiting(self._told)
+        if (*out, *slow) != self._published:
+            self._published = (*out, *slow)
+            self._ledger.record_waits(self._published)
         parked = bool(progress.later and not progress.waiting and later[1] > _SOON_S)
-        job = replace(job, waits=self._told)
+        job = replace(job, waits=self._published)
         return replace(progress, job=job, only_waits=bool(slow) or parked)
 
     def _slow_site(self, progress: Progress) -> list[Wait]:
@@ -75,18 +75,18 @@ class Standing:
         if via not in self._services or eta_s < _SOON_S:
             return []
         through = time.time() + eta_s
-        if abs(through - self._through) > _SOON_S:  # else it would be another one with every look
-            self._through = through
-        return [Wait(self._site(via), papers, moment(self._through))]
+        if abs(through - self._done_at) > _SOON_S:  # else it would be another one with every look
+            self._done_at = through
+        return [Wait(self._site_name(via), papers, moment(self._done_at))]
 
-    def _in_words(self, outage: Outage, due_s: float) -> Wait:
-        """An outage, for people; a site is asked again when a paper comes back to it."""
+    def _wait_for(self, outage: Outage, due_s: float) -> Wait:
+        """The wait for a site that is out: until a paper comes back to it."""
         now = time.time()
         again = outage.again if outage.again > now else now + due_s
-        site = self._site(outage.via, outage.tag)
+        site = self._site_name(outage.via, outage.tag)
         return Wait(site, outage.papers, moment(again), moment(outage.since), outage.said)
 
-    def _site(self, via: str, tag: str = "") -> str:
+    def _site_name(self, via: str, tag: str = "") -> str:
         """Where a rung asks."""
         if tag:
             return f"the site behind DOIs of {tag}"

@@ -1,4 +1,4 @@
-"""Harvests told what became of a text outside of them: brought by hand, or rejected since."""
+"""Harvests brought up to date with texts that came, or were rejected, outside of them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..store import body_of
 from ..store.ledger import Ledger
 from .jobs import Harvest, every_job, of_id
 
-_TELLING = 4  # words of a title that stand for a citation without identifier
+_LEAST_WORDS = 4  # words of a title that stand for a citation without identifier
 
 
 @dataclass(slots=True)
@@ -29,33 +29,33 @@ class Ledgers:
             self._all = [of_id(job.job_id, self.ladder) for job in every_job(self.ladder)]
         return self._all
 
-    def brought(self, stored: StoredPaper) -> tuple[str, ...]:
-        """Have the harvests that lacked a text say that it is there; which they are."""
+    def record_arrival(self, stored: StoredPaper) -> tuple[str, ...]:
+        """Record a text in the harvests that lacked it; which they are."""
         text = body_of(self.ladder.shelf.read_text(stored))
         sha256 = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
-        told = []
+        changed = []
         for ledger in self.all:
             numbers = {*ledger.numbers_of(stored.paper.ids), *_cited(ledger, stored.paper)}
-            if sum(ledger.brought(number, stored, sha256) for number in sorted(numbers)):
-                told.append(ledger.path.stem)
+            if sum(ledger.record_brought(number, stored, sha256) for number in sorted(numbers)):
+                changed.append(ledger.path.stem)
             if numbers:  # also where it was told before, and we were killed before its report
                 self._touched[ledger.path.stem] = ledger
-        return tuple(told)
+        return tuple(changed)
 
-    def lost(self, stored: StoredPaper) -> tuple[str, ...]:
-        """Have the harvests that counted a text ask for it again; which they are."""
-        told = []
+    def record_loss(self, stored: StoredPaper) -> tuple[str, ...]:
+        """Reopen a paper in the harvests that counted its text, rejected since; which they are."""
+        changed = []
         file = stored.path.replace("\\", "/").rpartition("/")[2]
         for ledger in self.all:
             numbers = ledger.numbers_of(stored.paper.ids)
-            if sum(ledger.lost(number, file) for number in numbers):
-                told.append(ledger.path.stem)
+            if sum(ledger.reopen_lost(number, file) for number in numbers):
+                changed.append(ledger.path.stem)
             if numbers:
                 self._touched[ledger.path.stem] = ledger
-        return tuple(told)
+        return tuple(changed)
 
     def close(self) -> None:
-        """Bring the reports of the harvests that were told something up to date."""
+        """Write the reports of the changed harvests anew, and close the ledgers."""
         for ledger in self._touched.values():
             Harvest(ledger, self.ladder).report()
         for ledger in self._all or ():
@@ -67,6 +67,6 @@ def _cited(ledger: Ledger, paper: Paper) -> list[int]:
     from ..judges.likeness import telling_words, title_words
 
     title = " ".join(title_words(paper.title))
-    if telling_words(paper.title) < _TELLING:
+    if telling_words(paper.title) < _LEAST_WORDS:
         return []
     return [n for n, asked in ledger.nameless() if title in " ".join(title_words(asked))]

@@ -111,7 +111,7 @@ class Evidence:
     references: str = ""
     mentioned: set[tuple[str, int]] = field(default_factory=set)
     captions: set[tuple[str, int]] = field(default_factory=set)
-    ends_in: Part = "lead"
+    parse_outcomes: Part = "lead"
     last: str = ""
     text: str = ""
 
@@ -161,7 +161,7 @@ class _Reading:
     def heading(self, part: Part, text: str) -> None:
         # What a site sets behind the list (comments, teasers) is no part of the paper.
         part = "back" if part == "body" and self._words_of_list >= _LIST else part
-        self.found.ends_in = part
+        self.found.parse_outcomes = part
         self.found.sections.append(Section(text, part))
         self._small_print = 0
 
@@ -170,7 +170,7 @@ class _Reading:
         self._counted += entries
         part = "references" if entries else part
         behind = part in ("lead", "body") and self._words_of_list >= _LIST
-        self.found.ends_in = "back" if behind else part
+        self.found.parse_outcomes = "back" if behind else part
         if part == "references":
             self._references.append(text)
         else:

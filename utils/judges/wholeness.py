@@ -112,7 +112,7 @@ def _signs(document: Document, paper: Paper, found: Evidence) -> Iterator[Sign]:
     yield from _uncited(found, pages)
     yield from _unrecorded(found, paper.reference_count)
     yield from _skipping(body, found)
-    if found.ends_in == "body" and count_words(found.last) >= _SENTENCE:
+    if found.parse_outcomes == "body" and count_words(found.last) >= _SENTENCE:
         last = without_markup(found.last)
         if _STOPS.search(last[-80:]):
             yield Sign(2, f"ends in mid-sentence ({' '.join(last.split()[-3:])[-60:]!r})")
@@ -262,7 +262,7 @@ def _unlisted(found: Evidence, pages: int) -> Iterator[Sign]:
     numbers = len(found.cited) if marked and len(found.cited) >= _COUNTED * last else 0
     least = max(_LISTED * found.named, _LISTED_NUMBERS * last if numbers else 0)
     if max(numbers, found.named) >= _CITED and found.listed < max(_CITED, least):
-        weight = ENOUGH if pages or found.ends_in in ("lead", "body") else 3
+        weight = ENOUGH if pages or found.parse_outcomes in ("lead", "body") else 3
         cites = f"{max(numbers, found.named)} references"
         yield Sign(weight, f"cites {cites} and lists {found.listed or 'none'}")
 

@@ -187,7 +187,7 @@ def _answers(
         for source in chosen
         if source.search and (wish := wishes[source.name]).text
     }
-    over = _patience.setdefault(web, Patience(workers=32)).together(works, longest_s)
+    over = _patience.setdefault(web, Patience(workers=32)).run_together(works, longest_s)
     answers: _Answers = {}
     for source in chosen:
         asked = _asking(wishes[source.name], source)

@@ -86,7 +86,7 @@ class Ids:
             return
         doi, arxiv = self.doi.lower(), self.arxiv
         if match := _ARXIV_DOI.fullmatch(doi):
-            doi, arxiv = "", arxiv or _normal("arxiv", match[1])
+            doi, arxiv = "", arxiv or _normalize("arxiv", match[1])
         if {".", ".."} & set(doi.split("/")):
             doi = ""
         object.__setattr__(self, "doi", doi)
@@ -121,7 +121,7 @@ class Ids:
         for name, spellings in _SPELLINGS.items():
             for spelling in spellings:
                 match = spelling.fullmatch(cleaned)
-                if match and (ids := cls(**{name: _normal(name, match[1])})):
+                if match and (ids := cls(**{name: _normalize(name, match[1])})):
                     return ids
         shown = text if len(text) <= 80 else text[:77] + "…"
         msg = f"{shown!r} is not a PMID, PMCID, DOI or arXiv identifier."
@@ -227,7 +227,7 @@ def arxiv_version(text: str) -> str:
     return match[1] if match else ""
 
 
-def _normal(name: IdName, value: str) -> str:
+def _normalize(name: IdName, value: str) -> str:
     if name == "pmcid":
         return value.upper()
     if name == "doi":

@@ -15,17 +15,17 @@ State = Literal["pending", "full_text", "abstract", "record", "failed"]
 # What a reviewer must know first, when several rungs failed for different reasons: a mistake of
 # ours says nothing about the paper; where a site was out nobody can tell yet; a text that is there
 # but closed to us can be had by hand; one that nobody offers perhaps not at all.
-_TELLING = ("failed", "unreachable", *MEANINGS, "not_offered")
+_BY_INFORMATION = ("failed", "unreachable", *MEANINGS, "not_offered")
 
 
-def telling(attempts: Iterable[Attempt]) -> Attempt | None:
-    """Of all attempts that brought no text, the one that says most about where it could be had.
+def most_informative(attempts: Iterable[Attempt]) -> Attempt | None:
+    """The attempt without a text that says most about where the text could be had.
 
     >>> telling([Attempt("pmc_cloud", "not_offered"), Attempt("publisher", "paywall")]).outcome
     'paywall'
     """
-    named = [attempt for attempt in attempts if attempt.outcome in _TELLING]
-    return min(named, key=lambda attempt: _TELLING.index(attempt.outcome), default=None)
+    named = [attempt for attempt in attempts if attempt.outcome in _BY_INFORMATION]
+    return min(named, key=lambda attempt: _BY_INFORMATION.index(attempt.outcome), default=None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,7 +96,7 @@ class Notice:
     pmid: str = ""
 
 
-_TAKEN_BACK = {"Retracted Publication", "Withdrawn"}
+_RETRACTED_TYPES = {"Retracted Publication", "Withdrawn"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,7 @@ class Paper:
 
         The notice of a retraction is not.
         """
-        return bool(_TAKEN_BACK & set(self.publication_types)) or any(
+        return bool(_RETRACTED_TYPES & set(self.publication_types)) or any(
             notice.kind == "retraction" for notice in self.notices
         )
 
@@ -263,17 +263,17 @@ def moment(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
 
-def within(seconds: float, at: str) -> bool:
-    """Whether a moment is less than so many seconds away from now.
+def is_within(seconds: float, at: str) -> bool:
+    """Whether a moment is less than so many seconds before or after now.
 
-    Also one to come: a clock that was set back makes nobody wait longer.
+    After, because a clock that was set back shall make nobody wait longer.
     """
     instant = time.time()
     return moment(max(0.0, instant - seconds)) < at < moment(instant + seconds)
 
 
-UNTOLD = frozenset({"unreachable", "failed"})
-"""Outcomes of an attempt that say nothing about the paper; ``failed`` is a mistake of ours."""
+INCONCLUSIVE = frozenset({"unreachable", "failed"})
+"""Outcomes of an attempt that say nothing about the paper; ``failed`` is a fault of Papershelf."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,10 +295,7 @@ class Attempt:
 
 
 def who_answered(attempts: Iterable[Attempt], no_answer: Collection[str]) -> set[str]:
-    """The rungs whose last word is none of the outcomes that are no answer.
-
-    Of several candidates on one rung the last counts: the text, or what is still owed to us.
-    """
+    """The rungs whose last attempt has none of the outcomes in *no_answer*."""
     last = {attempt.source: attempt.outcome for attempt in attempts}
     return {source for source, outcome in last.items() if outcome not in no_answer}
 
@@ -371,33 +368,30 @@ class StoredPaper:
         }
 
 
-def as_row(part: Any) -> Any:
-    """What ``dataclasses.asdict`` makes of a paper, or of what is kept with one; for JSON.
-
-    Papers are written by the thousand, and that function copies every word of them.
-    """
+def to_row(part: Any) -> Any:
+    """``dataclasses.asdict`` of a paper or a part of one, for JSON; without copying every word."""
     kind = type(part)
     if kind is str:
         return part
     if kind is tuple:
-        return tuple(map(as_row, part))
-    names = members(part)
-    return {name: as_row(getattr(part, name)) for name in names} if names else part
+        return tuple(map(to_row, part))
+    names = field_names(part)
+    return {name: to_row(getattr(part, name)) for name in names} if names else part
 
 
-def members(part: object) -> tuple[str, ...]:
-    """The names of what a dataclass is made of; none of anything else."""
+def field_names(part: object) -> tuple[str, ...]:
+    """The names of a dataclass's fields; none of anything else."""
     kind = type(part)
-    if kind not in _MEMBERS:
-        _MEMBERS[kind] = tuple(m.name for m in fields(part)) if is_dataclass(part) else ()
-    return _MEMBERS[kind]
+    if kind not in _FIELD_NAMES:
+        _FIELD_NAMES[kind] = tuple(m.name for m in fields(part)) if is_dataclass(part) else ()
+    return _FIELD_NAMES[kind]
 
 
-_MEMBERS: dict[type, tuple[str, ...]] = {}
+_FIELD_NAMES: dict[type, tuple[str, ...]] = {}
 
 
 def paper_from(row: dict[str, Any]) -> Paper:
-    """Rebuild a paper from what `as_row` made of it, after JSON."""
+    """Rebuild a paper from what `to_row` made of it, after JSON."""
     made = dict(row)
     made["ids"] = Ids(**row["ids"])
     made["authors"] = tuple(

@@ -1,4 +1,4 @@
-"""Every site there is a source for: what must be known of it before it is asked.
+"""Every site there is a source for: names, addresses, keys and routes.
 
 Settings, reports and the shelf need an address, a key or a route's name, and import no source; so
 the facts stand here and what a site can do in its file in ``sources/``. A new source is that file
@@ -39,7 +39,7 @@ class Key:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class SiteRoute:
     """A route to full text: its short name, its name for people, and the version of its texts.
 
     ``version`` is empty where the texts say it themselves.
@@ -63,7 +63,7 @@ class Site:
     name: str
     addresses: tuple[Address, ...]
     key: Key | None = None
-    ways: tuple[Way, ...] = ()
+    routes: tuple[SiteRoute, ...] = ()
     kept_by: KeptBy | None = None
     searched: int = 0
     search_needs_key: bool = False
@@ -107,17 +107,17 @@ SITES = (
     Site(
         "pmc",
         (Address("pmc_cloud", "https://pmc-oa-opendata.s3.amazonaws.com", "PMC Cloud Service"),),
-        ways=(
-            Way("pmc_cloud", "PubMed Central (cloud)"),
-            Way("efetch", "PubMed Central (E-utilities)"),
+        routes=(
+            SiteRoute("pmc_cloud", "PubMed Central (cloud)"),
+            SiteRoute("efetch", "PubMed Central (E-utilities)"),
         ),
     ),
     Site(
         "europepmc",
         (Address("europepmc", "https://www.ebi.ac.uk/europepmc/webservices/rest", "Europe PMC"),),
-        ways=(
-            Way("europepmc", "Europe PMC"),
-            Way("europepmc_preprint", "Preprint (Europe PMC)", "preprint"),
+        routes=(
+            SiteRoute("europepmc", "Europe PMC"),
+            SiteRoute("europepmc_preprint", "Preprint (Europe PMC)", "preprint"),
         ),
         kept_by="indexers",
         searched=2,
@@ -128,7 +128,7 @@ SITES = (
             Address("arxiv", "https://export.arxiv.org", "arXiv API and its files"),
             Address("arxiv_oai", "https://oaipmh.arxiv.org/oai", "arXiv licenses (OAI-PMH)"),
         ),
-        ways=(Way("arxiv", "arXiv", "preprint"),),
+        routes=(SiteRoute("arxiv", "arXiv", "preprint"),),
         kept_by="preprint servers",
         searched=3,
     ),
@@ -140,14 +140,14 @@ SITES = (
     Site(
         "unpaywall",
         (Address("unpaywall", "https://api.unpaywall.org/v2", "Unpaywall"),),
-        ways=(Way("unpaywall", "Open copy (Unpaywall)", ""),),
+        routes=(SiteRoute("unpaywall", "Open copy (Unpaywall)", ""),),
         many_hosts=True,
     ),
     Site(
         "openalex",
         (Address("openalex", "https://api.openalex.org", "OpenAlex"),),
         Key("openalex_api_key", "search in OpenAlex (its single records are free)"),
-        ways=(Way("openalex", "Open copy (OpenAlex)", ""),),
+        routes=(SiteRoute("openalex", "Open copy (OpenAlex)", ""),),
         kept_by="machines",
         searched=5,
         search_needs_key=True,
@@ -156,7 +156,7 @@ SITES = (
     Site(
         "publisher",
         (Address("doi", "https://doi.org", "DOI resolver"),),
-        ways=(Way("publisher", "Publisher’s site"),),
+        routes=(SiteRoute("publisher", "Publisher’s site"),),
         many_hosts=True,
     ),
     Site(
@@ -166,9 +166,9 @@ SITES = (
             Address("jina_search", "https://s.jina.ai", "Jina search"),
         ),
         Key("jina_api_key", "500 requests a minute at Jina Reader, and search"),
-        ways=(
-            Way("jina", "Publisher, via Jina Reader"),
-            Way("jina_search", "Found by Jina Search", ""),
+        routes=(
+            SiteRoute("jina", "Publisher, via Jina Reader"),
+            SiteRoute("jina_search", "Found by Jina Search", ""),
         ),
     ),
     Site(
@@ -194,9 +194,9 @@ SITES = (
     ),
 )
 
-WAYS = {way.via: way for site in SITES for way in site.ways}
+ROUTES = {route.via: route for site in SITES for route in site.routes}
 KEYS = tuple(site.key for site in SITES if site.key)
-WITH_TEXT = tuple(site.name for site in SITES if site.ways)
+WITH_TEXT = tuple(site.name for site in SITES if site.routes)
 """The default ladder."""
 SEARCHED = {
     site.name: site.key.setting if site.key and site.search_needs_key else ""

@@ -1,4 +1,4 @@
-"""What the judges may find: of each `Verdict`, what it means to whom.
+"""The meaning of each `Verdict`, in words for errors, reports and harvests.
 
 One table, from which refusals, reports and harvests take what they say. A new verdict is a word in
 `.paper.Verdict` and its entry here.

@@ -15,7 +15,7 @@ import re
 
 from .identifiers import Ids
 from .paper import Paper, StoredPaper, Version
-from .sites import WAYS
+from .sites import ROUTES
 
 OTHER_VERSION = "other_version"
 """Outcome of an attempt that brought a text, but not of the version that was asked for."""
@@ -45,7 +45,7 @@ _BY_LOCATORS: dict[object, Version] = {
     "publishedVersion": "published",
 }
 # What the routes brought before texts said themselves which version they are.
-_BY_ROUTE = {via: way.version for via, way in WAYS.items() if way.version}
+_BY_ROUTE = {via: route.version for via, route in ROUTES.items() if route.version}
 _PREPRINT_HOSTS = re.compile(
     r"https?://(?:[a-z0-9-]{1,40}\.){0,4}(?:ar|bior|medr|chemr)xiv\.org/", re.I
 )
@@ -53,7 +53,7 @@ _PREPRINT_KINDS = {"preprint", "posted-content"}
 
 
 def meant(asked: Ids) -> Version:
-    """The version that is meant by these names.
+    """The version that these identifiers ask for.
 
     >>> meant(Ids(arxiv="2601.00001")), meant(Ids(arxiv="2601.00001", doi="10.1000/a"))
     ('preprint', 'published')

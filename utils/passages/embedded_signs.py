@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..system.safe_files import disk, sync_folder
-from ..system.sharing import follow
+from ..system.sharing import inherit_group
 
 BinaryCodes = NDArray[np.uint64]
 _LITTLE = np.dtype("<u8")
@@ -71,7 +71,7 @@ class BinaryCodesFile:
         codes = binary_codes(vectors)
         path = self.path(generation)
         with disk(path), path.open("ab") as file:
-            follow(path)
+            inherit_group(path)
             if file.tell() < start * codes.shape[1] * 8:
                 return  # made before there were codes: `repair` makes all of it
             file.truncate(start * codes.shape[1] * 8)

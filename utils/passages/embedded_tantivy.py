@@ -19,7 +19,7 @@ from ..errors import StoreFailed
 from ..model.passage import Filters
 from ..system.plain_text import encodable
 from ..system.safe_files import disk, make_folder
-from ..system.sharing import follow
+from ..system.sharing import inherit_group
 from .embedded_schema import HINT, Words
 from .embedded_words import Entry
 
@@ -100,7 +100,7 @@ class Tantivy:
             finally:
                 writer.wait_merging_threads()
                 for path in self.folder.iterdir():
-                    follow(path)
+                    inherit_group(path)
 
     def _open(self) -> tantivy.Index:
         if self._index is None:

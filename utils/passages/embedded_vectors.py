@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from ..model.passage import Filters
 from ..system import sqlite
 from ..system.safe_files import disk, sync_folder
-from ..system.sharing import follow
+from ..system.sharing import inherit_group
 from .embedded_schema import condition, fact, set_facts
 from .embedded_signs import BinaryCodes, BinaryCodesFile, most_alike
 
@@ -175,7 +175,7 @@ class VectorFile:
         path = self.path(int(fact(db, "generation")))
         fresh = not path.exists()
         with disk(path), path.open("ab") as file:
-            follow(path)
+            inherit_group(path)
             if file.tell() < start * dim * 4:
                 msg = f"{path.name} is shorter than it was"
                 raise Damaged(msg)
@@ -217,7 +217,7 @@ class VectorFile:
         view = self.view(db)
         living = np.flatnonzero(view.abouts)
         with disk(target := self.path(view.generation + 1)), target.open("wb") as file:
-            follow(target)
+            inherit_group(target)
             stretches = []
             for block in _blocks(living):
                 data = view.matrix[block].astype(_LITTLE, copy=False).tobytes()

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ..model.job import Harvested, Job
 from ..model.paper import now
-from ..system.safe_files import disk, make_folder, written
+from ..system.safe_files import disk, make_folder, replacing
 from .lock_file import ByName, Difference, Differences, Lock, Locked, compare, read_lock
 
 __all__ = [
@@ -91,5 +91,5 @@ def _text_of(path: Path) -> str:
 
 
 def _write(path: Path, text: str) -> None:
-    with disk(path), written(path) as file:
+    with disk(path), replacing(path) as file:
         file.write(text)

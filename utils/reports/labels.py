@@ -6,7 +6,7 @@ import re
 
 from ..model.job import State
 from ..model.paper import Version
-from ..model.sites import WAYS
+from ..model.sites import ROUTES
 
 STATE_LABELS: dict[State, str] = {
     "full_text": "Full text",
@@ -17,7 +17,7 @@ STATE_LABELS: dict[State, str] = {
 }
 ASIDE: dict[Version, str] = {"preprint": "Preprints", "accepted": "Accepted manuscripts"}
 """Versions of a paper that are not the published one."""
-_ROUTES = {via: way.label for via, way in WAYS.items()} | {"manual": "Added by hand"}
+_ROUTES = {via: route.label for via, route in ROUTES.items()} | {"manual": "Added by hand"}
 _CC = re.compile(r"CC (BY(?:-NC)?(?:-SA|-ND)?)\b", re.I)
 _TERMS = {
     "BY": "share and adapt, with credit",

@@ -21,7 +21,7 @@ from ..model.paper import now
 from ..model.versions import NAMES
 from ..settings import version
 from ..system.plain_text import one_line, plain_json
-from ..system.safe_files import disk, written
+from ..system.safe_files import disk, replacing
 
 T = TypeVar("T")
 
@@ -175,7 +175,7 @@ def lock_file(folder: Path, job: Job) -> Iterator[Callable[[Harvested], None]]:
         "made_at": job.ended_at or now(),
         "made_by": f"Papershelf {version()}",
     }
-    with written(folder / NAME) as file:
+    with replacing(folder / NAME) as file:
         file.write(plain_json(head)[:-1] + ', "papers": [')
         between, nameless = "\n", 0
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ..model.job import Harvested
 from ..system.plain_text import cell
-from ..system.safe_files import written
+from ..system.safe_files import replacing
 from .links import best_link, links
 from .reasons import reason_for
 
@@ -95,7 +95,7 @@ def _about(row: Harvested) -> dict[str, object]:
 
 @contextlib.contextmanager
 def _table(path: Path, columns: tuple[str, ...]) -> Iterator[Callable[[dict[str, object]], None]]:
-    with written(path) as file:
+    with replacing(path) as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(columns)
         yield lambda row: writer.writerow([cell(row[column]) for column in columns])

@@ -16,7 +16,7 @@ from typing import TypedDict
 from ..errors import Miss
 from ..model.identifiers import IdName, Ids
 from ..model.paper import Fetched, Paper, SearchResult, Version, paper_from
-from ..model.sites import WAYS, service_of
+from ..model.sites import ROUTES, service_of
 from ..web import Rate, Web
 
 
@@ -106,7 +106,7 @@ class Route:
     @property
     def version(self) -> Version:
         """That of the texts that do not say it themselves; empty where there is none to expect."""
-        return WAYS[self.via].version if self.via in WAYS else "published"
+        return ROUTES[self.via].version if self.via in ROUTES else "published"
 
 
 def one_by_one(

@@ -3,7 +3,7 @@
 Knows disks and SQL, and nothing of sites, formats or MCP.
 """
 
-from .adoption import goes_by_name, is_foreign, judged_anew, judged_as
+from .adoption import is_foreign, judge_again, known_by_name_only, with_judgement
 from .paper_file import body_of
 from .records import ADOPTED, RebuildReport
 from .shelf import Shelf
@@ -13,8 +13,8 @@ __all__ = [
     "RebuildReport",
     "Shelf",
     "body_of",
-    "goes_by_name",
     "is_foreign",
-    "judged_anew",
-    "judged_as",
+    "judge_again",
+    "known_by_name_only",
+    "with_judgement",
 ]

@@ -1,9 +1,9 @@
-"""Reading what others put on the shelf: the older program's folders, copies, files dropped in.
+"""Reading files that others put on the shelf: the older program's, copies, files dropped in.
 
-Such a file is taken as it is, never rewritten. An abstract is told by its labels; everything else
+Such a file is taken as it is, never rewritten. An abstract is known by its labels; everything else
 is judged as a download is, and what fails (a sign-in page, an error page) is listed as
-``rejected``, with the verdict. Not taken are empty files, and those whose text says that they are
-another paper than their name suggests (two DOIs may share a sanitised name).
+``rejected``, with the verdict. Not taken are empty files, and those whose text names another paper
+than their file name does (two DOIs may share a sanitised name).
 """
 
 from __future__ import annotations
@@ -59,14 +59,14 @@ def adopt(path: Path, asked: Ids, read: Read = formats.read) -> Record | None:
     if (ours := paper_file.parse(text)) is not None:
         if asked and (ours.ids.clash(asked) or not ours.ids.shares(asked)):
             return None
-        return _returned(path, data, ours) if ours.ids and ours.body.strip() else None
-    if is_blank(text) or not (ids := _identified(path.name, text, asked)):
+        return _record_of_ours(path, data, ours) if ours.ids and ours.body.strip() else None
+    if is_blank(text) or not (ids := _identify(path.name, text, asked)):
         return None
-    return _taken(path, data, text, ids, read)
+    return _record_of_foreign(path, data, text, ids, read)
 
 
-def why_not(path: Path) -> str:
-    """Why `adopt` takes a file for nobody's paper."""
+def describe_refusal(path: Path) -> str:
+    """Why `adopt` does not take a file."""
     if not path.is_file() or path.stat().st_size > _LONGEST_FILE:
         return "no file, or too large to be a paper's"
     text = path.read_bytes().decode("utf-8", "replace")
@@ -87,34 +87,34 @@ def is_foreign(text: str) -> bool:
 
 
 def is_blank(text: str) -> bool:
-    """Whether there is nothing in a file that anybody could miss."""
+    """Whether a file holds nothing but blanks."""
     return not text.replace("\ufeff", "").strip()
 
 
-def of_foreign(stored: StoredPaper, text: str, read: Read = formats.read) -> StoredPaper:
-    """*stored* with what a text of somebody else's is, seen beside what is known of its paper."""
+def judge_foreign(stored: StoredPaper, text: str, read: Read = formats.read) -> StoredPaper:
+    """*stored* with kind and verdict of a foreign text, judged against its paper's record."""
     if _is_abstract(text):
         kind: Kind = "abstract" if _foreign_abstract(text) else "record"
-        said = replace(stored, kind=kind, verdict=WITHOUT_TEXT[kind], evidence="", judges=0)
+        judged = replace(stored, kind=kind, verdict=WITHOUT_TEXT[kind], evidence="", judges=0)
     else:
-        said = judged_as(stored, judge_foreign_text(text, stored.paper, read))
-    return replace(said, via=ADOPTED)
+        judged = with_judgement(stored, judge_foreign_text(text, stored.paper, read))
+    return replace(judged, via=ADOPTED)
 
 
-def judged_anew(stored: StoredPaper, text: str, read: Read = formats.read) -> StoredPaper:
-    """*stored* as today's judges see its file, of which *text* is all."""
+def judge_again(stored: StoredPaper, text: str, read: Read = formats.read) -> StoredPaper:
+    """*stored* as today's judges see its file, whose whole content is *text*."""
     if stored.via == ADOPTED and is_foreign(text):
-        return of_foreign(stored, text, read)
-    return judged_as(stored, judge_text(paper_file.body_of(text), stored.paper, read))
+        return judge_foreign(stored, text, read)
+    return with_judgement(stored, judge_text(paper_file.body_of(text), stored.paper, read))
 
 
-def goes_by_name(stored: StoredPaper) -> bool:
-    """Whether nothing but a file's name and its own words told yet which paper it is."""
+def known_by_name_only(stored: StoredPaper) -> bool:
+    """Whether only a file's name and its own words say which paper it is, and no record."""
     named_only = stored.via == ADOPTED and not stored.paper.recorded_by
     return named_only and stored.kind in ("full_text", "rejected") and not stored.by_hand
 
 
-def judged_as(stored: StoredPaper, seen: JudgedText) -> StoredPaper:
+def with_judgement(stored: StoredPaper, seen: JudgedText) -> StoredPaper:
     """*stored* as today's judges see its text."""
     kind: Kind = "full_text" if seen.document else "rejected"
     return replace(
@@ -141,15 +141,15 @@ def _is_abstract(text: str) -> bool:
     return False
 
 
-def _identified(name: str, text: str, asked: Ids) -> Ids:
-    """Which paper a foreign file is: what its name says, unless its text names another."""
+def _identify(name: str, text: str, asked: Ids) -> Ids:
+    """Which paper a foreign file is: by its name, unless its text names another."""
     labelled = _labelled(text)
     named = asked or file_names.ids_from(name)
     if not named and (doi := _doi_behind(name, text)):
         named = Ids(doi=doi)
     if named.clash(labelled):
         return Ids()
-    if named.doi and not labelled.doi and _speaks_of_another(named.doi, text):
+    if named.doi and not labelled.doi and _names_another_doi(named.doi, text):
         return Ids()
     # Of what was asked only the name that led here counts: the caller's other identifiers were
     # never compared with this text, and a wrong link would serve a wrong paper for ever.
@@ -158,11 +158,11 @@ def _identified(name: str, text: str, asked: Ids) -> Ids:
 
 
 def _labelled(text: str) -> Ids:
-    """What a text says under labels that it is."""
+    """The identifiers under the labels of a text."""
     labelled = Ids()
     for label, value in _LABEL.findall(text[:4000]):
         if label.upper().replace(" ", "") in {"PMID", "DOI", "PMCID"}:
-            labelled |= _spelled(label, value)
+            labelled |= _ids_from_label(label, value)
     return labelled
 
 
@@ -175,7 +175,7 @@ def _leads_to(kind: str, value: str, name: str) -> bool:
     return name.lower() in spellings
 
 
-def _spelled(label: str, value: str) -> Ids:
+def _ids_from_label(label: str, value: str) -> Ids:
     value = value.strip().strip("*` ")
     if match := re.match(r"[1-9]\d{0,7}\b", value):
         return Ids(pmid=match[0]) if label.upper() == "PMID" else Ids()
@@ -194,7 +194,7 @@ def _trimmed(doi: str) -> str:
     return doi.lower()
 
 
-def _same_file(text: str, name: str) -> set[str]:
+def _dois_filed_as(text: str, name: str) -> set[str]:
     """The DOIs a text names that would all be filed under *name*."""
     wanted = file_names.bare(name).lower()
     found = {_trimmed(match[0]) for match in _DOI.finditer(text)}
@@ -202,20 +202,20 @@ def _same_file(text: str, name: str) -> set[str]:
     return {doi for doi in found if file_names.traditional(doi) == wanted}
 
 
-def _speaks_of_another(doi: str, text: str) -> bool:
-    rivals = _same_file(text, file_names.traditional(doi))
+def _names_another_doi(doi: str, text: str) -> bool:
+    rivals = _dois_filed_as(text, file_names.traditional(doi))
     return bool(rivals) and doi not in rivals
 
 
 def _doi_behind(name: str, text: str) -> str:
     if not name.startswith("10."):
         return ""
-    found = _same_file(text, name)
+    found = _dois_filed_as(text, name)
     return found.pop() if len(found) == 1 else ""
 
 
-def _returned(path: Path, data: bytes, ours: paper_file.PaperFile) -> Record:
-    """A file of ours whose record is lost: its header tells nearly everything."""
+def _record_of_ours(path: Path, data: bytes, ours: paper_file.PaperFile) -> Record:
+    """The record of a file of ours, from its header, where the record is lost."""
     plain = StoredPaper(
         paper=ours.paper,
         kind=ours.kind,
@@ -225,12 +225,12 @@ def _returned(path: Path, data: bytes, ours: paper_file.PaperFile) -> Record:
         sha256=sha256(data),
         saved_at=_modified(path),
     )
-    stored = ours.filled_into(plain)
+    stored = ours.fill_into(plain)
     stored = replace(stored, sections=sections_of(data.decode("utf-8", "replace"), stored))
     return Record(stored, order=path.stat().st_mtime_ns, words=len(ours.body.split()))
 
 
-def _taken(path: Path, data: bytes, text: str, ids: Ids, read: Read) -> Record:
+def _record_of_foreign(path: Path, data: bytes, text: str, ids: Ids, read: Read) -> Record:
     label: dict[str, str] = {}
     for name, value in _LABEL.findall(text[:4000]):
         label.setdefault(name.lower().rstrip("s"), one_line(value))
@@ -254,7 +254,7 @@ def _taken(path: Path, data: bytes, text: str, ids: Ids, read: Read) -> Record:
         sha256=sha256(data),
         saved_at=_modified(path),
     )
-    stored = of_foreign(stored, text, read)
+    stored = judge_foreign(stored, text, read)
     if stored.kind == "rejected":  # its words are not the paper's, its title least of all
         stored = replace(stored, paper=Paper(ids))
     stored = replace(stored, sections=sections_of(text, stored))

@@ -26,9 +26,9 @@ from ..model.paper import Kind
 from ..model.versions import STAND_INS
 from ..system import sharing, sqlite
 from ..system.plain_text import encodable
-from ..system.safe_files import alone
+from ..system.safe_files import exclusive_lock
 from . import schema
-from .listing import Wanted
+from .listing import ListingFilter
 
 _PATIENCE_MS = 60_000
 _MOST_IDLE = 8  # connections, of two megabytes at most
@@ -72,7 +72,7 @@ class NewEntry(NamedTuple):
 
 
 # Texts of papers that have another one nearer to the published version.
-_ASIDE = """SELECT count(DISTINCT papers.id) FROM papers
+_STAND_INS_COUNT = """SELECT count(DISTINCT papers.id) FROM papers
     JOIN names ON names.paper = papers.id
     JOIN names AS same ON same.name = names.name AND same.paper <> papers.id
     JOIN papers AS better ON better.id = same.paper
@@ -81,8 +81,8 @@ _ASIDE = """SELECT count(DISTINCT papers.id) FROM papers
 _ENTRY = "papers.id, papers.file, papers.size, papers.mtime_ns, papers.record, papers.kind"
 
 
-class _Open(NamedTuple):
-    """A connection, and the file, process and time it was opened for."""
+class _Connection(NamedTuple):
+    """A connection, and the file, process and epoch it was opened in."""
 
     connection: sqlite3.Connection
     inode: int
@@ -100,8 +100,10 @@ class Catalogue:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._local = threading.local()
-        self._idle: list[_Open] = []
-        self._inherited: list[_Open] = []  # for good: SQLite does not survive that they are closed
+        self._idle: list[_Connection] = []
+        self._inherited: list[
+            _Connection
+        ] = []  # for good: SQLite does not survive that they are closed
         self._lending = threading.Lock()
         self._turn = threading.RLock()
         self._epoch = 0
@@ -122,42 +124,42 @@ class Catalogue:
 
     @contextlib.contextmanager
     def using(self) -> Iterator[sqlite3.Connection]:
-        """A connection of nobody else meanwhile; for a thread that writes, the one it writes with.
+        """A connection for this thread alone; while it writes, the one it writes with.
 
         The file is created if need be (its folder is not).
         """
-        if (writing := self._writing()) is not None:
+        if (writing := self._writing_connection()) is not None:
             yield writing
             return
-        with self._speaking():
-            one = self._borrowed() or self._opened()
+        with self._translate_errors():
+            one = self._borrow() or self._open()
             try:
                 yield one.connection
             finally:
                 self._give_back(one)
 
-    def _writing(self) -> sqlite3.Connection | None:
-        """What this thread writes with just now."""
+    def _writing_connection(self) -> sqlite3.Connection | None:
+        """The connection of this thread's open transaction."""
         connection, pid = getattr(self._local, "writing", (None, 0))
         return cast("sqlite3.Connection", connection) if pid == os.getpid() else None
 
-    def _borrowed(self) -> _Open | None:
+    def _borrow(self) -> _Connection | None:
         """An idle connection, if there is one to the file of this moment."""
         with self._lending:
             while self._idle:
                 if self._usable(one := self._idle.pop()):
                     return one
-                self._done_with(one)
+                self._drop_connection(one)
         return None
 
-    def _usable(self, one: _Open) -> bool:
-        """Whether it is of this process, and to the file that is there now.
+    def _usable(self, one: _Connection) -> bool:
+        """Whether it is of this process, and to the present file.
 
-        That may have been deleted by hand, or set aside by a process that found it damaged.
+        The file may have been deleted by hand, or set aside by a process that found it damaged.
         """
         return one[1:] == (self._inode(), os.getpid(), self._epoch)
 
-    def _opened(self) -> _Open:
+    def _open(self) -> _Connection:
         epoch = self._epoch
         connection = self._connect()
         try:
@@ -165,17 +167,17 @@ class Catalogue:
         except BaseException:
             connection.close()
             raise
-        return _Open(connection, self._inode(), os.getpid(), epoch)
+        return _Connection(connection, self._inode(), os.getpid(), epoch)
 
-    def _give_back(self, one: _Open) -> None:
+    def _give_back(self, one: _Connection) -> None:
         with self._lending:
             clean = self._usable(one) and not one.connection.in_transaction
             if clean and len(self._idle) < _MOST_IDLE:
                 self._idle.append(one)
             else:
-                self._done_with(one)
+                self._drop_connection(one)
 
-    def _done_with(self, one: _Open) -> None:
+    def _drop_connection(self, one: _Connection) -> None:
         if one.pid != os.getpid():
             self._inherited.append(one)
             return
@@ -225,11 +227,11 @@ class Catalogue:
             self._epoch += 1
             self._read_only = False
             while self._idle:
-                self._done_with(self._idle.pop())
+                self._drop_connection(self._idle.pop())
 
     def move_aside(self) -> None:
-        """Put a damaged database out of the way; a whole one that is there by now stays."""
-        with alone(self.path.with_name("healing.lock")):
+        """Set a damaged database aside; one that another process has made anew by now stays."""
+        with exclusive_lock(self.path.with_name("healing.lock")):
             self.close()
             with contextlib.suppress(CatalogueBroken, StoreFailed):
                 if self._rows("PRAGMA quick_check")[0][0] == "ok":
@@ -245,8 +247,10 @@ class Catalogue:
                 yield connection
                 return
             if self._read_only:
-                if barred := sharing.barred(self.path) or sharing.barred(self.path.parent):
-                    raise barred
+                if access_error := sharing.access_error(self.path) or sharing.access_error(
+                    self.path.parent
+                ):
+                    raise access_error
                 msg = f"The catalogue {self.path} is readonly."
                 raise StoreFailed(msg, "Point PAPERS_DIR at a folder that can be written.")
             with sqlite.transaction(connection):
@@ -257,7 +261,7 @@ class Catalogue:
                     self._local.writing = (None, 0)
 
     @contextlib.contextmanager
-    def _speaking(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.DatabaseError as error:
@@ -265,17 +269,17 @@ class Catalogue:
                 raise CatalogueBroken(str(error)) from error
             if not isinstance(error, sqlite3.OperationalError):
                 raise
-            if barred := sharing.barred(self.path):
-                raise barred from error
+            if access_error := sharing.access_error(self.path):
+                raise access_error from error
             hint = "Free some disk space, and see that its folder can be written."
             if sqlite.is_busy(error):
                 hint = "Another process holds the catalogue: wait until it is done, or end it."
             msg = f"The catalogue {self.path} could not be used: {error}."
             raise StoreFailed(msg, hint, file=str(self.path)) from error
 
-    def _rows(self, query: str, given: Sequence[object] = ()) -> list[tuple[object, ...]]:
+    def _rows(self, query: str, values: Sequence[object] = ()) -> list[tuple[object, ...]]:
         with self.using() as connection:
-            return connection.execute(query, given).fetchall()
+            return connection.execute(query, values).fetchall()
 
     # -- reading -----------------------------------------------------------------------------
 
@@ -302,20 +306,20 @@ class Catalogue:
         rows = self._rows(query + " LIMIT 1", (file, file))
         return Entry(*rows[0]) if rows else None  # type: ignore[arg-type]
 
-    def search(self, wanted: Wanted, start: int, limit: int) -> tuple[int, list[Entry]]:
+    def search(self, wanted: ListingFilter, start: int, limit: int) -> tuple[int, list[Entry]]:
         """How many entries match, and a page of them: best first for words, else newest first."""
-        tables, where, given, order = wanted.as_sql(self.fts)
+        tables, where, values, order = wanted.as_sql(self.fts)
         condition = " AND ".join(["1", *where])
-        total = self._rows(f"SELECT count(*) FROM {tables} WHERE {condition}", given)[0][0]  # noqa: S608 - the parts are constants of `listing`
+        total = self._rows(f"SELECT count(*) FROM {tables} WHERE {condition}", values)[0][0]  # noqa: S608 - the parts are constants of `listing`
         rows = self._rows(
             f"SELECT {_ENTRY} FROM {tables} WHERE {condition} ORDER BY {order} LIMIT ? OFFSET ?",  # noqa: S608
-            [*given, limit, start],
+            [*values, limit, start],
         )
         return int(str(total)), [Entry(*row) for row in rows]  # type: ignore[arg-type]
 
     @property
     def fts(self) -> bool:
-        """Whether words are looked up in an index; else every paper is looked through."""
+        """Whether there is a full-text index; else every paper is searched."""
         if self._fts is None:
             with self.using():
                 pass
@@ -332,7 +336,7 @@ class Catalogue:
             retracted += bad
             if kind == "full_text" and version in versions:
                 versions[version] += n
-        again = int(str(self._rows(_ASIDE)[0][0]))
+        again = int(str(self._rows(_STAND_INS_COUNT)[0][0]))
         papers = sum(kinds.values()) - again
         return {"papers": papers, **kinds, **versions, "retracted": retracted}
 
@@ -354,7 +358,7 @@ class Catalogue:
         return [str(row[0]) for row in self._rows(query, tuple(kinds))]
 
     def unjudged(self, judges: int) -> int:
-        """How many texts other judges than those of version *judges* spoke about, or none."""
+        """How many texts were not judged by the judges of version *judges*."""
         query = """SELECT count(*) FROM papers WHERE kind IN ('full_text', 'rejected')
             AND coalesce(json_extract(record, '$.stored.judges'), 0) <> ?
             AND json_extract(record, '$.stored.verdict') <> 'by_hand'"""
@@ -408,14 +412,14 @@ class Catalogue:
         return number
 
     def drop(self, number: int) -> None:
-        """Take an entry and its names out."""
+        """Delete an entry and its names."""
         with self.writing() as connection:
             if self.fts:
                 connection.execute(_FORGET, (number,))
             connection.execute("DELETE FROM papers WHERE id = ?", (number,))
 
     def clear(self) -> None:
-        """Take everything out, except the notes of unfinished work."""
+        """Delete everything except the notes of unfinished work."""
         with self.writing() as connection:
             if self.fts:
                 connection.execute("DROP TABLE words")
@@ -440,7 +444,7 @@ class Catalogue:
             connection.execute("INSERT OR REPLACE INTO unfinished VALUES (?, ?, ?, ?)", row)
 
     def done(self, file: str) -> None:
-        """The announced work is finished."""
+        """Delete the announcement: the work is finished."""
         with self.writing() as connection:
             connection.execute("DELETE FROM unfinished WHERE file = ?", (file,))
 

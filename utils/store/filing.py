@@ -1,4 +1,4 @@
-"""Changing the shelf: which file a paper gets, what it replaces, what is noted of it.
+"""Writing to the shelf: which file a paper gets, what it replaces, and its records.
 
 Every change happens under the catalogue's write lock, which all threads and processes share, and
 in one order: raw bytes, record, text, catalogue, index. Before it begins, the file's name is
@@ -27,12 +27,12 @@ from .catalogue import Catalogue, Entry, NewEntry
 from .records import (
     ADOPTED,
     WITHOUT_TEXT,
-    Kept,
+    RawAnswer,
     Record,
-    joined,
-    of_one_paper,
+    merge_papers,
     sections_of,
     sha256,
+    with_names_of,
     writable,
 )
 
@@ -44,16 +44,16 @@ _SMALL = 200
 MEDIA = get_args(Media)
 
 Render = Callable[[Record], str]
-Same = tuple[tuple[Entry, Record], ...]
+Entries = tuple[tuple[Entry, Record], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What filing one paper will do: the record to come, and the entries it takes over."""
+    """The change to make for one paper: the new record, and the entries that it replaces."""
 
     record: Record
     writes: bool
-    same: Same
+    same: Entries
 
 
 class Filing:
@@ -87,15 +87,17 @@ class Filing:
 
         def carry_out(plan: Plan) -> Record:
             if not plan.writes:
-                return self._entered(plan)
+                return self._enter_unchanged(plan)
             self._keep_raw(plan.record, raw)
             data = render(plan.record).encode("utf-8", "replace")
-            return self._written(replace(plan.record, written=sha256(data)), data, plan.same)
+            return self._write(replace(plan.record, written=sha256(data)), data, plan.same)
 
-        return self.announced(lambda: self.plan(new), carry_out)
+        return self.change_announced(lambda: self.plan(new), carry_out)
 
-    def announced(self, plan: Callable[[], Plan], carry_out: Callable[[Plan], Record]) -> Record:
-        """Have it noted which file is about to change, then change it."""
+    def change_announced(
+        self, plan: Callable[[], Plan], carry_out: Callable[[Plan], Record]
+    ) -> Record:
+        """Announce in the catalogue which file is about to change, then change it."""
         while True:
             with self.catalogue.writing():
                 planned = plan().record.file
@@ -108,30 +110,30 @@ class Filing:
                     return record
                 self.catalogue.done(planned)  # somebody took the name in between
 
-    def _entered(self, plan: Plan) -> Record:
+    def _enter_unchanged(self, plan: Plan) -> Record:
         """Enter a file that stays as it is, but for the notice of a retraction."""
         record = plan.record
-        if _newly_retracted(plan) and (data := self._headed(record)):
+        if _newly_retracted(plan) and (data := self._with_new_header(record)):
             # Not ours to vouch for if a hand was at the file since we wrote it.
             untouched = sha256(self.bytes_of(record)) == record.written
             written = sha256(data) if untouched else record.written
-            return self._written(replace(record, written=written), data, plan.same)
+            return self._write(replace(record, written=written), data, plan.same)
         self.write_record(record)
         self.enter(record, plan.same)
         return record
 
-    def restated(self, plan: Plan) -> Record:
-        """Enter what is said anew of a text that stays; in a file of ours its header, too."""
+    def restate(self, plan: Plan) -> Record:
+        """Write a new verdict on a text that stays; in a file of ours into its header, too."""
         record = plan.record
         before = self.bytes_of(record)
-        after = self._headed(record) if record.stored.via != ADOPTED else None
+        after = self._with_new_header(record) if record.stored.via != ADOPTED else None
         if after is None or after == before:
-            return self._entered(plan)
+            return self._enter_unchanged(plan)
         written = sha256(after) if sha256(before) == record.written else record.written
-        return self._written(replace(record, written=written), after, plan.same)
+        return self._write(replace(record, written=written), after, plan.same)
 
-    def _written(self, record: Record, data: bytes, same: Same) -> Record:
-        record = vouched(record, data)
+    def _write(self, record: Record, data: bytes, same: Entries) -> Record:
+        record = with_checksum(record, data)
         self.write_record(record)
         safe_files.write_whole(Path(record.stored.path), data)
         self.enter(record, same)
@@ -148,30 +150,31 @@ class Filing:
             if media != record.media:
                 safe_files.remove(self.raw / replace(record, media=media).raw)
 
-    def _headed(self, record: Record) -> bytes | None:
-        """A file of ours with its header anew: a retraction stands in its first line."""
+    def _with_new_header(self, record: Record) -> bytes | None:
+        """A file of ours with a new header, whose first line tells of a retraction."""
         found = paper_file.parse(self.read(record))
         if found is None:
             return None
-        return paper_file.around(record.stored, found.body).encode("utf-8", "replace")
+        return paper_file.with_header(record.stored, found.body).encode("utf-8", "replace")
 
     def register(self, found: Record, *, fresh: bool = True) -> Record:
         """Enter a file that is already there; *fresh* metadata wins over what is known."""
         with self.catalogue.writing():
-            record = self._entered(self._plan_entry(found, fresh))
+            record = self._enter_unchanged(self._plan_entry(found, fresh))
             if record.file != found.file and self.record_of(found.file):
                 self._discard(found)
         return record
 
     def learn(self, record: Record, paper: Paper) -> Record:
-        """Add what is now known about a stored paper; entries that prove to be one are joined."""
-        known = record.of(joined(paper, record.stored.paper))
-        return self.announced(
-            lambda: self._plan_entry(replace(known, order=self._next()), fresh=True), self._entered
+        """Add metadata to a stored paper; entries that prove to be the same paper are merged."""
+        known = record.with_paper(merge_papers(paper, record.stored.paper))
+        return self.change_announced(
+            lambda: self._plan_entry(replace(known, order=self._next_order()), fresh=True),
+            self._enter_unchanged,
         )
 
     def amend(self, entry: Entry, record: Record) -> Record:
-        """Change an entry's story without touching its file or whom its names belong to."""
+        """Change an entry's record, but not its file nor its names."""
         with self.catalogue.writing():
             self.write_record(record)
             row = self._row(record)
@@ -180,8 +183,8 @@ class Filing:
                 self.note_change(None)
         return record
 
-    def told(self, file: str, attempts: Sequence[Attempt]) -> Record | None:
-        """Have a text's record say what was tried; None if the text is gone."""
+    def record_attempts(self, file: str, attempts: Sequence[Attempt]) -> Record | None:
+        """Replace the attempts in a text's record; None if the text is gone."""
         with self.catalogue.writing():
             if (entry := self.catalogue.by_file(file)) is None:
                 return None
@@ -194,14 +197,16 @@ class Filing:
     def plan(self, new: Record) -> Plan:
         """What filing *new* will do, as things stand now."""
         same = self.rivals(new)
-        paper = self._united(new.stored.paper, same, fresh=True)
-        new = replace(new.of(paper), order=self._next(), refused=_refused(new, same))
+        paper = self._unite(new.stored.paper, same, fresh=True)
+        new = replace(
+            new.with_paper(paper), order=self._next_order(), refused=_rejected_texts(new, same)
+        )
         there = [record for _, record in same if Path(record.stored.path).is_file()]
         best = max(there, key=lambda record: record.rank, default=None)
         if best is not None and best.rank > new.rank:
-            return Plan(replace(best.of(paper), order=new.order), writes=False, same=same)
+            return Plan(replace(best.with_paper(paper), order=new.order), writes=False, same=same)
         if best is not None and best.rank == new.rank < _TEXT and self._is_foreign(best):
-            return Plan(_tried_since(best.of(paper), new), writes=False, same=same)
+            return Plan(_with_new_attempts(best.with_paper(paper), new), writes=False, same=same)
         if best is not None and best.stored.kind == new.stored.kind:
             name = best.file
         else:
@@ -212,14 +217,14 @@ class Filing:
 
     def _plan_entry(self, found: Record, fresh: bool) -> Plan:
         same = self.rivals(found)
-        paper = self._united(found.stored.paper, same, fresh)
+        paper = self._unite(found.stored.paper, same, fresh)
         known = [record for _, record in same if record.file != found.file]
         best = max([found, *known], key=lambda record: (record.rank, record is not found))
         order = max(found.order, *(record.order for _, record in same), 0)
-        best = replace(best.of(paper), order=order, refused=_refused(found, same))
+        best = replace(best.with_paper(paper), order=order, refused=_rejected_texts(found, same))
         return Plan(best, writes=False, same=same)
 
-    def same(self, ids: Ids) -> Same:
+    def same_paper(self, ids: Ids) -> Entries:
         """The entries that are this paper; one that contradicts it stays a paper of its own."""
         found: list[tuple[Entry, Record]] = []
         for entry in self.catalogue.by_names(ids.names()):
@@ -229,25 +234,25 @@ class Filing:
                 found.append((entry, record))
         return tuple(found)
 
-    def rivals(self, one: Record) -> Same:
+    def rivals(self, one: Record) -> Entries:
         """The entries of its paper beside which *one* cannot lie: its own version's, and abstracts.
 
         An abstract has no place beside a text of whatever version: the best of them stands for it.
         """
-        every = self.same(one.ids)
+        every = self.same_paper(one.ids)
         texts = [pair for pair in every if pair[1].stored.kind == "full_text"]
         if one.stored.kind in WITHOUT_TEXT and texts:
             best = max(texts, key=lambda pair: fitness("published", pair[1].stored))
             every = tuple(p for p in every if p is best or p[1].stored.kind in WITHOUT_TEXT)
         return tuple(pair for pair in every if one.same_text_as(pair[1]))
 
-    def _united(self, paper: Paper, same: Same, fresh: bool) -> Paper:
-        """What all records of one text know, and what those of its other versions say for it."""
+    def _unite(self, paper: Paper, same: Entries, fresh: bool) -> Paper:
+        """The metadata of all records of one text, with names and notices of its other versions."""
         for _, record in same:
             old = record.stored.paper
-            paper = joined(paper, old) if fresh else joined(old, paper)
-        for _, record in self.same(paper.ids):
-            paper = of_one_paper(paper, record.stored.paper)
+            paper = merge_papers(paper, old) if fresh else merge_papers(old, paper)
+        for _, record in self.same_paper(paper.ids):
+            paper = with_names_of(paper, record.stored.paper)
         return paper
 
     def _free_name(self, new: Record, ours: set[str]) -> str:
@@ -256,12 +261,12 @@ class Filing:
         stem = file_names.stem(ids, stored.kind, version)
         for mark in ("", ids.key, " ".join(ids.names())):
             name = f"{file_names.apart(stem, mark) if mark else stem}.txt"
-            if name in ours or not self._taken(name, ids):
+            if name in ours or not self._is_taken(name, ids):
                 return name
-        return f"{file_names.apart(stem, str(self._next()))}.txt"
+        return f"{file_names.apart(stem, str(self._next_order()))}.txt"
 
-    def _taken(self, name: str, ids: Ids) -> bool:
-        """Whether something lies there that is nobody's to replace: another paper, or no paper."""
+    def _is_taken(self, name: str, ids: Ids) -> bool:
+        """Whether something lies there that must not be replaced: another paper, or no paper."""
         if self.catalogue.by_file(name) is not None:
             return True
         path = self.folder / name
@@ -273,12 +278,12 @@ class Filing:
             text = path.read_text(encoding="utf-8", errors="replace")
             return not adoption.is_blank(text)
 
-    def _next(self) -> int:
+    def _next_order(self) -> int:
         return max(int(time.time() * 1e9), self.catalogue.newest() + 1)
 
     # -- the catalogue and the index ---------------------------------------------------------
 
-    def enter(self, record: Record, same: Same) -> None:
+    def enter(self, record: Record, same: Entries) -> None:
         """Make *record* the one entry of its text, in place of *same*."""
         entries = {entry.id: entry for entry, _ in same}
         there = self.catalogue.by_file(record.file)
@@ -288,7 +293,7 @@ class Filing:
         for number in numbers[1:]:
             self.catalogue.drop(number)
         row = self._row(record)
-        beside = [entry.id for entry, _ in self.same(record.ids) if entry.id not in entries]
+        beside = [entry.id for entry, _ in self.same_paper(record.ids) if entry.id not in entries]
         self.catalogue.put(row, record.ids.names(), numbers[0] if numbers else None, beside)
         for _, old in same:
             if old.file != record.file:
@@ -317,7 +322,7 @@ class Filing:
         )
 
     def note_change(self, added: str | None) -> None:
-        """Bring the index files in line; *added* is a new paper's line, None means a change."""
+        """Update the index files; *added* is a new paper's line, None means a changed line."""
         if self._index_waits:
             return
         catalogue = self.catalogue
@@ -341,7 +346,7 @@ class Filing:
         self.catalogue.set_note("index_state", self.index.state())
         self.catalogue.set_note("index_late", "")
 
-    def settle(self) -> None:
+    def settle_index(self) -> None:
         """Write the index files anew if they are torn, edited or behind."""
         catalogue = self.catalogue
         if self.index.state() == catalogue.note("index_state") and not catalogue.note("index_late"):
@@ -350,7 +355,7 @@ class Filing:
             self.rewrite_index()
 
     @contextlib.contextmanager
-    def index_waiting(self) -> Iterator[None]:
+    def defer_index(self) -> Iterator[None]:
         """Leave the index files alone while the catalogue is filled, under the write lock."""
         self._index_waits = True
         try:
@@ -375,7 +380,7 @@ class Filing:
         there = record.stored.via == ADOPTED and Path(record.stored.path).is_file()
         return there and adoption.is_foreign(self.read(record))
 
-    def raw_of(self, record: Record) -> Kept | None:
+    def raw_of(self, record: Record) -> RawAnswer | None:
         """What the site sent; None when that was not kept."""
         path = self.raw / record.raw
         with safe_files.disk(path, "read"):
@@ -394,7 +399,7 @@ class Filing:
             version=stored.version,
         )
         ours = sha256(self.bytes_of(record)) == record.written
-        return Kept(fetched, record.extractor, ours)
+        return RawAnswer(fetched, record.extractor, ours)
 
     def record_path(self, file: str) -> Path:
         """Where the record of a text file lies."""
@@ -421,36 +426,35 @@ class Filing:
         return writable(record) if "\\ud" in text else record  # a surrogate, as JSON spells it
 
     def _discard(self, old: Record) -> None:
-        """Have a superseded file deleted once the change is committed.
+        """Note a superseded file for deletion once the change is committed.
 
-        What somebody else saved is only forgotten: it is not ours to delete. So is what was
-        rejected: nobody asked to have it deleted.
+        A foreign or a rejected file stays on the disk, without an entry: nobody asked to delete it.
         """
         keep = old.stored.kind == "rejected" or self._is_foreign(old)
         self.catalogue.begin(old.file, "forget" if keep else "remove", time.time())
 
 
-def _tried_since(there: Record, new: Record) -> Record:
-    """A foreign abstract, which stays as it is, with what was tried for the text now."""
+def _with_new_attempts(there: Record, new: Record) -> Record:
+    """A foreign abstract, which stays as it is, with the new attempts at its full text."""
     tried, at = new.stored.attempts, new.stored.saved_at
     stored = replace(there.stored, attempts=tried, saved_at=at)
     return replace(there, stored=stored, order=new.order)
 
 
-def vouched(record: Record, data: bytes) -> Record:
-    """The record with the checksum of its file, and what the text in it consists of."""
+def with_checksum(record: Record, data: bytes) -> Record:
+    """The record with the checksum and the sections of its file."""
     parts = sections_of(data.decode("utf-8", "replace"), record.stored)
     return replace(record, stored=replace(record.stored, sha256=sha256(data), sections=parts))
 
 
-def _refused(record: Record, same: Same) -> tuple[tuple[str, str], ...]:
-    """The texts somebody rejected for a paper, whichever of its entries remembers them."""
+def _rejected_texts(record: Record, same: Entries) -> tuple[tuple[str, str], ...]:
+    """The texts somebody rejected for a paper, from all of its entries."""
     every = (one for known in (*(known for _, known in same), record) for one in known.refused)
     return tuple(dict(every).items())
 
 
 def _same_line(before: Record, row: NewEntry) -> bool:
-    """Whether an entry stands in the index files as it did, and where it did."""
+    """Whether an entry's line in the index files stays the same, and in its place."""
     return before.order == row.filed and index_files.line(before) == row.line
 
 

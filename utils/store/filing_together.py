@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..system import safe_files
-from .filing import Filing, Render, vouched
+from .filing import Filing, Render, with_checksum
 from .records import Record, sha256
 
 
@@ -33,7 +33,7 @@ def file_together(filing: Filing, new: Sequence[Record], render: Render) -> list
         for file in planned.keys() & current.keys():
             number, record = current[file]
             data = render(record).encode("utf-8", "replace")
-            filed[number] = record = vouched(replace(record, written=sha256(data)), data)
+            filed[number] = record = with_checksum(replace(record, written=sha256(data)), data)
             files += [(filing.record_path(file), record.to_json().encode())]
             files += [(filing.folder / file, data)]
         filing.prepare()

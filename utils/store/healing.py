@@ -1,4 +1,4 @@
-"""What every method of the shelf does when it finds the catalogue damaged."""
+"""Recovery from a damaged catalogue, for every method of the shelf."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ H = TypeVar("H", bound=Healer)
 
 
 def healing(method: Callable[Concatenate[H, P], T]) -> Callable[Concatenate[H, P], T]:
-    """Make a damaged catalogue again from the files, then do what was asked."""
+    """Rebuild a damaged catalogue from the files, then call *method* again."""
 
     @functools.wraps(method)
     def guarded(self: H, /, *args: P.args, **kwargs: P.kwargs) -> T:

@@ -15,7 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from ..system.plain_text import cell, one_line
-from ..system.safe_files import disk, written
+from ..system.safe_files import disk, replacing
 from .records import Record
 
 COLUMNS = (
@@ -64,9 +64,9 @@ class IndexFiles:
         self._jsonl = folder / "index.jsonl"
 
     def state(self) -> str:
-        """By what one sees that somebody else wrote to the files, or nobody finished to.
+        """Size, time and number of both files: differs after a crash or an edit by hand.
 
-        The length alone would miss a writer killed after the renames: a row may change and keep
+        The size alone would miss a writer killed after the renames: a row may change and keep
         its length.
         """
         columns = f"{len(COLUMNS)} columns"  # files of an older version are made anew
@@ -82,7 +82,7 @@ class IndexFiles:
 
     def rewrite(self, lines: Iterable[str]) -> None:
         """Write both files anew, line by line; one that would be the same stays as it is."""
-        with disk(self._csv), written(self._csv) as table, written(self._jsonl) as rows:
+        with disk(self._csv), replacing(self._csv) as table, replacing(self._jsonl) as rows:
             table.write(",".join(COLUMNS) + "\n")
             for one in lines:
                 table.write(_cells(one))
@@ -99,7 +99,7 @@ def _state(path: Path) -> str:
 
 @lru_cache(maxsize=250)  # a small shelf is written anew at every change of one line
 def _cells(text: str) -> str:
-    """What stands in ``index.csv`` for a line of ``index.jsonl``."""
+    """The row of ``index.csv`` for a line of ``index.jsonl``."""
     row = json.loads(text)
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerow(cell(row.get(column, "")) for column in COLUMNS)

@@ -25,11 +25,11 @@ from typing import Any, get_args
 from ..errors import BadRequest, NotFound, StoreFailed
 from ..model.identifiers import Ids
 from ..model.job import Counts, Harvested, Job, State, Wait
-from ..model.paper import Attempt, Paper, StoredPaper, as_row, now, paper_from
+from ..model.paper import Attempt, Paper, StoredPaper, now, paper_from, to_row
 from ..model.versions import meant
 from ..system import safe_files, sharing, sqlite
 from ..system.plain_text import encodable
-from .ledger_schema import VERSION, brought_up_to_date, in_memory, new_file
+from .ledger_schema import VERSION, create_file, in_memory, migrate
 
 _PATIENCE_S = 30.0
 _WITHOUT_TEXT = "('pending', 'abstract', 'record', 'failed')"
@@ -47,7 +47,7 @@ _ATTEMPT = ", ".join(f"attempts.{field.name}" for field in fields(Attempt))
 
 
 class Ledger:
-    """The story of one job. Safe for threads; other processes may read along.
+    """The papers and attempts of one job. Safe for threads; other processes may read along.
 
     Parameters
     ----------
@@ -63,8 +63,8 @@ class Ledger:
             raise NotFound(msg, "See `status` for those there are.")
         self.path = path
         self._turn = threading.RLock()
-        with self._told():
-            self._db, version = brought_up_to_date(_connect(path))
+        with self._translate_errors():
+            self._db, version = migrate(_connect(path))
         if version != VERSION:
             msg = f"The ledger {path.name} is of another version ({version})."
             hint = "Delete it and ask again: what is on the shelf is found there."
@@ -78,13 +78,13 @@ class Ledger:
         """
         safe_files.make_folder(path.parent, 0o700)
         facts = {name: getattr(job, name) for name in (*_FACTS, "hits", "duplicates", "notes")}
-        rows = ((encodable(asked), _row_of(ids)) for asked, ids in entries)
-        with safe_files.alone(path.with_name("new.lock")):
+        rows = ((encodable(asked), _ids_row(ids)) for asked, ids in entries)
+        with safe_files.exclusive_lock(path.with_name("new.lock")):
             if not path.exists():
                 try:
-                    new_file(path, {name: _json(value) for name, value in facts.items()}, rows)
+                    create_file(path, {name: _json(value) for name, value in facts.items()}, rows)
                 except (sqlite3.Error, OSError) as error:
-                    raise _failed(path, error) from error
+                    raise _store_error(path, error) from error
         return cls(path)
 
     def close(self) -> None:
@@ -95,19 +95,19 @@ class Ledger:
     # -- one process at a time ---------------------------------------------------------------
 
     @contextmanager
-    def alone(self, patience_s: float = 1.0) -> Iterator[None]:
-        """Be the one process that works on this job.
+    def exclusive_lock(self, patience_s: float = 1.0) -> Iterator[None]:
+        """Hold the lock of this job among processes.
 
         Raises
         ------
         BadRequest
-            Another one does.
+            Another process works on it.
         """
         with ExitStack() as stack:
             try:
-                ours = stack.enter_context(sqlite.held(_lock(self.path), patience_s))
+                ours = stack.enter_context(sqlite.try_lock(_lock(self.path), patience_s))
             except sqlite3.Error as error:
-                raise _failed(_lock(self.path), error) from error
+                raise _store_error(_lock(self.path), error) from error
             if not ours:
                 msg = f"The harvest {self.path.stem} is running in another process."
                 raise BadRequest(msg, "Wait for it, or look at it with `status`.")
@@ -118,7 +118,7 @@ class Ledger:
         if not _lock(self.path).exists():
             return False
         try:
-            with self.alone(patience_s=0.0):
+            with self.exclusive_lock(patience_s=0.0):
                 return False
         except BadRequest:
             return True
@@ -144,13 +144,13 @@ class Ledger:
             waits=tuple(Wait(**row) for row in facts.get("waits", ())),
         )
 
-    def ended(self) -> None:
+    def record_end(self) -> None:
         """Write down that no paper is pending any more."""
         with self._writing() as db:
             _write_facts(db, {"ended_at": now()})
 
-    def waiting(self, waits: Sequence[Wait]) -> None:
-        """Write down what papers wait for: other processes want to know, too."""
+    def record_waits(self, waits: Sequence[Wait]) -> None:
+        """Write down what papers wait for, for other processes, too."""
         with self._writing() as db:
             _write_facts(db, {"waits": [asdict(wait) for wait in waits]})
 
@@ -171,13 +171,13 @@ class Ledger:
     def add(
         self, entries: Iterable[tuple[str, Ids]], hits: int, notes: Sequence[str] | None = None
     ) -> None:
-        """Papers that the same question brings today and did not; *notes* replace the old ones."""
+        """Add new hits of the same query; *notes* replace the old ones."""
         with self._writing() as db:
             known = {name for (name,) in db.execute("SELECT name FROM names")}
             for (ids,) in db.execute("SELECT ids FROM papers"):
                 known.update(Ids(**json.loads(ids)).names())
             fresh = [
-                (encodable(asked), _row_of(ids))
+                (encodable(asked), _ids_row(ids))
                 for asked, ids in entries
                 if known.isdisjoint(ids.names())
             ]
@@ -211,11 +211,11 @@ class Ledger:
             told = db.execute("SELECT value FROM job WHERE name = 'reopened'").fetchall()
         return float(told[0][0]) if round_ and told else 0.0
 
-    def know(self, number: int, paper: Paper) -> int | None:
+    def record_paper(self, number: int, paper: Paper) -> int | None:
         """Write down what a paper is; the number of the paper it turned out to be, if any."""
-        return self.know_all({number: paper}).get(number)
+        return self.record_papers({number: paper}).get(number)
 
-    def know_all(self, papers: Mapping[int, Paper]) -> dict[int, int]:
+    def record_papers(self, papers: Mapping[int, Paper]) -> dict[int, int]:
         """Write down what papers are; of those that turned out to be another of the list, which.
 
         Names of one paper belong to the first of the list that had them. Its preprint, asked for as
@@ -227,7 +227,7 @@ class Ledger:
             known = {n: paper for n, paper in papers.items() if n not in same}
             names = [(name, n) for n, paper in known.items() for name in _names_of(paper.ids)]
             db.executemany("INSERT OR IGNORE INTO names VALUES (?, ?)", names)
-            rows = [(_json(as_row(one)), _row_of(one.ids), n) for n, one in known.items()]
+            rows = [(_json(to_row(one)), _ids_row(one.ids), n) for n, one in known.items()]
             db.executemany("UPDATE papers SET paper = ?, ids = ? WHERE number = ?", rows)
             if same:
                 merged = [(_DUPLICATE, f"the same as number {of}", n) for n, of in same.items()]
@@ -240,20 +240,20 @@ class Ledger:
             [(row,)] = db.execute("SELECT paper FROM papers WHERE number = ?", (number,))
         return _paper(row) if row else None
 
-    def begin(self, numbers: Sequence[int], rung: str) -> None:
-        """Write down what is about to be tried."""
+    def begin_rung(self, numbers: Sequence[int], rung: str) -> None:
+        """Write down the rung that is about to be asked for papers."""
         with self._writing() as db:
             update = "UPDATE papers SET rung = ? WHERE number = ?"
             db.executemany(update, [(rung, number) for number in numbers])
 
-    def tried(self, number: int, attempts: Sequence[Attempt]) -> None:
-        """Write down what came of it."""
+    def record_attempts(self, number: int, attempts: Sequence[Attempt]) -> None:
+        """Write down the attempts at the rung of `begin_rung`."""
         with self._writing() as db:
-            _add(db, number, attempts)
+            _insert_attempts(db, number, attempts)
             db.execute("UPDATE papers SET rung = '' WHERE number = ?", (number,))
 
-    def under_way(self, number: int) -> str:
-        """What was about to be tried, and of which nobody wrote down yet what came of it."""
+    def rung_under_way(self, number: int) -> str:
+        """The rung that was begun and whose attempts are not recorded yet; else empty."""
         with self._reading() as db:
             [(rung,)] = db.execute("SELECT rung FROM papers WHERE number = ?", (number,))
         return str(rung)
@@ -274,14 +274,14 @@ class Ledger:
         detail: str,
         attempts: Sequence[Attempt] = (),
     ) -> None:
-        """A paper is on the shelf: that is its end, in full text, as an abstract or a record.
+        """End a paper with what is on the shelf: full text, abstract or record.
 
         *attempts* are those that led to it and were not written down before.
         """
-        self._end(number, self._texts(stored, sha256, reason, detail), attempts)
+        self._end(number, self._end_values(stored, sha256, reason, detail), attempts)
 
-    def brought(self, number: int, stored: StoredPaper, sha256: str) -> bool:
-        """Somebody brought the text by hand; whether the paper lacked it, and ends so now.
+    def record_brought(self, number: int, stored: StoredPaper, sha256: str) -> bool:
+        """End a paper with a text that came by hand; False if it had its text already.
 
         A text of another version that stands in for the published one does not count.
         """
@@ -289,17 +289,17 @@ class Ledger:
         if stored.version in ("published", "") and not self._asked_as_preprint(number):
             lacking = f"{_WITHOUT_TEXT} OR version IN ('preprint', 'accepted')"
         said = ("by_hand", stored.evidence) if stored.by_hand else ("", "")
-        if lacked := self._end(number, self._texts(stored, sha256, *said), of=lacking):
-            self.tried(number, stored.attempts[-1:])
+        if lacked := self._end(number, self._end_values(stored, sha256, *said), of=lacking):
+            self.record_attempts(number, stored.attempts[-1:])
         return lacked
 
     def _asked_as_preprint(self, number: int) -> bool:
         with self._reading() as db:
             [(asked,)] = db.execute("SELECT asked FROM papers WHERE number = ?", (number,))
-        return _as_preprint(asked)
+        return _asks_for_preprint(asked)
 
-    def lost(self, number: int, file: str) -> bool:
-        """The text in *file* was rejected since; whether the paper had it, and is pending now."""
+    def reopen_lost(self, number: int, file: str) -> bool:
+        """Reopen a paper whose text in *file* was rejected since; False if it had another text."""
         with self._writing() as db:
             query = f"{_REOPEN} state = 'full_text' AND file = ? AND number = ?"
             found = db.execute(query, (file, number)).rowcount > 0
@@ -308,12 +308,12 @@ class Ledger:
         return found
 
     @staticmethod
-    def _texts(
+    def _end_values(
         stored: StoredPaper, sha256: str, reason: str = "", detail: str = ""
     ) -> dict[str, str]:
         return {
             "state": stored.kind,
-            "paper": _json(as_row(stored.paper)),
+            "paper": _json(to_row(stored.paper)),
             "file": Path(stored.path).name,
             "source": stored.source,
             "via": stored.via,
@@ -325,7 +325,7 @@ class Ledger:
         }
 
     def fail(self, number: int, reason: str, detail: str, attempts: Sequence[Attempt] = ()) -> None:
-        """Nothing of a paper could be had; *attempts* are those not written down before."""
+        """End a paper of which nothing could be had; *attempts* are those not recorded before."""
         values = {"state": "failed", "reason": reason, "detail": encodable(detail)}
         self._end(number, values, attempts)
 
@@ -339,7 +339,7 @@ class Ledger:
         values = {**values, "rung": "", "ended_at": now()}
         columns = ", ".join(f"{name} = ?" for name in values)
         with self._writing() as db:
-            _add(db, number, attempts)
+            _insert_attempts(db, number, attempts)
             update = f"UPDATE papers SET {columns} WHERE number = ? AND (state IN {of})"  # noqa: S608
             return db.execute(update, [*values.values(), number]).rowcount > 0
 
@@ -349,9 +349,9 @@ class Ledger:
         asked = " OR ".join(["json_extract(ids, ?) = ?"] * len(names))
         query = f"""SELECT number, ids FROM papers WHERE {asked} OR number IN
             (SELECT number FROM names WHERE name IN ({",".join("?" * len(names))}))"""  # noqa: S608
-        given = [part for n in names for part in ("$." + n.partition(":")[0], n.partition(":")[2])]
+        values = [part for n in names for part in ("$." + n.partition(":")[0], n.partition(":")[2])]
         with self._reading() as db:
-            rows = db.execute(query, [*given, *names]).fetchall()
+            rows = db.execute(query, [*values, *names]).fetchall()
         return [number for number, row in rows if not ids.clash(Ids(**json.loads(row)))]
 
     def nameless(self) -> list[tuple[int, str]]:
@@ -360,7 +360,7 @@ class Ledger:
             return db.execute("SELECT number, asked FROM papers WHERE ids = '{}'").fetchall()
 
     def reopen(self, which: str) -> int:
-        """Papers to be tried once more: ``failed``, ``abstract``, ``record``, or an outcome.
+        """Reopen the papers that ended so: ``failed``, ``abstract``, ``record``, or an outcome.
 
         Or the version of a text (``preprint``, ``accepted``), where another one may be had by now.
 
@@ -380,10 +380,10 @@ class Ledger:
                 _write_facts(db, {"ended_at": "", "reopened": time.time()})
         return found
 
-    def go_on(self, before: str) -> int:
-        """Papers of which nobody could tell whether there is a text, to be asked for again.
+    def reopen_unresolved(self, before: str) -> int:
+        """Reopen the papers for which a site did not answer, in the same round.
 
-        In the same round: what sites did answer stands, and only those that did not are asked.
+        Answers of other sites stand, and only those that did not answer are asked again.
 
         Parameters
         ----------
@@ -412,7 +412,7 @@ class Ledger:
         """Every paper in the order of the list, read as they are taken."""
         query = f"""SELECT number, asked, state, paper, ids, {", ".join(_TEXTS)} FROM papers
             WHERE state <> 'duplicate' ORDER BY number"""  # noqa: S608
-        with self._told(), closing(_connect(self.path)) as db:
+        with self._translate_errors(), closing(_connect(self.path)) as db:
             for number, asked, state, paper, ids, *texts in db.execute(query):
                 yield Harvested(
                     number=number,
@@ -427,24 +427,24 @@ class Ledger:
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
-        with self._turn, self._told():
+        with self._turn, self._translate_errors():
             yield self._db
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        with self._turn, self._told(), sqlite.transaction(self._db) as db:
+        with self._turn, self._translate_errors(), sqlite.transaction(self._db) as db:
             yield db
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.Error as error:
-            raise _failed(self.path, error) from error
+            raise _store_error(self.path, error) from error
 
 
 class _Listed:
-    """The papers of a list that share a name with some of which it was just learnt what they are.
+    """Finds, among the papers of a list, those that share a name with newly identified ones.
 
     Parameters
     ----------
@@ -468,7 +468,7 @@ class _Listed:
         """Take a paper in; 0, or the number of the one before it that is the same."""
         names = _names_of(paper.ids)
         for first in sorted({self._owners[name] for name in names if name in self._owners}):
-            as_asked = {_as_preprint(self._asked[one]) for one in (first, number)}
+            as_asked = {_asks_for_preprint(self._asked[one]) for one in (first, number)}
             if first != number and len(as_asked) == 1 and not paper.ids.clash(self._ids[first]):
                 return first
         self._ids[number] = paper.ids
@@ -481,34 +481,34 @@ def _names_of(ids: Ids) -> list[str]:
     return [name for name in ids.names() if name == encodable(name)]
 
 
-def _as_preprint(asked: str) -> bool:
+def _asks_for_preprint(asked: str) -> bool:
     """Whether what was asked for is the preprint of a paper."""
     return meant(Ids.maybe(asked)) == "preprint"
 
 
 def _connect(path: Path) -> sqlite3.Connection:
     try:
-        return _opened(path)
+        return _open(path)
     except sqlite3.OperationalError as error:
         if not sqlite.has_no_room(error):
             raise
         with suppress(OSError, sqlite3.Error):
-            return _copied(path)
+            return _open_copy(path)
         raise
 
 
-def _copied(path: Path) -> sqlite3.Connection:
+def _open_copy(path: Path) -> sqlite3.Connection:
     """A copy to read from: beside the file itself a full disk has no room for what SQLite needs."""
     with tempfile.TemporaryDirectory(prefix="papershelf-") as folder:
         for part in (path, path.with_name(f"{path.name}-wal")):
             if part.exists():
                 shutil.copy(part, folder)
-        db = in_memory(_opened(Path(folder, path.name)))
+        db = in_memory(_open(Path(folder, path.name)))
     db.execute("PRAGMA query_only = ON")
     return db
 
 
-def _opened(path: Path) -> sqlite3.Connection:
+def _open(path: Path) -> sqlite3.Connection:
     db = sqlite.connect(path, _PATIENCE_S)
     sqlite.use_wal(db, path, "NORMAL")
     return db
@@ -518,9 +518,9 @@ def _lock(path: Path) -> Path:
     return path.with_suffix(".lock")
 
 
-def _failed(path: Path, error: Exception) -> StoreFailed:
-    if barred := sharing.barred(path):
-        return barred
+def _store_error(path: Path, error: Exception) -> StoreFailed:
+    if access_error := sharing.access_error(path):
+        return access_error
     msg = f"The ledger {path.name} could not be used: {error}."
     hint = "Free some disk space, and see that its folder can be written."
     if sqlite.is_busy(error):
@@ -530,11 +530,11 @@ def _failed(path: Path, error: Exception) -> StoreFailed:
     return StoreFailed(msg, hint, file=str(path))
 
 
-def _add(db: sqlite3.Connection, number: int, attempts: Sequence[Attempt]) -> None:
+def _insert_attempts(db: sqlite3.Connection, number: int, attempts: Sequence[Attempt]) -> None:
     """Write attempts down, as those of a paper's present round."""
     if attempts:
         [(round_,)] = db.execute("SELECT round FROM papers WHERE number = ?", (number,))
-        rows = [(number, round_, *_of_attempt(attempt)) for attempt in attempts]
+        rows = [(number, round_, *_attempt_row(attempt)) for attempt in attempts]
         db.executemany("INSERT INTO attempts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
 
@@ -552,11 +552,11 @@ def _paper(row: str) -> Paper:
     return paper_from(json.loads(row))
 
 
-def _row_of(ids: Ids) -> str:
-    return _json({name: value for name, value in as_row(ids).items() if value})
+def _ids_row(ids: Ids) -> str:
+    return _json({name: value for name, value in to_row(ids).items() if value})
 
 
-def _of_attempt(attempt: Attempt) -> tuple[str | int | float, ...]:
+def _attempt_row(attempt: Attempt) -> tuple[str | int | float, ...]:
     return (
         attempt.source,
         attempt.outcome,

@@ -56,10 +56,10 @@ _TO_2 = (
 )
 
 
-def brought_up_to_date(db: sqlite3.Connection) -> tuple[sqlite3.Connection, int]:
-    """A ledger and its version, when one of an earlier program has been given what it lacks.
+def migrate(db: sqlite3.Connection) -> tuple[sqlite3.Connection, int]:
+    """Migrate a ledger of an earlier version; returns the connection to use, and the version.
 
-    On a shelf that is only read, it is a copy in memory that is given it.
+    Where the shelf is read-only, a copy in memory is migrated.
 
     Raises
     ------
@@ -69,17 +69,17 @@ def brought_up_to_date(db: sqlite3.Connection) -> tuple[sqlite3.Connection, int]
     if (version := sqlite.version(db)) != 1:
         return db, version
     try:
-        _renew(db)
+        _migrate_to_2(db)
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_READONLY:
             raise
         db = in_memory(db)
-        _renew(db)
+        _migrate_to_2(db)
         db.execute("PRAGMA query_only = ON")
     return db, sqlite.version(db)
 
 
-def _renew(db: sqlite3.Connection) -> None:
+def _migrate_to_2(db: sqlite3.Connection) -> None:
     with sqlite.transaction(db):
         if sqlite.version(db) == 1:  # no other process was faster
             for statement in _TO_2:
@@ -94,7 +94,7 @@ def in_memory(db: sqlite3.Connection) -> sqlite3.Connection:
     return copy
 
 
-def new_file(path: Path, facts: Mapping[str, str], papers: Iterable[tuple[str, str]]) -> None:
+def create_file(path: Path, facts: Mapping[str, str], papers: Iterable[tuple[str, str]]) -> None:
     """Make the file of a new ledger, all or nothing, with the job's facts and what was asked for.
 
     Raises

@@ -1,4 +1,4 @@
-"""What a listing of the shelf asks for, and how SQL is asked for it."""
+"""The filters of a listing of the shelf, and their SQL."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NEWEST = "papers.filed DESC"
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ListingFilter:
     """The filters of a listing; empty means any.
 
     Every word of ``text`` must be in title or abstract; ``journal`` is part of a journal's name.
@@ -44,31 +44,34 @@ class Wanted:
         """Tables, conditions, their values, and the order; words by index where there is one."""
         tables, order = "papers", _NEWEST
         where: list[str] = []
-        given: list[object] = []
+        values: list[object] = []
         words = re.findall(r"\w+", self.text)
         if words and fts:
             tables, order = _INDEXED, f"bm25(words, 4.0, 1.0), {_NEWEST}"
             where.append("words MATCH ?")
             # Quoted, so that what a user types is never an operator of the index.
-            given.append(" ".join(f'"{word}"' for word in words))
+            values.append(" ".join(f'"{word}"' for word in words))
         elif words:
             tables = _LOOKED_THROUGH
             where += ["texts.title || ' ' || texts.abstract LIKE ? ESCAPE '\\'"] * len(words)
-            given += [_part(word) for word in words]
+            values += [_like_pattern(word) for word in words]
         elif self.text.strip():
             where.append("0")  # nothing but punctuation: no paper has it as a word
         for condition, value in (
             ("papers.kind = ?", self.kind),
             ("papers.year >= ?", self.year_from),
             ("papers.year <> '' AND papers.year <= ?", self.year_to),
-            ("papers.journal LIKE ? ESCAPE '\\'", _part(self.journal) if self.journal else ""),
+            (
+                "papers.journal LIKE ? ESCAPE '\\'",
+                _like_pattern(self.journal) if self.journal else "",
+            ),
         ):
             if value:
                 where.append(condition)
-                given.append(value)
-        return tables, where, given, order
+                values.append(value)
+        return tables, where, values, order
 
 
-def _part(text: str) -> str:
+def _like_pattern(text: str) -> str:
     escaped = re.sub(r"([\\%_])", r"\\\1", encodable(text))
     return f"%{escaped}%"

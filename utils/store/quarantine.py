@@ -1,7 +1,7 @@
-"""Where rejected content goes: captchas, paywalls, stubs, other papers, each with the reason.
+"""The folder of rejected content: captchas, paywalls, stubs, other papers, each with the reason.
 
-Kept so that a judgement can be checked and a judge improved; the oldest go when there are many,
-or when they take much room.
+Kept so that a judgement can be checked and a judge improved; the oldest are deleted when there are
+many, or when they take much room.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def put(
     part = safe_files.part_of(path)
     with safe_files.disk(path):
         try:
-            bodies.lend(fetched.body, part)
+            bodies.link_to(fetched.body, part)
             part.replace(path)
         finally:
             part.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""One entry of the shelf as a record: what is known of a stored paper beyond its text.
+"""Records: what the shelf knows of a stored paper beyond its text.
 
 Every record lies as JSON in ``.papershelf/records``, so that the catalogue, which holds the same
 records with indexes around them, can always be made again from the files.
@@ -27,12 +27,13 @@ from ..model.paper import (
     Section,
     StoredPaper,
     Verdict,
-    as_row,
     now,
     paper_from,
+    to_row,
 )
 from ..model.versions import by_route, text_slot
-from ..outline import outline, told
+from ..outline import outline
+from ..outline import told as section_words
 from ..system.plain_text import clean_text, encodable, one_line
 
 T = TypeVar("T")
@@ -101,13 +102,13 @@ class Record:
         short = {self.stored.kind, other.stored.kind} & WITHOUT_TEXT.keys()
         return bool(short) or text_slot(self.stored) == text_slot(other.stored)
 
-    def of(self, paper: Paper) -> Record:
+    def with_paper(self, paper: Paper) -> Record:
         """The same record with other metadata."""
         return replace(self, stored=replace(self.stored, paper=paper))
 
     def to_json(self) -> str:
         """The record as one line of JSON, without the folder (which may move)."""
-        row = as_row(replace(self, stored=replace(self.stored, sections=())))
+        row = to_row(replace(self, stored=replace(self.stored, sections=())))
         row["stored"]["path"] = self.file
         # Lists, without what they end in when that is empty: they are half of a record.
         row["stored"]["sections"] = [_listed(section) for section in self.stored.sections]
@@ -140,7 +141,7 @@ class Record:
         if "version" not in stored and stored["kind"] == "full_text":  # before there were versions
             url = row.get("url", "")
             stored["version"] = by_route(stored["via"], stored["paper"], url)
-        row["stored"] = apart(StoredPaper(**stored))
+        row["stored"] = as_record_if_empty(StoredPaper(**stored))
         row["named"] = Ids(**row.get("named", {}))
         row["refused"] = tuple((digest, because) for digest, because in row.get("refused", ()))
         return cls(**row)
@@ -151,17 +152,17 @@ def _record_from(text: str, folder: Path) -> Record:
     return Record.from_row(json.loads(text), folder)
 
 
-def apart(stored: StoredPaper) -> StoredPaper:
+def as_record_if_empty(stored: StoredPaper) -> StoredPaper:
     """*stored* as a record where it was called an abstract without having one, as it once was."""
     if stored.kind != "abstract" or clean_text(stored.paper.abstract).strip():
         return stored
     return replace(stored, kind="record", verdict=WITHOUT_TEXT["record"])
 
 
-class Kept(NamedTuple):
-    """What a site sent for a stored paper, and what became of the text made of it.
+class RawAnswer(NamedTuple):
+    """The bytes a site sent for a stored paper, and the reader of its text.
 
-    ``ours`` says whether the file still is what ``extractor`` made, and no hand's.
+    ``ours`` says whether the file still is what ``extractor`` made, not edited by hand.
     """
 
     fetched: Fetched
@@ -174,10 +175,10 @@ def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def joined(new: Paper, old: Paper) -> Paper:
-    """What both records of one paper know; the newer wins, the older fills gaps.
+def merge_papers(new: Paper, old: Paper) -> Paper:
+    """The union of two records of one paper; the newer wins, the older fills gaps.
 
-    A notice once published stays: a source that does not know of it takes nothing back.
+    A published notice stays, also where a source does not know of it.
     """
     filled = {f.name: getattr(new, f.name) or getattr(old, f.name) for f in fields(Paper)}
     types = filled["publication_types"]
@@ -189,7 +190,7 @@ def joined(new: Paper, old: Paper) -> Paper:
     return Paper(**{**filled, **more})
 
 
-def of_one_paper(paper: Paper, other: Paper) -> Paper:
+def with_names_of(paper: Paper, other: Paper) -> Paper:
     """*paper* with the names and notices that the record of another version knows.
 
     Nothing else: titles and dates differ between a preprint and its article.
@@ -199,11 +200,11 @@ def of_one_paper(paper: Paper, other: Paper) -> Paper:
 
 
 def _notices(*papers: Paper) -> tuple[Notice, ...]:
-    """Each notice once, as the last of *papers* tells it, and the bare ones only if alone."""
+    """Each notice once, from the last of *papers* that has it; bare ones only if alone."""
     every = [notice for paper in papers for notice in paper.notices]
     found = {(n.kind, n.pmid or n.reference): n for n in every}
-    told = {kind for kind, reference in found if reference}
-    return tuple(n for (kind, name), n in found.items() if name or kind not in told)
+    section_words = {kind for kind, reference in found if reference}
+    return tuple(n for (kind, name), n in found.items() if name or kind not in section_words)
 
 
 def writable(value: T) -> T:
@@ -226,7 +227,7 @@ def with_retraction(paper: Paper, stated_by: str) -> Paper:
     return replace(paper, notices=(*paper.notices, notice))
 
 
-def of_full_text(
+def full_text_record(
     paper: Paper, document: Document, fetched: Fetched, source: str, attempts: Sequence[Attempt]
 ) -> Record:
     """The record of a full text that has no file yet."""
@@ -261,8 +262,8 @@ def of_full_text(
     return writable(record)
 
 
-def of_renewed(record: Record, document: Document) -> Record:
-    """The record of a better reading of the same bytes; the story of the old one stays."""
+def renewed_record(record: Record, document: Document) -> Record:
+    """The record of a better reading of the same bytes; origin and attempts stay."""
     stored = record.stored
     paper = stored.paper
     if document.retracted:
@@ -278,8 +279,8 @@ def of_renewed(record: Record, document: Document) -> Record:
 
 
 def sections_of(text: str, stored: StoredPaper) -> tuple[Section, ...]:
-    """What a stored file's text consists of, as its record keeps it."""
-    parts = outline(text, told(stored.sections))[:_MOST_SECTIONS]
+    """The sections of a stored file, as its record keeps them."""
+    parts = outline(text, section_words(stored.sections))[:_MOST_SECTIONS]
     return tuple(replace(part, title=part.title[:_LONGEST_TITLE]) for part in parts)
 
 
@@ -312,7 +313,7 @@ def _words(document: Document) -> int:
     return document.body_words or len(document.markdown.split())
 
 
-def of_abstract(paper: Paper, attempts: Sequence[Attempt], via: str) -> Record:
+def abstract_record(paper: Paper, attempts: Sequence[Attempt], via: str) -> Record:
     """The record of an abstract that has no file yet, or of a citation where there is none."""
     kind: Kind = "abstract" if clean_text(paper.abstract).strip() else "record"
     stored = StoredPaper(

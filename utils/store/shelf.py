@@ -24,15 +24,15 @@ from .catalogue import Catalogue, CatalogueBroken, Entry
 from .filing import Filing
 from .filing_together import file_together
 from .healing import healing
-from .listing import Wanted
+from .listing import ListingFilter
 from .records import (
-    Kept,
+    RawAnswer,
     RebuildReport,
     Record,
-    joined,
-    of_abstract,
-    of_full_text,
-    of_renewed,
+    abstract_record,
+    full_text_record,
+    merge_papers,
+    renewed_record,
     writable,
 )
 from .stocktaking import SURVEYED, Stocktaking
@@ -59,7 +59,7 @@ class Shelf:
         self._filing = Filing(self.folder, self._catalogue)
         self._stock = Stocktaking(self._filing)
         self._opened = False
-        self.verdicts = Verdicts(self._filing, self._surveyed, self.heal)
+        self.verdicts = Verdicts(self._filing, self._survey, self.heal)
 
     def __enter__(self) -> Shelf:
         return self
@@ -71,7 +71,7 @@ class Shelf:
         """Bring the index files up to date and close the catalogue."""
         try:
             if self._opened:
-                self._filing.settle()
+                self._filing.settle_index()
         except (StoreFailed, CatalogueBroken) as error:
             log.warning("The index files are behind: %s", error)
         finally:
@@ -88,9 +88,9 @@ class Shelf:
         """
         if not ids:
             return None
-        if self._ready() and (found := self._catalogued(ids, wants or meant(ids))):
+        if self._ready() and (found := self._find_catalogued(ids, wants or meant(ids))):
             return found.stored
-        return self._taken_in(ids)
+        return self._take_in(ids)
 
     @healing
     def text_of(self, ids: Ids, wants: Version = "") -> StoredPaper | None:
@@ -103,12 +103,12 @@ class Shelf:
 
     @healing
     def absent(self, many: Iterable[Ids]) -> set[Ids]:
-        """Those of which `find` would find nothing: one look at the catalogue for all of them."""
+        """Those for which `find` would find nothing, with one query for all of them."""
         wanted = set(many)
         names = {name for ids in wanted for name in ids.names()}
         known = self._catalogue.known(names) if self._ready() else set()
         unknown = {ids for ids in wanted if known.isdisjoint(ids.names())}
-        return {ids for ids in unknown if not any(self._stock.strangers(ids))}
+        return {ids for ids in unknown if not any(self._stock.uncatalogued_files(ids))}
 
     @healing
     def find_by_file(self, name: str) -> StoredPaper | None:
@@ -117,25 +117,25 @@ class Shelf:
         if not file_names.plain(file):
             return None
         if self._ready() and (entry := self._catalogue.by_file(file)):
-            record = self._alive(entry)
+            record = self._current_record(entry)
             return record.stored if record else None
         path = self.folder / file
         if not path.is_file() or (found := self._stock.from_file(path, Ids())) is None:
             return None
-        return self._entered(found)
+        return self._enter(found)
 
-    def _catalogued(self, ids: Ids, wants: Version) -> Record | None:
+    def _find_catalogued(self, ids: Ids, wants: Version) -> Record | None:
         before: list[Entry] = []
         while (entries := self._catalogue.by_names(ids.names())) and entries != before:
-            there = [self._alive(entry) for entry in entries]
+            there = [self._current_record(entry) for entry in entries]
             found = [record for record in there if record and not record.ids.clash(ids)]
             if found:
                 return max(found, key=lambda one: (*fitness(wants, one.stored), one.rank))
             before = entries  # gone, or just replaced by another process: look once more
         return None
 
-    def _alive(self, entry: Entry) -> Record | None:
-        """The record of an entry, if its file is as it was; else what has become of it."""
+    def _current_record(self, entry: Entry) -> Record | None:
+        """The record of an entry, read again if its file changed; None if it is gone."""
         if self._untouched(entry):
             return Record.from_json(entry.record, self.folder)
         return self._stock.reread(entry)
@@ -147,11 +147,11 @@ class Shelf:
             return False
         return (status.st_size, status.st_mtime_ns) == (entry.size, entry.mtime_ns)
 
-    def _taken_in(self, ids: Ids) -> StoredPaper | None:
+    def _take_in(self, ids: Ids) -> StoredPaper | None:
         """A file under one of the paper's names that the catalogue does not know."""
-        return self._entered(found) if (found := self._stock.uncatalogued(ids)) else None
+        return self._enter(found) if (found := self._stock.uncatalogued(ids)) else None
 
-    def _entered(self, found: Record) -> StoredPaper:
+    def _enter(self, found: Record) -> StoredPaper:
         """Catalogue a file that is there. A shelf that cannot be written is still read."""
         try:
             self._ready(create=True)
@@ -184,12 +184,12 @@ class Shelf:
         if document.verdict not in _KEPT or not document.markdown.strip():
             msg = f"{document.verdict} is not a text to be kept; it belongs in the quarantine"
             raise ValueError(msg)
-        new = of_full_text(paper, document, fetched, source, attempts)
+        new = full_text_record(paper, document, fetched, source, attempts)
         self._ready(create=True)
         part = safe_files.part_of(self._filing.raw / "new")
         try:
-            self._filing.bodies.lend(fetched.body, part)
-            return self._filed(
+            self._filing.bodies.link_to(fetched.body, part)
+            return self._file(
                 new, lambda record: paper_file.full_text(record.stored, document.markdown), part
             )
         finally:
@@ -207,25 +207,26 @@ class Shelf:
             The disk refused; nothing has changed.
         """
         self._ready(create=True)
-        return self._filed(
-            of_abstract(paper, attempts, via), lambda made: paper_file.abstract_only(made.stored)
+        return self._file(
+            abstract_record(paper, attempts, via),
+            lambda made: paper_file.abstract_only(made.stored),
         )
 
     @healing
     def save_abstracts(self, papers: Sequence[Paper]) -> Sequence[StoredPaper]:
         """Keep abstracts before anybody is asked for the texts; see `save_abstract`."""
         self._ready(create=True)
-        new = [of_abstract(paper, (), paper.recorded_by) for paper in papers]
+        new = [abstract_record(paper, (), paper.recorded_by) for paper in papers]
         for record in new:
-            self._taken_in_first(record.ids)
+            self._take_in_first(record.ids)
         filed = file_together(self._filing, new, lambda made: paper_file.abstract_only(made.stored))
         self._stock.clear_away()
         return [record.stored for record in filed]
 
-    def _filed(
+    def _file(
         self, new: Record, render: Callable[[Record], str], raw: Path | None = None
     ) -> StoredPaper:
-        self._taken_in_first(new.ids)
+        self._take_in_first(new.ids)
         try:
             record = self._filing.file(new, render, raw)
         except StoreFailed:
@@ -235,10 +236,10 @@ class Shelf:
         self._stock.clear_away()
         return record.stored
 
-    def _taken_in_first(self, ids: Ids) -> None:
-        """A file of the older program that nobody has asked for yet counts as being there."""
+    def _take_in_first(self, ids: Ids) -> None:
+        """Catalogue a file of the older program under one of these names, if there is one."""
         if not self._catalogue.by_names(ids.names()):
-            self._taken_in(ids)
+            self._take_in(ids)
 
     @healing
     def learn(self, stored: StoredPaper, known: Paper | Ids) -> StoredPaper:
@@ -251,29 +252,29 @@ class Shelf:
         BadRequest
             *known* contradicts what the shelf knows of the stored one.
         """
-        record = self._known(stored)
+        record = self._record_for(stored)
         paper = writable(known if isinstance(known, Paper) else Paper(known))
         if clash := record.ids.clash(paper.ids):
             raise BadRequest(f"{record.file} is another paper: {clash}.")
-        if joined(paper, record.stored.paper) == record.stored.paper:
+        if merge_papers(paper, record.stored.paper) == record.stored.paper:
             return record.stored
         learnt = self._filing.learn(record, paper).stored
         self._stock.clear_away()
         return learnt
 
     @healing
-    def tell(self, stored: StoredPaper, attempts: Sequence[Attempt]) -> StoredPaper:
-        """Note what was tried since for another version of a stored text; the text stays.
+    def record_attempts(self, stored: StoredPaper, attempts: Sequence[Attempt]) -> StoredPaper:
+        """Record the attempts at another version of a stored text; the text stays.
 
         Raises
         ------
         StoreFailed
             The disk refused; nothing has changed.
         """
-        told = self._filing.told(Path(stored.path).name, attempts)
-        return told.stored if told else stored
+        record = self._filing.record_attempts(Path(stored.path).name, attempts)
+        return record.stored if record else stored
 
-    def _known(self, stored: StoredPaper) -> Record:
+    def _record_for(self, stored: StoredPaper) -> Record:
         file = Path(stored.path).name
         self._ready(create=True)
         if entry := self._catalogue.by_file(file):
@@ -304,9 +305,9 @@ class Shelf:
         return self._filing.read(Record(stored))
 
     @healing
-    def raw(self, stored: StoredPaper) -> Kept | None:
+    def raw(self, stored: StoredPaper) -> RawAnswer | None:
         """What the site sent, untouched; None when that was not kept."""
-        return self._filing.raw_of(self._known(stored))
+        return self._filing.raw_of(self._record_for(stored))
 
     def confined(self, output_path: str) -> Path:
         """Where *output_path* lies, if a copy may be written there at all.
@@ -321,10 +322,8 @@ class Shelf:
     @healing
     def renew(self, stored: StoredPaper, document: Document) -> StoredPaper:
         """Replace a stored text by a better reading of the same bytes; its story stays."""
-        better = of_renewed(self._known(stored), document)
-        return self._filed(
-            better, lambda made: paper_file.full_text(made.stored, document.markdown)
-        )
+        better = renewed_record(self._record_for(stored), document)
+        return self._file(better, lambda made: paper_file.full_text(made.stored, document.markdown))
 
     @healing
     def copy_to(self, stored: StoredPaper, output_path: str) -> Path:
@@ -369,15 +368,15 @@ class Shelf:
         BadRequest
             A filter has a value that cannot be.
         """
-        wanted = Wanted(text, kind, str(year_from), str(year_to), journal.strip())
+        wanted = ListingFilter(text, kind, str(year_from), str(year_to), journal.strip())
         if start < 0 or max_results < 0:
             raise BadRequest("start and max_results cannot be negative.")
-        if not self._surveyed():
+        if not self._survey():
             return 0, []
         before = -1
         while True:
             total, entries = self._catalogue.search(wanted, start, max_results)
-            there = [self._alive(entry) for entry in entries]
+            there = [self._current_record(entry) for entry in entries]
             found = [record.stored for record in there if record]
             if len(found) == len(entries) or total == before:
                 return total, found
@@ -390,7 +389,7 @@ class Shelf:
         ``preprint`` and ``accepted`` are the full texts that are not the published version.
         """
         none = dict.fromkeys(("papers", *get_args(Kind), *STAND_INS, "retracted"), 0)
-        found = self._catalogue.counts() if self._surveyed() else none
+        found = self._catalogue.counts() if self._survey() else none
         return {**found, "quarantined": quarantine.count(self._private / "quarantine")}
 
     @healing
@@ -399,8 +398,8 @@ class Shelf:
         self._ready(create=True)
         return self._stock.rebuild()
 
-    def _surveyed(self) -> bool:
-        """Whether there is a catalogue that knows every file, adopting the older program's."""
+    def _survey(self) -> bool:
+        """Have the catalogue know every file, the older program's too; False if there is none."""
         if not self._ready():
             if not self._stock.texts():
                 return False
@@ -416,8 +415,8 @@ class Shelf:
         """Open the catalogue if there is one, or make one; False when there is none."""
         if self._opened and self._catalogue.exists():
             return True
-        self._let_in()
-        if not (create or self._catalogue.exists() or self._stock.lost()):
+        self._require_access()
+        if not (create or self._catalogue.exists() or self._stock.has_records()):
             return False
         if not self._catalogue.exists():
             self._filing.prepare()
@@ -428,17 +427,17 @@ class Shelf:
         self._stock.tidy()
         return True
 
-    def _let_in(self) -> None:
-        """Share the shelf if that is wished; say whose it is where somebody else keeps us out."""
-        if barred := sharing.barred(self._private, "look into", reading=True):
-            raise barred
-        sharing.share_if_wished(self.folder)
+    def _require_access(self) -> None:
+        """Share the shelf if that is requested; raise where another person's rights bar us."""
+        if access_error := sharing.access_error(self._private, "look into", reading=True):
+            raise access_error
+        sharing.share_if_requested(self.folder)
         if self._private.is_dir():
             require_locks(self._private)
 
     def _complete(self) -> None:
         """A new catalogue: fill it if there are files it must know."""
-        if self._stock.lost():
+        if self._stock.has_records():
             log.warning("The catalogue is missing: making it again from the files.")
             self._stock.rebuild()
             return

@@ -1,7 +1,7 @@
-"""Bringing the catalogue in line with the files: after a crash, after a hand, from nothing.
+"""Reconciling the catalogue with the files: after a crash, an edit by hand, or from nothing.
 
 The files are the truth. What a killed writer left half done is finished or cleared away; a file
-edited or deleted by hand is read again or forgotten; a lost catalogue is made anew.
+edited or deleted by hand is read again or dropped; a lost catalogue is made anew.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _WEEK = 7 * 86_400.0
 
 
 class Stocktaking:
-    """Reads what is there, for the catalogue that *filing* writes."""
+    """Reconciles the catalogue that *filing* writes with the files."""
 
     def __init__(self, filing: Filing) -> None:
         self.filing = filing
@@ -52,7 +52,7 @@ class Stocktaking:
         """Finish what killed writers left; a shelf that cannot be written is left alone."""
         try:
             self.clear_away(failed=True)  # whatever of ours is noted by now has failed
-            self.filing.settle()
+            self.filing.settle_index()
             swept = float(self.catalogue.note("swept") or 0)
             if not swept <= time.time() <= swept + _WEEK:
                 filing = self.filing
@@ -73,7 +73,7 @@ class Stocktaking:
         for file, task, pid, since in unfinished:
             given_up = failed and pid == os.getpid()
             late = time.time() - since > _GIVEN_UP_AFTER
-            if task == "register" and (given_up or late or not _running(pid)):
+            if task == "register" and (given_up or late or not _is_running(pid)):
                 self.finish(file)
         # Asked again, because what was finished may have superseded something.
         for file, task, _, _ in self.catalogue.unfinished():
@@ -110,18 +110,18 @@ class Stocktaking:
     # -- what a hand did ---------------------------------------------------------------------
 
     def from_file(self, path: Path, asked: Ids) -> Record | None:
-        """What lies at *path*, by our record of it or by its content; None if it is no paper."""
+        """The record of the file at *path*, ours or from its content; None if it is no paper."""
         record = self.filing.record_of(path.name)
         with safe_files.disk(path, "read"):
             if record is None:
-                return adoption.adopt(path, asked) if asked else self._adopted(path)
+                return adoption.adopt(path, asked) if asked else self._adopt(path)
             if not path.is_file():
                 return None
             if asked and (record.ids.clash(asked) or not record.ids.shares(asked)):
                 return None
-            return _compared(record, path)
+            return _compare(record, path)
 
-    def _adopted(self, path: Path) -> Record | None:
+    def _adopt(self, path: Path) -> Record | None:
         """As `adoption.adopt`, unless the file was seen by it a moment ago."""
         status = path.stat() if path.name in self._seen else None
         if status and self._seen[path.name][:2] == (status.st_size, status.st_mtime_ns):
@@ -129,11 +129,11 @@ class Stocktaking:
         return adoption.adopt(path, Ids())
 
     def reread(self, entry: Entry) -> Record | None:
-        """An entry whose file changed or went away behind our back; None if it is gone."""
+        """Update an entry whose file was changed or deleted by hand; None if it is gone."""
         record = Record.from_json(entry.record, self.folder)
         path = self.folder / entry.file
         with safe_files.disk(path, "read"):
-            found = _compared(record, path) if path.is_file() else None
+            found = _compare(record, path) if path.is_file() else None
         try:
             with self.catalogue.writing():
                 there = self.catalogue.by_file(entry.file)
@@ -152,13 +152,17 @@ class Stocktaking:
 
     def uncatalogued(self, ids: Ids) -> Record | None:
         """A paper's file that the catalogue does not know; a full text before an abstract."""
-        found = [record for path in self.strangers(ids) if (record := self.from_file(path, ids))]
+        found = [
+            record for path in self.uncatalogued_files(ids) if (record := self.from_file(path, ids))
+        ]
         return max(found, key=lambda record: record.rank, default=None)
 
-    def strangers(self, ids: Ids) -> Iterator[Path]:
+    def uncatalogued_files(self, ids: Ids) -> Iterator[Path]:
         """The files under a paper's names that the catalogue does not know."""
         names = file_names.candidates(ids)
-        if ids.doi and (spelled := self._with_capitals(f"{file_names.traditional(ids.doi)}.txt")):
+        if ids.doi and (
+            spelled := self._traditional_name(f"{file_names.traditional(ids.doi)}.txt")
+        ):
             names.insert(1, spelled)
         for name in names:
             path = self.folder / name
@@ -168,7 +172,7 @@ class Stocktaking:
                 continue  # another paper's
             yield path
 
-    def _with_capitals(self, name: str) -> str:
+    def _traditional_name(self, name: str) -> str:
         """The older program kept a DOI's capitals; ours are lower case."""
         if self._capitals is None:
             names = [path.name for path in self.texts()]
@@ -181,11 +185,11 @@ class Stocktaking:
         """Make catalogue and index from the files alone."""
         self.filing.prepare()
         self._capitals = None
-        self._judge_the_foreign()
+        self._judge_foreign_files()
         with self.catalogue.writing():
             self.catalogue.clear()
-            with self.filing.index_waiting():
-                known, foreign = self._sorted_out()
+            with self.filing.defer_index():
+                known, foreign = self._split_files()
                 for record in known:
                     self.filing.register(record)
                 reasons = [(path.name, self._take_in(path)) for path in foreign]
@@ -207,10 +211,10 @@ class Stocktaking:
             ignored=tuple((name, reason) for name, reason in reasons if reason),
         )
 
-    def _judge_the_foreign(self) -> None:
-        """Judge what others saved, before the catalogue is locked: it takes its time.
+    def _judge_foreign_files(self) -> None:
+        """Judge foreign files before the catalogue is locked, because it may take long.
 
-        A folder of thousands is read on every core, in processes that survive what they read.
+        Many are read in processes, on every core, that survive whatever they read.
         """
         there = [path for path in self.texts() if file_names.plain(path.name)]
         foreign = [path for path in there if not self.filing.record_path(path.name).exists()]
@@ -225,7 +229,7 @@ class Stocktaking:
         with ThreadPoolExecutor(_READERS if len(foreign) > _MANY else 1) as pool:
             list(pool.map(look, foreign))
 
-    def _sorted_out(self) -> tuple[list[Record], list[Path]]:
+    def _split_files(self) -> tuple[list[Record], list[Path]]:
         """The files with a record, the oldest first, and those without."""
         known: list[Record] = []
         foreign: list[Path] = []
@@ -243,11 +247,13 @@ class Stocktaking:
             return "its name is not UTF-8"
         found = self.from_file(path, Ids())
         if found is None:
-            return adoption.why_not(path)
+            return adoption.describe_refusal(path)
         for _, record in self.filing.rivals(found):
             if record.rank >= found.rank:
-                said = f"rejected ({found.stored.verdict}), " * (found.stored.kind == "rejected")
-                return f"{said}another copy of {record.file}"
+                rejected = f"rejected ({found.stored.verdict}), " * (
+                    found.stored.kind == "rejected"
+                )
+                return f"{rejected}another copy of {record.file}"
         self.filing.register(found, fresh=False)
         return ""
 
@@ -259,13 +265,13 @@ class Stocktaking:
             names = [e.name for e in found if e.name.endswith(".txt") and e.name[0] != "."]
         return [self.folder / name for name in sorted(names)]
 
-    def lost(self) -> bool:
-        """Whether there are records, of which the catalogue may know nothing."""
+    def has_records(self) -> bool:
+        """Whether there are records, from which a lost catalogue can be made."""
         return any(self.filing.records.glob("*.json"))
 
 
-def _compared(record: Record, path: Path) -> Record | None:
-    """A record held against its file, which may have been edited by hand or replaced."""
+def _compare(record: Record, path: Path) -> Record | None:
+    """A record updated from its file, which may have been edited by hand or replaced."""
     data = path.read_bytes()
     digest = sha256(data)
     text = data.decode("utf-8", "replace")
@@ -277,7 +283,7 @@ def _compared(record: Record, path: Path) -> Record | None:
     if (ours := paper_file.parse(text)) is not None:
         if not ours.body.strip() or ours.ids.clash(record.ids):
             return None
-        stored = ours.filled_into(record.stored)
+        stored = ours.fill_into(record.stored)
         words = len(ours.body.split())
     else:
         if adoption.is_blank(text):
@@ -285,14 +291,14 @@ def _compared(record: Record, path: Path) -> Record | None:
         stored = record.stored
         if not stored.by_hand:
             # Who it is was told by its name; what a hand typed need not have the record's words.
-            seen = adoption.of_foreign(replace(stored, paper=Paper(record.ids)), text)
+            seen = adoption.judge_foreign(replace(stored, paper=Paper(record.ids)), text)
             stored = replace(seen, paper=stored.paper, version="", preprint_version="")
         words = len(text.split())
     stored = replace(stored, sha256=digest, sections=sections_of(text, stored))
     return replace(record, stored=stored, words=words)
 
 
-def _running(pid: int) -> bool:
+def _is_running(pid: int) -> bool:
     if os.name == "nt":  # there, asking with signal 0 would end the process
         return True
     try:

@@ -1,7 +1,7 @@
-"""What is said of the texts on a shelf, and how it changes while they stay as they are.
+"""The verdicts on the texts of a shelf, and how they change while the texts stay.
 
-A file of ours carries its kind and verdict in its header, which is written anew; a file that
-somebody else saved is not touched, and only its record says so. Nothing is deleted.
+A file of ours carries kind and verdict in its header, which is written anew; a foreign file is not
+touched, and only its record changes. Nothing is deleted.
 """
 
 from __future__ import annotations
@@ -44,22 +44,22 @@ class Verdicts:
     """
 
     def __init__(
-        self, filing: Filing, surveyed: Callable[[], bool], heal: Callable[[CatalogueBroken], None]
+        self, filing: Filing, survey: Callable[[], bool], heal: Callable[[CatalogueBroken], None]
     ) -> None:
         self._filing = filing
         self._catalogue = filing.catalogue
-        self._surveyed = surveyed
+        self._survey = survey
         self.heal = heal
 
     @healing
     def files(self, *kinds: str) -> list[str]:
         """The names of the files of these kinds, the oldest first."""
-        return self._catalogue.files(kinds) if self._surveyed() else []
+        return self._catalogue.files(kinds) if self._survey() else []
 
     @healing
     def due(self) -> int:
-        """How many texts today's judges have not seen. What a person said is not theirs to say."""
-        if not self._surveyed() or self._catalogue.note(_JUDGED) == str(JUDGES):
+        """How many texts today's judges have not seen; a person's decision is not counted."""
+        if not self._survey() or self._catalogue.note(_JUDGED) == str(JUDGES):
             return 0
         if found := self._catalogue.unjudged(JUDGES):
             return found
@@ -70,7 +70,7 @@ class Verdicts:
         return 0
 
     @healing
-    def state(self, said: StoredPaper) -> StoredPaper:
+    def state(self, changed: StoredPaper) -> StoredPaper:
         """Have the shelf say of a text what *said* says: kind, verdict, evidence, judges.
 
         Raises
@@ -80,7 +80,7 @@ class Verdicts:
         StoreFailed
             The disk refused; nothing has changed.
         """
-        return self._announced(said).stored
+        return self._restate(changed).stored
 
     @healing
     def state_all(self, many: Iterable[StoredPaper]) -> None:
@@ -90,99 +90,99 @@ class Verdicts:
         """
         several = iter(many)
         while batch := list(itertools.islice(several, _TOGETHER)):
-            self._noted(batch)
+            self._restate_batch(batch)
 
     @healing
-    def reject_by_hand(self, said: StoredPaper) -> StoredPaper:
+    def reject_by_hand(self, changed: StoredPaper) -> StoredPaper:
         """As `state`, and the same text is not taken again from whoever offers it."""
-        digest = _digest(self._filing.read(Record(said)))
-        return self._announced(said, refusing=(digest, said.evidence)).stored
+        digest = _digest(self._filing.read(Record(changed)))
+        return self._restate(changed, refusing=(digest, changed.evidence)).stored
 
     @healing
-    def forgive(self, said: StoredPaper) -> StoredPaper:
+    def forget_rejections(self, changed: StoredPaper) -> StoredPaper:
         """As `state`, and no text of the paper is refused any more."""
-        done = self._announced(said, forgiving=True)
+        done = self._restate(changed, forgiving=True)
         with self._catalogue.writing():
-            for entry, record in self._filing.same(done.ids):
+            for entry, record in self._filing.same_paper(done.ids):
                 if record.refused:  # the entry of another version remembers, too
                     self._filing.amend(entry, replace(record, refused=()))
         return done.stored
 
     @healing
-    def refused(self, ids: Ids, document: Document) -> str:
-        """Why somebody rejected this very text of a paper; empty if nobody did."""
+    def rejection_reason(self, ids: Ids, document: Document) -> str:
+        """The reason why somebody rejected this very text of a paper; else empty."""
         if not self._catalogue.exists():
             return ""
-        known = dict(one for _, record in self._filing.same(ids) for one in record.refused)
+        known = dict(one for _, record in self._filing.same_paper(ids) for one in record.refused)
         return known.get(_digest(clean_text(document.markdown)), "") if known else ""
 
     @healing
-    def remembers(self, stored: StoredPaper) -> bool:
+    def has_rejections(self, stored: StoredPaper) -> bool:
         """Whether somebody rejected a text of this paper."""
-        return any(record.refused for _, record in self._filing.same(stored.paper.ids))
+        return any(record.refused for _, record in self._filing.same_paper(stored.paper.ids))
 
     @healing
     def versions(self, stored: StoredPaper) -> list[StoredPaper]:
         """All that lies on the shelf of this paper."""
-        return [record.stored for _, record in self._filing.same(stored.paper.ids)]
+        return [record.stored for _, record in self._filing.same_paper(stored.paper.ids)]
 
-    def decided(self, stored: StoredPaper) -> StoredPaper | None:
+    def decided_by_hand(self, stored: StoredPaper) -> StoredPaper | None:
         """The text of this paper about which somebody decided: itself, else another version."""
         by_hand = [one for one in self.versions(stored) if one.by_hand]
         return next((one for one in by_hand if one.path == stored.path), (*by_hand, None)[0])
 
-    def _announced(
+    def _restate(
         self,
-        said: StoredPaper,
+        changed: StoredPaper,
         *,
         refusing: tuple[str, str] | None = None,
         forgiving: bool = False,
     ) -> Record:
         def plan() -> Plan:
-            planned = self._plan(said)
+            planned = self._plan(changed)
             if planned is None:
-                msg = f"{Path(said.path).name} was deleted or changed meanwhile."
+                msg = f"{Path(changed.path).name} was deleted or changed meanwhile."
                 raise NotFound(msg, "Look it up again.")
             before = () if forgiving else planned.record.refused
             after = (*before, refusing) if refusing else before
             return replace(planned, record=replace(planned.record, refused=after))
 
-        return self._filing.announced(plan, self._filing.restated)
+        return self._filing.change_announced(plan, self._filing.restate)
 
-    def _plan(self, said: StoredPaper) -> Plan | None:
+    def _plan(self, changed: StoredPaper) -> Plan | None:
         """The change of an entry, whatever else is known of it stays; None when it is another now.
 
         A file that a hand has just changed is judged anew before anything is said of it.
         """
-        entry = self._catalogue.by_file(Path(said.path).name)
-        if entry is None or _size_and_time(Path(said.path)) != (entry.size, entry.mtime_ns):
+        entry = self._catalogue.by_file(Path(changed.path).name)
+        if entry is None or _size_and_time(Path(changed.path)) != (entry.size, entry.mtime_ns):
             return None
         known = Record.from_json(entry.record, self._filing.folder)
-        return Plan(_saying(known, said), writes=False, same=((entry, known),))
+        return Plan(_with_verdict(known, changed), writes=False, same=((entry, known),))
 
-    def _noted(self, batch: Sequence[StoredPaper]) -> None:
+    def _restate_batch(self, batch: Sequence[StoredPaper]) -> None:
         filing, catalogue = self._filing, self._catalogue
         with catalogue.writing():
-            for said in batch:
-                catalogue.begin(Path(said.path).name, "register", time.time())
+            for changed in batch:
+                catalogue.begin(Path(changed.path).name, "register", time.time())
         with catalogue.writing():
-            plans = [plan for said in batch if (plan := self._plan(said))]
+            plans = [plan for changed in batch if (plan := self._plan(changed))]
             records = [plan.record for plan in plans]
             written = [(filing.record_path(r.file), r.to_json().encode()) for r in records]
             safe_files.write_all(written)
             for plan in plans:
                 filing.enter(plan.record, plan.same)
-            for said in batch:
-                catalogue.done(Path(said.path).name)
+            for changed in batch:
+                catalogue.done(Path(changed.path).name)
 
 
-def _saying(known: Record, said: StoredPaper) -> Record:
+def _with_verdict(known: Record, changed: StoredPaper) -> Record:
     stored = replace(
         known.stored,
-        kind=said.kind,
-        verdict=said.verdict,
-        evidence=one_line(said.evidence),
-        judges=said.judges,
+        kind=changed.kind,
+        verdict=changed.verdict,
+        evidence=one_line(changed.evidence),
+        judges=changed.judges,
     )
     return replace(known, stored=stored)
 
@@ -196,5 +196,5 @@ def _size_and_time(path: Path) -> tuple[int, int]:
 
 
 def _digest(text: str) -> str:
-    """By what a text is told from others, whoever wrote the file."""
+    """The checksum of a text without its header, whoever wrote the file."""
     return sha256(paper_file.body_of(text).strip("\n").encode("utf-8", "replace"))

@@ -1,9 +1,9 @@
-"""What sites sent, each body once, in a file named by its checksum.
+"""The bodies of answers, each once, in a file named by its checksum.
 
-The journal of requests, the shelf's raw files and the quarantine all speak of the same bytes: they
+The journal of requests, the shelf's raw files and the quarantine hold the same bytes: they
 are compressed once and linked, not copied. Nothing is flushed to the disk here, because every body
 is compared with its name when it is read: what a power cut tore counts as absent, and is asked for
-again. Whoever keeps one for good (`lend`) has it flushed then.
+again. `link_to`, for bodies that are kept for good, flushes.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Bodies:
         self.folder = folder
 
     def put(self, body: bytes) -> str:
-        """Keep *body*; the name it can be had by.
+        """Keep *body*; returns the name to `get` it by.
 
         Raises
         ------
@@ -68,7 +68,7 @@ class Bodies:
             try:
                 with part.open("xb") as file:
                     part.chmod(0o600)
-                    sharing.follow(part)
+                    sharing.inherit_group(part)
                     file.write(gzip.compress(body, _LEVEL, mtime=0))
                 part.replace(path)
             finally:
@@ -76,15 +76,15 @@ class Bodies:
         return name
 
     def get(self, name: str) -> bytes | None:
-        """The body of this name; None where it is gone or not what it was."""
+        """The body of this name; None where it is gone or damaged."""
         try:
             body = gzip.decompress(self._path(name).read_bytes())
         except (OSError, EOFError, zlib.error):
             return None
         return body if hashlib.sha256(body).hexdigest() == name else None
 
-    def lend(self, body: bytes, target: Path) -> None:
-        """Have *body*, compressed, on the disk as the new file *target*: linked if it is here.
+    def link_to(self, body: bytes, target: Path) -> None:
+        """Write *body*, compressed and flushed, to the new file *target*; linked if it is here.
 
         Raises
         ------
@@ -101,7 +101,7 @@ class Bodies:
             safe_files.write_part(target, gzip.compress(body, _LEVEL, mtime=0))
 
     def sweep(self, most_bytes: int = MOST_BYTES) -> int:
-        """Delete what is old, and the oldest beyond *most_bytes*; how many files went.
+        """Delete what is old, and the oldest beyond *most_bytes*; returns how many files.
 
         What came within the hour stays. A body that is being read, or linked by the shelf, lives
         on there: only its name goes.

@@ -1,9 +1,8 @@
-"""Whether a shelf's file system keeps two processes apart; asked once, and only of network drives.
+"""Whether locks work on a shelf's file system; tried once, and only on network drives.
 
-SQLite and everything else here that may be written by several at once relies on locks. Some network
+SQLite and everything else here that several processes may write relies on locks. Some network
 drives refuse them (NFS without its lock service, some SMB and FUSE mounts), some give one lock to
-two. A database in WAL mode is for the processes of one machine only: what they tell each other is
-in memory that no network drive carries.
+two. A database in WAL mode is for the processes of one machine only, which share memory.
 https://www.sqlite.org/lockingv3.html#how_to_corrupt, https://www.sqlite.org/wal.html
 """
 
@@ -22,7 +21,7 @@ from typing import BinaryIO
 
 from ..errors import StoreFailed
 from .safe_files import part_of, remove
-from .sharing import follow
+from .sharing import inherit_group
 
 if sys.platform != "win32":
     import fcntl
@@ -73,10 +72,10 @@ def require_locks(folder: Path) -> None:
         return
     kind = kind_of(folder)
     if kind and kind not in _LOCAL and os.access(folder, os.W_OK):
-        if fault := _fault(folder):
+        if fault := _lock_fault(folder):
             msg = f"{folder} lies on a network drive ({kind}) that cannot keep a shelf: {fault}."
-            raise StoreFailed(msg, _elsewhere(folder), file=str(folder))
-        _only_machine(folder, kind)
+            raise StoreFailed(msg, _local_disk_hint(folder), file=str(folder))
+        _claim_for_machine(folder, kind)
     _examined.add(folder)
 
 
@@ -89,26 +88,26 @@ def kind_of(folder: Path) -> str:
     folder, nearest, kind = folder.resolve(), Path("/"), ""
     for line in mounts.splitlines():
         place, _, system = line.partition(" - ")
-        point = Path(_spaced(place.split()[4]))
+        point = Path(_unescape(place.split()[4]))
         if folder.is_relative_to(point) and len(point.parts) >= len(nearest.parts):
             nearest, kind = point, system.split()[0]
     return kind
 
 
-def _spaced(point: str) -> str:
+def _unescape(point: str) -> str:
     for code, sign in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
         point = point.replace(code, sign)
     return point
 
 
-def _fault(folder: Path) -> str:
-    """What is wrong with the locks there; empty where nothing is."""
+def _lock_fault(folder: Path) -> str:
+    """What is wrong with locks in *folder*; empty where they work."""
     trial = part_of(folder / "locks")
     try:
         trial.touch()
-        asked = [sys.executable, "-S", "-P", "-c", _PROBE, str(trial)]
+        command = [sys.executable, "-S", "-P", "-c", _PROBE, str(trial)]
         done = subprocess.run(  # noqa: S603 - ourselves
-            asked, capture_output=True, text=True, timeout=_PATIENCE_S, check=True
+            command, capture_output=True, text=True, timeout=_PATIENCE_S, check=True
         )
         return done.stdout.strip()
     except subprocess.TimeoutExpired:
@@ -121,41 +120,41 @@ def _fault(folder: Path) -> str:
             remove(trial)
 
 
-def _only_machine(folder: Path, kind: str) -> None:
-    """Sign the folder for this machine, for as long as this process lives.
+def _claim_for_machine(folder: Path, kind: str) -> None:
+    """Claim the folder for this machine, for as long as this process lives.
 
-    All processes of a machine hold one lock together; whoever gets it alone signs anew.
+    All processes of a machine share one lock; whoever gets it exclusively writes the signature.
     """
     path, until = folder / "machine", time.monotonic() + _PATIENCE_S
     try:
         file = path.open("a+b")
     except OSError:
         return
-    follow(path)
-    while not _signed(file):
-        if time.monotonic() > until or _signature(file) not in (b"", _ourselves()):
+    inherit_group(path)
+    while not _sign(file):
+        if time.monotonic() > until or _signature(file) not in (b"", _machine_signature()):
             name = _signature(file).decode("utf-8", "replace").partition(" ")[0]
             file.close()
             msg = (
                 f"{folder} lies on a network drive ({kind}), and the machine {name} is using it: "
                 "a shelf is for one machine at a time."
             )
-            hint = f"Wait until {name} is done, or work there; or {_elsewhere(folder)}"
+            hint = f"Wait until {name} is done, or work there; or {_local_disk_hint(folder)}"
             raise StoreFailed(msg, hint, file=str(folder))
         time.sleep(_TURN_S)
     _held[folder] = file
 
 
-def _signed(file: BinaryIO) -> bool:
-    """Whether the signature is ours and we hold the lock together with whoever signs the same."""
+def _sign(file: BinaryIO) -> bool:
+    """Try to sign and to share the lock; whether the signature is that of this machine."""
     with suppress(BlockingIOError):
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         file.truncate(0)
-        file.write(_ourselves())
+        file.write(_machine_signature())
         file.flush()
     with suppress(BlockingIOError):
         fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        return _signature(file) == _ourselves()
+        return _signature(file) == _machine_signature()
     return False
 
 
@@ -164,15 +163,15 @@ def _signature(file: BinaryIO) -> bytes:
     return file.read(500)
 
 
-def _ourselves() -> bytes:
-    """The name of this machine, and what tells it from another of that name."""
+def _machine_signature() -> bytes:
+    """The name and the boot identifier of this machine."""
     boot = ""
     with suppress(OSError):
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     return f"{platform.node() or 'unnamed'} {boot}".encode()
 
 
-def _elsewhere(folder: Path) -> str:
+def _local_disk_hint(folder: Path) -> str:
     here = shlex.quote(str(folder.parent))
     return (
         f"keep the shelf on a local disk (export PAPERS_DIR=~/papers) and copy it when it is "

@@ -54,7 +54,7 @@ def encodable(text: str) -> str:
 
 
 def sendable(text: str, name: str, most: int) -> str:
-    r"""*text* as a site can be asked it: tabs and line breaks become blanks, no other control.
+    r"""*text* fit for a query to a site: tabs and line breaks become blanks, no other control.
 
     >>> sendable("coral\nreef", "query", 100)
     'coral reef'

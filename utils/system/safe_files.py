@@ -40,7 +40,7 @@ _FORBIDDEN = {errno.EACCES, errno.EPERM}
 
 @contextlib.contextmanager
 def disk(path: Path, doing: str = "write") -> Iterator[None]:
-    """Turn what the operating system refuses into a sentence.
+    """Raise errors of the operating system as `StoreFailed`.
 
     Raises
     ------
@@ -51,8 +51,8 @@ def disk(path: Path, doing: str = "write") -> Iterator[None]:
         yield
     except OSError as error:
         where = error.filename or path
-        if error.errno in _FORBIDDEN and (barred := sharing.barred(Path(where), doing)):
-            raise barred from error
+        if error.errno in _FORBIDDEN and (access_error := sharing.access_error(Path(where), doing)):
+            raise access_error from error
         msg = f"Could not {doing} {where}: {error.strerror or error}."
         hint = _HINTS.get(error.errno or 0, "Check the disk and the folder in PAPERS_DIR.")
         raise StoreFailed(msg, hint, file=str(where)) from error
@@ -67,7 +67,7 @@ def make_folder(folder: Path, mode: int = 0o777) -> None:
 def write_whole(path: Path, data: bytes) -> None:
     """Write *data* to *path*, all or nothing, and have it on the disk before returning."""
     part = part_of(path)
-    with disk(path), _gone_afterwards(part):
+    with disk(path), _delete_afterwards(part):
         write_part(part, data)
         part.replace(path)
         sync_folder(path.parent)
@@ -81,7 +81,7 @@ def write_all(files: Sequence[tuple[Path, bytes]]) -> None:
     with ExitStack() as leftovers:
         for part, path, _ in parts:
             leftovers.enter_context(disk(path))
-            leftovers.enter_context(_gone_afterwards(part))
+            leftovers.enter_context(_delete_afterwards(part))
         with ThreadPoolExecutor(_FLUSHES) as pool:
             list(pool.map(lambda entry: write_part(entry[0], entry[2]), parts))
         for part, path, _ in parts:
@@ -91,7 +91,7 @@ def write_all(files: Sequence[tuple[Path, bytes]]) -> None:
 
 
 @contextlib.contextmanager
-def written(path: Path) -> Iterator[TextIO]:
+def replacing(path: Path) -> Iterator[TextIO]:
     """A long text file, written line by line, that takes the place of *path* when the block ends.
 
     When the block fails, or wrote what is there already, *path* stays as it was.
@@ -105,7 +105,7 @@ def written(path: Path) -> Iterator[TextIO]:
     try:
         with disk(part):
             file = part.open("x", encoding="utf-8", errors="replace", newline="")
-            sharing.follow(part)
+            sharing.inherit_group(part)
         with file:
             yield file
             with disk(part):
@@ -138,7 +138,7 @@ def _same_bytes(one: Path, other: Path) -> bool:
 def write_new(path: Path, data: bytes) -> bool:
     """Like `write_whole`, but never over something: False when *path* is taken."""
     part = part_of(path)
-    with disk(path), _gone_afterwards(part):
+    with disk(path), _delete_afterwards(part):
         write_part(part, data)
         try:
             os.link(part, path)
@@ -164,7 +164,7 @@ def copy(source: Path, target: Path) -> bool:
 
 
 @contextlib.contextmanager
-def _gone_afterwards(part: Path) -> Iterator[None]:
+def _delete_afterwards(part: Path) -> Iterator[None]:
     try:
         yield
     finally:
@@ -190,7 +190,7 @@ def write_part(part: Path, data: bytes) -> None:
     """Write a new file and have its bytes on the disk."""
     # "x": never follow or reuse something somebody has put there.
     with disk(part), part.open("xb") as file:
-        sharing.follow(part)
+        sharing.inherit_group(part)
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
@@ -220,7 +220,7 @@ def remove(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def alone(path: Path) -> Iterator[None]:
+def exclusive_lock(path: Path) -> Iterator[None]:
     """Hold *path* as a lock among processes; the system frees it when its holder dies."""
     try:
         import fcntl
@@ -228,7 +228,7 @@ def alone(path: Path) -> Iterator[None]:
         yield
         return
     with disk(path, "lock"), path.open("ab") as file:
-        sharing.follow(path)
+        sharing.inherit_group(path)
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
@@ -247,7 +247,7 @@ def sweep(folder: Path) -> int:
 
 
 def confined(folder: Path, wanted: str) -> Path:
-    """Where *wanted* (a path given by a user or a model) lies, if that is on the shelf.
+    """The path of *wanted* (given by a user or a model), if it lies on the shelf.
 
     Relative paths hang on *folder*. Links are followed before judging.
 

@@ -23,13 +23,13 @@ PRIVATE = ".papershelf"
 _FOLDER = stat.S_ISGID | stat.S_IRWXG
 _FILE = stat.S_IRGRP | stat.S_IWGRP
 _OTHERS = stat.S_IRWXO
-_wished: set[Path] = set()
+_requested: set[Path] = set()
 
 
-def wish(shelf: Path) -> None:
-    """Have *shelf* become its folder's group's as soon as it is used. Does not touch the disk."""
+def request_sharing(shelf: Path) -> None:
+    """Request that *shelf* be shared with its folder's group on first use. No disk access yet."""
     if os.name != "nt":
-        _wished.add(shelf.absolute())
+        _requested.add(shelf.absolute())
 
 
 def is_group(folder: Path) -> bool:
@@ -37,15 +37,15 @@ def is_group(folder: Path) -> bool:
     return _mode(folder) & _FOLDER == _FOLDER
 
 
-def follow(path: Path) -> None:
-    """Give the group what it needs of *path*, just made, if its folder is a group's.
+def inherit_group(path: Path) -> None:
+    """Give the group its rights on *path*, just made, if its folder is a group's.
 
-    What is somebody else's stays as it is: whoever made it has done the same.
+    Another person's file stays as it is: whoever made it has done the same.
     """
     if not _is_shared(path.parent):
         return
     with suppress(OSError):
-        _open_up(path)
+        _grant_group(path)
 
 
 def _is_shared(folder: Path) -> bool:
@@ -63,8 +63,8 @@ def _mode(path: Path) -> int:
         return 0
 
 
-def begin(path: Path) -> None:
-    """Let a database of a group begin as an empty file that the group may write to.
+def create_shared(path: Path) -> None:
+    """Create a group's database as an empty file that the group may write to.
 
     SQLite gives a new file no more than 0644, and the files beside it what the first one has.
     """
@@ -72,7 +72,7 @@ def begin(path: Path) -> None:
         return
     with suppress(OSError):  # it is there; or SQLite is refused as well, and says so
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-        _open_up(path)
+        _grant_group(path)
 
 
 def make_folder(folder: Path, mode: int = 0o777) -> None:
@@ -87,28 +87,28 @@ def make_folder(folder: Path, mode: int = 0o777) -> None:
         if not one.is_dir():
             private = one == folder or PRIVATE in one.parts
             one.mkdir(mode if private else 0o777, exist_ok=True)
-            follow(one)
+            inherit_group(one)
         if one.name == PRIVATE:
-            share_if_wished(one.parent)
+            share_if_requested(one.parent)
     if mode == 0o777 or is_group(folder):
         return
     if folder.name != PRIVATE and _is_shared(folder.parent):
-        follow(folder)
+        inherit_group(folder)
     elif stat.S_IMODE(folder.stat().st_mode) != mode:
         folder.chmod(mode)
 
 
-def share_if_wished(shelf: Path) -> None:
-    """Hand a shelf that is there over to its folder's group: once, and what is ours of it."""
+def share_if_requested(shelf: Path) -> None:
+    """Give our files of a shelf to its folder's group, once, if that was requested."""
     private = shelf / PRIVATE
-    if shelf.absolute() not in _wished or not private.is_dir() or is_group(private):
+    if shelf.absolute() not in _requested or not private.is_dir() or is_group(private):
         return
     group = shelf.stat().st_gid
-    for path in (shelf, *_parts(shelf)):
+    for path in (shelf, *_shelf_paths(shelf)):
         with suppress(OSError):  # gone by now, or the file system knows no modes
             _hand_over(path, group, closed=path != shelf and PRIVATE in path.parts)
     if not is_group(private):
-        _wished.discard(shelf.absolute())  # somebody else's, or no such thing here: not again
+        _requested.discard(shelf.absolute())  # somebody else's, or no such thing here: not again
 
 
 def _hand_over(path: Path, group: int, *, closed: bool) -> None:
@@ -117,11 +117,11 @@ def _hand_over(path: Path, group: int, *, closed: bool) -> None:
         return
     if status.st_gid != group:
         os.chown(path, -1, group)
-    _open_up(path, closed=closed)
+    _grant_group(path, closed=closed)
 
 
-def _parts(shelf: Path) -> Iterator[Path]:
-    """What is a shelf's, its private folder last: that it is a group's says that all is."""
+def _shelf_paths(shelf: Path) -> Iterator[Path]:
+    """The paths of a shelf, its private folder last: its mode says that all are shared."""
     for root, folders, files in os.walk(shelf, topdown=False):
         inside = Path(root).relative_to(shelf).parts
         hidden = [name for name in inside if name.startswith(".")]
@@ -131,8 +131,8 @@ def _parts(shelf: Path) -> Iterator[Path]:
     yield shelf / PRIVATE
 
 
-def _open_up(path: Path, *, closed: bool = False) -> None:
-    """Let the group in; *closed*: and nobody else."""
+def _grant_group(path: Path, *, closed: bool = False) -> None:
+    """Add the group's rights; *closed* removes those of others."""
     mode = path.lstat().st_mode
     if stat.S_ISLNK(mode):
         return
@@ -143,15 +143,15 @@ def _open_up(path: Path, *, closed: bool = False) -> None:
         path.chmod(wanted)
 
 
-# -- what is somebody else's -------------------------------------------------------------------
+# -- other people's files ----------------------------------------------------------------------
 
 
-def barred(path: Path, doing: str = "use", *, reading: bool = False) -> StoreFailed | None:
-    """What to tell somebody whom another person's file keeps from *path*; None if none does.
+def access_error(path: Path, doing: str = "use", *, reading: bool = False) -> StoreFailed | None:
+    """The error if another person's file or folder bars us from *path*, else None.
 
-    *reading*: and who would not even write to it.
+    *reading* asks for the right to read only.
     """
-    if os.name == "nt" or (found := _in_the_way(path, reading)) is None:
+    if os.name == "nt" or (found := _find_barrier(path, reading)) is None:
         return None
     culprit, status = found
     owner = _user(status.st_uid)
@@ -166,11 +166,11 @@ def barred(path: Path, doing: str = "use", *, reading: bool = False) -> StoreFai
         msg += ", and its group may not write to it."
     else:
         msg += f" and to the group {_group(status.st_gid)}, and you are not in it."
-    return StoreFailed(msg, _way_in(shelf, culprit, status, owner), file=str(path), owner=owner)
+    return StoreFailed(msg, _remedy(shelf, culprit, status, owner), file=str(path), owner=owner)
 
 
-def _in_the_way(path: Path, reading: bool) -> tuple[Path, os.stat_result] | None:
-    """The nearest there is to *path*, if it is another person's and closed to us."""
+def _find_barrier(path: Path, reading: bool) -> tuple[Path, os.stat_result] | None:
+    """The nearest existing path to *path*, if it is another person's and closed to us."""
     for one in (path, *path.parents):
         try:
             status = one.stat()
@@ -184,8 +184,8 @@ def _in_the_way(path: Path, reading: bool) -> tuple[Path, os.stat_result] | None
     return None
 
 
-def _way_in(shelf: Path, culprit: Path, status: os.stat_result, owner: str) -> str:
-    """What to do, in commands that can be pasted."""
+def _remedy(shelf: Path, culprit: Path, status: os.stat_result, owner: str) -> str:
+    """What to do about it, in commands that can be pasted."""
     elsewhere = "or point PAPERS_DIR at a folder of your own."
     if not _is_shelf(shelf):
         return f"Ask {owner} for a folder there, {elsewhere}"

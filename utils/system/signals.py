@@ -1,7 +1,7 @@
-"""Signals that end the program: Ctrl-C, the wish that it ends, a terminal that was closed.
+"""Signals that end the program: Ctrl-C, SIGTERM, a terminal that was closed.
 
-Whatever it does, even while it imports: exit status 130, and no traceback. No file of ours is
-ever half written, and child processes end when they see that we are gone.
+At any moment, imports included: exit status 130, and no traceback. No file of ours is ever half
+written, and child processes end when they see that we are gone.
 """
 
 from __future__ import annotations
@@ -18,50 +18,50 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 _LAST_RESORT_S = 10.0
-_Answer = Callable[[int, "FrameType | None"], Any]
+_Handler = Callable[[int, "FrameType | None"], Any]
 
 
 def end_at_once_on_signals() -> None:
-    """Have every signal that asks for our end bring it at once, from now on."""
-    _answer_with(_end)
+    """From now on, exit at once on each of these signals."""
+    _set_handler(_exit)
 
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Have the first such signal raise `KeyboardInterrupt` here, and a second one end us at once.
+    """Have the first such signal raise `KeyboardInterrupt` here, and a second one exit at once.
 
     Python loses an exception that is raised while it tidies up (in ``__del__``, in the import
-    machinery), and a lock may stay taken by it: ten seconds later the end comes anyway.
+    machinery), and may leave a lock taken: so ten seconds later the process exits anyway.
     """
     if threading.current_thread() is not threading.main_thread():
         yield  # only the main thread may say what a signal does
         return
-    before = _answer_with(_interrupt)
+    before = _set_handler(_interrupt)
     try:
         yield
     finally:
-        for number, answer in before.items():
-            signal.signal(number, answer)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
-def _answer_with(answer: _Answer) -> dict[int, Any]:
-    """Answer signals so, and tell what was done before; one that is ignored (nohup) stays so."""
+def _set_handler(handler: _Handler) -> dict[int, Any]:
+    """Set *handler*, and return the handlers before; a signal that is ignored (nohup) stays so."""
     names = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows has no SIGHUP
     numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
     before = {number: signal.getsignal(number) for number in numbers}
-    heeded = {number: old for number, old in before.items() if old is not signal.SIG_IGN}
-    for number in heeded:
-        signal.signal(number, answer)
-    return heeded
+    replaced = {number: old for number, old in before.items() if old is not signal.SIG_IGN}
+    for number in replaced:
+        signal.signal(number, handler)
+    return replaced
 
 
 def _interrupt(_number: int, _frame: FrameType | None) -> NoReturn:
-    _answer_with(_end)
+    _set_handler(_exit)
     last_resort = threading.Timer(_LAST_RESORT_S, os._exit, [INTERRUPTED])
     last_resort.daemon = True
     last_resort.start()
     raise KeyboardInterrupt
 
 
-def _end(_number: int, _frame: FrameType | None) -> NoReturn:
+def _exit(_number: int, _frame: FrameType | None) -> NoReturn:
     os._exit(INTERRUPTED)

@@ -1,11 +1,11 @@
-"""SQLite as all of the house uses it: connections, transactions, errors, versions and locks.
+"""SQLite for the whole program: connections, transactions, errors, versions and locks.
 
-Transactions begin where we say (``isolation_level=None``), writers take their turn at the
-beginning (``BEGIN IMMEDIATE``), and a connection may wander from thread to thread, one at a time.
+Transactions begin where we say (``isolation_level=None``), writers lock at the beginning (``BEGIN
+IMMEDIATE``), and threads may hand a connection on, one using it at a time.
 
-`held` is the one lock among processes that also holds on network drives on which files can be
-locked at all: an exclusive transaction on a file of its own, freed by the system when its holder
-ends, however it does (sqlite.org/lockingv3.html).
+`try_lock` is the lock among processes that also works on network drives, where files can be locked
+at all: an exclusive transaction on a file of its own, freed by the system when its holder ends,
+however it does (sqlite.org/lockingv3.html).
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from .safe_files import alone, disk
-from .sharing import begin
+from .safe_files import disk, exclusive_lock
+from .sharing import create_shared
 
 FILES = ("", "-wal", "-shm")
 """What a database in WAL mode consists of, as endings of its file's name."""
@@ -36,7 +36,7 @@ def connect(path: Path, patience_s: float) -> sqlite3.Connection:
     patience_s : float
         Seconds to wait for another writer.
     """
-    begin(path)
+    create_shared(path)
     return sqlite3.connect(path, timeout=patience_s, isolation_level=None, check_same_thread=False)
 
 
@@ -48,7 +48,7 @@ def use_wal(db: sqlite3.Connection, path: Path, synchronous: str) -> None:
     """
     if db.execute("PRAGMA journal_mode").fetchone() != ("wal",):
         # Two who change a new file at once wait for each other; SQLite refuses one of them.
-        with alone(path.with_name("opening.lock")):
+        with exclusive_lock(path.with_name("opening.lock")):
             db.execute("PRAGMA journal_mode = WAL")
     db.execute(f"PRAGMA synchronous = {synchronous}")
 
@@ -67,7 +67,7 @@ def transaction(db: sqlite3.Connection, *, writes: bool = True) -> Iterator[sqli
 
 
 @contextmanager
-def written(
+def file_transaction(
     path: Path, schemas: Sequence[str], patience_s: float = 30.0
 ) -> Iterator[sqlite3.Connection]:
     """A transaction on a connection of its own: cheap, and safe with threads and forks.
@@ -83,7 +83,7 @@ def written(
 
 
 @contextmanager
-def held(path: Path, patience_s: float = 0.0) -> Iterator[bool]:
+def try_lock(path: Path, patience_s: float = 0.0) -> Iterator[bool]:
     """Hold the lock at *path* among all processes; False where another one does all the while.
 
     Raises
@@ -101,7 +101,7 @@ def lock(db: sqlite3.Connection) -> bool:
     Raises
     ------
     sqlite3.Error
-        As for `held`.
+        As for `try_lock`.
     """
     try:
         db.execute("BEGIN EXCLUSIVE")
@@ -137,17 +137,17 @@ def set_aside(path: Path, aside: Path) -> None:
 
 
 def is_damaged(error: BaseException) -> bool:
-    """Whether the file is none of SQLite's, or no whole one."""
+    """Whether the file is damaged, or no database."""
     return _code(error) in _DAMAGED
 
 
 def is_busy(error: BaseException) -> bool:
-    """Whether another one held it for longer than we had patience."""
+    """Whether another connection held the lock for longer than the timeout."""
     return _code(error) in _BUSY
 
 
 def has_no_room(error: BaseException) -> bool:
-    """Whether the disk may be full: SQLite tells it in several ways."""
+    """Whether the disk may be full, for which SQLite has several codes."""
     return _code(error) in _NO_ROOM
 
 

@@ -26,7 +26,7 @@ def revocable(tool: Callable[P, Result]) -> Callable[P, Awaitable[Result]]:
         work = Cancellation()
         try:
             return await to_thread.run_sync(
-                work.during, functools.partial(tool, *args, **options), abandon_on_cancel=True
+                work.run, functools.partial(tool, *args, **options), abandon_on_cancel=True
             )
         except get_cancelled_exc_class():
             work.cancel()

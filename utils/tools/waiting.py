@@ -36,7 +36,7 @@ class Waiting:
         *call* tells which calls are the same: the next such one picks it up. *progress* says how
         far the work is, in a sentence; where it is silent, the site is blamed.
         """
-        work = partial(self._hold(call).during, work)
+        work = partial(self._hold(call).run, work)
         steps = int(LONGEST_ANSWER_S / _STEP_S)
         for step in range(1, steps + 1):
             result: Result | None = self._patience.wait(call, work)
@@ -58,7 +58,7 @@ class Waiting:
         hold = self._hold(call)
         result = self.wait(call, work, progress)
         if result is None:
-            raise self._give_up(math.ceil(hold.left()), progress())
+            raise self._give_up(math.ceil(hold.seconds_left()), progress())
         return result
 
     def call(self, function: Callable[..., Result], *args: Hashable, **options: Hashable) -> Result:

@@ -1,12 +1,11 @@
 """Polite and safe HTTP: the only door to the network.
 
-Everything that leaves this house takes its turn at the site it goes to (`Pace`, shared by every
-process of this user), says who it is, waits when told to, never follows a link into a private
-network, and never reads more, or longer, than it said it would. Sources see three names: `Rate`
-(how fast a site may be asked), `Web` (ask it) and `Answer` (what it said). Whoever waits for work
-sees `Hold` (how long a site keeps it), and whoever may have to end it `Cancellation`.
+Every request keeps to its site's rate limit (`Pace`, shared by all processes of this user), names
+us in ``User-Agent``, pauses when the site asks for it, follows no link into a private network, and
+has a limit of bytes and of seconds. Sources use `Rate` (a site's limit), `Web` (ask) and `Answer`;
+callers that wait use `Hold` (how long a site makes them wait) and `Cancellation` (end the work).
 
-Importing this room is cheap: requests, urllib3, backoff and diskcache wait for the first request.
+Importing this room is cheap: requests, urllib3, backoff and diskcache load with the first request.
 """
 
 from .answer import MAX_BYTES, Answer, redact

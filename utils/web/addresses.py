@@ -1,4 +1,4 @@
-"""Where we may go: public hosts, and the ones the settings name.
+"""Which hosts may be connected to: public ones, and those that the settings name.
 
 Links and redirects are written by strangers. One that leads to ``localhost``, to the router or to a
 cloud's metadata service would make us fetch, and hand to a reader, what the stranger cannot reach
@@ -41,7 +41,7 @@ _AZURE_HOST = IPv4Address("168.63.129.16")  # public by number, the hypervisor b
 _LOCAL_NAMES = ("localhost", "local", "internal", "localdomain", "home.arpa", "lan", "intranet",
                 "corp", "home", "private", "in-addr.arpa", "ip6.arpa")  # fmt: skip
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*", re.I)
-_GLANCE = 2.0  # seconds we wait for the local DNS where a proxy has its own
+_LOCAL_DNS_S = 2.0  # seconds we wait for the local DNS where a proxy has its own
 _KNOWN_S, _KNOWN = 600.0, 4096  # how long, and how many, names that may be asked for are remembered
 _NETLOC = re.compile(r"[^\s\\@\x00-\x20\x7f]+")
 
@@ -122,7 +122,7 @@ def site(url: str) -> tuple[str, int]:
 
 
 class Guard:
-    """Knows which hosts need no public address: those of the settings.
+    """Decides which hosts and pages may be requested; hosts of the settings may be private.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ class Guard:
         return tuple(getattr(self._settings, name) for name in fields if name.endswith("_base_url"))
 
     def open_to_programs(self, url: str) -> bool:
-        """Whether the site of *url* lets programs read it: no page of PMC, for instance."""
+        """Whether the site of *url* lets programs read it; pages of PMC, for instance, do not."""
         host = site(url)[0].lower()
         closed = any(host == name or host.endswith(f".{name}") for name in _INTERFACES_ONLY)
         return not closed or any(
@@ -160,7 +160,7 @@ class Guard:
         )
 
     def require_open_to_programs(self, url: str) -> None:
-        """Let *url* pass, unless its site closes its pages to programs.
+        """Refuse *url* if its site closes its pages to programs.
 
         Raises
         ------
@@ -174,7 +174,7 @@ class Guard:
     def require_public_name(
         self, host: str, port: int, look_up: Callable[[str, int, float], list[Any]]
     ) -> None:
-        """Let a name pass that a proxy will look up, unless it leads into a private network.
+        """Refuse a name, to be resolved by a proxy, that leads into a private network.
 
         Parameters
         ----------
@@ -184,7 +184,7 @@ class Guard:
         Raises
         ------
         NotOffered
-            It does, as far as can be told from here.
+            It is a local name, or has a private address in the local DNS.
         """
         if self.trusts(host, port):
             return
@@ -194,7 +194,7 @@ class Guard:
             if self._known.get(host, 0.0) > time.monotonic():
                 return
         try:
-            found = [str(info[4][0]) for info in look_up(host, port, _GLANCE)]
+            found = [str(info[4][0]) for info in look_up(host, port, _LOCAL_DNS_S)]
         except (OSError, UnicodeError):  # a TimeoutError is one
             found = []
         if not all(map(is_public, found)):
@@ -205,7 +205,7 @@ class Guard:
             self._known[host] = time.monotonic() + _KNOWN_S
 
     def refuse(self, host: str) -> NotOffered:
-        """The refusal of a host that turned out to be private."""
+        """The error for a host that turned out to be private."""
         return NotOffered(
             f"A link or redirect to {host} led into a private network; it was not followed.",
             "Set PAPERS_ALLOW_PRIVATE_NETWORK=true if that is your own mirror.",

@@ -1,4 +1,4 @@
-"""What a site said, and how to name where it said it without giving secrets away."""
+"""The answer of a site, and its address without secrets."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Answer:
 
     @property
     def host(self) -> str:
-        """Whom to name in a message."""
+        """The host, for messages."""
         return urlsplit(self.url).netloc
 
     def text(self) -> str:

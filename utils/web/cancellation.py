@@ -1,9 +1,9 @@
 """Ending requests under way at once, at the socket, from another thread.
 
-Whoever starts a piece of work may have to end it: the host of a tool call took it back, the person
-pressed Ctrl-C. The work sits in a read that may last a minute. So each request under way registers
-with the cancellations it is under, and one word shuts its socket, wherever it waits: connecting,
-shaking hands, reading. Like `Hold`, a cancellation travels in the work's context.
+A caller may cancel its tool call, a person may press Ctrl-C, while the work sits in a read that may
+last a minute. So each request under way registers with its cancellations, and `Cancellation.cancel`
+shuts its socket, wherever it waits: connecting, shaking hands, reading. Like `Hold`, a cancellation
+travels in the work's context (a context variable).
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from ..errors import Cancelled
 
 Result = TypeVar("Result")
 
-LOOK_UP_S = 0.25
-"""Seconds after which one who waits for something else looks whether his work was ended."""
+POLL_S = 0.25
+"""Seconds between two checks for a cancellation, where something else is waited for."""
 
 
-class Line(Protocol):
+class RunningRequest(Protocol):
     """A request under way."""
 
     def hang_up(self) -> None:
@@ -34,17 +34,17 @@ class Cancellation:
     """Ends a piece of work: the requests under way, and every later one before it leaves."""
 
     def __init__(self) -> None:
-        self._lines: set[Line] = set()
+        self._requests: set[RunningRequest] = set()
         self._lock = threading.Lock()
-        self._over = threading.Event()
+        self._cancelled = threading.Event()
 
-    def during(self, work: Callable[[], Result]) -> Result:
-        """What *work* returns; its requests can be ended, also in threads given its context.
+    def run(self, work: Callable[[], Result]) -> Result:
+        """Call *work* under this cancellation; also its threads, if they are given its context.
 
         Raises
         ------
         Cancelled
-            It was ended.
+            It was cancelled.
         """
         token = _current.set(self)
         try:
@@ -53,30 +53,30 @@ class Cancellation:
             _current.reset(token)
 
     def cancel(self) -> None:
-        """End it; returns at once. Doing so twice changes nothing."""
+        """Cancel; returns at once. Doing so twice changes nothing."""
         with self._lock:
-            self._over.set()
-            lines = list(self._lines)
-        for line in lines:
-            line.hang_up()
+            self._cancelled.set()
+            requests = list(self._requests)
+        for request in requests:
+            request.hang_up()
 
     @property
     def cancelled(self) -> bool:
-        """Whether it was ended."""
-        return self._over.is_set()
+        """Whether it was cancelled."""
+        return self._cancelled.is_set()
 
     @contextmanager
-    def over(self, line: Line) -> Iterator[None]:
-        """Hang up *line* when it is ended, as long as the ``with`` lasts."""
+    def registered(self, request: RunningRequest) -> Iterator[None]:
+        """Inside, `cancel` hangs up *request*."""
         with self._lock:
-            if self._over.is_set():
+            if self._cancelled.is_set():
                 raise Cancelled
-            self._lines.add(line)
+            self._requests.add(request)
         try:
             yield
         finally:
             with self._lock:
-                self._lines.discard(line)
+                self._requests.discard(request)
 
 
 _current: ContextVar[Cancellation | None] = ContextVar("papershelf_cancellation", default=None)
@@ -87,28 +87,16 @@ def current() -> Cancellation | None:
     return _current.get()
 
 
-def go_on() -> None:
-    """Do nothing, unless the work we are in was ended.
-
-    Raises
-    ------
-    Cancelled
-        It was.
-    """
+def raise_if_cancelled() -> None:
+    """Raise `Cancelled` if the work we are in was cancelled."""
     if (work := current()) and work.cancelled:
         raise Cancelled
 
 
 def sleep(seconds: float) -> None:
-    """Sleep, but not on when the work we are in is ended.
-
-    Raises
-    ------
-    Cancelled
-        It was.
-    """
+    """Sleep; raises `Cancelled` as soon as the work we are in is cancelled."""
     while seconds > 0:
-        go_on()
-        nap = min(seconds, LOOK_UP_S) if current() else seconds
+        raise_if_cancelled()
+        nap = min(seconds, POLL_S) if current() else seconds
         time.sleep(nap)
         seconds -= nap

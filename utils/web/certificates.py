@@ -1,4 +1,4 @@
-"""What a certificate says of itself, for the person who has to find out who issued it."""
+"""Subject, issuer and expiry of a certificate, for a person who has to find out who issued it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..system.plain_text import one_line
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """Whom a site's certificate is made out to, who issued it, and until when; in words."""
+    """A site's certificate: subject and issuer as text, and when it expires."""
 
     subject: str
     issuer: str
@@ -27,19 +27,23 @@ class Certificate:
         """
         from cryptography import x509
 
-        read = x509.load_der_x509_certificate(der)
-        return cls(_named(read.subject), _named(read.issuer), read.not_valid_after_utc)
+        parsed = x509.load_der_x509_certificate(der)
+        return cls(
+            _readable_name(parsed.subject),
+            _readable_name(parsed.issuer),
+            parsed.not_valid_after_utc,
+        )
 
 
-def _named(name: object) -> str:
-    """The names a person would know: of the authority, then of its organization."""
+def _readable_name(name: object) -> str:
+    """Common name and organization."""
     from cryptography.x509 import Name
     from cryptography.x509.oid import NameOID
 
     assert isinstance(name, Name)
-    said = [
+    names = [
         one_line(str(attribute.value))[:100]
         for oid in (NameOID.COMMON_NAME, NameOID.ORGANIZATION_NAME)
         for attribute in name.get_attributes_for_oid(oid)
     ]
-    return ", ".join(dict.fromkeys(said)) or "somebody without a name"
+    return ", ".join(dict.fromkeys(names)) or "somebody without a name"

@@ -1,9 +1,9 @@
-"""Connections that are guarded, timed, and can be cut; and the pools they are kept in.
+"""urllib3 connections with address checks, deadlines and cancellation; and their pools.
 
-What no option of urllib3 gives, done by subclassing its connections: the address is judged when it
-is connected to (a name that resolves differently the second time gains nothing), every single read
-from the socket ends at the deadline (a server that drips a byte a second cannot keep us, not even
-in its headers), another thread can end the request, and a proxy's refusal is kept in its own words.
+urllib3 has no options for these, so its connections are subclassed: the address is checked when it
+is connected to (a name that resolves differently the second time gains nothing), every read from
+the socket ends at the deadline (also where a server drips a byte a second, even in its headers),
+another thread can end the request, and a proxy's refusal keeps its status and headers.
 
 Pools are shared by all threads; what belongs to one request, its `Errand`, travels in the context.
 """
@@ -31,12 +31,12 @@ from urllib3.exceptions import NewConnectionError
 from ..errors import Cancelled, NotConfigured, NotOffered
 from .addresses import Guard, is_public
 from .cancellation import Cancellation
-from .proxies import Way
+from .proxies import Proxy
 
-CONNECT = 10.0
-QUIET = 60.0
+CONNECT_S = 10.0
+QUIET_S = 60.0
 """Seconds without a single byte."""
-_GLANCE = 0.2  # seconds between two looks at whether to go on, where no socket can be shut
+_POLL_S = 0.2  # between two checks for a cancellation, where no socket can be shut
 _HOSTS, _IDLE = 32, 16  # pools, and idle connections of each: the most any site is asked at once
 
 _errand: ContextVar[Errand] = ContextVar("papershelf_errand")
@@ -52,7 +52,7 @@ class ProxyRefused(OSError):
 
 
 class Errand:
-    """What the connections must know about the request they carry.
+    """The deadline, address policy and cancellations of one request, for its connections.
 
     Parameters
     ----------
@@ -72,45 +72,45 @@ class Errand:
         self._lock = threading.Lock()
 
     @contextmanager
-    def under_way(self) -> Iterator[None]:
-        """Let connections of this thread know it, and cancellations end it, meanwhile."""
+    def active(self) -> Iterator[None]:
+        """Inside, connections of this thread use it, and its cancellations can end it."""
         token = _errand.set(self)
         try:
             with ExitStack() as stack:
                 for cancellation in self._cancellations:
-                    stack.enter_context(cancellation.over(self))
+                    stack.enter_context(cancellation.registered(self))
                 yield
         finally:
             _errand.reset(token)
-            self._let_go()
+            self._close_socket()
 
-    def left(self) -> float:
+    def seconds_left(self) -> float:
         """Seconds until the deadline.
 
         Raises
         ------
         Cancelled
-            Somebody took the work back.
+            The work was cancelled.
         TimeoutError
             There are none.
         """
-        self.go_on()
+        self.raise_if_cancelled()
         seconds = self.until - time.monotonic()
         if seconds <= 0:
             raise TimeoutError("the deadline is over")
         return seconds
 
-    def go_on(self) -> None:
-        """Do nothing, unless somebody took the work back; see `left`."""
+    def raise_if_cancelled(self) -> None:
+        """Raise `Cancelled` if the work was cancelled."""
         if any(one.cancelled for one in self._cancellations):
             raise Cancelled
 
-    def uses(self, sock: Any) -> None:
-        """Remember the socket to shut; a copy, because a handshake takes the original apart."""
+    def watch_socket(self, sock: Any) -> None:
+        """Remember the socket to shut: a copy, because a TLS handshake detaches the original."""
         with self._lock:
-            self._let_go()
+            self._close_socket()
             self._socket = socket.fromfd(sock.fileno(), socket.AF_INET, socket.SOCK_STREAM)
-        self.go_on()
+        self.raise_if_cancelled()
 
     def hang_up(self) -> None:
         """End it at the socket; whoever reads, writes or connects there wakes up."""
@@ -119,9 +119,9 @@ class Errand:
                 self._socket.shutdown(socket.SHUT_RDWR)
 
     def look_up(self, host: str, port: int, patience: float = float("inf")) -> list[Any]:
-        """The addresses of a name, as `socket.getaddrinfo` tells them.
+        """The addresses of a name, as `socket.getaddrinfo` gives them.
 
-        The system's resolver can be neither timed nor interrupted, so it is left alone in a thread.
+        The system's resolver can be neither timed nor interrupted, so it runs in its own thread.
         """
         found: concurrent.futures.Future[list[Any]] = concurrent.futures.Future()
         threading.Thread(target=_look_up, args=(found, host, port), daemon=True).start()
@@ -129,10 +129,10 @@ class Errand:
         while not found.done():
             if time.monotonic() > until:
                 raise TimeoutError("nobody knew the name in time")
-            concurrent.futures.wait([found], min(_GLANCE, self.left()))
+            concurrent.futures.wait([found], min(_POLL_S, self.seconds_left()))
         return found.result()
 
-    def _let_go(self) -> None:
+    def _close_socket(self) -> None:
         if self._socket:
             self._socket.close()
             self._socket = None
@@ -145,7 +145,7 @@ def _look_up(found: concurrent.futures.Future[list[Any]], host: str, port: int) 
         found.set_exception(error)
 
 
-class _Timed(io.RawIOBase):
+class _DeadlineReader(io.RawIOBase):
     """A socket's reading end on which no read outlasts the deadline."""
 
     def __init__(self, raw: io.RawIOBase, sock: Any) -> None:
@@ -156,7 +156,7 @@ class _Timed(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int | None:
-        self._sock.settimeout(min(QUIET, _errand.get().left()))
+        self._sock.settimeout(min(QUIET_S, _errand.get().seconds_left()))
         return self._raw.readinto(buffer)
 
     def close(self) -> None:
@@ -165,44 +165,44 @@ class _Timed(io.RawIOBase):
         super().close()
 
 
-class _TimedResponse(http.client.HTTPResponse):
+class _DeadlineResponse(http.client.HTTPResponse):
     def __init__(self, sock: Any, *args: Any, **options: Any) -> None:
         super().__init__(sock, *args, **options)
         raw = self.fp.detach()
-        self.fp = io.BufferedReader(_Timed(raw, sock))
+        self.fp = io.BufferedReader(_DeadlineReader(raw, sock))
 
 
 class _Guarded:
-    """What both kinds of connection do differently from urllib3's."""
+    """Mixin for urllib3's connections: checked addresses, deadlines, cancellation."""
 
-    response_class: Any = _TimedResponse
+    response_class: Any = _DeadlineResponse
 
-    def __init__(self, way: Way, *args: Any, **options: Any) -> None:
+    def __init__(self, proxy: Proxy, /, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self._way = way
+        self._proxy = proxy
 
     def _new_conn(self) -> socket.socket:
         assert isinstance(self, HTTPConnection)
         try:
-            if self._way.socks:
-                return _through_socks(self._way, self.host, self.port)
-            return _connected(self, trusted=bool(self._way))
+            if self._proxy.socks:
+                return _connect_through_socks(self._proxy, self.host, self.port)
+            return _connect(self, trusted=bool(self._proxy))
         except OSError as error:
             raise NewConnectionError(self, str(error)) from error
 
     def request(self, *args: Any, **options: Any) -> None:
         assert isinstance(self, HTTPConnection)
         if self.sock is not None:
-            _errand.get().uses(self.sock)
+            _errand.get().watch_socket(self.sock)
         super().request(*args, **options)  # type: ignore[misc]
 
     def _tunnel(self) -> None:
-        """Ask the proxy for a tunnel; the usual one forgets what the proxy said against it."""
+        """Ask the proxy for a tunnel; http.client drops the status and headers of a refusal."""
         assert isinstance(self, HTTPConnection)
-        told: dict[str, str] = self._tunnel_headers  # type: ignore[attr-defined]
+        proxy_headers: dict[str, str] = self._tunnel_headers  # type: ignore[attr-defined]
         host = f"[{self._tunnel_host}]" if ":" in str(self._tunnel_host) else self._tunnel_host
         place = f"{host}:{self._tunnel_port}"
-        head = {"Host": place, **told}
+        head = {"Host": place, **proxy_headers}
         lines = [f"CONNECT {place} HTTP/1.1", *(f"{name}: {head[name]}" for name in head), "", ""]
         self.send("\r\n".join(lines).encode("latin-1"))
         response = self.response_class(self.sock, method="CONNECT")
@@ -223,17 +223,17 @@ class _GuardedHTTPS(_Guarded, HTTPSConnection):
     pass
 
 
-def _connected(connection: HTTPConnection, trusted: bool) -> socket.socket:
+def _connect(connection: HTTPConnection, trusted: bool) -> socket.socket:
     """A connection to a permitted address of the host and to no other; *trusted*: to any."""
     errand, host, port = _errand.get(), connection.host, connection.port
     failure = OSError("no address")
-    for family, kind, number, _, address in _permitted(errand, host, port, trusted):
+    for family, kind, number, _, address in _permitted_addresses(errand, host, port, trusted):
         sock = socket.socket(family, kind, number)
         try:
             for option in connection.socket_options or ():
                 sock.setsockopt(*option)
-            sock.settimeout(min(CONNECT, errand.left()))
-            errand.uses(sock)
+            sock.settimeout(min(CONNECT_S, errand.seconds_left()))
+            errand.watch_socket(sock)
             sock.connect(address)
         except OSError as error:
             sock.close()
@@ -246,7 +246,7 @@ def _connected(connection: HTTPConnection, trusted: bool) -> socket.socket:
     raise failure
 
 
-def _permitted(errand: Errand, host: str, port: int, trusted: bool) -> list[Any]:
+def _permitted_addresses(errand: Errand, host: str, port: int, trusted: bool) -> list[Any]:
     try:
         found = errand.look_up(host, port)
     except UnicodeError:
@@ -260,21 +260,21 @@ def _permitted(errand: Errand, host: str, port: int, trusted: bool) -> list[Any]
     return public
 
 
-def _through_socks(way: Way, host: str, port: int) -> socket.socket:
-    """A connection through a SOCKS proxy, to the name or to an address that was judged."""
+def _connect_through_socks(proxy: Proxy, host: str, port: int) -> socket.socket:
+    """A connection through a SOCKS proxy, to the name or to a permitted address."""
     import socks
 
     errand = _errand.get()
     target = host
-    if not way.finds_names:
-        target = str(_permitted(errand, host, port, trusted=False)[0][4][0])
+    if not proxy.resolves_names:
+        target = str(_permitted_addresses(errand, host, port, trusted=False)[0][4][0])
     sock: socket.socket = socks.socksocket()
     try:
-        kind = socks.SOCKS4 if way.scheme.startswith("socks4") else socks.SOCKS5
-        login = (way.user or None, way.password or None)
-        sock.set_proxy(kind, way.host, way.port, True, *login)  # type: ignore[attr-defined]
-        sock.settimeout(min(CONNECT, errand.left()))
-        errand.uses(sock)
+        kind = socks.SOCKS4 if proxy.scheme.startswith("socks4") else socks.SOCKS5
+        login = (proxy.user or None, proxy.password or None)
+        sock.set_proxy(kind, proxy.host, proxy.port, True, *login)  # type: ignore[attr-defined]
+        sock.settimeout(min(CONNECT_S, errand.seconds_left()))
+        errand.watch_socket(sock)
         sock.connect((target, port))
     except BaseException:
         sock.close()
@@ -282,50 +282,44 @@ def _through_socks(way: Way, host: str, port: int) -> socket.socket:
     return sock
 
 
-def require_socks(way: Way) -> None:
-    """Let *way* pass, unless it needs a package that is not there.
-
-    Raises
-    ------
-    NotConfigured
-        PySocks is missing.
-    """
-    if not way.socks:
+def require_socks(proxy: Proxy) -> None:
+    """Raise `NotConfigured` if *proxy* is a SOCKS proxy and PySocks is missing."""
+    if not proxy.socks:
         return
     try:
         import socks  # noqa: F401 - whether it is there
     except ImportError:
-        msg = f"{way.variable} names a SOCKS proxy, and the package for that is missing."
+        msg = f"{proxy.variable} names a SOCKS proxy, and the package for that is missing."
         hint = 'Install it: uv sync --extra socks (or: pip install "papershelf[socks]")'
         raise NotConfigured(msg, hint) from None
 
 
-def pools(way: Way, context: Callable[[], ssl.SSLContext]) -> urllib3.PoolManager:
-    """Where connections that go one *way* are kept, for all threads.
+def pools(proxy: Proxy, context: Callable[[], ssl.SSLContext]) -> urllib3.PoolManager:
+    """The pools of connections through one *proxy*, for all threads.
 
     Parameters
     ----------
     context
-        Makes what a new pool verifies certificates with.
+        Makes the TLS context of a new pool.
     """
     options: dict[str, Any] = {"num_pools": _HOSTS, "maxsize": _IDLE}
-    if not way or way.socks:
-        return _Pools(way, context, **options)
+    if not proxy or proxy.socks:
+        return _DirectPools(proxy, context, **options)
     headers = {}
-    if way.user or way.password:
-        login = b64encode(f"{way.user}:{way.password}".encode()).decode()
+    if proxy.user or proxy.password:
+        login = b64encode(f"{proxy.user}:{proxy.password}".encode()).decode()
         headers["Proxy-Authorization"] = f"Basic {login}"
-    if way.scheme == "https":
+    if proxy.scheme == "https":
         options["proxy_ssl_context"] = context()
-    return _ProxyPools(way, context, proxy_url=way.url, proxy_headers=headers, **options)
+    return _ProxyPools(proxy, context, proxy_url=proxy.url, proxy_headers=headers, **options)
 
 
-class _Kept:
-    """What pools do differently from urllib3's: they make guarded connections."""
+class _GuardedPools:
+    """Mixin for urllib3's pool managers: their pools make guarded connections."""
 
-    def __init__(self, way: Way, context: Callable[[], ssl.SSLContext], **options: Any) -> None:
+    def __init__(self, proxy: Proxy, context: Callable[[], ssl.SSLContext], **options: Any) -> None:
         super().__init__(**options)
-        self._way = way
+        self._proxy = proxy
         self._context = context
 
     def _new_pool(self, scheme: str, *args: Any, **options: Any) -> Any:
@@ -333,13 +327,13 @@ class _Kept:
         if scheme == "https":
             pool.conn_kw["ssl_context"] = self._context()
         guarded = _GuardedHTTPS if scheme == "https" else _GuardedHTTP
-        pool.ConnectionCls = partial(guarded, self._way)
+        pool.ConnectionCls = partial(guarded, self._proxy)
         return pool
 
 
-class _Pools(_Kept, urllib3.PoolManager):
+class _DirectPools(_GuardedPools, urllib3.PoolManager):
     pass
 
 
-class _ProxyPools(_Kept, urllib3.ProxyManager):
+class _ProxyPools(_GuardedPools, urllib3.ProxyManager):
     pass

@@ -1,7 +1,7 @@
-"""What kept an answer from us, in words: the site, the way to it, or a certificate.
+"""`Unreachable` errors from what libraries raise: at the site, at a proxy, at a certificate.
 
 The libraries' own messages hold whole URLs, and those may hold keys; none of their text is shown.
-Beside the sentence stand two facts for programs, `lasting` and `trouble` (see
+Besides the sentence an error has two facts for programs, `lasting` and `trouble` (see
 `errors.Unreachable`), and the command that helps, where one does.
 """
 
@@ -20,7 +20,7 @@ from urllib3.exceptions import InvalidHeader, ProxyError
 
 from ..errors import Unreachable
 from .connections import ProxyRefused
-from .proxies import Way
+from .proxies import Proxy
 from .unpacking import Damaged
 
 _NAMELESS = {socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)}
@@ -38,11 +38,11 @@ GIVE_CA = (
     "Where the network looks into encrypted traffic, ask its administrators for the certificate "
     "of its authority, and then: export PAPERS_CA_BUNDLE=/path/to/ca.pem"
 )
-_LET_THROUGH = (
+_LET_THROUGH_HINT = (
     "Ask the network's administrators to let it through, or, where it can be reached without the "
     "proxy, add it to NO_PROXY."
 )
-_SPEAKS_NTLM = (
+_NTLM_HINT = (
     "Run px or cntlm on this computer, which do, then: export HTTPS_PROXY=http://127.0.0.1:3128"
 )
 WHO_ISSUED = "Who issued it: server.py doctor."
@@ -50,7 +50,7 @@ WHO_ISSUED = "Who issued it: server.py doctor."
 
 @dataclass(frozen=True, slots=True)
 class _Cause:
-    """Why: words, whether waiting is in vain, what is in the way, and what to do."""
+    """Why a request failed: words, whether it lasts, the trouble by name, and what to do."""
 
     words: str
     lasting: bool = False
@@ -59,26 +59,28 @@ class _Cause:
     because: str = ""
 
 
-def unreachable(error: BaseException, host: str, way: Way) -> Unreachable:
-    """The sentence for an *error* that a library raised on the way to *host*."""
+def unreachable(error: BaseException, host: str, proxy: Proxy) -> Unreachable:
+    """The error to raise for an *error* of a library during a request to *host*."""
     causes = list(_causes(error))
-    if way and (at_proxy := _at_proxy(causes, way)):
-        return _not_reached(host, at_proxy)
-    cause = _at_site(causes)
+    if proxy and (at_proxy := _proxy_cause(causes, proxy)):
+        return _unreachable_through_proxy(host, at_proxy)
+    cause = _site_cause(causes)
     return Unreachable(f"{host} {cause.words}.", *cause.hints, **_facts(cause))
 
 
-def in_its_place(
-    status: int, headers: Mapping[str, Any], host: str, way: Way
+def proxy_error(
+    status: int, headers: Mapping[str, Any], host: str, proxy: Proxy
 ) -> Unreachable | None:
-    """The error, where a proxy wrote this answer and not the site; shows over plain HTTP only."""
+    """The error if a proxy wrote this answer and not the site (over plain HTTP only), else None."""
     wrote = headers.get("X-Squid-Error") or _PROXIES.search(headers.get("Server") or "")
     if status == 407 or (status >= 400 and wrote):
-        return _not_reached(host, _refused(status, headers, way, in_place=True))
+        return _unreachable_through_proxy(
+            host, _refusal_cause(status, headers, proxy, in_place=True)
+        )
     return None
 
 
-def _not_reached(host: str, cause: _Cause) -> Unreachable:
+def _unreachable_through_proxy(host: str, cause: _Cause) -> Unreachable:
     msg = f"{host} was not reached: {cause.words}."
     return Unreachable(msg, *cause.hints, **_facts(replace(cause, because=cause.words)))
 
@@ -88,57 +90,61 @@ def _facts(cause: _Cause) -> dict[str, Any]:
     return {name: fact for name, fact in facts.items() if fact}
 
 
-def _at_proxy(causes: list[BaseException], way: Way) -> _Cause | None:
+def _proxy_cause(causes: list[BaseException], proxy: Proxy) -> _Cause | None:
     """What went wrong at the proxy, if it was there."""
     for cause in causes:
         if isinstance(cause, ProxyRefused):
-            return _refused(cause.status, cause.headers, way)
-    if way.socks and (name := _socks_error(causes)):
-        return _socks(name, causes, way)
-    if not any(isinstance(cause, ProxyError) for cause in causes) and not _dialling(causes, way):
+            return _refusal_cause(cause.status, cause.headers, proxy)
+    if proxy.socks and (name := _socks_error(causes)):
+        return _socks_cause(name, causes, proxy)
+    if not any(isinstance(cause, ProxyError) for cause in causes) and not _failed_to_connect(
+        causes, proxy
+    ):
         return None
-    inner = _at_site(causes)
+    inner = _site_cause(causes)
     lasting = inner.lasting or inner.trouble == "certificate"
-    hints = inner.hints if inner.trouble == "certificate" else (_correct(way),)
-    return _Cause(f"the proxy {way.shown} {inner.words}", lasting, "proxy", hints)
+    hints = inner.hints if inner.trouble == "certificate" else (_correction_hint(proxy),)
+    return _Cause(f"the proxy {proxy.shown} {inner.words}", lasting, "proxy", hints)
 
 
-def _dialling(causes: list[BaseException], way: Way) -> bool:
-    """Whether a plain request through a proxy got no connection: then it was the proxy's."""
+def _failed_to_connect(causes: list[BaseException], proxy: Proxy) -> bool:
+    """Whether a plain request through a proxy got no connection: then the proxy failed."""
     from urllib3.exceptions import NewConnectionError
 
-    return not way.socks and any(isinstance(cause, NewConnectionError) for cause in causes)
+    return not proxy.socks and any(isinstance(cause, NewConnectionError) for cause in causes)
 
 
-def _refused(status: int, headers: Mapping[str, Any], way: Way, in_place: bool = False) -> _Cause:
+def _refusal_cause(
+    status: int, headers: Mapping[str, Any], proxy: Proxy, in_place: bool = False
+) -> _Cause:
     """What a proxy's own answer means."""
-    who = f"the proxy {way.shown}" if way else "a proxy that this network puts in between"
+    who = f"the proxy {proxy.shown}" if proxy else "a proxy that this network puts in between"
     if status == 407:
-        return _login_wanted(who, headers, way)
+        return _login_cause(who, headers, proxy)
     if status < 500:
         verb = "answered in its place" if in_place else "does not let us through"
-        return _Cause(f"{who} {verb} ({status})", True, "proxy", (_LET_THROUGH,))
+        return _Cause(f"{who} {verb} ({status})", True, "proxy", (_LET_THROUGH_HINT,))
     return _Cause(f"{who} could not reach it either ({status})", False, "proxy")
 
 
-def _login_wanted(who: str, headers: Mapping[str, Any], way: Way) -> _Cause:
-    asked = str(headers.get("Proxy-Authenticate") or "").lower()
-    if asked and "basic" not in asked:
-        scheme = re.sub(r"[^a-z]", "", asked.split()[0])[:20] or "something else"
+def _login_cause(who: str, headers: Mapping[str, Any], proxy: Proxy) -> _Cause:
+    schemes = str(headers.get("Proxy-Authenticate") or "").lower()
+    if schemes and "basic" not in schemes:
+        scheme = re.sub(r"[^a-z]", "", schemes.split()[0])[:20] or "something else"
         words = f"{who} wants a login by {scheme}, which Papershelf does not speak (407)"
-        return _Cause(words, True, "proxy", (_SPEAKS_NTLM,))
+        return _Cause(words, True, "proxy", (_NTLM_HINT,))
     refused, missing = "refuses that user name and password", "wants a user name and a password"
-    words = f"{who} {refused if way.user or way.password else missing} (407)"
-    return _Cause(words, True, "proxy", (_correct(way, login=True),))
+    words = f"{who} {refused if proxy.user or proxy.password else missing} (407)"
+    return _Cause(words, True, "proxy", (_correction_hint(proxy, login=True),))
 
 
-def _correct(way: Way, login: bool = False) -> str:
-    name = way.variable if way.variable.isupper() else "HTTPS_PROXY"
-    place = f"{way.host}:{way.port}" if way else "HOST:PORT"
-    scheme = way.scheme or "http"
+def _correction_hint(proxy: Proxy, login: bool = False) -> str:
+    name = proxy.variable if proxy.variable.isupper() else "HTTPS_PROXY"
+    place = f"{proxy.host}:{proxy.port}" if proxy else "HOST:PORT"
+    scheme = proxy.scheme or "http"
     if login:
-        told = "Give them (in the password @ is written %40, # %23, / %2F, % itself %25)"
-        return f"{told}: export {name}={scheme}://USER:PASSWORD@{place}"
+        text = "Give them (in the password @ is written %40, # %23, / %2F, % itself %25)"
+        return f"{text}: export {name}={scheme}://USER:PASSWORD@{place}"
     return f"Correct it (export {name}=http://HOST:PORT), or try without: unset {name}"
 
 
@@ -148,28 +154,31 @@ def _socks_error(causes: list[BaseException]) -> str:
     return min(names, default="")
 
 
-def _socks(name: str, causes: list[BaseException], way: Way) -> _Cause:
-    told = " ".join(str(cause) for cause in causes if type(cause).__module__ == "socks")
-    if "Auth" in name or "authentication" in told:
-        words = f"the proxy {way.shown} refuses that user name and password"
-        return _Cause(words, True, "proxy", (_correct(way, login=True),))
+def _socks_cause(name: str, causes: list[BaseException], proxy: Proxy) -> _Cause:
+    text = " ".join(str(cause) for cause in causes if type(cause).__module__ == "socks")
+    if "Auth" in name or "authentication" in text:
+        words = f"the proxy {proxy.shown} refuses that user name and password"
+        return _Cause(words, True, "proxy", (_correction_hint(proxy, login=True),))
     if name == "ProxyConnectionError":
-        inner = _at_site([cause for cause in causes if type(cause).__module__ != "socks"])
+        inner = _site_cause([cause for cause in causes if type(cause).__module__ != "socks"])
         return _Cause(
-            f"the proxy {way.shown} {inner.words}", inner.lasting, "proxy", (_correct(way),)
+            f"the proxy {proxy.shown} {inner.words}",
+            inner.lasting,
+            "proxy",
+            (_correction_hint(proxy),),
         )
-    if name == "GeneralProxyError" and (way.user or way.password):
-        words = f"the proxy {way.shown} hung up, as some do at a wrong user name or password"
-        return _Cause(words, False, "proxy", (_correct(way, login=True),))
-    return _Cause(f"the proxy {way.shown} could not reach it either", False, "proxy")
+    if name == "GeneralProxyError" and (proxy.user or proxy.password):
+        words = f"the proxy {proxy.shown} hung up, as some do at a wrong user name or password"
+        return _Cause(words, False, "proxy", (_correction_hint(proxy, login=True),))
+    return _Cause(f"the proxy {proxy.shown} could not reach it either", False, "proxy")
 
 
-def _at_site(causes: list[BaseException]) -> _Cause:
+def _site_cause(causes: list[BaseException]) -> _Cause:
     for cause in causes:
         if isinstance(cause, Damaged):
             return _Cause(f"sent a body that is {cause}")
         if isinstance(cause, ssl.SSLCertVerificationError):
-            return _certificate(cause)
+            return _certificate_cause(cause)
         if isinstance(cause, socket.gaierror):
             lasting = cause.errno in _NAMELESS
             return _Cause("could not be found by name (DNS)", lasting, "name")
@@ -184,8 +193,8 @@ def _at_site(causes: list[BaseException]) -> _Cause:
     return _Cause("could not be reached")
 
 
-def _certificate(error: ssl.SSLCertVerificationError) -> _Cause:
-    """What a certificate was refused for; the reason is OpenSSL's or the system's own sentence."""
+def _certificate_cause(error: ssl.SSLCertVerificationError) -> _Cause:
+    """Why a certificate was refused; the reason is OpenSSL's or the system's own sentence."""
     code = getattr(error, "verify_code", 0)
     why = str(getattr(error, "verify_message", "") or error.reason or "not trusted")
     hints: tuple[str, ...] = (WHO_ISSUED, GIVE_CA)  # what is to be pasted comes last
@@ -209,7 +218,7 @@ _WORDS: dict[type[BaseException], str] = {
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """An error and everything it grew out of."""
+    """An error and all its causes."""
     todo, done = [error], set()
     while todo:
         one = todo.pop()
@@ -217,11 +226,11 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
             continue
         done.add(id(one))
         yield one
-        grown = [
+        causes = [
             one.__cause__,
             one.__context__,
             getattr(one, "reason", None),
             getattr(one, "socket_err", None),
             *one.args,
         ]
-        todo.extend(cause for cause in grown if isinstance(cause, BaseException))
+        todo.extend(cause for cause in causes if isinstance(cause, BaseException))

@@ -1,8 +1,7 @@
 """How old an answer may be that is given a second time.
 
-Who asks anew (``force``, ``--retry``, another round of a harvest) wants no answer from before.
-Between that wish and the request lie verbs, sources and the ladder, which need not know: it travels
-in the work's context, as a `.hold` does.
+Whoever asks anew (``force``, ``--retry``, another round of a harvest) wants no earlier answer. The
+limit travels in the work's context, as a `.hold` does, past code that need not know of it.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 DAYS = 1.0
-"""Days for which an answer serves whoever asks the same again, unless it is asked anew."""
+"""Days for which an answer is given again to the same request."""
 
 _DAY = 86400.0
 _since: ContextVar[float] = ContextVar("papershelf_since", default=0.0)
@@ -21,7 +20,7 @@ _since: ContextVar[float] = ContextVar("papershelf_since", default=0.0)
 
 @contextmanager
 def not_older_than(at: float) -> Iterator[None]:
-    """Inside, no answer serves that was given before *at*, in seconds of `time.time`."""
+    """Inside, no answer is used that was given before *at*, in seconds of `time.time`."""
     token = _since.set(max(at, _since.get()))
     try:
         yield
@@ -30,5 +29,5 @@ def not_older_than(at: float) -> Iterator[None]:
 
 
 def is_fresh(at: float, days: float = DAYS) -> bool:
-    """Whether an answer given *at* a time serves now; a clock set back does not make it old."""
+    """Whether an answer given *at* a time may be used; a clock set back does not make it old."""
     return at >= _since.get() and abs(time.time() - at) <= days * _DAY

@@ -1,9 +1,8 @@
-"""Which site keeps a piece of work waiting, and how long: for whoever waits for the work.
+"""How long a piece of work has to wait for the cooldown of its site, for callers that wait for it.
 
-Holds belong to sites, but one who runs out of patience has a piece of work before him, and must
-not blame a site that this work has nothing to do with. So the pace writes down, wherever work
-takes its turn, how long that site is held. Between the two lie verbs, sources and the ladder, which
-need not know: the note travels in the work's context, like the words of the log.
+A caller that reports a wait must not name a site that its work does not use. So `.pace` notes here,
+with every request, how long the site of that request is in cooldown. The note travels in the work's
+context, past verbs, sources and the ladder, which need not know of it.
 """
 
 from __future__ import annotations
@@ -17,13 +16,13 @@ Result = TypeVar("Result")
 
 
 class Hold:
-    """How long the site that a piece of work asked last wants to be left alone."""
+    """The cooldown of the site that a piece of work asked last."""
 
     def __init__(self) -> None:
         self._until = 0.0
 
-    def during(self, work: Callable[[], Result]) -> Result:
-        """What *work* returns; its turns count, also in threads that are given its context."""
+    def run(self, work: Callable[[], Result]) -> Result:
+        """Call *work*; its requests count, also in threads that are given its context."""
         token = _current.set(self)
         try:
             return work()
@@ -31,18 +30,18 @@ class Hold:
             _current.reset(token)
 
     def note(self, seconds: float) -> None:
-        """The site asked now is held for so long; less than 0 when it is not."""
+        """The site asked now is in cooldown for so long; less than 0 when it is not."""
         self._until = time.monotonic() + seconds
 
-    def left(self) -> float:
-        """Seconds until the work can go on; 0 when no site holds it."""
+    def seconds_left(self) -> float:
+        """Seconds until the work can go on; 0 when no cooldown is in force."""
         return max(0.0, self._until - time.monotonic())
 
 
 _current: ContextVar[Hold | None] = ContextVar("papershelf_hold", default=None)
 
 
-def held_for(seconds: float) -> None:
-    """Tell whoever waits for the work we are in that its site is held for *seconds*."""
+def note_cooldown(seconds: float) -> None:
+    """Note for callers of the current work that its site is in cooldown for *seconds*."""
     if hold := _current.get():
         hold.note(seconds)

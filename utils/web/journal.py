@@ -1,13 +1,12 @@
-"""The journal: what sites sent for papers, on the disk before anybody reads or judges it.
+"""The journal: answers of sites about papers, on the disk before anybody reads or judges them.
 
-Every process of a shelf writes into the same one. From it, a harvest that was killed, or repeated,
-takes what it had been given; a question asked anew is asked with the validators of the last answer;
-and a large body that broke off goes on where it ended (`.parts`). An entry is small and lies in an
-index that is kept as the memory's is (diskcache: SQLite, limits of size and age); bodies that are
-not small lie beside it, by checksum (`..system.bodies`).
+All processes of a shelf share it. A harvest that was killed, or is repeated, takes the answers it
+had; a request made again carries the validators of the last answer; and a large body that broke off
+is resumed (`.parts`). Entries lie in an index like that of the response cache (diskcache: SQLite,
+limits of size and age), bodies that are not small beside it, by checksum (`..system.bodies`).
 
-Kept of an answer: status, type, validators, where it came from without secrets, and the body. No
-cookie, no key, and no header that could echo one.
+Kept of an answer: status, type, validators, the address without secrets, and the body. No cookie,
+no key, and no header that could echo one.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ FOLDER = "fetched"
 
 _SMALL = 8 * 1024  # bytes that lie in the index itself
 _HEADERS = ("Content-Type", "ETag", "Last-Modified")
-_TELLING = ("accept", "accept-language")  # headers on which an answer depends
+_VARYING = ("accept", "accept-language")  # headers on which an answer depends
 _OURS = SECRETS | {"mailto"}
 # About us, about the moment, or a piece that nobody asked for.
 _NO_ANSWER = frozenset({206, 401, 402, 407, 408, 425, 429})
@@ -45,8 +44,8 @@ _SWEEP_EVERY = 2000  # bodies
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """An answer as it was given *at* a time, to the hop named *last*."""
+class Entry:
+    """An answer, the time it was given *at*, and the name of the *last* request, which gave it."""
 
     answer: Answer
     at: float
@@ -54,12 +53,12 @@ class Kept:
 
     @property
     def validators(self) -> dict[str, str]:
-        """What to ask with whether it has changed; empty where the site gave nothing for that."""
+        """Headers that ask whether it has changed; empty where the site gave no validator."""
         headers = self.answer.headers
-        asked = {"ETag": "If-None-Match", "Last-Modified": "If-Modified-Since"}
+        conditions = {"ETag": "If-None-Match", "Last-Modified": "If-Modified-Since"}
         if self.answer.status != 200 or not self.answer.body:
             return {}
-        return {asked[name]: headers[name] for name in asked if name in headers}
+        return {conditions[name]: headers[name] for name in conditions if name in headers}
 
 
 class Journal:
@@ -69,7 +68,7 @@ class Journal:
     ----------
     folder : Path
         ``.papershelf/fetched``; made (0700) with the first entry. Where the disk refuses, nothing
-        is kept, which costs a repeated request and no paper.
+        is kept: requests are repeated, no paper is lost.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -78,9 +77,9 @@ class Journal:
         self.index = Memory(folder / "index")
         self._lock = threading.Lock()
         self._put = 0
-        self._told = False
+        self._warned = False
 
-    def recall(self, name: str) -> Kept | None:
+    def recall(self, name: str) -> Entry | None:
         """What was answered under this name; None when nothing, or the body is gone."""
         row = self.index.recall("answer", name)
         try:
@@ -89,14 +88,14 @@ class Journal:
             return None  # what another version wrote counts as forgotten
 
     def fresh(self, name: str, misses: float = DAYS) -> Answer | None:
-        """An answer that serves who asks now (see `.freshness`); a miss for so many days only."""
+        """An answer that may be used now (see `.freshness`); an error for *misses* days only."""
         kept = self.recall(name)
         if kept is None or not is_fresh(kept.at, misses if kept.answer.status >= 400 else DAYS):
             return None
         return kept.answer
 
     def keep(self, name: str, answer: Answer, last: str = "") -> None:
-        """Write down an answer; *last* names the hop it came from, if that is another one."""
+        """Write down an answer; *last* names the request that gave it, if that is another one."""
         if row := self._row(answer, last or name):
             rows = {name: row, row["last"]: row}
             self.index.keep_many("answer", rows, bodies.KEPT_DAYS)
@@ -121,30 +120,30 @@ class Journal:
         return row
 
     def item(self, url: str) -> Answer | None:
-        """What a batch brought for the question that *url* asks alone; 404 when nothing."""
-        return self.fresh(named(Hop("GET", url)))
+        """The part of a batch's answer that *url* would ask for alone; 404 when there was none."""
+        return self.fresh(request_name(Hop("GET", url)))
 
     def keep_items(self, brought: Mapping[str, bytes]) -> None:
-        """Write down what a batch brought for the questions that its keys, URLs, ask alone."""
+        """Write down the parts of a batch's answer by the URLs that would ask for each alone."""
         rows = {}
         for url, body in brought.items():
             answer = Answer(200 if body else 404, redact(url), body)
-            if row := self._row(answer, named(Hop("GET", url))):
+            if row := self._row(answer, request_name(Hop("GET", url))):
                 rows[row["last"]] = row
         self.index.keep_many("answer", rows, bodies.KEPT_DAYS)
 
     def forget(self, name: str) -> None:
-        """An answer turned out to be none."""
+        """Remove an entry: its answer turned out to be none."""
         self.index.forget("answer", name)
 
-    def _read(self, row: Mapping[str, Any]) -> Kept | None:
+    def _read(self, row: Mapping[str, Any]) -> Entry | None:
         body: bytes | None
         body = base64.b85decode(row["body"]) if "body" in row else self.bodies.get(row["sha256"])
         if body is None:
             return None
-        said = {name: str(row[name]) for name in ("url", "media", "charset")}
-        answer = Answer(int(row["status"]), body=body, headers=dict(row["headers"]), **said)
-        return Kept(answer, float(row["at"]), str(row["last"]))
+        texts = {name: str(row[name]) for name in ("url", "media", "charset")}
+        answer = Answer(int(row["status"]), body=body, headers=dict(row["headers"]), **texts)
+        return Entry(answer, float(row["at"]), str(row["last"]))
 
     def _put_body(self, body: bytes) -> str:
         with self._lock:
@@ -156,18 +155,17 @@ class Journal:
                 parts.sweep(self.folder / "parts")
             return self.bodies.put(body)
         except StoreFailed as error:
-            self._complain(error)
+            self._warn_once(error)
             return ""
 
-    def _complain(self, error: StoreFailed) -> None:
-        """Once: the shelf itself says the rest."""
-        if not self._told:
+    def _warn_once(self, error: StoreFailed) -> None:
+        if not self._warned:
             log.warning("What sites send cannot be kept in %s (%s).", self.folder, error.message)
-        self._told = True
+        self._warned = True
 
 
 class Page:
-    """The place in the journal of one request that is being asked.
+    """The place in the journal of one request under way.
 
     Parameters
     ----------
@@ -181,27 +179,27 @@ class Page:
         self._name = name
         self._part = parts.Part(journal.folder / "parts", name, journal.index)
 
-    def asked(self, hop: Hop, carry: Callable[[Hop, parts.Part], Answer]) -> Answer:
-        """What *carry* brings of a hop: the rest of a body, or whether one has changed, if it may.
+    def ask(self, hop: Hop, carry: Callable[[Hop, parts.Part], Answer]) -> Answer:
+        """Send a request with *carry*, for the rest of a body or only if it has changed, if it may.
 
         Raises
         ------
         Unreachable
             The site has not the rest of what it began to send; it is asked for the whole next.
         """
-        known, last = self._journal.recall(self._name), named(hop)
+        entry, last = self._journal.recall(self._name), request_name(hop)
         rest = self._part.headers(last)
-        validators = known.validators if known and known.last == last and not rest else {}
+        validators = entry.validators if entry and entry.last == last and not rest else {}
         try:
-            asked = replace(hop, headers={**hop.headers, **rest, **validators})
-            answer = carry(asked, self._part)
+            conditional = replace(hop, headers={**hop.headers, **rest, **validators})
+            answer = carry(conditional, self._part)
         except BadContent:
             self._part.forget()
             raise
         finally:
             self._part.close()
-        if known and validators and answer.status == 304:
-            return known.answer
+        if entry and validators and answer.status == 304:
+            return entry.answer
         if rest and answer.status == 416:
             self._part.forget()
             msg = f"{answer.host} has not the rest of what it began to send."
@@ -211,37 +209,37 @@ class Page:
         return replace(answer, status=200) if rest and answer.status == 206 else answer
 
     def write(self, hop: Hop, answer: Answer, allow: Collection[int]) -> None:
-        """Keep an answer if it is one: not what speaks of us, or of the moment."""
+        """Keep an answer, unless its status is about us or about the moment."""
         status = answer.status
         is_answer = 200 <= status < 300 or 400 <= status < 500 or status in allow
         if is_answer and status not in _NO_ANSWER:
-            self._journal.keep(self._name, answer, named(hop))
+            self._journal.keep(self._name, answer, request_name(hop))
 
-    def tear_out(self, hop: Hop) -> None:
-        """What was written turned out to be no answer."""
+    def forget(self, hop: Hop) -> None:
+        """Remove what was written: it turned out to be no answer."""
         self._journal.forget(self._name)
-        self._journal.forget(named(hop))
+        self._journal.forget(request_name(hop))
 
 
-def named(hop: Hop) -> str:
-    """The name of a request: the same for all that are answered the same.
+def request_name(hop: Hop) -> str:
+    """The name of a request: the same for all that get the same answer.
 
-    What says who we are is left out of what we send along, not out of addresses that others gave:
-    there, a ``key`` may be that of an article.
+    Parameters that identify us are left out of what we send along, not out of addresses that others
+    gave: there, a ``key`` may be that of an article.
     """
     headers = {name.lower(): value for name, value in hop.headers.items()}
-    asked = [
+    identity = [
         hop.method,
         hop.url.partition("#")[0],
-        _without_us(hop.params),
-        _without_us(hop.form),
+        _anonymous_pairs(hop.params),
+        _anonymous_pairs(hop.form),
         hop.json,
-        [headers.get(name, "") for name in _TELLING],
+        [headers.get(name, "") for name in _VARYING],
         any(name in headers for name in ("authorization", "x-api-key")),
     ]
-    return hashlib.sha256(json.dumps(asked, default=str).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(identity, default=str).encode()).hexdigest()
 
 
-def _without_us(given: Mapping[str, Any] | None) -> list[tuple[str, Any]]:
+def _anonymous_pairs(given: Mapping[str, Any] | None) -> list[tuple[str, Any]]:
     pairs = [(name, value) for name, value in (given or {}).items() if name.lower() not in _OURS]
     return sorted(pairs, key=lambda pair: pair[0])

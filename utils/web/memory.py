@@ -1,9 +1,9 @@
-"""Small answers worth remembering between two runs: which PMCID, which open copy, which abstract.
+"""The cache of small answers between runs: which PMCID, which open copy, which abstract.
 
 On disk through diskcache, which by default unpickles what it finds: whoever can write the folder
 could run code (CVE-2025-69872, no fixed release). So pickles are refused, as values and as keys,
-and the folder is made for its owner only. What is remembered can always be asked again: a cache
-that cannot be opened, read or written is never worth a failed download.
+and the folder is made for its owner only. Everything in it can be asked again, so a cache that
+cannot be opened, read or written fails no download.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import Any
 import diskcache
 from diskcache.core import MODE_PICKLE
 
-from ..system.sharing import begin, follow, make_folder
+from ..system.sharing import create_shared, inherit_group, make_folder
 
 log = logging.getLogger(__name__)
 
@@ -51,19 +51,19 @@ class SafeJSONDisk(diskcache.JSONDisk):  # type: ignore[misc]
             raise ValueError(msg)
         return super().get(key, raw)
 
-    def _write(self, full_path: str, *given: Any, **named: Any) -> Any:
+    def _write(self, full_path: str, *given: Any, **options: Any) -> Any:
         """A large value, in a file of its own."""
         path = Path(full_path)
         make_folder(path.parent, 0o700)
-        written = super()._write(full_path, *given, **named)
-        follow(path)
+        written = super()._write(full_path, *given, **options)
+        inherit_group(path)
         return written
 
 
 class _OneConnection(diskcache.Cache):  # type: ignore[misc]
-    """A cache with one connection for all threads, which take turns.
+    """A cache with one connection for all threads, under a lock.
 
-    diskcache opens one for each, for good: a hundred threads hold thousands of pages in each.
+    diskcache opens one for each thread and keeps it, with thousands of pages in memory.
     """
 
     _shared: sqlite3.Connection | None = None
@@ -104,7 +104,7 @@ class Memory:
         self._cache: Any = None
         self._pid = os.getpid()
         self._lost = False
-        self._told: set[str] = set()
+        self._warned: set[str] = set()
 
     def recall(self, kind: str, name: str) -> Any | None:
         """What was kept under *kind* and *name*; None when nothing, too old, or unreadable."""
@@ -112,7 +112,7 @@ class Memory:
 
     def recall_many(self, kind: str, names: Iterable[str]) -> dict[str, Any]:
         """What was kept for each of *names*; the unknown ones are left out."""
-        found = {name: self._in_turn(methodcaller("get", f"{kind}:{name}")) for name in names}
+        found = {name: self._use(methodcaller("get", f"{kind}:{name}")) for name in names}
         return {name: kept for name, kept in found.items() if kept is not None}
 
     def keep(self, kind: str, name: str, value: Any, days: float) -> None:
@@ -127,11 +127,11 @@ class Memory:
                 for name, value in values.items():
                     cache.set(f"{kind}:{name}", value, expire=days * _DAY)
 
-        self._in_turn(keep)
+        self._use(keep)
 
     def forget(self, kind: str, name: str) -> None:
-        """As if it had never been kept."""
-        self._in_turn(lambda cache: cache.delete(f"{kind}:{name}"))
+        """Remove what was kept."""
+        self._use(lambda cache: cache.delete(f"{kind}:{name}"))
 
     def close(self) -> None:
         """Close the file; the next use opens it again."""
@@ -140,8 +140,8 @@ class Memory:
                 self._cache.close()
                 self._cache = None
 
-    def _in_turn(self, use: Callable[[Any], Any]) -> Any:
-        """What *use* makes of the cache; None where that fails, or there cannot be one."""
+    def _use(self, use: Callable[[Any], Any]) -> Any:
+        """Call *use* with the cache; None where that fails, or there can be no cache."""
         with self._turn:
             if (cache := self._open()) is None:
                 return None
@@ -152,21 +152,21 @@ class Memory:
         return None
 
     def _open(self) -> Any:
-        """The cache, or None where there cannot be one."""
+        """The cache, opened on first use; None where that is impossible."""
         with self._turn:
             if self._pid != os.getpid():  # after a fork: the connection is our parent's
                 self._cache, self._pid = None, os.getpid()
             if self._cache is None and not self._lost:
-                self._cache = self._opened()
+                self._cache = self._open_cache()
                 self._lost = self._cache is None
             return self._cache
 
-    def _opened(self) -> Any:
+    def _open_cache(self) -> Any:
         for again in (True, False):
             try:
                 for folder in (self._folder.parent, self._folder):
                     make_folder(folder, 0o700)
-                begin(self._folder / diskcache.core.DBNAME)
+                create_shared(self._folder / diskcache.core.DBNAME)
                 return _OneConnection(
                     str(self._folder),
                     timeout=5,
@@ -179,19 +179,19 @@ class Memory:
                     sqlite_cache_size=_PAGES,
                 )
             except _TROUBLE as error:
-                if not (again and _damaged(error)):
+                if not (again and _is_damaged(error)):
                     log.warning("Nothing can be remembered in %s (%s).", self._folder, error)
                     return None
                 self._set_aside()
         return None
 
     def _note(self, error: Exception) -> None:
-        """Say once what went wrong; a damaged file is set aside, anything else may pass."""
+        """Warn once of each error; set a damaged file aside."""
         why = str(error) or "another process kept it busy"  # diskcache's Timeout says nothing
-        if why not in self._told:
+        if why not in self._warned:
             log.warning("The memory in %s failed (%s): it is done without.", self._folder, why)
-        self._told.add(why)
-        if _damaged(error):
+        self._warned.add(why)
+        if _is_damaged(error):
             self.close()
             self._set_aside()
 
@@ -205,7 +205,7 @@ class Memory:
             self._lost = True
 
 
-def _damaged(error: Exception) -> bool:
+def _is_damaged(error: Exception) -> bool:
     """Whether the file itself is broken, not merely busy, full or read-only."""
     return isinstance(error, sqlite3.DatabaseError) and not isinstance(
         error, sqlite3.OperationalError

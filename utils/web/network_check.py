@@ -1,7 +1,7 @@
-"""What of the network is in the way: `..curation.health_check` for the networks people have.
+"""The network's part of `..curation.health_check`: proxies, certificates, being offline.
 
-Thirteen services behind one wall are one trouble. It is told once, with who is to blame (the issuer
-of a refused certificate, the proxy that says no) and the command that helps.
+A cause that several services have in common is reported once, with whoever is to blame (the issuer
+of a refused certificate, the proxy that refuses) and the command that helps.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _HOSTS = 4  # named in a sentence; more are counted
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing looked at: ``ok``, ``warning`` (works, but) or ``problem``, and what to do."""
+    """One result: ``ok``, ``warning`` (works, but) or ``problem``, and what to do."""
 
     what: str
     state: Literal["ok", "warning", "problem"]
@@ -28,8 +28,8 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A service that was asked: where, what is to be said of it, and why it failed if it did."""
+class ServiceCheck:
+    """A service that was asked: its address, its check, and its error if it failed."""
 
     host: str
     url: str
@@ -42,8 +42,8 @@ class Asked:
         return str(self.error.details.get("trouble", "")) if self.error else ""
 
 
-def ways_out(web: Web, urls: Sequence[str]) -> Iterator[Check]:
-    """Through which proxy each service is asked, and whose certificates are believed.
+def check_access(web: Web, urls: Sequence[str]) -> Iterator[Check]:
+    """Report through which proxy each service is asked, and which certificates are trusted.
 
     Raises
     ------
@@ -51,49 +51,53 @@ def ways_out(web: Web, urls: Sequence[str]) -> Iterator[Check]:
         A proxy or a bundle of certificates is named that cannot be used.
     """
     web.courier.check()
-    yield _proxies(web, urls)
+    yield _check_proxies(web, urls)
     from . import trust
 
-    yield Check("certificates", "ok", f"believed: {', '.join(trust.sources(web.settings))}")
+    yield Check(
+        "certificates", "ok", f"believed: {', '.join(trust.describe_sources(web.settings))}"
+    )
 
 
-def summed_up(asked: Sequence[Asked], web: Web) -> list[Check]:
-    """What was found of each service; what they have in common is said once.
+def summarize(asked: Sequence[ServiceCheck], web: Web) -> list[Check]:
+    """The checks of all services, those with a common cause combined into one.
 
     A check called ``network`` says that no service at all could be reached.
     """
     nobody = all(one.trouble for one in asked)
-    found: dict[str, list[Asked]] = {}
+    found: dict[str, list[ServiceCheck]] = {}
     single: list[Check] = []
     for one, cause in zip(asked, _causes(asked, web), strict=True):
         if cause and (nobody or one.trouble in ("certificate", "proxy")):
             found.setdefault(cause, []).append(one)
         else:
             single.append(one.check)
-    together = [_together(cause, them, len(asked), nobody) for cause, them in found.items()]
-    return [*together, *single]
+    combined = [
+        _combined_check(cause, services, len(asked), nobody) for cause, services in found.items()
+    ]
+    return [*combined, *single]
 
 
-def _proxies(web: Web, urls: Sequence[str]) -> Check:
-    ways: dict[str, list[str]] = {}
+def _check_proxies(web: Web, urls: Sequence[str]) -> Check:
+    proxies: dict[str, list[str]] = {}
     for url in urls:
-        ways.setdefault(web.courier.way(url).shown, []).append(url.split("/")[2])
-    if list(ways) == ["direct"]:
+        proxies.setdefault(web.courier.proxy_for(url).shown, []).append(url.split("/")[2])
+    if list(proxies) == ["direct"]:
         if web.settings.http_proxy and any(url.startswith("https:") for url in urls):
             advice = "The services are asked by https: export HTTPS_PROXY=http://HOST:PORT"
             return Check("proxy", "warning", "HTTP_PROXY is for http only; none is used", advice)
         return Check("proxy", "ok", "none; every service is asked directly")
-    told = (f"{way} for {_named(hosts, len(urls))}" for way, hosts in ways.items())
-    return Check("proxy", "ok", "; ".join(told))
+    phrases = (f"{proxy} for {_hosts_phrase(hosts, len(urls))}" for proxy, hosts in proxies.items())
+    return Check("proxy", "ok", "; ".join(phrases))
 
 
-def _causes(asked: Sequence[Asked], web: Web) -> list[str]:
-    """Of each service, what kept it from us, in words that are the same for the same cause."""
+def _causes(asked: Sequence[ServiceCheck], web: Web) -> list[str]:
+    """Why each service failed, in the same words for the same cause; empty where it did not."""
     with ThreadPoolExecutor(len(asked) or 1) as pool:
         return list(pool.map(lambda one: _cause(one, web), asked))
 
 
-def _cause(one: Asked, web: Web) -> str:
+def _cause(one: ServiceCheck, web: Web) -> str:
     if one.error is None or not one.trouble:
         return ""
     if one.trouble == "certificate":
@@ -104,18 +108,18 @@ def _cause(one: Asked, web: Web) -> str:
     return "silence" if one.trouble == "silence" else "offline"
 
 
-def _issuer(one: Asked, web: Web) -> str:
-    """Who issued the certificate that was refused: looked at, and nothing sent."""
+def _issuer(one: ServiceCheck, web: Web) -> str:
+    """Who issued the certificate that was refused; fetches it without sending a request."""
     try:
-        return f"“{web.courier.presented(one.url, 10.0).issuer}”"
+        return f"“{web.courier.fetch_certificate(one.url, 10.0).issuer}”"
     except PaperError:
         return "somebody who did not show it again"
 
 
-def _together(cause: str, them: Sequence[Asked], of: int, nobody: bool) -> Check:
-    """One check for all that have a cause in common."""
-    everybody = _named([one.host for one in them], of)
-    hints = them[0].error.hints if them[0].error else ()
+def _combined_check(cause: str, services: Sequence[ServiceCheck], of: int, nobody: bool) -> Check:
+    """One check for all services with the same *cause*."""
+    everybody = _hosts_phrase([one.host for one in services], of)
+    hints = services[0].error.hints if services[0].error else ()
     advice = " ".join(hint for hint in hints if "doctor" not in hint)  # here it is
     if cause == "offline":
         detail = f"you are offline: {everybody} could not be found or reached"
@@ -126,15 +130,15 @@ def _together(cause: str, them: Sequence[Asked], of: int, nobody: bool) -> Check
     elif cause == "silence":
         detail = f"{everybody} did not answer: offline, or a firewall in between"
         advice = "Where only a proxy leads out: export HTTPS_PROXY=http://HOST:PORT"
-    elif them[0].trouble == "certificate":
+    elif services[0].trouble == "certificate":
         detail = f"{everybody} showed {cause}"
     else:
         detail = f"{everybody} not reached: {cause}"
-    kind = "certificates" if them[0].trouble == "certificate" else "proxy"
+    kind = "certificates" if services[0].trouble == "certificate" else "proxy"
     return Check("network" if nobody else kind, "problem", detail, advice)
 
 
-def _named(hosts: Sequence[str], of: int) -> str:
+def _hosts_phrase(hosts: Sequence[str], of: int) -> str:
     """Hosts in a sentence.
 
     >>> _named(["a.org", "b.org"], 5), _named(["a.org"] * 5, 5)

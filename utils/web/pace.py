@@ -1,13 +1,13 @@
-"""Taking turns: one clock per site, shared by all threads and processes of this user.
+"""Rate limits: one clock per site, shared by all threads and processes of this user.
 
-NCBI blocks whole addresses when three requests a second are exceeded, whoever of us sent them. A
-server, a shell and a notebook on one machine must therefore share one pace, also when they keep
-their papers in different folders. The bookings live in one small SQLite file: a request books the
-next free moment in a short transaction, sleeps outside it, waits until fewer requests are under
-way there than may be (`slots`), and checks in a second transaction that it really leaves no sooner
-than its site's interval after the one before it (a process that woke late would otherwise be
-followed too closely) and that nobody was refused meanwhile. How a site takes it (`tempo`) is kept
-in the same file, and written along with a booking. Published limits: each source's `Rate`.
+NCBI blocks whole addresses when three requests a second are exceeded. A server, a shell and a
+notebook on one machine must therefore share one limiter, also when they keep their papers in
+different folders. Its state is one small SQLite file: a request books the next free moment in a
+short transaction, sleeps outside it, waits for one of the site's slots (`slots`), and checks in a
+second transaction that it leaves no sooner than its site's interval after the one before it (a
+process that woke late would otherwise be followed too closely) and that no cooldown began
+meanwhile. The throttle of a site (`tempo`) is written along with a booking. Published limits: each
+source's `Rate`.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from urllib.parse import urlsplit
 
 from ..errors import StoreFailed, Unreachable
 from ..system.sharing import make_folder
-from ..system.sqlite import is_damaged, set_aside, written
+from ..system.sqlite import file_transaction, is_damaged, set_aside
 from .cancellation import sleep
-from .hold import held_for
+from .hold import note_cooldown
 from .retry import LONGEST
 from .slots import slots_in
 from .tempo import SLOW_S, Tempo
@@ -88,8 +88,8 @@ class Rate:
     least : float, optional
         Seconds below which that choice is not followed; ``every`` when not given.
     asked : callable, optional
-        Reads the headers of every answer, also a good one: the seconds for which the site wants
-        nobody to ask again, 0 mostly. For sites that say so before they refuse.
+        From the headers of every answer, also a good one, the seconds of cooldown that the site
+        asks for; mostly 0. For sites that say so before they refuse.
     """
 
     bucket: str
@@ -125,7 +125,7 @@ class _Row:
 
 
 class Pace:
-    """Books turns at sites and waits for them.
+    """Books the times of requests to sites, and waits for them.
 
     Parameters
     ----------
@@ -162,19 +162,19 @@ class Pace:
         """The bucket whose base URL is the longest beginning of *url*, else its host and port."""
         return self._rate(url).bucket
 
-    def spacing(self) -> list[tuple[Rate, float]]:
-        """Seconds between two requests to each site, with the keys and settings there are."""
+    def intervals(self) -> list[tuple[Rate, float]]:
+        """Seconds between two requests to each site, by the present keys and settings."""
         return [(rate, self._every(rate)) for rate in self._rates]
 
-    def slowed(self) -> dict[str, float]:
-        """By bucket, how many times the published interval lies between two requests just now.
+    def slowdowns(self) -> dict[str, float]:
+        """By bucket, the factor on the published interval, where it is more than 1.
 
-        Only where that is more than once: the site refused, or became slow.
+        It grows where a site refused or became slow.
         """
         rows: list[tuple[str, float, float]] = []
         with suppress(sqlite3.Error):  # no file yet, or one of an older version
             if (self._folder / _FILE).exists():
-                with written(self._folder / _FILE, _SCHEMAS) as db:
+                with file_transaction(self._folder / _FILE, _SCHEMAS) as db:
                     rows = db.execute("SELECT bucket, factor, grown FROM tempos").fetchall()
         tempos = {name.partition("#")[0]: Tempo(factor, grown=at) for name, factor, at in rows}
         for tempo in tempos.values():
@@ -183,7 +183,7 @@ class Pace:
 
     @contextmanager
     def turn(self, url: str) -> Iterator[None]:
-        """Wait for a turn at the site of *url*; inside, ask.
+        """Wait until a request to *url* may leave; send it inside.
 
         Raises
         ------
@@ -191,55 +191,55 @@ class Pace:
             The wait would be longer than ``longest``, or the site asked all of us to stay away.
         """
         rate = self._rate(url)
-        name, every = self._name(rate), self._every(rate)
-        sleep(self._book(name, every))
+        name, interval = self._name(rate), self._every(rate)
+        sleep(self._book(name, interval))
         with self._slot(name, rate):
-            while (pause := self._leave(name, every)) > 0:
+            while (pause := self._leave(name, interval)) > 0:
                 sleep(pause)
-            with self._timed(name):
+            with self._measure(name):
                 yield
 
     def hold(self, url: str, seconds: float) -> None:
-        """Nobody asks the site of *url* anything for *seconds* (a day at most): it told us so."""
+        """Put the site of *url* in cooldown for *seconds* (a day at most), as it asked."""
         with self._row(self._name(self._rate(url))) as (row, now):
             row.held = max(row.held, now + min(seconds, _DAY))
             row.free = max(row.free, row.held)
 
     def heed(self, url: str, headers: Mapping[str, str]) -> float:
-        """Hold the site of *url* as long as the headers of its answer ask for; the seconds."""
+        """Put the site of *url* in cooldown as the headers of its answer ask; the seconds."""
         asked = self._rate(url).asked
         seconds = asked(headers) if asked else 0.0
         if seconds > 0:
             self.hold(url, seconds)
         return seconds
 
-    def refused(self, url: str, told: float = 0.0) -> float:
-        """Nobody asks a site that refused for the time it *told* us, or a penalty; the seconds.
+    def refused(self, url: str, retry_after: float = 0.0) -> float:
+        """Put a site that refused in cooldown for *retry_after*, or our own backoff; the seconds.
 
-        Refused again soon after the last penalty was over, the next one is twice as long. Where
-        the pause is only our own guess, of no use to who might come back later, 0 is returned.
+        Refused again soon after the last backoff was over, the next one is twice as long. Where
+        the pause is only our own guess, 0 is returned: it tells a caller nothing.
         """
         rate = self._rate(url)
         with self._row(self._name(rate)) as (row, now):
             first = row.held <= now  # the others were under way when the first refusal came
             if first:
                 row.tempo.refused(now)
-            if told:
-                row.held = max(row.held, now + min(told, _DAY))
+            if retry_after:
+                row.held = max(row.held, now + min(retry_after, _DAY))
             elif first:
                 least, most = (rate.penalty, _GRAVEST) if rate.penalty else _BRIEF
                 again = now - row.held < max(least, row.penalty)
                 row.penalty = min(most, row.penalty * 2) if again else least
                 row.held = now + row.penalty
             row.free = max(row.free, row.held)
-            return told or (row.held - now if rate.penalty else 0.0)
+            return retry_after or (row.held - now if rate.penalty else 0.0)
 
-    def wary(self, url: str) -> bool:
-        """Whether this site means who asks, not what was asked for, with a 403 or 503."""
+    def blocks_clients(self, url: str) -> bool:
+        """Whether a 403 or 503 of this site is about the client, not about what it asked for."""
         return bool(self._rate(url).penalty)
 
     @contextmanager
-    def _timed(self, name: str) -> Iterator[None]:
+    def _measure(self, name: str) -> Iterator[None]:
         """Remember how long an answer takes, for the next booking to write down."""
         began, answered = time.monotonic(), False
         try:
@@ -251,52 +251,52 @@ class Pace:
                 with self._lock:
                     self._unwritten.setdefault(name, []).append(seconds)
 
-    def _book(self, name: str, every: float) -> float:
+    def _book(self, name: str, interval: float) -> float:
         """Take the next free moment; the seconds until then."""
         with self._row(name) as (row, now):
             start = max(now, row.free, row.held)
             if start - now > self.longest:
-                raise self._too_long(name, start - now)
-            every *= row.tempo.factor
-            row.free = start + every + min(_MOST_JITTER_S, every * _JITTER) * random.random()
+                raise self._too_long_error(name, start - now)
+            interval *= row.tempo.factor
+            row.free = start + interval + min(_MOST_JITTER_S, interval * _JITTER) * random.random()
             return start - now
 
-    def _leave(self, name: str, every: float) -> float:
+    def _leave(self, name: str, interval: float) -> float:
         """Leave now, or the seconds still to wait."""
         with self._row(name) as (row, now):
             if row.held - now > self.longest:
-                raise self._too_long(name, row.held - now)
-            every *= row.tempo.factor
-            pause = max(row.held, row.left + every) - now
+                raise self._too_long_error(name, row.held - now)
+            interval *= row.tempo.factor
+            pause = max(row.held, row.left + interval) - now
             if pause <= 0:
                 row.left = now
-                row.free = max(row.free, now + every)
+                row.free = max(row.free, now + interval)
             return pause
 
-    def _too_long(self, name: str, seconds: float) -> Unreachable:
+    def _too_long_error(self, name: str, seconds: float) -> Unreachable:
         who = name.partition("#")[0]
         msg = f"The next turn at {who} is {seconds:.0f} s away."
         return Unreachable(msg, f"Try again in {seconds:.0f} s.", retry_after=seconds)
 
     @contextmanager
     def _slot(self, name: str, rate: Rate) -> Iterator[None]:
-        """Be one of the few of all processes with a request under way there."""
+        """Hold one of the slots that all processes share for requests under way at a site."""
         slots = slots_in(str(self._place / _SLOTS))
         with ExitStack() as held:
             try:
-                held.enter_context(slots.one(name, self._in_flight(rate), self.longest))
+                held.enter_context(slots.hold(name, self._in_flight(rate), self.longest))
             except TimeoutError:
-                raise self._too_long(name, self.longest + self._every(rate)) from None
+                raise self._too_long_error(name, self.longest + self._every(rate)) from None
             except OSError as error:
                 self._recover(error)
-                raise _not_kept(error) from error
+                raise _storage_error(error) from error
             yield
 
     @contextmanager
     def _row(self, name: str) -> Iterator[tuple[_Row, float]]:
         """One bucket's state and the time, in a transaction; written back unless it raised."""
         try:
-            with written(self._place / _FILE, _SCHEMAS) as db:
+            with file_transaction(self._place / _FILE, _SCHEMAS) as db:
                 # Read inside the transaction: the clock then agrees with the order of the bookings.
                 now = time.time()
                 row, known = self._read(db, name, now)
@@ -307,15 +307,15 @@ class Pace:
                     db.execute(
                         "INSERT OR REPLACE INTO tempos VALUES (?, ?, ?, ?, ?, ?)", (name, *tempo)
                     )
-            held_for(row.held - now)
+            note_cooldown(row.held - now)
         except sqlite3.Error as error:
             self._recover(error)
-            raise _not_kept(error) from error
+            raise _storage_error(error) from error
 
     def _read(
         self, db: sqlite3.Connection, name: str, now: float
     ) -> tuple[_Row, tuple[float, ...]]:
-        """The state of a bucket, with what its answers took meanwhile; its tempo as it is kept."""
+        """A bucket's state, with the answers since the last write, and its tempo as stored."""
         free, left, held, penalty, seen, *tempo = db.execute(_READ, (name,)).fetchone()
         row = _Row() if free is None else _Row(free, left, held, penalty, seen)
         if tempo[0] is not None:
@@ -330,7 +330,7 @@ class Pace:
         return row, known
 
     def _recover(self, error: Exception) -> None:
-        """Let the next turn find a place again."""
+        """Forget the folder, so that the next request looks for one again."""
         if place := self.__dict__.pop("_place", None):
             _set_aside_if_damaged(place / _FILE, error)
 
@@ -341,7 +341,7 @@ class Pace:
             for _ in range(2):  # the second time without a damaged file
                 try:
                     make_folder(folder, 0o700)
-                    with written(folder / _FILE, _SCHEMAS):
+                    with file_transaction(folder / _FILE, _SCHEMAS):
                         pass
                 except (OSError, sqlite3.Error) as error:
                     log.warning("The pace cannot be kept in %s (%s).", folder, error)
@@ -359,11 +359,11 @@ class Pace:
 
     def _every(self, rate: Rate) -> float:
         keyed = bool(rate.key and self._settings.key(rate.key))
-        every = rate.every_with_key if keyed and rate.every_with_key is not None else rate.every
+        interval = rate.every_with_key if keyed and rate.every_with_key is not None else rate.every
         chosen = getattr(self._settings, rate.delay) if rate.delay else None
         if chosen is None:
-            return every
-        least = every if keyed or rate.least is None else rate.least
+            return interval
+        least = interval if keyed or rate.least is None else rate.least
         return max(least, float(chosen) / 1000)
 
     def _in_flight(self, rate: Rate) -> int:
@@ -371,7 +371,7 @@ class Pace:
         return rate.in_flight_with_key if keyed and rate.in_flight_with_key else rate.in_flight
 
     def _rate(self, url: str) -> Rate:
-        place = _spot(url)
+        place = _place_of(url)
         host = place.partition("/")[0]
         fitting = [(base, rate) for base, rate in self._bases if _within(place, base)]
         if fitting:
@@ -384,7 +384,7 @@ class Pace:
     @cached_property
     def _bases(self) -> list[tuple[str, Rate]]:
         return [
-            (_spot(getattr(self._settings, f"{service}_base_url")), rate)
+            (_place_of(getattr(self._settings, f"{service}_base_url")), rate)
             for rate in self._rates
             for service in rate.services
         ]
@@ -393,7 +393,7 @@ class Pace:
 _UNKNOWN = Rate(bucket="", services=(), every=1.0)
 
 
-def _spot(url: str) -> str:
+def _place_of(url: str) -> str:
     """Host, port unless it is the usual one, and path: http and https are one site.
 
     >>> _spot("HTTPS://A.org:443/B/?q"), _spot("http://a.org:8080")
@@ -409,7 +409,7 @@ def _within(place: str, base: str) -> bool:
     return place == base or place.startswith(base + "/")
 
 
-def _not_kept(error: Exception) -> Unreachable:
+def _storage_error(error: Exception) -> Unreachable:
     return Unreachable(f"The pace shared by all processes could not be kept ({error}).")
 
 

@@ -1,4 +1,4 @@
-"""Large bodies that broke off: what came is kept, and the rest is asked for (RFC 9110, 14).
+"""Large bodies that broke off: the part is kept, and the rest is requested (RFC 9110, 14).
 
 Only where the site says how long the body is, which one it is (a strong ETag, or a date of change
 that is safely in the past), and sends it as it is: a compressed stream cannot be cut. The request
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO
 
 from ..errors import Unreachable
-from ..system.sharing import follow, make_folder
+from ..system.sharing import inherit_group, make_folder
 from .memory import Memory
 
 LARGE = 1024 * 1024
@@ -53,34 +53,34 @@ class Part:
 
     def headers(self, hop: str) -> dict[str, str]:
         """What to send to the *hop* of this name for the rest; empty when it must be the whole."""
-        known = self._index.recall("part", self._name)
+        body = self._index.recall("part", self._name)
         self._hop, self._asked_from = hop, 0
-        if not known or known["hop"] != hop or not 0 < (size := self._size()) < known["length"]:
+        if not body or body["hop"] != hop or not 0 < (size := self._size()) < body["length"]:
             return {}
-        self._asked_from, self._length = size, known["length"]
+        self._asked_from, self._length = size, body["length"]
         # Not compressed: a range of the compressed body would be another one.
         return {
             "Range": f"bytes={size}-",
-            "If-Range": known["validator"],
+            "If-Range": body["validator"],
             "Accept-Encoding": "identity",
         }
 
     def begin(self, status: int, headers: Mapping[str, str]) -> bytes:
-        """What was here already of the body that is about to come.
+        """Begin to keep a body; what was here of it already.
 
         Raises
         ------
         Unreachable
-            The site sends another piece than was asked for; the part is forgotten.
+            The site sends another piece than was asked for; the part is deleted.
         """
         if status == 206:
-            return self._goes_on(headers)
+            return self._resume(headers)
         if status == 200:
-            self._starts(headers)
+            self._begin_whole(headers)
         return b""
 
     def add(self, block: bytes) -> None:
-        """Keep what came. Where the disk refuses, the rest is only carried."""
+        """Keep a block. Where the disk refuses, the part is deleted and nothing more is kept."""
         if self._file:
             try:
                 self._file.write(block)
@@ -88,34 +88,34 @@ class Part:
                 self.forget()
 
     def close(self) -> None:
-        """Stop writing; what there is may be gone on with."""
+        """Stop writing; the part can be resumed later."""
         if self._file:
             with contextlib.suppress(OSError):
                 self._file.close()
             self._file = None
 
     def forget(self) -> None:
-        """The body is complete, or cannot be gone on with."""
+        """Delete the part: the body is complete, or cannot be resumed."""
         self.close()
         if self._path.exists():
             self._index.forget("part", self._name)
             with contextlib.suppress(OSError):
                 self._path.unlink()
 
-    def _starts(self, headers: Mapping[str, str]) -> None:
+    def _begin_whole(self, headers: Mapping[str, str]) -> None:
         self.forget()
         length = headers.get("Content-Length", "")
         if not (length.isdigit() and int(length) >= LARGE and _can_be_cut(headers)):
             return
-        known = {"hop": self._hop, "length": int(length), "validator": validator(headers)}
-        if known["validator"]:
-            self._index.keep("part", self._name, known, KEPT_DAYS)
+        body = {"hop": self._hop, "length": int(length), "validator": validator(headers)}
+        if body["validator"]:
+            self._index.keep("part", self._name, body, KEPT_DAYS)
             self._open("wb")
 
-    def _goes_on(self, headers: Mapping[str, str]) -> bytes:
-        told = _RANGE.fullmatch(headers.get("Content-Range", "").strip())
+    def _resume(self, headers: Mapping[str, str]) -> bytes:
+        range_ = _RANGE.fullmatch(headers.get("Content-Range", "").strip())
         expected = (self._asked_from, self._length - 1, self._length)
-        if not told or tuple(map(int, told.groups())) != expected or not _can_be_cut(headers):
+        if not range_ or tuple(map(int, range_.groups())) != expected or not _can_be_cut(headers):
             self.forget()
             msg = "The site sent another piece of the file than was asked for."
             raise Unreachable(msg, "It is asked for the whole.")
@@ -134,7 +134,7 @@ class Part:
             make_folder(self._path.parent, 0o700)
             how = os.O_TRUNC if mode == "wb" else os.O_APPEND
             descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | how, 0o600)
-            follow(self._path)
+            inherit_group(self._path)
             # Not buffered: what came before a kill is to be there after it.
             self._file = os.fdopen(descriptor, mode, buffering=0)
         except OSError:
@@ -148,7 +148,7 @@ class Part:
 
 
 def sweep(folder: Path) -> None:
-    """Delete the parts nobody went on with in their day."""
+    """Delete the parts nobody resumed within `KEPT_DAYS`."""
     with contextlib.suppress(OSError):
         for path in folder.glob("*.part"):
             with contextlib.suppress(OSError):
@@ -157,7 +157,7 @@ def sweep(folder: Path) -> None:
 
 
 def validator(headers: Mapping[str, str]) -> str:
-    """What names a body to the byte; empty where the site says no such thing.
+    """The header value that names a body to the byte; empty where the site gives none.
 
     >>> validator({"ETag": '"1"'}), validator({"ETag": 'W/"1"'})
     ('"1"', '')

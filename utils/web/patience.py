@@ -1,4 +1,4 @@
-"""A call answers within twenty seconds; what takes longer goes on and is picked up later."""
+"""Calls that answer within twenty seconds; longer work goes on and is picked up by a later call."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Result = TypeVar("Result")
 
 @dataclass(slots=True)
 class _Job(Generic[Result]):
-    """A piece of work that was begun, when, and how many wait for it."""
+    """A piece of work under way: its result, when it began, and how many callers wait for it."""
 
     future: Future[Result] = field(default_factory=Future)
     begun: float = field(default_factory=time.monotonic)
@@ -35,14 +35,14 @@ class _Job(Generic[Result]):
 
 
 class _Caller:
-    """One who waits, and stops doing so once: of his own accord, or because he was called off."""
+    """A waiting caller, which leaves once: by itself, or because it was cancelled."""
 
-    def __init__(self, called_off: Callable[[], None]) -> None:
-        self._called_off = called_off
+    def __init__(self, on_cancel: Callable[[], None]) -> None:
+        self._on_cancel = on_cancel
         self._once = threading.Lock()
 
     def hang_up(self) -> None:
-        self.leave(self._called_off)
+        self.leave(self._on_cancel)
 
     def leave(self, how: Callable[[], None]) -> None:
         if self._once.acquire(blocking=False):
@@ -50,43 +50,43 @@ class _Caller:
 
 
 class Patience(Generic[Result]):
-    """Work that is under way, by what was asked; asking again joins it instead of repeating it.
+    """Work under way, by key; asking again joins it instead of repeating it.
 
-    Who waits no longer lets it go on, to be picked up; who takes back what was asked, and is the
-    last to wait for it, ends it.
+    Work goes on after its callers gave up waiting, and its result is kept for a later call. It is
+    cancelled when its last waiting caller is cancelled.
     """
 
     def __init__(self, longest: float = LONGEST_ANSWER_S, workers: int = 8) -> None:
         self._longest = longest
         self._jobs: dict[Hashable, _Job[Result]] = {}
         self._lock = threading.Lock()
-        self._turns = threading.BoundedSemaphore(workers)
+        self._workers = threading.BoundedSemaphore(workers)
 
-    def wait(self, asked: Hashable, work: Callable[[], Result]) -> Result | None:
+    def wait(self, key: Hashable, work: Callable[[], Result]) -> Result | None:
         """The result, or None when it is not there in time; errors of *work* are raised here."""
-        over = self.together({asked: work}, self._longest)
-        return over[asked].result() if over else None
+        done = self.run_together({key: work}, self._longest)
+        return done[key].result() if done else None
 
-    def together(
+    def run_together(
         self, works: Mapping[Hashable, Callable[[], Result]], longest: float
     ) -> dict[Hashable, Future[Result]]:
-        """Several pieces of work side by side: those that are over within *longest* seconds.
+        """Run several pieces of work side by side: those that are done within *longest* seconds.
 
-        As long as one of them is not, the results of the others are kept for who asks again; a
-        failure is told once, and then the work is done anew.
+        As long as one of them is not, the results of the others are kept for a later call; a
+        failure is reported once, and then the work is done anew.
         """
         with self._lock:
             self._forget_stale()
-            jobs = {asked: self._job(asked, work) for asked, work in works.items()}
+            jobs = {key: self._start_or_join(key, work) for key, work in works.items()}
         with self._waiting_for(jobs):
             wait_for([job.future for job in jobs.values()], longest)
-        over = {asked: job for asked, job in jobs.items() if job.future.done()}
+        done = {key: job for key, job in jobs.items() if job.future.done()}
         with self._lock:
-            for asked, job in over.items():
-                handed_over = len(over) == len(jobs) or job.failed
-                if handed_over and self._jobs.get(asked) is job:
-                    del self._jobs[asked]
-        return {asked: job.future for asked, job in over.items()}
+            for key, job in done.items():
+                collected = len(done) == len(jobs) or job.failed
+                if collected and self._jobs.get(key) is job:
+                    del self._jobs[key]
+        return {key: job.future for key, job in done.items()}
 
     @contextmanager
     def _waiting_for(self, jobs: Mapping[Hashable, _Job[Result]]) -> Iterator[None]:
@@ -94,45 +94,45 @@ class Patience(Generic[Result]):
         with self._lock:
             for job in jobs.values():
                 job.waiting += 1
-        asked_by = current()
+        cancellation = current()
         try:
-            with asked_by.over(caller) if asked_by else nullcontext():
+            with cancellation.registered(caller) if cancellation else nullcontext():
                 yield
         finally:
-            taken_back = asked_by is not None and asked_by.cancelled
-            caller.leave(partial(self._leave, jobs, for_good=taken_back))
+            cancelled = cancellation is not None and cancellation.cancelled
+            caller.leave(partial(self._leave, jobs, for_good=cancelled))
 
     def _leave(self, jobs: Mapping[Hashable, _Job[Result]], *, for_good: bool) -> None:
-        """One waits no longer."""
+        """Count one caller less; cancel work nobody waits for if it left *for_good*."""
         with self._lock:
-            for asked, job in jobs.items():
+            for key, job in jobs.items():
                 job.waiting -= 1
                 if for_good and not job.waiting:
-                    self._jobs.pop(asked, None)
+                    self._jobs.pop(key, None)
                     job.cancellation.cancel()
 
-    def _job(self, asked: Hashable, work: Callable[[], Result]) -> _Job[Result]:
-        if asked not in self._jobs:
+    def _start_or_join(self, key: Hashable, work: Callable[[], Result]) -> _Job[Result]:
+        if key not in self._jobs:
             job: _Job[Result] = _Job()
-            self._jobs[asked] = job
+            self._jobs[key] = job
             # The words of the log know whose call this is. A process that has its answer does not
             # stay for work that nobody will pick up: the thread is a daemon.
             run = copy_context().run
             threading.Thread(
-                target=run, args=(self._do, job, work), name="patience", daemon=True
+                target=run, args=(self._run, job, work), name="patience", daemon=True
             ).start()
-        return self._jobs[asked]
+        return self._jobs[key]
 
-    def _do(self, job: _Job[Result], work: Callable[[], Result]) -> None:
-        with self._turns:
+    def _run(self, job: _Job[Result], work: Callable[[], Result]) -> None:
+        with self._workers:
             try:
-                job.future.set_result(job.cancellation.during(work))
+                job.future.set_result(job.cancellation.run(work))
             except BaseException as error:  # noqa: BLE001 - whoever waits has to hear of it
                 job.future.set_exception(error)
 
     def _forget_stale(self) -> None:
-        """What ended while nobody waited is news for minutes; that it failed then, for nobody."""
+        """Drop results nobody collected in five minutes, and failures at once."""
         now = time.monotonic()
-        for asked, job in list(self._jobs.items()):
+        for key, job in list(self._jobs.items()):
             if job.failed or (job.future.done() and now - job.begun > _STALE_S):
-                del self._jobs[asked]
+                del self._jobs[key]

@@ -1,4 +1,4 @@
-"""Which way a request leaves this network: straight, or through which proxy.
+"""Which proxy a request goes through, if any.
 
 The variables mean what they mean to curl and requests (curl's manual page, "Environment"), with
 two liberties: ``*.lab.edu`` in ``NO_PROXY`` means what its writer meant, and a port there is held
@@ -33,8 +33,8 @@ _NAMED = ("https_proxy", "http_proxy", "all_proxy")
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """How a request leaves; false when it goes straight.
+class Proxy:
+    """A proxy; false when a request goes straight.
 
     ``variable`` is the setting that says so. User and password are percent-decoded, and not shown.
     """
@@ -57,7 +57,7 @@ class Way:
 
     @property
     def shown(self) -> str:
-        """For a person: where the proxy is, that it gets a password, and who said so."""
+        """For a person: the proxy, whether it gets a password, and which setting names it."""
         if not self:
             return "direct"
         secret = "***@" if self.user or self.password else ""
@@ -70,16 +70,16 @@ class Way:
         return self.scheme.startswith("socks")
 
     @property
-    def finds_names(self) -> bool:
+    def resolves_names(self) -> bool:
         """Whether the proxy looks up the site's name, and not we."""
         return bool(self) and self.scheme not in ("socks4", "socks5")
 
 
-DIRECT = Way()
+DIRECT = Proxy()
 
 
-def parse(text: str, variable: str) -> Way:
-    """The way that a setting names.
+def parse(text: str, variable: str) -> Proxy:
+    """Read the proxy that a setting names.
 
     >>> parse("me:p%40ss@proxy.lab:3128", "HTTPS_PROXY").shown
     'http://***@proxy.lab:3128 (HTTPS_PROXY)'
@@ -106,11 +106,11 @@ def parse(text: str, variable: str) -> Way:
             "In the password @ is written %40, # %23, / %2F, a comma %2C and % itself %25.",
         )
     user, password = unquote(parts.username or ""), unquote(parts.password or "")
-    return Way(scheme, host, port or _PORTS[scheme], user, password, variable)
+    return Proxy(scheme, host, port or _PORTS[scheme], user, password, variable)
 
 
-class Ways:
-    """Knows the way to every host.
+class ProxyRules:
+    """Chooses the proxy for every host.
 
     Parameters
     ----------
@@ -119,33 +119,37 @@ class Ways:
     Raises
     ------
     NotConfigured
-        From `to`: a variable is not the address of a proxy.
+        From `proxy_for`: a variable is not the address of a proxy.
     """
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
 
-    def to(self, url: str) -> Way:
-        """The way to the host of *url*."""
+    def proxy_for(self, url: str) -> Proxy:
+        """The proxy for the host of *url*."""
         host, port = site(url)
-        named = [rule for rule in self._rules if rule != "*" and _matches(rule, host, port)]
-        if named:
-            return self._rules[max(named, key=len)]
+        matching = [rule for rule in self._rules if rule != "*" and _matches(rule, host, port)]
+        if matching:
+            return self._rules[max(matching, key=len)]
         if any(_matches(pattern, host, port) for pattern in self._bypassed):
             return DIRECT
         if "*" in self._rules:
             return self._rules["*"]
         scheme = urlsplit(url).scheme
-        return self._by_scheme.get(scheme) or self._by_scheme.get("all") or self._own(scheme, host)
+        return (
+            self._by_scheme.get(scheme)
+            or self._by_scheme.get("all")
+            or self._system_proxy(scheme, host)
+        )
 
-    def all(self) -> list[Way]:
+    def all(self) -> list[Proxy]:
         """Every proxy that is named, whether or not a host is reached through it."""
         return [*self._rules.values(), *self._by_scheme.values()]
 
     @cached_property
-    def _rules(self) -> dict[str, Way]:
+    def _rules(self) -> dict[str, Proxy]:
         """What PAPERS_PROXY says, by pattern; ``*`` is every host that has no rule of its own."""
-        rules: dict[str, Way] = {}
+        rules: dict[str, Proxy] = {}
         for part in filter(None, map(str.strip, self._settings.key("papers_proxy").split(","))):
             # A password may hold a "="; a host and a pattern hold neither that nor a ":" before it.
             pattern, equals, text = part.partition("=")
@@ -155,11 +159,11 @@ class Ways:
         return rules
 
     @cached_property
-    def _by_scheme(self) -> dict[str, Way]:
-        said = {name: self._settings.key(name) for name in _NAMED}
+    def _by_scheme(self) -> dict[str, Proxy]:
+        values = {name: self._settings.key(name) for name in _NAMED}
         return {
             name.removesuffix("_proxy"): parse(text, name.upper())
-            for name, text in said.items()
+            for name, text in values.items()
             if text
         }
 
@@ -168,14 +172,14 @@ class Ways:
         return [part for part in self._settings.no_proxy.replace(",", " ").lower().split() if part]
 
     @cached_property
-    def _systems(self) -> dict[str, Way]:
-        said = {} if self._by_scheme else system_proxies()
-        return {scheme: parse(text, "the system's settings") for scheme, text in said.items()}
+    def _system_proxies(self) -> dict[str, Proxy]:
+        values = {} if self._by_scheme else system_proxies()
+        return {scheme: parse(text, "the system's settings") for scheme, text in values.items()}
 
-    def _own(self, scheme: str, host: str) -> Way:
-        """What the system's own settings say, where no variable says anything."""
-        way = self._systems.get(scheme, DIRECT)
-        return DIRECT if way and bypasses_system_proxies(host) else way
+    def _system_proxy(self, scheme: str, host: str) -> Proxy:
+        """The proxy of the system's own settings, where no variable names one."""
+        proxy = self._system_proxies.get(scheme, DIRECT)
+        return DIRECT if proxy and bypasses_system_proxies(host) else proxy
 
 
 def _matches(pattern: str, host: str, port: int) -> bool:

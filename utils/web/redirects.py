@@ -1,8 +1,4 @@
-"""Following a redirect the way a careful person would.
-
-A browser follows anything; we carry keys, take turns and answer to a stranger's links. So each hop
-is decided here: where it leads, what may travel along, and when to stop.
-"""
+"""Redirects: where the next request goes, and which headers and keys may go with it."""
 
 from __future__ import annotations
 
@@ -39,13 +35,13 @@ class Hop:
     cookies: Any = None
 
 
-def redirected(answer: Answer) -> bool:
-    """Whether *answer* sends us elsewhere."""
+def is_redirect(answer: Answer) -> bool:
+    """Whether *answer* is a redirect with an address."""
     return answer.status in _REDIRECTS and "location" in answer.headers
 
 
 def follow(hop: Hop, answer: Answer) -> Hop:
-    """The next hop.
+    """The next request.
 
     Raises
     ------
@@ -59,9 +55,9 @@ def follow(hop: Hop, answer: Answer) -> Hop:
     target = _target(hop.url, answer.headers["location"])
     parts = addresses.parse(target)
     headers = dict(hop.headers)
-    if not _same_house(hop.url, target):
-        headers = {name: v for name, v in headers.items() if _harmless(name)}
-    carries = not all(map(_harmless, headers)) or names_secrets(parts.query)
+    if not _same_server(hop.url, target):
+        headers = {name: v for name, v in headers.items() if _is_harmless(name)}
+    carries = not all(map(_is_harmless, headers)) or names_secrets(parts.query)
     if carries and urlsplit(hop.url).scheme == "https" and parts.scheme == "http":
         msg = f"{host} redirected a request with a key to plain HTTP; it was not followed."
         raise NotOffered(msg, status=answer.status)
@@ -70,15 +66,15 @@ def follow(hop: Hop, answer: Answer) -> Hop:
 
 def carries_key(hop: Hop) -> bool:
     """Whether *hop* holds what only the site itself may see."""
-    named = {*(hop.params or ()), *(hop.form or ()), *dict(parse_qsl(urlsplit(hop.url).query))}
-    return not all(map(_harmless, hop.headers)) or not KEYS.isdisjoint(map(str.lower, named))
+    names = {*(hop.params or ()), *(hop.form or ()), *dict(parse_qsl(urlsplit(hop.url).query))}
+    return not all(map(_is_harmless, hop.headers)) or not KEYS.isdisjoint(map(str.lower, names))
 
 
-def _harmless(header: str) -> bool:
+def _is_harmless(header: str) -> bool:
     return header.lower() in _HARMLESS
 
 
-def _same_house(one: str, other: str) -> bool:
+def _same_server(one: str, other: str) -> bool:
     """Whether two URLs lead to one server; its usual plain and encrypted ports are one."""
     here, there = addresses.site(one), addresses.site(other)
     return here[0] == there[0] and (here[1] == there[1] or {here[1], there[1]} == {80, 443})

@@ -1,4 +1,4 @@
-"""When to ask again, and how long to wait first."""
+"""Repeated requests: when, how often, and after which pauses."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _instant(sent: str | None) -> float:
     return time.time()
 
 
-def waits(first: float = 1.0, most: float = 30.0) -> Generator[float, Any, None]:
+def doubling_pauses(first: float = 1.0, most: float = 30.0) -> Generator[float, Any, None]:
     """Pauses that double, with jitter that only adds, never shorter than the site asked for."""
     error = yield 0.0  # backoff primes its generators with one send(None)
     for n in count():
@@ -65,32 +65,32 @@ def waits(first: float = 1.0, most: float = 30.0) -> Generator[float, Any, None]
         error = yield max(pause, error.retry_after)
 
 
-def patiently(
-    ask: Callable[P, T], tries: int, missed: Callable[[Unreachable], object] | None = None
+def with_retries(
+    ask: Callable[P, T], tries: int, on_retry: Callable[[Unreachable], object] | None = None
 ) -> Callable[P, T]:
     """*ask*, called up to *tries* times while it raises `Unreachable` and waiting may help.
 
-    *missed* hears of each try that is repeated, before the wait; the last one is raised.
+    *on_retry* is called with each error that is tried again; the last one is raised.
     """
     import backoff
 
     return backoff.on_exception(
-        waits,
+        doubling_pauses,
         Unreachable,
         max_tries=tries,
-        giveup=_pointless,
+        giveup=_is_pointless,
         jitter=None,  # backoff's own would shorten the wait a site asked for
         logger=None,
-        on_backoff=partial(_say, missed),
+        on_backoff=partial(_report_retry, on_retry),
     )(ask)
 
 
-def _pointless(error: Exception) -> bool:
+def _is_pointless(error: Exception) -> bool:
     assert isinstance(error, Unreachable)
     return error.retry_after > LONGEST or bool(error.details.get("lasting"))
 
 
-def _say(missed: Callable[[Unreachable], object] | None, details: Any) -> None:
+def _report_retry(on_retry: Callable[[Unreachable], object] | None, details: Any) -> None:
     log.info("%s Asking again in %.1f s.", details["exception"], details["wait"])
-    if missed:
-        missed(details["exception"])
+    if on_retry:
+        on_retry(details["exception"])

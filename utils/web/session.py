@@ -1,8 +1,7 @@
-"""Asking sites: in turn, with our name on, again where that may help, and no further than allowed.
+"""HTTP for the rest of the program: `Web`, with rate limits, retries, redirects and the journal.
 
-`Web` is what the rest of the house knows of HTTP. One request becomes at most five tries; one try
-is a chain of at most eleven hops; each hop takes its turn in the `Pace`, is judged by the `Guard`
-and carried by the `Courier` that all threads share.
+One call becomes at most five tries; one try is a chain of at most eleven requests; each of these
+waits for the `Pace`, is checked by the `Guard` and sent by the `Courier` that all threads share.
 """
 
 from __future__ import annotations
@@ -21,8 +20,8 @@ from . import addresses
 from .answer import MAX_BYTES, Answer, redact
 from .leases import Leases
 from .pace import Pace, Rate
-from .redirects import MOST, Hop, follow, redirected
-from .retry import WORTH_RETRYING, patiently, retry_after
+from .redirects import MOST, Hop, follow, is_redirect
+from .retry import WORTH_RETRYING, retry_after, with_retries
 
 if TYPE_CHECKING:
     from ..settings import Settings
@@ -37,14 +36,14 @@ Missed = Callable[[Unreachable], object]
 
 
 @dataclass(slots=True)
-class _Time:
-    """The seconds an errand may still spend on the wire, over all its tries and redirects."""
+class _Budget:
+    """The seconds a call may still spend on the wire, over all its tries and redirects."""
 
     left: float
 
     @contextmanager
-    def spent(self, url: str) -> Iterator[float]:
-        """Count what happens inside."""
+    def spend(self, url: str) -> Iterator[float]:
+        """Count the seconds spent inside."""
         if self.left <= 0:
             msg = f"{urlsplit(url).netloc} did not answer in time."
             raise Unreachable(msg, "Try again later.", lasting=True)
@@ -56,19 +55,19 @@ class _Time:
 
 
 @dataclass(frozen=True, slots=True)
-class _Errand:
+class _Call:
     hop: Hop
-    time: _Time
+    time: _Budget
     allow: Collection[int]
     check: Check | None
     limit: int
     follow: bool = True
-    missed: Missed | None = None
+    on_retry: Missed | None = None
     page: Page | None = None
 
 
 class Web:
-    """The network, politely.
+    """Sends requests and returns answers.
 
     Parameters
     ----------
@@ -106,7 +105,7 @@ class Web:
         plain: bool = False,
         limit: int = MAX_BYTES,
         follow: bool = True,
-        missed: Missed | None = None,
+        on_retry: Missed | None = None,
         kept: bool = False,
     ) -> Answer:
         """Fetch *url*.
@@ -127,7 +126,7 @@ class Web:
         follow
             Whether to go where a redirect leads; if not, the redirect is the answer.
         missed
-            Hears of each try that is repeated, when it failed; the last one is raised.
+            Called with the error of each try that is repeated; the last error is raised.
         kept
             Whether the answer is about a paper: it is in the `journal` before it is read, serves
             whoever asks the same, and is not asked for by two at a time.
@@ -142,14 +141,16 @@ class Web:
             It sends more than *limit*.
         """
         hop = Hop("GET", url, params, self._headers(headers, plain))
-        errand = _Errand(hop, _Time(self.deadline), allow, check, limit, follow, missed)
-        return self._ask_once(errand) if kept else self._ask(errand)
+        call = _Call(hop, _Budget(self.deadline), allow, check, limit, follow, on_retry)
+        return self._ask_once(call) if kept else self._ask(call)
 
     def recall(self, url: str, params: Mapping[str, Any] | None = None) -> Answer | None:
-        """What `get` was answered with *kept* of late; asks nobody."""
-        from .journal import named
+        """The journal's answer to such a `get` with *kept*, if it may be used; sends nothing."""
+        from .journal import request_name
 
-        return self.journal.fresh(named(Hop("GET", url, params, self._headers(None, plain=False))))
+        return self.journal.fresh(
+            request_name(Hop("GET", url, params, self._headers(None, plain=False)))
+        )
 
     def post(
         self,
@@ -161,12 +162,12 @@ class Web:
         allow: Collection[int] = (),
         check: Check | None = None,
         limit: int = MAX_BYTES,
-        missed: Missed | None = None,
+        on_retry: Missed | None = None,
     ) -> Answer:
         """Send a form, or *json*, to *url*; see `get`. A redirect is refused."""
         hop = Hop("POST", url, None, self._headers(headers, plain=False), form, json)
-        errand = _Errand(hop, _Time(self.deadline), allow, check, limit, missed=missed)
-        return self._ask(errand)
+        call = _Call(hop, _Budget(self.deadline), allow, check, limit, on_retry=on_retry)
+        return self._ask(call)
 
     @cached_property
     def memory(self) -> Memory:
@@ -189,103 +190,103 @@ class Web:
         ours = {name: v for name, v in usual.items() if name.lower() not in _lower(given)}
         return {**ours, **(given or {})}
 
-    def _ask_once(self, errand: _Errand) -> Answer:
-        """What the journal holds, or what asking brings, by one of us at a time."""
-        from .journal import Page, named
+    def _ask_once(self, call: _Call) -> Answer:
+        """The journal's answer, or the site's, asked by one thread of all processes at a time."""
+        from .journal import Page, request_name
 
-        name = named(errand.hop)
-        if answer := self._recalled(name, errand):
+        name = request_name(call.hop)
+        if answer := self._recall(name, call):
             return answer
-        with self.leases.held(f"address {name}", redact(errand.hop.url)):
-            if answer := self._recalled(name, errand):  # who held it before has asked
+        with self.leases.hold(f"address {name}", redact(call.hop.url)):
+            if answer := self._recall(name, call):  # who held it before has asked
                 return answer
-            return self._ask(replace(errand, page=Page(self.journal, name)))
+            return self._ask(replace(call, page=Page(self.journal, name)))
 
-    def _recalled(self, name: str, errand: _Errand) -> Answer | None:
-        """What the journal holds, if it passes for an answer to this errand."""
+    def _recall(self, name: str, call: _Call) -> Answer | None:
+        """The journal's answer, if it passes the checks of this call."""
         answer = self.journal.fresh(name)
         if answer is None:
             return None
-        if not _welcome(answer, errand):
+        if not _is_answer(answer, call):
             raise NotOffered(f"{answer.host} answered {answer.status}.", status=answer.status)
         try:
-            if errand.check is not None:
-                errand.check(answer)
+            if call.check is not None:
+                call.check(answer)
         except PaperError:
             self.journal.forget(name)
             return None
         return answer
 
-    def _ask(self, errand: _Errand) -> Answer:
+    def _ask(self, call: _Call) -> Answer:
         if self.settings.papers_offline:
-            host = urlsplit(errand.hop.url).netloc
+            host = urlsplit(call.hop.url).netloc
             msg = f"Papershelf is offline (PAPERS_OFFLINE): {host} was not asked."
             raise Unreachable(msg, "Unset PAPERS_OFFLINE to use the network.")
-        return patiently(self._try, self.settings.ncbi_max_retries, errand.missed)(errand)
+        return with_retries(self._try, self.settings.ncbi_max_retries, call.on_retry)(call)
 
-    def _try(self, errand: _Errand) -> Answer:
+    def _try(self, call: _Call) -> Answer:
         from .transport import new_cookies
 
-        hop = replace(errand.hop, cookies=new_cookies())
+        hop = replace(call.hop, cookies=new_cookies())
         for _ in range(MOST + 1):
             addresses.parse(hop.url)
             self.guard.require_open_to_programs(hop.url)
-            with self.pace.turn(hop.url), errand.time.spent(hop.url) as left:
-                answer = self._carried(hop, left, errand)
+            with self.pace.turn(hop.url), call.time.spend(hop.url) as left:
+                answer = self._carry(hop, left, call)
                 pause = self._pause(hop.url, answer)
-            if not redirected(answer):
-                return self._judged(hop, answer, errand, pause)
-            if not errand.follow:
+            if not is_redirect(answer):
+                return self._accept(hop, answer, call, pause)
+            if not call.follow:
                 return answer
             hop = follow(hop, answer)
-        msg = f"{urlsplit(errand.hop.url).netloc} kept redirecting, last to {answer.host}."
+        msg = f"{urlsplit(call.hop.url).netloc} kept redirecting, last to {answer.host}."
         raise NotOffered(msg, status=answer.status)
 
-    def _carried(self, hop: Hop, left: float, errand: _Errand) -> Answer:
-        carry, wanted = self.courier.carry, _wanted(errand.allow)
-        if errand.page is None:
-            return carry(hop, left, errand.limit, wanted)
-        return errand.page.asked(
-            hop, lambda asked, part: carry(asked, left, errand.limit, wanted, part)
+    def _carry(self, hop: Hop, left: float, call: _Call) -> Answer:
+        carry, wanted = self.courier.carry, _wants_body(call.allow)
+        if call.page is None:
+            return carry(hop, left, call.limit, wanted)
+        return call.page.ask(
+            hop, lambda request, part: carry(request, left, call.limit, wanted, part)
         )
 
     def _pause(self, url: str, answer: Answer) -> float:
-        """Seconds the site wants to be left alone; told to everybody before the turn ends."""
+        """Seconds of cooldown that the site wants; in force for everybody before the turn ends."""
         heeded = self.pace.heed(url, answer.headers)
         if answer.status not in WORTH_RETRYING | {403}:
             return 0.0
         pause = retry_after(answer.headers.get("Retry-After"), answer.headers.get("Date"))
-        wary = answer.status in (403, 503) and self.pace.wary(url)
-        if pause or answer.status == 429 or wary:
+        blocks_clients = answer.status in (403, 503) and self.pace.blocks_clients(url)
+        if pause or answer.status == 429 or blocks_clients:
             pause = self.pace.refused(url, pause)
         elif answer.status == 503:  # it is out rather than tired of us: said soon to all who wait
             self.pace.hold(url, _BREATH_S)
         return max(pause, heeded)
 
-    def _judged(self, hop: Hop, answer: Answer, errand: _Errand, pause: float) -> Answer:
-        """The answer, or what its status means."""
-        if errand.page and not pause:
-            errand.page.write(hop, answer, errand.allow)
-        if _welcome(answer, errand):
+    def _accept(self, hop: Hop, answer: Answer, call: _Call, pause: float) -> Answer:
+        """Return the answer, or raise what its status means."""
+        if call.page and not pause:
+            call.page.write(hop, answer, call.allow)
+        if _is_answer(answer, call):
             try:
-                if errand.check is not None:
-                    errand.check(answer)
+                if call.check is not None:
+                    call.check(answer)
             except Exception as error:
-                if errand.page:
-                    errand.page.tear_out(hop)
+                if call.page:
+                    call.page.forget(hop)
                 if isinstance(error, Unreachable) and error.retry_after:
                     self.pace.hold(hop.url, error.retry_after)
                 raise
             return answer
         msg = f"{answer.host} answered {answer.status}."
         if answer.status in WORTH_RETRYING or pause:
-            told: dict[str, Any] = {"retry_after": pause} if pause else {}
-            raise Unreachable(msg, status=answer.status, **told)
+            details: dict[str, Any] = {"retry_after": pause} if pause else {}
+            raise Unreachable(msg, status=answer.status, **details)
         raise NotOffered(msg, status=answer.status)
 
     @property
     def courier(self) -> Courier:
-        """One for all threads, and never one that was open before a fork."""
+        """One for all threads; after a fork a new one."""
         from .transport import Courier
 
         pid = os.getpid()
@@ -294,12 +295,12 @@ class Web:
         return self._couriers[pid]
 
 
-def _welcome(answer: Answer, errand: _Errand) -> bool:
-    """Whether a status is an answer to this errand, not a failure."""
-    return 200 <= answer.status < 300 or answer.status in errand.allow
+def _is_answer(answer: Answer, call: _Call) -> bool:
+    """Whether a status is an answer to this call, not a failure."""
+    return 200 <= answer.status < 300 or answer.status in call.allow
 
 
-def _wanted(allow: Collection[int]) -> Callable[[int], bool]:
+def _wants_body(allow: Collection[int]) -> Callable[[int], bool]:
     return lambda status: status < 300 or status in allow
 
 

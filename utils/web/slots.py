@@ -18,8 +18,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from ..system.sharing import follow
-from .cancellation import LOOK_UP_S, go_on
+from ..system.sharing import inherit_group
+from .cancellation import POLL_S, raise_if_cancelled
 
 if sys.platform == "win32":
     import msvcrt
@@ -32,7 +32,7 @@ MOST = 64
 """Slots a site can have."""
 
 _NAMES = 2**24  # places for sites in the file; below 2**31 bytes, which is all that Windows locks
-_LOOK_AGAIN_S = 0.02  # another process gives no sign when it is done
+_POLL_S = 0.02  # another process gives no sign when it is done
 
 
 class Slots:
@@ -52,8 +52,8 @@ class Slots:
         self._lockable = True
 
     @contextmanager
-    def one(self, name: str, most: int, patience_s: float) -> Iterator[None]:
-        """Hold one of the *most* slots of a site; wait for it first.
+    def hold(self, name: str, most: int, patience_s: float) -> Iterator[None]:
+        """Wait for one of the *most* slots of a site, and hold it inside.
 
         Raises
         ------
@@ -77,14 +77,14 @@ class Slots:
                     raise TimeoutError(name)
                 # Where all are ours, whoever is done rings; else a process may be done unheard.
                 all_ours = len(self._ours[name]) >= most
-                self._changed.wait(min(left, LOOK_UP_S if all_ours else _LOOK_AGAIN_S))
-                go_on()
+                self._changed.wait(min(left, POLL_S if all_ours else _POLL_S))
+                raise_if_cancelled()
         return slot
 
     def _take(self, name: str, most: int) -> int | None:
         ours = self._ours[name]
         for slot in range(most):
-            if slot not in ours and self._locked(_place(name) + slot):
+            if slot not in ours and self._try_lock(_place(name) + slot):
                 ours.add(slot)
                 return slot
         return None
@@ -98,7 +98,7 @@ class Slots:
                 _unlock(self._file, _place(name) + slot)
             self._changed.notify_all()
 
-    def _locked(self, place: int) -> bool:
+    def _try_lock(self, place: int) -> bool:
         """Whether a byte is ours now; where nothing can be locked, this process counts alone."""
         self._open()
         if self._lockable:
@@ -120,7 +120,7 @@ class Slots:
             os.close(self._file)
             self._file = -1
         self._file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
-        follow(self._path)
+        inherit_group(self._path)
 
 
 def slots_in(path: str) -> Slots:

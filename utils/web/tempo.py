@@ -1,4 +1,4 @@
-"""What a site takes: the time between two requests grows while it struggles, and shrinks again.
+"""Throttling: the time between two requests grows while a site struggles, and shrinks again.
 
 A published limit says how fast a site may be asked at its best. Refused, the interval doubles; when
 answers take several times as long as they used to, it grows by half; each answer in good time
@@ -27,7 +27,7 @@ _STEP = 1.02  # how fast the usual time follows the answers
 
 @dataclass(slots=True)
 class Tempo:
-    """How one site has been of late.
+    """The throttle of one site, from its refusals and the times of its answers.
 
     Parameters
     ----------
@@ -48,11 +48,11 @@ class Tempo:
     grown: float = 0.0
 
     def refused(self, now: float) -> None:
-        """The site has had enough of us."""
+        """Slow down: the site refused."""
         self._grow(_REFUSED, now)
 
     def answered(self, seconds: float, now: float) -> None:
-        """An answer took so long."""
+        """Take note of how long an answer took."""
         seconds = max(seconds, 0.001)
         self.factor = max(1.0, self.factor - _RECOVERS)
         if self.heard < _ENOUGH:
@@ -68,7 +68,7 @@ class Tempo:
             self._grow(_SLOW, now)
 
     def forget(self, now: float) -> None:
-        """What grew long ago, or before the clock was set back, has shrunk by itself."""
+        """Reset a factor that grew long ago, or before the clock was set back."""
         if not 0 <= now - self.grown < _FORGOTTEN_S:
             self.factor = 1.0
 
@@ -82,5 +82,5 @@ class Tempo:
 
 
 def _between(one: float, other: float, part: float) -> float:
-    """So far on the way from *one* to *other*, as ratios go."""
+    """The weighted geometric mean: *one* for a *part* of 0, *other* for 1."""
     return math.exp((1 - part) * math.log(one) + part * math.log(other))

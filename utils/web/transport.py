@@ -1,6 +1,6 @@
-"""Sending one request: which way, over which connection, within which time.
+"""Sending one request: through which proxy, over which connection, within which time.
 
-The only file that imports requests, for its spelling of URLs, forms and cookies; what it would take
+The only file that imports requests, for its encoding of URLs, forms and cookies; what it would take
 from the environment comes from the settings.
 """
 
@@ -29,9 +29,9 @@ from .addresses import Guard, site
 from .answer import Answer, redact
 from .cancellation import Cancellation, current
 from .certificates import Certificate
-from .connections import CONNECT, QUIET, Errand, pools, require_socks
-from .failures import in_its_place, unreachable
-from .proxies import Way, Ways
+from .connections import CONNECT_S, QUIET_S, Errand, pools, require_socks
+from .failures import proxy_error, unreachable
+from .proxies import Proxy, ProxyRules
 from .redirects import Hop, carries_key
 from .unpacking import Damaged, Unpacker
 
@@ -46,7 +46,7 @@ logging.getLogger("urllib3").setLevel(logging.ERROR)
 
 
 class Courier:
-    """Carries requests for all threads of a process, keeping its connections open.
+    """Sends requests for all threads of a process, over connections that stay open.
 
     Parameters
     ----------
@@ -59,8 +59,8 @@ class Courier:
     def __init__(self, settings: Settings, guard: Guard) -> None:
         self._guard = guard
         self._context = partial(trust.context, settings)
-        self._ways = Ways(settings)
-        self._pools: dict[Way, urllib3.PoolManager] = {}
+        self._proxy_rules = ProxyRules(settings)
+        self._pools: dict[Proxy, urllib3.PoolManager] = {}
         self._lock = threading.Lock()
         self._all = Cancellation()
 
@@ -90,82 +90,84 @@ class Courier:
         Cancelled
             Somebody ended it.
         """
-        host, way = urlsplit(hop.url).netloc, self._ways.to(hop.url)
+        host, proxy = urlsplit(hop.url).netloc, self._proxy_rules.proxy_for(hop.url)
         errand = Errand(self._guard, seconds, self._all, current())
         try:
-            with errand.under_way():
-                self._judge(hop, way, errand)
-                return self._fetched(hop, way, errand, limit, wanted, receiver)
+            with errand.active():
+                self._judge(hop, proxy, errand)
+                return self._fetch(hop, proxy, errand, limit, wanted, receiver)
         except (requests.exceptions.InvalidURL, LocationValueError):
             msg = f"{host} is not a usable address."
             raise NotOffered(msg) from None
         except (requests.RequestException, HTTPError, OSError, Damaged) as error:
-            errand.go_on()  # else it is our own hanging up
+            errand.raise_if_cancelled()  # else it is our own hanging up
             # Not chained: the libraries' messages hold the URL, and the URL may hold a key.
-            raise unreachable(error, host, way) from None
+            raise unreachable(error, host, proxy) from None
 
     def cancel(self) -> None:
-        """End every request under way, and refuse those to come: the process is to end."""
+        """Cancel every request under way and to come: the process is to end."""
         self._all.cancel()
 
-    def way(self, url: str) -> Way:
-        """The way to the host of *url*."""
-        return self._ways.to(url)
+    def proxy_for(self, url: str) -> Proxy:
+        """The proxy for the host of *url*."""
+        return self._proxy_rules.proxy_for(url)
 
     def check(self) -> None:
-        """Do nothing, unless a proxy or a bundle of certificates is named that cannot be used.
+        """Check that every proxy and bundle of certificates that is named can be used.
 
         Raises
         ------
         NotConfigured
-            One is.
+            One cannot.
         """
-        for way in self._ways.all():
-            require_socks(way)
+        for proxy in self._proxy_rules.all():
+            require_socks(proxy)
         self._context()
 
-    def presented(self, url: str, seconds: float) -> Certificate:
-        """The certificate that whoever answers at *url* shows, trusted or not; nothing is asked.
+    def fetch_certificate(self, url: str, seconds: float) -> Certificate:
+        """The certificate that whoever answers at *url* shows, trusted or not; sends no request.
 
         Raises
         ------
         Unreachable
             There is no encrypted connection to be had.
         """
-        host, way = urlsplit(url).netloc, self._ways.to(url)
-        manager = pools(way, trust.unverifying)
+        host, proxy = urlsplit(url).netloc, self._proxy_rules.proxy_for(url)
+        manager = pools(proxy, trust.unverifying)
         errand = Errand(self._guard, seconds, self._all, current())
         try:
-            with errand.under_way():
+            with errand.active():
                 pool: Any = manager.connection_from_url(url)
-                pool.timeout = Timeout(connect=min(CONNECT, seconds))
+                pool.timeout = Timeout(connect=min(CONNECT_S, seconds))
                 with closing(pool._new_conn()) as line:  # noqa: SLF001 - never lent, never kept
                     pool._prepare_proxy(line) if pool.proxy else line.connect()  # noqa: SLF001
                     return Certificate.parse(line.sock.getpeercert(binary_form=True))
         except (HTTPError, OSError, ValueError) as error:
-            raise unreachable(error, host, way) from None
+            raise unreachable(error, host, proxy) from None
 
-    def _judge(self, hop: Hop, way: Way, errand: Errand) -> None:
+    def _judge(self, hop: Hop, proxy: Proxy, errand: Errand) -> None:
         """Refuse what must not go through a proxy."""
-        if way and urlsplit(hop.url).scheme == "http" and carries_key(hop):
-            msg = f"{way.shown} would see the key for {urlsplit(hop.url).netloc}; it was not asked."
+        if proxy and urlsplit(hop.url).scheme == "http" and carries_key(hop):
+            msg = (
+                f"{proxy.shown} would see the key for {urlsplit(hop.url).netloc}; it was not asked."
+            )
             raise NotOffered(msg, "Ask it by https, or name it in NO_PROXY.", blocked=True)
-        if way.finds_names:
+        if proxy.resolves_names:
             self._guard.require_public_name(*site(hop.url), errand.look_up)
 
-    def _fetched(
+    def _fetch(
         self,
         hop: Hop,
-        way: Way,
+        proxy: Proxy,
         errand: Errand,
         limit: int,
         wanted: Callable[[int], bool],
         receiver: Receiver | None,
     ) -> Answer:
         request = _prepare(hop)
-        with closing(self._sent(request, way, errand)) as response:
+        with closing(self._send(request, proxy, errand)) as response:
             headers = CaseInsensitiveDict(response.headers)
-            if trouble := in_its_place(response.status, headers, urlsplit(hop.url).netloc, way):
+            if trouble := proxy_error(response.status, headers, urlsplit(hop.url).netloc, proxy):
                 raise trouble
             if hop.cookies is not None:
                 extract_cookies_to_jar(hop.cookies, request, response)  # type: ignore[no-untyped-call]
@@ -176,15 +178,15 @@ class Courier:
                 msg = f"{urlsplit(hop.url).netloc} sent more than {limit / 1e6:.0f} MB; "
                 msg += "the rest was not read."
                 raise BadContent(msg, verdict="not_a_paper", status=response.status) from None
-        errand.go_on()  # what was cut off may look complete
+        errand.raise_if_cancelled()  # what was cut off may look complete
         return _answer(request.url or "", response.status, headers, body)
 
-    def _sent(self, request: requests.PreparedRequest, way: Way, errand: Errand) -> Any:
+    def _send(self, request: requests.PreparedRequest, proxy: Proxy, errand: Errand) -> Any:
         url = request.url or ""
-        forwarded = way and not way.socks and urlsplit(url).scheme == "http"
-        left = errand.left()
+        forwarded = proxy and not proxy.socks and urlsplit(url).scheme == "http"
+        left = errand.seconds_left()
         return (
-            self._pools_for(way)
+            self._pools_for(proxy)
             .connection_from_url(url)
             .urlopen(
                 request.method or "GET",
@@ -196,23 +198,23 @@ class Courier:
                 preload_content=False,
                 decode_content=False,
                 retries=False,
-                timeout=Timeout(connect=min(CONNECT, left), read=min(QUIET, left)),
+                timeout=Timeout(connect=min(CONNECT_S, left), read=min(QUIET_S, left)),
             )
         )
 
-    def _pools_for(self, way: Way) -> urllib3.PoolManager:
+    def _pools_for(self, proxy: Proxy) -> urllib3.PoolManager:
         with self._lock:
-            if way not in self._pools:
-                require_socks(way)
-                self._pools[way] = pools(way, self._context)
-            return self._pools[way]
+            if proxy not in self._pools:
+                require_socks(proxy)
+                self._pools[proxy] = pools(proxy, self._context)
+            return self._pools[proxy]
 
 
 class Receiver(Protocol):
-    """Who keeps a body while it comes, and may have the beginning of it."""
+    """Keeps a body while it comes, and may have the beginning of it."""
 
     def begin(self, status: int, headers: Mapping[str, str]) -> bytes:
-        """Hear what is about to come; what of the body is there already."""
+        """Take note of a body that is about to come; what is there of it already."""
 
     def add(self, block: bytes) -> None:
         """Take a block as it was sent."""
@@ -273,7 +275,7 @@ def _blocks(response: Any) -> Iterator[bytes]:
 
 
 def _drain(response: Any, errand: Errand) -> bytes:
-    """Read a short body away, so that the connection can be used again; or let it go."""
+    """Read and drop a short body, so that the connection can be used again."""
     announced = response.headers.get("Content-Length", "")
     if announced.isdigit() and int(announced) <= _BLOCK:
         errand.until = min(errand.until, time.monotonic() + _SHORT)

@@ -1,4 +1,4 @@
-"""Whose certificates are believed: the system's, certifi's, and those that the person names.
+"""Which certificates are trusted: the system's, certifi's, and those that the settings name.
 
 Networks that look into encrypted traffic sign every site anew, with an authority of their own. It
 is in the system's store where an administrator put it, or in a file that the person was told to
@@ -43,7 +43,7 @@ _BUNDLES = (
 )
 _PEM = b"-----BEGIN "
 _HASHED = re.compile(r"[0-9a-f]{8}\.[0-9]+")
-_SYSTEM_JUDGES = sys.platform in ("darwin", "win32")
+_SYSTEM_VERIFIES = sys.platform in ("darwin", "win32")
 
 _contexts: dict[tuple[Bundle, ...], ssl.SSLContext] = {}
 _lock = threading.Lock()
@@ -61,17 +61,17 @@ class Bundle(NamedTuple):
 
 
 def bundles(settings: Settings) -> tuple[Bundle, ...]:
-    """What the person names."""
+    """The bundles that the settings name."""
     return tuple(
         Bundle(name.upper(), Path(path).expanduser())
         for name in VARIABLES
-        for path in str(getattr(settings, name) or "").split(_between(name))
+        for path in str(getattr(settings, name) or "").split(_separator(name))
         if path
     )
 
 
 def context(settings: Settings) -> ssl.SSLContext:
-    """What a pool of connections verifies with: the same one for all, except see above.
+    """The TLS context of a pool of connections: one for all, except on macOS and Windows.
 
     Raises
     ------
@@ -79,105 +79,109 @@ def context(settings: Settings) -> ssl.SSLContext:
         A bundle is missing, cannot be read, or holds no certificate.
     """
     named = bundles(settings)
-    if _SYSTEM_JUDGES:
-        return _added(_judged_by_system(), named)
+    if _SYSTEM_VERIFIES:
+        return _add_bundles(_system_context(), named)
     with _lock:
         if named not in _contexts:
-            _contexts[named] = _added(_judged_by_openssl(), named)
+            _contexts[named] = _add_bundles(_openssl_context(), named)
         return _contexts[named]
 
 
 def unverifying() -> ssl.SSLContext:
-    """For looking at a certificate that was refused; nothing is ever sent through it."""
+    """A context for looking at a certificate that was refused; nothing is sent through it."""
     blind = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     blind.check_hostname = False
     blind.verify_mode = ssl.CERT_NONE
     return blind
 
 
-def sources(settings: Settings) -> list[str]:
-    """In words for a person: who is believed."""
-    usual = ["the system's own"] if _SYSTEM_JUDGES else [*map(str, _systems()), "certifi's"]
+def describe_sources(settings: Settings) -> list[str]:
+    """In words for a person: whose certificates are trusted."""
+    usual = (
+        ["the system's own"] if _SYSTEM_VERIFIES else [*map(str, _system_bundles()), "certifi's"]
+    )
     return [*usual, *(f"{bundle.path} ({bundle.variable})" for bundle in bundles(settings))]
 
 
-def _between(name: str) -> str:
-    """What stands between several paths; only OpenSSL's folders may be several."""
+def _separator(name: str) -> str:
+    """The separator of several paths; only OpenSSL's folders may be several."""
     return os.pathsep if name == "ssl_cert_dir" else "\0"
 
 
-def _judged_by_system() -> ssl.SSLContext:
+def _system_context() -> ssl.SSLContext:
     import truststore
 
     return truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
-def _judged_by_openssl() -> ssl.SSLContext:
+def _openssl_context() -> ssl.SSLContext:
     import certifi
 
-    made = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    made.minimum_version = ssl.TLSVersion.TLSv1_2
+    ssl_context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    ssl_context.minimum_version = ssl.TLSVersion.TLSv1_2
     # What the person names is believed, also when it is not a root.
-    made.verify_flags |= ssl.VerifyFlags.VERIFY_X509_PARTIAL_CHAIN
-    for path in _systems():
+    ssl_context.verify_flags |= ssl.VerifyFlags.VERIFY_X509_PARTIAL_CHAIN
+    for path in _system_bundles():
         with suppress(OSError):  # ssl.SSLError is one
-            made.load_verify_locations(cafile=path)
+            ssl_context.load_verify_locations(cafile=path)
     folder = ssl.get_default_verify_paths().openssl_capath
     if Path(folder).is_dir():
-        made.load_verify_locations(capath=folder)  # read when needed, by hash
-    made.load_verify_locations(cafile=certifi.where())
-    return made
+        ssl_context.load_verify_locations(capath=folder)  # read when needed, by hash
+    ssl_context.load_verify_locations(cafile=certifi.where())
+    return ssl_context
 
 
-def _systems() -> list[Path]:
+def _system_bundles() -> list[Path]:
     """The system's bundle; the compiled-in place, whatever SSL_CERT_FILE says."""
     own = Path(ssl.get_default_verify_paths().openssl_cafile)
     known = next((path for path in map(Path, _BUNDLES) if path.is_file()), None)
-    there = (path.resolve() for path in (known, own) if path and path.is_file())
-    return list(dict.fromkeys(there))
+    loaded_paths = (path.resolve() for path in (known, own) if path and path.is_file())
+    return list(dict.fromkeys(loaded_paths))
 
 
-def _added(made: ssl.SSLContext, named: tuple[Bundle, ...]) -> ssl.SSLContext:
-    there = set() if _SYSTEM_JUDGES else set(_systems())  # many variables name the usual bundle
+def _add_bundles(ssl_context: ssl.SSLContext, named: tuple[Bundle, ...]) -> ssl.SSLContext:
+    loaded_paths = (
+        set() if _SYSTEM_VERIFIES else set(_system_bundles())
+    )  # many variables name the usual bundle
     for variable, path in named:
-        if path.resolve() in there:
+        if path.resolve() in loaded_paths:
             continue
-        there.add(path.resolve())
+        loaded_paths.add(path.resolve())
         try:
-            loaded = _load_folder(made, path) if path.is_dir() else _load(made, path)
+            loaded = _load_folder(ssl_context, path) if path.is_dir() else _load(ssl_context, path)
         except OSError as error:
-            raise _unusable(variable, path, f"cannot be read ({error.strerror})") from None
+            raise _unusable_error(variable, path, f"cannot be read ({error.strerror})") from None
         if not loaded:
-            raise _unusable(variable, path, "holds no certificate in PEM or DER form")
-    return made
+            raise _unusable_error(variable, path, "holds no certificate in PEM or DER form")
+    return ssl_context
 
 
-def _load_folder(made: ssl.SSLContext, folder: Path) -> bool:
+def _load_folder(ssl_context: ssl.SSLContext, folder: Path) -> bool:
     """Add every certificate in *folder*; other files may lie there, too.
 
     A folder that was prepared for OpenSSL (``c_rehash``) is left to it: it reads what it needs.
     """
     files = [path for path in sorted(folder.iterdir()) if path.is_file()]
-    if not _SYSTEM_JUDGES and any(_HASHED.fullmatch(path.name) for path in files):
-        made.load_verify_locations(capath=folder)
+    if not _SYSTEM_VERIFIES and any(_HASHED.fullmatch(path.name) for path in files):
+        ssl_context.load_verify_locations(capath=folder)
         return True
-    return sum(_load(made, path) for path in files) > 0
+    return sum(_load(ssl_context, path) for path in files) > 0
 
 
-def _load(made: ssl.SSLContext, path: Path) -> bool:
+def _load(ssl_context: ssl.SSLContext, path: Path) -> bool:
     """Add the certificates of a file, if it holds any."""
     content = path.read_bytes()
     try:
         if _PEM in content:
-            made.load_verify_locations(cafile=path)
+            ssl_context.load_verify_locations(cafile=path)
         else:
-            made.load_verify_locations(cadata=content)
+            ssl_context.load_verify_locations(cadata=content)
     except (ssl.SSLError, ValueError):
         return False
     return bool(content)
 
 
-def _unusable(variable: str, path: Path, why: str) -> NotConfigured:
+def _unusable_error(variable: str, path: Path, why: str) -> NotConfigured:
     return NotConfigured(
         f"{variable}: {path} {why}.",
         f"Correct it (export {variable}=/path/to/ca.pem) or unset it: unset {variable}",

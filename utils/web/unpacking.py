@@ -1,4 +1,4 @@
-"""Decompressing an answer without ever holding more than was allowed.
+"""Decompressing an answer, piece by piece, within a limit.
 
 A gzip of 64 kB can unfold to 64 MB. zlib is therefore asked for bounded pieces, so that the reader
 can stop after any of them; and the end is checked, because a compressed body that stops early

@@ -15,7 +15,7 @@ from typing import Any
 
 from ...errors import BadRequest, NotOffered, Unreachable
 from ...model.identifiers import Ids
-from ...model.paper import Paper, SearchResult, as_row, paper_from
+from ...model.paper import Paper, SearchResult, paper_from, to_row
 from ...web import Answer, Web
 from ..loose_json import whole
 from ..source import Lookup, Query, Route, Source, one_by_one, recall_papers
@@ -153,7 +153,7 @@ def _require_hits(answer: Answer) -> None:
 
 
 def _remember(name: str, paper: Paper, web: Web) -> None:
-    web.memory.keep("arxiv", name, as_row(paper), REMEMBERED_DAYS)
+    web.memory.keep("arxiv", name, to_row(paper), REMEMBERED_DAYS)
 
 
 def _total(answer: Answer) -> int:

@@ -138,8 +138,8 @@ def ask(web: Web, tool: str, params: Params, read: Callable[[Answer], Any] | Non
 
     send = web.post if uses_post(web, params) else web.get
     with _count_waiting(web), _note_outcome(web):
-        missed = partial(_note_miss, web)  # each try when it fails: the next may be a minute away
-        return send(_url(web, tool), form, allow={400}, check=check, missed=missed)
+        on_retry = partial(_note_miss, web)  # each try when it fails: the next may be a minute away
+        return send(_url(web, tool), form, allow={400}, check=check, on_retry=on_retry)
 
 
 def uses_post(web: Web, params: Params) -> bool:

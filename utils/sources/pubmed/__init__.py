@@ -13,7 +13,7 @@ from typing import Any
 
 from ...errors import BadContent, BadRequest, Unreachable
 from ...model.identifiers import Ids
-from ...model.paper import Paper, SearchResult, as_row
+from ...model.paper import Paper, SearchResult, to_row
 from ...web import Answer, Web
 from ..eutils import BATCH, RATE, ask, shown_url
 from ..eutils.esearch import total_of, warnings_of
@@ -228,7 +228,7 @@ def _fetch_papers(which: Mapping[str, Any], web: Web) -> list[Paper]:
     def read(answer: Answer) -> None:
         papers[:] = [record for record in read_records(answer.body) if isinstance(record, Paper)]
         # At once: the next batch is made of others, and would bring these again.
-        rows = {paper.ids.pmid: as_row(paper) for paper in papers}
+        rows = {paper.ids.pmid: to_row(paper) for paper in papers}
         web.memory.keep_many("pubmed", rows, _REMEMBERED_DAYS)
 
     ask(web, "efetch", {"db": "pubmed", "retmode": "xml", **which}, read)
