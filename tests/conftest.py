@@ -24,7 +24,7 @@ import pytest
 
 from tests import processes
 from tests.clock import Clock
-from tests.examples import often
+from tests.examples import ALL, often
 from tests.world import World
 from utils import Library
 from utils.settings import Settings
@@ -89,7 +89,11 @@ def pytest_xdist_auto_num_workers() -> int:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     absent = pytest.mark.skip(reason="needs ../shared/data, which is not beside this checkout")
+    long = pytest.mark.skip(reason="takes a minute: EXAMPLES=all")
+    items.sort(key=lambda item: "minute" not in item.keywords)
     for item in items:
+        if "minute" in item.keywords and not ALL:
+            item.add_marker(long)
         if "shared" in item.keywords and not SHARED.exists():
             item.add_marker(absent)
         for needed in item.iter_markers("extras"):

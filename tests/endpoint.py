@@ -11,6 +11,7 @@ from typing import Any
 
 import httpx2
 
+from tests.processes import LAST_RESORT_S
 from utils import Library
 from utils.tools.auth import DOWNLOAD, READ, make_token
 from utils.tools.http import Server, door
@@ -64,7 +65,11 @@ class Endpoint:
         if token:
             sent["authorization"] = f"Bearer {token}"
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
-        return httpx2.post(self.url, content=data, headers=sent, timeout=30, verify=_NO_TLS)
+        return httpx2.post(
+            self.url, content=data, headers=sent, timeout=LAST_RESORT_S, verify=_NO_TLS
+        )
 
     def get(self, path: str, **headers: str) -> httpx2.Response:
-        return httpx2.get(f"{self.base}{path}", headers=headers, timeout=30, verify=_NO_TLS)
+        return httpx2.get(
+            f"{self.base}{path}", headers=headers, timeout=LAST_RESORT_S, verify=_NO_TLS
+        )

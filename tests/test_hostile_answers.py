@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.examples import pairs
 from tests.world.moods import MOODS
 from utils import Library, PaperError
 from utils.model.identifiers import Ids
@@ -49,8 +50,7 @@ def held(library, world, earlier):
     return library.find(pmid)
 
 
-@pytest.mark.parametrize("service", BRANCH_OF)
-@pytest.mark.parametrize("mood", sorted(set(MOODS) - ONLY_SLOW))
+@pytest.mark.parametrize(("mood", "service"), pairs(sorted(set(MOODS) - ONLY_SLOW), BRANCH_OF))
 def test_no_mood_of_any_service_does_harm(library, held, world, caplog, mood, service):
     before = shelf_bytes(library.settings.papers_dir)
     record = world.paper(BRANCH_OF[service])

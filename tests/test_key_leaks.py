@@ -29,6 +29,7 @@ from tests.clients import hasty_server
 from tests.clients.any_arguments import NOWHERE
 from tests.clients.python_clients import PatientWorld, Place, environment, fastmcp_client
 from tests.clients.tour import visit
+from tests.examples import ALL
 from tests.tools import test_http
 from tests.world.eutils import KEY
 from utils.settings import Settings, load_settings
@@ -50,7 +51,7 @@ EMAIL = "pl4nted.person@lab.edu"
 BRANCHES = (
     *("pmc_cloud", "efetch_only", "europepmc_only", "arxiv", "unpaywall_pdf", "publisher_html"),
     *("publisher_pdf", "publisher_multi_hop", "jina_only", "captcha", "paywall", "scanned_pdf"),
-)
+)[:: 1 if ALL else 2]
 FOLDERS = ("papers", "pace", "logs")
 
 

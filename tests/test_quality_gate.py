@@ -9,6 +9,7 @@ from typing import get_args
 import pytest
 
 from tests.quality import floors, jats_scores, own
+from tests.quality.__main__ import SAMPLE
 from tests.quality.cases import Folder, read
 from tests.quality.jats_truth import Truth
 from tests.quality.measures import Score, Scores
@@ -47,8 +48,14 @@ def test_our_own_cases_hold_their_floors(report: Report) -> None:
 
 
 @pytest.mark.shared
+@pytest.mark.minute
 def test_the_recorded_cases_hold_their_floors(shared: Path) -> None:
     held(measure(Folder(shared), every=8).scores, "shared")
+
+
+@pytest.mark.shared
+def test_a_sample_of_the_recorded_cases_holds_its_floors(shared: Path) -> None:
+    held(measure(Folder(shared, every=SAMPLE), every=8 // SAMPLE).scores, "sample")
 
 
 def test_every_verdict_has_a_case_of_its_own(report: Report) -> None:

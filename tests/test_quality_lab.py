@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.examples import ALL
 from tests.quality import floors
 from tests.quality.lab import gate, table
 from tests.quality.lab.kinds import KINDS, made
@@ -31,7 +30,7 @@ def test_the_judge_holds_its_floors_on_our_own_papers() -> None:
 
 
 @pytest.mark.shared
-@pytest.mark.skipif(not ALL, reason="takes a minute: EXAMPLES=all")
+@pytest.mark.minute
 def test_the_judge_holds_its_floors_on_recorded_papers() -> None:
     held(gate.measure("shared"), "shared")
 

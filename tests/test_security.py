@@ -12,6 +12,7 @@ from joserfc import jwt
 from joserfc.jwk import RSAKey
 
 from tests.endpoint import SECRET, Endpoint
+from tests.processes import LAST_RESORT_S
 from tests.tools.test_auth import claims, hand_signed, part, signed
 from utils import Library
 from utils.tools import build, http
@@ -135,7 +136,7 @@ def test_foreign_pages(endpoint, path, origin):
 
 def raw(endpoint, head, *chunks, pause=0.0):
     """What comes back for bytes sent by hand."""
-    with socket.create_connection(("127.0.0.1", endpoint.port), timeout=20) as line:
+    with socket.create_connection(("127.0.0.1", endpoint.port), timeout=LAST_RESORT_S) as line:
         line.sendall(head.encode())
         try:
             for chunk in chunks:

@@ -14,6 +14,7 @@ import pytest
 from tests import processes
 from tests.corpus.small_corpus import LetterEmbedder, corpus_in, paper
 from tests.databases import POSTGRESQL
+from tests.examples import share
 from tests.store.papers import save
 from utils.corpus import Corpus
 from utils.corpus.index import LOCK, IndexProgress
@@ -443,7 +444,14 @@ def test_a_corpus_in_postgresql_is_indexed_alike(tmp_path: Path, database_url: s
 
 def test_a_run_may_be_killed_at_any_step(tmp_path: Path) -> None:
     root = Path(__file__).resolve().parents[2]
-    command = [sys.executable, "-m", "tests.corpus.killed_indexing", str(tmp_path), "7", "15"]
+    command = [
+        sys.executable,
+        "-m",
+        "tests.corpus.killed_indexing",
+        str(tmp_path),
+        "7",
+        str(share(15)),
+    ]
     ran = processes.run(command, cwd=root)
     assert ran.returncode == 0, ran.stderr
-    assert json.loads(ran.stdout)["deaths"] == 15
+    assert json.loads(ran.stdout)["deaths"] == share(15)

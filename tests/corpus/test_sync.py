@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.examples import share
 from tests.processes import run
 from tests.world import World
 from utils import Library
@@ -340,7 +341,14 @@ def test_a_term_that_finds_nothing_is_an_answer(database, web, crowd):
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 def test_a_sync_may_be_killed_at_any_step(tmp_path, database):
     root = Path(__file__).resolve().parents[2]
-    command = [sys.executable, "-m", "tests.corpus.killed_syncs", str(tmp_path), "7", "25"]
+    command = [
+        sys.executable,
+        "-m",
+        "tests.corpus.killed_syncs",
+        str(tmp_path),
+        "7",
+        str(share(25)),
+    ]
     ran = run(command, cwd=root)
     assert ran.returncode == 0, ran.stderr
-    assert json.loads(ran.stdout)["deaths"] == 25
+    assert json.loads(ran.stdout)["deaths"] == share(25)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.examples import share
 from tests.non_papers import ALL
 from tests.processes import Process
 from tests.store.papers import BODY, assert_consistent, fetched, index
@@ -345,7 +346,7 @@ def test_an_audit_killed_at_any_instant_leaves_a_shelf_in_order(tmp_path):
             about = Paper(Ids(pmid=str(number + 1)), title=f"Paper {number}")
             shelf.save(about, Document(BODY), fetched(), source="PMC", attempts=())
         bodies = {path.name: paper_file.body_of(path.read_text()) for path in home.glob("*.txt")}
-    for turn in range(10):
+    for turn in range(share(10)):
         child = Process(
             [sys.executable, "-m", "tests.auditing", str(home), str(turn % 2)],
             cwd=ROOT, stdout=subprocess.PIPE, text=True,

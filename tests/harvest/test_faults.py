@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.examples import share
 from tests.harvests import assert_complete, done, ids_of, library_of, repeated, torn
 from tests.processes import Process
 from tests.world import Record, World
@@ -28,7 +29,7 @@ from utils.model.paper import Paper
 ROOT = Path(__file__).resolve().parents[2]
 FIELD = 600
 # Who has changed how harvests are kept lets more die: HARVEST_DEATHS=200 takes a minute.
-DEATHS = int(os.environ.get("HARVEST_DEATHS", "60"))
+DEATHS = int(os.environ.get("HARVEST_DEATHS", share(60)))
 DRIVERS = (1, 2)  # seeds
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.examples import ALL
+from tests.examples import ALL, share
 from tests.harvests import done, ids_of, library_of
 from tests.world import Record, World
 from utils import Library
@@ -162,7 +162,7 @@ def test_a_plan_in_words_says_the_same_as_in_json(far):
 
 # -- plan and truth --------------------------------------------------------------------------
 
-# What the stand-in worlds are made of: papers of each branch.
+# What the stand-in worlds are made of: papers of each branch, where all examples are tried.
 OPEN = {"pmc_cloud": 60, "efetch_only": 30, "europepmc_only": 25, "pmc_manuscript": 10, "arxiv": 8}
 CLOSED = {
     "paywall": 20,
@@ -192,7 +192,7 @@ def made_of(world: World, mix: dict[str, int]) -> list[Record]:
     return [
         record
         for branch, number in mix.items()
-        for record in [one for one in world.field if one.branch == branch][:number]
+        for record in [one for one in world.field if one.branch == branch][: share(number)]
     ]
 
 
@@ -228,7 +228,7 @@ def test_what_is_asked_of_every_host_is_within_the_plan(
 
 
 def test_what_a_query_asks_of_every_host_is_within_the_plan(tmp_path):
-    with World(field=200) as world:
+    with World(field=share(200)) as world:
         library = library_of(world, tmp_path)
         plan = library.plan(query="field[ti]")
         world.reset()

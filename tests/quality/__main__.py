@@ -1,7 +1,8 @@
 """Every score of a folder of cases, beside its floor where it has one.
 
-Without FOLDER: our own cases and the recorded ones, whose floors ``--update`` raises. FOLDER may be
-any folder of papers (it has no floors: its scores are shown with the cases that missed) laid out as
+Without FOLDER: our own cases, the recorded ones and a sample of them, whose floors ``--update``
+raises. FOLDER may be any folder of papers (it has no floors: its scores are shown with the cases
+that missed) laid out as
 
   articles.jsonl           a JSON object a line: files.jats (path of the XML), doi, pmid, pmcid,
                            title, abstract, authors, pages, verdict (if it is not full_text)
@@ -30,6 +31,8 @@ from .cases import Folder
 from .suite import measure
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
+SAMPLE = 8
+"""One recorded case in so many is measured where not all examples are tried."""
 
 
 def say(*lines: str) -> None:
@@ -69,11 +72,12 @@ def hold_floors(update: bool) -> int:
     known, status = floors.load(), 0
     with tempfile.TemporaryDirectory() as folder:
         own.build(Path(folder))
-        for name, root in (("own", Path(folder)), ("shared", SHARED)):
+        for name, root in (("own", Path(folder)), ("shared", SHARED), ("sample", SHARED)):
             if not root.exists():
                 say(f"{name}: no folder, floors left as they are")
                 continue
-            scores = measure(Folder(root), every=8).scores
+            every = SAMPLE if name == "sample" else 1
+            scores = measure(Folder(root, every), every=8 // every).scores
             for score in sorted(scores):
                 floor = known.get(name, {}).get(score)
                 say(f"{name:7} {score:40} {scores[score].value:.5f}  floor {floor}")

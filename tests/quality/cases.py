@@ -102,10 +102,11 @@ class Source:
 
 
 class Folder:
-    """All cases of a folder."""
+    """The cases of a folder: all, or one article, page and PDF in *every* so many."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, every: int = 1) -> None:
         self.root = root
+        self.every = every
 
     @cached_property
     def articles(self) -> list[Article]:
@@ -116,7 +117,8 @@ class Folder:
         for row in map(json.loads, lines):
             if "jats" in row["files"]:
                 rows[Path(row["files"]["jats"]).parent.name] = row
-        folders = (path.parent for path in sorted(self.root.glob("articles/*/jats.xml")))
+        paths = sorted(self.root.glob("articles/*/jats.xml"))[:: self.every]
+        folders = [path.parent for path in paths]
         return [
             Article(folder, _record(rows.get(folder.name, {}), folder), _expected(folder, rows))
             for folder in folders
@@ -124,12 +126,14 @@ class Folder:
 
     @cached_property
     def pages(self) -> list[Page]:
-        """Publishers' pages."""
-        found = []
-        for path in sorted(self.root.glob("html/publisher/**/*.html")):
-            jats = path.with_name("jats.xml")
-            found.append(Page(path, _claimed(path.read_bytes()), jats if jats.exists() else None))
-        return found
+        """Publishers' pages, first those whose article is known in JATS, the small ones first."""
+        paths = sorted(self.root.glob("html/publisher/**/*.html"))
+        known = {path: path.with_name("jats.xml") for path in paths}
+        paths.sort(key=lambda path: (not known[path].exists(), path.stat().st_size))
+        return [
+            Page(path, _claimed(path.read_bytes()), known[path] if known[path].exists() else None)
+            for path in paths[:: self.every]
+        ]
 
     @cached_property
     def walls(self) -> list[tuple[Path, str]]:
@@ -152,14 +156,14 @@ class Folder:
     @property
     def benchmark_pages(self) -> Iterator[tuple[str, bytes, str]]:
         """(name, page, main content as an annotator marked it)."""
-        for path in sorted(self.root.glob("gold/html_wcxb/*/*.json")):
+        for path in sorted(self.root.glob("gold/html_wcxb/*/*.json"))[:: self.every]:
             gold = json.loads(path.read_text("utf-8"))["ground_truth"]["main_content"]
             yield path.stem, gzip.decompress(path.with_suffix(".html.gz").read_bytes()), gold
 
     @property
     def benchmark_pdfs(self) -> Iterator[tuple[str, bytes, str]]:
         """(name, PDF, running text that another program's authors corrected)."""
-        for path in sorted(self.root.glob("gold/pdf_s2orc/*.pdf")):
+        for path in sorted(self.root.glob("gold/pdf_s2orc/*.pdf"))[:: self.every]:
             parsed = json.loads(path.with_suffix(".json").read_text("utf-8"))["pdf_parse"]
             texts = [paragraph["text"] for paragraph in parsed["body_text"]]
             yield path.stem, path.read_bytes(), " ".join(_untorn(texts))

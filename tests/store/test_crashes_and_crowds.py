@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.examples import share
 from tests.processes import Process
 from tests.store.papers import assert_consistent, dump, fetched, index, paper, save, texts
 from tests.store.writer import body
@@ -46,7 +47,7 @@ def assert_whole(folder: Path) -> None:
 def test_killed_at_any_instant_nothing_is_torn(tmp_path: Path) -> None:
     folder = tmp_path / "shelf"
     chance = random.Random(7)
-    for round_ in range(12):
+    for round_ in range(share(12)):
         writer = start(folder, round_ * 1000)
         assert writer.stdout is not None
         writer.stdout.readline()

@@ -15,12 +15,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.examples import ALL
 from tests.formats.reading_children import reader
 from tests.processes import Process, run
 
 ROOT = Path(__file__).resolve().parents[2]
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_INSTANTS = 4
+_INSTANTS = 4 if ALL else 2
 # As ``python server.py``, but a signal comes at the n-th import; it ends by saying how many were.
 _DOOMED = """
 import os, sys

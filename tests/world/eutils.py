@@ -8,6 +8,7 @@ import re
 from collections import defaultdict, deque
 from collections.abc import Callable
 from html import escape
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from . import entrez_answers, jats
@@ -178,7 +179,8 @@ def _found(params: dict[str, str], world: World) -> tuple[Understood, list[Entry
     history = {f"#{at}": set(pmids) for at, pmids in enumerate(results, start=1)}
     entries = world.entries()
     found = understand(term, entries, history)
-    hits = [entry for entry in entries if found.test(entry) and _dated(entry, params)]
+    dated = _dated(params)
+    hits = [entry for entry in entries if dated(entry) and found.test(entry)]
     if params.get("db") == "pmc":
         hits = [entry for entry in hits if entry.record.pmcid]
     if params.get("query_key"):
@@ -191,12 +193,13 @@ def _uid(entry: Entry, params: dict[str, str]) -> str:
     return entry.record.number if params.get("db") == "pmc" else entry.pmid
 
 
-def _dated(entry: Entry, params: dict[str, str]) -> bool:
+def _dated(params: dict[str, str]) -> Callable[[Entry], bool]:
     first, last = params.get("mindate", ""), params.get("maxdate", "")
     if not (first and last):
-        return True
-    date = getattr(entry, _DATES.get(params.get("datetype", ""), "published"))
-    return _filled(first, "01") <= date <= _filled(last, "31")
+        return lambda _: True
+    date = attrgetter(_DATES.get(params.get("datetype", ""), "published"))
+    first, last = _filled(first, "01"), _filled(last, "31")
+    return lambda entry: first <= date(entry) <= last
 
 
 def _filled(date: str, day: str) -> str:

@@ -15,6 +15,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from benchmarks.harvest_verdict import Score, share_of
+from tests.processes import LAST_RESORT_S
 from tests.world import Record, World, jats, pages
 from tests.world.eutils import KEY
 from tests.world.field import Field
@@ -137,7 +138,7 @@ def test_many_records_come_by_post_and_many_articles_in_one_answer(field_world: 
     papers = field_world.field[:250]
     form = {"db": "pubmed", "id": ",".join(p.pmid for p in papers), "api_key": KEY}
     url = f"{field_world.url('eutils')}/efetch.fcgi"
-    with urlopen(Request(url, urlencode(form).encode()), timeout=30) as answer:
+    with urlopen(Request(url, urlencode(form).encode()), timeout=LAST_RESORT_S) as answer:
         got = [node.text for node in ET.parse(answer).getroot().iterfind("*/*/PMID")]
     assert sorted(map(str, got)) == [p.pmid for p in papers]
     asked = [p for p in papers if p.efetch][:20]

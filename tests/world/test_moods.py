@@ -8,6 +8,7 @@ from urllib.request import urlopen
 
 import pytest
 
+from tests.processes import LAST_RESORT_S
 from tests.world import World
 from tests.world.eutils import KEY
 from tests.world.moods import HUGE, MOODS
@@ -82,7 +83,7 @@ def test_huge_answers_are_huge_and_bombs_are_small_on_the_wire(world: World) -> 
     assert len(packed) < HUGE / 100
     assert len(unpacker.decompress(packed, 10_000_000)) == 10_000_000
     world.mood("huge", "pmc_cloud", times=1)
-    with urlopen(world.url("pmc_cloud") + XML, timeout=5) as answer:
+    with urlopen(world.url("pmc_cloud") + XML, timeout=LAST_RESORT_S) as answer:
         assert len(answer.read(5_000_000)) == 5_000_000
         assert answer.headers["Content-Length"] is None
 

@@ -8,6 +8,8 @@ from urllib.error import HTTPError
 from urllib.parse import urlencode
 from urllib.request import HTTPRedirectHandler, Request, build_opener, urlopen
 
+from tests.processes import LAST_RESORT_S
+
 from . import World
 from .eutils import KEY
 
@@ -29,7 +31,9 @@ class _Stay(HTTPRedirectHandler):
 def get(url: str, follow: bool = True, **headers: str) -> tuple[int, dict[str, str], bytes]:
     request = Request(url, headers=headers)
     try:
-        answer = urlopen(request, timeout=5) if follow else build_opener(_Stay).open(request)
+        answer = (
+            urlopen(request, timeout=LAST_RESORT_S) if follow else build_opener(_Stay).open(request)
+        )
         with answer:
             return answer.status, dict(answer.headers), answer.read()
     except HTTPError as error:

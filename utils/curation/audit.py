@@ -215,7 +215,11 @@ def judge_stored(stored: StoredPaper, shelf: Shelf, read: Read = read_in_child) 
 
 def update_ledgers(ledgers: Ledgers, stored: StoredPaper) -> tuple[str, ...]:
     """Tell the harvests of a text that is full text now, or no longer; their job ids."""
-    return ledgers.record_arrival(stored) if stored.kind == "full_text" else ledgers.record_loss(stored)
+    return (
+        ledgers.record_arrival(stored)
+        if stored.kind == "full_text"
+        else ledgers.record_loss(stored)
+    )
 
 
 def kind_or_verdict(stored: StoredPaper) -> str:
