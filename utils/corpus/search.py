@@ -230,7 +230,7 @@ def _vector(
         if held.model != embedder.model:
             msg = f"The vectors are of {held.model}, and the settings name {embedder.model}."
             return None, EmbeddingsFailed(msg, _INDEX_IT)
-        return embedder.embed([asked])[0], None
+        return embedder.embed_question(asked), None
     except EmbeddingsFailed as trouble:
         return None, trouble
 

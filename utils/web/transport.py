@@ -11,7 +11,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
@@ -90,12 +90,33 @@ class Courier:
         Cancelled
             Somebody ended it.
         """
+        with self._under_way(hop, seconds) as (way, errand):
+            return self._fetched(hop, way, errand, limit, wanted, receiver)
+
+    def flow(self, hop: Hop, seconds: float) -> Iterator[Any]:
+        """Send *hop*; first status and headers of the answer, then its body, block by block.
+
+        For what is too large to be held: nothing is unpacked and nothing bounded, but in time.
+        Raises what `carry` does. Only one at a time, and to be read, or closed, in one thread.
+        """
+        with self._under_way(hop, seconds) as (way, errand):
+            with closing(self._sent(_prepare(hop), way, errand)) as response:
+                headers = CaseInsensitiveDict(response.headers)
+                if trouble := in_its_place(response.status, headers, urlsplit(hop.url).netloc, way):
+                    raise trouble
+                yield response.status, headers
+                yield from _blocks(response)
+            errand.go_on()
+
+    @contextmanager
+    def _under_way(self, hop: Hop, seconds: float) -> Iterator[tuple[Way, Errand]]:
+        """What sending *hop* needs; errors of the libraries come out as ours."""
         host, way = urlsplit(hop.url).netloc, self._ways.to(hop.url)
         errand = Errand(self._guard, seconds, self._all, current())
         try:
             with errand.under_way():
                 self._judge(hop, way, errand)
-                return self._fetched(hop, way, errand, limit, wanted, receiver)
+                yield way, errand
         except (requests.exceptions.InvalidURL, LocationValueError):
             msg = f"{host} is not a usable address."
             raise NotOffered(msg) from None
