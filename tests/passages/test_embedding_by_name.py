@@ -260,6 +260,23 @@ def test_a_model_that_is_too_large_is_not_fetched(made, bge, world, monkeypatch)
     assert len(asked(world)) == 1
 
 
+def test_a_file_that_is_larger_than_was_said_is_not_read_to_its_end(
+    made, bge, world, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("utils.passages.hub_model._MOST", 1_000_000)
+    world.mood("huge", "hub", path="/cdn/")
+    with pytest.raises(EmbeddingsFailed, match="larger than it may be"):
+        made(BGE).embed(["pain"])
+    assert not [path for path in (tmp_path / "hf").rglob("*") if path.stem.endswith("incomplete")]
+
+
+@pytest.mark.parametrize("sha", ["../../../etc", "", "main"])
+def test_a_commit_that_is_none_leads_nowhere(made, bge, sha):
+    bge.commit = sha
+    with pytest.raises(EmbeddingsFailed, match="names no commit"):
+        made(BGE).embed(["pain"])
+
+
 def test_a_link_into_a_private_network_is_not_followed(made, bge, world):
     world.mood("ssrf", "hub", path="/cdn/", to="http://169.254.169.254/latest")
     with pytest.raises(EmbeddingsFailed, match="private network"):

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-_NAMED = re.compile(r"([\w.-]{1,96}/[\w.-]{1,96})(?:@([\w./-]{1,200}))?", re.A)
+_NAMED = re.compile(r"([\w.-]{1,96}/[\w.-]{1,96})(?:@(\w[\w./-]{0,199}))?", re.A)
 _NEEDED = ("tokenizer.json", "config.json")
 _POOLING = "1_Pooling/config.json"
 _TOLD = ("modules.json", _POOLING, "sentence_bert_config.json", "config_sentence_transformers.json")
@@ -167,7 +167,7 @@ class _Half:
         folder = self._hub.snapshot(self._name, pin.commit)
         if not all((folder / path).is_file() for path in pin.digests):
             log.info("Fetching %s from the Hub.", self._name)
-            folder = self._hub.fetch(self._name, pin.commit, pin.digests)
+            folder = self._hub.fetch(self._name, pin.commit, pin.digests, _MOST)
         habits = self._habits or Habits()
         if pin.graph == _WEIGHTS:
             return MiniLM(str(folder), self._cache, habits)

@@ -11,6 +11,7 @@ Forms: https://huggingface.co/docs/hub/api, ``huggingface_hub/utils/_http.py`` (
 from __future__ import annotations
 
 import hashlib
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,6 +26,7 @@ from huggingface_hub import constants, errors
 from huggingface_hub.utils import _http, tqdm  # type: ignore[attr-defined, unused-ignore]
 
 from ..errors import EmbeddingsFailed, Miss, Unreachable
+from .answer import MAX_BYTES
 from .pace import Rate
 from .redirects import Hop
 from .session import Web
@@ -37,6 +39,7 @@ RATE = Rate("hub", ("hub",), every=0.1, in_flight=4)
 (https://huggingface.co/docs/hub/rate-limits)."""
 
 _LONGEST_S = 3600.0  # a file; one that stands still is given up much sooner
+_COMMIT = re.compile(r"[0-9a-f]{6,64}")
 _TURN = threading.Lock()  # the client's connections are the process's
 
 
@@ -66,8 +69,12 @@ class Hub:
         EmbeddingsFailed
             The Hub has no such model for us, or was not reached.
         """
-        with self._asking(name, revision):
+        with self._asking(name, revision, MAX_BYTES):
             told = self._api.model_info(name, revision=revision, files_metadata=True)
+        if not _COMMIT.fullmatch(told.sha or ""):
+            raise EmbeddingsFailed(
+                f"{self._host} names no commit of {name}.", "Look at HF_ENDPOINT."
+            )
         files = told.siblings or []
         return Listing(
             commit=str(told.sha),
@@ -75,15 +82,17 @@ class Hub:
             digests={file.rfilename: file.lfs.sha256 for file in files if file.lfs},
         )
 
-    def fetch(self, name: str, commit: str, digests: dict[str, str]) -> Path:
+    def fetch(self, name: str, commit: str, digests: dict[str, str], most: int) -> Path:
         """The folder with the files of *digests* (empty where unknown), fetched where missing.
+
+        No file may have more than *most* bytes, whatever the listing said.
 
         Raises
         ------
         EmbeddingsFailed
             They cannot be had, or one of them is not what the listing said.
         """
-        with self._asking(name, commit):
+        with self._asking(name, commit, most):
             for path, digest in digests.items():
                 self._fetch(name, commit, path, digest)
         return self.snapshot(name, commit)
@@ -97,7 +106,8 @@ class Hub:
         if (self._folder(name) / "snapshots" / revision).is_dir():
             return revision
         head = self._folder(name) / "refs" / revision
-        return head.read_text().strip() if head.is_file() else ""
+        commit = head.read_text().strip() if head.is_file() else ""
+        return commit if _COMMIT.fullmatch(commit) else ""
 
     def _fetch(self, name: str, commit: str, path: str, digest: str) -> None:
         there = (self.snapshot(name, commit) / path).is_file()
@@ -136,14 +146,14 @@ class Hub:
         return huggingface_hub.HfApi(endpoint=self._base, token=self._token)
 
     @contextmanager
-    def _asking(self, name: str, revision: str) -> Iterator[None]:
+    def _asking(self, name: str, revision: str, most: int) -> Iterator[None]:
         """The client goes our way; its errors say which setting to look at."""
         if self._settings.papers_offline or self._settings.hf_hub_offline:
             which = "PAPERS_OFFLINE" if self._settings.papers_offline else "HF_HUB_OFFLINE"
             msg = f"{name} is not whole on this machine, and {which} is set."
             raise EmbeddingsFailed(msg, f"Unset {which} once, or set EMBEDDINGS_MODEL to a folder.")
         try:
-            with _TURN, _our_way(self._web):
+            with _TURN, _our_way(self._web, most):
                 yield
         except errors.GatedRepoError:
             msg = f"{name} is only for those who accept its terms."
@@ -177,14 +187,16 @@ class _NoBar(tqdm):  # type: ignore[misc, type-arg, unused-ignore]
 
 
 @contextmanager
-def _our_way(web: Web) -> Iterator[None]:
+def _our_way(web: Web, most: int) -> Iterator[None]:
     """Lend the client our connections; it keeps its own for whoever else uses it here."""
     named = ("HF_HUB_DISABLE_XET", "HF_HUB_DISABLE_TELEMETRY")
     usual = {name: getattr(constants, name) for name in named}
     usual_factory = _http._GLOBAL_CLIENT_FACTORY  # noqa: SLF001 - it can be set, but not asked for
     hooks = {"request": [_http.hf_request_event_hook]}
     huggingface_hub.set_client_factory(
-        lambda: httpx2.Client(transport=_OurWay(web), event_hooks=hooks, follow_redirects=True)
+        lambda: httpx2.Client(
+            transport=_OurWay(web, most), event_hooks=hooks, follow_redirects=True
+        )
     )
     for name in named:
         setattr(constants, name, True)
@@ -199,30 +211,37 @@ def _our_way(web: Web) -> Iterator[None]:
 class _OurWay(httpx2.BaseTransport):
     """What httpx sends, sent by our `Courier`."""
 
-    def __init__(self, web: Web) -> None:
-        self._web = web
+    def __init__(self, web: Web, most: int) -> None:
+        self._web, self._most = web, most
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         """One hop; the client itself follows redirects, without its token to strangers."""
         headers = {name.title(): value for name, value in request.headers.items()}
-        headers = {**headers, "User-Agent": self._web.settings.user_agent}
+        ours = {"User-Agent": self._web.settings.user_agent, "Accept-Encoding": "identity"}
+        headers = {**headers, **ours}
         hop = Hop(request.method, str(request.url), None, headers)
         self._web.guard.require_open_to_programs(hop.url)
         flow = self._web.courier.flow(hop, _LONGEST_S)
         with self._web.pace.turn(hop.url):
             status, told = next(flow)
-        return httpx2.Response(status, headers=list(told.items()), stream=_Body(flow))
+        if told.get("Content-Encoding", "identity") != "identity":  # nobody asked for it
+            raise httpx2.DecodingError("the answer is packed")
+        return httpx2.Response(status, headers=list(told.items()), stream=_Body(flow, self._most))
 
 
 class _Body(httpx2.SyncByteStream):
     """The blocks as they come; one that breaks off is asked for again from there."""
 
-    def __init__(self, blocks: Iterator[Any]) -> None:
-        self._blocks = blocks
+    def __init__(self, blocks: Iterator[Any], most: int) -> None:
+        self._blocks, self._left = blocks, most
 
     def __iter__(self) -> Iterator[bytes]:
         try:
-            yield from self._blocks
+            for block in self._blocks:
+                self._left -= len(block)
+                if self._left < 0:
+                    raise httpx2.DecodingError("the answer is larger than it may be")
+                yield block
         except Unreachable as error:
             raise httpx2.RemoteProtocolError(error.message) from None
 
