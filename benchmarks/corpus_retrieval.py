@@ -217,7 +217,7 @@ def measure(given: argparse.Namespace) -> None:
     questions = sampled((one for _, some in cases for one in some), given.questions)
     quality = {key: quality_of(paper, TODAY).total / BEST for key, paper in known.items()}
     texts, asking = [one.embedded for one in passages], [one.text for one in questions]
-    vectors, asked = local.embed(texts), local.embed(asking)
+    vectors, asked = local.embed(texts), np.array([local.embed_question(one) for one in asking])
     print(f"{len(known):,} papers, {len(passages):,} passages, {len(questions):,} questions\n")
     found = ours(passages, vectors, asking, asked, quality)
     if given.beside:

@@ -180,10 +180,27 @@ class _BaseSettings(BaseSettings):
         None, description="PostgreSQL for a corpus that is shared; else SQLite on the shelf"
     )
     embeddings_provider: Literal["local", "hf", "openai", "none"] = Field(
-        "local", description="who makes vectors: local, hf, openai; none: found by words alone"
+        "local",
+        description="who makes vectors: local (this machine), hf (the same, its default model from "
+        "the Hub), openai; none: found by words alone",
     )
     embeddings_model: str = Field(
-        "", description="a model's name or folder; each provider has its default"
+        "",
+        description="`OWNER/NAME` on the Hugging Face Hub (`@REVISION` for another than was met "
+        "first), or a folder; else all-MiniLM-L6-v2 of its package; with openai, its server's name",
+    )
+    hub_base_url: str = Field(
+        "https://huggingface.co",
+        validation_alias=AliasChoices("HF_ENDPOINT", "HUB_BASE_URL"),
+        description="the Hub models are fetched from (a mirror, or the stand-in of the tests)",
+    )
+    hf_home: Path = Field(
+        Path.home() / ".cache" / "huggingface",
+        description="where fetched models are kept, as for every program that uses the Hub",
+    )
+    hf_hub_offline: bool = Field(False, description="models are not fetched, only found there")
+    hf_token: SecretStr | None = Field(
+        None, description="your token of the Hub, for models that want one"
     )
     openai_api_key: SecretStr | None = Field(None, description="for `EMBEDDINGS_PROVIDER=openai`")
     openai_base_url: str = _url("https://api.openai.com/v1", "OpenAI, or a compatible server")
@@ -307,7 +324,7 @@ class _BaseSettings(BaseSettings):
             raise ValueError(msg)
         return value
 
-    @field_validator("papers_dir", "papers_pace_dir", "papers_ca_bundle", "logs_dir")
+    @field_validator("papers_dir", "papers_pace_dir", "papers_ca_bundle", "logs_dir", "hf_home")
     @classmethod
     def _make_absolute(cls, value: Path | None) -> Path | None:
         """Relative folders hang on the checkout, never on the current directory."""
@@ -431,6 +448,10 @@ class Overrides(TypedDict, total=False):
     database_url: Secret
     embeddings_provider: Literal["local", "hf", "openai", "none"]
     embeddings_model: str
+    hub_base_url: str
+    hf_home: Folder
+    hf_hub_offline: bool
+    hf_token: Secret
     openai_api_key: Secret
     openai_base_url: str
     vector_store: Literal["embedded", "weaviate"]

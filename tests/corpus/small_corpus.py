@@ -37,6 +37,9 @@ class LetterEmbedder:
                 row[zlib.crc32("".join(pair).encode()) % DIM] += 1
         return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
+    def embed_question(self, text: str) -> np.ndarray:
+        return self.embed([text])[0]
+
 
 def corpus_in(folder: Path, *, vectors: bool = True, **settings: Any) -> Corpus:
     """An empty corpus of its own shelf."""

@@ -14,6 +14,7 @@ import pytest
 
 from utils.errors import EmbeddingsFailed
 from utils.passages.embedders import embedder_of
+from utils.passages.hub_model import HubModel
 from utils.passages.minilm import MiniLM
 from utils.passages.onnx_folder import OnnxFolder
 from utils.settings import load_settings
@@ -183,11 +184,12 @@ def test_a_graph_may_lie_deeper(folder):
 
 
 def test_a_name_is_looked_up_where_the_hub_keeps_models(tmp_path, exact):
-    kept = tmp_path / "hub" / "models--lab--tiny"
+    kept = tmp_path / "hf" / "hub" / "models--lab--tiny"
     lay_out(kept / "snapshots" / "c0ffee", exact)
     (kept / "refs").mkdir()
     (kept / "refs" / "main").write_text("c0ffee")
-    embedder = OnnxFolder("lab/tiny", hub=tmp_path / "hub")
+    offline = load_settings(hf_home=tmp_path / "hf", hf_hub_offline=True)
+    embedder = HubModel("lab/tiny", "main", offline, cache=tmp_path / "cache")
     assert embedder.available() == ""
     assert embedder.model.startswith("lab/tiny@")
     assert embedder.embed(TEXTS).shape == (4, 24)

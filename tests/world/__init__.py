@@ -26,6 +26,7 @@ from .corpus import small_corpus
 from .crowd import crowd as crowd_of
 from .crowd import crowd_entry
 from .field import Field, FieldEntry
+from .hub import Repository
 from .index import Entry, entry_of
 from .limits import Gate, refusal
 from .moods import MOODS, Mood
@@ -85,6 +86,7 @@ class World:
         self.gate = Gate(strict=latency > 0)
         self.desk = _eutils.Desk(self.gate.window(1))
         self.pubchem = Bench()
+        self.models: dict[str, Repository] = {}
         self.jina_networks_blocked = False
         self.openalex_credits = DAILY
         self._requests: list[Request] = []
@@ -166,6 +168,7 @@ class World:
         with self.lock:
             self._requests.clear()
             self._edited.clear()
+            self.models.clear()
             self.gate = Gate(strict=self.latency > 0)
             self.desk = _eutils.Desk(self.gate.window(1))
             self.pubchem = Bench()

@@ -13,6 +13,7 @@ from .crossref import crossref
 from .doi import doi
 from .europepmc import europepmc
 from .eutils import eutils
+from .hub import hub
 from .jina import reader, search
 from .openai import openai
 from .openalex import openalex
@@ -45,6 +46,7 @@ SERVICES: dict[str, Service] = {
     "pubchem_autocomplete": autocomplete,
     "bioc": bioc,
     "openai": openai,
+    "hub": hub,
 }
 SITES: dict[str, Service] = {
     "meadow": partial(publishers.site, "meadow"),

@@ -230,7 +230,7 @@ def _embed_query(
         if contents.model != embedder.model:
             msg = f"The vectors are of {contents.model}, and the settings name {embedder.model}."
             return None, EmbeddingsFailed(msg, _INDEX_IT)
-        return embedder.embed([text])[0], None
+        return embedder.embed_question(text), None
     except EmbeddingsFailed as trouble:
         return None, trouble
 

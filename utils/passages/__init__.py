@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    Vector = NDArray[np.float32]
     Vectors = NDArray[np.float32]
 
 __all__ = ["Embedder", "Filters", "Finder", "FinderStatus", "Hit", "Passage"]
@@ -51,12 +52,22 @@ class Embedder(Protocol):
         ...
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """One normalised row (float32, ``dim`` wide) for each text, in their order.
+        """One normalised row (float32, ``dim`` wide) for each passage, in their order.
 
         Raises
         ------
         EmbeddingsFailed
             The model is missing, or its service did not answer.
+        """
+        ...
+
+    def embed_question(self, text: str) -> Vector:
+        """The same for a question: many models read questions in another way than passages.
+
+        Raises
+        ------
+        EmbeddingsFailed
+            As `embed`.
         """
         ...
 

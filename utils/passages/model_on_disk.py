@@ -1,8 +1,9 @@
 """What every embedder has in common whose model lies on this disk.
 
 The folder of a model is laid out as sentence-transformers does it: ``tokenizer.json``,
-``config.json``, how word pieces become one vector (``1_Pooling/config.json``) and how many of them
-are read (``sentence_bert_config.json``). https://sbert.net/docs
+``config.json``, how word pieces become one vector (``1_Pooling/config.json``), how many of them
+are read (``sentence_bert_config.json``) and what is put before questions and passages
+(``config_sentence_transformers.json``). https://sbert.net/docs
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import json
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -19,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ..errors import EmbeddingsFailed
 
 if TYPE_CHECKING:
-    from . import Vectors
+    from . import Vector, Vectors
     from .sentence_model import SentenceModel
 
 T = TypeVar("T", dict[str, Any], list[Any])
@@ -27,6 +29,7 @@ T = TypeVar("T", dict[str, Any], list[Any])
 DIGITS = 12  # of a digest, in a model's name
 _LONGEST = 512  # word pieces, where a folder does not say: what BERT has places for
 _MARKS = 2  # where a text begins and ends
+_PASSAGES = ("document", "passage", "corpus")  # of prompts: what `encode_document` looks for
 _MODES = {
     "pooling_mode_cls_token": "cls",
     "pooling_mode_mean_tokens": "mean",
@@ -37,12 +40,27 @@ _MODES = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Habits:
+    """How a model wants to be used, where its folder does not say.
+
+    ``question`` and ``passage`` are put before a text; ``pooling`` is one of
+    `.sentence_model.POOLING`; ``pairs``: title and text are given as two.
+    """
+
+    question: str = ""
+    passage: str = ""
+    pooling: str = ""
+    pairs: bool = False
+
+
 class ModelOnDisk(ABC):
     """An embedder that loads its model when the first vector is wanted; see `Embedder`."""
 
     packages: tuple[str, ...] = ("onnxruntime", "tokenizers")
 
-    def __init__(self) -> None:
+    def __init__(self, habits: Habits = Habits()) -> None:
+        self._habits = habits
         self._lock = threading.Lock()
         self._loaded: SentenceModel | None = None
 
@@ -79,8 +97,29 @@ class ModelOnDisk(ABC):
         return ""
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """One normalised row for each text; see `Embedder.embed`."""
-        return self._sentence_model().embed(texts)
+        """One normalised row for each passage; see `Embedder.embed`."""
+        before = self.habits.passage
+        return self._sentence_model().embed([before + text for text in texts])
+
+    def embed_question(self, text: str) -> Vector:
+        """The vector of a question; see `Embedder.embed_question`."""
+        row: Vector = self._sentence_model().embed([self.habits.question + text])[0]
+        return row
+
+    @cached_property
+    def habits(self) -> Habits:
+        """What is put before texts, as the folder says it, else as it is known."""
+        told = self.told("config_sentence_transformers.json", dict)
+        prompts = told.get("prompts")
+        prompts = {k: v for k, v in prompts.items() if v} if isinstance(prompts, dict) else {}
+        if not all(isinstance(prompt, str) for prompt in prompts.values()):
+            msg = f"{self.folder / 'config_sentence_transformers.json'} has prompts that are none."
+            raise EmbeddingsFailed(msg)
+        if not prompts:
+            return self._habits
+        usual = prompts.get(str(told.get("default_prompt_name")), "")
+        passage = next((prompts[name] for name in _PASSAGES if name in prompts), usual)
+        return replace(self._habits, question=prompts.get("query", usual), passage=passage)
 
     def read(self, name: str) -> bytes:
         """A file of the folder.
@@ -117,7 +156,7 @@ class ModelOnDisk(ABC):
 
         told = self.told("1_Pooling/config.json", dict)
         modes = [mode for name, mode in _MODES.items() if told.get(name) is True]
-        modes = modes or [told.get("pooling_mode", "mean")]
+        modes = modes or [told.get("pooling_mode", self._habits.pooling or "mean")]
         if len(modes) > 1 or modes[0] not in POOLING:
             msg = f"The embedding model pools by {' and '.join(map(str, modes))}, not known here."
             raise EmbeddingsFailed(msg)
@@ -153,7 +192,9 @@ class ModelOnDisk(ABC):
 
         tokenizer = self.read("tokenizer.json")
         try:
-            return SentenceModel(self.graph(), tokenizer, self.longest, self.pooling)
+            return SentenceModel(
+                self.graph(), tokenizer, self.longest, self.pooling, pairs=self._habits.pairs
+            )
         except ImportError as error:
             msg = f"The embedding model cannot run here: {error}."
             raise EmbeddingsFailed(msg, "Run `uv sync --extra embed` again.") from None

@@ -1,24 +1,21 @@
-"""Vectors of any sentence-transformers model that has an ONNX file, as most on the Hub do.
-
-Nothing is downloaded: whoever wants a model fetches it with the Hub's own tools (``hf download``),
-and a name is looked up where those keep models.
-https://huggingface.co/docs/huggingface_hub/guides/manage-cache
-"""
+"""Vectors of a sentence-transformers model in a folder with an ONNX file."""
 
 from __future__ import annotations
 
 import hashlib
-import re
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from ..errors import EmbeddingsFailed
-from .model_on_disk import DIGITS, ModelOnDisk
+from .model_on_disk import DIGITS, Habits, ModelOnDisk
 
-_HUB = Path(".cache/huggingface/hub")  # in the home folder
-_NAME = re.compile(r"[\w.-]+/[\w.-]+")
-_GRAPHS = ("model.onnx", "onnx/model.onnx")
+GRAPHS = (
+    *("model.onnx", "onnx/model.onnx", "model_optimized.onnx"),
+    *("onnx/model_quantized.onnx", "model_quantized.onnx", "onnx/model_int8.onnx"),
+)
+"""Where ONNX files lie, as optimum, sentence-transformers, transformers.js and fastembed put them;
+the whole model before one in 8 bits, of which nobody knows how it was rounded."""
 # What a vector depends on, beside the graph.
 _DECISIVE = ("tokenizer.json", "config.json", "sentence_bert_config.json", "1_Pooling/config.json")
 # A last layer that turns vectors is in no ONNX file; without it they would be of another model.
@@ -26,36 +23,36 @@ _LAYERS = {"Transformer", "Pooling", "Normalize"}
 
 
 class OnnxFolder(ModelOnDisk):
-    """The embedder called ``hf``.
+    """The embedder of a folder with an ONNX file.
 
     Parameters
     ----------
     wanted
-        A folder, or the name of a model that is in the Hub's cache.
-    hub
-        That cache.
+        The folder.
+    habits
+        See `Habits`.
+    graph
+        Which ONNX file; the first of `GRAPHS` that is there, where it is empty.
     """
 
-    def __init__(self, wanted: str = "", hub: Path | None = None) -> None:
-        super().__init__()
-        self._wanted = wanted or "sentence-transformers/all-MiniLM-L6-v2"
-        self._hub = hub or Path.home() / _HUB
+    def __init__(
+        self,
+        wanted: str,
+        habits: Habits = Habits(),  # noqa: B008 - it cannot be changed
+        graph: str = "",
+    ) -> None:
+        super().__init__(habits)
+        self._wanted = wanted
+        self._graphs = (graph,) if graph else GRAPHS
 
     @cached_property
     def folder(self) -> Path:
-        """The folder named, or the newest snapshot of the model named."""
+        """The folder named."""
         folder = Path(self._wanted).expanduser()
         if folder.is_dir():
             return folder
-        hint = "Set EMBEDDINGS_MODEL to the folder of a model."
-        if _NAME.fullmatch(self._wanted):
-            hint = f"Set EMBEDDINGS_MODEL to its folder, or fetch it: `hf download {self._wanted}`."
-            kept = self._hub / f"models--{self._wanted.replace('/', '--')}"
-            head = kept / "refs" / "main"
-            if head.is_file():
-                return kept / "snapshots" / head.read_text().strip()
-        msg = f"There is no embedding model {self._wanted} on this disk."
-        raise EmbeddingsFailed(msg, hint)
+        msg = f"EMBEDDINGS_MODEL={self._wanted} is no folder, and no name of a model on the Hub."
+        raise EmbeddingsFailed(msg, "Set it to a folder, or to OWNER/NAME.")
 
     @cached_property
     def model(self) -> str:
@@ -64,9 +61,9 @@ class OnnxFolder(ModelOnDisk):
         for path in [*self._files(), *(self.folder / name for name in _DECISIVE)]:
             if path.is_file():
                 whole.update(path.name.encode() + b"\0" + _digest(path))
-        snapshot = self.folder.parent.name == "snapshots"
-        name = self._wanted if snapshot else self.folder.resolve().name
-        return f"{name}@{whole.hexdigest()[:DIGITS]}"
+        if self.habits != self._habits:  # prompts of its own
+            whole.update(repr(self.habits).encode())
+        return f"{self.folder.resolve().name}@{whole.hexdigest()[:DIGITS]}"
 
     def require_graph(self) -> None:
         """Raise `EmbeddingsFailed` unless the folder holds a model we can run."""
@@ -87,11 +84,11 @@ class OnnxFolder(ModelOnDisk):
 
     def _files(self) -> list[Path]:
         """The graph and what belongs to it."""
-        for name in _GRAPHS:
+        for name in self._graphs:
             path = self.folder / name
             if path.is_file():
                 return [path, *sorted(set(path.parent.glob(f"{path.name}*")) - {path})]
-        msg = f"{self.folder} holds no {' and no '.join(_GRAPHS)}."
+        msg = f"{self.folder} holds no {' and no '.join(GRAPHS[:2])}."
         hint = "Export one: `optimum-cli export onnx`, or fetch a model that has one."
         raise EmbeddingsFailed(msg, hint)
 

@@ -22,7 +22,7 @@ from ..web.retry import retry_after
 
 if TYPE_CHECKING:
     from ..settings import Settings
-    from . import Vectors
+    from . import Vector, Vectors
 
 RATE = Rate("openai", ("openai",), every=0.02, in_flight=8, key="openai_api_key")
 """3,000 requests a minute are everybody's who pays (platform.openai.com/docs/guides/rate-limits);
@@ -98,6 +98,11 @@ class OpenAI:
         if not rows:
             return np.empty((0, self.dim), np.float32)
         return np.concatenate(rows)
+
+    def embed_question(self, text: str) -> Vector:
+        """The vector of a question, which is a text like any other here."""
+        row: Vector = self.embed([text])[0]
+        return row
 
     @property
     def _key(self) -> str:

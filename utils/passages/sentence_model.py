@@ -58,6 +58,8 @@ class SentenceModel:
         Word pieces it reads of a text; the rest is cut off.
     pooling
         One of `POOLING`.
+    pairs
+        Whether the first line of a text (a title) is given to the model beside the rest.
 
     Raises
     ------
@@ -67,7 +69,15 @@ class SentenceModel:
         They are not installed.
     """
 
-    def __init__(self, graph: str | bytes, tokenizer: bytes, longest: int, pooling: str) -> None:
+    def __init__(
+        self,
+        graph: str | bytes,
+        tokenizer: bytes,
+        longest: int,
+        pooling: str,
+        *,
+        pairs: bool = False,
+    ) -> None:
         import onnxruntime
         from tokenizers import Tokenizer
 
@@ -87,6 +97,7 @@ class SentenceModel:
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(longest)
         self._longest = longest * _LONGEST_PIECE
+        self._pairs = pairs
         self._inputs = [given.name for given in self._session.get_inputs()]
         names = [made.name for made in self._session.get_outputs()]
         self._output = _POOLED if _POOLED in names else names[0]
@@ -106,7 +117,9 @@ class SentenceModel:
         return np.array(rows, dtype=np.float32).reshape(len(texts), self.dim)
 
     def _vector(self, text: str) -> Row:
-        pieces = self._tokenizer.encode(encodable(text[: self._longest]))
+        whole = encodable(text[: self._longest])
+        first, _, second = whole.partition("\n") if self._pairs else (whole, "", "")
+        pieces = self._tokenizer.encode(first, second or None)
         if not pieces.ids:
             msg = "The embedding model made nothing of a text."
             raise EmbeddingsFailed(msg)

@@ -139,6 +139,9 @@ def numbers(made: Flow) -> str:
 
 
 # -- the drawing ---------------------------------------------------------------------------------
+# By hand, for libraries save nothing here: drawsvg, which writes tags, takes 49 lines for our 46,
+# is slower, and leaves the layout to us; Graphviz, which lays out, is no Python package,
+# and breaks no lines. Figures: benchmarks/README.md.
 
 _SIZE, _SMALL = 14, 12  # px, of the letters
 _LINE = 20

@@ -11,7 +11,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
@@ -90,12 +90,34 @@ class Courier:
         Cancelled
             Somebody ended it.
         """
+        with self._active(hop, seconds) as (proxy, errand):
+            return self._fetch(hop, proxy, errand, limit, wanted, receiver)
+
+    def flow(self, hop: Hop, seconds: float) -> Iterator[Any]:
+        """Send *hop*; first status and headers of the answer, then its body, block by block.
+
+        For what is too large to be held: nothing is unpacked and nothing bounded, but in time.
+        Raises what `carry` does. Only one at a time, and to be read, or closed, in one thread.
+        """
+        with self._active(hop, seconds) as (proxy, errand):
+            with closing(self._send(_prepare(hop), proxy, errand)) as response:
+                headers = CaseInsensitiveDict(response.headers)
+                host = urlsplit(hop.url).netloc
+                if trouble := proxy_error(response.status, headers, host, proxy):
+                    raise trouble
+                yield response.status, headers
+                yield from _blocks(response)
+            errand.raise_if_cancelled()
+
+    @contextmanager
+    def _active(self, hop: Hop, seconds: float) -> Iterator[tuple[Proxy, Errand]]:
+        """What sending *hop* needs; errors of the libraries come out as ours."""
         host, proxy = urlsplit(hop.url).netloc, self._proxy_rules.proxy_for(hop.url)
         errand = Errand(self._guard, seconds, self._all, current())
         try:
             with errand.active():
                 self._judge(hop, proxy, errand)
-                return self._fetch(hop, proxy, errand, limit, wanted, receiver)
+                yield proxy, errand
         except (requests.exceptions.InvalidURL, LocationValueError):
             msg = f"{host} is not a usable address."
             raise NotOffered(msg) from None
