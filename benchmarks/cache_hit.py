@@ -31,7 +31,7 @@ import diskcache
 
 from utils.model.identifiers import Ids
 from utils.model.paper import Attempt, Author, Paper, StoredPaper
-from utils.store import Shelf, index_files, paper_file
+from utils.store import Shelf, paper_file, records
 from utils.store.catalogue import NewEntry
 from utils.store.records import Record, sha256
 
@@ -58,7 +58,7 @@ def fill(shelf: Shelf, papers: int) -> None:
                 filed=record.order,
                 size=status.st_size,
                 mtime_ns=status.st_mtime_ns,
-                line=index_files.line(record),
+                line=records.line(record),
                 record=record.to_json(),
             )
             catalogue.put(entry, record.ids.names())

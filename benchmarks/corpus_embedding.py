@@ -29,7 +29,7 @@ from utils.model.paper import Fetched
 from utils.passages.bert_graph import bert_graph, read_weights
 from utils.passages.cut import cut
 from utils.passages.minilm import MiniLM
-from utils.passages.sentence_model import SentenceModel
+from utils.passages.model_on_disk import SentenceModel
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 WAYS = ("int8", "float32")

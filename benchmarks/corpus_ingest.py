@@ -26,7 +26,7 @@ from pathlib import Path
 
 from utils.corpus import Corpus
 from utils.corpus.sync_jobs import SyncJob
-from utils.formats.pubmed.records import read_records
+from utils.formats.pubmed import read_records
 from utils.settings import Settings
 from utils.store import Shelf
 

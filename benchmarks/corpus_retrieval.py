@@ -40,20 +40,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from utils.corpus.quality import BEST, quality_of
-from utils.corpus.search import WEIGHT
-from utils.formats.pubmed.records import read_records
+from utils.corpus.search import BEST, WEIGHT, quality_of
+from utils.formats.pubmed import read_records
 from utils.model.paper import Paper
 from utils.model.passage import Filters, Hit, Passage
 from utils.passages.bert_graph import bert_graph, read_weights
+from utils.passages.blocks import sentences
 from utils.passages.cut import cut
 from utils.passages.embedded import EmbeddedFinder
-from utils.passages.embedded_signs import binary_codes
-from utils.passages.embedded_vectors import View
-from utils.passages.fusion import Scored, fused
+from utils.passages.embedded_vectors import View, binary_codes
 from utils.passages.minilm import MiniLM
-from utils.passages.sentence_model import SentenceModel
-from utils.passages.sentences import sentences
+from utils.passages.model_on_disk import SentenceModel
+from utils.passages.ranking import Scored, fused
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "pubmed" / "bulk"
 LIMIT = 60  # candidates, as `find` asks for them when 20 passages are wanted

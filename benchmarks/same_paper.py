@@ -29,7 +29,7 @@ from pathlib import Path
 from tests.dedup.invented import invented_papers
 from tests.dedup.labelled import Labelled, labelled_set, score
 from tests.dedup.recorded import distinct_papers
-from utils.literature.families import grouped
+from utils.literature.fused_results import grouped
 from utils.model.identifiers import Ids
 from utils.model.paper import Paper
 

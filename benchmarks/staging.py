@@ -40,9 +40,9 @@ from benchmarks.corpus_ingest import DEFAULT, batches
 from tests.datasets.pages import PLACE, gene, summaries
 from utils.datasets.asking import ask, dismiss
 from utils.datasets.building import build
-from utils.datasets.page import Page
 from utils.datasets.schema import schema
-from utils.formats.pubmed.records import read_records
+from utils.datasets.trees import Page
+from utils.formats.pubmed import read_records
 from utils.model.paper import Paper
 
 Rows = list[tuple[Any, ...]]

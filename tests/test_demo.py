@@ -14,8 +14,8 @@ import pytest
 from tests.harvests import ids_of
 from tests.processes import Process
 from tests.world.field import Field
-from utils import cli, demo
-from utils.cli import harvest_screen, harvests
+from utils import cli
+from utils.cli import demo, harvests
 from utils.errors import NotFound, StoreFailed
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -58,7 +58,7 @@ def test_no_command_is_advised_for_a_shelf_that_is_not_the_readers(worlds, monke
         harvest.ledger.record_end()
         harvest.report()
 
-    monkeypatch.setattr(harvest_screen, "watch", watch)
+    monkeypatch.setattr(harvests, "watch", watch)
     assert cli.main(["demo"]) == 0
     said = capsys.readouterr().out
     assert "6  could not tell" in said
@@ -91,7 +91,7 @@ def test_interrupted_it_takes_its_world_along(worlds, monkeypatch, capsys):
     def leave(status):
         raise SystemExit(status)
 
-    monkeypatch.setattr(harvest_screen, "watch", interrupted)
+    monkeypatch.setattr(harvests, "watch", interrupted)
     monkeypatch.setattr(harvests, "leave", leave)
     with pytest.raises(SystemExit, match="130"):
         cli.main(["demo"])

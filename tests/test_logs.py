@@ -14,9 +14,10 @@ from urllib.parse import quote
 import pytest
 
 from tests.processes import Process
-from utils import logs
 from utils.errors import BadRequest
-from utils.logs import (
+from utils.settings import load_settings
+from utils.tools import logs
+from utils.tools.logs import (
     Console,
     JsonLines,
     ReadableLines,
@@ -25,7 +26,6 @@ from utils.logs import (
     begin_logs,
     belonging_to,
 )
-from utils.settings import load_settings
 
 ROOT = Path(__file__).resolve().parent.parent
 KEY = 'pl4nted+"key/ with= signs'

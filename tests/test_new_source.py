@@ -53,7 +53,7 @@ from pathlib import Path
 from tests import technical_reference
 from utils import Library
 from utils.harvest import plan
-from utils.literature.merged_record import by_trust
+from utils.literature.fused_results import by_trust
 from utils.model.paper import Paper
 from utils.model.identifiers import Ids
 from utils.reports.labels import route_label
@@ -175,7 +175,7 @@ def test_a_style_is_known_everywhere_by_one_file_and_one_line(copy, world, tmp_p
 import json, sys
 from utils import Library
 from utils.cli import _parser
-from utils.tools.pubmed_schemas import Style
+from utils.tools.pubmed import Style
 from typing import get_args
 
 [(_, text)] = Library().cite([sys.argv[1]], "house")

@@ -11,8 +11,11 @@ from utils.sources import SOURCES
 from utils.web import Web
 
 every = pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.name)
-# Not sites: what a source is, how all of NCBI's E-utilities are spoken to, and each of the others.
-SHARED_WAYS = {"__init__", "source", "eutils", "loose_json", "open_copies", "whole_days"}
+# Not sites: what a source is, how all of NCBI's E-utilities are spoken to, and second files.
+SHARED_WAYS = {
+    *("__init__", "source", "loose_json", "arxiv_query", "semantic_scholar_graph"),
+    *("eutils", "eutils_links", "eutils_summaries", "eutils_vocabulary"),
+}
 # What these give is neither a paper nor a list of papers: verbs of their own ask for it.
 OF_THEIR_OWN_KIND = {"pubchem", "bioc"}
 

@@ -30,8 +30,8 @@ def main() -> int:
 def _write_logs() -> None:
     """Set up the shell's logs: warnings in words, and files where the settings say so."""
     from .errors import PaperError
-    from .logs import begin_logs
     from .settings import load_settings
+    from .tools.logs import begin_logs
 
     try:
         settings = load_settings()

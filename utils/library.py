@@ -16,16 +16,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from .corpus import Corpus
-    from .curation.audit import Audit
+    from .curation.audit import Audit, Decision
     from .curation.inbox import InboxResult
-    from .curation.keeping import Decision
     from .curation.reading import Reading
     from .curation.recheck import Change
     from .curation.text_renewal import Renewal
     from .datasets import Datasets
-    from .download.crosswalk import Converted
     from .download.download import Download
     from .download.ladder import Ladder
+    from .download.lookup import Converted
     from .entrez import Entrez
     from .entrez.article_text import ArticleText
     from .entrez.compounds import PubChem
@@ -38,10 +37,10 @@ if TYPE_CHECKING:
     from .model.identifiers import Ids
     from .model.job import Job
     from .model.paper import Paper, SearchResult, Section, StoredPaper
-    from .pubmed.article_search import Found
     from .pubmed.citation_matching import Match
     from .pubmed.details import Details, Level
     from .pubmed.relationships import Relations, Relationship
+    from .pubmed.search import Found
     from .pubmed.vocabulary import Heading, Spelling
     from .reports import Lock
     from .sources import Query, QueryOptions
@@ -230,7 +229,7 @@ class Library:
     ) -> Plan:
         """What a harvest would take, before anything is fetched; see `.harvest.plan`."""
         from .harvest import plan as harvest_plan
-        from .lists.duplicates import merged
+        from .lists.pasted import merged
         from .sources import Query
 
         if query:
@@ -248,8 +247,8 @@ class Library:
     def search_articles(
         self, query: str, *, summaries: int = 0, **options: Unpack[QueryOptions]
     ) -> Found:
-        """PMIDs by the hundred, and the first papers in brief; see `.pubmed.article_search`."""
-        from .pubmed.article_search import search_articles
+        """PMIDs by the hundred, and the first papers in brief; see `.pubmed.search`."""
+        from .pubmed.search import search_articles
         from .sources import Query
 
         return search_articles(Query(query, **options), summaries, self.web)
@@ -261,8 +260,8 @@ class Library:
         return fetch_paper(pmid, self.web)
 
     def records(self, papers: Iterable[str | int | Ids]) -> list[tuple[Ids, Paper | PaperError]]:
-        """The record of each paper, or why there is none; see `.download.records.records`."""
-        from .download.records import records
+        """The record of each paper, or why there is none; see `.download.lookup.records`."""
+        from .download.lookup import records
         from .sources import SOURCES
 
         return records(map(_ids_of, papers), self.shelf, self.web, SOURCES)
@@ -420,8 +419,8 @@ class Library:
         return article_text(paper, self.web, section=section, start=start, max_chars=max_chars)
 
     def convert_ids(self, ids: Iterable[str | int]) -> list[Converted]:
-        """The other names of many papers; see `.download.crosswalk.convert`."""
-        from .download.crosswalk import convert
+        """The other names of many papers; see `.download.lookup.convert`."""
+        from .download.lookup import convert
         from .sources import SOURCES
 
         return convert([str(one) for one in ids], self.web, SOURCES)
@@ -511,14 +510,14 @@ class Library:
         return audit(self._ladder, list(papers), fix=fix)
 
     def keep(self, paper: str | int | Ids, decided: Decision, because: str) -> StoredPaper:
-        """Overrule the judges about one text, reversibly; see `.curation.keeping.keep`."""
-        from .curation.keeping import keep
+        """Overrule the judges about one text, reversibly; see `.curation.audit.keep`."""
+        from .curation.audit import keep
 
         return keep(self._ladder, paper, decided, because)
 
     def undo_keep(self, paper: str | int | Ids) -> StoredPaper:
-        """Let the judges decide about a text again; see `.curation.keeping.undo`."""
-        from .curation.keeping import undo
+        """Let the judges decide about a text again; see `.curation.audit.undo`."""
+        from .curation.audit import undo
 
         return undo(self._ladder, paper)
 
@@ -530,7 +529,7 @@ class Library:
 
     def write_references(self) -> list[Path]:
         """Write ``references.ris`` and ``references.bib`` of everything on the shelf."""
-        from .harvest.reference_files import of_shelf, write_references
+        from .harvest.jobs import of_shelf, write_references
 
         return write_references(lambda: of_shelf(self.shelf), self.shelf.folder)
 

@@ -14,8 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utils.citations import citation_key, csl_item, each_bibtex, each_ris, to_bibtex, to_ris
-from utils.lists.records import readable
-from utils.lists.references import entries_in
+from utils.lists.references import entries_in, readable
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Notice, Paper
 
@@ -241,7 +240,7 @@ def test_what_goes_out_comes_back_in():
 
 @pytest.mark.shared
 def test_recorded_pubmed_records_make_the_round_trip(shared):
-    from utils.formats.pubmed.records import read_records
+    from utils.formats.pubmed import read_records
 
     for path in sorted((shared / "pubmed" / "bulk").glob("*.xml.gz")):
         found = read_records(gzip.decompress(path.read_bytes()))

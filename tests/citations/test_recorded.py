@@ -17,7 +17,7 @@ from tests.citations.round_trips import (
 )
 from utils.citations import citations, csl_item, to_bibtex, to_ris
 from utils.citations.items import plain_title
-from utils.formats.pubmed.records import read_records
+from utils.formats.pubmed import read_records
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Paper
 

@@ -21,7 +21,7 @@ from jsonschema.exceptions import best_match
 from tests.world import World
 from utils.errors import BadRequest, EntrezFailed, NotFound, StoreFailed, Unreachable
 from utils.tools.entrez_capabilities import OPERATIONS
-from utils.tools.operations import Operation
+from utils.tools.entrez_rows import Operation
 
 ROUND = 20  # calls in one mood of the world
 

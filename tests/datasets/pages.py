@@ -2,7 +2,7 @@
 
 import json
 
-from utils.datasets.page import Page
+from utils.datasets.trees import Page
 
 
 def summaries(database: str, *rows: dict) -> Page:

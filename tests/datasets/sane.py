@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 from utils.datasets.building import Built
-from utils.datasets.names import KEYWORDS
+from utils.datasets.tables import KEYWORDS
 
 TYPES = {
     "INTEGER": {"integer"},

@@ -9,7 +9,7 @@ import pytest
 from tests.datasets import pages
 from tests.datasets.sane import check, columns, rows, tables, told
 from utils.datasets.building import build
-from utils.datasets.page import Page
+from utils.datasets.trees import Page
 from utils.errors import BadContent, BadRequest, EntrezFailed, PaperError, StoreFailed
 
 ABOUT = {"id": "gene_00000001", "database": "gene", "title": "repair", "form": "docsum_json"}

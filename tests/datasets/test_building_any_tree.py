@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.datasets.sane import check, columns, rows, tables
 from tests.examples import often
 from utils.datasets.building import build
-from utils.datasets.page import Page
+from utils.datasets.trees import Page
 from utils.errors import PaperError
 
 SLOW = often(40)

@@ -9,7 +9,7 @@ from lxml import etree
 from tests.conftest import SHARED
 from tests.datasets.sane import check, columns, rows, tables
 from utils.datasets.building import build
-from utils.datasets.page import Page
+from utils.datasets.trees import Page
 from utils.errors import BadContent, EntrezFailed
 
 pytestmark = pytest.mark.shared

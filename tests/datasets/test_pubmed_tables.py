@@ -4,7 +4,7 @@ import pytest
 
 from tests.datasets.sane import check, rows
 from utils.datasets.building import build
-from utils.datasets.page import Page
+from utils.datasets.trees import Page
 from utils.errors import BadContent
 
 ARTICLE = """<PubmedArticle><MedlineCitation Status="MEDLINE"><PMID Version="1">{pmid}</PMID>

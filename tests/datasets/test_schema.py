@@ -13,9 +13,8 @@ from tests.datasets import pages
 from tests.datasets.small_datasets import dataset, written
 from utils.datasets.asking import ask
 from utils.datasets.building import build
-from utils.datasets.columns import Column
-from utils.datasets.page import Page
-from utils.datasets.schema import Schema, schema
+from utils.datasets.schema import Column, Schema, schema
+from utils.datasets.trees import Page
 from utils.errors import StoreFailed
 
 

@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from utils.datasets.page import Page
-from utils.datasets.trees import OWN, records, uid_of
+from utils.datasets.trees import OWN, Page, records, uid_of
 
 
 def read(form, body):

@@ -8,10 +8,9 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from random import Random
 
+from tests.dedup.lookalikes import LOOKALIKES, preprint_of
+from tests.dedup.variants import VARIANTS
 from utils.model.paper import Paper
-
-from .lookalikes import LOOKALIKES, preprint_of
-from .variants import VARIANTS
 
 
 @dataclass(slots=True)

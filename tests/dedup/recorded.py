@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from utils.errors import PaperError
-from utils.formats.pubmed.records import read_records
+from utils.formats.pubmed import read_records
 from utils.formats.safe_xml import parse
 from utils.judges.likeness import title_words
 from utils.model.identifiers import Ids
 from utils.model.paper import Paper
+from utils.sources import arxiv as arxiv_entries
 from utils.sources import crossref, openalex
-from utils.sources.arxiv import entries as arxiv_entries
-from utils.sources.arxiv.manners import ATOM
-from utils.sources.europepmc import records as europepmc_records
-from utils.sources.semantic_scholar.records import scholar_paper
+from utils.sources import europepmc as europepmc_records
+from utils.sources.arxiv import ATOM
+from utils.sources.semantic_scholar_graph import scholar_paper
 
 
 def distinct_papers(shared: Path) -> list[Paper]:

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from utils.datasets.page import FORMS
+from utils.datasets.trees import FORMS
 from utils.entrez.databases import (
     DATABASES,
     form_of,

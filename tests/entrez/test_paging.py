@@ -8,7 +8,7 @@ from lxml import etree
 from tests.answering import answering
 from tests.world import World
 from utils import Library
-from utils.datasets.page import FORMS
+from utils.datasets.trees import FORMS
 from utils.errors import BadRequest, EntrezFailed, NotFound, Unreachable
 
 

@@ -24,6 +24,7 @@ from hypothesis import HealthCheck, assume, given
 from hypothesis import strategies as st
 
 from tests.examples import often
+from tests.formats import strategies as any_
 from tests.world import pages
 from tests.world.corpus import small_corpus
 from tests.world.jats import document as jats_document
@@ -33,16 +34,14 @@ from utils import formats
 from utils.errors import BadRequest, PaperError
 from utils.formats import html, jats, pdf, plain_markdown
 from utils.formats.html import pdf_links, refresh_target, xml_links
-from utils.formats.jats.article import _BLOCK, _INLINE, _PARTS
+from utils.formats.jats import _BLOCK, _INLINE, _PARTS
 from utils.formats.pubmed import read_records
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Document, Fetched, Notice, Paper, StoredPaper
-from utils.store import file_names, paper_file
+from utils.store import paper_file
 from utils.system.plain_text import clean_text, one_line
 from utils.web.answer import SECRETS, redact
 from utils.web.retry import retry_after
-
-from . import strategies as any_
 
 READERS = {"jats": jats, "html": html, "markdown": plain_markdown, "pdf": pdf}
 CASES = Path(__file__).parents[1] / "quality" / "cases"
@@ -698,14 +697,14 @@ some_ids = st.builds(
 @given(some_ids, st.sampled_from(["full_text", "abstract"]))
 def test_a_file_name_is_safe_whatever_the_identifiers(ids: Ids, kind: Any) -> None:
     assume(ids)
-    name = file_names.stem(ids, kind)
+    name = paper_file.stem(ids, kind)
     assert re.fullmatch(r"[A-Za-z0-9._()\[\]{};,+=@#&'!~$%^` -]+", name)
     assert name[0] not in ". -"
     assert name[-1] not in ". "
     assert len(name) <= 240
     assert not re.fullmatch(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?", name)
-    assert file_names.stem(ids, kind) == name
-    assert all(isinstance(each, str) for each in file_names.candidates(ids))
+    assert paper_file.stem(ids, kind) == name
+    assert all(isinstance(each, str) for each in paper_file.candidates(ids))
 
 
 @often(60, **SAME)
@@ -714,10 +713,10 @@ def test_two_papers_have_two_file_names(one: str, other: str) -> None:
     ours, theirs = Ids(doi=f"10.1000/{one}"), Ids(doi=f"10.1000/{other}")
     assume(ours and theirs)  # a DOI with a step such as "/../" is none
     # "/" and ":" both became "_" in the older program; the shelf tells such neighbours apart.
-    assume(file_names.traditional(ours.doi) != file_names.traditional(theirs.doi))
-    names = {file_names.stem(ids).lower() for ids in (ours, theirs)}
+    assume(paper_file.traditional(ours.doi) != paper_file.traditional(theirs.doi))
+    names = {paper_file.stem(ids).lower() for ids in (ours, theirs)}
     assert len(names) == 2
-    assert len({file_names.apart("same", each) for each in (ours.doi, theirs.doi)}) == 2
+    assert len({paper_file.apart("same", each) for each in (ours.doi, theirs.doi)}) == 2
 
 
 @often(50, **SAME)

@@ -15,9 +15,8 @@ from typing import Any
 
 import pytest
 
+from tests.formats.test_html import PROSE, page
 from utils.formats import html
-
-from .test_html import PROSE, page
 
 BEFORE = "<p>one two</p>"  # what a front-to-back search passes first, each time
 GROWING: dict[str, Callable[[int], str]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from lxml.etree import fromstring
 
-from utils.formats.pubmed.inline_markup import readable_text
+from utils.formats.inline_markup import readable_text
 
 
 def written(markup: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.formats.jats_snippets import body_of
-from utils.formats.jats.formulas import tex
+from utils.formats.jats.mathml import tex
 
 I = "<mml:mi>{}</mml:mi>".format  # noqa: E741
 N = "<mml:mn>{}</mml:mn>".format

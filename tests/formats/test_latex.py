@@ -9,6 +9,7 @@ from collections import Counter
 
 import pytest
 
+from tests.formats.latex_articles import ARTICLES, HARBOUR, PERCH, body_of, read, submission, whole
 from tests.own_words import prose
 from utils import formats
 from utils.errors import BadContent
@@ -16,8 +17,6 @@ from utils.formats import aside
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Fetched, Paper
 from utils.outline.words import folded
-
-from .latex_articles import ARTICLES, HARBOUR, PERCH, body_of, read, submission, whole
 
 _FORMULA = re.compile(r"\$\$?(.+?)\$\$?", re.S)
 _SPELLED = str.maketrans("", "", "{} &")

@@ -15,13 +15,12 @@ from functools import partial
 
 import pytest
 
+from tests.formats.latex_articles import body_of, read, whole
+from tests.formats.test_html_work import lines_run
 from utils.errors import BadContent
-from utils.formats.latex import bibtex, references
+from utils.formats.latex import references
 from utils.formats.latex import submission as unpacking
 from utils.formats.latex.tokens import TokenStream
-
-from .latex_articles import body_of, read, whole
-from .test_html_work import lines_run
 
 MANY = 400
 CITING = r"\cite{" + ",".join(f"k{n}" for n in range(MANY)) + r"}\bibliography{r}"
@@ -118,14 +117,14 @@ def test_an_entry_nobody_closes_ends_where_the_next_begins() -> None:
 
 def test_an_entry_is_read_once_however_often_it_comes(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[str] = []
-    reader = bibtex._fields
+    reader = references._fields
 
-    def counting(text: str, strings: bibtex._Strings) -> dict[str, str]:
+    def counting(text: str, strings: references._Strings) -> dict[str, str]:
         calls.append(text)
         return reader(text, strings)
 
-    monkeypatch.setattr(bibtex, "_fields", counting)
-    assert bibtex.bib_entries("@a{k,title={x}}" * 50, {"k"}) == {"k": {"title": "x"}}
+    monkeypatch.setattr(references, "_fields", counting)
+    assert references.bib_entries("@a{k,title={x}}" * 50, {"k"}) == {"k": {"title": "x"}}
     assert len(calls) == 1
 
 

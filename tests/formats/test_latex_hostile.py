@@ -19,12 +19,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.formats.latex_articles import HARBOUR, PERCH, read, submission, whole
+from tests.formats.test_any_input import SAME, often
+from tests.formats.test_html_work import lines_run
 from utils.errors import BadContent, PaperError
 from utils.formats.latex import submission as unpacking
-
-from .latex_articles import HARBOUR, PERCH, read, submission, whole
-from .test_any_input import SAME, often
-from .test_html_work import lines_run
 
 COMMANDS = [
     *("\\section{", "\\begin{", "\\end{", "\\newcommand{\\a}", "\\def\\a#1{", "\\a", "\\input{"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from .latex_articles import body_of, read
+from tests.formats.latex_articles import body_of, read
 
 MICRO = "\N{MICRO SIGN}"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from .latex_articles import body_of, read, whole
+from tests.formats.latex_articles import body_of, read, whole
 
 ROES = "@article{roe, author={Roe, Ada}, title={Perch}, year=2020}\n"
 POES = "@book{poe, author={Poe, Bo}, title={Lakes}, year=2021}\n"

@@ -13,15 +13,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.formats.latex_articles import ARTICLES, read
+from tests.formats.test_html_work import lines_run
 from tests.processes import run
 from utils.formats import html
 from utils.formats.html.latexml import without_mathml
 from utils.model.identifiers import Ids
 from utils.model.paper import Document, Fetched
 from utils.outline.words import folded
-
-from .latex_articles import ARTICLES, read
-from .test_html_work import lines_run
 
 MATH = (
     '<math class="ltx_Math" alttext="{0}" display="inline"><semantics><mrow><mi>z</mi></mrow>'

@@ -16,12 +16,10 @@ import pytest
 from tests import own_words
 from tests.formats.reading_children import DIES, HANGS
 from utils.errors import BadContent
-from utils.formats import pdf
+from utils.formats import pdf, pdf_child
 from utils.formats.children import ChildFailed
-from utils.formats.pdf import child as pdf_child
-from utils.formats.pdf.headings import Block
-from utils.formats.pdf.layout import markdown_of, to_blocks
-from utils.formats.pdf.lines import Line, Page
+from utils.formats.pdf_layout import Block, markdown_of, to_blocks
+from utils.formats.pdf_lines import Line, Page
 from utils.judges.check import judge
 from utils.model.identifiers import Ids
 from utils.model.paper import Document, Fetched, Paper

@@ -6,10 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from utils.formats.pdf.glyphs import composed
-from utils.formats.pdf.headings import Block
-from utils.formats.pdf.layout import to_blocks
-from utils.formats.pdf.lines import Line, Page
+from utils.formats.pdf_layout import Block, to_blocks
+from utils.formats.pdf_lines import Line, Page, composed
 
 SENTENCES = (
     "Larks sing longest on mornings without any wind at all,",

@@ -5,8 +5,8 @@ import gzip
 import pytest
 
 from utils.errors import BadContent
-from utils.formats.pubmed.articles import medline_title, read_article, split_medline, split_xml
-from utils.formats.pubmed.fields import iso_date
+from utils.formats.pubmed import iso_date
+from utils.formats.pubmed_articles import medline_title, read_article, split_medline, split_xml
 
 RECORD = """<PubmedArticle><MedlineCitation><PMID Version="1">{pmid}</PMID><Article><Journal>
 <JournalIssue><PubDate><Year>2023</Year><Month>Mar</Month><Day>15</Day></PubDate></JournalIssue>

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from utils.formats.pubmed.records import Deleted, read_records
+from utils.formats.pubmed import Deleted, read_records
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Notice, Paper
 

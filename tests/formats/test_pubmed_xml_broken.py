@@ -11,12 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.formats.test_pubmed_xml import article, pack
 from tests.processes import run
 from utils.errors import BadContent, PaperError, Unreachable
-from utils.formats.pubmed.records import Deleted, read_records
+from utils.formats.pubmed import Deleted, read_records
 from utils.model.paper import Paper
-
-from .test_pubmed_xml import article, pack
 
 
 def title(records: Iterable[Paper | Deleted]) -> str:
@@ -132,7 +131,7 @@ def test_bottomless_nesting_is_refused() -> None:
 
 ENDLESS = """
 import io, resource, sys
-from utils.formats.pubmed.records import read_records
+from utils.formats.pubmed import read_records
 
 one = b"<PubmedArticle><MedlineCitation><Article><Abstract><AbstractText>" + b"word " * 4000
 one += b"</AbstractText></Abstract></Article></MedlineCitation></PubmedArticle>"

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from utils.errors import BadContent
-from utils.formats.pubmed.records import read_records
+from utils.formats.pubmed import read_records
 from utils.model.paper import Paper
 
 pytestmark = pytest.mark.shared

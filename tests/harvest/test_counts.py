@@ -11,7 +11,7 @@ import pytest
 from tests.harvests import assert_complete, done, ids_of
 from tests.world import World
 from utils import Library
-from utils.store import Shelf, index_files, ledger, records
+from utils.store import Shelf, ledger, records
 
 FIELD = 100
 PAPERS = 20
@@ -58,8 +58,8 @@ def told(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     count(Shelf, "find", "look-ups")
     count(records.Record, "from_row", "records read")
     count(ledger, "paper_from", "papers read")
-    count(index_files, "cell", "cells")
-    for remembered in (records._record_from, ledger._paper, index_files._cells):
+    count(records, "cell", "cells")
+    for remembered in (records._record_from, ledger._paper, records._cells):
         remembered.cache_clear()
     return counts
 

@@ -17,7 +17,7 @@ from utils.errors import BadRequest, NotFound
 from utils.harvest import jobs as harvest_jobs
 from utils.lists.pasted import Entry
 from utils.model.identifiers import Ids
-from utils.pubmed.slices import Sweep
+from utils.pubmed.search import Sweep
 from utils.sources import Query
 
 ROOT = Path(__file__).resolve().parents[2]

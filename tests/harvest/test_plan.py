@@ -12,7 +12,7 @@ from tests.examples import ALL, share
 from tests.harvests import done, ids_of, library_of
 from tests.world import Record, World
 from utils import Library
-from utils.cli.harvest_screen import plan_text
+from utils.cli.harvests import plan_text
 from utils.errors import NotConfigured, NotFound, Unreachable
 from utils.harvest import plan as harvest_plan
 from utils.harvest.plan import Plan

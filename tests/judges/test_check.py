@@ -11,8 +11,7 @@ import pytest
 from tests.own_words import prose
 from utils.errors import BadContent
 from utils.formats import html, jats, read
-from utils.judges.check import completeness, judge
-from utils.judges.identity import identity
+from utils.judges.check import completeness, identity, judge
 from utils.judges.likeness import title_likeness
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Document, Fetched, Paper

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utils.errors import BadRequest
-from utils.lists.records import readable
-from utils.lists.references import entries_in
+from utils.lists.references import entries_in, readable
 from utils.model.identifiers import Ids
 
 RIS = """Provider: Somebody

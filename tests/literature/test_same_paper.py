@@ -7,7 +7,7 @@ import pytest
 from tests.dedup.invented import invented_papers
 from tests.dedup.labelled import labelled_set, score
 from tests.dedup.recorded import distinct_papers, real_pairs
-from utils.literature.families import grouped
+from utils.literature.fused_results import grouped
 from utils.literature.same_paper import judged
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Notice, Paper
@@ -215,7 +215,7 @@ def test_the_order_of_records_does_not_change_who_belongs_together():
 
 
 def test_a_thousand_editorials_are_not_compared_with_each_other(monkeypatch):
-    from utils.literature import families as paper_families
+    from utils.literature import fused_results as paper_families
 
     calls = []
     judge = paper_families.judged_looks

@@ -193,7 +193,7 @@ def test_a_paper_that_is_a_preprint_only_is_served_as_that(about: Paper) -> None
     ],
 )  # fmt: skip
 def test_jats_says_which_version_it_is(front: bytes, version: str) -> None:
-    from utils.formats.versions import version_of
+    from utils.formats import version_of
 
     body = b"<article><front>" + front + b"</front><body>NIHMS, preprint</body></article>"
     sent = Fetched(body, "jats", "", "PMC", "efetch", version="published")
@@ -201,7 +201,7 @@ def test_jats_says_which_version_it_is(front: bytes, version: str) -> None:
 
 
 def test_reading_the_version_takes_no_longer_than_the_front_is_long() -> None:
-    from utils.formats.versions import version_of
+    from utils.formats import version_of
 
     hostile = b"<article-version " * 20_000 + b'pub-id-type="manuscript' * 20_000
     sent = Fetched(hostile, "jats", "", "PMC", "efetch", version="published")
@@ -469,7 +469,7 @@ def test_a_text_says_its_version_wherever_it_is_shown(library):
 
 
 def test_a_reference_list_names_a_paper_once(library):
-    from utils.harvest.reference_files import of_shelf
+    from utils.harvest.jobs import of_shelf
 
     about = paper(doi=DOI, arxiv=PREPRINT)
     library.shelf.save(about, document(version="preprint"), fetched(), source="arXiv", attempts=())

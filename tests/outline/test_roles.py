@@ -7,8 +7,7 @@ from typing import get_args
 import pytest
 
 from utils.model.paper import Role
-from utils.outline.roles import declared, hinted, key, role_named, roles_of
-from utils.outline.titles import SAID
+from utils.outline.roles import SAID, declared, hinted, key, role_named, roles_of
 
 # One journal's words in each of the ten languages: introduction, methods, results, discussion,
 # conclusion, references.

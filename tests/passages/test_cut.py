@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 
 from tests.examples import often
 from utils.model.passage import Passage
-from utils.passages.blocks import body_start
+from utils.passages.blocks import body_start, tokens
 from utils.passages.cut import LEAST, LONGEST, MOST, OVERLAP, cut
-from utils.passages.sentences import tokens
 
 HEADER = "- Title: A title\n- Authors: A\n- Journal: J\n- Year: 2020\n- Kind: full_text\n\n---\n\n"
 

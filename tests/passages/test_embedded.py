@@ -20,7 +20,7 @@ from utils.errors import StoreFailed
 from utils.model.passage import Filters, Passage
 from utils.passages import FinderStatus, embedded, embedded_vectors
 from utils.passages.embedded import EmbeddedFinder
-from utils.passages.embedded_signs import binary_codes
+from utils.passages.embedded_vectors import binary_codes
 
 ROOT = Path(__file__).resolve().parents[2]
 NUMBERS = range(1, 31)

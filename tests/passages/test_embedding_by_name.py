@@ -13,7 +13,7 @@ from pydantic import SecretStr
 from tests.processes import run
 from tests.world.hub import TOKEN, Repository
 from utils.errors import EmbeddingsFailed
-from utils.passages.embedders import embedder_of
+from utils.passages.finders import embedder_of
 from utils.settings import load_settings
 
 np = pytest.importorskip("numpy")
@@ -350,7 +350,7 @@ def test_what_is_not_installed_is_said(made, monkeypatch):
 def test_nothing_heavy_is_imported_before_a_vector_is_wanted():
     told = f"""
 import sys
-from utils.passages.embedders import embedder_of
+from utils.passages.finders import embedder_of
 from utils.settings import load_settings
 assert not embedder_of(load_settings(embeddings_model={BGE!r})).available()
 heavy = {{"onnx", "onnxruntime", "tokenizers", "numpy", "requests", "huggingface_hub", "httpx2"}}

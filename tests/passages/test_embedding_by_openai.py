@@ -10,7 +10,7 @@ from pydantic import SecretStr
 
 from tests.world.openai import KEY, OWN, SPENT, vector
 from utils.errors import EmbeddingsFailed
-from utils.passages.embedders import embedder_of
+from utils.passages.finders import embedder_of
 from utils.settings import load_settings
 from utils.web import Answer, Web
 

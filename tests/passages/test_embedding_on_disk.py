@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from utils.errors import EmbeddingsFailed
-from utils.passages.embedders import embedder_of
+from utils.passages.finders import embedder_of
 from utils.passages.hub_model import HubModel
 from utils.passages.minilm import MiniLM
 from utils.passages.onnx_folder import OnnxFolder

@@ -82,7 +82,7 @@ def test_nothing_heavy_is_imported_before_a_vector_is_wanted():
     """Not even by asking what is available; and of the weights' package never anything."""
     asked = """
 import sys
-from utils.passages.embedders import embedder_of
+from utils.passages.finders import embedder_of
 from utils.settings import load_settings
 embedder = embedder_of(load_settings())
 assert not embedder.available()

@@ -6,7 +6,7 @@ import pytest
 
 from tests.answering import answering
 from utils.errors import BadRequest, NotConfigured, NotFound, Unreachable
-from utils.formats.pubmed.articles import split_xml
+from utils.formats.pubmed_articles import split_xml
 from utils.model.paper import Author
 from utils.pubmed.details import LEVELS, details, pmid_of, short_name, to_row
 

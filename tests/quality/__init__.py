@@ -11,6 +11,6 @@ The truth comes from the cases themselves, read here by code that shares nothing
 
 from __future__ import annotations
 
-from .measures import Score
+from tests.quality.measures import Score
 
 __all__ = ["Score"]

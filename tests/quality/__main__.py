@@ -26,9 +26,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from . import floors, own
-from .cases import Folder
-from .suite import measure
+from tests.quality import floors, own
+from tests.quality.cases import Folder
+from tests.quality.suite import measure
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 SAMPLE = 8

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from .measures import Score
+from tests.quality.measures import Score
 
 PATH = Path(__file__).with_name("floors.json")
 Floors = dict[str, dict[str, float]]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from .jats_truth import Cell, Truth
-from .measures import Scores, f1, in_order, plain, plain_markdown, words
+from tests.quality.jats_truth import Cell, Truth
+from tests.quality.measures import Scores, f1, in_order, plain, plain_markdown, words
 
 _CELL_END = re.compile(r"(?<!\\)\|")
 _RULE = re.compile(r"^\|(?:\s*:?-+:?\s*\|)+\s*$")

@@ -13,7 +13,7 @@ from functools import cached_property
 
 from lxml import etree
 
-from .measures import plain
+from tests.quality.measures import plain
 
 BLOCKS = frozenset(
     (

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 
+from tests.quality.cases import Source
+from tests.quality.measures import Scores, order_of_runs, recall, runs, words
 from utils.model.paper import Document
-
-from .cases import Source
-from .measures import Scores, order_of_runs, recall, runs, words
 
 _FORMULA = re.compile(r"\$\$.*?\$\$|\$[^$\n]*\$", re.S)
 _NUMBER = re.compile(r"\\tag\{([^}]*)\}")

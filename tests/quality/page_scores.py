@@ -13,9 +13,9 @@ from collections import Counter
 
 from lxml.html import fromstring
 
-from .jats_scores import tables_of
-from .jats_truth import Truth
-from .measures import Scores, order_of_runs, recall, runs, words
+from tests.quality.jats_scores import tables_of
+from tests.quality.jats_truth import Truth
+from tests.quality.measures import Scores, order_of_runs, recall, runs, words
 
 _HEADING = re.compile(r"(#{1,6})\s+(.*)")
 _NUMBER = re.compile(r"^(?:\d+\.?)+\s+")

@@ -7,13 +7,12 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from tests.quality import jats_scores, latex_scores, page_scores, verdict_scores
+from tests.quality.cases import Folder, read, verdict
+from tests.quality.jats_truth import Truth
+from tests.quality.measures import Scores
+from tests.quality.verdict_scores import Judged
 from utils.model.paper import Document, Media, Paper
-
-from . import jats_scores, latex_scores, page_scores, verdict_scores
-from .cases import Folder, read, verdict
-from .jats_truth import Truth
-from .measures import Scores
-from .verdict_scores import Judged
 
 
 @dataclass

@@ -8,14 +8,13 @@ from pathlib import Path
 import pytest
 
 from tests.examples import ALL
-
-from . import page_scores
-from .cases import Article, Folder, read
-from .jats_truth import Truth
-from .layouts import mended, unseen
-from .layouts.dress import Layout
-from .layouts.manuscript import Manuscript
-from .measures import Scores
+from tests.quality import page_scores
+from tests.quality.cases import Article, Folder, read
+from tests.quality.jats_truth import Truth
+from tests.quality.layouts import mended, unseen
+from tests.quality.layouts.dress import Layout
+from tests.quality.layouts.manuscript import Manuscript
+from tests.quality.measures import Scores
 
 # Of each kind one: sections, none at all, floats at the end.
 ARTICLES = ("PMC6244559", "PMC6355738")[: 2 if ALL else 1]

@@ -8,12 +8,11 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
+from tests.quality import mutations
+from tests.quality.cases import Article, Folder, asked_for, media_of, read, verdict, without_ids
+from tests.quality.measures import Scores, words
 from utils.model.identifiers import Ids
 from utils.model.paper import Paper
-
-from . import mutations
-from .cases import Article, Folder, asked_for, media_of, read, verdict, without_ids
-from .measures import Scores, words
 
 DOORKEEPERS = frozenset(
     ("captcha", "bot_check", "cookie_wall", "login", "refused", "error_page", "paywall")

@@ -20,8 +20,8 @@ from utils.model.job import Harvested, Job
 from utils.model.paper import Attempt, Notice, Paper
 from utils.reports import write_report
 from utils.reports.figures import Figures
-from utils.reports.next_steps import next_steps
-from utils.reports.reasons import reason_for
+from utils.reports.labels import reason_for
+from utils.reports.page import next_steps
 
 ATTACK = "</style></title><script>alert(1)</script><img src=https://evil.example/x onerror='a()'>\""
 

@@ -12,11 +12,10 @@ from lxml import etree
 
 from tests.reports import invented
 from utils.model.job import Counts, Job
-from utils.reports import text_width as text_widths
+from utils.reports import prisma as text_widths
 from utils.reports import write_report
 from utils.reports.figures import Figures
-from utils.reports.prisma import NARROW, TO_FILL, WIDE, Flow, Layout, flow, numbers, svg
-from utils.reports.text_width import text_width
+from utils.reports.prisma import NARROW, TO_FILL, WIDE, Flow, Layout, flow, numbers, svg, text_width
 
 SVG = "{http://www.w3.org/2000/svg}"
 

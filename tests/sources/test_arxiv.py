@@ -10,7 +10,7 @@ from utils.errors import BadRequest, NotFound, NotOffered, Unreachable
 from utils.model.identifiers import Ids
 from utils.sources import Query
 from utils.sources.arxiv import SOURCE, fetch_version, look_up, recall, search
-from utils.sources.arxiv.query import LAST
+from utils.sources.arxiv_query import LAST
 
 
 def test_record_of_a_preprint(library, world):

@@ -10,8 +10,7 @@ import pytest
 from utils.errors import NotOffered, Unreachable
 from utils.model.identifiers import Ids
 from utils.model.paper import Fetched, Paper
-from utils.sources.arxiv import look_up
-from utils.sources.arxiv.files import fetch_full_text
+from utils.sources.arxiv import fetch_full_text, look_up
 
 PERPETUAL = "http://arxiv.org/licenses/nonexclusive-distrib/1.0/"
 

@@ -10,8 +10,7 @@ from tests.examples import often
 from tests.world.arxiv_search import MalformedError, judge_of
 from utils.errors import BadRequest
 from utils.sources import Query
-from utils.sources.arxiv.query import arxiv_query
-from utils.sources.arxiv.words import search_words
+from utils.sources.arxiv_query import arxiv_query, search_words
 
 OPERATORS = {"AND", "OR", "ANDNOT"}
 PIECES = st.sampled_from(

@@ -5,9 +5,18 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from utils.errors import NotOffered, Unreachable
-from utils.sources.arxiv import _papers, _require_hits, _total
-from utils.sources.arxiv.entries import _TAKEN_BACK, _journal, author_named, paper_of, without_tex
-from utils.sources.arxiv.manners import ATOM, read_feed
+from utils.sources.arxiv import (
+    _TAKEN_BACK,
+    ATOM,
+    _journal,
+    _papers,
+    _require_hits,
+    _total,
+    author_named,
+    paper_of,
+    read_feed,
+    without_tex,
+)
 from utils.sources.loose_json import LONGEST_NAME
 from utils.web import Answer
 

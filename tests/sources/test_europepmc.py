@@ -14,9 +14,15 @@ from utils.errors import BadRequest, NotOffered, Unreachable
 from utils.model.identifiers import Ids
 from utils.model.paper import Notice, Paper
 from utils.settings import load_settings
-from utils.sources.europepmc import fetch_full_text, fetch_preprint_text, look_up, search
-from utils.sources.europepmc.links import fetch_linked
-from utils.sources.europepmc.records import paper_of, rows_of
+from utils.sources.europepmc import (
+    fetch_full_text,
+    fetch_linked,
+    fetch_preprint_text,
+    look_up,
+    paper_of,
+    rows_of,
+    search,
+)
 from utils.sources.loose_json import LONGEST_NAME
 from utils.sources.source import Query
 from utils.web import Answer

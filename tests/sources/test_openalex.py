@@ -17,10 +17,15 @@ from utils.model.identifiers import Ids
 from utils.model.paper import Fetched, Paper
 from utils.sources import unpaywall
 from utils.sources.loose_json import LONGEST_NAME
-from utils.sources.open_copies import OpenCopy, fetch_copies
-from utils.sources.openalex import fetch_open_copies, paper_of, search
-from utils.sources.openalex.links import fetch_linked
-from utils.sources.openalex.service import _check, list_works
+from utils.sources.openalex import (
+    _check,
+    fetch_linked,
+    fetch_open_copies,
+    list_works,
+    paper_of,
+    search,
+)
+from utils.sources.publisher import OpenCopy, fetch_copies
 from utils.sources.source import Query
 from utils.web import Answer
 

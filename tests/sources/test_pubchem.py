@@ -8,15 +8,18 @@ import pytest
 
 from tests.answering import HOSTILE, answering
 from utils.errors import BadRequest, Unreachable
-from utils.sources.pubchem import RATE, stay_away
-from utils.sources.pubchem.list_keys import MOST, find_by_formula, find_related
-from utils.sources.pubchem.records import (
+from utils.sources.pubchem import (
+    MOST,
+    RATE,
     fetch_compounds,
     fetch_pmids,
     fetch_synonyms,
+    find_by_formula,
     find_compounds,
+    find_related,
+    find_similar_names,
+    stay_away,
 )
-from utils.sources.pubchem.spelling import find_similar_names
 
 ASPIRIN, SALICYLIC, CAFFEINE = "2244", "338", "2519"
 

@@ -14,6 +14,8 @@ from utils.model.identifiers import Ids
 from utils.sources import Query
 from utils.sources.semantic_scholar import (
     count_hits,
+    fetch_linked,
+    fetch_linked_papers,
     fetch_paper,
     fetch_papers,
     look_up,
@@ -21,9 +23,7 @@ from utils.sources.semantic_scholar import (
     search_bulk,
     search_relevant,
 )
-from utils.sources.semantic_scholar.graph import graph_name
-from utils.sources.semantic_scholar.links import fetch_linked, fetch_linked_papers
-from utils.sources.semantic_scholar.records import author_of, scholar_paper
+from utils.sources.semantic_scholar_graph import author_of, graph_name, scholar_paper
 from utils.web import Answer
 
 WHOLE = {

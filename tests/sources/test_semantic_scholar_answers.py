@@ -17,15 +17,21 @@ from utils.settings import load_settings
 from utils.sources import Query
 from utils.sources.semantic_scholar import (
     count_hits,
+    fetch_linked,
+    fetch_linked_papers,
     fetch_paper,
     look_up,
     search,
     search_bulk,
     search_relevant,
 )
-from utils.sources.semantic_scholar.graph import keep_reply, paper_path, recall_reply
-from utils.sources.semantic_scholar.links import fetch_linked, fetch_linked_papers
-from utils.sources.semantic_scholar.records import FIELDS, scholar_paper
+from utils.sources.semantic_scholar_graph import (
+    FIELDS,
+    keep_reply,
+    paper_path,
+    recall_reply,
+    scholar_paper,
+)
 from utils.web import Answer
 
 

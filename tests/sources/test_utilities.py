@@ -8,16 +8,12 @@ import pytest
 from tests.answering import HOSTILE, answering
 from utils.errors import EntrezFailed, NotConfigured, PaperError, Unreachable
 from utils.sources import Query
-from utils.sources.europepmc.links import fetch_linked
-from utils.sources.eutils import ask, contact, shown_url, uses_post
-from utils.sources.eutils.ecitmatch import fetch_matches
-from utils.sources.eutils.einfo import fetch_database
-from utils.sources.eutils.elink import fetch_paper_links
-from utils.sources.eutils.espell import fetch_spelling
-from utils.sources.eutils.esummary import esummary, fetch_summaries
-from utils.sources.eutils.mesh import find_terms
-from utils.sources.pubmed import Hits, esearch
-from utils.sources.pubmed.records import fetch_records
+from utils.sources.europepmc import fetch_linked
+from utils.sources.eutils import ask, contact, fetch_database, shown_url, uses_post
+from utils.sources.eutils_links import fetch_matches, fetch_paper_links
+from utils.sources.eutils_summaries import esummary, fetch_summaries
+from utils.sources.eutils_vocabulary import fetch_spelling, find_terms
+from utils.sources.pubmed import Hits, esearch, fetch_records
 
 UTILITIES = {
     "ecitmatch": lambda web: fetch_matches([{"journal": "Nature"}], web),

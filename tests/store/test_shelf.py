@@ -374,7 +374,7 @@ def test_rejected_content_is_kept_with_the_reason(shelf: Shelf) -> None:
 def test_the_quarantine_does_not_grow_without_end(
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("utils.store.quarantine.MOST", 3)
+    monkeypatch.setattr("utils.store.shelf.MOST", 3)
     kept = [
         shelf.quarantine(Ids(pmid="7"), fetched(str(n).encode()), "stub", "short") for n in range(6)
     ]
@@ -387,7 +387,7 @@ def test_the_quarantine_does_not_grow_without_end(
 def test_the_quarantine_does_not_fill_the_disk(
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("utils.store.quarantine.MOST_BYTES", 25_000)
+    monkeypatch.setattr("utils.store.shelf.MOST_BYTES", 25_000)
     folder = shelf.folder / ".papershelf/quarantine"
     noise = random.Random(7)
     kept = []
@@ -428,7 +428,7 @@ def test_listing_finds_words_kinds_years_and_journals(shelf: Shelf) -> None:
 
 
 def test_listing_without_fts5_finds_the_same(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("utils.store.schema.WORDS", "CREATE VIRTUAL TABLE words USING fts9 (x)")
+    monkeypatch.setattr("utils.store.catalogue.WORDS", "CREATE VIRTUAL TABLE words USING fts9 (x)")
     save(shelf, replace(paper(pmid="1"), title="Zebrafish hearts"))
     save(shelf, replace(paper(pmid="2"), title="Mouse hearts"))
     assert [s.paper.ids.pmid for s in shelf.list(text="zebrafish hearts")[1]] == ["1"]

@@ -8,9 +8,9 @@ import pytest
 
 from tests.tools.calling import answer, call, closed
 from utils.errors import BadContent
-from utils.formats.pubmed.articles import split_xml
+from utils.formats.pubmed_articles import split_xml
 from utils.pubmed.details import Details
-from utils.tools import pubmed_schemas
+from utils.tools import pubmed
 from utils.tools.pubmed_rows import details_page
 
 ERAS = pytest.mark.parametrize("mode", ["auto", "legacy"])
@@ -142,7 +142,7 @@ def test_real_records_are_what_the_schema_promises(shared, level):
             records |= split_xml(path.read_bytes())
     assert len(records) > 80
     found = Details(tuple(records), records, (), {}, (), "")
-    validator = jsonschema.Draft202012Validator(closed(pubmed_schemas.DETAILS))
+    validator = jsonschema.Draft202012Validator(closed(pubmed.DETAILS))
     start, seen = 0, set()
     while start is not None:
         page = details_page(found, level, start, 20_000, mesh=True, grants=True)

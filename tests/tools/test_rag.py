@@ -16,7 +16,7 @@ from utils import Library
 from utils.corpus.index import IndexProgress
 from utils.errors import EmbeddingsFailed, WeaviateFailed
 from utils.tools import build, rag
-from utils.tools.rag_indexing import Indexing
+from utils.tools.rag import Indexing
 
 pytestmark = pytest.mark.anyio
 ERAS = pytest.mark.parametrize("mode", ["auto", "legacy"])

@@ -10,11 +10,10 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from tests.processes import eventually
+from tests.web.conftest import Site, Visit
 from utils.errors import Cancelled
 from utils.web import Cancellation, Web
 from utils.web.cancellation import sleep
-
-from .conftest import Site, Visit
 
 SOON = 30.0
 """Seconds on a busy machine; without a cancellation each of these would take a minute."""

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.processes import Process
-
-from .conftest import Site, Visit
+from tests.web.conftest import Site, Visit
 
 ROOT = Path(__file__).resolve().parents[2]
 # Each request carries the time it left, so that the test can tell our pace from a slow machine.

@@ -13,12 +13,11 @@ import pytest
 
 from tests.forward_proxies import Authority, Proxy, SocksProxy
 from tests.processes import eventually
+from tests.web.conftest import Site, Visit
 from utils.errors import NotConfigured, NotOffered, Unreachable
 from utils.settings import Settings
 from utils.web import Web, proxies
 from utils.web.proxies import ProxyRules
-
-from .conftest import Site, Visit
 
 A, B = "http://a.lab:1", "http://b.lab:2"
 
@@ -179,7 +178,7 @@ def test_a_name_with_a_private_address_is_not_asked_through_a_proxy(
 
 
 def proxied_hop():
-    from utils.web.redirects import Hop
+    from utils.web.addresses import Hop
 
     return Hop("GET", "https://evil.org:1/x")
 

@@ -11,12 +11,11 @@ from pathlib import Path
 import pytest
 
 from tests.processes import Process, eventually
+from tests.web.conftest import Site, Visit
 from utils.errors import Unreachable
 from utils.settings import Settings
 from utils.web import Pace, Rate
 from utils.web.slots import Slots, slots_in
-
-from .conftest import Site, Visit
 
 ROOT = Path(__file__).resolve().parents[2]
 CAP, THREADS, PROCESSES = 3, 6, 3

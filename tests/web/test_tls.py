@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.web.conftest import Site, Visit
 from utils.errors import NotOffered, Unreachable
 from utils.web import Web
-
-from .conftest import Site, Visit
 
 
 @pytest.fixture(scope="session")

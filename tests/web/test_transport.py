@@ -11,12 +11,11 @@ import time
 
 import pytest
 
+from tests.web.conftest import Site, Visit
 from utils.errors import BadContent, NotOffered, Unreachable
 from utils.settings import Settings
 from utils.web import Web
-from utils.web.redirects import Hop
-
-from .conftest import Site, Visit
+from utils.web.addresses import Hop
 
 CUT_GZIP = gzip.compress(b"x" * 999, mtime=0)[:-9]
 

@@ -12,11 +12,10 @@ import pytest
 import trustme
 
 from tests.forward_proxies import Authority
+from tests.web.conftest import Site
 from utils.errors import NotConfigured, Unreachable
 from utils.settings import Settings
 from utils.web import Web, trust
-
-from .conftest import Site
 
 
 @pytest.fixture

@@ -21,20 +21,20 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from . import eutils as _eutils
-from .corpus import small_corpus
-from .crowd import crowd as crowd_of
-from .crowd import crowd_entry
-from .field import Field, FieldEntry
-from .hub import Repository
-from .index import Entry, entry_of
-from .limits import Gate, refusal
-from .moods import MOODS, Mood
-from .openalex import DAILY
-from .pubchem import Bench
-from .records import Corpus, Record
-from .services import SERVICES, SITES
-from .wire import TEXT, Call, Listener, Reply, Request, dawdle, text
+from tests.world import eutils as _eutils
+from tests.world.corpus import small_corpus
+from tests.world.crowd import crowd as crowd_of
+from tests.world.crowd import crowd_entry
+from tests.world.field import Field, FieldEntry
+from tests.world.hub import Repository
+from tests.world.index import Entry, entry_of
+from tests.world.limits import Gate, refusal
+from tests.world.moods import MOODS, Mood
+from tests.world.openalex import DAILY
+from tests.world.pubchem import Bench
+from tests.world.records import Corpus, Record
+from tests.world.services import SERVICES, SITES
+from tests.world.wire import TEXT, Call, Listener, Reply, Request, dawdle, text
 
 __all__ = ["Record", "Request", "World"]
 
@@ -73,7 +73,7 @@ class World:
         tls: ssl.SSLContext | None = None,
     ) -> None:
         if corpus:
-            from .recorded import recorded_corpus
+            from tests.world.recorded import recorded_corpus
 
             self.corpus = recorded_corpus(corpus)
         else:

@@ -11,8 +11,8 @@ import threading
 from dataclasses import asdict
 from pathlib import Path
 
-from . import World
-from .moods import MOODS
+from tests.world import World
+from tests.world.moods import MOODS
 
 
 def main() -> None:

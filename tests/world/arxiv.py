@@ -6,14 +6,14 @@ import re
 from html import escape
 from typing import TYPE_CHECKING
 
-from .arxiv_papers import Preprint, everything, find
-from .arxiv_search import MalformedError, judge_of
-from .arxiv_texts import html_of, source_of
-from .pdf import pdf_of
-from .wire import HTML, PDF, XML, Call, Reply, redirect, text
+from tests.world.arxiv_papers import Preprint, everything, find
+from tests.world.arxiv_search import MalformedError, judge_of
+from tests.world.arxiv_texts import html_of, source_of
+from tests.world.pdf import pdf_of
+from tests.world.wire import HTML, PDF, XML, Call, Reply, redirect, text
 
 if TYPE_CHECKING:
-    from . import World
+    from tests.world import World
 
 _ID = re.compile(r"(\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v(\d+))?")
 _ATOM = "application/atom+xml; charset=utf-8"

@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from .imprint import ARXIV
-from .prose import abstract
-from .records import Record, plain
-from .topics import TOPICS
+from tests.world.imprint import ARXIV
+from tests.world.prose import abstract
+from tests.world.records import Record, plain
+from tests.world.topics import TOPICS
 
 if TYPE_CHECKING:
-    from . import World
+    from tests.world import World
 
 CC_BY = "http://creativecommons.org/licenses/by/4.0/"
 PERPETUAL = "http://arxiv.org/licenses/nonexclusive-distrib/1.0/"

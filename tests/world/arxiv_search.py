@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import date
 from fnmatch import fnmatchcase
 
-from .arxiv_papers import Preprint
+from tests.world.arxiv_papers import Preprint
 
 _PREFIXES = ("ti", "au", "abs", "co", "jr", "cat", "rn", "id", "all")
 _TOKEN = re.compile(

@@ -7,9 +7,9 @@ import io
 import tarfile
 from html import escape
 
-from .arxiv_papers import CC_BY, Preprint
-from .prose import body, references
-from .records import plain
+from tests.world.arxiv_papers import CC_BY, Preprint
+from tests.world.prose import body, references
+from tests.world.records import plain
 
 _FORMULA = r"v=\frac{V_{\max}S}{K_{m}+S}"
 _MATH = (

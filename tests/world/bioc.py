@@ -9,13 +9,13 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from .limits import refusal
-from .prose import abstract, body, references
-from .records import Record, plain
-from .wire import HTML, Call, Reply, as_json, text
+from tests.world.limits import refusal
+from tests.world.prose import abstract, body, references
+from tests.world.records import Record, plain
+from tests.world.wire import HTML, Call, Reply, as_json, text
 
 if TYPE_CHECKING:
-    from . import World
+    from tests.world import World
 
 _SECTIONS = {
     "Introduction": "INTRO",

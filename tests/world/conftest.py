@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from . import World
-from .visits import Standstill
+from tests.world import World
+from tests.world.visits import Standstill
 
 
 @pytest.fixture(scope="package")

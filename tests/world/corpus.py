@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from . import papers_elsewhere, papers_in_pmc, papers_withheld
-from .records import Corpus
+from tests.world import papers_elsewhere, papers_in_pmc, papers_withheld
+from tests.world.records import Corpus
 
 
 def small_corpus() -> Corpus:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .doi import landing
-from .pages import pdf_path
-from .prose import abstract, references
-from .records import Record
-from .wire import TEXT, Call, Reply, as_json, text
+from tests.world.doi import landing
+from tests.world.pages import pdf_path
+from tests.world.prose import abstract, references
+from tests.world.records import Record
+from tests.world.wire import TEXT, Call, Reply, as_json, text
 
 if TYPE_CHECKING:
-    from . import World
+    from tests.world import World
 
 _UPDATES = {
     "RetractionIn": "retraction",

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import date, timedelta
 
-from .imprint import TISSUE
-from .index import Entry, padded
-from .records import Record
-from .topics import TOPICS
+from tests.world.imprint import TISSUE
+from tests.world.index import Entry, padded
+from tests.world.records import Record
+from tests.world.topics import TOPICS
 
 _FIRST_DAY = date(2023, 1, 1)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from .publishers import article_path
-from .records import Record
-from .wire import HTML, Call, Reply, as_json, redirect, text
+from tests.world.publishers import article_path
+from tests.world.records import Record
+from tests.world.wire import HTML, Call, Reply, as_json, redirect, text
 
 if TYPE_CHECKING:
-    from . import World
+    from tests.world import World
 
 
 def landing(record: Record, world: World) -> str:

@@ -10,12 +10,12 @@ import re
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from .entrez_records import KINDS, place, rows, uid_of
-from .entrez_texts import as_text
-from .wire import TEXT, XML, Call, Reply, as_json, text
+from tests.world.entrez_records import KINDS, place, rows, uid_of
+from tests.world.entrez_texts import as_text
+from tests.world.wire import TEXT, XML, Call, Reply, as_json, text
 
 if TYPE_CHECKING:
-    from . import World
+    from tests.world import World
 
 # EInfo's list in late 2026, the literature first.
 NAMES = (

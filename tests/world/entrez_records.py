@@ -176,7 +176,7 @@ def _assembly(n: int, uid: int) -> Row:
 
 
 def _biosample(n: int, uid: int) -> Row:
-    from .entrez_texts import biosample_xml
+    from tests.world.entrez_texts import biosample_xml
 
     latin, _, taxid, _ = species(n)
     return {
@@ -191,7 +191,7 @@ def _biosample(n: int, uid: int) -> Row:
 
 
 def _experiment(n: int, uid: int) -> Row:
-    from .entrez_texts import runs_xml
+    from tests.world.entrez_texts import runs_xml
 
     latin, _, taxid, _ = species(n)
     return {

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from html import escape
 from typing import Any
 
-from .entrez_records import accession, place, rows, species, symbol
+from tests.world.entrez_records import accession, place, rows, species, symbol
 
 Row = dict[str, Any]
 

@@ -11,15 +11,15 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from . import jats, kinship
-from .pdf import pdf_of
-from .prose import abstract, references
-from .pubmed_xml import initials
-from .records import Record
-from .wire import HTML, PDF, XML, Call, Reply, as_json, text
+from tests.world import jats, kinship
+from tests.world.pdf import pdf_of
+from tests.world.prose import abstract, references
+from tests.world.pubmed_xml import initials
+from tests.world.records import Record
+from tests.world.wire import HTML, PDF, XML, Call, Reply, as_json, text
 
 if TYPE_CHECKING:
-    from . import World
+    from tests.world import World
 
 Test = Callable[[Record], bool]
 _FIELD = re.compile(

@@ -11,17 +11,17 @@ from html import escape
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from . import entrez_answers, jats
-from .eutils_words import mesh_hits
-from .index import Entry
-from .limits import refusal
-from .pubmed_xml import DOCTYPE, medline, pubmed_article
-from .query import BackendFailed, Understood, understand
-from .records import Record
-from .wire import TEXT, XML, Call, Reply, as_json, text
+from tests.world import entrez_answers, jats
+from tests.world.eutils_words import mesh_hits
+from tests.world.index import Entry
+from tests.world.limits import refusal
+from tests.world.pubmed_xml import DOCTYPE, medline, pubmed_article
+from tests.world.query import BackendFailed, Understood, understand
+from tests.world.records import Record
+from tests.world.wire import TEXT, XML, Call, Reply, as_json, text
 
 if TYPE_CHECKING:
-    from . import World
+    from tests.world import World
 
 WALL = 9999
 KEY = "0123456789abcdef0123456789abcdef0123"
@@ -85,7 +85,7 @@ def eutils(call: Call, world: World) -> Reply:
 
 
 def _utility(path: str) -> Callable[[Call, World], Reply]:
-    from . import eutils_small, eutils_words
+    from tests.world import eutils_small, eutils_words
 
     known = {
         "/esearch.fcgi": esearch,

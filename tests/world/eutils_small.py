@@ -5,14 +5,14 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from . import entrez_answers, kinship
-from .eutils_words import mesh_summary
-from .pubmed_xml import MONTHS, initials
-from .records import Record
-from .wire import XML, Call, Reply, as_json, text
+from tests.world import entrez_answers, kinship
+from tests.world.eutils_words import mesh_summary
+from tests.world.pubmed_xml import MONTHS, initials
+from tests.world.records import Record
+from tests.world.wire import XML, Call, Reply, as_json, text
 
 if TYPE_CHECKING:
-    from . import World
+    from tests.world import World
 
 _LINKS = ("pubmed_pubmed", "pubmed_pubmed_citedin", "pubmed_pubmed_refs", "pubmed_pmc")
 _FIELDS = (

@@ -11,12 +11,12 @@ import re
 from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .index import words
-from .records import Record
-from .wire import HTML, TEXT, XML, Call, Reply, text
+from tests.world.index import words
+from tests.world.records import Record
+from tests.world.wire import HTML, TEXT, XML, Call, Reply, text
 
 if TYPE_CHECKING:
-    from . import World
+    from tests.world import World
 
 
 class Term(NamedTuple):

@@ -19,10 +19,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from .wire import Call, Reply, as_json, redirect, text
+from tests.world.wire import Call, Reply, as_json, redirect, text
 
 if TYPE_CHECKING:
-    from . import World
+    from tests.world import World
 
 TOKEN = "hf_ofTheLab"
 _LARGE = (".onnx", ".onnx_data", ".safetensors", ".bin")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .records import Journal, Record
+from tests.world.records import Journal, Record
 
 MEMBRANE = Journal(
     "Journal of Membrane Traffic", "J Membr Traffic", "2917-0012", "Meadow Press", "10.9101"

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from xml.etree import ElementTree as ET
 
-from .pubmed_xml import initials, pubmed_article
-from .records import OPEN_PAGES, Record
+from tests.world.pubmed_xml import initials, pubmed_article
+from tests.world.records import OPEN_PAGES, Record
 
 _WORD = re.compile(r"[^\W_]+")
 

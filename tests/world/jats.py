@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from html import escape
 from itertools import cycle, repeat
 
-from .prose import CITED, abstract, body, references
-from .records import Record
+from tests.world.prose import CITED, abstract, body, references
+from tests.world.records import Record
 
 FORBIDDEN = (
     "<!--The publisher of this article does not allow downloading of the full text in XML form.-->"

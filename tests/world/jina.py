@@ -8,13 +8,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
-from .doi import landing
-from .prose import abstract, body, references
-from .records import Record, plain
-from .wire import TEXT, Call, Reply, as_json, text
+from tests.world.doi import landing
+from tests.world.prose import abstract, body, references
+from tests.world.records import Record, plain
+from tests.world.wire import TEXT, Call, Reply, as_json, text
 
 if TYPE_CHECKING:
-    from . import World
+    from tests.world import World
 
 
 _CAPTCHA = (

@@ -10,11 +10,11 @@ from __future__ import annotations
 import zlib
 from typing import TYPE_CHECKING
 
-from .index import words
-from .records import Record
+from tests.world.index import words
+from tests.world.records import Record
 
 if TYPE_CHECKING:
-    from . import World
+    from tests.world import World
 
 _MOST = 60
 _COMMON = frozenset(

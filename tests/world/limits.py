@@ -14,8 +14,8 @@ import math
 from collections import Counter
 from dataclasses import dataclass
 
-from .moods import limited
-from .wire import Call, Reply
+from tests.world.moods import limited
+from tests.world.wire import Call, Reply
 
 # A request does not arrive to the millisecond when it was sent. What comes too early by no more
 # than this is served, but moves the next turn all the same: the rate on average is strict. Where

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from email.utils import formatdate
 from functools import lru_cache
 
-from . import walls
-from .wire import HTML, JSON, PDF, TEXT, XML, Call, Reply, as_json, redirect, text
+from tests.world import walls
+from tests.world.wire import HTML, JSON, PDF, TEXT, XML, Call, Reply, as_json, redirect, text
 
 HUGE = 200 * 1024 * 1024
 

@@ -15,10 +15,10 @@ import re
 import struct
 from typing import TYPE_CHECKING, Any
 
-from .wire import JSON, Call, Reply, as_json
+from tests.world.wire import JSON, Call, Reply, as_json
 
 if TYPE_CHECKING:
-    from . import World
+    from tests.world import World
 
 KEY, SPENT = "sk-proj-of-the-lab", "sk-proj-without-money"
 OWN = "nomic-embed-text"

@@ -10,14 +10,14 @@ import hashlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from . import kinship
-from .prose import abstract
-from .records import Record, plain
-from .unpaywall import locations
-from .wire import HTML, Call, Reply, as_json, text
+from tests.world import kinship
+from tests.world.prose import abstract
+from tests.world.records import Record, plain
+from tests.world.unpaywall import locations
+from tests.world.wire import HTML, Call, Reply, as_json, text
 
 if TYPE_CHECKING:
-    from . import World
+    from tests.world import World
 
 KEY = "openalex-key-of-the-lab"
 DAILY = 10_000

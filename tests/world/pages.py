@@ -6,8 +6,8 @@ from collections.abc import Callable
 from html import escape
 from urllib.parse import quote
 
-from .prose import abstract, body, references
-from .records import Record
+from tests.world.prose import abstract, body, references
+from tests.world.records import Record
 
 _TABLE = (
     "<table><caption>Table 1. Means by group.</caption><thead><tr><th>Group</th><th>early</th>"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .imprint import ARXIV, BIORXIV, MEMBRANE, OLD, RICH, SIGNALS, SQUARE, TISSUE, paper
+from tests.world.imprint import ARXIV, BIORXIV, MEMBRANE, OLD, RICH, SIGNALS, SQUARE, TISSUE, paper
 
 PAPERS = [
     paper(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .imprint import MEMBRANE, OLD, RICH, SIGNALS, TISSUE, paper
+from tests.world.imprint import MEMBRANE, OLD, RICH, SIGNALS, TISSUE, paper
 
 PAPERS = [
     paper(

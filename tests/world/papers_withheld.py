@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .imprint import BOOKS, MEMBRANE, OLD, SIGNALS, TISSUE, paper
+from tests.world.imprint import BOOKS, MEMBRANE, OLD, SIGNALS, TISSUE, paper
 
 PAPERS = [
     paper(

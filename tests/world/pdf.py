@@ -6,8 +6,8 @@ import textwrap
 import zlib
 from functools import lru_cache
 
-from .prose import abstract, body, references
-from .records import Record, plain
+from tests.world.prose import abstract, body, references
+from tests.world.records import Record, plain
 
 _LINES = 56
 

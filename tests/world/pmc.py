@@ -8,15 +8,15 @@ from functools import lru_cache
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from . import jats
-from .limits import refusal
-from .pdf import pdf_of
-from .prose import abstract, body
-from .records import Record, plain
-from .wire import XML, Call, Reply, as_json, text
+from tests.world import jats
+from tests.world.limits import refusal
+from tests.world.pdf import pdf_of
+from tests.world.prose import abstract, body
+from tests.world.records import Record, plain
+from tests.world.wire import XML, Call, Reply, as_json, text
 
 if TYPE_CHECKING:
-    from . import World
+    from tests.world import World
 
 _S3 = 'xmlns="http://s3.amazonaws.com/doc/2006-03-01/"'
 _OBJECT = re.compile(r"/(?:metadata/)?(PMC\d+)\.(\d+)(?:/PMC\d+\.\d+)?\.(json|xml|txt|pdf)")

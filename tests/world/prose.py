@@ -9,9 +9,9 @@ from __future__ import annotations
 import random
 from functools import lru_cache
 
-from . import convert
-from .records import Record
-from .topics import TOPICS
+from tests.world import convert
+from tests.world.records import Record
+from tests.world.topics import TOPICS
 
 # How many works a paper cites.
 CITED = 12

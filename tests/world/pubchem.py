@@ -11,11 +11,11 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from .pubchem_compounds import COMPOUNDS, CROWD, Known, compound
-from .wire import HTML, Call, Reply, as_json, text
+from tests.world.pubchem_compounds import COMPOUNDS, CROWD, Known, compound
+from tests.world.wire import HTML, Call, Reply, as_json, text
 
 if TYPE_CHECKING:
-    from . import World
+    from tests.world import World
 
 LARGEST_CID = 2**31 - 1
 _ROUTES = (

@@ -16,13 +16,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from . import pages, walls
-from .pdf import pdf_of, scan_of
-from .records import Record
-from .wire import HTML, PDF, Call, Reply, redirect, text
+from tests.world import pages, walls
+from tests.world.pdf import pdf_of, scan_of
+from tests.world.records import Record
+from tests.world.wire import HTML, PDF, Call, Reply, redirect, text
 
 if TYPE_CHECKING:
-    from . import World
+    from tests.world import World
 
 Page = Callable[[Record, Call], Reply]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from html import escape
 
-from .prose import abstract, references
-from .records import Record, plain
+from tests.world.prose import abstract, references
+from tests.world.records import Record, plain
 
 DOCTYPE = (
     '<?xml version="1.0" ?>\n<!DOCTYPE PubmedArticleSet PUBLIC "-//NLM//DTD PubMedArticle, 1st '

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from .index import Entry, words
+from tests.world.index import Entry, words
 
 Test = Callable[[Entry], bool]
 _FIELDS = {

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from .records import Corpus, Journal, Record
+from tests.world.records import Corpus, Journal, Record
 
 # Of ten articles six are in the PMC Cloud Service, two only in efetch, one only at Europe PMC,
 # one only outside PMC; those with a PDF of their own are always outside.

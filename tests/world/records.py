@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .field import Field
+    from tests.world.field import Field
 
 Person = tuple[str, str]
 # What a publisher's page may be when it leads to the whole paper.

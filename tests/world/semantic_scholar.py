@@ -14,13 +14,13 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .kinship import cited, citing
-from .prose import abstract
-from .records import Record, plain
-from .wire import Call, Reply, as_json
+from tests.world.kinship import cited, citing
+from tests.world.prose import abstract
+from tests.world.records import Record, plain
+from tests.world.wire import Call, Reply, as_json
 
 if TYPE_CHECKING:
-    from . import World
+    from tests.world import World
 
 KEY = "s2-key-of-the-world"
 FAMOUS, CITATIONS = "paywall", 12_345

@@ -6,25 +6,25 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from . import publishers
-from .arxiv import arxiv, arxiv_oai
-from .bioc import bioc
-from .crossref import crossref
-from .doi import doi
-from .europepmc import europepmc
-from .eutils import eutils
-from .hub import hub
-from .jina import reader, search
-from .openai import openai
-from .openalex import openalex
-from .pmc import cloud, idconv
-from .pubchem import autocomplete, pubchem
-from .semantic_scholar import semantic_scholar
-from .unpaywall import unpaywall
-from .wire import Call, Reply
+from tests.world import publishers
+from tests.world.arxiv import arxiv, arxiv_oai
+from tests.world.bioc import bioc
+from tests.world.crossref import crossref
+from tests.world.doi import doi
+from tests.world.europepmc import europepmc
+from tests.world.eutils import eutils
+from tests.world.hub import hub
+from tests.world.jina import reader, search
+from tests.world.openai import openai
+from tests.world.openalex import openalex
+from tests.world.pmc import cloud, idconv
+from tests.world.pubchem import autocomplete, pubchem
+from tests.world.semantic_scholar import semantic_scholar
+from tests.world.unpaywall import unpaywall
+from tests.world.wire import Call, Reply
 
 if TYPE_CHECKING:
-    from . import World
+    from tests.world import World
 
 Service = Callable[[Call, "World"], Reply]
 

@@ -9,9 +9,9 @@ from urllib.parse import quote
 
 import pytest
 
-from . import World
-from .pubchem import LARGEST_CID
-from .visits import get
+from tests.world import World
+from tests.world.pubchem import LARGEST_CID
+from tests.world.visits import get
 
 
 def told(world: World, path: str, service: str = "pubchem") -> tuple[int, Any]:

@@ -6,12 +6,12 @@ import re
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from .doi import landing
-from .records import Record
-from .wire import Call, Reply, as_json
+from tests.world.doi import landing
+from tests.world.records import Record
+from tests.world.wire import Call, Reply, as_json
 
 if TYPE_CHECKING:
-    from . import World
+    from tests.world import World
 
 _PLEASE = "Please use your own email address in API calls. See http://unpaywall.org/products/api"
 

@@ -9,9 +9,8 @@ from urllib.parse import urlencode
 from urllib.request import HTTPRedirectHandler, Request, build_opener, urlopen
 
 from tests.processes import LAST_RESORT_S
-
-from . import World
-from .eutils import KEY
+from tests.world import World
+from tests.world.eutils import KEY
 
 
 class Standstill:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .wire import HTML, Reply, text
+from tests.world.wire import HTML, Reply, text
 
 
 def _html(title: str, body: str, status: int = 200, head: str = "") -> Reply:
@@ -85,9 +85,9 @@ def error_page() -> Reply:
 
 def wrong_paper() -> Reply:
     """A whole paper, but nobody asked for it."""
-    from .imprint import SIGNALS
-    from .pages import article_page
-    from .records import Record
+    from tests.world.imprint import SIGNALS
+    from tests.world.pages import article_page
+    from tests.world.records import Record
 
     other = Record(
         "another",

@@ -20,8 +20,7 @@ from urllib.parse import quote
 
 from ..model.paper import Paper
 from ..system.plain_text import one_line
-from .items import csl_item, is_translated
-from .typography import Pages, curled, dashed, page_ranges, title_case
+from .items import Pages, csl_item, curled, dashed, is_translated, page_ranges, title_case
 
 if TYPE_CHECKING:
     from lxml.etree import _Element

@@ -20,7 +20,7 @@ from ..library import Library
 from ..settings import version
 from ..system import sharing
 from ..system.signals import INTERRUPTED, interruptible
-from . import auditing, citing, corpus, datasets, harvests, papers, searching, upkeep
+from . import corpus, datasets, harvests, papers, searching, upkeep
 from .speaking import NO_FULL_TEXT, Verb, complain, leave
 
 
@@ -72,10 +72,10 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     searching.add(commands)
     papers.add(commands)
-    citing.add(commands)
+    searching.add_references(commands)
     harvests.add(commands)
     corpus.add(commands)
     datasets.add(commands)
-    auditing.add(commands)
+    upkeep.add_audit(commands)
     upkeep.add(commands)
     return parser

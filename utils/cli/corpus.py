@@ -11,7 +11,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from ..model.versions import STAND_INS
-from ..passages.query_terms import terms_of
+from ..passages.ranking import terms_of
 from ..system.plain_text import clean_text, one_line
 from .speaking import UNREACHABLE, command, counted, note, say, show_count, warn
 

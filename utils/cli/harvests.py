@@ -1,10 +1,16 @@
-"""Harvests in the shell: plan, run, resume, status, report."""
+"""Harvests in the shell: plan, run, resume, status, report.
+
+The progress of a harvest: a bar on a terminal, a line now and then elsewhere.
+"""
 
 from __future__ import annotations
 
 import argparse
+import math
+import sys
+import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,20 +19,35 @@ from ..errors import BadRequest, NotFound
 from ..model.versions import NAMES, STAND_INS
 from ..system.plain_text import one_line
 from ..system.signals import INTERRUPTED
-from . import harvest_screen
-from .auditing import KINDS, remind
 from .speaking import NO_FULL_TEXT, UNREACHABLE, command, counted, leave, note, say
+from .upkeep import KINDS, remind
 
 if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
     from ..harvest.jobs import Harvest
+    from ..harvest.plan import Plan
+    from ..harvest.standing import Progress
     from ..library import Library
     from ..lists.pasted import Entry
-    from ..model.job import Job
+    from ..model.job import Counts, Job, Wait
     from ..reports import Lock
     from ..sources import Query
 
 _INBOX_MARKS = {"filed": "●", "postponed": "…"}
 _COULD_NOT_TELL = {"could_not_tell", "unreachable"}
+_EVERY_S = 10.0
+_NAMES = {
+    "full_text": "full text",
+    "abstract": "abstract only",
+    "record": "record only",
+    "failed": "failed",
+}
+_BETWEEN = ("again",)  # no site: papers about to come back to one
+_WIDEST = 60
+_WAITS = 3  # sites that are named on the screen
+_COLOURS = {"full_text": "green", "abstract": "yellow", "record": "magenta", "failed": "red"}
 
 
 def add(commands: Any) -> None:
@@ -78,7 +99,7 @@ def _harvest(args: argparse.Namespace, library: Library) -> int:
         note(f"inbox: {received.file} {received.outcome}: {received.detail}")
     note(_opening_line(harvest.job()))
     try:
-        harvest_screen.watch(harvest, plain=args.json)
+        watch(harvest, plain=args.json)
     except KeyboardInterrupt:
         _leave_interrupted(harvest, args.json)
     more: dict[str, Any] = {}
@@ -124,7 +145,7 @@ def _open_harvest(args: argparse.Namespace, library: Library) -> Harvest:
 
 def _query_or_entries(args: argparse.Namespace) -> tuple[Query | None, list[Entry], str]:
     from ..sources import Query
-    from .asked_for import read_arguments
+    from .speaking import read_arguments
 
     request = read_arguments(args.what)
     dates = {name: getattr(args, name) for name in ("min_date", "max_date", "date_type")}
@@ -179,7 +200,7 @@ def _inbox(args: argparse.Namespace, library: Library) -> int:
 
 
 def _demo(args: argparse.Namespace, library: Library) -> int:
-    from ..demo import stage
+    from .demo import stage
 
     note("Setting up a stand-in of the internet, with invented papers …")
     try:
@@ -187,7 +208,7 @@ def _demo(args: argparse.Namespace, library: Library) -> int:
             note(f"Harvesting {query!r} into {demo.settings.papers_dir}")
             note("It takes half a minute: the sites' published limits hold here too.")
             harvest = demo.harvest(query=query)
-            harvest_screen.watch(harvest, plain=args.json)
+            watch(harvest, plain=args.json)
     except KeyboardInterrupt:
         note("\nInterrupted. The stand-in is gone; nothing of the demo is needed any more.")
         leave(INTERRUPTED)
@@ -210,7 +231,7 @@ def _plan(args: argparse.Namespace, library: Library) -> int:
     else:
         query, entries, _ = _query_or_entries(args)
     plan = library.plan(entries, query=query or "", max_papers=args.max_papers)
-    say(plan.row() if args.json else harvest_screen.plan_text(plan), args.json)
+    say(plan.row() if args.json else plan_text(plan), args.json)
     return 0
 
 
@@ -273,7 +294,7 @@ def _line(job: Job, state: str) -> str:
     counts = job.counts
     left = f", {counts.pending:,} pending ({state})" if counts.pending else ""
     head = f"{job.job_id}\n  {one_line(job.title)[:100]}\n  {counted(counts.requested, 'paper')}: "
-    return f"{head}{harvest_screen.outcomes_text(counts)}{left}"
+    return f"{head}{outcomes_text(counts)}{left}"
 
 
 def _show(harvest: Harvest, as_json: bool, *, advise: bool = True, **more: Any) -> None:
@@ -322,3 +343,147 @@ def _exit_status(harvest: Harvest) -> int:
     ):
         return UNREACHABLE
     return NO_FULL_TEXT
+
+
+def watch(harvest: Harvest, *, plain: bool = False) -> None:
+    """Go through a harvest and show how far it is, on stderr."""
+    if not plain and sys.stderr.isatty():
+        from rich.console import Console
+
+        console = Console(stderr=True)
+        if not console.is_dumb_terminal:
+            _bar(harvest, console)
+            return
+    _lines(harvest)
+
+
+def _lines(harvest: Harvest) -> None:
+    shown = time.monotonic()
+    announced: set[tuple[str, str]] = set()
+    for progress in harvest:
+        for wait in progress.job.waits:
+            if (wait.site, wait.since) not in announced:
+                announced.add((wait.site, wait.since))
+                note(f"{_wait_text(wait)}.")
+        if time.monotonic() - shown >= _EVERY_S:
+            shown = time.monotonic()
+            counts = progress.job.counts
+            done = counts.requested - counts.pending
+            now = f"{done:,} of {counts.requested:,}: {outcomes_text(counts)}{_eta(progress)}"
+            note(f"{now}; {_queues(progress)}".rstrip("; "))
+
+
+def outcomes_text(counts: Counts) -> str:
+    """How many papers came to each outcome, in words."""
+    return ", ".join(f"{getattr(counts, name):,} {words}" for name, words in _NAMES.items())
+
+
+def _bar(harvest: Harvest, console: Console) -> None:
+    from rich.live import Live
+
+    with Live(console=console, refresh_per_second=4, transient=True) as live:
+        for progress in harvest:
+            live.update(picture(progress, console.width, console.encoding))
+
+
+def picture(progress: Progress, width: int, encoding: str = "utf-8") -> Text:
+    """The bar for a terminal, with a stretch for every outcome, and the counts below it."""
+    from rich.text import Text
+
+    counts = progress.job.counts
+    done = counts.requested - counts.pending
+    space = min(_WIDEST, width)
+    unicode = encoding.startswith("utf")
+    sign, rest = ("━", "─") if unicode else ("#", "-")
+    bar, outcomes, length = Text(), Text(), 0
+    for name, words in _NAMES.items():
+        number = getattr(counts, name)
+        if name == "record" and not number:
+            continue  # few harvests have any, and a line is short
+        stretch = round(space * number / max(1, counts.requested))
+        bar.append(sign * min(stretch, space - length), style=_COLOURS[name])
+        length = min(space, length + stretch)
+        outcomes.append(f"{number:,} {words}  ", style=_COLOURS[name])
+    bar.append(rest * (space - length), style="dim")
+    share = f"{done / counts.requested:.0%}  " if counts.requested else ""
+    head = Text(f"{share}{done:,} of {counts.requested:,}{_eta(progress)}")
+    lines = [bar, head, outcomes, Text(_queues(progress), style="dim")]
+    lines += [Text(reason, style="dim") for reason in _reasons_to_wait(progress)]
+    for line in lines:
+        line.truncate(width, overflow="ellipsis" if unicode else "crop")  # wrapping would smear
+    return Text("\n").join(lines)
+
+
+def _reasons_to_wait(progress: Progress) -> list[str]:
+    """Why it takes so long: sites that made us wait, texts waiting to be read."""
+    waits = progress.job.waits
+    reasons = [_wait_text(wait) for wait in waits[:_WAITS]]
+    if (more := len(waits) - _WAITS) > 0:
+        reasons.append(f"{counted(more, 'more site')} that papers wait for")
+    if progress.unread:
+        texts = counted(progress.unread, "text")
+        reasons.append(f"reading is what takes the time: {texts} came faster than they can be read")
+    return reasons
+
+
+def _wait_text(wait: Wait) -> str:
+    return str(wait) if wait.since else f"{wait}; the report is there already"
+
+
+def _queues(progress: Progress) -> str:
+    """Where papers wait, the longest queue first."""
+    sites = sorted((progress.waiting or {}).items(), key=lambda site: -site[1])
+    parts = [f"{name} {size:,}" for name, size in sites if name not in _BETWEEN]
+    if progress.later and not progress.job.waits:
+        parts.insert(0, f"{progress.later:,} for a site that is out")
+    return f"waiting: {', '.join(parts)}" if parts else ""
+
+
+def _eta(progress: Progress) -> str:
+    if not progress.rate:
+        return ""  # the time left is unknown until a paper ends
+    speed = f", {progress.rate * 60:,.0f} a minute"
+    return f"{speed}, {span(progress.eta_s)} to go" if progress.eta_s else speed
+
+
+def span(seconds: float) -> str:
+    """A stretch of time in words.
+
+    >>> span(42), span(600), span(9000), span(3 * 86400)
+    ('42 s', '10 min', '2.5 h', '3.0 days')
+    """
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    if seconds < 6000:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h" if seconds < 2 * 86400 else f"{seconds / 86400:.1f} days"
+
+
+def plan_text(plan: Plan) -> str:
+    """A plan in words."""
+    already = f", {plan.held:,} more are on the shelf in full text already" if plan.held else ""
+    lines = [
+        f"{counted(plan.papers, 'paper')} to get{already}",
+        f"  in PMC {plan.in_pmc:,}, free {plan.free:,}, with abstract {plan.with_abstract:,}",
+        f"  full texts to expect: {_range(plan.full_text)}",
+        f"  time at polite rates: {_range(plan.seconds, span)}",
+        f"  disk space: up to about {math.ceil(plan.size / 1e6):,} MB",
+    ]
+    if plan.hosts:
+        lines += ["", f"  {'site':<12}{'requests':>18}{'time':>20}"]
+    lines += [
+        f"  {host.host:<12}{_range(host.requests):>18}{_range(host.seconds, span):>20}"
+        for host in plan.hosts
+    ]
+    lines += [f"  note: {note}" for note in plan.notes]
+    return "\n".join(lines)
+
+
+def _range(pair: tuple[float, float], spelled: Callable[[float], str] = "{:,}".format) -> str:
+    """A range in words; one value where both ends are the same.
+
+    >>> _range((3, 3)), _range((40.0, 600.0), span)
+    ('3', '40 s to 10 min')
+    """
+    least, most = map(spelled, pair)
+    return least if least == most else f"{least} to {most}"

@@ -4,7 +4,7 @@ The finder only proposes: a passage's text, its place and whether its paper was 
 read from SQL, and what is no longer there is left out. How the order comes about:
 
 1. The finder fuses what words and vectors found into one score.
-2. With ``quality_bias`` the score is multiplied by ``1 + 0.2 * total / 9`` (`.quality`). Scores are
+2. With ``quality_bias`` the score is multiplied by ``1 + 0.2 * total / 9`` (see below). Scores are
    those of ranks (1/13, 1/14, …), so that the best record climbs two places over the worst at the
    top and four at the tenth, and found in one way alone never over a passage that both ways have
    among their nine best. (Weaviate fuses by itself, closer together: a dozen places.)
@@ -12,6 +12,28 @@ read from SQL, and what is no longer there is left out. How the order comes abou
 
 *Could not look* is never shown as *nothing found*: an empty index and a store that is down are
 errors; a missing model is a warning, or an error where only meaning was asked for.
+
+Quality scores of papers: four small numbers anybody can check by hand.
+
+A PubMed record says what kind of study a paper is, when it appeared, whether its journal is indexed
+for MEDLINE and whether its subjects were human. It says nothing about how well the work was done,
+and no impact factor is behind these numbers: lists of those are sold, and rank journals, not
+papers.
+
+- ``design`` (0-3), from PubMed's publication types: 3 meta-analysis or systematic review, 2
+  randomised or otherwise controlled trial, 1 any other study, review or guideline, 0 case reports
+  and what reports no study (editorial, letter, comment, news …). The highest of several counts; a
+  type that only says *article* does not lift a case report.
+- ``recency`` (0-2): 2 up to five years before today, 1 up to ten, else 0.
+- ``journal`` (0-2): 2 indexed for MEDLINE (NLM's people or programs gave it MeSH headings, for
+  which a journal must have passed NLM's review), 1 in a journal and not, or not yet, indexed, 0 no
+  journal or a preprint server.
+- ``human`` (0-2), from MeSH's check tags: 2 *Humans*, 1 *Humans* and *Animals*, 0 neither or
+  *Animals* alone.
+- ``total`` (0-9): the sum of those that are known. A retracted paper has 0.
+
+Publication types and check tags: NLM, *MEDLINE/PubMed Data Element (Field) Descriptions* and *MeSH
+Publication Characteristics*.
 """
 
 from __future__ import annotations
@@ -19,18 +41,44 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Literal
 
 from ..errors import BadRequest, EmbeddingsFailed, EmptyStore, NotFound
 from ..model.identifiers import Ids
 from ..model.paper import Paper, Version
 from ..model.passage import Filters
-from ..passages.query_terms import terms_of
+from ..passages.ranking import terms_of
 from ..system.plain_text import sendable
-from .quality import BEST, quality_of, today
 from .stored_records import CorpusRecord
 
+BEST = 9
+"""The highest total."""
+_DESIGNS = {
+    "Meta-Analysis": 3,
+    "Network Meta-Analysis": 3,
+    "Systematic Review": 3,
+    "Randomized Controlled Trial": 2,
+    "Controlled Clinical Trial": 2,
+    "Equivalence Trial": 2,
+    "Pragmatic Clinical Trial": 2,
+}
+_NO_STUDY = frozenset(
+    {
+        *("Address", "Autobiography", "Bibliography", "Biography", "Case Reports"),
+        *("Clinical Trial Protocol", "Comment", "Congress", "Dictionary", "Directory"),
+        *("Editorial", "Expression of Concern", "Festschrift", "Historical Article"),
+        *("Interactive Tutorial", "Interview", "Introductory Journal Article", "Lecture"),
+        *("Letter", "News", "Newspaper Article", "Patient Education Handout"),
+        *("Periodical Index", "Personal Narrative", "Portrait", "Published Erratum"),
+        *("Retraction of Publication", "Retraction Notice", "Scientific Integrity Review"),
+        *("Video-Audio Media", "Webcast"),
+    }
+)
+# These name a form, a funder or a later event: nothing about the study.
+_FORMS = ("Journal Article", "English Abstract", "Preprint", "Research Support", "Retracted")
+_RECENT_YEARS, _NOT_OLD_YEARS = 5, 10
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -40,11 +88,9 @@ if TYPE_CHECKING:
     from ..store import Shelf
     from . import Corpus
     from .database import CorpusDatabase
-    from .quality import Quality
     from .stored_records import CorpusCounts
 
     Vector = NDArray[np.float32]
-
 By = Literal["both", "words", "meaning"]
 WEIGHT = 0.2
 MOST_OF_ONE_PAPER = 3
@@ -283,7 +329,7 @@ def _counts(corpus: Corpus) -> CorpusCounts:
 
 
 def _out_of_date(contents: FinderStatus, counts: CorpusCounts) -> Iterator[str]:
-    """Warnings that follow from the counts; `.stats` looks at every paper."""
+    """Warnings that follow from the counts; `.` looks at every paper."""
     papers = counts.records - counts.gone - counts.papers_cut
     if papers > 0:
         yield f"{papers:,} papers are not indexed yet: they are not found. {_INDEX_IT}"
@@ -292,3 +338,67 @@ def _out_of_date(contents: FinderStatus, counts: CorpusCounts) -> Iterator[str]:
         yield f"The index is out of date by {by:,} passages. {_INDEX_IT}"
     if contents.vectors and (without := contents.passages - contents.vectors) > 0:
         yield f"{without:,} passages have no vector yet: by meaning they are not found. {_INDEX_IT}"
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """The scores of one paper; None where its record does not say."""
+
+    design: int | None
+    recency: int | None
+    journal: int | None
+    human: int | None
+    total: int
+
+    def row(self) -> dict[str, int | None]:
+        """As every door shows it."""
+        return asdict(self)
+
+
+def today() -> date:
+    """The day quality is counted from (UTC)."""
+    return datetime.fromtimestamp(time.time(), UTC).date()
+
+
+def quality_of(paper: Paper, day: date) -> Quality:
+    """Score *paper*'s record as of *day*; see the module."""
+    parts = (
+        _design(paper.publication_types),
+        _recency(paper.year, day),
+        _journal(paper),
+        _human(paper.mesh),
+    )
+    total = sum(part for part in parts if part is not None)
+    return Quality(*parts, total=0 if paper.retracted else total)
+
+
+def _design(types: Sequence[str]) -> int | None:
+    weights = [_weight(one) for one in types if not one.startswith(_FORMS)]
+    # An article of no named design is some study; no types at all say nothing.
+    return max(weights) if weights else 1 if "Journal Article" in types else None
+
+
+def _weight(publication_type: str) -> int:
+    return 0 if publication_type in _NO_STUDY else _DESIGNS.get(publication_type, 1)
+
+
+def _recency(year: str, day: date) -> int | None:
+    if not year.isdigit():
+        return None
+    age = day.year - int(year)
+    return 2 if age <= _RECENT_YEARS else int(age <= _NOT_OLD_YEARS)
+
+
+def _journal(paper: Paper) -> int:
+    if not paper.journal or "Preprint" in paper.publication_types:
+        return 0
+    return 2 if paper.mesh else 1
+
+
+def _human(mesh: Iterable[str]) -> int | None:
+    headings = {heading.partition("/")[0].lstrip("*") for heading in mesh}
+    if not headings:
+        return None
+    if "Humans" not in headings:
+        return 0
+    return 1 if "Animals" in headings else 2

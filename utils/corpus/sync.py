@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING
 
 from ..errors import BadContent, BadRequest, Miss
-from ..pubmed.slices import sweep
+from ..pubmed.search import sweep
 from ..sources import Query
 from ..sources.eutils import BATCH
 from ..sources.pubmed import LAST_HIT, fetch, fetch_first_hits

@@ -4,6 +4,11 @@ A text whose bytes were kept is read anew from them, any other is judged as the 
 verdicts are reported with the evidence; with *fix* they are written: a text that fails is
 ``rejected``, stays where it is, is served no more and asked for anew, also by the harvests that
 counted it. Nothing is deleted, no site is asked, and decisions by hand are left as they are.
+
+Decisions by hand: a person overrules the judges about one text, and may undo it.
+
+A decision is recorded with its reason wherever the text is shown; no audit touches it. A text that
+somebody rejected is not taken again from any source.
 """
 
 from __future__ import annotations
@@ -19,24 +24,25 @@ from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from typing import Any, Literal
 
+from .. import formats
 from ..download.ladder import Ladder
-from ..errors import NotFound, StoreFailed
-from ..formats import JUDGES
+from ..errors import BadRequest, NotFound, StoreFailed
+from ..formats import JUDGES, Read, judge_fetched
 from ..formats.aside import read_in_child
-from ..formats.judging import Read, judge_fetched
-from ..harvest.told import Ledgers
+from ..harvest.jobs import Ledgers
 from ..model.identifiers import Ids
 from ..model.paper import StoredPaper
-from ..store import Shelf, judge_again, with_judgement
+from ..store import ADOPTED, Shelf, judge_again, with_judgement
 from ..store.records import RawAnswer
+from ..system.plain_text import one_line
 from .reading import find
 
 log = logging.getLogger(__name__)
-
 _TEXTS = ("full_text", "rejected")
 _READERS = 4
 _AHEAD = 4  # files under way for each reader
 _CONFIRMED = 100  # texts whose verdict stays are written together
+Decision = Literal["full_text", "rejected"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,3 +259,73 @@ def _result(
 
 def _name(stored: StoredPaper) -> str:
     return stored.path.replace("\\", "/").rpartition("/")[2]
+
+
+def keep(ladder: Ladder, paper: str | int | Ids, decided: Decision, because: str) -> StoredPaper:
+    """Decide by hand that the text on the shelf is the whole paper, or that it is not.
+
+    Parameters
+    ----------
+    ladder : Ladder
+        Of the shelf.
+    paper : str
+        Any identifier, or the name of a file on the shelf.
+    decided : str
+        ``full_text`` or ``rejected``.
+    because : str
+        The reason; it is shown in list, index, report and lock.
+
+    Raises
+    ------
+    BadRequest
+        No reason is given, or there is no text to decide about.
+    NotFound
+        The paper is not on the shelf.
+    """
+    because = one_line(because)
+    if decided not in ("full_text", "rejected"):
+        raise BadRequest(f"{decided!r} is no decision.", "Give full_text or rejected.")
+    if not because:
+        raise BadRequest("A decision by hand needs a reason.", 'Say it: --because "…".')
+    stored = find(str(paper), ladder.shelf)
+    if stored.kind in ("abstract", "record") and not (
+        decided == "full_text" and stored.via == ADOPTED
+    ):
+        msg = f"Of {stored.paper.ids} only the {stored.kind} is on the shelf."
+        hint = "Drop its text into the shelf's inbox/, then: server.py inbox --accept"
+        raise BadRequest(msg, hint)
+    changed = replace(stored, kind=decided, verdict="by_hand", evidence=because, judges=0)
+    verdicts = ladder.shelf.verdicts
+    change = verdicts.forget_rejections if decided == "full_text" else verdicts.reject_by_hand
+    return _update_harvests(ladder, change(changed))
+
+
+def undo(ladder: Ladder, paper: str | int | Ids) -> StoredPaper:
+    """Undo a decision by hand: the judges decide again.
+
+    Raises
+    ------
+    BadRequest
+        Nothing was decided by hand.
+    NotFound
+        The paper is not on the shelf.
+    """
+    shelf = ladder.shelf
+    stored = find(str(paper), shelf)
+    decided = shelf.verdicts.decided_by_hand(stored)
+    if not decided and not shelf.verdicts.has_rejections(stored):
+        msg = f"Nobody decided about {stored.paper.ids} by hand."
+        raise BadRequest(msg, f"See what the judges say: server.py audit '{stored.paper.ids.key}'")
+    changed = judge_stored(decided, shelf, formats.read) if decided else stored
+    return _update_harvests(ladder, shelf.verdicts.forget_rejections(changed))
+
+
+def _update_harvests(ladder: Ladder, changed: StoredPaper) -> StoredPaper:
+    """Write the change into the ledgers of the harvests."""
+    if changed.kind in ("full_text", "rejected"):
+        ledgers = Ledgers(ladder)
+        try:
+            update_ledgers(ledgers, changed)
+        finally:
+            ledgers.close()
+    return changed

@@ -8,36 +8,61 @@ stays where it is, and the result says why.
 
 ``source`` has four words for a full text. One brought by hand counts as ``DOI``, the publisher's
 side, or as ``arXiv`` for a paper that has no DOI but is on arXiv: it did not come from PMC.
+
+The files of the inbox: listed, read safely, and moved away once filed.
+
+Browsers and copy programs write into the same folder meanwhile; names, sizes and contents are
+not to be trusted. Nothing here follows a link, waits for a pipe or reads more than a download may
+have.
 """
 
 from __future__ import annotations
 
+import os
+import re
+import stat
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from .. import formats
 from ..download.ladder import Ladder
 from ..download.lookup import look_up
 from ..errors import BadContent, BadRequest, NotFound, PaperError
-from ..harvest.told import Ledgers
+from ..harvest.jobs import Ledgers
 from ..model.identifiers import Ids
-from ..model.paper import Attempt, Document, Paper
+from ..model.paper import Attempt, Document, Fetched, Media, Paper
 from ..model.versions import text_slot
-from ..store import Shelf
-from ..store.file_names import ENDINGS, ids_from
-from ..system.plain_text import one_line
-from . import inbox_files
-from .inbox_files import VIA, InboxFile, display_name
+from ..store import Shelf, paper_file
+from ..store.paper_file import ENDINGS, ids_from
+from ..system import safe_files
+from ..system.plain_text import encodable, one_line
+from ..web import MAX_BYTES
 
 FOLDER = "inbox"
 _CANDIDATES = 20
 _WORDS = (8, 4)  # of a title, the longest: all of them seldom survive typesetting
 _PRINTED = ("pdf", "markdown")  # an identifier printed there may be that of a cited paper
 _BY_NAME = "Name the file after its PMID or DOI."
-
 Outcome = Literal["filed", "rejected", "unmatched", "ambiguous", "postponed"]
+FILED = "filed"
+VIA = "manual"
+_UNDER_WAY = (".part", ".partial", ".crdownload", ".opdownload", ".download", ".tmp")
+_SETTLED_S = 2.0  # a file nobody has written to for so long is complete
+_HEAD = 65_536
+_TEXTS = (".txt", ".md", ".markdown")
+_PAGES = (".html", ".htm", ".xhtml")
+_JATS = re.compile(rb"<(?:article|pmc-articleset)[\s>]")
+_OF_HTML = re.compile(rb"<!doctype html|<html[\s>]", re.I)
+_OPENING, _PARAGRAPHS = 3000, 8  # where the title stands
+_LONGEST = 500  # characters of a title
+_TELLING = 3  # its words; "Editorial" names no paper
+# XMP, which publishers leave uncompressed: the one place where a PDF reliably names its DOI.
+_XMP = re.compile(
+    rb"<(?:prism|pdfx|crossmark|jav):(?:WPS-ARTICLE)?doi>\s*(?:doi:)?(10\.[^<\s]{3,200})", re.I
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +119,7 @@ def take_in(ladder: Ladder, *, accept: str = "") -> Iterator[InboxResult]:
     StoreFailed
         The disk refuses.
     """
-    complete, growing = inbox_files.list_files(ladder.shelf.folder / FOLDER)
+    complete, growing = list_files(ladder.shelf.folder / FOLDER)
     for path in growing:
         detail = "It is empty, or still being written. Run this again when it is complete."
         yield InboxResult(display_name(path), "postponed", detail)
@@ -163,8 +188,8 @@ class _Inbox:
         The text is read again when it is judged: there may be many files, and large ones.
         """
         try:
-            found = inbox_files.read(path)
-            document = inbox_files.read_document(found)
+            found = read(path)
+            document = read_document(found)
         except FileNotFoundError:
             return None
         except BadContent as bad:
@@ -173,7 +198,7 @@ class _Inbox:
         names = (f"{stem}{ending}" for ending in ("", *ENDINGS.values()))
         same_name = next(filter(None, map(self.shelf.find_by_file, names)), None)
         same_title: dict[str, Paper] = {}
-        for title in inbox_files.titles_of(document, path):
+        for title in titles_of(document, path):
             same_title |= {paper.ids.key: paper for paper in self._papers_with_title(title)}
         match = _Match(
             path,
@@ -188,7 +213,7 @@ class _Inbox:
 
     def _papers_with_title(self, title: str) -> list[Paper]:
         """Papers of the shelf with this title; those of harvests lie there as abstracts."""
-        from ..judges.identity import SAME_TITLE
+        from ..judges.check import SAME_TITLE
         from ..judges.likeness import title_likeness, title_words
 
         words = sorted(title_words(title), key=len, reverse=True)
@@ -229,7 +254,7 @@ class _Inbox:
     def take(self, match: _Match) -> InboxResult | None:
         """Judge a file against each paper it could be of; None when it is gone meanwhile."""
         try:
-            found = inbox_files.read(match.path)
+            found = read(match.path)
         except FileNotFoundError:  # another process was faster
             return None
         except BadContent as bad:
@@ -260,7 +285,7 @@ class _Inbox:
         if len({paper.ids.key for paper, _ in refused}) != 1:
             return None
         paper, bad = refused[0]
-        claims = inbox_files.read_document(found)  # has a text: it was read before
+        claims = read_document(found)  # has a text: it was read before
         document = formats.with_provenance(claims, found.fetched, paper)
         accepted = replace(document, verdict="by_hand", evidence=self.accepting)
         done = self._file(path, found, paper, accepted)
@@ -311,7 +336,7 @@ class _Inbox:
                 attempts=[*before, Attempt(VIA, "saved", f"{display_name(path)}: {detail}")],
             )
         jobs = self.ledgers.record_arrival(stored)
-        inbox_files.move_to_filed(path)
+        move_to_filed(path)
         title, on_shelf = one_line(stored.paper.title), stored.path
         return InboxResult(
             display_name(path), "filed", detail, str(stored.paper.ids), title, on_shelf, jobs
@@ -324,7 +349,7 @@ def _judge(found: InboxFile, paper: Paper, match: _Match) -> Document:
     Where *paper* was only found by an identifier printed in the text, that identifier proves
     nothing: it may be that of a paper cited on the first page. Then the rest has to agree.
     """
-    from ..judges.identity import identity
+    from ..judges.check import identity
 
     document = formats.read(replace(found.fetched, ids=paper.ids), paper)
     if found.fetched.media in _PRINTED and not match.is_supported_for(paper):
@@ -349,3 +374,154 @@ def _unmatched(path: Path, document: Document) -> InboxResult:
         return InboxResult(display_name(path), "rejected", f"{meaning.said}. {meaning.hint}")
     detail = f"It names no paper, and no paper on the shelf has its title. {_BY_NAME}"
     return InboxResult(display_name(path), "unmatched", detail)
+
+
+class InboxFile(NamedTuple):
+    """A file of the inbox: its bytes, and the paper its own header or metadata names."""
+
+    fetched: Fetched
+    named: Ids
+
+
+def display_name(path: Path) -> str:
+    """The name of a file, safe to show."""
+    return one_line(encodable(path.name))
+
+
+def list_files(folder: Path) -> tuple[list[Path], list[Path]]:
+    """The complete files in a folder, and those that are empty or still being written.
+
+    Hidden files, downloads under way and folders are left out.
+    """
+    with safe_files.disk(folder, "read"):
+        if not folder.is_dir():
+            return [], []
+        names = sorted(entry.name for entry in os.scandir(folder) if _is_candidate(entry))
+    paths = [folder / name for name in names]
+    before = [_status(path) for path in paths]
+    youngest = max((mtime for _, mtime in before), default=0) / 1e9
+    if (left := youngest + _SETTLED_S - time.time()) > 0:
+        time.sleep(min(left, _SETTLED_S))  # a clock may be wrong
+    complete: list[Path] = []
+    growing: list[Path] = []
+    for path, status in zip(paths, before, strict=True):
+        is_complete = status[0] > 0 and _status(path) == status
+        (complete if is_complete else growing).append(path)
+    return complete, growing
+
+
+def _is_candidate(entry: os.DirEntry[str]) -> bool:
+    if entry.name.startswith((".", "~$")) or entry.name.lower().endswith(_UNDER_WAY):
+        return False
+    return entry.is_symlink() or entry.is_file(follow_symlinks=False)
+
+
+def _status(path: Path) -> tuple[int, int]:
+    try:
+        found = path.lstat()
+    except OSError:
+        return 0, 0
+    return found.st_size, found.st_mtime_ns
+
+
+def read(path: Path) -> InboxFile:
+    """Read a file, and find out what kind of content it is.
+
+    Raises
+    ------
+    BadContent
+        It is of a kind that no paper comes as, or too large.
+    FileNotFoundError
+        It is gone.
+    StoreFailed
+        It cannot be read.
+    """
+    body = _read_bytes(path)
+    media = _media(path, body)
+    if media is None:
+        raise _refusal("It is neither PDF, HTML, JATS XML nor plain text")
+    named = Ids()
+    if media == "pdf" and (doi := _XMP.search(body)):
+        named = Ids.maybe(doi[1].decode("ascii", "replace"))
+    if media == "markdown" and (header := paper_file.parse(body.decode("utf-8", "replace"))):
+        # A text of another shelf: its header names the paper, and is not part of the text.
+        body, named = header.body.encode("utf-8", "replace"), header.ids
+        return InboxFile(Fetched(body, media, "", "the inbox", VIA, version=header.version), named)
+    return InboxFile(Fetched(body, media, "", "the inbox", VIA), named)
+
+
+def _read_bytes(path: Path) -> bytes:
+    if path.is_symlink():
+        raise _refusal("It is a link, and links are not followed", "Put the file itself there.")
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    flags |= getattr(os, "O_BINARY", 0)
+    try:
+        descriptor = os.open(path, flags)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise _refusal(f"It could not be opened: {error.strerror}", "Check its rights.") from error
+    with safe_files.disk(path, "read"), os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise _refusal("It is no file")
+        body = file.read(MAX_BYTES + 1)
+    if len(body) > MAX_BYTES:
+        raise _refusal(f"It is larger than {MAX_BYTES >> 20} MB")
+    return body
+
+
+def _refusal(what: str, hint: str = "Put the paper itself there.") -> BadContent:
+    return BadContent(f"{what}.", hint, verdict="not_a_paper")
+
+
+def _media(path: Path, body: bytes) -> Media | None:
+    """The media type, by the first bytes: names are often wrong."""
+    suffix = path.suffix.lower()
+    head = body[:_HEAD].removeprefix(b"\xef\xbb\xbf").lstrip()
+    if b"%PDF-" in body[:1024]:
+        return "pdf"
+    if head.startswith(b"<") or suffix in _PAGES:
+        is_jats = _JATS.search(head) and not _OF_HTML.search(head)
+        return "jats" if is_jats else "html"
+    return "markdown" if suffix in _TEXTS else None
+
+
+def read_document(found: InboxFile) -> Document:
+    """The text and the identifiers it names, before anybody judges it.
+
+    Raises
+    ------
+    BadContent
+        No text can be read in it.
+    """
+    reader = formats.reader_of(found.fetched.media)
+    document: Document = reader.read(found.fetched)
+    return document
+
+
+def titles_of(document: Document, path: Path) -> list[str]:
+    """Texts that may be the title.
+
+    These are the title as the text marks it, what stands behind author and year in the file's
+    name, and (few PDFs mark a title) the first paragraphs.
+    """
+    from ..judges.likeness import telling_words
+
+    first = document.markdown[:_OPENING].split("\n\n")[:_PARAGRAPHS]
+    in_name = path.stem.rpartition(" - ")[2].replace("_", " ")
+    titles = (text.lstrip("# ") for text in (document.title, in_name, *first))
+    fit = (title for title in titles if len(title) <= _LONGEST and telling_words(title) >= _TELLING)
+    return list(dict.fromkeys(fit))
+
+
+def move_to_filed(path: Path) -> Path:
+    """Move a file to ``filed/``, with a number where its name is taken; returns its new path."""
+    folder = path.parent / FILED
+    safe_files.make_folder(folder)
+    target, number = folder / path.name, 1
+    # Copied, then removed: a run that is killed in between finds the copy and goes on.
+    while not safe_files.copy(path, target):
+        number += 1
+        target = folder / f"{path.stem} ({number}){path.suffix}"
+    safe_files.remove(path)
+    return target

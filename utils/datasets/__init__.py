@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from .asking import ResultPage
     from .export import Exported
     from .listing import Dataset
-    from .notes import Notes
-    from .page import Form, Page
     from .schema import Schema
+    from .tables import Notes
+    from .trees import Form, Page
 
 DIRECT_CHARS = 4000
 """Characters of JSON up to which a result is returned whole, beside being staged."""
@@ -95,7 +95,7 @@ class Datasets:
         from ..settings import version
         from .building import build
         from .listing import DAYS, moment, sweep
-        from .notes import Notes
+        from .tables import Notes
 
         safe_files.make_folder(self.folder)
         sweep(self.folder)
@@ -225,7 +225,7 @@ def _with_notes(pages: Answers, notes: Notes) -> Iterator[Page]:
 def _contents(file: Path, tables: Mapping[str, int]) -> dict[str, list[dict[str, Any]]] | None:
     """All rows of all tables; None where they are too many."""
     from .asking import ask
-    from .names import quoted
+    from .tables import quoted
 
     if sum(tables.values()) > _DIRECT_ROWS:
         return None

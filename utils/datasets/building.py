@@ -15,12 +15,10 @@ from typing import Protocol
 
 from ..errors import BadRequest
 from .inferred_tables import InferredTables
-from .names import ABOUT
-from .notes import Notes
-from .page import Form, Page
 from .pmc_tables import PmcTables
 from .pubmed_tables import PubmedTables
-from .tables import whole_database
+from .tables import ABOUT, Notes, whole_database
+from .trees import Form, Page
 
 _MOST_NAMED = 1000
 

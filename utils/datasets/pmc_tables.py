@@ -14,17 +14,16 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ..errors import BadContent, EntrezFailed
+from ..formats.inline_markup import readable_text
 from ..formats.jats import parse, read
-from ..formats.pubmed.inline_markup import readable_text
-from ..formats.xml_tree import children_of, first
+from ..formats.safe_xml import children_of, first
 from ..model.identifiers import Ids
 from ..model.paper import Document, Fetched
 from ..outline.sections import part_of
 from ..system.plain_text import one_line, shortened
-from .notes import Notes
-from .page import Page
 from .pubmed_tables import Cells, cells, whole
-from .tables import Table, Tables
+from .tables import Notes, Table, Tables
+from .trees import Page
 
 if TYPE_CHECKING:
     from lxml.etree import _Element

@@ -12,15 +12,13 @@ import sqlite3
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, TypeAlias
 
-from ..formats.pubmed.inline_markup import readable_text
-from ..formats.pubmed.records import Deleted, read_with_elements
-from ..formats.xml_tree import children_of, first
+from ..formats.inline_markup import readable_text
+from ..formats.pubmed import Deleted, read_with_elements
+from ..formats.safe_xml import children_of, first
 from ..model.identifiers import Ids
 from ..model.paper import Paper
-from .notes import Notes
-from .page import Page
-from .scalars import fit
-from .tables import Table, Tables
+from .tables import Notes, Table, Tables, fit
+from .trees import Page
 
 if TYPE_CHECKING:
     from lxml.etree import _Element

@@ -5,6 +5,12 @@ children stands under the empty name. Differences between the forms are removed:
 wrapper (``<Authors><Author/></Authors>``, ``<string>``), the type names NCBI's ASN.1 puts
 around every value (``<Gene-track_geneid>``), XML that was put into a text member (``expxml``).
 Facts: recorded answers, https://www.ncbi.nlm.nih.gov/books/NBK25499/ and NCBI's ``datatool``.
+
+A page of a dataset to be: the answer of an Entrez database, and its form.
+
+The forms are those NCBI documents for EFetch and ESummary
+(https://www.ncbi.nlm.nih.gov/books/NBK25499/, chapter 4) and one of our own, ``rows``, for sites
+that answer in plain objects (PubChem, a list of ids).
 """
 
 from __future__ import annotations
@@ -13,25 +19,24 @@ import html
 import json
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 from ..errors import BadContent, EntrezFailed
-from ..formats.pubmed.inline_markup import readable_text
-from ..formats.safe_xml import parse
-from ..formats.xml_tree import children_of
+from ..formats.inline_markup import readable_text
+from ..formats.safe_xml import children_of, parse
 from ..system.plain_text import one_line, shortened
-from .page import Page
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
+Form = Literal["pubmed_xml", "pmc_xml", "docsum_json", "docsum_xml", "xml", "rows"]
+FORMS: tuple[Form, ...] = get_args(Form)
 Tree: TypeAlias = Any
-
 OWN = ""
 """The name under which an element's own text stands beside its attributes and children."""
 INNER = "values"
 """The name under which a list within a list stands."""
-
 _DEEPEST = 40  # levels; below, XML is given up and its text is kept, and JSON stays JSON
 _LONGEST_FRAGMENT = 4 << 20  # characters of a text member that are looked into for XML
 _XSI = "{http://www.w3.org/2001/XMLSchema-instance}"
@@ -51,6 +56,25 @@ _UID_NAMES = (
     "aid", "ipg", "pmid", "pmcid", "run", "primaryaccession", "accession", "acc", "gi", "locus",
 )  # fmt: skip
 _UID_PATHS = (("track-info", "geneid"), ("EXPERIMENT", "accession"))
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One answer, untouched.
+
+    ``database`` is the Entrez name (``gene``). ``form`` says how ``body`` is read:
+
+    - ``pubmed_xml``: EFetch of ``pubmed`` (PubmedArticleSet)
+    - ``pmc_xml``: EFetch of ``pmc`` (pmc-articleset, JATS)
+    - ``docsum_json``: ESummary with retmode=json
+    - ``docsum_xml``: ESummary XML, version 1 (DocSum/Item) or 2 (DocumentSummarySet)
+    - ``xml``: any other XML of EFetch: the children of its root are the records
+    - ``rows``: a JSON list of objects, each a record
+    """
+
+    database: str
+    form: Form
+    body: bytes
 
 
 class Record(NamedTuple):

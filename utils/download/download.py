@@ -1,4 +1,4 @@
-"""From identifiers to files on the shelf, one paper or a few dozen (thousands: `.harvest.bulk`).
+"""From identifiers to files on the shelf, one paper or a few dozen (thousands: `..harvest.bulk`).
 
 What is on the shelf is served; the rest is looked up in batches and climbs the `.ladder`.
 """

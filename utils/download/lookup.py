@@ -1,4 +1,12 @@
-"""From identifiers to papers: what is known about them, and all their other names."""
+"""From identifiers to papers: what is known about them, and all their other names.
+
+From any of a paper's identifiers to the others: PMID, PMCID, DOI.
+
+NCBI's converter knows PMCIDs only, so PubMed's own records connect the rest, and Europe PMC knows
+what PubMed lacks. What nobody knows is told apart from what could not be asked.
+
+What papers are, by any of their names: the record on the shelf, or else the sites'.
+"""
 
 from __future__ import annotations
 
@@ -9,24 +17,24 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from ..errors import BadRequest, Miss, NotConfigured, NotFound, PaperError, Unreachable
 from ..model.identifiers import Ids
 from ..model.paper import Paper, paper_from, to_row
 from ..sources import Lookup, Source
+from ..store import Shelf
+from ..system.plain_text import encodable, shortened
 from ..web import Answer, Web, not_older_than
 
 log = logging.getLogger(__name__)
-
 T = TypeVar("T")
 A = TypeVar("A")
-
 _ENOUGH = 3  # batches in turn without an answer: each of them was asked several times already
 _MINUTE = 1 / 1440  # days
 _HOUR = 1 / 24  # days; a paper nobody knew may be known soon
-
 Outcome = Paper | Miss | NotConfigured | None
+Status = Literal["found", "not_found", "invalid", "failed"]
 
 
 def look_up(
@@ -237,3 +245,84 @@ def ask_in_halves(
         yield from ask_in_halves(asked[middle:], ask, who, odd)
     else:
         yield from ((one, miss, down) for one in asked)
+
+
+@dataclass(frozen=True, slots=True)
+class Converted:
+    """The names of one paper; ``message`` says why they could not be had."""
+
+    requested: str
+    status: Status
+    ids: Ids = field(default_factory=Ids)
+    message: str = ""
+
+
+def convert(texts: Sequence[str], web: Web, sources: Sequence[Source]) -> list[Converted]:
+    """One outcome for each identifier, in the order given; any mix, in any spelling.
+
+    The same one twice is answered twice, and asked about once.
+
+    Raises
+    ------
+    BadRequest
+        There is none, or all are malformed.
+    Unreachable, NotConfigured
+        Not one of them could be asked about.
+    """
+    if not texts:
+        raise BadRequest("No identifier was given.", "Give PMIDs, PMCIDs or DOIs.")
+    read = [_parse(text) for text in texts]
+    wanted = list(dict.fromkeys(ids for ids in read if isinstance(ids, Ids)))
+    known = look_up(wanted, web, list(filter(_knows_names, sources)))
+    outcomes = [known[ids] if isinstance(ids, Ids) else ids for ids in read]
+    answered = [one for one in outcomes if isinstance(one, Paper | NotFound)]
+    troubles = [one for one in outcomes if isinstance(one, PaperError)]
+    if not answered:
+        # What could not be asked says more than what was malformed beside it.
+        raise min(troubles, key=lambda one: isinstance(one, BadRequest))
+    return list(map(_to_conversion, texts, outcomes))
+
+
+def _knows_names(source: Source) -> bool:
+    """Whether its records connect PMIDs or PMCIDs with other names."""
+    return source.lookup is not None and not {"pmid", "pmcid"}.isdisjoint(source.lookup.by)
+
+
+def _parse(text: str) -> Ids | BadRequest:
+    try:
+        ids = Ids.parse(text)
+    except BadRequest as wrong:
+        return wrong
+    if not (ids.pmid or ids.pmcid or ids.doi):
+        msg = f"{shortened(text, 80)!r} is not a PMID, PMCID or DOI."
+        return BadRequest(msg, "Give PMIDs, PMCIDs or DOIs.")
+    return ids
+
+
+def _to_conversion(text: str, outcome: Paper | PaperError) -> Converted:
+    shown = shortened(encodable(text), 80)
+    if isinstance(outcome, Paper):
+        return Converted(shown, "found", outcome.ids)
+    if isinstance(outcome, NotFound):
+        return Converted(shown, "not_found", message=outcome.message)
+    status: Status = "invalid" if isinstance(outcome, BadRequest) else "failed"
+    return Converted(shown, status, message=outcome.message)
+
+
+def records(
+    wanted: Iterable[Ids], shelf: Shelf, web: Web, sources: Sequence[Source]
+) -> list[tuple[Ids, Paper | PaperError]]:
+    """One outcome for each of *wanted*, in their order; nobody is asked about what is held.
+
+    A shelf's record without a title (a file of an older program) is asked for all the same.
+
+    Returns
+    -------
+    list of tuple
+        The identifiers with the paper, or with why there is none; see `look_up`.
+    """
+    asked = list(wanted)
+    held = {ids: stored.paper for ids in asked if (stored := shelf.find(ids))}
+    known = {ids: paper for ids, paper in held.items() if paper.title}
+    found = look_up([ids for ids in dict.fromkeys(asked) if ids not in known], web, sources)
+    return [(ids, known.get(ids) or found[ids]) for ids in asked]

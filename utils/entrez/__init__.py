@@ -3,24 +3,25 @@
 Database, form and identifiers are checked before anything is sent. Answers are bounded and name
 where to go on; an answer that did not come is never shown as an empty one.
 https://www.ncbi.nlm.nih.gov/books/NBK25497/
+
+Put identifiers on NCBI's history server, to request them by one name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from ..errors import BadRequest
-from ..sources.eutils import Contact, contact
+from ..errors import BadRequest, StoreFailed
+from ..sources.eutils import Contact, contact, post_ids
+from ..system.plain_text import shortened
 from ..web import Web
-from .asked import Missing, find_database, is_given, select_records
-from .databases import form_of, staged_form
-from .fetching import Fetch, fetch
-from .histories import History
-from .identifiers import read_ids
+from .asked import Missing, find_database, is_given, read_ids, select_records
+from .databases import Database, form_of, staged_form
+from .fetching import Fetch, Summary, SummaryPage, fetch, look_up, summary
+from .histories import History, remember
 from .information import DatabaseInfo, DatabaseList, fetch_database_info, list_databases
 from .linking import Linked, Links, LinksOfOne, link
 from .paging import Pages, Progress, pages_of_records, pages_of_search
-from .posting import post
 from .searching import (
     Count,
     GlobalCounts,
@@ -31,7 +32,6 @@ from .searching import (
     search,
     spell,
 )
-from .summing import Summary, SummaryPage, summary
 
 __all__ = [
     "Count",
@@ -251,3 +251,32 @@ class Entrez:
             most=most,
             progress=progress,
         )
+
+
+def post(database: Database, uids: Sequence[str], web: Web) -> History:
+    """See `.Entrez.post`."""
+    numbers = _look_up_numbers(database, uids, web)
+    there = post_ids(database.name, numbers, web)
+    words = f"{len(numbers):,} identifiers posted"
+    place = remember(database.name, words, len(numbers), there, web)
+    if place is None:
+        msg = "The name of the history could not be kept on the disk."
+        raise StoreFailed(msg, "Give the identifiers themselves, or free some space.")
+    return place.history
+
+
+def _look_up_numbers(database: Database, uids: Sequence[str], web: Web) -> list[str]:
+    """Replace accessions by UIDs: EPost leaves out what is no number.
+
+    Raises
+    ------
+    BadRequest
+        An accession has no record.
+    """
+    names = [uid for uid in uids if not uid.isdecimal()]
+    known, unknown = look_up(database.name, names, web)
+    if unknown:
+        missing = shortened(", ".join(one.id for one in unknown), 100)
+        msg = f"{database.name} has no record of {missing}."
+        raise BadRequest(msg, "Leave out what does not exist.", ids=[one.id for one in unknown[:5]])
+    return list(dict.fromkeys(known.get(uid, uid) for uid in uids))

@@ -1,20 +1,58 @@
-"""The database and the records of a request, checked before it is sent."""
+"""The database and the records of a request, checked before it is sent.
+
+Read identifiers as people paste them, and recognise which database one belongs to.
+
+UIDs are whole numbers up to 2^64 - 1 (EPost says so); the sequence databases take
+accession.version as well. The other spellings are those of the databases' own pages: ``PMC…``,
+``rs…``, ``SAMN…``, ``PRJNA…``, ``GCF_…``, ``NM_…``. https://www.ncbi.nlm.nih.gov/books/NBK25497/
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sized
 from dataclasses import dataclass
 from typing import Any
 
 from ..errors import BadRequest, PaperError
-from ..sources.eutils.einfo import fetch_database_names
+from ..sources.eutils import fetch_database_names
+from ..system.plain_text import one_line, shortened
 from ..web import Web
 from .databases import DATABASES, Database, generic, no_such_database, plain_name
 from .histories import Place, recall
-from .identifiers import read_ids
 
 # PubMed hands out no more of any search, from the history server neither (facts of August 2026).
 PUBMED_WALL = 9_999
+MOST_IDS = 10_000
+LARGEST_UID = 2**64 - 1
+_SHOWN = 5
+_NUMBER = re.compile(r"\d{1,20}", re.A)
+_ACCESSION = re.compile(r"(?=\w*\d)[A-Z0-9]{1,10}(?:_[A-Z0-9]{1,20})?(?:\.\d{1,3})?", re.A | re.I)
+_SEPARATORS = re.compile(r"[\s,;]+")
+# The pattern of an identifier, its kind in words, and the database where it is found.
+_KINDS = tuple(
+    (re.compile(pattern, re.A | re.I), kind, database)
+    for pattern, kind, database in (
+        (r"PMC\d+(?:\.\d+)?", "a PMCID", "pmc"),
+        (r"(?:doi:|https?://\S*doi\.org/)?10\.\d{4,9}/\S+", "a DOI", "pubmed"),
+        (r"[rs]s\d+", "an rs or ss number of dbSNP", "snp"),
+        (r"(?:RCV|VCV|SCV)\d+(?:\.\d+)?", "an accession of ClinVar", "clinvar"),
+        (r"SAM[NED][A-Z]?\d+", "an accession of BioSample", "biosample"),
+        (r"PRJ[NED][A-Z]\d+", "an accession of BioProject", "bioproject"),
+        (r"[SED]R[APRSX]\d+", "an accession of the Sequence Read Archive", "sra"),
+        (r"GC[AF]_\d+(?:\.\d+)?", "an accession of Assembly", "assembly"),
+        (r"G(?:SE|SM|PL|DS)\d+", "an accession of GEO", "gds"),
+        (r"(?:NP|XP|YP|WP|AP)_\d+(?:\.\d+)?", "an accession of Protein", "protein"),
+        (r"[A-Z]{2}_\d+(?:\.\d+)?", "an accession of RefSeq", "nuccore"),
+        (r"[nes]s(?:td|v)\d+|[nes]sv\d+", "an accession of dbVar", "dbvar"),
+        (r"phs\d+(?:\.\S+)?", "an accession of dbGaP", "gap"),
+        (r"ENS[A-Z]*\d+(?:\.\d+)?", "an Ensembl identifier", "gene"),
+        (r"[DC]\d{6,9}", "an identifier of MeSH", "mesh"),
+        (r"[A-Z]{14}-[A-Z]{10}-[A-Z]", "an InChIKey", "pccompound"),
+    )
+)
+_NAMES = ("pmid", "pmcid", "uid", "id", "gi", "taxid", "geneid", "cid", "sid", "aid", "mim", "omim")
+_LABEL = re.compile(rf"(?:{'|'.join(_NAMES)}):(?=\w)", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,3 +166,71 @@ def require_between(name: str, value: int, least: int, most: int, hint: str) -> 
     if not least <= value <= most:
         msg = f"{name} is {value:,}; it must lie between {least:,} and {most:,}."
         raise BadRequest(msg, hint)
+
+
+def read_ids(database: Database, ids: str | int | Iterable[str | int]) -> list[str]:
+    """Identifiers of *database* as NCBI takes them, each once, in their order.
+
+    Text is split at commas, semicolons and blanks.
+
+    Raises
+    ------
+    BadRequest
+        None are given, or too many, or some are of another kind; nothing was sent.
+    """
+    values = [ids] if isinstance(ids, str | int) else list(ids)
+    words = [word for one in values for word in _SEPARATORS.split(str(one)) if word]
+    read = {word: _read(database, word) for word in dict.fromkeys(words)}
+    if unfit := [word for word, uid in read.items() if not uid]:
+        raise _unfit_error(database, unfit)
+    found = list(dict.fromkeys(uid for uid in read.values() if uid))
+    if not found:
+        msg = f"No identifiers of {database.name} are given."
+        raise BadRequest(msg, f"It takes {database.uid}s, such as {database.example}.")
+    if len(found) > MOST_IDS:
+        msg = f"{len(found):,} identifiers are given; {MOST_IDS:,} is the most."
+        raise BadRequest(msg, "Give them in parts, or search for them and use the history.")
+    return found
+
+
+def _read(database: Database, word: str) -> str:
+    """The identifier in *word*; empty when it is none of this database."""
+    bare = _LABEL.sub("", word, count=1)
+    if database.prefix and bare.casefold().startswith(database.prefix.casefold()):
+        bare = bare[len(database.prefix) :]
+    if _NUMBER.fullmatch(bare):
+        return str(int(bare)) if 0 < int(bare) <= LARGEST_UID else ""
+    fits = database.accessions and _ACCESSION.fullmatch(bare)
+    return bare.upper() if fits and _database_of(bare) in {"", "protein", "nuccore"} else ""
+
+
+def _database_of(word: str) -> str:
+    """The database that an identifier of this pattern belongs to; empty where none does."""
+    return next((name for pattern, _, name in _KINDS if pattern.fullmatch(word)), "")
+
+
+def _unfit_error(database: Database, unfit: list[str]) -> BadRequest:
+    shown = ", ".join(repr(shortened(one_line(word), 40)) for word in unfit[:_SHOWN])
+    more = f" and {len(unfit) - _SHOWN:,} more" if len(unfit) > _SHOWN else ""
+    verb = "is no identifier" if len(unfit) == 1 else "are no identifiers"
+    msg = f"{shown}{more} {verb} of {database.name}."
+    takes = f"{database.name} takes {database.uid}s, such as {database.example}."
+    return BadRequest(msg, *_hints(database, unfit[0]), takes, ids=unfit[:_SHOWN])
+
+
+def _hints(database: Database, word: str) -> list[str]:
+    """What to do with an identifier of another kind."""
+    found = next(((kind, name) for pattern, kind, name in _KINDS if pattern.fullmatch(word)), None)
+    if found is None:
+        plain = shortened(one_line(word), 40)
+        return [f"Search {database.name} for {plain!r} to find its {database.uid}."]
+    kind, home = found
+    hints = [f"{word[:60]} is {kind}."]
+    if home == "pmc" and database.name == "pubmed":
+        return [*hints, "Ask database pmc for it, or convert it to a PMID with convert_ids."]
+    if home == database.name:
+        field = "[doi]" if kind == "a DOI" else ""
+        return [*hints, f"Search {home} for {word[:60]}{field} to find its {database.uid}."]
+    if _read(DATABASES[home], word):
+        return [*hints, f"Ask database {home} for it, and link from there to {database.name}."]
+    return [*hints, f"Search {home} for it, and link from there to {database.name}."]

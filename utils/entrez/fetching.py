@@ -2,24 +2,33 @@
 
 EFetch leaves out unknown identifiers silently. Where fewer records came than were requested,
 ESummary is asked which of them it knows; where that stays unknown, a warning says so.
+
+Split an answer of EFetch into its records, in each form it has.
+
+The beginning of an answer shows whether it is in that form at all; forms whose records have no
+documented beginning are cut at the ends of lines. https://www.ncbi.nlm.nih.gov/books/NBK25499/
+
+Summaries: records in brief as fields, in pages of a bounded size.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from ..errors import BadContent, EntrezFailed, Miss, NotOffered, Unreachable
-from ..sources.eutils.efetch import efetch
-from ..sources.eutils.esummary import esummary
+from ..formats.safe_xml import parse
+from ..sources.eutils import efetch
+from ..sources.eutils_summaries import SILENT, Summaries, esummary
 from ..sources.loose_json import mapping, text
-from ..system.plain_text import plain_json
+from ..system.plain_text import clean_text, one_line, plain_json
 from ..web import Answer, Web
 from .asked import Missing, Part, Selection, require_between
 from .databases import Form
 from .histories import explain_expiry
-from .record_texts import Records, split_records, stretch
 
 MOST_RECORDS = 200
 MOST_CHARS = 1_000_000
@@ -27,6 +36,27 @@ _MOST_SUMMARIES = 500
 _REMEMBERED_DAYS = 0.1
 _LARGEST_KEPT = 20_000_000
 _UNKNOWN = "NCBI knows no such record"
+_FLAT = re.compile(r"^LOCUS\s", re.M)
+_FASTA = re.compile(r"^>", re.M)
+_STARTS = {
+    **dict.fromkeys(("fasta", "fasta_cds_na", "fasta_cds_aa", "ft"), _FASTA),
+    **dict.fromkeys(("gb", "gp", "gbwithparts"), _FLAT),
+    "medline": re.compile(r"(?:\A|(?<=\n\n))[A-Z]{2,4} *- ", re.M),
+    "json": re.compile(r"^\{", re.M),
+}
+_ASN1 = re.compile(r"^[A-Z][\w-]* ::=", re.M)
+_LINE = re.compile(r"^(?=.)", re.M)
+# Reports number their records; one that counts its own paragraphs is not taken apart.
+_NUMBERED = re.compile(r"(?:\A|(?<=\n\n))(\d{1,6})[.:] ", re.M)
+# One record may be several lines of these, or none.
+_LOOSE = frozenset({"runinfo", "ipg", "gene_table", "fasta_cds_na", "fasta_cds_aa"})
+_NO_RECORDS = re.compile(r"\s*(?:<!doctype html|<html|\{\s*\"error\")", re.I)
+# Lines about an identifier that has no record; NCBI spaces some of them out, letter by letter.
+_ABSENT = re.compile(
+    r"^(?:(?:\d+: )?id: \S+ Error occurred: |Error: .*F a i l e d +t o +).*\n?", re.M
+)
+_ABSENT_BYTES = re.compile(_ABSENT.pattern.encode(), re.M)
+MOST_SUMMARIES = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,3 +307,240 @@ def _recall(selection: Selection, part: Part, form: Form, web: Web) -> FetchedPa
         return FetchedPart((), records, missing)
     except (LookupError, TypeError, ValueError):  # nothing, or what another version kept
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """Records as text; ``head`` and ``tail`` belong around any of them (the root of XML).
+
+    ``counted``: each piece is one record, so that their number tells whether some are missing;
+    ``refused``: what the answer itself says of identifiers without a record; ``root`` is the name
+    of the set.
+    """
+
+    pieces: tuple[str, ...]
+    head: str = ""
+    tail: str = ""
+    counted: bool = True
+    refused: Mapping[str, str] = field(default_factory=dict)
+    root: str = ""
+
+
+def split_records(answer: Answer, form: Form) -> Records:
+    """Split an answer into records.
+
+    Raises
+    ------
+    BadContent
+        It is not in that form.
+    """
+    if form.retmode == "xml":
+        return _split_xml(answer.body, counted=form.rettype not in _LOOSE)
+    text = _ABSENT.sub("", clean_text(answer.text())).lstrip("\n")
+    if _NO_RECORDS.match(text):
+        raise BadContent("What came is a web page, or an error.", verdict="error_page")
+    if "\ufffd" in text[:2000] or "\x00" in text:
+        raise BadContent("What came is no text.", verdict="not_a_paper")
+    if not text.strip():
+        return Records(())
+    starts = _starts(text, form)
+    ends = [*starts[1:], len(text)]
+    pieces = [text[at:end] for at, end in zip(starts, ends, strict=True)]
+    pieces[0] = text[: starts[0]] + pieces[0]
+    return Records(tuple(pieces), counted=form.rettype not in _LOOSE)
+
+
+def _starts(text: str, form: Form) -> list[int]:
+    pattern = _STARTS.get(form.rettype)
+    if form.retmode == "asn.1" or form.gives.endswith("ASN.1"):
+        pattern = _ASN1
+    if pattern is not None:
+        if starts := [found.start() for found in pattern.finditer(text)]:
+            return starts
+        raise BadContent(f"What came is not {form.gives}.", verdict="error_page")
+    if form.rettype in {"acc", "seqid", "uilist", "runinfo", "ipg", "tabular"}:
+        return [found.start() for found in _LINE.finditer(text)]
+    return _numbered(text)
+
+
+def _numbered(text: str) -> list[int]:
+    starts: list[int] = []
+    for found in _NUMBERED.finditer(text):
+        if int(found[1]) == len(starts) + 1:
+            starts.append(found.start())
+    return starts or [0]
+
+
+def _split_xml(body: bytes, *, counted: bool) -> Records:
+    from lxml import etree
+
+    body = _ABSENT_BYTES.sub(b"", body)
+    if not body.strip():
+        return Records(())
+    root = parse(body)
+    if root.tag in {"eFetchResult", "html", "HTML"}:
+        raise BadContent(f"What came is <{root.tag}>, not records.", verdict="error_page")
+    head, tail = _head_and_tail(root)
+    pieces = tuple(
+        clean_text(etree.tostring(child, encoding="unicode", with_tail=False))
+        for child in records_of(root)
+    )
+    # A set within the set is no record of its own.
+    counted = counted and root.tag != "Bioseq-set"
+    refused = {row.get("Id", ""): one_line(row.get("error", "")) for row in root.iter("Reply")}
+    return Records(pieces, head, tail, counted, refused, str(root.tag))
+
+
+def records_of(root: Any) -> list[Any]:
+    """The records of a set: the children of its root, without messages on missing ones."""
+    return [child for child in root.iterchildren("*") if child.tag not in {"Reply", "error"}]
+
+
+def _head_and_tail(root: Any) -> tuple[str, str]:
+    from lxml import etree
+
+    bare = etree.Element(root.tag, root.attrib, root.nsmap)
+    bare.text = "\n"
+    head, _, tail = etree.tostring(bare, encoding="unicode").partition("\n")
+    return f"{head}\n", f"\n{tail}"
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A part of some records: ``whole`` counts the whole ones in it, ``end`` is where it ends.
+
+    ``cut``: it ends within a record. Positions are characters of all pieces together.
+    """
+
+    text: str
+    whole: int
+    end: int
+    cut: bool = False
+
+
+def stretch(records: Records, offset: int, most: int) -> Stretch:
+    """Whole records from *offset* on, in at most *most* characters.
+
+    One that is longer is given in parts by itself, cut at the end of a line where there is one.
+    """
+    at = 0
+    room = most - len(records.head) - len(records.tail)
+    parts: list[str] = []
+    for piece in records.pieces:
+        begin, at = max(0, offset - at), at + len(piece)
+        if begin >= len(piece):
+            continue
+        if not parts and (begin or len(piece) > room):
+            return _part_of(piece[begin:], offset, most)
+        if len(piece) > room:
+            break
+        parts.append(piece)
+        room -= len(piece)
+    end = offset + sum(map(len, parts))
+    text = "".join(parts)
+    whole = f"{records.head}{text}{records.tail}" if parts else ""
+    return Stretch(whole, len(parts), end)
+
+
+def _part_of(rest: str, offset: int, most: int) -> Stretch:
+    if len(rest) <= most:
+        return Stretch(rest, 0, offset + len(rest))
+    size = rest.rfind("\n", most // 2, most) + 1 or most
+    return Stretch(rest[:size], 0, offset + size, cut=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A record in brief: ``fields`` are the database's own, ``left_out`` those that had no room.
+
+    ``asked`` is the identifier it was asked for by, where that is not its UID.
+    """
+
+    uid: str
+    asked: str
+    fields: Mapping[str, Any]
+    left_out: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryPage:
+    """Records in brief, in the order asked for; ``next_start`` is where the next page begins."""
+
+    database: str
+    total: int
+    start: int
+    records: tuple[Summary, ...]
+    next_start: int | None
+    not_found: tuple[Missing, ...]
+    warnings: tuple[str, ...] = ()
+
+
+def summary(
+    selection: Selection, web: Web, *, start: int, most: int, max_chars: int
+) -> SummaryPage:
+    """See `.Entrez.summary`."""
+    hint = "Page with next_start, or stage the records and ask them in SQL."
+    require_between("most", most, 1, MOST_SUMMARIES, hint)
+    require_between("max_chars", max_chars, 200, MOST_CHARS, hint)
+    require_between("start", start, 0, max(0, selection.total - 1), "start counts from 0.")
+    part = selection.part(start, most)
+    found = fetch_summaries(selection, part, web)
+    uids, names = part.uids or found.uids[: part.size], uids_by_name(found.records)
+    shown: list[Summary] = []
+    missing: list[Missing] = []
+    room, taken = max_chars, 0
+    for name in uids:
+        uid = names.get(name.upper(), "")
+        if uid:
+            one = _summary_within(uid, name, found.records[uid], room if shown else max_chars)
+            if shown and one.left_out:
+                break
+            room -= len(plain_json(one.fields))
+            shown.append(one)
+        else:
+            missing.append(Missing(name, found.refused.get(name) or SILENT))
+        taken += 1
+    end = start + (taken if taken < len(uids) else part.size)
+    return SummaryPage(
+        selection.database.name, selection.total, start, tuple(shown),
+        end if end < selection.total else None, tuple(missing), _shortfall_warning(part, len(uids)),
+    )  # fmt: skip
+
+
+def fetch_summaries(selection: Selection, part: Part, web: Web) -> Summaries:
+    """ESummary's answer to a part.
+
+    Raises
+    ------
+    NotFound
+        NCBI has forgotten the history.
+    Unreachable
+        NCBI did not answer.
+    """
+    params = {"db": selection.database.name, "retmode": "json", "version": "2.0", **part.params}
+    with explain_expiry(selection.place):
+        return esummary(params, web)
+
+
+def _shortfall_warning(part: Part, received: int) -> tuple[str, ...]:
+    """A warning where a page of the history came shorter than it is."""
+    lack = part.size - received
+    return (
+        (f"NCBI sent {received:,} of the {part.size:,} summaries of this page.",)
+        if lack > 0
+        else ()
+    )
+
+
+def _summary_within(uid: str, name: str, row: Mapping[str, Any], room: int) -> Summary:
+    """The fields of a record, one after the other, as long as there is room."""
+    fields: dict[str, Any] = {}
+    left_out = []
+    for key, value in row.items():
+        size = len(plain_json({key: value}))
+        if size <= room:
+            fields[key] = value
+            room -= size
+        else:
+            left_out.append(key)
+    return Summary(uid, "" if name == uid else name, fields, tuple(left_out))

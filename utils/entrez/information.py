@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import Miss
-from ..sources.eutils.einfo import fetch_database, fetch_database_names
+from ..sources.eutils import fetch_database, fetch_database_names
 from ..sources.loose_json import mappings, short_line, whole
 from ..web import Web
 from .asked import find_database

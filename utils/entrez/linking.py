@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from ..errors import BadRequest, Miss
-from ..sources.eutils.einfo import fetch_database
-from ..sources.eutils.elink import LinkList, LinkSet, fetch_link_names, fetch_links
+from ..sources.eutils import fetch_database
+from ..sources.eutils_links import LinkList, LinkSet, fetch_link_names, fetch_links
 from ..sources.loose_json import mappings, text
 from ..system.plain_text import one_line, shortened
 from ..web import Web
-from .asked import find_database, require_between
+from .asked import find_database, read_ids, require_between
 from .databases import Database, plain_name
-from .identifiers import read_ids
 
 MOST_LINKED = 200
 MOST_LINKS = 10_000

@@ -12,18 +12,17 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain
 
-from ..datasets.page import Page
+from ..datasets.trees import Page
 from ..errors import BadContent, BadRequest, EntrezFailed
 from ..pubmed.search import checked, find_every_pmid
 from ..sources import Query
-from ..sources.eutils.docsums import SILENT
+from ..sources.eutils_summaries import SILENT
 from ..system.plain_text import one_line, shortened
 from ..web import Web
 from .asked import PUBMED_WALL, Missing, Part, Selection, require_between, select_records
 from .databases import Database, Form
-from .fetching import fetch_part, halved, uids_by_name
+from .fetching import fetch_part, fetch_summaries, halved, uids_by_name
 from .searching import NO_HISTORY, search, wall_warning
-from .summing import fetch_summaries
 
 Progress = Callable[[int, int], object]
 MOST_PAGED = 100_000

@@ -15,8 +15,8 @@ from typing import Any
 from ..errors import BadRequest, Miss, PaperError
 from ..pubmed.search import checked
 from ..sources import Query
-from ..sources.eutils.esearch import Hits, count, esearch
-from ..sources.eutils.espell import fetch_spelling
+from ..sources.eutils import Hits, count, esearch
+from ..sources.eutils_vocabulary import fetch_spelling
 from ..system.plain_text import one_line, shortened
 from ..web import Web
 from .asked import PUBMED_WALL, find_database, require_between

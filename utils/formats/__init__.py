@@ -1,16 +1,43 @@
-"""From fetched bytes to accepted markdown: a reader for each media type, then the judges."""
+"""From what a site sent to markdown we trust: readers by media type, then both judges.
+
+Verdicts on texts that are on the shelf already: a refusal is a result here, not an error.
+
+All of them are judged through here, so that a file taken in, one changed by hand and one that is
+audited are judged alike.
+
+Which version of a paper a text says it is, in the front of its JATS or on its first page.
+
+Publishers mark articles in the words of NISO's Journal Article Versions (RP-8-2008), PMC and
+preprint servers in their own. A manuscript number alone says nothing, for publishers give one to
+every submission: only those of the systems that take in accepted manuscripts (NIHMS, Europe PMC
+and their sisters) do.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
+from types import ModuleType
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from ..errors import BadContent
-from ..model.paper import Document, Fetched, Media, Paper
+from ..model.paper import Document, Fetched, Media, Paper, Verdict, Version
+from ..model.versions import by_host, only_a_preprint
 from .licenses import best_license
 
-__all__ = ["JUDGES", "READERS", "VERSIONS", "best_license", "extractor", "read", "with_provenance"]
+__all__ = [
+    "JUDGES",
+    "READERS",
+    "VERSIONS",
+    "best_license",
+    "extractor",
+    "read",
+    "reader_of",
+    "with_provenance",
+]
 
 _FIRST_ERROR = 400  # HTTP status
 # Of a page with an error status, "refused" says more than these; a captcha or login stays.
@@ -27,6 +54,30 @@ READERS: dict[Media, str] = {
     "markdown": "plain_markdown",
     "latex": "latex",
 }
+Read = Callable[..., Document]
+"""`formats.read`, or the same in other processes (`aside.read_in_child`)."""
+_SHORTEST = 200  # characters
+_OTHER_FORMS = {
+    "<!doctype": "an HTML page",
+    "<html": "an HTML page",
+    "<?xml": "XML",
+    "%pdf": "a PDF",
+    "{": "data for programs",
+}
+_FRONT = 400_000  # bytes: a front matter with three thousand authors
+_BODY = re.compile(rb"<body[\s>]")
+_ARTICLE = re.compile(rb"<article\s[^<>]{0,2000}")
+_ARTICLE_VERSION = re.compile(rb"<article-version(?=[\s>])([^<>]{0,600})>([^<>]{0,100})")
+_MANUSCRIPT = re.compile(
+    rb"""pub-id-type\s{0,9}=\s{0,9}["']manuscript["'][^<>]{0,200}>\s{0,99}"""
+    rb"""(?:nihms|nihpa|hhmims|ems|ukms|cams|halms)-?\d""",
+    re.I,
+)
+_WORDS: tuple[tuple[re.Pattern[bytes], Version], ...] = (
+    (re.compile(rb"\b[ec]?vor\b|version[ -]of[ -]record", re.I), "published"),
+    (re.compile(rb"\baa?m\b|accepted[ -]manuscript", re.I), "accepted"),
+    (re.compile(rb"\b(?:ao|smur)\b|pre-?print|author'?s[ -]original|submitted", re.I), "preprint"),
+)
 
 
 def read(fetched: Fetched, paper: Paper, *, identified: bool = False) -> Document:
@@ -43,7 +94,7 @@ def read(fetched: Fetched, paper: Paper, *, identified: bool = False) -> Documen
     """
     from ..judges.check import judge
 
-    reader = import_module(f".{READERS[fetched.media]}", __package__)
+    reader = reader_of(fetched.media)
     try:
         document = with_provenance(reader.read(fetched), fetched, paper)
         by_name = identified and not document.ids.shares(paper.ids)
@@ -56,10 +107,13 @@ def read(fetched: Fetched, paper: Paper, *, identified: bool = False) -> Documen
     return document
 
 
+def reader_of(media: Media) -> ModuleType:
+    """The reader of a kind of content; imported when it is asked for."""
+    return import_module(f".{READERS[media]}", __package__)
+
+
 def with_provenance(document: Document, fetched: Fetched, paper: Paper) -> Document:
     """The document with its license and version, by itself, its site and record; and its reader."""
-    from .versions import version_of
-
     return replace(
         document,
         license=best_license(document.license, fetched.license, paper.license),
@@ -81,3 +135,87 @@ def _refusal(bad: BadContent, fetched: Fetched) -> BadContent:
 def extractor(media: Media) -> str:
     """The reader of a kind of content, with its version, such as ``jats 1``."""
     return f"{media} {VERSIONS[media]}"
+
+
+class JudgedText(NamedTuple):
+    """A verdict and its evidence; ``document`` is what was accepted."""
+
+    verdict: Verdict
+    evidence: str
+    document: Document | None = None
+
+
+def judge_fetched(fetched: Fetched, paper: Paper, read: Read = read) -> JudgedText:
+    """Whether what a site sent is all of *paper*.
+
+    Without a record of the paper there is nothing to compare it with: the name of the file says
+    which paper it is.
+    """
+    try:
+        document = read(fetched, paper, identified=not paper.recorded_by)
+    except BadContent as bad:
+        return JudgedText(_verdict(bad), str(bad.details.get("evidence") or bad.message))
+    return JudgedText(document.verdict, document.evidence, document)
+
+
+def judge_text(text: str, paper: Paper, read: Read = read) -> JudgedText:
+    """Whether *text*, a file without its header, is all of *paper*."""
+    return judge_fetched(_to_fetched(text, "markdown"), paper, read)
+
+
+def judge_foreign_text(text: str, paper: Paper, read: Read = read) -> JudgedText:
+    """The same for a file written by another program, which may hold anything."""
+    stripped = text.strip().removeprefix("\ufeff").strip()
+    if form := next((f for start, f in _OTHER_FORMS.items() if _begins(stripped, start)), ""):
+        seen = judge_fetched(_to_fetched(text, "html"), paper, read) if "HTML" in form else None
+        if seen and not seen.document and seen.verdict != "wrong_paper":
+            return seen
+        return JudgedText("not_a_paper", f"the file is {form}, no text")
+    if "\x00" in stripped[:1000]:
+        return JudgedText("not_a_paper", "the file is no text")
+    if len(stripped) < _SHORTEST:
+        return JudgedText("not_a_paper" if stripped else "empty", f"{len(stripped)} characters")
+    return judge_text(text, paper, read)
+
+
+def _begins(text: str, start: str) -> bool:
+    return text[: len(start)].lower() == start
+
+
+def _to_fetched(text: str, media: Media) -> Fetched:
+    body = text.encode("utf-8", "replace")
+    return Fetched(body, media, "", "the shelf", "shelf", charset="utf-8")
+
+
+def _verdict(bad: BadContent) -> Verdict:
+    found: Verdict = bad.details.get("verdict", "not_a_paper")
+    return found
+
+
+def version_of(fetched: Fetched, document: Document, paper: Paper) -> Version:
+    """The version of a text: what it states itself, else what its site stated.
+
+    A text with an arXiv identifier and no DOI is a preprint where the site stated nothing.
+    """
+    if fetched.media == "jats" and (stated := _stated_version(fetched.body)):
+        return stated
+    if only_a_preprint(paper):
+        return "preprint"
+    if fetched.version or not document.ids.arxiv or document.ids.doi:
+        return fetched.version or by_host(fetched.url)
+    return "preprint"
+
+
+def _stated_version(jats: bytes) -> Version:
+    """What the front of an article says it is; empty where it says nothing."""
+    front = jats[:_FRONT]
+    if body := _BODY.search(front):
+        front = front[: body.start()]
+    for marks in _ARTICLE_VERSION.finditer(front):
+        for words, version in _WORDS:
+            if words.search(marks[1]) or words.search(marks[2]):
+                return version
+    if _MANUSCRIPT.search(front):
+        return "accepted"
+    article = _ARTICLE.search(front)
+    return "preprint" if article and b'"preprint"' in article[0] else ""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 
 from ..errors import BadContent
-from ..judges.bylines import family_name
+from ..judges.likeness import family_name
 from ..judges.walls import wall_in_title
 from ..model.identifiers import Ids
 from ..model.paper import Document, Fetched

@@ -3,15 +3,23 @@
 No DTD is loaded, no entity expanded, no network touched, no tree deeper than the parser's own
 bound: entity bombs, external entities and nesting attacks end as a plain error.
 https://lxml.de/FAQ.html#how-do-i-use-lxml-safely-as-a-web-service-endpoint
+
+Two steps down an lxml tree that readers take a million times.
+
+lxml makes its Python elements anew whenever a node is reached and nobody holds the one made before.
+Making all children of a node at once is three times as fast as looping over the node.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lxml import etree
 
 from ..errors import BadContent
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
 
 SAFE_OPTIONS: dict[str, Any] = {
     "load_dtd": False,
@@ -34,3 +42,14 @@ def parse(body: bytes) -> Any:
     except etree.XMLSyntaxError as error:
         msg = f"The answer is not XML: {error.msg}."
         raise BadContent(msg, verdict="not_a_paper") from None
+
+
+def children_of(element: _Element) -> list[_Element]:
+    """All children, in order."""
+    children: list[_Element] = element[:]  # type: ignore  # slices: not in the stubs
+    return children
+
+
+def first(element: _Element, tag: str) -> _Element | None:
+    """The first child with that tag; ``find`` reads a path and takes twice as long."""
+    return next(element.iterchildren(tag), None)

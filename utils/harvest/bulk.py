@@ -5,45 +5,40 @@ side and none waits for another: records and abstracts come in batches first, th
 moves from rung to rung. A site that is out is passed over, and its papers come back to it later
 in the run. Everything a paper goes through is in the ledger before and after it happens; a run
 that was killed is taken up by running it again.
+
+Counting the texts that wait to be read.
 """
 
 from __future__ import annotations
 
 import hashlib
 import logging
+import os
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from ..download.ladder import Climb, Ladder, Rung, Step, lease_name, may_climb_unknown
 from ..download.lookup import look_up
-from ..errors import (
-    NotConfigured,
-    NotFound,
-    PaperError,
-    StoreFailed,
-    Unreachable,
-    in_the_way,
-)
+from ..errors import NotConfigured, NotFound, PaperError, StoreFailed, Unreachable, in_the_way
 from ..formats.aside import read_in_child
 from ..model.identifiers import Ids
 from ..model.job import most_informative
-from ..model.paper import Attempt, Paper, StoredPaper, Version, who_answered
+from ..model.paper import Attempt, Document, Paper, StoredPaper, Version, who_answered
 from ..model.versions import OTHER_VERSION, meant, serves
 from ..store import body_of, known_by_name_only
 from ..store.ledger import Ledger
 from ..web import not_older_than
-from .lanes import Lane, Lanes
-from .outages import BY_PUBLISHER, Outages
-from .progress import Progress
-from .reading import CountedReader
-from .standing import StatusReporter
+from .lanes import BY_PUBLISHER, Lane, Lanes, Outages
+from .standing import Progress, StatusReporter
 
 log = logging.getLogger(__name__)
-
 _LOOK_UP, _AGAIN = "look up", "again"
 _AT_ONCE = 200  # what NCBI takes in one request
 _LINGER_S = 10.0  # a batch of JATS waits so long for others: NCBI counts requests
@@ -53,6 +48,7 @@ _NO_ANSWER = {Unreachable.outcome, "saved"}  # saved by a run that did not live 
 _BUSY_S = 2.0  # until somebody else is looked after who works on the same paper
 _PASSED_OVER = "the site was out, and was passed over"
 _ON_SHELF = Attempt("", "not_offered", "On the shelf already, without its text.")
+_OVER_S = 10.0  # what is behind for so long is behind
 
 
 def run(ledger: Ledger, ladder: Ladder, *, prefer_pmc: bool = True) -> Iterator[Progress]:
@@ -471,3 +467,44 @@ def _reason(error: PaperError) -> str:
     if isinstance(error, NotFound):
         return "not_found"
     return "could_not_tell" if isinstance(error, Unreachable) else "bad_request"
+
+
+class CountedReader:
+    """Reads like the function it is given, and knows how many texts wait for a core.
+
+    Parameters
+    ----------
+    read : callable
+        Makes a document of what a site sent.
+    cores : int, optional
+        How many texts can be read at once.
+    """
+
+    def __init__(self, read: Callable[..., Document], cores: int = os.cpu_count() or 1) -> None:
+        self._read = read
+        self.cores = cores
+        self._inside = 0
+        self._lock = threading.Lock()
+        self._seen: deque[tuple[float, int]] = deque()
+
+    def __call__(self, *arguments: Any, **options: Any) -> Document:
+        """Read, and be counted meanwhile."""
+        self._count(1)
+        try:
+            return self._read(*arguments, **options)
+        finally:
+            self._count(-1)
+
+    def unread_count(self) -> int:
+        """How many texts have waited for a core all of the last seconds; call it now and then."""
+        now = time.monotonic()
+        with self._lock:
+            self._seen.append((now, max(0, self._inside - self.cores)))
+            began = self._seen[0][0]
+            while self._seen[0][0] < now - _OVER_S:
+                self._seen.popleft()
+            return min(waiting for _, waiting in self._seen) if now - began > _OVER_S else 0
+
+    def _count(self, one: int) -> None:
+        with self._lock:
+            self._inside += one

@@ -1,6 +1,6 @@
 """Rebuilding a corpus from a lock: the harvest of its papers, and what differs.
 
-A lock (`.reports.lock_file`) holds names and checksums. A harvest of its papers brings whatever
+A lock (`..reports.lock_file`) holds names and checksums. A harvest of its papers brings whatever
 the sites offer here and now: a text may be another one because its source sends another, because
 it came from another source, or because a newer reader writes it differently.
 """

@@ -3,6 +3,10 @@
 The name of a job follows from the question (or the list), so that the same command on the same
 shelf is the same job: it goes on where it was interrupted, and a finished one asks PubMed for what
 is new.
+
+Harvests brought up to date with texts that came, or were rejected, outside of them.
+
+``references.ris`` and ``references.bib``: papers for Zotero, EndNote and LaTeX.
 """
 
 from __future__ import annotations
@@ -12,31 +16,30 @@ import json
 import logging
 import re
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import get_args
 
+from ..citations import each_bibtex, each_ris
 from ..download.ladder import Ladder
 from ..errors import BadRequest, NotFound, StoreFailed
-from ..lists.duplicates import merged
-from ..lists.pasted import Entry
+from ..lists.pasted import Entry, merged
 from ..model.identifiers import Ids
-from ..model.job import Job
-from ..model.paper import Verdict, moment, now
+from ..model.job import Harvested, Job
+from ..model.paper import Paper, StoredPaper, Verdict, moment, now
 from ..model.versions import STAND_INS
-from ..pubmed.search import find_every_pmid
-from ..pubmed.slices import Sweep
+from ..pubmed.search import Sweep, find_every_pmid
 from ..sources import Query
+from ..store import Shelf, body_of
 from ..store.ledger import Ledger
-from ..system.safe_files import disk
+from ..system.safe_files import disk, make_folder, replacing
 from .bulk import run
-from .progress import Progress
+from .standing import Progress
 
 log = logging.getLogger(__name__)
-
 _SLUG = 40
 _OUTCOMES = {
     *("failed", "abstract", "record", *get_args(Verdict), "unreachable", "not_offered", "embargo"),
@@ -47,6 +50,10 @@ _RENEWED_S = 60.0  # a report that is there already, at the most once in
 _MANY = 200_000  # papers that nobody asks for by mistake
 _LIMITED = "Only "  # how a note about a limit begins
 _ID = re.compile(r"[a-z0-9][a-z0-9-]{0,79}")
+_LEAST_WORDS = 4  # words of a title that stand for a citation without identifier
+RIS, BIBTEX = "references.ris", "references.bib"
+_PAGE = 500
+Papers = Callable[[], Iterator[tuple[Paper, str]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +134,6 @@ class Harvest:
     def report(self) -> Path:
         """Write the report of what there is by now; the page to look at."""
         from ..reports import write_report
-        from .reference_files import of_rows, write_references
 
         shelf = self.ladder.shelf.folder
         write_references(lambda: of_rows(self.ledger.rows(), shelf), self.folder)
@@ -352,3 +358,104 @@ def _path(ladder: Ladder, title: str, asked: Sequence[str]) -> Path:
 
 def _folder(ladder: Ladder) -> Path:
     return ladder.shelf.folder / ".papershelf" / "jobs"
+
+
+@dataclass(slots=True)
+class Ledgers:
+    """The ledgers of a shelf, each opened once; closing them brings the reports up to date."""
+
+    ladder: Ladder
+    _all: list[Ledger] | None = None
+    _touched: dict[str, Ledger] = field(default_factory=dict)
+
+    @property
+    def all(self) -> list[Ledger]:
+        """Every ledger, opened when first needed."""
+        if self._all is None:
+            self._all = [of_id(job.job_id, self.ladder) for job in every_job(self.ladder)]
+        return self._all
+
+    def record_arrival(self, stored: StoredPaper) -> tuple[str, ...]:
+        """Record a text in the harvests that lacked it; which they are."""
+        text = body_of(self.ladder.shelf.read_text(stored))
+        sha256 = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+        changed = []
+        for ledger in self.all:
+            numbers = {*ledger.numbers_of(stored.paper.ids), *_cited(ledger, stored.paper)}
+            if sum(ledger.record_brought(number, stored, sha256) for number in sorted(numbers)):
+                changed.append(ledger.path.stem)
+            if numbers:  # also where it was told before, and we were killed before its report
+                self._touched[ledger.path.stem] = ledger
+        return tuple(changed)
+
+    def record_loss(self, stored: StoredPaper) -> tuple[str, ...]:
+        """Reopen a paper in the harvests that counted its text, rejected since; which they are."""
+        changed = []
+        file = stored.path.replace("\\", "/").rpartition("/")[2]
+        for ledger in self.all:
+            numbers = ledger.numbers_of(stored.paper.ids)
+            if sum(ledger.reopen_lost(number, file) for number in numbers):
+                changed.append(ledger.path.stem)
+            if numbers:
+                self._touched[ledger.path.stem] = ledger
+        return tuple(changed)
+
+    def close(self) -> None:
+        """Write the reports of the changed harvests anew, and close the ledgers."""
+        for ledger in self._touched.values():
+            Harvest(ledger, self.ladder).report()
+        for ledger in self._all or ():
+            ledger.close()
+
+
+def _cited(ledger: Ledger, paper: Paper) -> list[int]:
+    """Papers of a harvest that were asked for in words only, and are this one."""
+    from ..judges.likeness import telling_words, title_words
+
+    title = " ".join(title_words(paper.title))
+    if telling_words(paper.title) < _LEAST_WORDS:
+        return []
+    return [n for n, asked in ledger.nameless() if title in " ".join(title_words(asked))]
+
+
+def of_shelf(shelf: Shelf) -> Iterator[tuple[Paper, str]]:
+    """Every paper of a shelf with the path of its best text, if it has one, a page at a time."""
+    start = 0
+    while True:
+        total, page = shelf.list(start=start, max_results=_PAGE)
+        yield from (
+            (one.paper, one.path if one.kind != "rejected" else "")
+            for one in page
+            if not _lies_aside(one, shelf)
+        )
+        start += len(page)
+        if start >= total or not page:
+            return
+
+
+def _lies_aside(one: StoredPaper, shelf: Shelf) -> bool:
+    """Whether a text is that of another version, beside the one that stands for the paper."""
+    beside = one.version in STAND_INS or one.kind == "rejected"
+    best = shelf.find(one.paper.ids) if beside else None
+    return best is not None and best.path != one.path
+
+
+def of_rows(rows: Iterator[Harvested], folder: Path) -> Iterator[tuple[Paper, str]]:
+    """The papers of a harvest of which there is something on the shelf."""
+    return ((row.paper, str(folder / row.file)) for row in rows if row.file)
+
+
+def write_references(papers: Papers, folder: Path) -> list[Path]:
+    """Write both files; *papers* is gone through once for each.
+
+    Raises
+    ------
+    StoreFailed
+        The disk refuses; each file is then the old one or the new one.
+    """
+    make_folder(folder)
+    targets = {folder / RIS: each_ris, folder / BIBTEX: each_bibtex}
+    with ExitStack() as files:
+        for path, lines in targets.items():
+            files.enter_context(replacing(path)).writelines(lines(papers()))
+    return list(targets)

@@ -2,20 +2,31 @@
 
 Gathered once, from the markdown that every reader ends in and from the record, and weighed by
 `.check` and `.wholeness`. Nothing here decides.
+
+What each stretch of a text is: running prose, or the lists and small print around it.
+
+A landing page has words enough for a paper: references, names, links, teasers, the abstract
+again. What it has not is prose of its own. So the words of a text are not counted but classed,
+stretch by stretch, by what any language shows: prose runs on in sentences, with the small words
+of its language and few capitals; a reference has years, initials and page numbers; names and
+addresses are capitals and commas; a link's words stand in brackets that lead elsewhere. Measured
+on 259 recorded articles: 95 % of the words of abstracts are prose, 4 % of those of references.
+
+Citations by number, as a text prints them: ``[3-7, 9]``, ``(3)``, raised or bare.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Final
+from typing import Final, Literal, NamedTuple
 
 from ..model.paper import Document, Paper
 from ..outline.sections import Part, blocks
-from .block_kinds import Kind, Stretch, stretches
-from .citation_marks import cited_numbers, in_column
+from ..outline.words import without_markup
 
 _REPEATED: Final = 0.5  # of a stretch's four-word runs; prose of its own shares a run or two
 _FILLED: Final = 25  # words of prose under a heading; a line or two is what is left of a section
@@ -46,6 +57,80 @@ _MENTION: Final = re.compile(
 _YEAR: Final = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
 _MOST: Final = 0.8  # of the lines of a list
 _TORN: Final = re.compile(r"(?:\.\.\.|\u2026)\W{0,3}$")
+Kind = Literal["prose", "label", "reference", "name", "link", "float"]
+_STRETCH: Final = 90  # words; longer paragraphs are classed in pieces
+_CAPTION_PARTS: Final = 2  # what is longer has run into the text after it
+_SENTENCE: Final = 8  # words; with fewer it is a label, a button, a line of a list
+_SHORTEST_ENTRY: Final = 8  # words of a reference at least
+_MOSTLY_LINKS: Final = 0.6  # of the words: a menu, a list of related papers
+# Shares of a stretch's words.
+_SMALL: Final = 0.16  # small words of a language; prose has a quarter to a half
+_CAPITALS: Final = 0.5  # in names and addresses three quarters, in prose an eighth
+_INITIALS: Final = 0.1
+_EACH: Final = 60  # words; in so many a list of references has a year, and pages
+_PART: Final = re.compile(rf"\S+(?:\s+\S+){{0,{_STRETCH - 1}}}")
+_LINK: Final = re.compile(r"\[([^\[\]]{1,500})\]\([^()\s]{0,2000}(?:\s\"[^\"\[]{0,300}\")?\)")
+_WORD: Final = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*")
+_REFERENCE_YEAR: Final = re.compile(r"\b(?:19|20)\d\d[a-z]?\b")
+_PAGES: Final = re.compile(
+    r"\b\d{1,4}\s?(?:\(\w{1,12}\))?\s?[:;,]\s?(?:pp?\.? )?[A-Za-z]?\d{1,6}"
+    r"|\b[A-Za-z]?\d{1,6}\s?[\u2010-\u2015-]\s?[A-Za-z]?\d{1,6}\b|\bdoi\b|\b10\.\d{4,9}/"
+    r"|\bpp?\.\s?\d",
+    re.I,
+)
+_INITIAL: Final = re.compile(
+    r"(?<![^\s.(\-\u2010])[^\W\d_a-z](?:[.\-\u2010]?[^\W\d_a-z]){0,2}[.,;:]"
+)
+# Scripts without capitals, and mostly without blanks.
+_UNICAMERAL: Final = re.compile(
+    r"[\u0590-\u08ff\u0900-\u109f\u1100-\u11ff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
+)
+_OTHER: Final = re.compile(
+    r"[\u0370-\u058f\u10a0-\u10ff]{3}[^\u0041-\u024f]{9}"
+)  # Greek, Cyrillic …
+_STOP: Final = re.compile(r"[.!?\u061f\u06d4\u0964\u3002\uff01\uff1f]")
+_CAPTION: Final = re.compile(
+    r"\W{0,6}(?:(?:supplement\w{0,9}|extended data|appendix|online)\W{1,3})?"
+    r"(?:fig(?:ure|ura|\.)?s?|abb(?:ildung|\.)?|tab(?:le|elle|la|leau|\.)?s?|scheme|chart|box|plate"
+    r"|video|рис\w{0,5}|табл\w{0,5}|图|表|図|그림|표)\W{0,4}(?:[A-Z]?\d{1,3}|[IVX]{1,5})\b",
+    re.I,
+)
+# The commonest short words of the languages papers are written in: they hold sentences together.
+_LANGUAGES: Final = """
+the of and in to a was were with for that is by as on from at are this we be an not or which it
+these have has been our between than after their may using also can had but both all no such when
+other more during into most only its two there
+der die das und den von zu mit für auf ist im des dem nicht ein eine einer als auch wurde wurden
+bei nach aus sich werden sind oder durch zur zum
+le la les et en de du un une que dans est par pour sur au aux avec ont été ce cette qui ou
+el los las y del se con por para como más su sus fue entre al lo
+o os e do da dos das em um uma no na nos nas com foi são não ao à mais
+il gli i della dei delle di che non per sono è nel nella alla ai ha
+het een van op te dat met voor zijn niet aan door werd bij ook
+w z się nie że jest oraz od przez po dla są za
+и в не на с по что для из к от у о при как это был были или а но до также
+ve bir bu ile için olarak olan daha çok ise
+och att det som av på för är med den till inte om var har ett
+dan yang dengan pada ini dari untuk dalam
+"""
+_SMALL_WORDS: Final = frozenset(_LANGUAGES.split())
+_RANGE: Final = 50  # references at most in one "3-7"
+_ROW: Final = 12  # where "(51-75)" may be residues or patients as well
+_NUMBERS = r"\s*\d{1,3}(?:\s?[,;\u2013\u2212-]\s?\d{1,3}){0,40}\s*"
+# How papers number citations, a group each: [1], (1), raised, raised as a PDF tells it, and bare.
+_MARKS: Final = re.compile(
+    rf"\[({_NUMBERS})\]|\(({_NUMBERS})\)|<sup>({_NUMBERS})</sup>"
+    r"|(?<=[a-z)]{2}[.,;])(\d{1,3}(?:[,\u2013-]\d{1,3}){0,40})(?=\s)"
+    r"|(?<=[a-z)]{2} )(\d{1,3}(?:, ?\d{1,3}){0,40})(?=[.,;](?:\s|$))"
+)
+_EQUATION: Final = re.compile(r"^\(\d{1,3}\)$", re.M)  # a number alone on its line
+_WAYS: Final = 5
+_BARE_WAYS: Final = 3  # the first without a mark
+_DOUBTFUL: Final = (1, 4)  # of these ways: with no list to compare, they may number anything
+_BRACKETS: Final = re.compile(rf"[\[(]({_NUMBERS})[\])]")
+_COLUMN: Final = re.compile(r"\W*(?:ref(?:s|erences?)?|citations?|sources?|stud(?:y|ies))\W*", re.I)
+_NUMBERS_ALONE: Final = re.compile(_NUMBERS)
+_NUMBER: Final = re.compile(r"(\d{1,3})(?:\s?[\u2013\u2212-]\s?(\d{1,3}))?")
 
 
 @dataclass(slots=True)
@@ -84,7 +169,7 @@ class Evidence:
         Numbers of references that the text cites; ``named`` counts those by name and year.
     by_marks : bool
         Whether the numbers of these are marks in brackets, or marked up; ``otherwise`` are those
-        that stand there in another way (`.citation_marks`).
+        that stand there in another way.
     listed : int
         References; ``numbered`` is the last of their printed numbers, ``references`` their text.
     mentioned, captions : set
@@ -298,3 +383,156 @@ def _on_topic(used: set[str], about: str) -> float:
     words = {word for part in stretches(about) for word in part.words if len(word) >= _LONG}
     telling = sorted(words, key=lambda word: (-len(word), word))[:_TELLING]
     return sum(word in used for word in telling) / len(telling) if len(telling) > 2 else 1.0
+
+
+class Stretch(NamedTuple):
+    """Some words of a text in small letters, and what they are.
+
+    ``length`` counts words as `..outline.words.count_words` does: two characters of a script
+    without blanks make one.
+    """
+
+    kind: Kind
+    text: str
+    words: tuple[str, ...]
+    length: int
+
+
+def stretches(block: str) -> Iterator[Stretch]:
+    """Class a block of markdown (no heading), in pieces of `_STRETCH` words at most."""
+    if block.lstrip().startswith("|"):
+        for row in block.split("\n"):
+            stretch = _classed(row, None)  # a list of references may be laid out as a table
+            is_reference = stretch.kind == "reference" and stretch.length >= _SHORTEST_ENTRY
+            yield stretch if is_reference else stretch._replace(kind="float")
+        return
+    for line in block.split("\n"):
+        is_caption = _CAPTION.match(line) is not None
+        for at, part in enumerate(_PART.findall(line)):
+            yield _classed(part, "float" if is_caption and at < _CAPTION_PARTS else None)
+
+
+def kind_of(text: str) -> Kind:
+    """What a stretch is.
+
+    >>> kind_of("We measured the growth of the mice after two weeks and found no difference.")
+    'prose'
+    >>> kind_of("Doe J, Roe RA. Growth of mice. J Mouse 2010;12:34-45.")
+    'reference'
+    >>> kind_of("Department of Medicine, University of Kiel, Kiel, Germany")
+    'name'
+    """
+    return _classed(text, None).kind
+
+
+def _classed(text: str, known: Kind | None) -> Stretch:
+    plain = without_markup(text)
+    found = _WORD.findall(plain)
+    words = tuple(word.lower() for word in found)
+    unspaced = len(_UNICAMERAL.findall(plain))
+    if 3 * unspaced > len(plain):
+        length = unspaced // 2
+        words = tuple("".join(found))  # a character is as good as a word
+        kind = known or _without_capitals(plain, length)
+        return Stretch(kind, text, words, length)
+    length = len(words)
+    if known is None and "](" in text and length > 1:
+        linked = sum(len(_WORD.findall(match[1])) for match in _LINK.finditer(text))
+        known = "link" if linked >= _MOSTLY_LINKS * length else None
+    capitals = sum(word[0].isupper() for word in found)
+    return Stretch(known or _with_capitals(plain, words, capitals), text, words, length)
+
+
+def _with_capitals(plain: str, words: tuple[str, ...], capitals: int) -> Kind:
+    total = len(words)
+    if total < 3:
+        return "label"
+    small = sum(word in _SMALL_WORDS for word in words)
+    initials = len(_INITIAL.findall(plain))
+    if small <= total / 3 or initials >= _INITIALS * total:
+        marks = (
+            initials >= _INITIALS * total,
+            len(_REFERENCE_YEAR.findall(plain)) * _EACH >= total,
+            len(_PAGES.findall(plain)) * _EACH >= total,
+        )
+        if sum(marks) >= 2 and (capitals > total / 4 or small < total / 5):
+            return "reference"
+    if capitals >= _CAPITALS * total and small < 0.3 * total:
+        return "name"
+    if total < _SENTENCE:
+        return "label"
+    # Of other alphabets we know the small words of one language; their sentences look the same.
+    is_sentence = small >= _SMALL * total or (_OTHER.search(plain) and _STOP.search(plain))
+    return "prose" if is_sentence else "label"
+
+
+def _without_capitals(plain: str, length: int) -> Kind:
+    """Chinese, Japanese, Korean, Arabic …: neither capitals nor, mostly, blanks to go by."""
+    digits = sum(char.isdigit() for char in plain) / len(plain)
+    if _REFERENCE_YEAR.search(plain) and (digits > 0.12 or _PAGES.search(plain)):
+        return "reference"
+    return "prose" if length >= _SENTENCE and _STOP.search(plain) else "label"
+
+
+class Cited(NamedTuple):
+    """Numbers cited, and whether they stand in brackets or are marked up; a PDF only raises them.
+
+    What is printed in any other way may number citations, too, or equations and compounds.
+
+    >>> cited_numbers("As seen [1, 3-5] and again [2], where (7) holds.", listed=True)
+    Cited(numbers={1, 2, 3, 4, 5}, by_marks=True, otherwise={7})
+    """
+
+    numbers: set[int]
+    by_marks: bool
+    otherwise: set[int]
+
+
+def cited_numbers(text: str, *, listed: bool) -> Cited:
+    """The numbers a text cites, in the way in which it cites most; *listed*: it has a list."""
+    ways: tuple[set[int], ...] = tuple(set() for _ in range(_WAYS))
+    for mark in _MARKS.finditer(_EQUATION.sub("", text)):
+        way = (mark.lastindex or 1) - 1
+        ways[way].update(_spelled_out(mark[0], _ROW if way in _DOUBTFUL else _RANGE))
+    if not listed:
+        for number in _DOUBTFUL:
+            ways[number].clear()
+    cited = [_consecutive(numbers) for numbers in ways]
+    most = max(range(_WAYS), key=lambda number: len(cited[number]))
+    return Cited(cited[most], most < _BARE_WAYS, set().union(*ways) - cited[most])
+
+
+def in_brackets(text: str) -> Iterator[int]:
+    """The numbers that stand in brackets of any kind, ranges filled in."""
+    for mark in _BRACKETS.finditer(text):
+        yield from _spelled_out(mark[1])
+
+
+def in_column(table: str) -> Iterator[str]:
+    r"""What stands under *References* in a table of markdown: numbers without any mark, mostly.
+
+    >>> list(in_column("| Gene | Refs |\n|---|---|\n| miR-21 | 14,15 |"))
+    ['14,15']
+    """
+    head, *rows = table.split("\n")
+    names = head.strip().strip("|").split("|")
+    at = next((at for at, name in enumerate(names) if _COLUMN.fullmatch(name)), len(names))
+    for row in rows if at < len(names) else []:
+        cells = row.strip().strip("|").split("|")
+        cited = cells[at].strip() if at < len(cells) else ""
+        if _NUMBERS_ALONE.fullmatch(cited):
+            yield cited
+
+
+def _spelled_out(mark: str, most: int = _RANGE) -> Iterator[int]:
+    for first, last in _NUMBER.findall(mark):
+        begin, end = int(first), int(last or first)
+        yield from range(begin, min(end, begin + most) + 1)
+
+
+def _consecutive(numbers: set[int]) -> set[int]:
+    """Numbers without those far beyond the others: a year's last digits, a count of patients."""
+    row = sorted(numbers - {0})
+    while row[2:] and (row[-3] < row[-1] - 4 or 2 * len(row) < row[-1]):
+        row.pop()
+    return set(row)

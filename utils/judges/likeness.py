@@ -4,6 +4,8 @@ Titles travel badly: PubMed brackets translations and ends titles with a full st
 print subtitles apart and Greek as letters, PDFs break lines. What must *not* be forgiven is a
 number (*Cancer statistics, 2020* and *2021* are two papers) or a word that turns a paper into a
 notice about it (*Correction: …*).
+
+Family names out of names, and names out of a line of authors as papers print it.
 """
 
 from __future__ import annotations
@@ -34,6 +36,9 @@ _NUMBER = re.compile(r"\d+|i{1,3}|iv|vi{0,3}|ix|first|second|third|fourth|fifth"
 _STOP = frozenset(
     ("the", "a", "an", "of", "and", "in", "on", "for", "to", "with", "by", "from", "at")
 )
+_NAME = re.compile(r"(?:[^\W\d_][\w.'\u2019\u2010-]*\s+){1,5}[^\W\d_][\w.'\u2019\u2010-]*")
+_BETWEEN = re.compile(r"[,;\u2022]|\s+and\s+|\s+&\s+")
+_LONGEST_NAME = 60  # characters of a name
 
 
 def title_likeness(ours: str, theirs: str) -> float:
@@ -123,3 +128,31 @@ def authors_shared(ours: tuple[str, ...], theirs: tuple[str, ...], opening: str)
 
 def _numbers(words: list[str]) -> list[str]:
     return [word for word in words if _NUMBER.fullmatch(word)]
+
+
+def families_in(line: str) -> list[str]:
+    """The family names, in order; what is no name is left out.
+
+    >>> families_in("Ada Roe, Jan van Poe and Wei Zhang, University 5")
+    ['Roe', 'Poe', 'Zhang']
+    """
+    parts = (part.strip(" .~").removeprefix("and ").strip() for part in _BETWEEN.split(line))
+    return [
+        family_name(name) for name in parts if len(name) <= _LONGEST_NAME and _NAME.fullmatch(name)
+    ]
+
+
+def family_name(name: str) -> str:
+    """The family name out of ``Doe, Jane`` or ``Jane A. Doe Jr``.
+
+    >>> family_name("Del Coco, Laura"), family_name("Simon YW Ho"), family_name("J Doe Jr.")
+    ('Del Coco', 'Ho', 'Doe')
+    """
+    if "," in name:
+        return name.partition(",")[0].strip()
+    parts = [
+        part
+        for part in name.split()
+        if not re.fullmatch(r"(jr|sr|ii|iii|iv|phd|md)\.?", part, re.I)
+    ]
+    return parts[-1] if parts else name

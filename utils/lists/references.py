@@ -2,37 +2,114 @@
 
 One function for every format: identifiers line by line, tables, RIS, BibTeX, MEDLINE, Web of
 Science. A file is known by what it holds, and only where that leaves a doubt by its name.
+
+Papers in tables: what PubMed, Scopus, Web of Science, Zotero, Covidence, Rayyan and people save.
+
+Columns are known by their header, however it is spelled; a table without one by what its cells
+hold. A row is one paper with all its identifiers, unless it holds several of one kind.
+
+Papers in the files of reference managers: RIS, BibTeX, MEDLINE (``.nbib``), Web of Science.
+
+Each record is cut out here and given to its reader alone: one that is malformed then spoils no
+other, and a library of a hundred thousand records needs the memory of a few.
+
+Where the facts come from: the tags of RIS from rispy, of MEDLINE from NLM's description of the
+format, the rest from files that Zotero, EndNote, Mendeley, Ovid, Scopus and Web of Science write.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import islice
+import csv
+import logging
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
+from typing import Any
 
+from ..citations.latex import signs_again
 from ..errors import BadRequest
-from ..model.identifiers import EXAMPLES, Ids
-from .pasted import Entry, are_plain, entries_of, lines_in, lines_of
-from .records import (
-    BIBTEX_START,
-    MEDLINE_START,
-    RIS_START,
-    WOS_START,
-    bibtex_entries,
-    medline_entries,
-    ris_entries,
-    wos_entries,
-)
-from .tables import (
-    best_delimiter,
-    header_of,
-    headerless_entries,
-    is_table,
-    sample,
-    table_entries,
-)
+from ..model.identifiers import EXAMPLES, IdName, Ids
+from .pasted import Entry, are_plain, citation, entries_of, entry_of, lines_in, lines_of, names_of
 
 MOST_BYTES = 1 << 30
 _SAMPLE = 60
+RIS_START = re.compile(r"\s*TY {1,2}-")
+BIBTEX_START = re.compile(r"\s*@\w+\s*[{(]")
+MEDLINE_START = re.compile(r"PMID ?- *\d")
+WOS_START = re.compile(r"(?:FN|PT) \w")
+
+
+def ris_entries(lines: Iterable[str]) -> Iterator[Entry]:
+    """The papers of a RIS file; ``TY`` begins a record, also where the last one has no end."""
+    from rispy import RisParser
+
+    # Not rispy's defaults: it cuts links at ";", which old DOIs hold.
+    tags = {tag: tag for tag in RisParser.DEFAULT_MAPPING}
+    reader = RisParser(mapping=tags, delimiter_tags_mapping={}, skip_unknown_tags=True)
+    for number, record in enumerate(_records(lines, RIS_START), 1):
+        written = [
+            f"{tag[1]}  - {tag[2].strip()}" if (tag := _RIS_LINE.match(line)) else line.strip()
+            for line in _bounded(record, _RIS_LINE)
+        ]
+        end = written.index("ER  - ") if "ER  - " in written else len(written)
+        [fields] = reader.parse_lines(iter([*written[:end], "ER  - "]))
+        yield _ris_entry(fields, number)
+
+
+def wos_entries(lines: Iterable[str]) -> Iterator[Entry]:
+    """The papers of a Web of Science plain text file."""
+    from rispy import WokParser
+
+    tags = {tag: tag for tag in WokParser.DEFAULT_MAPPING} | {"DI": "DI", "PM": "PM"}
+    reader = WokParser(mapping=tags, skip_unknown_tags=True)
+    for number, record in enumerate(_records(lines, re.compile("PT ")), 1):
+        written = [line.rstrip("\n") for line in _bounded(record, _WOS_LINE)]
+        end = next((at for at, line in enumerate(written) if line[:2] == "ER"), len(written))
+        [fields] = reader.parse_lines(iter([*written[:end], "ER"]))
+        ids = names_of({"pmid": _text(fields, "PM"), "doi": _text(fields, "DI")})
+        words = [_text(fields, tag) for tag in ("AU", "PY", "TI", "SO")]
+        yield entry_of(ids, words, f"record {number}")
+
+
+def medline_entries(lines: Iterable[str]) -> Iterator[Entry]:
+    """The papers of a MEDLINE file, as PubMed saves it (``.nbib``)."""
+    from Bio import Medline
+
+    parse: Any = Medline.parse
+    for number, record in enumerate(_records(lines, MEDLINE_START), 1):
+        # A blank line inside a record is its end to Biopython, and the next line a KeyError.
+        [fields] = parse(line for line in record if line.strip())
+        doi = _MEDLINE_DOI.search("  ".join(_each(fields, "AID") + _each(fields, "LID")))
+        named: dict[IdName, str] = {
+            "pmid": _text(fields, "PMID"),
+            "pmcid": _text(fields, "PMC"),
+            "doi": doi[1] if doi else "",
+        }
+        words = [_text(fields, tag) for tag in ("AU", "DP", "TI", "JT")]
+        yield entry_of(names_of(named), words, f"record {number}")
+
+
+def bibtex_entries(lines: Iterable[str]) -> Iterator[Entry]:
+    """The papers of a BibTeX file; an entry that cannot be read is named with its line."""
+    from bibtexparser.entrypoint import parse_string
+    from bibtexparser.model import Entry as Read
+    from bibtexparser.model import ParsingFailedBlock
+
+    # It reports every malformed block to the log, in the words of the file.
+    logging.getLogger("bibtexparser").setLevel(logging.CRITICAL)
+    for first, text in _blocks(lines):
+        for block in parse_string(text).blocks:
+            readable = block.ignore_error_block if isinstance(block, ParsingFailedBlock) else block
+            where = f"line {first + (block.start_line or 0)}"
+            if isinstance(readable, Read):
+                fields = {field.key.lower(): str(field.value) for field in readable.fields[::-1]}
+                yield _bibtex_entry(fields, f"{readable.key} ({where})")
+            elif isinstance(block, ParsingFailedBlock):
+                start = (block.raw or "").split("\n")[0][:80]
+                yield Entry(citation(title=f"{start} ({where}) cannot be read"), Ids())
+
+
 _FORMATS = (
     (RIS_START, ris_entries),
     (MEDLINE_START, medline_entries),
@@ -47,6 +124,38 @@ _NOT_TEXT = {
     b"\x1f\x8b": "a gzip file",
 }
 _EXPORT = "Save it as CSV, or export RIS, BibTeX or NBIB from the program it comes from."
+DELIMITERS = ",\t;|"
+_END = "\x00"  # no line of a file is this: it was decoded, and a table of it is refused below
+_COLUMNS = {
+    "pmid": "pmid pubmedid pubmed pm pubmedpmid pubmedidentifier pmids",
+    "pmcid": "pmcid pmc pmcids pubmedcentralid pmcidentifier",
+    "doi": "doi dois di doilink doiurl articledoi digitalobjectidentifier",
+    "arxiv": "arxiv arxivid arxividentifier",
+    "accession": "accessionnumber accession an",
+    "provider": "database databaseprovider nameofdatabase databasename librarycatalog",
+    "hint": "url link urls links ur fulltexturl extra notes note libraryurl id reference",
+    "any": "identifier identifiers ids paper papers paperid articleid",
+    "author": "authors author au firstauthor authorfullnames authorsfullnames",
+    "year": "year publicationyear publishedyear py pubyear date publicationdate yearpublished",
+    "title": "title articletitle ti documenttitle primarytitle papertitle",
+    "journal": "journal journalbook journaltitle sourcetitle publicationtitle so source "
+    "secondarytitle journalname publication",
+}
+_MEANING = {name.lower(): field for field, names in _COLUMNS.items() for name in names.split()}
+_NAMED: tuple[IdName, ...] = ("pmid", "pmcid", "doi", "arxiv")
+# In a table without header a short number is a year, a volume or a rank, not an early PMID.
+_SHORT = re.compile(r"\d{1,4}")
+_LONGEST_FIELD = 1 << 20
+_SHOWN = 10_000  # characters of a line that tell what it is
+_RIS_LINE = re.compile(r"\s*([A-Z][A-Z0-9]) {1,2}-(?:\s|$)(.*)", re.S)
+_WOS_LINE = re.compile(r"\S")
+_MEDLINE_DOI = re.compile(r"(10\.\S+) \[doi\]")
+_RIS_HINTS = ("UR", "L1", "L2", "L4", "N1", *(f"C{number}" for number in range(1, 9)))
+_RIS_WORDS = (("AU", "A1"), ("PY", "Y1", "DA"), ("TI", "T1"), ("T2", "JF", "JO", "JA", "J2"))
+_BLOCKS = 200
+_MOST_LINES = 20_000
+_MOST_LOOSE = 500
+_LONGEST_LINE = 10_000
 
 
 def entries_in(data: bytes, name: str = "") -> Iterator[Entry]:
@@ -122,3 +231,260 @@ def _require_text(data: bytes) -> None:
 
 def _called(name: str) -> str:
     return f"The file {name}" if name else "The list"
+
+
+def header_of(line: str) -> tuple[str, list[str]]:
+    """How a header separates its columns, and what each column means ("" where nobody knows).
+
+    The list is empty when the line is no header.
+
+    >>> header_of("PubMed ID;DOI;Remarks")
+    (';', ['pmid', 'doi', ''])
+    """
+    readings = []
+    for delimiter in DELIMITERS:
+        cells = next(csv.reader([line[:_SHOWN]], delimiter=delimiter), [])
+        meant = [_MEANING.get(re.sub(r"[^a-z]", "", cell.lower()), "") for cell in cells]
+        known = sum(map(bool, meant))
+        if known and not any(map(Ids.maybe, cells)):
+            readings.append((known, delimiter, meant))
+    _, delimiter, meant = max(readings, key=lambda reading: reading[0], default=(0, ",", []))
+    return delimiter, meant
+
+
+def table_entries(
+    lines: Iterable[str], delimiter: str, meant: Sequence[str], first: int = 2
+) -> Iterator[Entry]:
+    """The papers of a table whose header was read by `header_of`; *first* numbers its first line.
+
+    Raises
+    ------
+    BadRequest
+        A quotation mark is never closed, or a cell is endless: the row is named.
+    """
+    columns: dict[str, list[int]] = {}
+    for place, field in enumerate(meant):
+        columns.setdefault(field, []).append(place)
+    hints = columns.get("hint", []) + columns.get("any", [])
+    kinds = [(kind, columns[kind]) for kind in _NAMED if kind in columns]
+
+    def cell(row: Sequence[str], places: Iterable[int]) -> str:
+        return next((row[at].strip() for at in places if at < len(row) and row[at].strip()), "")
+
+    def told(row: Sequence[str], field: str) -> str:
+        return cell(row, columns.get(field, ()))
+
+    for number, row in _rows(lines, delimiter, first):
+        named: dict[IdName, str] = {kind: cell(row, places) for kind, places in kinds}
+        if not named.get("pmid") and "accession" in columns:
+            named["pmid"] = pmid_of(told(row, "accession"), told(row, "provider"))
+        if not named.get("pmid"):
+            named["pmid"] = told(row, "any")
+        ids = names_of(named, (row[at] for at in hints if at < len(row)))
+        author = "" if ids else told(row, "author").split(";")[0]
+        words = () if ids else (author, *(told(row, name) for name in ("year", "title", "journal")))
+        yield entry_of(ids, words, f"row {number}")
+
+
+def headerless_entries(lines: Iterable[str], delimiter: str, first: int = 1) -> Iterator[Entry]:
+    """The papers of a table that does not say what its columns are; *first* as there.
+
+    Raises
+    ------
+    BadRequest
+        As `table_entries`.
+    """
+    for number, row in _rows(lines, delimiter, first):
+        alone = len(row) == 1
+        written = (cell for cell in row if alone or not _SHORT.fullmatch(cell.strip()))
+        papers = list(filter(None, map(Ids.maybe, written)))
+        kinds = [name.partition(":")[0] for ids in papers for name in ids.names()]
+        if len(kinds) > len(set(kinds)):
+            yield from (Entry(str(ids), ids) for ids in papers)
+            continue
+        whole = Ids()
+        for ids in papers:
+            whole |= ids
+        # A first row without any identifier is a header in words that nobody knows.
+        if whole or number > first:
+            said = citation(title=" ".join(cell.strip() for cell in row[:10]))
+            yield Entry(str(whole) if whole else said, whole)
+
+
+def is_table(lines: Sequence[str]) -> bool:
+    """Whether lines without header are rows: as many cells in each, an identifier in most."""
+    cut = (line[:_SHOWN] for line in lines)
+    try:
+        rows = [row for row in csv.reader(cut, delimiter=best_delimiter(lines)) if row]
+    except csv.Error:  # an endless cell
+        return False
+    rows = rows[: max(1, len(rows) - 1)]  # the last may go on in the next line
+    named = [row for row in rows if any(map(_is_identifier, row))]
+    return len(rows[0]) > 1 and len({len(row) for row in rows}) == 1 and 2 * len(named) > len(rows)
+
+
+def _is_identifier(cell: str) -> bool:
+    return not _SHORT.fullmatch(cell.strip()) and bool(Ids.maybe(cell))
+
+
+def best_delimiter(lines: Sequence[str]) -> str:
+    """What separates the columns of these lines: the sign that most of them hold."""
+    return max(DELIMITERS, key=lambda sign: sum(sign in line for line in lines))
+
+
+def _rows(lines: Iterable[str], delimiter: str, first: int) -> Iterator[tuple[int, list[str]]]:
+    """Rows that hold something, numbered by their line."""
+    # csv takes an open quotation mark for the rest of the file without a word: the papers behind
+    # it would be lost. The last line is ours, and tells whether it was read as a line of its own.
+    csv.field_size_limit(_LONGEST_FIELD)  # the references of a paper, in one cell, pass its 131,072
+    limited = (_measured(line, number) for number, line in enumerate(lines, first))
+    rows = csv.reader(chain(limited, [_END]), delimiter=delimiter)
+    row: list[str] = []
+    begins = ends = first
+    try:
+        for following in rows:
+            if any(map(str.strip, row)):
+                yield begins, row
+            row, begins, ends = following, ends, first + rows.line_num
+    except csv.Error as error:
+        msg = f"The table cannot be read at line {ends}: {error}."
+        raise BadRequest(msg, "Save it again as CSV (UTF-8).") from None
+    if row != [_END]:
+        msg = f"A quotation mark in line {begins} of the table is never closed."
+        raise BadRequest(msg, "Close or remove it, or save the table again as CSV (UTF-8).")
+
+
+def _measured(line: str, number: int) -> str:
+    if len(line) > _LONGEST_FIELD:
+        msg = f"Line {number} of the table has {len(line):,} characters."
+        raise BadRequest(msg, "Save it again as CSV (UTF-8), with the text in quotation marks.")
+    return line.replace(_END, "")
+
+
+def sample(lines: Iterable[str], size: int) -> list[str]:
+    """The first lines that hold something."""
+    return list(islice(filter(str.strip, lines), size))
+
+
+def _records(lines: Iterable[str], start: re.Pattern[str]) -> Iterator[list[str]]:
+    """The lines of each record; what stands before the first is none."""
+    record: list[str] = []
+    for line in lines:
+        if start.match(line):
+            if record:
+                yield record
+            record = [line]
+        elif record and len(record) < _MOST_LINES:
+            record.append(line)
+    if record:
+        yield record
+
+
+def _bounded(record: Iterable[str], tag: re.Pattern[str]) -> Iterator[str]:
+    """The lines with a tag, and as many without as a text has: rispy joins them one by one."""
+    loose = 0
+    for line in record:
+        loose += not tag.match(line)
+        if loose <= _MOST_LOOSE or tag.match(line):
+            yield line[:_LONGEST_LINE]
+
+
+def _blocks(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """Stretches of some hundred entries, each with the number of its first line."""
+    numbered = enumerate(lines, 1)
+    first, entries = 1, 0
+    stretch: list[str] = []
+    for number, line in numbered:
+        if BIBTEX_START.match(line):
+            entries += 1
+            if entries > _BLOCKS:
+                yield first, "".join(stretch)
+                first, stretch, entries = number, [], 1
+        stretch.append(line)
+    yield first, "".join(stretch)
+
+
+def _ris_entry(fields: Mapping[str, Any], number: int) -> Entry:
+    ids = names_of(
+        {
+            "pmid": pmid_of(_text(fields, "AN"), f"{_text(fields, 'DB')} {_text(fields, 'DP')}"),
+            "doi": _text(fields, "DO"),
+        },
+        (hint for tag in _RIS_HINTS for hint in _each(fields, tag) if not hint.isdigit()),
+    )
+    words = [] if ids else [_text(fields, *tags) for tags in _RIS_WORDS]
+    return entry_of(ids, words, f"record {number}")
+
+
+def _bibtex_entry(fields: Mapping[str, str], where: str) -> Entry:
+    def named(*names: str) -> str:
+        return next((_unescaped(fields[name]) for name in names if fields.get(name)), "")
+
+    preprint = named("archiveprefix", "eprinttype").lower()
+    eprint = named("eprint")
+    ids = names_of(
+        {
+            "doi": named("doi"),
+            "pmid": named("pmid") or (eprint if preprint == "pubmed" else ""),
+            "pmcid": named("pmcid", "pmc"),
+            "arxiv": named("arxivid", "arxiv") or (eprint if preprint == "arxiv" else ""),
+        },
+        [named("url"), named("howpublished"), named("note")],
+    )
+    author = re.split(r"\s+and\s+", readable(fields.get("author", "")[:2000]))[0]
+    words = [author, named("year", "date"), readable(fields.get("title", ""))]
+    return entry_of(ids, [*words, readable(fields.get("journal", ""))], where)
+
+
+def pmid_of(accession: str, provider: str) -> str:
+    """An accession number where PubMed gave it; other databases number their own records."""
+    ours = re.search(r"pubmed|medline|\bnlm\b", provider, re.I)
+    return accession if ours or accession[:4].upper() == "PMID" else ""
+
+
+def _text(fields: Mapping[str, Any], *tags: str) -> str:
+    """What the first of *tags* says that says something; the first of several authors."""
+    return next((text for tag in tags for text in _each(fields, tag) if text), "")
+
+
+def _each(fields: Mapping[str, Any], tag: str) -> list[str]:
+    value = fields.get(tag)
+    return value if isinstance(value, list) else [value] if value else []
+
+
+_ACCENTS = {
+    '"': "\u0308", "'": "\u0301", "`": "\u0300", "^": "\u0302", "~": "\u0303", "=": "\u0304",
+    ".": "\u0307", "u": "\u0306", "v": "\u030c", "H": "\u030b", "c": "\u0327", "k": "\u0328",
+    "r": "\u030a",
+}  # fmt: skip
+_ACCENTED = re.compile(r"\\([\"'`^~=.]|[uvHckr](?![A-Za-z]))\s?\{?\s?\\?([A-Za-z])\}?")
+_LETTERS = {
+    "ss": "ß", "o": "ø", "O": "Ø", "l": "ł", "L": "Ł", "ae": "æ", "AE": "Æ", "oe": "œ", "OE": "Œ",
+    "aa": "å", "AA": "Å", "i": "ı", "textless": "<", "textgreater": ">", "textunderscore": "_",
+    "textasciitilde": "~", "textbackslash": "\\",
+}  # fmt: skip
+_COMMAND = re.compile(r"\\([A-Za-z]+)(?:\{\}|[ \t]|(?=[^A-Za-z])|$)")
+
+
+def _unescaped(text: str) -> str:
+    r"""An identifier or link without what LaTeX makes of it.
+
+    >>> _unescaped(r"\url{10.1000/a\_b{\_}c$<$1$>$}")
+    '10.1000/a_b_c<1>'
+    """
+    bare = _COMMAND.sub(lambda found: _LETTERS.get(found[1], ""), text[:2000])
+    return re.sub(r"\\([_&%#$~{}])|[{}]|\$(?=[<>])|(?<=[<>])\$", r"\1", bare).strip()
+
+
+def readable(text: str) -> str:
+    r"""Words as they are printed: accents for LaTeX's commands, no braces.
+
+    >>> readable(r"{M{\"u}ller} and {\O}stg\aa rd on {DNA} \& \emph{more}")
+    'Müller and Østgård on DNA & more'
+    """
+    accented = _ACCENTED.sub(
+        lambda found: unicodedata.normalize("NFC", found[2] + _ACCENTS[found[1]]),
+        signs_again(text[:2000]),
+    )
+    lettered = _COMMAND.sub(lambda found: _LETTERS.get(found[1], ""), accented)
+    return " ".join(re.sub(r"\\([_&%#$~{}])|[{}]", r"\1", lettered).split())

@@ -3,22 +3,46 @@
 Order is reciprocal rank fusion: a paper scores 1/(60 + rank) in every list it is in (Cormack,
 Clarke & Büttcher, SIGIR 2009), so that agreement beats any single opinion, and no source's scores
 need to be comparable with another's.
+
+One record of a paper out of several sources' records of it.
+
+The most trusted record wins field by field, and the others fill its gaps. Trust follows who keeps
+the record: indexers that check it (PubMed, then Europe PMC, which takes most of its from PubMed),
+then what publishers deposited (Crossref), then what machines gathered (Semantic Scholar, OpenAlex),
+then preprint servers. Whatever its source, a preprint's record comes after a published version's.
+
+Many records, by the paper they are of, and the papers that belong together.
+
+Comparing every pair takes the square of their number. Records of one paper share at least one of
+a few keys (an identifier, how the title begins or ends, first author and page), so only those that
+meet under a key are compared: two thousand records take a fraction of a second.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations, product
 from typing import Any
 
 from ..model.identifiers import Ids
-from ..model.paper import Paper
-from .families import grouped
-from .likeness import is_preprint
-from .merged_record import as_one, by_trust
-from .same_paper import Judgement, Relation
+from ..model.paper import Notice, Paper
+from ..model.sites import BY_TRUST
+from .same_paper import Judgement, Looks, Relation, is_preprint, judged_looks
 
 _FUSION = 60
+# Gaps that another record of the same paper may fill.
+_FIELDS = (
+    *("title", "abstract", "authors", "journal", "journal_abbreviation", "issn", "volume"),
+    *("issue", "pages", "published", "languages", "vernacular_title", "other_abstracts"),
+    *("publication_types", "mesh", "keywords", "version", "categories"),
+)
+# Facts of one record's history or terms: filled from a record of the same version only.
+_OF_THE_VERSION = ("entered", "revised", "released", "license", "reference_count")
+_LETTERS = 24  # of a title's beginning and end
+_PREPRINTS = ("preprint_of", "has_preprint")
+_CROWD = 40  # records under one key; more are told apart by year and author first
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +75,7 @@ class Link:
 class Found:
     """A paper, merged from every source that found it.
 
-    ``sources`` are those that sent it, the one whose fields win first (see `.merged_record`);
+    ``sources`` are those that sent it, the one whose fields win first (see `merged`);
     ``same`` what was merged into that first record.
     """
 
@@ -154,4 +178,233 @@ def _preprints_after(found: Sequence[Found]) -> Iterator[Found]:
 def _related(one: Found, relation: Relation, by_ids: Mapping[Ids, Found]) -> Iterator[Found]:
     yield from (
         by_ids[link.ids] for link in one.linked if link.relation == relation and link.ids in by_ids
+    )
+
+
+def by_trust(source: str, paper: Paper) -> tuple[bool, int]:
+    """What sorts the most trusted record to the front."""
+    place = BY_TRUST.index(source) if source in BY_TRUST else len(BY_TRUST)
+    return is_preprint(paper), place
+
+
+def as_one(records: Sequence[Paper]) -> Paper:
+    """The first record, its gaps filled from the others in turn; all identifiers and notices."""
+    paper, ids = records[0], records[0].ids
+    for other in records[1:]:
+        ids |= other.ids
+        one_version = is_preprint(paper) == is_preprint(other)
+        names = _FIELDS + (_OF_THE_VERSION if one_version else ())
+        gaps = {name: getattr(other, name) for name in names if not getattr(paper, name)}
+        paper = replace(paper, ids=ids, notices=_notices(paper, other), **gaps)
+    return paper
+
+
+def _notices(paper: Paper, other: Paper) -> tuple[Notice, ...]:
+    """Those of both; a retraction that one of them knows of is never lost."""
+    known = {notice.kind for notice in paper.notices}
+    more = tuple(notice for notice in other.notices if notice.kind not in known)
+    if other.retracted and not paper.retracted and "retraction" not in {n.kind for n in more}:
+        more = (*more, Notice("retraction"))
+    return (*paper.notices, *more)
+
+
+@dataclass(frozen=True, slots=True)
+class Families:
+    """Records by the paper they are of, as places in the list that was given.
+
+    ``reasons`` says for each record that joined another why it did; ``links`` are between places
+    in ``groups``; ``contradictions`` name records kept apart although they share an identifier.
+    """
+
+    groups: tuple[tuple[int, ...], ...]
+    reasons: Mapping[int, Judgement]
+    links: tuple[tuple[int, int, Judgement], ...]
+    contradictions: tuple[str, ...]
+
+
+def grouped(papers: Sequence[Paper]) -> Families:
+    """Which of many records are of one paper, and which papers belong together.
+
+    Groups are in the order of their first record. No group holds two records that contradict each
+    other, also not by way of a third.
+    """
+    looks = [Looks(paper) for paper in papers]
+    verdicts = {pair: judged_looks(*(looks[at] for at in pair)) for pair in _pairs(looks)}
+    groups = _Groups(looks, verdicts)
+    # The surest first, so that a doubtful pair never keeps a certain one apart.
+    alike = sorted(
+        (pair for pair, said in verdicts.items() if said.relation == "same"),
+        key=lambda pair: -verdicts[pair].confidence,
+    )
+    proven = [pair for pair in alike if verdicts[pair].confidence == 1.0]
+    for pair in proven:
+        groups.unite(*pair)
+    likely = alike[len(proven) :]
+    doubtful = groups.doubtful(likely)
+    for pair in likely:
+        if pair not in doubtful:
+            groups.unite(*pair)
+    return groups.families()
+
+
+class _Groups:
+    """Records in groups that never contradict themselves."""
+
+    def __init__(
+        self, looks: Sequence[Looks], verdicts: Mapping[tuple[int, int], Judgement]
+    ) -> None:
+        self._looks = looks
+        self._verdicts = verdicts
+        self._group = list(range(len(looks)))
+        self._members = {at: [at] for at in range(len(looks))}
+        self._ids: dict[int, Ids] = {at: one.paper.ids for at, one in enumerate(looks)}
+        self._reasons: dict[int, Judgement] = {}
+        self._contradictions: list[str] = []
+        for (one, other), said in verdicts.items():
+            shared = _shared(looks[one].paper.ids, looks[other].paper.ids)
+            if shared and said.relation != "same":
+                self._contradict(one, other, f"both have {shared}, but {said.reason}")
+
+    def unite(self, one: int, other: int) -> None:
+        """Make one group of two, unless anything in them speaks against it."""
+        first, second = sorted((self._group[one], self._group[other]))
+        if first == second:
+            return
+        why = self._verdicts[min(one, other), max(one, other)]
+        if self._at_odds(first, second):
+            if (clash := self._ids[first].clash(self._ids[second])) and why.confidence == 1.0:
+                self._contradict(one, other, f"{why.reason}, but {clash}")
+            return
+        self._reasons[second] = why
+        self._ids[first] |= self._ids.pop(second)
+        for at in self._members[second]:
+            self._group[at] = first
+        self._members[first] += self._members.pop(second)
+
+    def doubtful(self, pairs: Iterable[tuple[int, int]]) -> set[tuple[int, int]]:
+        """Pairs not to be joined: one of the two is as much like, or more, what contradicts it.
+
+        No order of asking may decide whose a record is.
+        """
+        at_record: dict[int, list[tuple[int, tuple[int, int]]]] = defaultdict(list)
+        for one, other in pairs:
+            at_record[one].append((other, (one, other)))
+            at_record[other].append((one, (one, other)))
+        found = set()
+        for around in at_record.values():
+            for (a, ours), (b, theirs) in combinations(around, 2):
+                if self._at_odds(self._group[a], self._group[b]):
+                    sure, surer = (self._verdicts[pair].confidence for pair in (ours, theirs))
+                    found.update([ours] * (sure <= surer) + [theirs] * (surer <= sure))
+        return found
+
+    def _contradict(self, one: int, other: int, why: str) -> None:
+        """Two records that share an identifier, and yet cannot be of one paper."""
+        said = f"{self._looks[one].paper.ids} and {self._looks[other].paper.ids} are kept apart"
+        self._contradictions.append(f"{said}: {why}.")
+
+    def families(self) -> Families:
+        """What came of it."""
+        roots = sorted(self._members)
+        place = {root: number for number, root in enumerate(roots)}
+        best: dict[tuple[int, int], Judgement] = {}
+        for (one, other), verdict in self._verdicts.items():
+            ours, theirs = place[self._group[one]], place[self._group[other]]
+            if verdict.relation == "different" or ours == theirs:
+                continue
+            said = verdict if ours < theirs else verdict.turned
+            if said.relation == "same":
+                said = Judgement("may_be", f"{said.reason}, but something contradicts it", 0.5)
+            pair = min(ours, theirs), max(ours, theirs)
+            if pair not in best or best[pair].confidence < said.confidence:
+                best[pair] = said
+        links = _likeliest(best)
+        return Families(
+            tuple(tuple(sorted(self._members[root])) for root in roots),
+            self._reasons,
+            tuple((ours, theirs, said) for (ours, theirs), said in sorted(links.items(), key=_key)),
+            tuple(dict.fromkeys(self._contradictions)),
+        )
+
+    def _at_odds(self, one: int, other: int) -> bool:
+        """Whether two groups hold records that cannot be of one paper."""
+        if one == other:
+            return False
+        return bool(self._ids[one].clash(self._ids[other])) or any(
+            self._apart(*pair) for pair in product(self._members[one], self._members[other])
+        )
+
+    def _apart(self, one: int, other: int) -> bool:
+        pair = min(one, other), max(one, other)
+        verdict = self._verdicts.get(pair) or judged_looks(
+            self._looks[pair[0]], self._looks[pair[1]]
+        )
+        if verdict.relation == "may_be":  # a yearly report, unless something proves otherwise
+            return self._looks[one].year != self._looks[other].year
+        return verdict.relation == "different" and verdict.confidence == 1.0
+
+
+def _likeliest(links: dict[tuple[int, int], Judgement]) -> dict[tuple[int, int], Judgement]:
+    """A preprint became one paper, the likeliest; of several as likely, each is less so."""
+    published: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for pair, said in links.items():
+        if said.relation in _PREPRINTS:
+            published[pair[said.relation == "has_preprint"]].append(pair)
+    kept = {pair: said for pair, said in links.items() if said.relation not in _PREPRINTS}
+    for pairs in published.values():
+        surest = max(links[pair].confidence for pair in pairs)
+        likely = [pair for pair in pairs if links[pair].confidence == surest]
+        kept |= {
+            pair: replace(links[pair], confidence=round(surest / len(likely), 2)) for pair in likely
+        }
+    return kept
+
+
+def _key(link: tuple[tuple[int, int], Judgement]) -> tuple[int, int]:
+    return link[0]
+
+
+def _shared(ours: Ids, theirs: Ids) -> str:
+    return min(set(ours.names()) & set(theirs.names()), default="")
+
+
+def _pairs(looks: Sequence[Looks]) -> Iterator[tuple[int, int]]:
+    """The pairs that are worth comparing, once each."""
+    blocks: dict[str, list[int]] = defaultdict(list)
+    for at, one in enumerate(looks):
+        for key in dict.fromkeys(_keys(one)):
+            blocks[key].append(at)
+    yield from dict.fromkeys(
+        pair
+        for block in blocks.values()
+        for small in _split(block, looks)
+        for pair in combinations(small, 2)
+    )
+
+
+def _keys(one: Looks) -> Iterator[str]:
+    yield from one.paper.ids.names()
+    first = one.people[0][0] if one.people else ""
+    for words in one.titles:
+        title = "".join(words)
+        yield f"begins:{title[:_LETTERS]}"
+        yield f"ends:{title[-_LETTERS:]}"
+    if first and one.page[1]:
+        yield f"page:{first}:{one.page[1]}"
+    # A preprint may get another title; who wrote it and who led the work stay.
+    if first and len(one.people) > 2:
+        yield f"authors:{first}:{one.people[1][0]}:{one.people[-1][0]}"
+
+
+def _split(block: list[int], looks: Sequence[Looks]) -> Iterator[list[int]]:
+    """A block, or, where a title is shared by a crowd, its parts of the same author and year."""
+    if len(block) <= _CROWD:
+        yield block
+        return
+    parts: dict[tuple[object, ...], list[int]] = defaultdict(list)
+    for at in block:
+        one = looks[at]
+        parts[one.people[:1], one.year, one.volume, one.page].append(at)
+    yield from (
+        part[i : i + _CROWD] for part in parts.values() for i in range(0, len(part), _CROWD)
     )

@@ -7,7 +7,7 @@ from ..model.identifiers import EXAMPLES, Ids, arxiv_version
 from ..model.paper import Paper, SearchResult
 from ..sources import Query
 from ..sources.arxiv import fetch_version, search
-from ..sources.arxiv.query import ORDERS, SORTS
+from ..sources.arxiv_query import ORDERS, SORTS
 from ..web import Web
 
 MOST_RESULTS = 100

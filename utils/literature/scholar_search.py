@@ -1,6 +1,6 @@
 """Semantic Scholar's three questions, checked before they are sent: search, one paper, who cites.
 
-Who wants one list from several sources asks `.literature.search`; here is what only Semantic
+Who wants one list from several sources asks `.search`; here is what only Semantic
 Scholar has: citation counts, a search in bulk with operators, and the papers that cite a paper.
 """
 
@@ -15,14 +15,14 @@ from ..sources.semantic_scholar import (
     FIELDS_OF_STUDY,
     ScholarPage,
     ScholarPaper,
+    fetch_linked_papers,
     fetch_paper,
     filters_of,
     plain_words,
     search_bulk,
     search_relevant,
 )
-from ..sources.semantic_scholar.graph import graph_name
-from ..sources.semantic_scholar.links import fetch_linked_papers
+from ..sources.semantic_scholar_graph import graph_name
 from ..system.plain_text import sendable
 from ..web import Web
 
@@ -102,7 +102,7 @@ def search_semantic_scholar(  # noqa: PLR0913  # every option the service has
 
 
 def scholar_paper(paper: str, web: Web) -> ScholarPaper:
-    """One paper under any name it has there, by `.semantic_scholar.graph.graph_name`.
+    """One paper under any name it has there, by `..sources.semantic_scholar_graph.graph_name`.
 
     Raises
     ------

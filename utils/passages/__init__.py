@@ -1,7 +1,7 @@
 """Passages: cutting texts, making vectors, finding by words and by meaning.
 
 `cut` makes passages of a text; an `Embedder` makes vectors of passages; a `Finder` keeps both and
-finds them again. The settings choose the embedder and the finder, in `.embedders` and `.finders`.
+finds them again. The settings choose the embedder and the finder, in `.finders` and `.finders`.
 """
 
 from __future__ import annotations

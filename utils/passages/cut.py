@@ -17,8 +17,7 @@ from typing import Any, NamedTuple
 
 from ..model.paper import Kind
 from ..model.passage import Passage, embedded
-from .blocks import Block, Section, body_start, items, sections
-from .sentences import pieces, sentences, tokens
+from .blocks import Block, Section, body_start, items, pieces, sections, sentences, tokens
 
 RULES = 1
 """The version of these rules; after a change of it `index` cuts everything again."""

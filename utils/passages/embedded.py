@@ -21,8 +21,12 @@ from . import FinderStatus
 from .embedded_schema import (
     HINT,
     About,
+    Entry,
+    Fts5,
     IndexDatabase,
+    WordIndex,
     Words,
+    every_entry,
     fact,
     has_tables,
     json_list,
@@ -31,9 +35,7 @@ from .embedded_schema import (
 )
 from .embedded_tantivy import Tantivy, installed
 from .embedded_vectors import EXACT, Damaged, VectorFile
-from .embedded_words import Entry, Fts5, WordIndex, every_entry
-from .fusion import Scored, depth_for, fused
-from .query_terms import terms_of
+from .ranking import Scored, depth_for, fused, terms_of
 from .vector_checks import checked, checked_query
 
 if TYPE_CHECKING:
@@ -48,7 +50,7 @@ _Found = TypeVar("_Found")
 
 
 class EmbeddedFinder:
-    """Passages and vectors in *folder*; see `..passages.Finder`.
+    """Passages and vectors in *folder*; see `.Finder`.
 
     Parameters
     ----------

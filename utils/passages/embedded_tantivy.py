@@ -20,8 +20,7 @@ from ..model.passage import Filters
 from ..system.plain_text import encodable
 from ..system.safe_files import disk, make_folder
 from ..system.sharing import inherit_group
-from .embedded_schema import HINT, Words
-from .embedded_words import Entry
+from .embedded_schema import HINT, Entry, Words
 
 if TYPE_CHECKING:
     import tantivy

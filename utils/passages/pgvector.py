@@ -22,8 +22,7 @@ from sqlalchemy import Connection, Engine, text
 from ..errors import StoreFailed
 from ..model.passage import Filters, Hit, Passage
 from . import FinderStatus
-from .fusion import Scored, depth_for, fused
-from .query_terms import folded, key, plain, terms_of
+from .ranking import Scored, depth_for, folded, fused, key, plain, terms_of
 from .vector_checks import checked, checked_query
 
 if TYPE_CHECKING:
@@ -64,7 +63,7 @@ _KEPT = """vector = CASE WHEN excluded.vector IS NULL AND excluded.digest <> ''
 
 
 class PgvectorFinder:
-    """Passages and vectors in the database of *engine*; see `..passages.Finder`."""
+    """Passages and vectors in the database of *engine*; see `.Finder`."""
 
     name = "pgvector"
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ..errors import BadRequest
-from ..sources.eutils.ecitmatch import BATCH, FIELDS, fetch_matches
+from ..sources.eutils_links import BATCH, FIELDS, fetch_matches
 from ..system.plain_text import sendable
 from ..web import Web
 

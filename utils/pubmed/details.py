@@ -13,12 +13,11 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from ..errors import BadContent, BadRequest, Miss, NotFound, PaperError
-from ..formats.pubmed.articles import Article, medline_title, read_article
+from ..formats.pubmed_articles import Article, medline_title, read_article
 from ..model.identifiers import Ids
 from ..model.paper import Author, Paper
 from ..sources.eutils import BATCH
-from ..sources.pubmed import fetch
-from ..sources.pubmed.records import Form, fetch_records, recall_records, records_url
+from ..sources.pubmed import Form, fetch, fetch_records, recall_records, records_url
 from ..system.plain_text import encodable, shortened
 from ..web import Web
 

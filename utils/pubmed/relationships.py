@@ -14,11 +14,11 @@ from typing import Literal
 from ..errors import BadRequest, Miss, NotConfigured, NotFound, NotOffered
 from ..model.identifiers import Ids
 from ..model.paper import Paper
-from ..sources.europepmc.links import Kind, Linked, fetch_linked
-from ..sources.eutils.elink import Link, LinkName, fetch_paper_links
-from ..sources.openalex import links as openalex_links
+from ..sources import openalex as openalex_links
+from ..sources import semantic_scholar as semantic_scholar_links
+from ..sources.europepmc import Kind, Linked, fetch_linked
+from ..sources.eutils_links import Link, LinkName, fetch_paper_links
 from ..sources.pubmed import fetch
-from ..sources.semantic_scholar import links as semantic_scholar_links
 from ..sources.source import recall_papers
 from ..web import Web
 

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ..errors import BadRequest
-from ..sources.eutils.espell import fetch_spelling
-from ..sources.eutils.mesh import MeshTerm, fetch_terms, find_terms
+from ..sources.eutils_vocabulary import MeshTerm, fetch_spelling, fetch_terms, find_terms
 from ..system.plain_text import sendable
 from ..web import Web
 from .search import LONGEST_QUERY

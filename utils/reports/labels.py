@@ -1,12 +1,29 @@
-"""What the ladder's short names are called when people read them: routes, licenses, states."""
+"""What the ladder's short names are called when people read them: routes, licenses, states.
+
+Why a paper has no full text, in words a reviewer can act on.
+
+The names are those of `Harvested.reason`: outcomes of the ladder, verdicts of the judges, and
+what can be wrong with an identifier.
+
+Where a person finds a paper: addresses made by us from identifiers, never taken from outside.
+
+An address a site sent may begin with ``javascript:`` or lead anywhere. These begin with a host
+named here; what follows is percent-encoded. Address forms: the sites' own documentation
+(``doi.org``, ``pubmed.ncbi.nlm.nih.gov``, ``pmc.ncbi.nlm.nih.gov``, ``arxiv.org``).
+"""
 
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
+from urllib.parse import quote
 
-from ..model.job import State
+from ..model.identifiers import Ids
+from ..model.job import Harvested, State
 from ..model.paper import Version
 from ..model.sites import ROUTES
+from ..model.verdicts import BY_HAND, MEANINGS, Reason
+from ..system.plain_text import clean_text, encodable
 
 STATE_LABELS: dict[State, str] = {
     "full_text": "Full text",
@@ -30,6 +47,66 @@ _TERMS = {
 PUBLIC = ("CC0 / public domain", "no conditions")
 OTHER = ("Other terms", "the publisher’s own; see the file’s header")
 UNSTATED = ("Not stated", "read, but ask before you redistribute")
+_REASONS: dict[str, Reason] = {
+    **{name: meaning.reason for name, meaning in MEANINGS.items()},
+    "unreachable": Reason(
+        "Site did not answer",
+        "A site that may have the text was down, slow, or asked us to come back later.",
+        "Nothing is wrong with the paper: try again later.",
+    ),
+    "not_offered": Reason(
+        "No open copy known",
+        "None of the sources asked has a free copy.",
+        "Try your library or the authors’ web pages; an embargo may also end later.",
+    ),
+    "not_found": Reason(
+        "Unknown identifier",
+        "Everybody who keeps records was asked, and nobody knows this identifier.",
+        "Look for a typing error in the list that was handed in.",
+    ),
+    "could_not_tell": Reason(
+        "Could not be looked up",
+        "Whoever could know this paper did not answer, so nothing is known about it.",
+        "Nothing is wrong with the identifier: try again later.",
+    ),
+    "no_identifier": Reason(
+        "No identifier",
+        "The record names no PMID, PMCID, DOI or arXiv number, and no match was found.",
+        "Find the paper in PubMed and add its PMID to the list.",
+    ),
+    "bad_request": Reason(
+        "Not an identifier",
+        "What was given could not be read as a PMID, PMCID, DOI or arXiv number.",
+        "Correct the entry in the list that was handed in.",
+    ),
+    "embargo": Reason(
+        "Under embargo",
+        "The text lies in PMC, and its publisher has it released at a later date.",
+        "Try again after that date; until then, your library may have the paper.",
+    ),
+    "failed": Reason(
+        "Could not be worked with",
+        "A site was asked, and Papershelf failed on what it sent: a mistake of ours.",
+        "Please report it. " + BY_HAND,
+    ),
+    "bug": Reason(
+        "A mistake of ours",
+        "Papershelf failed on this paper.",
+        "Please report it, and try again with the next version.",
+    ),
+    "": Reason(
+        "No reason recorded",
+        "There is no full text, and why was not written down.",
+        "Try again; if this stays, please report it.",
+    ),
+}
+_SITES = (
+    ("DOI", "doi", "https://doi.org/{}"),
+    ("PMC", "pmcid", "https://pmc.ncbi.nlm.nih.gov/articles/{}/"),
+    ("arXiv", "arxiv", "https://arxiv.org/abs/{}"),
+    ("PubMed", "pmid", "https://pubmed.ncbi.nlm.nih.gov/{}/"),
+)
+_WORDS = 200  # characters of a citation PubMed's search is asked for
 
 
 def route_label(via: str) -> str:
@@ -103,3 +180,59 @@ def lasted(seconds: float) -> str:
             rest = whole % size // small
             return f"{whole // size} {unit}" + (f" {rest} {lesser}" if rest else "")
     return f"{whole} s"
+
+
+def reason_for(name: str) -> Reason:
+    """The words for a reason; one nobody foresaw is shown by its own name.
+
+    >>> reason_for("disk_full").name
+    'Disk full'
+    """
+    if known := _REASONS.get(name):
+        return known
+    shown = name[:60].replace("_", " ").capitalize()
+    return Reason(shown, "The harvest ended with this outcome.", "Try again later.")
+
+
+class Link(NamedTuple):
+    """A site's name and the paper's address there."""
+
+    site: str
+    url: str
+
+
+def links(ids: Ids) -> list[Link]:
+    """The paper's pages, the one most likely to lead to its text first.
+
+    >>> links(Ids(doi='10.1000/a"><b>', pmid="7"))[0].url
+    'https://doi.org/10.1000/a%22%3E%3Cb%3E'
+    """
+    return [
+        Link(site, form.format(_quoted(value)))
+        for site, name, form in _SITES
+        if (value := getattr(ids, name))
+    ]
+
+
+def best_link(row: Harvested) -> str:
+    """Where to look for a text by hand; without any identifier, a search for what was asked."""
+    found = links(row.paper.ids)
+    if found:
+        return found[0].url
+    words = clean_text(row.paper.title or row.asked)[:_WORDS].strip()
+    return f"https://pubmed.ncbi.nlm.nih.gov/?term={_quoted(words)}" if words else ""
+
+
+def shelf_link(file: str) -> str:
+    """A paper's file, seen from the folder of the report (``reports/<job>/``).
+
+    >>> shelf_link("10.1002_a#b.txt"), shelf_link("../../etc/passwd")
+    ('../../10.1002_a%23b.txt', '')
+    """
+    # Names come from the shelf, and are never more than a name.
+    unfit = not file or file.startswith(".") or "/" in file or "\\" in file
+    return "" if unfit else f"../../{quote(encodable(file), safe='')}"
+
+
+def _quoted(text: str) -> str:
+    return quote(encodable(text), safe="/:;().-_")

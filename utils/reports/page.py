@@ -2,6 +2,8 @@
 
 Style and drawings are in the file, scripts there are none, and a content security policy with
 the checksum of the style forbids the rest. Jinja escapes every text that comes from outside.
+
+What can be done about a harvest from here, with the commands to copy.
 """
 
 from __future__ import annotations
@@ -9,26 +11,28 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from ..model.job import Job
+from ..model.verdicts import MEANINGS
 from ..model.versions import NAMES
 from ..system.plain_text import clean_text, one_line
-from . import charts, findings, labels
+from . import charts, labels
 from .charts import Bar, bar
 from .figures import STATES, Figures, Split
-from .links import best_link, links, shelf_link
-from .next_steps import next_steps
+from .labels import ASIDE, best_link, counted, links, reason_for, shelf_link
+from .lock_file import NAME as LOCK
 from .prisma import NARROW, Flow, svg
-from .reasons import reason_for
+from .tables import NOT_RETRIEVED
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _MOST_JOURNALS = 15
@@ -36,6 +40,14 @@ _MOST_REASONS = 12
 _MOST_ROUTES = 12
 _MADE_AT = re.compile(r'<meta name="date" content="([0-9T:.+-]{1,40})">')
 _TITLE = 400  # characters of a title; some are whole abstracts
+# Outcomes that may be other ones tomorrow, though nobody did anything.
+PASSING = (
+    "unreachable",
+    "could_not_tell",
+    *(name for name, meaning in MEANINGS.items() if meaning.passing),
+)
+# Texts a person with a browser or a library can have.
+BY_HAND = tuple(name for name, meaning in MEANINGS.items() if meaning.by_hand)
 
 
 def page(job: Job, figures: Figures, flow: Flow, references: Sequence[str], made_at: str) -> str:
@@ -94,22 +106,22 @@ def _sections(job: Job, figures: Figures) -> dict[str, Any]:
     return {
         "states": STATES,
         "state_labels": labels.STATE_LABELS,
-        "headline": findings.headline(figures),
+        "headline": charts.headline(figures),
         "whole": bar("all papers", figures.states, figures.total),
         "ran": labels.lasted(ran) if ran is not None else "",
         "years": charts.columns(figures.years, datetime.now(UTC).year),
-        "years_finding": findings.of_years(figures),
+        "years_finding": charts.of_years(figures),
         "journals": (journals := _journals(figures)),
         "journal_rows": [(row.name, row.split) for row in journals],
-        "journals_finding": findings.of_journals(figures, _MOST_JOURNALS),
+        "journals_finding": charts.of_journals(figures, _MOST_JOURNALS),
         "sources": _sources(figures),
-        "sources_finding": findings.of_sources(figures),
-        "versions_finding": findings.of_versions(figures),
+        "sources_finding": charts.of_sources(figures),
+        "versions_finding": charts.of_versions(figures),
         "routes": _routes(figures),
         "licenses": _licenses(figures),
-        "licenses_finding": findings.of_licenses(figures),
+        "licenses_finding": charts.of_licenses(figures),
         "reasons": _reasons(figures),
-        "reasons_finding": findings.of_reasons(figures),
+        "reasons_finding": charts.of_reasons(figures),
         "timeline": charts.timeline(figures.times),
         "size": charts,
         "steps": next_steps(job, figures),
@@ -205,3 +217,64 @@ def _between(begun: str, ended: str) -> float | None:
         return (datetime.fromisoformat(ended) - datetime.fromisoformat(begun)).total_seconds()
     except (ValueError, TypeError):
         return None
+
+
+class Step(NamedTuple):
+    """A thing to do: what, why, and the command if there is one."""
+
+    title: str
+    words: str
+    command: str = ""
+
+
+def next_steps(job: Job, figures: Figures) -> list[Step]:
+    """What is worth doing now, the most useful first."""
+    again = f"uv run server.py harvest --job {shlex.quote(job.job_id)}"
+    if not figures.total:
+        words = "Nothing was found or handed in. Check the spelling, the dates and the field tags."
+        return [Step("Ask differently", words, "uv run server.py search 'words of your question'")]
+    steps = []
+    if pending := figures.states["pending"]:
+        words = f"{counted(pending, 'paper')} not tried yet. Nothing that is done is done again."
+        steps.append(Step("Go on with this harvest", words, again))
+    passing = [name for name in PASSING if figures.reasons.get(name)]
+    if passing:
+        number = counted(_papers(figures, PASSING), "paper")
+        words = f"{number} failed for reasons that may pass by themselves."
+        command = f"{again} --retry {','.join(passing)}"
+        steps.append(Step("Try again what may have been bad luck", words, command))
+    by_hand = _papers(figures, BY_HAND)
+    if by_hand:
+        words = (
+            f"{counted(by_hand, 'text')} can probably be had in a browser or through a library. "
+            f"Work through {NOT_RETRIEVED}, drop each PDF into papers/inbox/ and run the harvest "
+            "again: every PDF is matched to its paper, checked, and filed as added by hand."
+        )
+        steps.append(Step("Fetch the rest by hand", words, again))
+    lacking = [state for state in ("abstract", "record") if figures.states[state]]
+    if lacking:
+        number = counted(sum(figures.states[state] for state in lacking), "paper")
+        words = (
+            f"{number} with an abstract or a record only: embargoes end and authors "
+            "deposit copies, so a second look in some months finds more."
+        )
+        steps.append(Step("Look again later", words, f"{again} --retry {','.join(lacking)}"))
+    if stand_ins := [version for version in ASIDE if figures.versions[version]]:
+        number = counted(sum(figures.versions[version] for version in stand_ins), "text")
+        words = (
+            f"{number} not the published version. Papers whose published version was asked for "
+            "may have it by now; the texts that are here stay."
+        )
+        command = f"{again} --retry {','.join(stand_ins)}"
+        steps.append(Step("Look for the published versions", words, command))
+    words = (
+        f"{LOCK} names every paper and the checksum of its text. With it, a colleague builds "
+        "the same corpus and sees what changed since."
+    )
+    command = f"uv run server.py harvest --lock {LOCK}"
+    steps.append(Step("Let others build the same corpus", words, command))
+    return steps
+
+
+def _papers(figures: Figures, reasons: tuple[str, ...]) -> int:
+    return sum(figures.reasons[name].total() for name in reasons if name in figures.reasons)

@@ -4,6 +4,11 @@ Boxes and their wording follow the statement's flow diagram for new reviews of d
 registers (Page MJ et al., BMJ 2021;372:n71, https://doi.org/10.1136/bmj.n71). The names in the
 first column of ``prisma.csv`` are those of the R package PRISMA2020, which draws from such a table.
 What only reviewers can know (screening, eligibility, inclusion) stays empty and says so.
+
+How wide a line of text will be, without a font at hand.
+
+Widths are thousandths of the type size, those of Helvetica (Adobe's metrics, which Arial and
+Liberation Sans share) in groups; a reserve allows for a reader whose substitute is wider.
 """
 
 from __future__ import annotations
@@ -11,19 +16,39 @@ from __future__ import annotations
 import csv
 import io
 import re
+import unicodedata
 from dataclasses import dataclass
+from functools import lru_cache
 from html import escape
 
 from ..model.job import Job
 from ..system.plain_text import clean_text
 from .figures import Figures
-from .labels import ASIDE
-from .reasons import reason_for
-from .text_width import text_width, wrapped
+from .labels import ASIDE, reason_for
 
 _REASONS = 8  # named in the diagram; the rest is one line
 _MISSING = "dbr_notretrieved_reports"
 TO_FILL = "to be filled by the reviewers"
+_WIDTHS = {
+    222: "ijl'",
+    278: " !,./:;ftI[]\\|",
+    333: '()-r`"',
+    389: "*",
+    500: "csvxyzkJ",
+    556: "abdeghnopqu0123456789?_#$L",
+    584: "+<>=~^",
+    611: "FTZ",
+    667: "ABEKPSVXY&",
+    722: "CDHNRUw",
+    778: "GOQ",
+    833: "mM",
+    889: "%",
+    944: "W",
+    1015: "@",
+}
+_WIDTH = {letter: width for width, letters in _WIDTHS.items() for letter in letters}
+_BOLD = 1.06
+_RESERVE = 1.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,3 +317,59 @@ def _band(stage: str, top: float, bottom: float) -> str:
 
 def _escaped(text: str) -> str:
     return escape(_NO_XML.sub("", text))
+
+
+def text_width(text: str, size: float, *, bold: bool = False) -> float:
+    """The width of *text* in the unit of *size*, rather too much than too little."""
+    return _in_units(_measured(text), size, bold)
+
+
+def wrapped(text: str, room: float, size: float, *, bold: bool = False) -> list[str]:
+    """*text* in lines of at most *room*; only a word wider than that is broken inside.
+
+    >>> wrapped("Reports not retrieved (n = 12)", 140, 14)
+    ['Reports not', 'retrieved (n = 12)']
+    """
+    lines, width = [""], 0
+    # "(n = 12)" belongs together.
+    for word in text.replace("(n = ", "(n\xa0=\xa0").split(" "):
+        whole = _in_units(_measured(word), size, bold) <= room
+        for piece in [word] if whole else _pieces(word, room, size, bold):
+            longer = width + _WIDTH[" "] + _measured(piece)
+            if not lines[-1]:
+                lines[-1], width = piece, _measured(piece)
+            elif _in_units(longer, size, bold) > room:
+                lines.append(piece)
+                width = _measured(piece)
+            else:
+                lines[-1], width = f"{lines[-1]} {piece}", longer
+    return [line.replace("\xa0", " ") for line in lines]
+
+
+def _pieces(word: str, room: float, size: float, bold: bool) -> list[str]:
+    pieces, width = [""], 0
+    for letter in word:
+        width += _letter(letter)
+        if pieces[-1] and _in_units(width, size, bold) > room:
+            pieces.append("")
+            width = _letter(letter)
+        pieces[-1] += letter
+    return pieces
+
+
+@lru_cache(maxsize=1000)  # a drawing lays the same words out for two widths, and twice for each
+def _measured(word: str) -> int:
+    """The width of a word in thousandths of the type size."""
+    return sum(map(_letter, word))
+
+
+def _in_units(thousandths: int, size: float, bold: bool) -> float:
+    return thousandths / 1000 * size * _RESERVE * (_BOLD if bold else 1)
+
+
+def _letter(letter: str) -> int:
+    if letter in _WIDTH:
+        return _WIDTH[letter]
+    if unicodedata.combining(letter):
+        return 0
+    return 1000 if unicodedata.east_asian_width(letter) in "WF" or letter == "\u2003" else 620

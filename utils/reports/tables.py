@@ -10,8 +10,7 @@ from pathlib import Path
 from ..model.job import Harvested
 from ..system.plain_text import cell
 from ..system.safe_files import replacing
-from .links import best_link, links
-from .reasons import reason_for
+from .labels import best_link, links, reason_for
 
 PAPERS = "papers.csv"
 NOT_RETRIEVED = "not_retrieved.csv"

@@ -2,15 +2,23 @@
 
 No challenge is solved and no login imitated: what a publisher shows to anybody who says honestly
 who they are is what there is. https://www.doi.org/the-identifier/resources/handbook/
+
+Fetch the open copies that an open-access locator names.
+
+Unpaywall and OpenAlex both name the places where a DOI has an open copy, in nearly the same words:
+the best first, a PDF before the page that leads to it, each with its license and version.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from urllib.parse import quote, urljoin
 
 from ..errors import BadContent, Miss, NotOffered
-from ..model.paper import Fetched, Paper
+from ..model.identifiers import Ids
+from ..model.paper import Fetched, Paper, Version
 from ..web import Answer, Rate, Web
 from .source import Route, Source, one_by_one
 
@@ -21,6 +29,11 @@ _HEADERS = {
 _CLOSED_DOORS = frozenset({401, 403, 405})
 _MOST_PDFS = 2
 _REMEMBERED_DAYS = 30.0
+MOST = 4
+"""Copies of one paper that are asked for."""
+_LATER: dict[Version, int] = {"accepted": 1, "preprint": 2}
+_RESOLVER = re.compile(r"https?://(?:dx\.|www\.)?doi\.org/", re.I)
+_ARXIV = re.compile(r"https?://(?:www\.|export\.)?arxiv\.org/", re.I)
 
 
 def fetch_full_text(paper: Paper, web: Web) -> Iterator[Fetched | Miss]:
@@ -116,3 +129,55 @@ SOURCE = Source(
     rates=(Rate("doi", ("doi",), every=0.2, in_flight=4),),
     routes=(Route("publisher", ("doi",), one_by_one(fetch_full_text), shares=(0.75, 0.1)),),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class OpenCopy:
+    """A link to a copy, and the license and version it is said to have there."""
+
+    url: str
+    license: str = ""
+    version: Version = ""
+
+    @property
+    def place(self) -> str:
+        """The link without what two spellings of it differ in."""
+        return re.sub(r"^https?://(?:www\.)?", "", self.url).rstrip("/")
+
+
+def distinct(copies: Iterable[OpenCopy]) -> list[OpenCopy]:
+    """Each place once, where it came first; accepted manuscripts and preprints last."""
+    places: dict[str, OpenCopy] = {}
+    for copy in copies:
+        places.setdefault(copy.place, copy)
+    return sorted(places.values(), key=lambda copy: _LATER.get(copy.version, 0))
+
+
+def fetch_copies(
+    copies: Iterable[OpenCopy], web: Web, *, source: str, via: str
+) -> Iterator[Fetched | Miss]:
+    """Fetch each of the *copies*; see `publisher.fetch_pages`."""
+    for copy in copies:
+        try:
+            url = _address_for_programs(copy.url, web)
+        except Miss as miss:
+            yield miss
+            continue
+        for found in fetch_pages(url, web, source=source, via=via, license_=copy.license):
+            yield replace(found, version=copy.version) if isinstance(found, Fetched) else found
+
+
+def _address_for_programs(url: str, web: Web) -> str:
+    """The address to ask: arXiv keeps another host for programs, and a DOI is resolved.
+
+    A DOI is resolved once for all rungs: the publisher's rung asks for the same page.
+    """
+    if _ARXIV.match(url) and (arxiv := Ids.maybe(url).arxiv):
+        return f"{web.settings.address('arxiv')}/pdf/{arxiv}"
+    return find_landing_page(doi, web) if (doi := _doi(url, web)) else url
+
+
+def _doi(url: str, web: Web) -> str:
+    """The DOI that an address of the resolver is for; empty for other addresses."""
+    url = re.sub(rf"^{re.escape(web.settings.address('doi'))}/", "https://doi.org/", url)
+    return Ids.maybe(url).doi if _RESOLVER.match(url) else ""

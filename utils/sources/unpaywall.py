@@ -14,7 +14,7 @@ from ..model.paper import Fetched, Paper
 from ..model.versions import by_locator
 from ..web import Answer, Rate, Web
 from .loose_json import mapping, mappings, text
-from .open_copies import MOST, OpenCopy, distinct, fetch_copies
+from .publisher import MOST, OpenCopy, distinct, fetch_copies
 from .source import Route, Source, one_by_one
 
 

@@ -15,11 +15,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from .. import formats
-from ..formats.judging import JudgedText, Read, judge_foreign_text, judge_text
+from ..formats import JudgedText, Read, judge_foreign_text, judge_text
 from ..model.identifiers import Ids
 from ..model.paper import Author, Kind, Paper, StoredPaper
 from ..system.plain_text import clean_text, one_line
-from . import file_names, paper_file
+from . import paper_file
 from .records import ADOPTED, WITHOUT_TEXT, Record, sections_of, sha256
 
 _LABEL = re.compile(
@@ -72,11 +72,11 @@ def describe_refusal(path: Path) -> str:
     text = path.read_bytes().decode("utf-8", "replace")
     if is_blank(text):
         return "empty"
-    named, labelled = file_names.ids_from(path.name), _labelled(text)
+    named, labelled = paper_file.ids_from(path.name), _labelled(text)
     if clash := named.clash(labelled):
         return f"another paper than its name says: {clash}"
     if not named and _SEVERAL.match(path.name):
-        asked = shlex.quote(one_line(file_names.bare(path.name).replace("_", "/")))
+        asked = shlex.quote(one_line(paper_file.bare(path.name).replace("_", "/")))
         return f"several DOIs may have this name; if it is {asked}: server.py download {asked}"
     return "neither its name nor its text says which paper it is"
 
@@ -144,7 +144,7 @@ def _is_abstract(text: str) -> bool:
 def _identify(name: str, text: str, asked: Ids) -> Ids:
     """Which paper a foreign file is: by its name, unless its text names another."""
     labelled = _labelled(text)
-    named = asked or file_names.ids_from(name)
+    named = asked or paper_file.ids_from(name)
     if not named and (doi := _doi_behind(name, text)):
         named = Ids(doi=doi)
     if named.clash(labelled):
@@ -171,7 +171,7 @@ def _names(ids: Ids) -> list[tuple[str, str]]:
 
 
 def _leads_to(kind: str, value: str, name: str) -> bool:
-    spellings = {spelling.lower() for spelling in file_names.candidates(Ids(**{kind: value}))}
+    spellings = {spelling.lower() for spelling in paper_file.candidates(Ids(**{kind: value}))}
     return name.lower() in spellings
 
 
@@ -196,14 +196,14 @@ def _trimmed(doi: str) -> str:
 
 def _dois_filed_as(text: str, name: str) -> set[str]:
     """The DOIs a text names that would all be filed under *name*."""
-    wanted = file_names.bare(name).lower()
+    wanted = paper_file.bare(name).lower()
     found = {_trimmed(match[0]) for match in _DOI.finditer(text)}
     found |= {_OF_A_PAGE.sub("", doi) for doi in found}
-    return {doi for doi in found if file_names.traditional(doi) == wanted}
+    return {doi for doi in found if paper_file.traditional(doi) == wanted}
 
 
 def _names_another_doi(doi: str, text: str) -> bool:
-    rivals = _dois_filed_as(text, file_names.traditional(doi))
+    rivals = _dois_filed_as(text, paper_file.traditional(doi))
     return bool(rivals) and doi not in rivals
 
 

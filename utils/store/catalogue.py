@@ -8,18 +8,28 @@ WAL lets readers go on while somebody writes. ``synchronous=FULL`` costs one flu
 to six for the paper's files, and keeps a promise: a paper reported as saved is found by every
 name also after a power cut. ``unfinished`` says which files a writer was about to change, so that
 what a killed one left half done is finished by whoever comes next.
+
+The tables of the catalogue, and their version.
+
+There is no migration of data: files are the truth, so a catalogue of an older version is set
+aside and made again from them. An entry is one text; the texts of one paper (its preprint, its
+published version) share names.
+
+Recovery from a damaged catalogue, for every method of the shelf.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
+import logging
 import os
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple, cast, get_args
+from typing import Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar, cast, get_args
 
 from ..errors import StoreFailed
 from ..model.paper import Kind
@@ -27,9 +37,46 @@ from ..model.versions import STAND_INS
 from ..system import sharing, sqlite
 from ..system.plain_text import encodable
 from ..system.safe_files import exclusive_lock
-from . import schema
-from .listing import ListingFilter
+from .records import ListingFilter
 
+log = logging.getLogger(__name__)
+VERSION = 2
+_TABLES = """
+CREATE TABLE schema_version (version INTEGER NOT NULL);
+CREATE TABLE notes (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE papers (
+    id INTEGER PRIMARY KEY,
+    file TEXT NOT NULL UNIQUE,
+    kind TEXT NOT NULL,
+    version TEXT NOT NULL,
+    year TEXT NOT NULL,
+    journal TEXT NOT NULL,
+    retracted INTEGER NOT NULL,
+    filed INTEGER NOT NULL,
+    size INTEGER NOT NULL,
+    mtime_ns INTEGER NOT NULL,
+    line TEXT NOT NULL,
+    record TEXT NOT NULL
+);
+CREATE INDEX papers_file ON papers (file COLLATE NOCASE);
+CREATE INDEX papers_version ON papers (version);
+CREATE INDEX papers_filed ON papers (filed);
+CREATE TABLE names (
+    name TEXT NOT NULL,
+    paper INTEGER NOT NULL REFERENCES papers (id) ON DELETE CASCADE,
+    PRIMARY KEY (name, paper)
+) WITHOUT ROWID;
+CREATE INDEX names_paper ON names (paper);
+CREATE TABLE unfinished (file TEXT PRIMARY KEY, task TEXT NOT NULL, pid INTEGER NOT NULL,
+    since REAL NOT NULL) WITHOUT ROWID;
+CREATE VIEW texts AS SELECT id,
+    json_extract(record, '$.stored.paper.title') AS title,
+    json_extract(record, '$.stored.paper.abstract') AS abstract FROM papers;
+"""
+WORDS = """
+CREATE VIRTUAL TABLE words USING fts5 (title, abstract, content='texts', content_rowid='id',
+    tokenize="unicode61 remove_diacritics 2");
+"""
 _PATIENCE_MS = 60_000
 _MOST_IDLE = 8  # connections, of two megabytes at most
 # An external-content index is told what leaves before the row does: it cannot look it up later.
@@ -38,6 +85,29 @@ _FORGET = """INSERT INTO words (words, rowid, title, abstract)
 _LEARN = (
     "INSERT INTO words (rowid, title, abstract) SELECT id, title, abstract FROM texts WHERE id = ?"
 )
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def version(connection: sqlite3.Connection) -> int | None:
+    """The version of the tables; None when there are none yet."""
+    query = "SELECT 1 FROM sqlite_master WHERE name = 'schema_version'"
+    if connection.execute(query).fetchone() is None:
+        return None
+    row = connection.execute("SELECT version FROM schema_version").fetchone()
+    return int(row[0]) if row else None
+
+
+def create(connection: sqlite3.Connection) -> None:
+    """Make the tables, inside the caller's transaction."""
+    for statement in _TABLES.split(";\n"):
+        if statement.strip():
+            connection.execute(statement)
+    try:
+        connection.execute(WORDS)
+    except sqlite3.OperationalError as error:
+        log.info("SQLite without FTS5 (%s): listings by word look through every paper.", error)
+    connection.execute("INSERT INTO schema_version VALUES (?)", (VERSION,))
 
 
 class CatalogueBroken(Exception):
@@ -201,16 +271,16 @@ class Catalogue:
         return connection
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
-        found = schema.version(connection)
+        found = version(connection)
         if found is None:
             with sqlite.transaction(connection):
-                if schema.version(connection) is None:  # nobody was faster
-                    schema.create(connection)
-            found = schema.VERSION
-        if found < schema.VERSION:
+                if version(connection) is None:  # nobody was faster
+                    create(connection)
+            found = VERSION
+        if found < VERSION:
             msg = f"schema {found} of an older version"
             raise CatalogueBroken(msg)
-        if found > schema.VERSION:
+        if found > VERSION:
             msg = f"{self.path} was written by a newer version of Papershelf (schema {found})."
             hint = f"Use that version, or delete {self.path.name}: it is made again from the files."
             raise StoreFailed(msg, hint)
@@ -423,7 +493,7 @@ class Catalogue:
         with self.writing() as connection:
             if self.fts:
                 connection.execute("DROP TABLE words")
-                connection.execute(schema.WORDS)
+                connection.execute(WORDS)
             for table in ("names", "papers", "notes"):
                 connection.execute(f"DELETE FROM {table}")  # noqa: S608 - constants
 
@@ -451,3 +521,27 @@ class Catalogue:
     def unfinished(self) -> list[tuple[str, str, int, float]]:
         """Announced and not finished: file, task, process, since when."""
         return self._rows("SELECT file, task, pid, since FROM unfinished")  # type: ignore[return-value]
+
+
+class Healer(Protocol):
+    """Something with a catalogue that can be made again."""
+
+    def heal(self, error: CatalogueBroken) -> None:
+        """Make the catalogue again from the files."""
+
+
+H = TypeVar("H", bound=Healer)
+
+
+def healing(method: Callable[Concatenate[H, P], T]) -> Callable[Concatenate[H, P], T]:
+    """Rebuild a damaged catalogue from the files, then call *method* again."""
+
+    @functools.wraps(method)
+    def guarded(self: H, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return method(self, *args, **kwargs)
+        except CatalogueBroken as error:
+            self.heal(error)
+            return method(self, *args, **kwargs)
+
+    return guarded

@@ -4,6 +4,11 @@ Every change happens under the catalogue's write lock, which all threads and pro
 in one order: raw bytes, record, text, catalogue, index. Before it begins, the file's name is
 written to ``unfinished``; `.stocktaking` brings the catalogue in line with the file when its
 writer was killed. Superseded files go last, when what replaces them is on the disk.
+
+Filing many new papers in one change, a tenth of the time of one by one.
+
+The order is the same: names noted, records and texts on the disk, then the catalogue; but
+all files are flushed side by side, and the catalogue is committed twice for all of them.
 """
 
 from __future__ import annotations
@@ -22,7 +27,7 @@ from ..model.paper import Attempt, Fetched, Media, Paper
 from ..model.versions import fitness, only_a_preprint
 from ..system import bodies, safe_files
 from ..system.bodies import Bodies
-from . import adoption, file_names, index_files, paper_file
+from . import adoption, paper_file, records
 from .catalogue import Catalogue, Entry, NewEntry
 from .records import (
     ADOPTED,
@@ -37,12 +42,10 @@ from .records import (
 )
 
 log = logging.getLogger(__name__)
-
 _TEXT = 2  # the lowest rank of a text
 _SMALL = 200
 """Entries up to which a changed row has the index files written anew at once."""
 MEDIA = get_args(Media)
-
 Render = Callable[[Record], str]
 Entries = tuple[tuple[Entry, Record], ...]
 
@@ -66,7 +69,7 @@ class Filing:
         self.raw = self.private / "raw"
         self.bodies = Bodies(self.private / "fetched" / bodies.FOLDER)
         self.catalogue = catalogue
-        self.index = index_files.IndexFiles(folder)
+        self.index = records.IndexFiles(folder)
         self._index_waits = False
         self._rewrite_at = 0.0
 
@@ -258,12 +261,12 @@ class Filing:
     def _free_name(self, new: Record, ours: set[str]) -> str:
         ids, stored = new.ids, new.stored
         version = "" if only_a_preprint(stored.paper) else stored.version
-        stem = file_names.stem(ids, stored.kind, version)
+        stem = paper_file.stem(ids, stored.kind, version)
         for mark in ("", ids.key, " ".join(ids.names())):
-            name = f"{file_names.apart(stem, mark) if mark else stem}.txt"
+            name = f"{paper_file.apart(stem, mark) if mark else stem}.txt"
             if name in ours or not self._is_taken(name, ids):
                 return name
-        return f"{file_names.apart(stem, str(self._next_order()))}.txt"
+        return f"{paper_file.apart(stem, str(self._next_order()))}.txt"
 
     def _is_taken(self, name: str, ids: Ids) -> bool:
         """Whether something lies there that must not be replaced: another paper, or no paper."""
@@ -317,7 +320,7 @@ class Filing:
             filed=record.order,
             size=status.st_size,
             mtime_ns=status.st_mtime_ns,
-            line=index_files.line(record),
+            line=records.line(record),
             record=record.to_json(),
         )
 
@@ -455,7 +458,7 @@ def _rejected_texts(record: Record, same: Entries) -> tuple[tuple[str, str], ...
 
 def _same_line(before: Record, row: NewEntry) -> bool:
     """Whether an entry's line in the index files stays the same, and in its place."""
-    return before.order == row.filed and index_files.line(before) == row.line
+    return before.order == row.filed and records.line(before) == row.line
 
 
 def _newly_retracted(plan: Plan) -> bool:
@@ -465,3 +468,44 @@ def _newly_retracted(plan: Plan) -> bool:
         record.file == plan.record.file and not record.stored.paper.retracted
         for _, record in plan.same
     )
+
+
+def file_together(filing: Filing, new: Sequence[Record], render: Render) -> list[Record]:
+    """Put many papers on the shelf; what is there now for each, in their order.
+
+    A paper that is there already, or wants the same file as another one, is filed by itself.
+    """
+    catalogue = filing.catalogue
+    with catalogue.writing():
+        planned = _unhindered(filing, new)
+        for file in planned:
+            catalogue.begin(file, "register", time.time())
+    filed: dict[int, Record] = {}
+    with catalogue.writing():
+        current = _unhindered(filing, new)
+        files: list[tuple[Path, bytes]] = []
+        for file in planned.keys() & current.keys():
+            number, record = current[file]
+            data = render(record).encode("utf-8", "replace")
+            filed[number] = record = with_checksum(replace(record, written=sha256(data)), data)
+            files += [(filing.record_path(file), record.to_json().encode())]
+            files += [(filing.folder / file, data)]
+        filing.prepare()
+        safe_files.write_all(files)
+        for record in filed.values():
+            filing.enter(record, ())
+        for file in planned:
+            catalogue.done(file)
+    return [filed.get(number) or filing.file(one, render) for number, one in enumerate(new)]
+
+
+def _unhindered(filing: Filing, new: Sequence[Record]) -> dict[str, tuple[int, Record]]:
+    """By file, the papers that nothing stands in the way of, with their places in the list."""
+    found: dict[str, tuple[int, Record]] = {}
+    names: set[str] = set()
+    for number, one in enumerate(new):
+        plan = filing.plan(one)
+        if not plan.same and plan.record.file not in found and names.isdisjoint(one.ids.names()):
+            found[plan.record.file] = number, plan.record
+        names.update(one.ids.names())
+    return found

@@ -3,11 +3,18 @@
 The one class others use of this room. The files are the truth; the catalogue in ``.papershelf``
 finds them at once and is made again from them when it is lost or damaged. Nothing is created
 until the first write.
+
+The folder of rejected content: captchas, paywalls, stubs, other papers, each with the reason.
+
+Kept so that a judgement can be checked and a judge improved; the oldest are deleted when there are
+many, or when they take much room.
 """
 
 from __future__ import annotations
 
 import contextlib
+import itertools
+import json
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -18,14 +25,13 @@ from ..model.identifiers import Ids
 from ..model.paper import Attempt, Document, Fetched, Kind, Paper, StoredPaper, Version, now
 from ..model.versions import STAND_INS, fitness, meant
 from ..system import safe_files, sharing
+from ..system.bodies import Bodies
 from ..system.file_systems import require_locks
-from . import file_names, paper_file, quarantine
-from .catalogue import Catalogue, CatalogueBroken, Entry
-from .filing import Filing
-from .filing_together import file_together
-from .healing import healing
-from .listing import ListingFilter
+from . import paper_file
+from .catalogue import Catalogue, CatalogueBroken, Entry, healing
+from .filing import Filing, file_together
 from .records import (
+    ListingFilter,
     RawAnswer,
     RebuildReport,
     Record,
@@ -33,14 +39,16 @@ from .records import (
     full_text_record,
     merge_papers,
     renewed_record,
+    sha256,
     writable,
 )
 from .stocktaking import SURVEYED, Stocktaking
 from .verdicts import Verdicts
 
 log = logging.getLogger(__name__)
-
 _KEPT = {"full_text", "partial", "by_hand"}
+MOST = 500
+MOST_BYTES = 500_000_000
 
 
 class Shelf:
@@ -114,7 +122,7 @@ class Shelf:
     def find_by_file(self, name: str) -> StoredPaper | None:
         """The paper whose file has this name, with or without ``.txt``."""
         file = name if name.lower().endswith(".txt") else f"{name}.txt"
-        if not file_names.plain(file):
+        if not paper_file.plain(file):
             return None
         if self._ready() and (entry := self._catalogue.by_file(file)):
             record = self._current_record(entry)
@@ -292,7 +300,7 @@ class Shelf:
         """
         self._filing.prepare()
         folder = self._private / "quarantine"
-        return quarantine.put(folder, self._filing.bodies, ids, fetched, verdict, reason)
+        return put(folder, self._filing.bodies, ids, fetched, verdict, reason)
 
     def read_text(self, stored: StoredPaper) -> str:
         """The whole file, header included (`paper_file.body_of` takes it off).
@@ -390,7 +398,7 @@ class Shelf:
         """
         none = dict.fromkeys(("papers", *get_args(Kind), *STAND_INS, "retracted"), 0)
         found = self._catalogue.counts() if self._survey() else none
-        return {**found, "quarantined": quarantine.count(self._private / "quarantine")}
+        return {**found, "quarantined": count(self._private / "quarantine")}
 
     @healing
     def rebuild(self) -> RebuildReport:
@@ -451,3 +459,50 @@ class Shelf:
         self._catalogue.move_aside()
         self._opened = False
         self._ready(create=True)
+
+
+def put(
+    folder: Path, bodies: Bodies, ids: Ids, fetched: Fetched, verdict: str, reason: str
+) -> Path:
+    """Keep what was rejected, and why beside it; return the file."""
+    safe_files.make_folder(folder, 0o700)
+    mark = sha256(fetched.body)[:8]
+    name = f"{paper_file.stem(ids)}-{paper_file.safe(verdict)}-{mark}"
+    path = folder / f"{name}.{fetched.media}.gz"
+    why = {
+        "ids": ids.names(),
+        "verdict": verdict,
+        "reason": reason,
+        "source": fetched.source,
+        "via": fetched.via,
+        "url": fetched.url,
+        "at": now(),
+    }
+    part = safe_files.part_of(path)
+    with safe_files.disk(path):
+        try:
+            bodies.link_to(fetched.body, part)
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
+    safe_files.write_whole(folder / f"{name}.json", (json.dumps(why, indent=1) + "\n").encode())
+    _prune(folder)
+    return path
+
+
+def count(folder: Path) -> int:
+    """How many rejected answers are kept."""
+    return len(list(folder.glob("*.gz"))) if folder.is_dir() else 0
+
+
+def _prune(folder: Path) -> None:
+    with contextlib.suppress(OSError):  # another process may prune at the same time
+        kept = [(path.stat(), path) for path in folder.glob("*.gz")]
+        kept.sort(key=lambda found: (found[0].st_mtime_ns, found[1].name), reverse=True)
+        sizes = itertools.accumulate(status.st_size for status, _ in kept)
+        for number, (size, (_, path)) in enumerate(zip(sizes, kept, strict=True)):
+            if number == 0 or (number < MOST and size <= MOST_BYTES):
+                continue
+            path.unlink(missing_ok=True)
+            reason = path.name.rsplit(".", 2)[0] + ".json"
+            path.with_name(reason).unlink(missing_ok=True)

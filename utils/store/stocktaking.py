@@ -21,7 +21,7 @@ from ..formats.aside import read_in_child
 from ..model.identifiers import Ids
 from ..model.paper import Paper, now
 from ..system import safe_files
-from . import adoption, file_names, paper_file
+from . import adoption, paper_file
 from .catalogue import Entry
 from .filing import MEDIA, Filing
 from .records import ADOPTED, RebuildReport, Record, sections_of, sha256
@@ -159,14 +159,14 @@ class Stocktaking:
 
     def uncatalogued_files(self, ids: Ids) -> Iterator[Path]:
         """The files under a paper's names that the catalogue does not know."""
-        names = file_names.candidates(ids)
+        names = paper_file.candidates(ids)
         if ids.doi and (
-            spelled := self._traditional_name(f"{file_names.traditional(ids.doi)}.txt")
+            spelled := self._traditional_name(f"{paper_file.traditional(ids.doi)}.txt")
         ):
             names.insert(1, spelled)
         for name in names:
             path = self.folder / name
-            if not file_names.plain(name) or not path.is_file():
+            if not paper_file.plain(name) or not path.is_file():
                 continue
             if self.catalogue.exists() and self.catalogue.by_file(name) is not None:
                 continue  # another paper's
@@ -216,7 +216,7 @@ class Stocktaking:
 
         Many are read in processes, on every core, that survive whatever they read.
         """
-        there = [path for path in self.texts() if file_names.plain(path.name)]
+        there = [path for path in self.texts() if paper_file.plain(path.name)]
         foreign = [path for path in there if not self.filing.record_path(path.name).exists()]
         read = read_in_child if len(foreign) > _MANY else formats.read
 
@@ -243,7 +243,7 @@ class Stocktaking:
 
     def _take_in(self, path: Path) -> str:
         """Adopt a file without a record; else say why not."""
-        if not file_names.plain(path.name):  # bytes of an old encoding: no catalogue can hold them
+        if not paper_file.plain(path.name):  # bytes of an old encoding: no catalogue can hold them
             return "its name is not UTF-8"
         found = self.from_file(path, Ids())
         if found is None:

@@ -20,9 +20,8 @@ from ..model.paper import Document, StoredPaper
 from ..system import safe_files
 from ..system.plain_text import clean_text, one_line
 from . import paper_file
-from .catalogue import CatalogueBroken
+from .catalogue import CatalogueBroken, healing
 from .filing import Filing, Plan
-from .healing import healing
 from .records import Record, sha256
 
 log = logging.getLogger(__name__)

@@ -11,7 +11,7 @@ from anyio import get_cancelled_exc_class
 from fastmcp.server.middleware import Middleware
 from mcp import MCPError
 
-from ..logs import belonging_to, bound
+from .logs import belonging_to, bound
 
 log = logging.getLogger(__name__)
 

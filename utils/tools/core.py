@@ -14,8 +14,7 @@ from ..model.identifiers import Ids
 from ..model.paper import Paper
 from . import schemas
 from .answers import answer, refusing, shelf_link
-from .taking_back import revocable
-from .waiting import Waiting
+from .waiting import Waiting, revocable
 
 if TYPE_CHECKING:
     from ..download.download import Download

@@ -9,11 +9,10 @@ from fastmcp.tools import FunctionTool, ToolResult
 from pydantic import Field
 
 from ..library import Library
-from . import entrez_schemas as schemas
+from . import entrez_rows as schemas
 from .answers import answer
 from .core import READS_WEB, Start, Word, tool
-from .entrez_rows import in_short, plain
-from .operations import Arguments, Operation
+from .entrez_rows import Arguments, Operation, in_short, plain
 from .waiting import Waiting
 
 Name = Literal["search", "summary", "fetch", "link", "info", "post", "spell", "global_query"]

@@ -16,10 +16,10 @@ from ..model.sites import KEYS
 from ..settings import TOOLSETS
 from ..system.plain_text import one_line, shortened
 from . import entrez, entrez_data, entrez_external, toolsets
-from . import entrez_schemas as schemas
+from . import entrez_rows as schemas
 from .answers import answer
 from .core import READS_SHELF, Word, tool
-from .operations import Operation
+from .entrez_rows import Operation
 from .pubmed_rows import in_lines
 
 OPERATIONS: Mapping[str, Mapping[str, Operation]] = {

@@ -9,11 +9,10 @@ from fastmcp.tools import FunctionTool, ToolResult
 from pydantic import Field
 
 from ..library import Library
-from . import entrez_schemas as schemas
+from . import entrez_rows as schemas
 from .answers import answer
 from .core import ADDS_FILES, Start, Word, tool
-from .entrez_rows import plain
-from .operations import Arguments, Operation
+from .entrez_rows import Arguments, Operation, plain
 from .pubmed_rows import in_lines
 from .waiting import Waiting
 

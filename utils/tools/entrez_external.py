@@ -10,11 +10,10 @@ from pydantic import Field
 
 from ..errors import BadRequest
 from ..library import Library
-from . import entrez_schemas as schemas
+from . import entrez_rows as schemas
 from .answers import answer
 from .core import READS_WEB, Start, Word, tool
-from .entrez_rows import plain
-from .operations import Arguments, Operation
+from .entrez_rows import Arguments, Operation, plain
 from .pubmed_rows import converted_row, in_lines
 from .waiting import Waiting
 

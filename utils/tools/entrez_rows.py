@@ -1,14 +1,28 @@
-"""What toolset ``entrez`` answers: our dataclasses as plain JSON, without empty members."""
+"""What toolset ``entrez`` answers: our dataclasses as plain JSON, without empty members.
+
+Output schemas of toolset ``entrez``.
+
+A tool of several operations has one schema for them all: the members named here where they apply,
+and whatever else an operation returns.
+
+Tools of several operations: what each takes, checked before anything is done.
+
+One tool of many operations costs a host a fifth of what a tool for each would. What an operation
+does not take is refused, not ignored: it was sent for a reason.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..errors import BadRequest
+from ..library import Library
 from ..system.plain_text import clean_text, one_line, shortened
 from .pubmed_rows import in_lines
+from .schemas import FLAG, NEXT, NUMBER, TEXT, record, rows, some, texts
 
 if TYPE_CHECKING:
     from ..entrez import DatabaseInfo, DatabaseList, Summary
@@ -16,6 +30,11 @@ if TYPE_CHECKING:
 _ALWAYS = {"total", "next_start", "ids", "records", "corrected", "counts", "rows"}
 _LONGEST_LINE = 160
 _MOST_SHOWN = 20
+_OBJECT = {"type": "object"}
+_ROWS = rows(_OBJECT)
+_WORDS = rows(TEXT)
+Arguments = Mapping[str, Any]
+Report = Callable[[int, int], object]
 
 
 def plain(found: Any) -> Any:
@@ -124,3 +143,74 @@ _HEADS: Mapping[str, Any] = {
     "spell": lambda row: one_line(row["corrected"] or "No other spelling.")[:_LONGEST_LINE],
     "global_query": _of_counts,
 }
+
+
+def _of_operations(**members: dict[str, Any]) -> dict[str, Any]:
+    return {**some(**members), "additionalProperties": True}
+
+
+QUERIED = _of_operations(
+    database=TEXT,
+    total=NUMBER,
+    ids=_WORDS,
+    text=TEXT,
+    next_start=NEXT,
+    next_offset=NUMBER,
+    history=texts("id expires") | {"additionalProperties": True},
+    warnings=_WORDS,
+)
+DATA = _of_operations(
+    dataset=TEXT,
+    tables={},
+    columns=_WORDS,
+    rows=rows(rows({})),
+    next_start=NEXT,
+    expires=TEXT,
+    warnings=_WORDS,
+)
+EXTERNAL = _of_operations(
+    total=NUMBER, compounds=_ROWS, text=TEXT, next_start=NEXT, warnings=_WORDS
+)
+CAPABILITIES = record(toolsets=_ROWS, extras=_ROWS, keys=_ROWS)
+DESCRIBED = record(name=TEXT, description=TEXT, tokens=NUMBER, takes=_WORDS, operations=_OBJECT)
+KEY_STATUS = record(has_key=FLAG, rate_limit=TEXT, message=TEXT, ncbi=TEXT)
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One operation of a tool.
+
+    ``does`` and ``costs`` (tokens) describe it. ``needs`` are the required arguments, of ``one_of``
+    exactly one is required, ``takes`` are the optional ones; names separated by blanks.
+    """
+
+    does: str
+    call: Callable[[Library, Arguments], Any]
+    needs: str = ""
+    one_of: str = ""
+    takes: str = ""
+    costs: str = ""
+
+    def run(
+        self, name: str, library: Library, args: Arguments, report: Report | None = None
+    ) -> Any:
+        """Check the arguments and call; long operations call *report* with (done, total).
+
+        Raises
+        ------
+        BadRequest
+            An argument is missing, or one too many: says which, and which there are.
+        """
+        present = {argument for argument, value in args.items() if value not in _NOTHING}
+        accepted = f"{self.needs} {self.one_of} {self.takes}".split()
+        hint = f"It takes: {', '.join(accepted) or 'nothing'}."
+        if unknown := sorted(present - {*accepted}):
+            raise BadRequest(f"{name} takes no {', '.join(unknown)}.", hint)
+        if missing := [argument for argument in self.needs.split() if argument not in present]:
+            raise BadRequest(f"{name} needs {' and '.join(missing)}.", hint)
+        if self.one_of and len(present & {*self.one_of.split()}) != 1:
+            raise BadRequest(f"{name} needs one of {', '.join(self.one_of.split())}.", hint)
+        return self.call(library, {**args, "report": report})
+
+
+_NOTHING: tuple[Any, ...] = ("", (), 0, False)

@@ -28,7 +28,7 @@ from .waiting import Waiting, tell
 
 if TYPE_CHECKING:
     from ..harvest.jobs import Harvest
-    from ..harvest.progress import Progress
+    from ..harvest.standing import Progress
 
 log = logging.getLogger(__name__)
 

@@ -34,11 +34,11 @@ from starlette.responses import JSONResponse, Response
 
 from ..errors import BadRequest, NotConfigured
 from ..library import Library
-from ..logs import belonging_to
 from ..system.plain_text import encodable
 from . import build
 from .auth import DOWNLOAD, ENDPOINT, READ, address, token_gate
 from .call_log import new_request
+from .logs import belonging_to
 
 if TYPE_CHECKING:
     from types import FrameType

@@ -2,22 +2,23 @@
 
 Search without abstracts, records at four depths, the papers around a paper, the crosswalk of
 identifiers, and the words PubMed understands.
+
+Input and output schemas of toolset ``pubmed``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastmcp.tools import FunctionTool, ToolResult
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field
 
-from ..citations import PRINTED
+from ..citations import FORMATS, PRINTED
 from ..library import Library
 from ..system.plain_text import shortened
-from . import pubmed_schemas as schemas
 from .answers import answer, bibtex_answer, shelf_links
-from .core import READS_WEB, Count, Start, Word, tool
+from .core import READS_WEB, Count, DateType, Start, Word, tool
 from .pubmed_rows import (
     LONGEST_ECHO,
     converted_row,
@@ -34,17 +35,7 @@ from .pubmed_rows import (
     search_rows,
     title_line,
 )
-from .pubmed_schemas import (
-    AnyIds,
-    ArticleSort,
-    Citation,
-    DateRange,
-    Few,
-    Level,
-    Pmids,
-    Relationship,
-    Style,
-)
+from .schemas import FLAG, NEXT, NUMBER, TEXT, record, rows, some, texts, texts_and
 from .waiting import Waiting
 
 if TYPE_CHECKING:
@@ -52,6 +43,10 @@ if TYPE_CHECKING:
 
 _MOST_LINKS = 20
 _LONGEST_REFERENCE = 1000
+Level = Literal["abstract_plus", "full_xml", "medline_text", "citation_data"]
+Relationship = Literal[
+    "pubmed_similar_articles", "pubmed_citedin", "pubmed_references", "citation_formats"
+]
 
 
 def tools(library: Library) -> list[FunctionTool]:
@@ -103,7 +98,7 @@ def _search_tool(library: Library, waiting: Waiting) -> FunctionTool:
         more = [f"PMIDs: {', '.join(first_twenty(others))}"] if others else []
         return answer(structure, in_lines(head, brief.values(), more, found.warnings))
 
-    return tool(search_pubmed_articles, READS_WEB, schemas.SEARCH)
+    return tool(search_pubmed_articles, READS_WEB, SEARCH)
 
 
 def _details_tool(library: Library, waiting: Waiting) -> FunctionTool:
@@ -129,7 +124,7 @@ def _details_tool(library: Library, waiting: Waiting) -> FunctionTool:
         links = shelf_links(library, papers, _MOST_LINKS)
         return answer(page, details_in_short(found, page), links=links)
 
-    return tool(fetch_article_details, READS_WEB, schemas.DETAILS)
+    return tool(fetch_article_details, READS_WEB, DETAILS)
 
 
 def _relationships_tool(library: Library, waiting: Waiting) -> FunctionTool:
@@ -160,7 +155,7 @@ def _relationships_tool(library: Library, waiting: Waiting) -> FunctionTool:
         structure = {**question, "citations": {}, **relation_rows(found)}
         return answer(structure, in_lines(head, titles, found.warnings))
 
-    return tool(get_article_relationships, READS_WEB, schemas.RELATIONS)
+    return tool(get_article_relationships, READS_WEB, RELATIONS)
 
 
 def _citation_lines(paper: Paper, references: dict[str, Any]) -> str:
@@ -185,8 +180,8 @@ def _single_paper_tools(library: Library, waiting: Waiting) -> list[FunctionTool
         return bibtex_answer(paper, pmid=paper.ids.pmid)
 
     return [
-        tool(get_pubmed_paper, READS_WEB, schemas.PAPER),
-        tool(pubmed_to_bibtex, READS_WEB, schemas.BIBTEX),
+        tool(get_pubmed_paper, READS_WEB, PAPER),
+        tool(pubmed_to_bibtex, READS_WEB, BIBTEX),
     ]
 
 
@@ -200,7 +195,7 @@ def _convert_tool(library: Library, waiting: Waiting) -> FunctionTool:
         text = in_lines(f"{count} of {len(found)} found.", lines)
         return answer({"records": records, "found": count}, text)
 
-    return tool(convert_ids, READS_WEB, schemas.CONVERTED)
+    return tool(convert_ids, READS_WEB, CONVERTED)
 
 
 def _match_tool(library: Library, waiting: Waiting) -> FunctionTool:
@@ -217,7 +212,7 @@ def _match_tool(library: Library, waiting: Waiting) -> FunctionTool:
         text = in_lines(f"{count} of {len(found)} matched.", lines)
         return answer({"results": results, "matched": count}, text)
 
-    return tool(match_citations, READS_WEB, schemas.MATCHES)
+    return tool(match_citations, READS_WEB, MATCHES)
 
 
 def _word_tools(library: Library, waiting: Waiting) -> list[FunctionTool]:
@@ -242,6 +237,138 @@ def _word_tools(library: Library, waiting: Waiting) -> list[FunctionTool]:
         return answer({"query": echo, "total": total, "terms": terms}, text)
 
     return [
-        tool(spell_check, READS_WEB, schemas.SPELLING),
-        tool(lookup_mesh, READS_WEB, schemas.MESH),
+        tool(spell_check, READS_WEB, SPELLING),
+        tool(lookup_mesh, READS_WEB, MESH),
     ]
+
+
+if TYPE_CHECKING:
+    Style = str
+else:
+    Style = Literal[FORMATS]
+ArticleSort = Literal["relevance", "pub_date", "author", "journal_name"]
+Few = Annotated[int, Field(ge=1, le=20)]
+Pmids = Annotated[list[Word], Field(min_length=1, max_length=200)]
+AnyIds = Annotated[
+    list[Word], Field(min_length=1, max_length=200, description="PMID, PMCID, DOI, mixed")
+]
+
+
+class DateRange(BaseModel):
+    """A range of dates, open where an end is left out."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra=lambda s: s.pop("description"))
+
+    min_date: Annotated[Word, Field(description="YYYY[/MM[/DD]]")] = ""
+    max_date: Word = ""
+    date_type: DateType = "pdat"
+
+
+class Citation(BaseModel):
+    """A reference as it is printed; ``key`` is the caller's own name for it."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra=lambda s: s.pop("description"))
+
+    journal: Word = ""
+    year: Word = ""
+    volume: Word = ""
+    first_page: Word = ""
+    author: Annotated[Word, Field(description="first author, Mann BJ")] = ""
+    key: Word = ""
+
+
+_OR_NOTHING: dict[str, Any] = {"type": ["string", "null"]}
+_WORDS = rows(TEXT)
+
+
+def _some_texts(names: str, **more: dict[str, Any]) -> dict[str, Any]:
+    return some(**dict.fromkeys(names.split(), TEXT), **more)
+
+
+SEARCH = record(
+    search_parameters=_some_texts(
+        "query_term sort_by",
+        max_results=NUMBER,
+        date_range=texts("min_date max_date date_type"),
+        filter_by_publication_types=_WORDS,
+        fetch_brief_summaries=NUMBER,
+    ),
+    effective_search_term=TEXT,
+    query_translation=TEXT,
+    total_found=NUMBER,
+    retrieved_pmid_count=NUMBER,
+    pmids=_WORDS,
+    brief_summaries=rows(texts("pmid title authors source pub_date epub_date doi pmcid")),
+    warnings=_WORDS,
+    e_search_url=TEXT,
+    e_summary_url=TEXT,
+)
+# What an article has depends on the level; so do its authors (names, or objects) and its date.
+_PERSON = texts("last_name first_name initials affiliation")
+_DATE = _some_texts("month medline_date", year=NEXT, day=NEXT)
+_ARTICLE = _some_texts(
+    "pmid title abstract_text journal journal_abbreviation publication_date volume issue pages"
+    " doi pmcid",
+    authors=rows({**_PERSON, "type": ["object", "string"]}),
+    author_count=NUMBER,
+    journal_info=_some_texts("title iso_abbreviation volume issue pages", publication_date=_DATE),
+    publication_types=_WORDS,
+    keywords=_WORDS,
+    retracted=FLAG,
+    mesh_terms=rows(_some_texts("descriptor_name qualifier_name ui", is_major_topic=FLAG)),
+    grant_list=rows(texts("grant_id agency country")),
+    start=NUMBER,
+    chars=NUMBER,
+)
+DETAILS = record(
+    requested_pmids=_WORDS,
+    articles=rows({**_ARTICLE, "required": ["pmid", "title"]}),
+    text=TEXT,
+    next_start=NEXT,
+    not_found_pmids=_WORDS,
+    failed=rows(texts("pmid code message")),
+    warnings=_WORDS,
+    e_fetch_details=record(urls=_WORDS, request_method=TEXT),
+)
+RELATIONS = record(
+    source_pmid=TEXT,
+    relationship_type=TEXT,
+    related_articles=rows(
+        texts_and(
+            "pmid title authors journal year doi link_url",
+            retracted=FLAG,
+            score={"type": ["integer", "null"]},
+        )
+    ),
+    citations={**some(csl_json={"type": "object"}), "additionalProperties": TEXT},
+    retrieved_count=NUMBER,
+    total=NUMBER,
+    source=TEXT,
+    warnings=_WORDS,
+    e_link_url=TEXT,
+)
+PAPER = texts_and(
+    "pmid title abstract journal year pmcid url",
+    authors=_WORDS,
+    author_count=NUMBER,
+    doi=_OR_NOTHING,
+    publication_types=_WORDS,
+    mesh_terms=_WORDS,
+    retracted=FLAG,
+)
+BIBTEX = texts_and("pmid bibtex")
+CONVERTED = record(records=rows(texts("requested status pmid pmcid doi message")), found=NUMBER)
+MATCHES = record(
+    results=rows(texts_and("key status pmid detail", candidates=_WORDS)), matched=NUMBER
+)
+SPELLING = texts_and("query corrected_query", replaced=_WORDS)
+MESH = record(
+    query=TEXT,
+    total=NUMBER,
+    terms=rows(
+        texts_and(
+            "ui heading scope_note record_type year_introduced search_term",
+            **dict.fromkeys(["entry_terms", "tree_numbers", "broader", "narrower"], _WORDS),
+        )
+    ),
+)

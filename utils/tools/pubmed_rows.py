@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from ..system.plain_text import shortened
 
 if TYPE_CHECKING:
-    from ..download.crosswalk import Converted
+    from ..download.lookup import Converted
     from ..model.identifiers import Ids
     from ..model.paper import Paper
-    from ..pubmed.article_search import Found
     from ..pubmed.citation_matching import Match
     from ..pubmed.details import Details, Level
     from ..pubmed.relationships import Related, Relations
+    from ..pubmed.search import Found
     from ..pubmed.vocabulary import Heading
 
 LONGEST_ECHO = 2000

@@ -1,30 +1,46 @@
 """Toolset ``rag``: PubMed's records of a question kept up to date, and passages to quote.
 
 ``pubmed_sync_delta`` indexes as well; what does not fit into the time of a call goes on behind it.
+
+The index of the corpus, brought up to date in a thread behind the calls that ask for it.
+
+Making vectors of a field takes minutes, and a call has seconds: a call waits as long as it may, and
+the work goes on after that. When the host hangs up, what was done stays, and the next indexing goes
+on from there.
+
+What toolset ``rag`` answers: our dataclasses as the JSON of its contract.
+
+Input and output schemas of toolset ``rag``.
+
+`FOUND` has more of a passage than the contract asks for (text, section, place, title, file, kind,
+warnings), so that a passage can be quoted and found again.
 """
 
 from __future__ import annotations
 
+import logging
+import threading
 import time
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastmcp.tools import FunctionTool, ToolResult
 from mcp.types import ToolAnnotations
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field
 
+from ..corpus.stored_records import timestamp
+from ..errors import PaperError
 from ..library import Library
-from . import rag_schemas as schemas
+from ..model.passage import Filters
 from .answers import answer, shelf_links
 from .core import ADDS_FILES, READS_SHELF, READS_WEB, tool
-from .literature_schemas import Hundred
-from .rag_indexing import Indexing
-from .rag_rows import document_row, passage_row, quotation_row, sync_row
-from .rag_schemas import DocId, Key, PassageFilters
+from .schemas import FLAG, NEXT, NUMBER, TEXT, Hundred, Year, record, rows
 from .waiting import Waiting
 
 if TYPE_CHECKING:
+    from ..corpus.index import IndexProgress
     from ..corpus.quotations import Quotation
-    from ..corpus.stored_records import SyncResult
+    from ..corpus.search import Quality, ScoredPassage
+    from ..corpus.stored_records import CorpusRecord, SyncResult
 
 # A call has twenty seconds (`..web.patience`): most of them for PubMed, some for the index.
 _SYNC_S, _CALL_S = 12.0, 17.0
@@ -41,6 +57,9 @@ _DOTTED = {
 _MOVES_BACK = ToolAnnotations(
     read_only_hint=False, idempotent_hint=True, destructive_hint=True, open_world_hint=False
 )
+log = logging.getLogger(__name__)
+Key = Annotated[str, Field(min_length=1)]
+DocId = Annotated[str, Field(pattern="^pmid:[0-9]+$")]
 
 
 def tools(library: Library) -> list[FunctionTool]:
@@ -75,7 +94,7 @@ def _sync_tool(library: Library) -> FunctionTool:
         structure["warnings"] += _unfinished_warning(synced) or indexing.update(left)
         return answer(structure, _sync_text(structure))
 
-    return tool(pubmed_sync_delta, ADDS_FILES, schemas.SYNCED)
+    return tool(pubmed_sync_delta, ADDS_FILES, SYNCED)
 
 
 def _unfinished_warning(synced: SyncResult) -> list[str]:
@@ -117,7 +136,7 @@ def _search_tool(library: Library, waiting: Waiting) -> FunctionTool:
 
     # A provider of vectors on the web is sent the question.
     asks_web = library.settings.embeddings_provider == "openai"
-    return tool(rag_search, READS_WEB if asks_web else READS_SHELF, schemas.FOUND)
+    return tool(rag_search, READS_WEB if asks_web else READS_SHELF, FOUND)
 
 
 def _line(doc_id: str, words: str) -> str:
@@ -131,12 +150,12 @@ def _get_tool(library: Library) -> FunctionTool:
         text = _line(row["doc_id"], row["title"] or "")
         return answer(row, text, links=shelf_links(library, [row["doc_id"]]))
 
-    return tool(rag_get, READS_SHELF, schemas.DOCUMENT)
+    return tool(rag_get, READS_SHELF, DOCUMENT)
 
 
 def document(library: Library, doc_id: str) -> dict[str, Any]:
     """The answer of ``rag_get`` for one paper."""
-    from ..corpus.quality import quality_of, today
+    from ..corpus.search import quality_of, today
 
     record = library.corpus.record(doc_id)
     return document_row(record, quality_of(record.paper, today()))
@@ -160,8 +179,8 @@ def _checkpoint_tools(library: Library) -> list[FunctionTool]:
         return answer({"ok": True}, "Moved.", untrusted=False)
 
     return [
-        tool(corpus_checkpoint_get, READS_SHELF, schemas.CHECKPOINT),
-        tool(corpus_checkpoint_set, _MOVES_BACK, schemas.MOVED),
+        tool(corpus_checkpoint_get, READS_SHELF, CHECKPOINT),
+        tool(corpus_checkpoint_set, _MOVES_BACK, MOVED),
     ]
 
 
@@ -180,7 +199,7 @@ def _quote_tool(library: Library, waiting: Waiting) -> FunctionTool:
         links = shelf_links(library, [found.paper] if found.file else [])
         return answer(quotation_row(found), _verdict(found), links=links)
 
-    return tool(verify_quote, READS_SHELF, schemas.QUOTED)
+    return tool(verify_quote, READS_SHELF, QUOTED)
 
 
 def _verdict(found: Quotation) -> str:
@@ -190,3 +209,211 @@ def _verdict(found: Quotation) -> str:
     if found.verbatim:
         return f"Verbatim in {where}."
     return f"Not verbatim; nearest ({found.likeness:.2f}): {where}."
+
+
+class Indexing:
+    """Indexing in one thread; each request is served by a run that began after it."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        self._turn = threading.Condition()
+        self._wanted = 0
+        self._done = 0
+        self._running = False
+        self._progress: IndexProgress | None = None
+        self._trouble: PaperError | None = None
+
+    def update(self, longest_s: float) -> list[str]:
+        """Bring the index up to date, waiting at most *longest_s* seconds; warnings."""
+        with self._turn:
+            self._wanted += 1
+            mine = self._wanted
+            if not self._running:
+                self._running = True
+                threading.Thread(target=self._work, name="indexing", daemon=True).start()
+            over = self._turn.wait_for(lambda: self._done >= mine, max(0.0, longest_s))
+            progress, trouble = self._progress, self._trouble
+        if not over:
+            return [_still_indexing_warning(progress)]
+        if trouble:
+            return [f"Stored, and not indexed: {trouble}"]
+        return list(progress.warnings) if progress else []
+
+    def _work(self) -> None:
+        while True:
+            with self._turn:
+                if self._done >= self._wanted:
+                    self._running = False
+                    return
+                asked_for = self._wanted
+            trouble = self._index()
+            with self._turn:
+                self._done, self._trouble = asked_for, trouble
+                self._turn.notify_all()
+
+    def _index(self) -> PaperError | None:
+        self._progress = None
+        try:
+            for progress in self._library.corpus.index():
+                self._progress = progress
+        except PaperError as error:
+            log.warning("Indexing stopped: %s", error)
+            return error
+        except Exception as bug:
+            # A thread dies silently: whoever waits for it gets the error.
+            log.exception("Indexing stopped")
+            msg = f"Indexing stopped by a mistake of ours: {bug!r}."
+            return PaperError(msg, "Please report it.")
+        return None
+
+
+def _still_indexing_warning(progress: IndexProgress | None) -> str:
+    so_far = f" ({progress.done:,} of {progress.total:,} papers)" if progress else ""
+    return f"Still indexing behind this call{so_far}: searches find more as it goes on."
+
+
+def sync_row(synced: SyncResult) -> dict[str, Any]:
+    """The counts of a sync."""
+    return {
+        "job_id": synced.job_id,
+        "inserted": synced.inserted,
+        "updated": synced.updated,
+        "skipped": synced.skipped,
+        "pmids_processed": synced.pmids_processed,
+        "max_edat_seen": timestamp(synced.max_edat_seen),
+        "warnings": list(synced.warnings),
+    }
+
+
+def passage_row(found: ScoredPassage) -> dict[str, Any]:
+    """A passage: its text, its place, and the scores that rank it."""
+    passage = found.passage
+    return {
+        "doc_id": passage.paper,
+        "uuid": passage.uuid,
+        "sim": _rounded(found.sim),
+        "bm25": _rounded(found.bm25),
+        "quality": found.quality.total,
+        "score": round(found.score, 6),
+        "title": passage.title,
+        "section": passage.section,
+        "text": passage.text,
+        "kind": passage.kind,
+        "file": passage.file,
+        "version": found.version,
+        "start": passage.start,
+        "end": passage.end,
+    }
+
+
+def document_row(record: CorpusRecord, quality: Quality) -> dict[str, Any]:
+    """A record of the corpus; null where PubMed says nothing."""
+    paper = record.paper
+    return {
+        "doc_id": f"pmid:{paper.ids.pmid}",
+        "title": paper.title or None,
+        "abstract": paper.abstract or None,
+        "journal": paper.journal or None,
+        "pub_types": list(paper.publication_types),
+        "pdat": paper.published or None,
+        "edat": timestamp(record.edat),
+        "lr": timestamp(record.lr),
+        "pmcid": paper.ids.pmcid or None,
+        "quality": quality.row(),
+        "version": record.version,
+    }
+
+
+def quotation_row(quotation: Quotation) -> dict[str, Any]:
+    """Where a quotation stands."""
+    return {
+        "found": quotation.found,
+        "verbatim": quotation.verbatim,
+        "likeness": _rounded(quotation.likeness),
+        "doc_id": quotation.paper,
+        "uuid": quotation.uuid,
+        "title": quotation.title,
+        "section": quotation.section,
+        "text": quotation.text,
+        "file": quotation.file,
+        "start": quotation.start,
+        "end": quotation.end,
+    }
+
+
+def _rounded(number: float | None) -> float | None:
+    return None if number is None else round(float(number), 4)
+
+
+class PassageFilters(BaseModel):
+    """Which passages to search."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra=lambda s: s.pop("description"))
+
+    year_from: Year = 0
+    year_to: Annotated[int, Field(ge=0, le=3000)] = 0
+    journal: str = ""
+    publication_types: tuple[str, ...] = ()
+    kind: Literal["", "full_text", "abstract"] = ""
+    include_retracted: bool = False
+
+    def to_filters(self) -> Filters:
+        """The same, as a search takes it."""
+        return Filters(
+            year_from=self.year_from or None,
+            year_to=self.year_to or None,
+            journal=self.journal,
+            publication_types=self.publication_types,
+            kind=self.kind or None,
+            retracted=self.include_retracted,
+        )
+
+
+_SCORE: dict[str, Any] = {"type": "number"}
+_SCORE_OR_NOTHING: dict[str, Any] = {"type": ["number", "null"]}
+_OR_NOTHING: dict[str, Any] = {"type": ["string", "null"]}
+_WORDS = rows(TEXT)
+
+
+def _each(names: str, kind: dict[str, Any]) -> dict[str, Any]:
+    return dict.fromkeys(names.split(), kind)
+
+
+SYNCED = record(
+    job_id=TEXT,
+    inserted=NUMBER,
+    updated=NUMBER,
+    skipped=NUMBER,
+    pmids_processed=NUMBER,
+    max_edat_seen=_OR_NOTHING,
+    warnings=_WORDS,
+)
+FOUND = record(
+    results=rows(
+        record(
+            **_each("doc_id uuid text section title file kind version", TEXT),
+            start=NUMBER,
+            end=NUMBER,
+            score=_SCORE,
+            **_each("sim bm25 quality", _SCORE_OR_NOTHING),
+        )
+    ),
+    warnings=_WORDS,
+)
+DOCUMENT = record(
+    doc_id=TEXT,
+    pub_types=_WORDS,
+    **_each("title abstract journal pdat edat lr pmcid", _OR_NOTHING),
+    quality=record(total=NUMBER, **_each("design recency journal human", NEXT)),
+    version=NUMBER,
+)
+CHECKPOINT = record(query_key=TEXT, last_edat=_OR_NOTHING)
+MOVED = record(ok=FLAG)
+QUOTED = record(
+    found=FLAG,
+    verbatim=FLAG,
+    **_each("doc_id uuid text section title file", TEXT),
+    start=NUMBER,
+    end=NUMBER,
+    likeness=_SCORE,
+)

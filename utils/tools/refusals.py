@@ -4,27 +4,56 @@ A tool answers with a result (`.answers.refusal`). Resources, prompts and unknow
 result in the protocol: there it is a JSON-RPC error, with our message, and the envelope as its
 data. *Resource not found* has a code in the 2025-11-25 revision (-32002) that 2026-07-28 gave up
 for *invalid params*.
+
+What is wrong with the arguments of a call, in sentences a model can act on.
+
+pydantic speaks of inputs and types; a model that is to call again needs the argument's name, the
+value it sent and what is allowed. The latter is read from the input schema.
 """
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
 from typing import Any
 
 from fastmcp.exceptions import NotFoundError, PromptError, ResourceError, ValidationError
 from fastmcp.server.middleware import Middleware
+from fastmcp.utilities.json_schema import dereference_refs
 from mcp import MCPError
 from mcp.types import INTERNAL_ERROR, INVALID_PARAMS
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import ValidationError as PydanticValidationError
 from pydantic_core import PydanticSerializationError, to_json
 
 from ..errors import BadRequest, NotFound, PaperError
 from ..library import Library
 from ..settings import TOOLSETS
-from . import toolsets, violations
+from ..system.plain_text import plain_json
+from . import toolsets
 from .answers import refusal
 
 _RESOURCE_NOT_FOUND = -32002
 _SHOWN = 200
+_MOST_SENTENCES = 5
+_VALUE_CHARS = 60
+_LOOKED_AT = 50
+_MOST = 10_000
+_KINDS = {
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "string": "text",
+    "array": "a list",
+    "object": "an object",
+    "null": "null",
+}
+_ABSENT = ("missing", "missing_argument", "missing_keyword_only_argument")
+_STRANGE = ("extra_forbidden", "unexpected_keyword_argument")
+_LENGTHS = {"string": ("minLength", "maxLength"), "array": ("minItems", "maxItems")}
+_PARTS = {"string": " characters", "array": " values"}
+Schema = Mapping[str, Any]
 
 
 class Refusals(Middleware):
@@ -45,7 +74,7 @@ class Refusals(Middleware):
             return await call_next(context)
         except ValidationError as error:
             tool = await context.fastmcp_context.fastmcp.get_tool(message.name)
-            return refusal(violations.to_bad_request(error.__cause__, tool.parameters))
+            return refusal(to_bad_request(error.__cause__, tool.parameters))
         except NotFoundError:
             listed = await context.fastmcp_context.fastmcp.list_tools(run_middleware=False)
             missing = self._no_tool(message.name, [tool.name for tool in listed])
@@ -106,3 +135,137 @@ def _not_found(context: Any) -> int:
 
 def _error(code: int, error: PaperError, **more: str) -> MCPError:
     return MCPError(code, str(error), {**more, **error.envelope()})
+
+
+def to_bad_request(error: BaseException | None, schema: Schema) -> BadRequest:
+    """Describe arguments that break *schema*, given pydantic's error."""
+    count = error.error_count() if isinstance(error, PydanticValidationError) else 0
+    if count > _MOST:  # the listing alone would keep everybody else waiting
+        msg = f"The arguments break the input schema in {count:,} places."
+        return BadRequest(msg, "Read the input schema and call again.")
+    found = error.errors(include_url=False) if isinstance(error, PydanticValidationError) else []
+    schema = dereference_refs(dict(schema))
+    sentences: dict[str, None] = {}
+    looked_at = 0
+    for row in found[:_LOOKED_AT]:
+        # A value that fits none of several types gets one sentence, not one for each type.
+        sentence = _sentence(row, schema)
+        if len(sentences) == _MOST_SENTENCES and sentence not in sentences:
+            break
+        sentences[sentence] = None
+        looked_at += 1
+    more = [f"{count - looked_at:,} more."] if looked_at < count else []
+    return BadRequest(" ".join([*sentences, *more]), _suggestion(found, schema))
+
+
+def _sentence(row: Mapping[str, Any], schema: Schema) -> str:
+    where, allowed = _place(row["loc"], schema)
+    name = _name(where)
+    kind = str(row["type"])
+    if kind in _ABSENT:
+        return f"{name} is missing; it must be {_allowed(allowed)}."
+    if kind in _STRANGE:
+        return f"{name} is no argument here."
+    if kind in ("value_error", "assertion_error"):
+        return f"{name}: {row['msg'].partition(', ')[2]}"
+    value = row["input"]
+    if kind in ("too_long", "too_short", "string_too_long", "string_too_short"):
+        part = "characters" if isinstance(value, str) else "values"
+        return f"{name} has {len(value)} {part}; it must be {_allowed(allowed)}."
+    return f"{name} is {_shown(value)}; it must be {_allowed(allowed)}."
+
+
+def _place(loc: Sequence[str | int], schema: Schema) -> tuple[list[str | int], Schema]:
+    """The steps of *loc* as a caller knows them, and what is allowed at their end.
+
+    pydantic puts names of its own between them, such as those of the members of a union.
+    """
+    where: list[str | int] = []
+    allowed: Schema = schema
+    for number, step in enumerate(loc, 1):
+        below = _below(allowed, step)
+        if below is not None:
+            allowed = below
+            where.append(step)
+        elif number == len(loc) and any("properties" in one for one in _members(allowed)):
+            where.append(step)  # a member there is none of
+            allowed = {}
+    return where, allowed
+
+
+def _below(schema: Schema, step: str | int) -> Schema | None:
+    for one in _members(schema):
+        if isinstance(step, int) and "items" in one:
+            return dict(one["items"])
+        if step in one.get("properties", {}):
+            return dict(one["properties"][step])
+    return None
+
+
+def _members(schema: Schema) -> Iterator[Schema]:
+    yield schema
+    yield from schema.get("anyOf", ())
+
+
+def _allowed(schema: Schema) -> str:
+    """What a schema asks for, in words."""
+    if "anyOf" in schema:
+        return " or ".join(dict.fromkeys(map(_allowed, schema["anyOf"])))
+    if "enum" in schema:
+        return f"one of {', '.join(map(plain_json, schema['enum']))}"
+    kind = str(schema.get("type", ""))
+    words = _KINDS.get(kind, "as the input schema says")
+    least, most = (schema.get(name) for name in _LENGTHS.get(kind, ("minimum", "maximum")))
+    bounds = [f"at least {least}"] if least is not None else []
+    bounds += [f"at most {most}"] if most is not None else []
+    if bounds:
+        words += f" of {' and '.join(bounds)}{_PARTS.get(kind, '')}"
+    if "pattern" in schema:
+        words += f" of the form {schema['pattern']}"
+    return words
+
+
+def _name(where: Sequence[str | int]) -> str:
+    """``citations[2].year``."""
+    written = "".join(f"[{one}]" if isinstance(one, int) else f".{one}" for one in where)
+    return _cut(written.removeprefix(".")) or "The arguments"
+
+
+def _shown(value: object) -> str:
+    return _cut(plain_json(_beginning(value)))
+
+
+def _beginning(value: object) -> object:
+    """The part of a value that can be shown: it may be a megabyte."""
+    left = 2 * _VALUE_CHARS
+
+    def part(one: object) -> object:
+        nonlocal left
+        left -= 2  # a sign and what separates it from the next
+        if isinstance(one, str):
+            left -= len(one)
+            return one[:_VALUE_CHARS]
+        if isinstance(one, list):
+            return [part(each) for each in takewhile(lambda _: left > 0, one)]
+        if isinstance(one, dict):
+            some = takewhile(lambda _: left > 0, one.items())
+            return {str(name)[:_VALUE_CHARS]: part(each) for name, each in some}
+        return one
+
+    return part(value)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _VALUE_CHARS else f"{text[: _VALUE_CHARS - 1]}…"
+
+
+def _suggestion(found: Sequence[Mapping[str, Any]], schema: Schema) -> str:
+    """For an unknown name, the closest there is."""
+    for row in found:
+        if row["type"] in _STRANGE:
+            _, around = _place(row["loc"][:-1], schema)
+            names = [name for one in _members(around) for name in one.get("properties", {})]
+            if close := difflib.get_close_matches(str(row["loc"][-1])[:_VALUE_CHARS], names, 1):
+                return f"Did you mean {close[0]}?"
+            return f"There are: {', '.join(names)}."
+    return "Correct it and call again."

@@ -22,7 +22,7 @@ from mcp_types.version import SUPPORTED_PROTOCOL_VERSIONS
 from ..errors import NotFound, PaperError
 from ..library import Library
 from ..settings import version
-from .taking_back import revocable
+from .waiting import revocable
 
 if TYPE_CHECKING:
     from fastmcp.server.completions import CompletionHandler

@@ -1,15 +1,24 @@
-"""Output schemas of the tools, as small as can be: every host reads all of them."""
+"""Output schemas of the tools, as small as can be: every host reads all of them.
+
+Input and output schemas of toolset ``literature``.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import Field
 
 from ..model.identifiers import Ids
+from ..model.sites import SEARCHED
 
 TEXT: dict[str, Any] = {"type": "string"}
 FLAG: dict[str, Any] = {"type": "boolean"}
 NUMBER: dict[str, Any] = {"type": "integer"}
 NEXT: dict[str, Any] = {"type": ["integer", "null"]}
+Hundred = Annotated[int, Field(ge=1, le=100)]
+Year = Annotated[int, Field(ge=0, le=3000, description="0: open")]
+ArxivSort = Literal["relevance", "lastUpdatedDate", "submittedDate"]
 
 
 def record(**properties: dict[str, Any]) -> dict[str, Any]:
@@ -55,7 +64,6 @@ def _search(papers: dict[str, Any]) -> dict[str, Any]:
 _MINIMAL = "pmid title first_author year journal doi pmcid"
 _FULL = "pmid title abstract authors year journal doi pmcid"
 _FLAGS = {"publication_types": rows(TEXT), "retracted": FLAG}
-
 SEARCH = _search(_papers(_FULL, **_FLAGS))
 SEARCH_LR = _search(_papers(f"{_FULL} ligand receptor", **_FLAGS))
 SEARCH_MINIMAL = _search(_papers(_MINIMAL))
@@ -95,7 +103,6 @@ HARVEST = record(
     report=TEXT,
     waits=rows(TEXT),
 )
-
 STILL = "Still downloading: call download_paper again with the same arguments in a minute."
 
 
@@ -109,3 +116,52 @@ def still_downloading(ids: Ids) -> dict[str, Any]:
         "retracted": False,
         "attempts": [],
     }
+
+
+if TYPE_CHECKING:
+    SourceName = str
+else:
+    SourceName = Literal[tuple(SEARCHED)]
+MergedSort = Literal["relevance", "pub_date"]
+_OR_NOTHING: dict[str, Any] = {"type": ["string", "null"]}
+_WORDS = rows(TEXT)
+_SHARE: dict[str, Any] = {"type": "number"}
+PREPRINT = texts_and(
+    "id title abstract published updated url pdf_url primary_category doi",
+    authors=_WORDS,
+    categories=_WORDS,
+    retracted=FLAG,
+)
+PREPRINTS = record(
+    total=NUMBER, papers=rows(PREPRINT), next_start=NEXT, effective_query=TEXT, warnings=_WORDS
+)
+SCHOLAR = texts_and(
+    "paper_id title url doi pmid pmcid arxiv_id open_access_pdf",
+    abstract=_OR_NOTHING,
+    venue=_OR_NOTHING,
+    publication_date=_OR_NOTHING,
+    year=NEXT,
+    authors=rows(texts_and("author_id name")),
+    citation_count=NEXT,
+    reference_count=NEXT,
+    influential_citation_count=NEXT,
+)
+SCHOLARS = record(total=NEXT, papers=rows(SCHOLAR), next_start=NEXT, token=TEXT, warnings=_WORDS)
+BIBTEX = texts_and("bibtex")
+GATHERED = record(
+    query=TEXT,
+    papers=rows(
+        texts_and(
+            "title abstract authors year journal pmid doi pmcid arxiv_id s2_id version",
+            publication_types=_WORDS,
+            retracted=FLAG,
+            sources=_WORDS,
+            same=rows(texts_and("source title reason", ids=_WORDS, confidence=_SHARE)),
+            linked=rows(texts_and("relation title reason", ids=_WORDS, confidence=_SHARE)),
+        )
+    ),
+    sources=rows(
+        texts_and("source outcome query message", total=NEXT, returned=NUMBER, warnings=_WORDS)
+    ),
+    warnings=_WORDS,
+)

@@ -1,19 +1,27 @@
-"""Calls that report progress while a site keeps them waiting, and give up in good time."""
+"""Calls that report progress while a site keeps them waiting, and give up in good time.
+
+Tool calls that a host cancels, by ``notifications/cancelled`` or by hanging up.
+
+A tool works in a thread, and no thread can be stopped from outside. So the call is abandoned at
+once and its `Cancellation` is set: its requests end at the socket, and no other follows.
+"""
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Callable, Hashable
+from collections.abc import Awaitable, Callable, Hashable
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 from weakref import WeakValueDictionary
 
 from ..errors import Unreachable
-from ..web import Hold
+from ..web import Cancellation, Hold
 from ..web.patience import LONGEST_ANSWER_S, Patience
 
 _STEP_S = 1.0
 Result = TypeVar("Result")
+P = ParamSpec("P")
 
 
 class Waiting:
@@ -86,3 +94,22 @@ def tell(done: float, total: float, message: str) -> None:
     from fastmcp.server.dependencies import get_context
 
     run(get_context().report_progress, done, total, message)
+
+
+def revocable(tool: Callable[P, Result]) -> Callable[P, Awaitable[Result]]:
+    """Run *tool* in a thread, until it is over or the host cancels the call."""
+
+    @functools.wraps(tool)
+    async def call(*args: P.args, **options: P.kwargs) -> Result:
+        from anyio import get_cancelled_exc_class, to_thread
+
+        work = Cancellation()
+        try:
+            return await to_thread.run_sync(
+                work.run, functools.partial(tool, *args, **options), abandon_on_cancel=True
+            )
+        except get_cancelled_exc_class():
+            work.cancel()
+            raise
+
+    return call

@@ -8,11 +8,9 @@ callers that wait use `Hold` (how long a site makes them wait) and `Cancellation
 Importing this room is cheap: requests, urllib3, backoff and diskcache load with the first request.
 """
 
-from .answer import MAX_BYTES, Answer, redact
+from .answer import MAX_BYTES, Answer, not_older_than, redact
 from .cancellation import Cancellation
-from .freshness import not_older_than
-from .hold import Hold
-from .pace import Pace, Rate
+from .pace import Hold, Pace, Rate
 from .session import Web
 
 __all__ = [

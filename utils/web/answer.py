@@ -1,9 +1,18 @@
-"""The answer of a site, and its address without secrets."""
+"""The answer of a site, and its address without secrets.
+
+How old an answer may be that is given a second time.
+
+Whoever asks anew (``force``, ``--retry``, another round of a harvest) wants no earlier answer. The
+limit travels in the work's context, as a `.pace` does, past code that need not know of it.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
@@ -12,12 +21,14 @@ from ..errors import Unreachable
 
 MAX_BYTES = 64 * 1024 * 1024
 """The largest answer we take, in bytes after decompression."""
-
 SECRETS = frozenset({"api_key", "apikey", "key", "token", "access_token", "email", "tool"})
 """Query parameters that say who we are; `redact` removes them."""
-
 KEYS = SECRETS - {"email", "tool"}
 """Those that somebody else could use."""
+DAYS = 1.0
+"""Days for which an answer is given again to the same request."""
+_DAY = 86400.0
+_since: ContextVar[float] = ContextVar("papershelf_since", default=0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,3 +99,18 @@ def redact(url: str) -> str:
 def names_secrets(query: str) -> bool:
     """Whether a query string carries one of the `SECRETS`."""
     return any(name.lower() in SECRETS for name, _ in parse_qsl(query, keep_blank_values=True))
+
+
+@contextmanager
+def not_older_than(at: float) -> Iterator[None]:
+    """Inside, no answer is used that was given before *at*, in seconds of `time.time`."""
+    token = _since.set(max(at, _since.get()))
+    try:
+        yield
+    finally:
+        _since.reset(token)
+
+
+def is_fresh(at: float, days: float = DAYS) -> bool:
+    """Whether an answer given *at* a time may be used; a clock set back does not make it old."""
+    return at >= _since.get() and abs(time.time() - at) <= days * _DAY

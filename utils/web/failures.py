@@ -19,9 +19,8 @@ from typing import Any
 from urllib3.exceptions import InvalidHeader, ProxyError
 
 from ..errors import Unreachable
-from .connections import ProxyRefused
+from .connections import Damaged, ProxyRefused
 from .proxies import Proxy
-from .unpacking import Damaged
 
 _NAMELESS = {socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)}
 _NO_ROUTE = {errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN, errno.EADDRNOTAVAIL}

@@ -26,9 +26,9 @@ from huggingface_hub import constants, errors
 from huggingface_hub.utils import _http, tqdm  # type: ignore[attr-defined, unused-ignore]
 
 from ..errors import EmbeddingsFailed, Miss, Unreachable
+from .addresses import Hop
 from .answer import MAX_BYTES
 from .pace import Rate
-from .redirects import Hop
 from .session import Web
 
 if TYPE_CHECKING:

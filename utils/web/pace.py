@@ -8,12 +8,26 @@ second transaction that it leaves no sooner than its site's interval after the o
 process that woke late would otherwise be followed too closely) and that no cooldown began
 meanwhile. The throttle of a site (`tempo`) is written along with a booking. Published limits: each
 source's `Rate`.
+
+How long a piece of work has to wait for the cooldown of its site, for callers that wait for it.
+
+A caller that reports a wait must not name a site that its work does not use. So `.pace` notes here,
+with every request, how long the site of that request is in cooldown. The note travels in the work's
+context, past verbs, sources and the ladder, which need not know of it.
+
+Throttling: the time between two requests grows while a site struggles, and shrinks again.
+
+A published limit says how fast a site may be asked at its best. Refused, the interval doubles; when
+answers take several times as long as they used to, it grows by half; each answer in good time
+takes a little off, down to what is published and never below (additive increase, multiplicative
+decrease of the rate: D. Chiu and R. Jain, 1989, doi:10.1016/0169-7552(89)90019-6).
 """
 
 from __future__ import annotations
 
 import hashlib
 import logging
+import math
 import random
 import sqlite3
 import tempfile
@@ -21,26 +35,24 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
 from ..errors import StoreFailed, Unreachable
 from ..system.sharing import make_folder
 from ..system.sqlite import file_transaction, is_damaged, set_aside
 from .cancellation import sleep
-from .hold import note_cooldown
 from .retry import LONGEST
 from .slots import slots_in
-from .tempo import SLOW_S, Tempo
 
 if TYPE_CHECKING:
     from ..settings import Settings
 
 log = logging.getLogger(__name__)
-
 _JITTER = 0.1  # of the interval, only ever added
 _DAY = 86400.0
 _MOST_JITTER_S = 0.05
@@ -57,6 +69,18 @@ _SCHEMAS = (
 _READ = """SELECT free, left, held, penalty, seen, factor, usual, lately, heard, grown
     FROM (SELECT ? AS asked) LEFT JOIN turns ON turns.bucket = asked
     LEFT JOIN tempos ON tempos.bucket = asked"""
+Result = TypeVar("Result")
+SLOW_S = 2.0
+"""An answer that takes less is slow nowhere."""
+_REFUSED, _SLOW = 2.0, 1.5
+_MOST = 16.0
+_RECOVERS = 0.05  # of the published interval, with each answer
+_FORGOTTEN_S = 3600.0  # what a site could not take an hour ago says nothing about today
+_ENOUGH = 10  # answers, before anybody can say what is usual
+_TIMES = 4.0  # as long as usual is slow
+_WEIGHT = 0.3  # of the last answer, in how long they take of late
+_CLIP = 8.0  # one answer in an hour's time counts as one that took eight times as long as usual
+_STEP = 1.02  # how fast the usual time follows the answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +128,67 @@ class Rate:
     delay: str = ""
     least: float | None = None
     asked: Callable[[Mapping[str, str]], float] | None = None
+
+
+@dataclass(slots=True)
+class Tempo:
+    """The throttle of one site, from its refusals and the times of its answers.
+
+    Parameters
+    ----------
+    factor : float
+        Of the published interval between two requests; 1 at the least.
+    usual, lately : float
+        Seconds an answer takes: in the long run (about the median), and of late.
+    heard : int
+        How many answers that is known from.
+    grown : float
+        When the interval grew last, in seconds of `time.time`.
+    """
+
+    factor: float = 1.0
+    usual: float = 0.0
+    lately: float = 0.0
+    heard: int = 0
+    grown: float = 0.0
+
+    def refused(self, now: float) -> None:
+        """Slow down: the site refused."""
+        self._grow(_REFUSED, now)
+
+    def answered(self, seconds: float, now: float) -> None:
+        """Take note of how long an answer took."""
+        seconds = max(seconds, 0.001)
+        self.factor = max(1.0, self.factor - _RECOVERS)
+        if self.heard < _ENOUGH:
+            self.heard += 1
+            part = 1 / self.heard
+            self.usual = self.lately = _between(self.usual or seconds, seconds, part)
+            return
+        seconds = min(seconds, self.usual * _CLIP)
+        self.lately = _between(self.lately, seconds, _WEIGHT)
+        self.usual *= _STEP if seconds > self.usual else 1 / _STEP
+        if self.lately > max(SLOW_S, _TIMES * self.usual):
+            self.lately = self.usual  # only answers to come can say that it is still too much
+            self._grow(_SLOW, now)
+
+    def forget(self, now: float) -> None:
+        """Reset a factor that grew long ago, or before the clock was set back."""
+        if not 0 <= now - self.grown < _FORGOTTEN_S:
+            self.factor = 1.0
+
+    def values(self) -> tuple[float, ...]:
+        """All of it, in the order in which it is kept."""
+        return self.factor, self.usual, self.lately, self.heard, self.grown
+
+    def _grow(self, times: float, now: float) -> None:
+        self.factor = min(_MOST, self.factor * times)
+        self.grown = now
+
+
+def _between(one: float, other: float, part: float) -> float:
+    """The weighted geometric mean: *one* for a *part* of 0, *other* for 1."""
+    return math.exp((1 - part) * math.log(one) + part * math.log(other))
 
 
 @dataclass(slots=True)
@@ -418,3 +503,35 @@ def _set_aside_if_damaged(path: Path, error: Exception) -> None:
     if is_damaged(error):
         with suppress(StoreFailed):
             set_aside(path, path.with_suffix(".damaged"))
+
+
+class Hold:
+    """The cooldown of the site that a piece of work asked last."""
+
+    def __init__(self) -> None:
+        self._until = 0.0
+
+    def run(self, work: Callable[[], Result]) -> Result:
+        """Call *work*; its requests count, also in threads that are given its context."""
+        token = _current.set(self)
+        try:
+            return work()
+        finally:
+            _current.reset(token)
+
+    def note(self, seconds: float) -> None:
+        """The site asked now is in cooldown for so long; less than 0 when it is not."""
+        self._until = time.monotonic() + seconds
+
+    def seconds_left(self) -> float:
+        """Seconds until the work can go on; 0 when no cooldown is in force."""
+        return max(0.0, self._until - time.monotonic())
+
+
+_current: ContextVar[Hold | None] = ContextVar("papershelf_hold", default=None)
+
+
+def note_cooldown(seconds: float) -> None:
+    """Note for callers of the current work that its site is in cooldown for *seconds*."""
+    if hold := _current.get():
+        hold.note(seconds)

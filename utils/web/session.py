@@ -17,10 +17,10 @@ from urllib.parse import urlsplit
 
 from ..errors import NotOffered, PaperError, Unreachable
 from . import addresses
+from .addresses import MOST, Hop, follow, is_redirect
 from .answer import MAX_BYTES, Answer, redact
 from .leases import Leases
 from .pace import Pace, Rate
-from .redirects import MOST, Hop, follow, is_redirect
 from .retry import WORTH_RETRYING, retry_after, with_retries
 
 if TYPE_CHECKING:

@@ -25,15 +25,13 @@ from urllib3.util import SKIP_HEADER, Timeout
 
 from ..errors import BadContent, NotOffered
 from . import trust
-from .addresses import Guard, site
+from .addresses import Guard, Hop, carries_key, site
 from .answer import Answer, redact
 from .cancellation import Cancellation, current
-from .certificates import Certificate
-from .connections import CONNECT_S, QUIET_S, Errand, pools, require_socks
+from .connections import CONNECT_S, QUIET_S, Damaged, Errand, Unpacker, pools, require_socks
 from .failures import proxy_error, unreachable
 from .proxies import Proxy, ProxyRules
-from .redirects import Hop, carries_key
-from .unpacking import Damaged, Unpacker
+from .trust import Certificate
 
 if TYPE_CHECKING:
     from ..settings import Settings

@@ -12,6 +12,8 @@ itself.
 ``VERIFY_X509_STRICT``, which Python 3.13 sets by default, is left out, as curl and browsers do: it
 refuses authorities of companies for a missing "Authority Key Identifier" and proves nothing about
 the site. Signatures, names and dates are always verified; there is no way to switch that off.
+
+Subject, issuer and expiry of a certificate, for a person who has to find out who issued it.
 """
 
 from __future__ import annotations
@@ -22,10 +24,13 @@ import ssl
 import sys
 import threading
 from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import NotConfigured
+from ..system.plain_text import one_line
 
 if TYPE_CHECKING:
     from ..settings import Settings
@@ -44,11 +49,8 @@ _BUNDLES = (
 _PEM = b"-----BEGIN "
 _HASHED = re.compile(r"[0-9a-f]{8}\.[0-9]+")
 _SYSTEM_VERIFIES = sys.platform in ("darwin", "win32")
-
 _contexts: dict[tuple[Bundle, ...], ssl.SSLContext] = {}
 _lock = threading.Lock()
-
-
 if hasattr(os, "register_at_fork"):  # a thread that is not there any more may have held it
     os.register_at_fork(after_in_child=_lock._at_fork_reinit)  # type: ignore[attr-defined]  # noqa: SLF001
 
@@ -186,3 +188,44 @@ def _unusable_error(variable: str, path: Path, why: str) -> NotConfigured:
         f"{variable}: {path} {why}.",
         f"Correct it (export {variable}=/path/to/ca.pem) or unset it: unset {variable}",
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """A site's certificate: subject and issuer as text, and when it expires."""
+
+    subject: str
+    issuer: str
+    until: datetime
+
+    @classmethod
+    def parse(cls, der: bytes) -> Certificate:
+        """Read a certificate in DER form.
+
+        Raises
+        ------
+        ValueError
+            It is none.
+        """
+        from cryptography import x509
+
+        parsed = x509.load_der_x509_certificate(der)
+        return cls(
+            _readable_name(parsed.subject),
+            _readable_name(parsed.issuer),
+            parsed.not_valid_after_utc,
+        )
+
+
+def _readable_name(name: object) -> str:
+    """Common name and organization."""
+    from cryptography.x509 import Name
+    from cryptography.x509.oid import NameOID
+
+    assert isinstance(name, Name)
+    names = [
+        one_line(str(attribute.value))[:100]
+        for oid in (NameOID.COMMON_NAME, NameOID.ORGANIZATION_NAME)
+        for attribute in name.get_attributes_for_oid(oid)
+    ]
+    return ", ".join(dict.fromkeys(names)) or "somebody without a name"

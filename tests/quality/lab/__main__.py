@@ -8,10 +8,9 @@ import time
 from pathlib import Path
 
 from tests.quality import floors
-
-from . import gate, reference, table
-from .kinds import KINDS
-from .sources import SHARED, manuscripts
+from tests.quality.lab import gate, reference, table
+from tests.quality.lab.kinds import KINDS
+from tests.quality.lab.sources import SHARED, manuscripts
 
 
 def main() -> int:

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from .dress import abstract, head
-from .kinds import ALL, HELD_OUT, SCREEN, TUNING, Made, Scene, kind
-from .manuscript import Block, sentences
-from .remarks import ANSWERS, CLAIMS, COMMENTS, NEWS, OPINIONS, REVIEWS, about, paragraphs
-from .words import FAMILIES, LETTERS, RELATED, TOOLS
+from tests.quality.lab.dress import abstract, head
+from tests.quality.lab.kinds import ALL, HELD_OUT, SCREEN, TUNING, Made, Scene, kind
+from tests.quality.lab.manuscript import Block, sentences
+from tests.quality.lab.remarks import (
+    ANSWERS,
+    CLAIMS,
+    COMMENTS,
+    NEWS,
+    OPINIONS,
+    REVIEWS,
+    about,
+    paragraphs,
+)
+from tests.quality.lab.words import FAMILIES, LETTERS, RELATED, TOOLS
 
 PRINTED = ("html", "markdown", "pdf")
 

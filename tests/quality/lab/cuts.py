@@ -9,13 +9,12 @@ from copy import deepcopy
 from lxml import etree
 
 from tests.quality.cases import read
-
-from .dress import abstract, composed, drawn, head, reference_list
-from .kinds import ALL, HELD_OUT, TUNING, Made, Scene, kind
-from .manuscript import Block, Manuscript, numbered
-from .page import SITE
-from .sheets import page_count, pages_of, printed
-from .sources import LEAST_WORDS
+from tests.quality.lab.dress import abstract, composed, drawn, head, reference_list
+from tests.quality.lab.kinds import ALL, HELD_OUT, TUNING, Made, Scene, kind
+from tests.quality.lab.manuscript import Block, Manuscript, numbered
+from tests.quality.lab.page import SITE
+from tests.quality.lab.sheets import page_count, pages_of, printed
+from tests.quality.lab.sources import LEAST_WORDS
 
 _PARSER = etree.XMLParser(resolve_entities=False, load_dtd=False)
 _CONTENT = frozenset(("para", "list", "table", "figure", "formula"))

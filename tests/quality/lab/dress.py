@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from .manuscript import GROUP, Block, Manuscript, Reference
-from .words import ABSTRACT, HEADINGS, REFERENCES
+from tests.quality.lab.manuscript import GROUP, Block, Manuscript, Reference
+from tests.quality.lab.words import ABSTRACT, HEADINGS, REFERENCES
 
 Cites = Literal["brackets", "parens", "superscript", "author_year"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import zlib
 
-from .manuscript import Manuscript
+from tests.quality.lab.manuscript import Manuscript
 
 _CYRILLIC = dict(zip("abcdefghijklmnopqrstuvwxyz", "абцдефгхийклмнопярстувщъыз", strict=True))
 _HAN = (

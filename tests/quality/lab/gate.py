@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from tests.quality.lab.kinds import KINDS
+from tests.quality.lab.table import Outcome, outcomes, planned, rows
 from tests.quality.measures import Scores
-
-from .kinds import KINDS
-from .table import Outcome, outcomes, planned, rows
 
 FLOORS = Path(__file__).with_name("floors.json")
 # Shares of the usual numbers that the gate takes: seconds on our own papers, a minute on recorded.

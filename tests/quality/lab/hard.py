@@ -5,15 +5,24 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from .cuts import parts
-from .dress import abstract, composed, head, reference_list
-from .foreign import TONGUES, usable
-from .kinds import ALL, HELD_OUT, SCREEN, TUNING, Made, Scene, kind, without_abstract
-from .manuscript import GROUP, Block, Manuscript, uncited
-from .parts import _numbers
-from .remarks import COMMENTS, REVIEWS, about, paragraphs
-from .sources import LEAST_WORDS
-from .words import FAMILIES, MENU, RELATED, TOOLS
+from tests.quality.lab.cuts import parts
+from tests.quality.lab.dress import abstract, composed, head, reference_list
+from tests.quality.lab.foreign import TONGUES, usable
+from tests.quality.lab.kinds import (
+    ALL,
+    HELD_OUT,
+    SCREEN,
+    TUNING,
+    Made,
+    Scene,
+    kind,
+    without_abstract,
+)
+from tests.quality.lab.manuscript import GROUP, Block, Manuscript, uncited
+from tests.quality.lab.parts import _numbers
+from tests.quality.lab.remarks import COMMENTS, REVIEWS, about, paragraphs
+from tests.quality.lab.sources import LEAST_WORDS
+from tests.quality.lab.words import FAMILIES, MENU, RELATED, TOOLS
 
 
 def _with_body(paper: Manuscript, body: list[Block]) -> Manuscript:

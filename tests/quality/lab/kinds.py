@@ -8,11 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from tests.quality.lab.dress import Style, drawn
+from tests.quality.lab.manuscript import Block, Manuscript, numbered
+from tests.quality.lab.sheets import page_count
 from utils.model.paper import Media, Paper
-
-from .dress import Style, drawn
-from .manuscript import Block, Manuscript, numbered
-from .sheets import page_count
 
 Half = Literal["tuning", "held_out"]
 TUNING: Half = "tuning"
@@ -153,19 +152,19 @@ def rendered(
     """The blocks in a medium, in a style by chance."""
     style = drawn(dice, **settled)
     if medium == "html":
-        from .page import page
+        from tests.quality.lab.page import page
 
         return page(blocks, paper, style, dice)
     if medium == "markdown":
-        from .reader_service import delivered
+        from tests.quality.lab.reader_service import delivered
 
         return delivered(blocks, paper, style, dice)
     if medium == "pdf":
-        from .sheets import printed
+        from tests.quality.lab.sheets import printed
 
         return printed(blocks, paper, style, dice)
     if medium == "latex":
-        from .source import submitted
+        from tests.quality.lab.source import submitted
 
         return submitted(blocks, paper, style, dice)
     raise ValueError(f"{medium} is not rendered from blocks")

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from utils.model.paper import Author
-
-from .dress import abstract, head, reference_list
-from .kinds import ALL, HELD_OUT, SCREEN, TUNING, Made, Scene, kind, without_abstract
-from .manuscript import Block, Manuscript
-from .words import (
+from tests.quality.lab.dress import abstract, head, reference_list
+from tests.quality.lab.kinds import (
+    ALL,
+    HELD_OUT,
+    SCREEN,
+    TUNING,
+    Made,
+    Scene,
+    kind,
+    without_abstract,
+)
+from tests.quality.lab.manuscript import Block, Manuscript
+from tests.quality.lab.words import (
     AREAS,
     CITIES,
     COOKIES,
@@ -23,6 +30,7 @@ from .words import (
     SPINNERS,
     TOOLS,
 )
+from utils.model.paper import Author
 
 
 def _has(scene: Scene, references: int = 8) -> bool:

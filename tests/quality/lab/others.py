@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from tests.quality.lab.dress import abstract, composed, head, reference_list
+from tests.quality.lab.kinds import ALL, HELD_OUT, SCREEN, TUNING, Made, Scene, kind, rendered
+from tests.quality.lab.landing import buttons
+from tests.quality.lab.manuscript import Block, Manuscript
+from tests.quality.lab.remarks import RULES, about, paragraphs
+from tests.quality.lab.words import MENU, RELATED, TOOLS
 from utils.model.identifiers import Ids
-
-from .dress import abstract, composed, head, reference_list
-from .kinds import ALL, HELD_OUT, SCREEN, TUNING, Made, Scene, kind, rendered
-from .landing import buttons
-from .manuscript import Block, Manuscript
-from .remarks import RULES, about, paragraphs
-from .words import MENU, RELATED, TOOLS
 
 
 def picked(scene: Scene, number: int) -> list[Manuscript]:

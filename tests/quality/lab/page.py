@@ -6,9 +6,9 @@ import random
 import re
 from html import escape
 
-from .dress import Style, cited, sorted_references
-from .manuscript import Block, Manuscript
-from .words import CLASSES, LEGAL, LETTERS, MENU, SIDES, TOOLS
+from tests.quality.lab.dress import Style, cited, sorted_references
+from tests.quality.lab.manuscript import Block, Manuscript
+from tests.quality.lab.words import CLASSES, LEGAL, LETTERS, MENU, SIDES, TOOLS
 
 SITE = "https://journal.test"
 

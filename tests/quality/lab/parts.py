@@ -7,14 +7,14 @@ from dataclasses import replace
 
 from lxml import etree, html
 
-from .cuts import long_enough
-from .dress import abstract, composed, drawn, head, reference_list
-from .foreign import TONGUES, usable
-from .kinds import ALL, HELD_OUT, SCREEN, TUNING, Made, Scene, kind
-from .manuscript import Block, Manuscript, sentences, uncited
-from .remarks import RULES, about
-from .sheets import page_count, pages_of, printed
-from .words import ABSTRACT, SIGN_IN, TOOLS
+from tests.quality.lab.cuts import long_enough
+from tests.quality.lab.dress import abstract, composed, drawn, head, reference_list
+from tests.quality.lab.foreign import TONGUES, usable
+from tests.quality.lab.kinds import ALL, HELD_OUT, SCREEN, TUNING, Made, Scene, kind
+from tests.quality.lab.manuscript import Block, Manuscript, sentences, uncited
+from tests.quality.lab.remarks import RULES, about
+from tests.quality.lab.sheets import page_count, pages_of, printed
+from tests.quality.lab.words import ABSTRACT, SIGN_IN, TOOLS
 
 _PARSER = etree.XMLParser(resolve_entities=False, load_dtd=False)
 
@@ -117,7 +117,7 @@ def protocol(scene: Scene) -> Made:
 
 
 def _section(paper: Manuscript, word: str) -> list[Block]:
-    from .cuts import parts
+    from tests.quality.lab.cuts import parts
 
     for part in parts(paper):
         words = sum(block.words for block in part)
@@ -184,7 +184,7 @@ def slides(scene: Scene) -> Made:
 
 
 def _headed(paper: Manuscript) -> list[list[Block]]:
-    from .cuts import parts
+    from tests.quality.lab.cuts import parts
 
     return [part for part in parts(paper) if part[0].kind == "heading"]
 
@@ -380,7 +380,7 @@ def latex_fifth(scene: Scene) -> Made:
 
 
 def _latex(scene: Scene, share: float) -> Made:
-    from .cuts import kept
+    from tests.quality.lab.cuts import kept
 
     if not long_enough(scene.paper):
         return None

@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 import re
 
-from .dress import Style, cited, sorted_references
-from .manuscript import Block, Manuscript
-from .page import SITE
-from .words import LEGAL, LETTERS, MENU, TOOLS
+from tests.quality.lab.dress import Style, cited, sorted_references
+from tests.quality.lab.manuscript import Block, Manuscript
+from tests.quality.lab.page import SITE
+from tests.quality.lab.words import LEGAL, LETTERS, MENU, TOOLS
 
 
 def delivered(blocks: list[Block], paper: Manuscript, style: Style, dice: random.Random) -> bytes:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tests.quality.lab.table import Row, totals
 from utils.model.paper import Media
-
-from .table import Row, totals
 
 PAGE = Path(__file__).resolve().parents[3] / "benchmarks" / "README.md"
 BEGIN, END = "<!-- lab: measured -->", "<!-- /lab -->"

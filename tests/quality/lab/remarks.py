@@ -6,7 +6,7 @@ import random
 import re
 from collections import Counter
 
-from .manuscript import Manuscript
+from tests.quality.lab.manuscript import Manuscript
 
 _COMMON_WORDS = """
     about above after also among because been before being between both cannot could during each

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from .dress import abstract, head, reference_list
-from .kinds import ALL, HELD_OUT, SCREEN, TUNING, Made, Scene, kind
-from .landing import buttons
-from .manuscript import Block, sentences
-from .others import entry, picked, rules, titled
-from .words import COOKIES, FAMILIES, OFFERS, SIGN_IN
+from tests.quality.lab.dress import abstract, head, reference_list
+from tests.quality.lab.kinds import ALL, HELD_OUT, SCREEN, TUNING, Made, Scene, kind
+from tests.quality.lab.landing import buttons
+from tests.quality.lab.manuscript import Block, sentences
+from tests.quality.lab.others import entry, picked, rules, titled
+from tests.quality.lab.words import COOKIES, FAMILIES, OFFERS, SIGN_IN
 
 
 @kind("article in press, nothing there yet", TUNING, ALL)
@@ -166,7 +166,7 @@ def first_paragraph(scene: Scene) -> Made:
 
 @kind("introduction and an offer", HELD_OUT, SCREEN)
 def introduction(scene: Scene) -> Made:
-    from .cuts import parts
+    from tests.quality.lab.cuts import parts
 
     first = next((p for p in parts(scene.paper) if sum(b.words for b in p) > 120), None)
     if first is None or sum(b.words for b in first) > 0.5 * scene.paper.body_words:
@@ -178,7 +178,7 @@ def introduction(scene: Scene) -> Made:
 
 @kind("snippets of the sections", TUNING, SCREEN)
 def snippets(scene: Scene) -> Made:
-    from .cuts import parts
+    from tests.quality.lab.cuts import parts
 
     blocks = [*head(scene.paper, scene.dice), *abstract(scene.paper, scene.dice)]
     sections = parts(scene.paper)

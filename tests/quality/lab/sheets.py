@@ -13,8 +13,8 @@ from io import BytesIO
 from reportlab.pdfbase.pdfmetrics import stringWidth
 from reportlab.pdfgen.canvas import Canvas
 
-from .dress import Style, cited, sorted_references
-from .manuscript import Block, Manuscript
+from tests.quality.lab.dress import Style, cited, sorted_references
+from tests.quality.lab.manuscript import Block, Manuscript
 
 WIDTH, HEIGHT, GAP = 595, 842, 22
 _NAMES = """

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from .dress import composed, head
-from .kinds import ALL, HELD_OUT, TUNING, Made, Scene, kind
-from .manuscript import Block, Manuscript
-from .others import NOTICES, RETRACTIONS, notice_text
-from .remarks import OPINIONS, about, paragraphs
+from tests.quality.lab.dress import composed, head
+from tests.quality.lab.kinds import ALL, HELD_OUT, TUNING, Made, Scene, kind
+from tests.quality.lab.manuscript import Block, Manuscript
+from tests.quality.lab.others import NOTICES, RETRACTIONS, notice_text
+from tests.quality.lab.remarks import OPINIONS, about, paragraphs
 
 
 def notice(scene: Scene, title: str, types: tuple[str, ...], pages: str) -> Manuscript:

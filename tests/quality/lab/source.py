@@ -5,9 +5,8 @@ from __future__ import annotations
 import random
 
 from tests.formats.latex_articles import submission
-
-from .dress import Style, cited
-from .manuscript import GROUP, Block, Manuscript
+from tests.quality.lab.dress import Style, cited
+from tests.quality.lab.manuscript import GROUP, Block, Manuscript
 
 _SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "%": r"\%", "#": r"\#", "$": r"\$",

@@ -10,10 +10,9 @@ from lxml import etree
 
 from tests.quality import own
 from tests.quality.cases import WHOLE_THOUGH_SHORT, WITHOUT_BODY, Article, Folder, _record
+from tests.quality.lab.kinds import SHORT
+from tests.quality.lab.manuscript import Manuscript, numbered, of_jats
 from utils.model.paper import Paper
-
-from .kinds import SHORT
-from .manuscript import Manuscript, numbered, of_jats
 
 SHARED = Path(__file__).resolve().parents[4] / "shared" / "data"
 # So long a body can be cut, and what is left is told from it.

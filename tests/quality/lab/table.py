@@ -13,14 +13,13 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from tests.quality.cases import fetched
+from tests.quality.lab import about, cuts, hard, landing, others, parts, served, short, whole  # noqa: F401
+from tests.quality.lab.kinds import KINDS, Kind, made
+from tests.quality.lab.manuscript import Manuscript
+from tests.quality.lab.sources import manuscripts
 from utils import formats
 from utils.errors import BadContent
 from utils.model.paper import Media, Paper
-
-from . import about, cuts, hard, landing, others, parts, served, short, whole  # noqa: F401
-from .kinds import KINDS, Kind, made
-from .manuscript import Manuscript
-from .sources import manuscripts
 
 # Documents of a kind in a medium, at weight 1.
 USUAL: dict[Media, int] = {"html": 60, "markdown": 60, "jats": 70, "pdf": 26, "latex": 40}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from .dress import abstract, composed, head, reference_list, translated
-from .kinds import ALL, HELD_OUT, SCREEN, TUNING, Made, Scene, kind
-from .landing import crowd
-from .manuscript import Block
-from .sources import LEAST_WORDS
-from .words import COOKIES, HEADINGS, LETTERS, OFFERS, RELATED, SIGN_IN, TOOLS
+from tests.quality.lab.dress import abstract, composed, head, reference_list, translated
+from tests.quality.lab.kinds import ALL, HELD_OUT, SCREEN, TUNING, Made, Scene, kind
+from tests.quality.lab.landing import crowd
+from tests.quality.lab.manuscript import Block
+from tests.quality.lab.sources import LEAST_WORDS
+from tests.quality.lab.words import COOKIES, HEADINGS, LETTERS, OFFERS, RELATED, SIGN_IN, TOOLS
 
 
 def is_title(block: Block) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 
 from lxml import etree
 
-from .manuscript import Manuscript, Reference, blocks_in, inline
+from tests.quality.layouts.manuscript import Manuscript, Reference, blocks_in, inline
 
 _CITED = re.compile(r"<cite-mark>(.*?)</cite-mark>", re.S)
 _CELLS = frozenset({"td", "th"})

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from lxml import etree
 
-from ..jats_truth import Truth
+from tests.quality.jats_truth import Truth
 
 _MARKS = {"italic": "em", "bold": "strong", "sup": "sup", "sub": "sub", "underline": "u"}
 _FLOATS = frozenset({"fig", "table-wrap", "fig-group", "table-wrap-group", "boxed-text", "media"})

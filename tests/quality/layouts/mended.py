@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from . import furniture as f
-from .dress import Layout
-from .manuscript import Reference
+from tests.quality.layouts import furniture as f
+from tests.quality.layouts.dress import Layout
+from tests.quality.layouts.manuscript import Reference
 
 
 class Wiley(Layout):

@@ -1,5 +1,326 @@
-"""Publishers' pages as markdown, and the links they declare."""
+"""Publishers' pages as markdown, and the links they declare.
 
-from .page import pdf_links, read, refresh_target, xml_links
+A publisher's article page as markdown, and what the page says about itself.
+
+Everything on the page is hostile until shown otherwise: the charset may be wrong, the nesting
+absurd, the links scripts, and the whole of it a wall instead of a paper. Reading never decides
+that; it reports claims, walls and counts, and `...judges.check` judges.
+
+What a page's markdown holds twice or for nothing, taken out section by section.
+
+Pages say things again for their own layout: tabs repeat the abstract, a lightbox the caption, a
+box its heading; and boxes that a script fills leave an empty heading. In the tree each publisher
+does it in its own way, in markdown they look alike.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from ...errors import BadContent
+from ...judges.walls import find_walls
+from ...model.paper import Document, Fetched
+from ...outline.sections import measure, part_of
+from ...outline.words import count_words, folded, without_long_blanks
+from .article import article_root, prune
+from .claims import Claims, absolute, read_claims
+from .latexml import is_broken, is_latexml, latexml_claims, make_ordinary, without_mathml
+from .markdown import tidy, to_markdown
+from .parts import (
+    HEADINGS,
+    MAIN_TEXT,
+    Part,
+    head_openings,
+    name_of,
+    name_parts,
+    order_headings,
+    parts_beside,
+)
+from .references import make_lists, tidy_references
+from .tree import remove
+
+if TYPE_CHECKING:
+    from bs4 import BeautifulSoup
 
 __all__ = ["pdf_links", "read", "refresh_target", "xml_links"]
+
+_MOST = 16_000_000  # bytes; the longest article pages are 5 MB
+_BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
+_REFRESH = re.compile(r"^\s*[\d.]*\s*[;,]?\s*(?:url\s*=)?\s*['\"]?(.*?)['\"]?\s*$", re.I | re.S)
+_HEADING = re.compile(r"(#{1,6}) (.*)")
+_CAPTION = re.compile(r"\W*(table|fig(ure)?|scheme|box|video|movie|chart)\b", re.I)
+_SIGNS = re.compile(r"[\s,;:|.\[\]()*]*")  # left of a row of links
+_EDGES = re.compile(r"^\*\*\s*[:.]\s*\*\*\s*|( \|)+$")  # of a bold label, of a row of links
+# Headings of the page, not of the paper: what the reader can do with it, or reads next.
+_SITE = re.compile(
+    r"(article )?(level )?metrics( (and|&) citations)?|download( links| citations?)?s?"
+    r"|share( this.*)?|cited by.*|cit(ing|ed) (literature|articles?|by).*|citations?"
+    r"|categories( and tags)?|tags|subject areas?|(related|similar|associated|recommended|more)"
+    r" (articles?|content|links?|papers|research|reading|information|in this journal)( in.*)?"
+    r"|similar content being viewed.*|recommend(ed|ations).*|(people|users|readers) also .*"
+    r"|(you )?may (also )?(like|be interested).*|of interest"
+    r"|(most )?(read|viewed|cited)( articles)?"
+    r"|publication (dates?|history)|how to cite.*|cite (this|as).*|(email |content )?alerts?"
+    r"|sign up.*|stay up to date|advertisement|view options|access options|author biograph.*"
+    r"|(notes on|about the) (contributors?|authors?)|more on this topic|article tools|quick links",
+    re.I,
+)
+# What others wrote about the paper. A journal's letter of decision belongs to the article's record.
+_TALK = re.compile(
+    r"(open )?peer[- ]review( reports?| status| history| file)?|(current )?(referee|reviewer)s?"
+    r"['\u2019]?s? (report|response|status|comment).*|discuss this.*|add (a |your )?comments?"
+    r"|(user |reader )?comments?( on this.*| \(\d+\))?|(e-?|rapid )(letters?|responses?).*",
+    re.I,
+)
+# After the references, only what is known to be the paper's follows something of the site.
+_OWN = re.compile(
+    r"append(ix|ices).*|supplement.*|supporting.*|acknowledg.*|funding.*|author.? contrib.*"
+    r"|(competing|conflicts?|declarations?).*|data avail.*|abbreviations?|(foot)?notes?"
+    r"|figures?( .*)?|tables?( .*)?|(online )?methods.*|extended data.*"
+    r"|decision letter|author resp.*"
+    r"|ethic.*|references.*|additional (files?|information)|(electronic )?suppl.*",
+    re.I,
+)
+_LAYOUT = re.compile(r"(main )?(article )?(text|article|full text)|main article text", re.I)
+_SITE_WORDS = 150  # a section of more is no furniture, whatever it is called, but of links
+_REPEATED = 3  # blocks: how far a caption may stand from its copy
+_COPIED_WORDS = 25  # of a paragraph that, said again, is a copy
+_ABSTRACT_CHARS = 20_000
+_LINKED = re.compile(r"\[[^\[\]]{0,500}\]\([^()\s]{0,2000}\)")
+_LINKS_SHARE = 0.4  # of a section's words, that are linked
+
+
+def read(fetched: Fetched) -> Document:
+    """Read an article page.
+
+    Raises
+    ------
+    BadContent
+        The answer is no HTML at all (``not_a_paper``) or has nothing in it (``empty``).
+    """
+    soup = _parse(fetched)
+    claims = read_claims(soup, fetched.url)
+    walls = find_walls(soup, fetched.url, claims.closed)
+    lost = ""
+    if is_latexml(soup):
+        claims = latexml_claims(soup, claims)
+        lost = "the page says that its conversion broke off" if is_broken(soup) else ""
+        make_ordinary(soup)
+    page_title = _page_title(soup, claims)
+    markdown = _markdown(soup, claims, page_title, fetched.url)
+    found = measure(markdown)
+    return Document(
+        markdown=markdown,
+        title=page_title,
+        abstract=found.abstract or claims.abstract,
+        authors=claims.authors,
+        ids=claims.ids,
+        license=claims.license or fetched.license,
+        retracted=bool(re.match(r"\W*retracted\b", page_title, re.I)),
+        body_words=found.body_words,
+        headings=found.headings,
+        references=found.references,
+        walls=walls,
+        verdict="partial" if lost else "full_text",
+        evidence=lost,
+    )
+
+
+def pdf_links(fetched: Fetched) -> list[str]:
+    """Absolute addresses at which the page says the same article is to be had as PDF."""
+    return list(read_claims(_parse(fetched), fetched.url).pdf)
+
+
+def xml_links(fetched: Fetched) -> list[str]:
+    """Absolute addresses at which the page says the same article is to be had as XML."""
+    return list(read_claims(_parse(fetched), fetched.url).xml)
+
+
+def refresh_target(fetched: Fetched) -> str:
+    """Where a ``<meta http-equiv="refresh">`` leads, absolute; empty when there is none."""
+    for tag in _parse(fetched).find_all(
+        "meta", attrs={"http-equiv": re.compile(r"^refresh$", re.I)}
+    ):
+        match = _REFRESH.match(str(tag.get("content") or "")[:3000])
+        target = absolute(fetched.url, match[1]) if match and match[1] else ""
+        if target and target != fetched.url:
+            return target
+    return ""
+
+
+def _parse(fetched: Fetched) -> BeautifulSoup:
+    from .tree import ShallowSoup
+
+    text = without_mathml(without_long_blanks(_decode(fetched)))
+    if not text.strip():
+        msg = f"{fetched.source} answered with an empty page."
+        raise BadContent(msg, verdict="empty")
+    if not re.search(
+        r"<(!doctype|html|head|body|meta|div|p|article|title|h1)\b", text[:20_000], re.I
+    ):
+        msg = f"{fetched.source} called its answer a web page, but it is none."
+        raise BadContent(msg, verdict="not_a_paper")
+    # An XML declaration only makes the parser warn; the text is decoded already.
+    return ShallowSoup(re.sub(r"^\s*<\?xml[^>]*\?>", "", text), "lxml")
+
+
+def _decode(fetched: Fetched) -> str:
+    """The page as text: byte order mark, then HTTP header, then what the page declares."""
+    from bs4.dammit import EncodingDetector, UnicodeDammit
+
+    body = fetched.body[:_MOST]
+    for mark, charset in _BOMS:
+        if body.startswith(mark):
+            return body[len(mark) :].decode(charset, "replace").replace("\x00", "")
+    # UTF-8 before what a guesser thinks, where one happens to be installed.
+    declared = EncodingDetector.find_declared_encoding(body, is_html=True)
+    known = [name for name in (fetched.charset, declared, "utf-8") if name]
+    text = UnicodeDammit(body, known_definite_encodings=known, is_html=True).unicode_markup
+    return (text or body.decode("utf-8", "replace")).replace("\x00", "")
+
+
+def _page_title(soup: BeautifulSoup, claims: Claims) -> str:
+    """The article's title: claimed, else the page's first heading, else its ``<title>``."""
+    if claims.title:
+        return claims.title
+    for name in ("h1", "title"):
+        tag = soup.find(name)
+        if tag is not None and (text := " ".join(tag.get_text(" ").split())):
+            return text
+    return ""
+
+
+def _markdown(soup: BeautifulSoup, claims: Claims, title: str, url: str) -> str:
+    """The article alone: title, abstract, text, references."""
+    prune(soup)
+    make_lists(soup)
+    tidy_references(soup)
+    root = article_root(soup)
+    before, after = parts_beside(soup, root)
+    name_parts(root)
+    told = [part.box.get_text(" ") for part in before if part.name == "Abstract"]
+    head_openings(root, " ".join([claims.abstract, *told]))
+    order_headings(root, title)
+    text = to_markdown(root, url)
+    is_told = any(part.name == "Abstract" for part in before + after) or measure(text).abstract
+    pieces = [
+        f"# {title}" if title else "",
+        f"## Abstract\n\n{claims.abstract}" if claims.abstract and not is_told else "",
+        *(_under_heading(part, url) for part in before),
+        text,
+        *(_under_heading(part, url) for part in after),
+    ]
+    return without_leftovers(tidy("\n\n".join(piece for piece in pieces if piece)))
+
+
+def _under_heading(part: Part, url: str) -> str:
+    """A part found outside the article, under its own heading."""
+    headings = part.box.find_all(HEADINGS)
+    remove(heading for heading in headings if name_of(heading) == part.name)
+    for heading in headings:
+        heading.name = "h3"
+    return f"## {part.name}\n\n{to_markdown(part.box, url)}"
+
+
+class _Section(NamedTuple):
+    level: int
+    name: str
+    blocks: tuple[str, ...]
+
+
+def without_leftovers(markdown: str) -> str:
+    """*markdown* without repeated parts, empty headings and the page's own sections."""
+    sections = list(_without_copies(_without_site(_sections(markdown))))
+    kept: list[str] = []
+    for at, section in enumerate(sections):
+        if not section.blocks and at + 1 < len(sections) and _is_void(section, sections[at + 1]):
+            continue
+        kept += [f"{'#' * section.level} {section.name}"] if section.level else []
+        kept += section.blocks
+    return "\n\n".join(kept)
+
+
+def _sections(markdown: str) -> Iterator[_Section]:
+    level, name, blocks = 0, "", list[str]()
+    for block in markdown.split("\n\n"):
+        if heading := _HEADING.fullmatch(block):
+            yield _Section(level, name, tuple(_without_repeats(blocks)))
+            level, name, blocks = len(heading[1]), heading[2], []
+        elif not _SIGNS.fullmatch(block):
+            blocks.append(block if block.startswith("|") else _EDGES.sub("", block))
+    yield _Section(level, name, tuple(_without_repeats(blocks)))
+
+
+def _without_repeats(blocks: list[str]) -> Iterator[str]:
+    """Leave out a caption that was there a moment ago."""
+    lately: list[list[str]] = []
+    for block in blocks:
+        said = folded(block) if _CAPTION.match(block) else []
+        if not said or said not in lately:
+            yield block
+        lately = [*lately[1 - _REPEATED :], said]
+
+
+def _without_site(sections: Iterator[_Section]) -> Iterator[_Section]:
+    """Leave out the site's sections, those in them, and those after them at the paper's end."""
+    above = 0  # the level of the section of the site that is being left out
+    ended = False  # whether the references were there
+    for section in sections:
+        name = section.name.strip(" :*")
+        if above and section.level > above:
+            continue
+        is_site = section.level > 1 and _is_site(section, name)
+        follows = bool(above) and ended and not (_OWN.fullmatch(name) or section.level <= 1)
+        above = section.level if is_site or follows else 0
+        ended = ended or part_of(name) == "references"
+        if not above:
+            yield section
+
+
+def _is_site(section: _Section, name: str) -> bool:
+    if _TALK.fullmatch(name):
+        return True
+    if not _SITE.fullmatch(name):
+        return False
+    text = "\n\n".join(section.blocks)
+    words = count_words(text)
+    linked = sum(count_words(link[0]) for link in _LINKED.finditer(text))
+    return words < _SITE_WORDS or linked > _LINKS_SHARE * words
+
+
+def _without_copies(sections: Iterator[_Section]) -> Iterator[_Section]:
+    """Leave out sections that were there before, and the abstract said again before the text."""
+    seen: set[tuple[str, tuple[str, ...]]] = set()
+    abstract, within = "", 0  # its words; the level of its heading while it goes on
+    for section in sections:
+        if section.blocks and section.name and (section.name, section.blocks) in seen:
+            continue
+        seen.add((section.name, section.blocks))
+        within = 0 if section.level <= within else within
+        is_abstract = part_of(section.name) == "abstract"
+        if is_abstract and not abstract:
+            within = within or section.level
+        if within and len(abstract) < _ABSTRACT_CHARS:
+            abstract += " ".join([" ", *folded(" ".join(section.blocks))])
+        elif is_abstract or section.name in ("", MAIN_TEXT):
+            kept = tuple(block for block in section.blocks if not _says(block, abstract))
+            if kept or not section.blocks:
+                yield section._replace(blocks=kept)
+            continue
+        yield section
+
+
+def _says(block: str, abstract: str) -> bool:
+    words = folded(block)
+    return len(words) >= _COPIED_WORDS and " ".join(words) in abstract
+
+
+def _is_void(section: _Section, following: _Section) -> bool:
+    """Whether an empty section's heading says nothing, the next one saying it or anything else."""
+    if section.level <= 1:
+        return False
+    if section.name == following.name or _LAYOUT.fullmatch(section.name):
+        return True
+    return section.level >= following.level and part_of(section.name) != "body"

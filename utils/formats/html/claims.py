@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
-from ...judges.bylines import family_name
+from ...judges.likeness import family_name
 from ...model.identifiers import Ids
 from ...outline.words import without_markup
 

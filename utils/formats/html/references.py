@@ -2,6 +2,11 @@
 
 What is a button is seen from the list itself: link texts that come back in entry after entry, and
 the signs between them, at an entry's end. No name of a service has to be known for that.
+
+Lists as lists: references in boxes become items, printed numbers the items' own.
+
+A reference list is counted by its items, so that one a publisher sets as a row of boxes, each with
+three more for title, authors and journal, must not count as so many paragraphs.
 """
 
 from __future__ import annotations
@@ -15,7 +20,6 @@ from bs4.element import NavigableString, PageElement, Tag
 
 from ...outline.words import folded
 from .article import NOISE_LINKS, REFERENCES, named
-from .lists import BLOCKS, itemize
 from .parts import HEADINGS, name_of
 from .tree import Weights, every, remove, tags, weigh
 
@@ -36,6 +40,9 @@ _TAIL = " \t\r\n\xa0,;|·•[("
 _PLACE = re.compile(r"\s*\[?(\d{1,4})[\].)]+\s+(?=\S)")
 _CITED = re.compile(r"\b(1[5-9]|20)\d\d[a-z]?\b")  # a year
 _ABBREVIATED = re.compile(r"\b[A-Z]\.|\b[A-Z]{1,3}\b|\bet al\b|(?<!\d)\d{1,6}\s?[:(,]\s?[a-z]?\d")
+_MOST_OF = 0.8  # of a reference list's characters are in its entries
+BLOCKS = ["div", "p", "section", "article", "cite", "ul", "ol", "li", "h3", "h4", "h5", "h6"]
+_NUMBER = re.compile(r"\s*\[?(\d{1,4})[\].)]*\s*")
 
 
 def tidy_references(soup: BeautifulSoup) -> None:
@@ -230,3 +237,57 @@ def _key(tag: Tag) -> str:
     while said and said[0].isdecimal():
         said = said[1:]
     return " ".join(said[:_KEY_WORDS]) if len(said) >= _KEY_WORDS else ""
+
+
+def make_lists(soup: BeautifulSoup) -> None:
+    """Make the boxes of each reference list items, and drop numbers that the list counts itself."""
+    weights = weigh(soup)
+    within: set[int] = set()
+    for box in soup.find_all(["div", "section", "ol", "ul"]):
+        if id(box.parent) in within:
+            within.add(id(box))
+        elif named(box, REFERENCES):
+            within.add(id(box))
+            if box.find("li") is None:
+                itemize(box, weights)
+    for listed in soup.find_all(["ol", "ul"]):
+        _drop_numbers(listed)
+
+
+def itemize(box: Tag, weights: Weights) -> None:
+    """Make a row of like boxes that holds nearly all of *box* a list."""
+    for parent in [box, *box.find_all(["div", "section"])]:
+        children = parent.find_all(True, recursive=False)
+        kind, count = Counter(map(_kind, children)).most_common(1)[0] if children else ("", 0)
+        entries = [child for child in children if _kind(child) == kind]
+        held = sum(weights[id(entry)] for entry in entries)
+        if count >= _FEWEST and held >= _MOST_OF * weights[id(box)]:
+            parent.name = "ul"
+            for entry in entries:
+                entry.name = "li"
+                for block in entry.find_all(BLOCKS):
+                    block.name = "span"
+                    block.insert(0, " ")
+            return
+
+
+def _kind(tag: Tag) -> str:
+    """What entries of one list have in common: the element's name and first class."""
+    return " ".join([tag.name, *map(str, tag.get("class") or [])][:2])
+
+
+def _drop_numbers(listed: Tag) -> None:
+    """Let a list count by itself when every item begins with its place in it."""
+    items = listed.find_all("li", recursive=False)
+    printed = [_printed_number(item, place) for place, item in enumerate(items, 1)]
+    numbers = [number for number in printed if number is not None]
+    if len(items) >= _FEWEST and len(numbers) == len(items):
+        listed.name = "ol"
+        remove(numbers)
+
+
+def _printed_number(item: Tag, place: int) -> NavigableString | None:
+    """The text that is nothing but the item's place, if the item begins with it."""
+    first = next((text for text in item.find_all(string=True) if text.strip()), None)
+    number = _NUMBER.fullmatch(first) if first is not None else None
+    return first if number is not None and int(number[1]) == place else None

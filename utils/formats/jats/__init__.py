@@ -1,5 +1,384 @@
-"""JATS, the XML of PMC and Europe PMC, as markdown."""
+"""JATS, the XML of PMC and Europe PMC, as markdown.
 
-from .article import Parsed, parse, read
+JATS, the XML of journal articles, into markdown: the best form of full text.
+
+PMC, Europe PMC and the publishers' own archives use it (NLM 2.x, JATS 1.0-1.4, with or without
+namespace, one article or a ``pmc-articleset``). The order of the markdown: title, abstracts,
+keywords, body, floating figures and tables, back matter, front notes, references, sub-articles.
+Everything is hostile input: no DTD is loaded, no entity is followed, no file or host is touched.
+Facts: jats.nlm.nih.gov (Archiving 1.3 tag library) and the recorded articles in ``../shared/data``.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from ...errors import BadContent
+from ...model.identifiers import Ids
+from ...model.paper import Document, Fetched
+from ..safe_xml import children_of, first
+from .blocks import BLOCK, BLOCK_INLINE, write_footnotes, write_section
+from .claims import (
+    OTHER_ABSTRACTS,
+    abstract_of,
+    authors_of,
+    ids_of,
+    is_retracted,
+    license_of,
+    main_abstract,
+    title_of,
+)
+from .inline import INLINE, PLAIN
+from .mathml import MATH_BLOCK, MATH_INLINE
+from .references import REFERENCE_BLOCK, REFERENCE_INLINE, write_references
+from .tables import TABLE_BLOCK
+from .text import tidy, unchanged
+from .walk import LANG, Element, Walk, text_of
+from .wholeness import missing
 
 __all__ = ["Parsed", "parse", "read"]
+
+_INLINE: Final = {**INLINE, **BLOCK_INLINE, **MATH_INLINE, **REFERENCE_INLINE}
+_BLOCK: Final = {**BLOCK, **MATH_BLOCK, **TABLE_BLOCK, **REFERENCE_BLOCK}
+_PLAIN_BLOCK: Final = dict.fromkeys(_BLOCK, lambda el, walk: walk.flow(el))
+_PARTS: Final = frozenset({"front", "body", "back", "front-stub", "floats-group", "floats-wrap"})
+_FLOATS: Final = ("floats-group", "floats-wrap")
+_SUB_ARTICLES: Final = ("sub-article", "response")
+_NAMED_ENTITY: Final = re.compile(rb"<!\[CDATA\[.*?(?:\]\]>|\Z)|&([A-Za-z]\w*);", re.S)
+_HALF_PAIR: Final = re.compile(
+    rb"&#(?:x0*d[89a-f][0-9a-f]{2}|0*(?:5529[6-9]|55[3-9]\d\d|5[67]\d{3})"
+    rb"|x?0*[1-4]);",  # and what no XML may hold, with which `.text` marks
+    re.I,
+)
+# Letters that print nothing, by which some typesetters indent; before a vowel they are Korean.
+_FILLERS: Final = tuple(letter.encode() for letter in "\u115f\u1160\u3164\uffa0\u2800")
+_FILLER: Final = re.compile(b"(?:%b)(?!\xe1(?:\x85[\xa1-\xbf]|[\x86\x87]))" % b"|".join(_FILLERS))
+_FILLER_REFERENCE: Final = re.compile(
+    rb"&#(?:x0*(?:115f|1160|3164|ffa0|2800)|0*(?:4447|4448|12644|65440|10240));", re.I
+)
+_FOREIGN_ENTITY: Final = re.compile(rb"&(?!amp;|lt;|gt;|quot;|apos;|#)")
+_XML_ENTITIES: Final = frozenset({b"amp", b"lt", b"gt", b"quot", b"apos"})
+_LINE_PARENTS: Final = frozenset({"p", "td", "th", "title", "italic", "bold", "term", "list-item"})
+_DATA_META: Final = re.compile(r"data.*availab", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """The tree of what was fetched; ``cut_off`` says the XML ends in the middle."""
+
+    root: Element
+    cut_off: bool
+
+
+def parse(body: bytes) -> Parsed:
+    """The XML tree, mended as far as possible.
+
+    Raises
+    ------
+    BadContent
+        There is no XML in it, or it is nested deeper than any paper (256 levels).
+    """
+    from lxml import etree
+
+    from ..safe_xml import SAFE_OPTIONS
+
+    parser = etree.XMLParser(**SAFE_OPTIONS, recover=True, remove_comments=True, remove_pis=True)
+    # A reference to half a character pair passes the parser and breaks whoever reads the text.
+    body = _FILLER_REFERENCE.sub(b" ", _HALF_PAIR.sub(b"&#xFFFD;", body.lstrip()))
+    if any(map(body.__contains__, _FILLERS)):
+        body = _FILLER.sub(b" ", body)
+    if _FOREIGN_ENTITY.search(body):
+        body = _NAMED_ENTITY.sub(_numeric_reference, body)
+    try:
+        root = etree.fromstring(body, parser)
+    except etree.XMLSyntaxError as error:
+        raise _not_an_article(f"it cannot be read as XML ({error.msg})") from None
+    problems = {entry.type_name for entry in parser.error_log}
+    if "ERR_RESOURCE_LIMIT" in problems:
+        raise _not_an_article("its XML is larger or deeper nested than any paper")
+    if root is None:
+        raise _not_an_article("there is no XML in it")
+    unfinished = "ERR_TAG_NOT_FINISHED" in problems
+    return Parsed(root, unfinished or (bool(problems) and not _is_closed(body, root)))
+
+
+def _is_closed(body: bytes, root: Element) -> bool:
+    """Whether the root's end tag is there; what ends inside a tag has errors of any other kind."""
+    name = root.tag.rpartition("}")[2].encode()
+    end = rb"</(?:[\w.\-]+:)?" + re.escape(name) + rb"\s*>"
+    return re.search(end, body.replace(b"\0", b"")) is not None
+
+
+def _numeric_reference(match: re.Match[bytes]) -> bytes:
+    """``&eacute;`` as ``&#233;``: XML knows five names only, the DTD with the others stays away."""
+    name = match[1]
+    if not name or name in _XML_ENTITIES:
+        return match[0]
+    text = html.unescape(match[0].decode("ascii", "replace"))
+    if text.endswith(";") and text.startswith("&"):
+        return match[0]
+    return b"".join(b"&#%d;" % ord(char) for char in text)
+
+
+def _not_an_article(reason: str) -> BadContent:
+    return BadContent(f"This is not an article: {reason}.", verdict="not_a_paper")
+
+
+def read(fetched: Fetched) -> Document:
+    """The article as markdown, with its claims about itself.
+
+    An article without ``body`` is returned too (``body_words`` is 0); one whose XML ends in the
+    middle, or whose body is a part only, has the verdict ``partial``. From a set of articles
+    the one that shares an identifier with ``fetched.ids`` is taken, else the first.
+
+    Raises
+    ------
+    BadContent
+        No article is in it (verdict ``not_a_paper``).
+    """
+    parsed = parse(fetched.body)
+    article = _choose_article(parsed.root, fetched.ids)
+    words = Walk(article, PLAIN, _PLAIN_BLOCK, unchanged)
+    walk = Walk(article, _INLINE, _BLOCK)
+    meta = _meta(article)
+    title = title_of(meta, words)
+    _write_article(article, walk)
+    lost = "the XML ends in the middle" if parsed.cut_off else missing(article, walk.words)
+    return Document(
+        markdown="\n\n".join(walk.blocks) + "\n",
+        title=title,
+        abstract=abstract_of(meta, words),
+        authors=authors_of(meta, words),
+        ids=ids_of(meta),
+        license=license_of(meta),
+        article_type=(article.get("article-type") or "").lower(),
+        retracted=is_retracted(article, meta, title),
+        body_words=walk.words,
+        headings=walk.headings,
+        references=walk.references,
+        declared=tuple(walk.declared.items()),
+        verdict="partial" if lost else "full_text",
+        evidence=lost or ("" if article.find("body") is not None else "the XML has no <body>"),
+    )
+
+
+def _choose_article(root: Element, ids: Ids) -> Element:
+    """The article that has one of *ids*, else the first; free of namespaces."""
+    articles = [el for el in root.iter("{*}article") if _is_jats(el)]
+    if not articles:
+        words = tidy(text_of(root, " "))[:120]
+        raise _not_an_article(f"there is no <article> in the XML, only {words!r}")
+    for el in articles:
+        _prepare(el)
+    if ids:
+        for el in articles:
+            if ids_of(_meta(el)).shares(ids):
+                return el
+    return articles[0]
+
+
+def _is_jats(el: Element) -> bool:
+    """Whether it has the parts of an article; ``article`` is an element of HTML, too."""
+    return any(
+        isinstance(child.tag, str) and child.tag.rpartition("}")[2] in _PARTS
+        for child in children_of(el)
+    )
+
+
+def _prepare(article: Element) -> None:
+    """Free the tags of the namespace some archives put them in; tell blocks of code from inline."""
+    if article.tag.startswith("{"):
+        prefix = article.tag[: article.tag.index("}") + 1]
+        for el in article.iter(f"{prefix}*"):
+            el.tag = el.tag[len(prefix) :]
+    for el in article.iter("code"):
+        parent = el.getparent()
+        in_line = parent is None or parent.tag in _LINE_PARENTS
+        if "\n" in (el.text or "").strip() or not in_line:
+            el.tag = "preformat"
+
+
+def _meta(article: Element) -> Element:
+    for path in ("front/article-meta", "front-stub", "front"):
+        if (found := article.find(path)) is not None:
+            return found
+    return article.makeelement("article-meta")
+
+
+# --- the order of the parts -----------------------------------------------------------------------
+
+
+def _write_article(article: Element, walk: Walk) -> None:
+    """Write an article (or a sub-article, one level down) part by part."""
+    meta = _meta(article)
+    _write_title(article, meta, walk)
+    walk.level += 1
+    _write_abstracts(meta, walk)
+    _write_keywords(meta, walk)
+    is_main = article is walk.root
+    for body in article.findall("body"):
+        if len(walk.blocks) > 1 and is_main and not _opens_with_heading(body):
+            walk.heading("Main text")  # or it would read as the end of the abstract
+        walk.counting = is_main
+        walk.flow(body)
+        walk.flush_lead()
+        walk.counting = False
+    for name in _FLOATS:
+        for floats in article.findall(name):
+            write_section(floats, walk, "Figures and tables")
+    lists = _write_back(article, walk)
+    _write_front_notes(article, meta, walk)
+    counted = walk.references
+    for el in lists:
+        write_references(el, walk, "References")
+    if not is_main:
+        walk.references = counted
+        walk.level -= 1
+    for name in _SUB_ARTICLES:
+        for el in article.findall(name):
+            _write_article(el, walk)
+    if is_main:
+        walk.level -= 1
+
+
+def _opens_with_heading(body: Element) -> bool:
+    opening = next(iter(body), None)
+    return opening is None or (opening.tag == "sec" and opening.find("title") is not None)
+
+
+def _write_title(article: Element, meta: Element, walk: Walk) -> None:
+    groups = meta.findall("title-group")
+    skip = {"fn", "xref"}
+    titles = [
+        walk.line(el, skip)
+        for group in groups
+        for el in group
+        if el.tag in {"article-title", "subtitle"}
+    ]
+    title = ": ".join(text.rstrip(":") for text in titles if text)
+    if article is not walk.root:
+        kind = (article.get("article-type") or article.tag).replace("-", " ").capitalize()
+        lang = article.get(LANG) or ""
+        kind += f" ({lang})" if lang and "ranslation" in kind else ""
+        title = title if kind.lower() in title.lower() else ": ".join(filter(None, (kind, title)))
+    walk.heading(title or "Untitled")
+    if article is not walk.root:
+        walk.paragraph(_byline(meta, walk))
+    for group in groups:
+        for el in group.iter("trans-title"):
+            walk.paragraph(f"Translated title: {walk.line(el, skip)}")
+
+
+def _byline(meta: Element, walk: Walk) -> str:
+    """Who wrote a decision letter or reply, which the paper's metadata does not state."""
+    names = []
+    for contrib in meta.iterfind("contrib-group/contrib"):
+        name = next(contrib.iter("name", "string-name", "collab"), None)
+        roles = ", ".join(filter(None, (walk.line(role) for role in contrib.iter("role"))))
+        if name is not None and (text := _signed_name(name, walk)):
+            names.append(f"{text} ({roles})" if roles else text)
+    return ", ".join(dict.fromkeys(names))
+
+
+def _signed_name(name: Element, walk: Walk) -> str:
+    """``Jane Q. Roe``, as people sign."""
+    parts = [walk.line(first(name, tag)) for tag in ("given-names", "surname", "suffix")]
+    return " ".join(filter(None, parts)) or walk.element_line(name)
+
+
+def _write_abstracts(meta: Element, walk: Walk) -> None:
+    main = main_abstract(meta)
+    for el in meta.findall("abstract"):
+        if main is not None and main.getparent() is el:
+            walk.flow(el, skip={"title"})
+            continue
+        kind = (el.get("abstract-type") or "").lower()
+        other = OTHER_ABSTRACTS.get(kind) or kind.replace("-", " ").capitalize()
+        write_section(el, walk, "Abstract" if el is main else other or "Abstract")
+    for el in meta.findall("trans-abstract"):
+        lang = el.get(LANG) or ""
+        title = walk.line(el.find("title")) or "Abstract"
+        walk.heading(f"{title} ({lang})" if lang else title)
+        walk.level += 1
+        walk.flow(el, skip={"title"})
+        walk.level -= 1
+
+
+def _write_keywords(meta: Element, walk: Walk) -> None:
+    for group in meta.findall("kwd-group"):
+        name = walk.line(group.find("title")).strip("*").rstrip(":") or "Keywords"
+        words = [
+            walk.line(el)
+            for el in group.iter("kwd", "compound-kwd", "nested-kwd", "unstructured-kwd-group")
+            if el.tag != "nested-kwd" or not len(el)
+        ]
+        text = "; ".join(dict.fromkeys(filter(None, words)))
+        walk.paragraph(f"**{name}:** {text}" if text else "")
+
+
+def _write_back(article: Element, walk: Walk) -> list[Element]:
+    """Write the back matter but the reference lists, which come last."""
+    lists: list[Element] = []
+    for back in article.findall("back"):
+        for el in back:
+            if el.tag == "ref-list":
+                lists.append(el)
+            elif el.tag == "fn-group":
+                write_footnotes(el, walk, "Footnotes")
+            else:
+                walk.write(el)
+            walk.paragraph(walk.escape(el.tail or ""))
+    return lists
+
+
+def _write_front_notes(article: Element, meta: Element, walk: Walk) -> None:
+    """Write what stands in the front matter but belongs behind the text."""
+    front = article.find("front")
+    for el in front if front is not None else ():
+        if el.tag in {"notes", "fn-group"}:
+            walk.write(el)
+    for el in meta.iterfind("title-group//fn"):
+        walk.paragraph(walk.line(el))
+    for el in meta.findall("author-notes"):
+        write_footnotes(el, walk, "Author notes")
+    _write_funding(meta, walk)
+    for el in meta.iter("custom-meta"):
+        name = el.find("meta-name")
+        if name is not None and _DATA_META.search(text_of(name)):
+            walk.heading("Data availability")
+            walk.paragraph(walk.line(el.find("meta-value")))
+
+
+def _write_funding(meta: Element, walk: Walk) -> None:
+    statements = [walk.line(el) for el in meta.iterfind("funding-group/funding-statement")]
+    awards = {}
+    for el in meta.iterfind("funding-group/award-group"):
+        sources = [_funder(source, walk) for source in el.findall("funding-source")]
+        numbers = [walk.line(number) for number in el.findall("award-id")]
+        parts = (", ".join(filter(None, sources)), ", ".join(filter(None, numbers)))
+        awards[": ".join(filter(None, parts))] = list(filter(None, numbers))
+    awards.pop("", None)
+    written = "\n".join(walk.blocks)
+    unwritten = [text for text in statements if text and text not in written]
+    if not unwritten and (not awards or _are_mentioned(awards.values(), written)):
+        return
+    walk.heading("Funding")
+    for text in unwritten:
+        walk.paragraph(text)
+    walk.add("\n".join(f"- {award}" for award in awards))
+
+
+def _are_mentioned(awards: Iterable[Sequence[str]], written: str) -> bool:
+    """Whether the article itself mentions its awards: the numbers of all of them are in it."""
+    numbers = [number for award in awards for number in award]
+    return bool(numbers) and all(number in written for number in numbers)
+
+
+def _funder(source: Element, walk: Walk) -> str:
+    """The funder's name without its number in a register."""
+    names = list(source.iter("institution"))
+    return walk.line(names[0]) if names else walk.line(source, skip={"named-content"})

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from ..xml_tree import children_of, first
+from ..safe_xml import children_of, first
 from .tables import CAPTION, write_caption
 from .text import block_quote, fenced, is_nested_list, link, roman, tidy
 from .walk import HREF, Block, Element, Inline, Walk, text_of

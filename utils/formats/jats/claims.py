@@ -14,7 +14,7 @@ from typing import Final
 
 from ...model.identifiers import Ids
 from .. import licenses
-from ..xml_tree import first
+from ..safe_xml import first
 from .text import tidy
 from .walk import HREF, Element, Walk, text_of
 

@@ -2,7 +2,7 @@
 
 Conventions: ``*italic*``, ``**bold**``, ``<sub>``, ``<sup>`` and ``<u>`` as the HTML tags markdown
 keeps, `` `monospace` ``, ``$…$`` for formulas. Where ``*`` would not be read as emphasis there is
-none (`.emphasis`). A citation number printed raised although its tag does not say so (``IL-6`` +
+none (`.text`). A citation number printed raised although its tag does not say so (``IL-6`` +
 ``12``) is written raised, so that it cannot be read as text.
 """
 
@@ -11,9 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from ..xml_tree import first
-from .emphasis import BOLD, ITALIC
-from .text import link, tidy
+from ..safe_xml import first
+from .text import BOLD, ITALIC, link, tidy
 from .walk import HREF, Element, Inline, Walk, text_of
 
 _LONGEST_NUMBER = 40  # characters of "1, 2-5"; keeps the pattern below from running wild
@@ -46,7 +45,7 @@ def _before(el: Element) -> str:
 
 
 def _emphasis(begin: str, end: str) -> Inline:
-    """Mark what `.emphasis` will write when the line is whole."""
+    """Mark what `.text` will write when the line is whole."""
 
     def render(el: Element, walk: Walk) -> str:
         inner = walk.inline(el)

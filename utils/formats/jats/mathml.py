@@ -3,6 +3,17 @@ r"""Presentation MathML into LaTeX.
 One function per element, by its local name; what is not listed is a row. Facts: MathML 3, chapter 3
 (w3.org/TR/MathML3/chapter3.html). ``|`` and ``<`` are written ``\vert`` and ``\lt``, because the
 formula ends up inside markdown, maybe inside the cell of a table.
+
+The signs of mathematics and their names in LaTeX.
+
+Only commands that plain LaTeX with amsmath, KaTeX and MathJax all know. A sign that is not listed
+stays what it is; the renderers read Unicode.
+
+Formulas: MathML and the article's own TeX into LaTeX that KaTeX and MathJax read.
+
+Inline formulas stand between ``$``, displayed ones between ``$$``. The author's ``tex-math``, freed
+of the preamble publishers wrap around it, is preferred to MathML generated from it. Signs that mean
+something to markdown or HTML (``|``, ``<``) are spelled as commands.
 """
 
 from __future__ import annotations
@@ -12,10 +23,9 @@ from collections.abc import Callable
 from typing import Final, TypeAlias
 
 from ..displayed import trimmed
-from ..xml_tree import children_of
-from .symbols import FUNCTIONS, SYMBOLS
+from ..safe_xml import children_of, first
 from .text import tidy
-from .walk import Element, text_of
+from .walk import HREF, Block, Element, Inline, Walk, has_own_text, text_of
 
 _DEEPEST: Final = 60
 _FONTS: Final = {
@@ -59,10 +69,79 @@ _TEXT_SPELLED: Final = {
     "<": r"\textless ",
     ">": r"\textgreater ",
 }
+_GREEK: Final = (
+    "α alpha β beta γ gamma δ delta ε varepsilon ϵ epsilon ζ zeta η eta θ theta ϑ vartheta ι iota "
+    "κ kappa λ lambda μ mu µ mu ν nu ξ xi π pi ϖ varpi ρ rho ϱ varrho σ sigma ς varsigma τ tau "
+    "υ upsilon φ varphi ϕ phi χ chi ψ psi ω omega Γ Gamma Δ Delta ∆ Delta Θ Theta Λ Lambda Ξ Xi "
+    "Π Pi Σ Sigma Υ Upsilon Φ Phi Ψ Psi Ω Omega"
+)
+_SIGNS: Final = (
+    "× times ÷ div ± pm ∓ mp · cdot ⋅ cdot ∙ cdot ∗ ast ≤ leq ⩽ leq ≥ geq ⩾ geq ≠ neq ≈ approx "
+    "≅ cong ≃ simeq ∼ sim ≡ equiv ∝ propto ≪ ll ≫ gg < lt > gt → to ← leftarrow ↔ leftrightarrow "
+    "⇒ Rightarrow ⇐ Leftarrow ⇔ Leftrightarrow ↦ mapsto ⟶ longrightarrow ⇌ rightleftharpoons "
+    "↑ uparrow ↓ downarrow ∈ in ∉ notin ∋ ni ⊂ subset ⊆ subseteq ⊃ supset ⊇ supseteq ∪ cup ∩ cap "
+    "∅ emptyset ∖ setminus ∀ forall ∃ exists ¬ neg ∧ wedge ∨ vee ⊕ oplus ⊗ otimes ∘ circ ∑ sum "
+    "∏ prod ∐ coprod ∫ int ∬ iint ∭ iiint ∮ oint ∂ partial ∇ nabla ∞ infty √ surd ′ prime … ldots "
+    "⋯ cdots ⋮ vdots ⋱ ddots ℓ ell ℏ hbar ℜ Re ℑ Im ∠ angle ⊥ perp ∥ parallel ⟂ perp ⟨ langle "
+    "⟩ rangle ⌊ lfloor ⌋ rfloor ⌈ lceil ⌉ rceil ⋃ bigcup ⋂ bigcap | vert ∣ mid ‖ Vert ∴ therefore "
+    "∵ because ⊤ top ⊢ vdash ⊨ models † dagger ‡ ddagger"
+)
 
+
+def pairs(text: str) -> dict[str, str]:
+    """Words by the words before them.
+
+    >>> pairs("α alpha β beta")
+    {'α': 'alpha', 'β': 'beta'}
+    """
+    words = text.split()
+    return dict(zip(words[::2], words[1::2], strict=True))
+
+
+SYMBOLS: Final[dict[str, str]] = {
+    **{sign: f"\\{name}" for sign, name in pairs(f"{_GREEK} {_SIGNS}").items()},
+    "−": "-",
+    "‐": "-",
+    "–": "-",
+    "″": r"\prime\prime",
+    "°": r"^{\circ}",
+    "%": r"\%",
+    "#": r"\#",
+    "&": r"\&",
+    "$": r"\$",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "\\": r"\backslash",
+    "~": r"\sim",
+    "^": r"\hat{}",
+    "ℝ": r"\mathbb{R}",
+    "ℕ": r"\mathbb{N}",
+    "ℤ": r"\mathbb{Z}",
+    "ℚ": r"\mathbb{Q}",
+    "ℂ": r"\mathbb{C}",
+    # Invisible signs: function application, times, separator, plus; zero width; byte order mark.
+    **dict.fromkeys("\u2061\u2062\u2063\u2064\u200b\ufeff", ""),
+    **dict.fromkeys("\u00a0\u2009\u2003\u2002\u200a\u202f\u2005\u2004", r"\ "),
+}
 _RELATIONS: Final = frozenset(("=", "+", "-")) | {SYMBOLS[sign] for sign in "×±<>≤≥≈∼→∈≠≡∝"}
-
 Converter: TypeAlias = "Callable[[Element, int], str]"
+_MATH: Final = ("{http://www.w3.org/1998/Math/MathML}math", "math")
+_DOCUMENT = re.compile(r"\\begin\{document\}(.*?)(?:\\end\{document\}|$)", re.S)
+_PREAMBLE = re.compile(
+    r"\\(?:documentclass|usepackage|setlength|DeclareMathOperator)(?:\[[^\]]*\])?(?:\{[^{}]*\})*"
+)
+# Elsewhere a percent sign is one: what is cut off there would leave braces open.
+_COMMENT = re.compile(r"^[ \t]*%.*|(?<!\\)%[ \t]*$", re.M)
+_PERCENT = re.compile(r"(?<!\\)%")
+_DELIMITED = re.compile(r"\$\$(.*)\$\$|\$(.*)\$|\\\[(.*)\\\]|\\\((.*)\\\)", re.S)
+_DISPLAY_ONLY = re.compile(r"\\(begin|end)\{(?:align|eqnarray|gather|multline|flalign)\*?\}")
+# Slanted fractions of MathType: their dollars would end the formula they stand in.
+_RAISED = re.compile(
+    r"\\(?:(?:raise|lower)\s{0,3}-?[\d.]{1,6}\s{0,3}(?:ex|em|pt)\s{0,3}\\hbox"
+    r"|raisebox\{-?[\d.]{1,6}(?:ex|em|pt)\})\s{0,3}\{\$([^$]{0,2000})\$\}"
+)
+_EQUATION = re.compile(r"\\(?:begin|end)\{(?:equation|displaymath|math)\*?\}|\\label\{[^}]*\}")
 
 
 def latex(el: Element) -> str:
@@ -323,3 +402,90 @@ _CONVERTERS: Final[dict[str, Converter]] = {
     "mprescripts": _nothing,
     "none": _nothing,
 }
+FUNCTIONS: Final[dict[str, str]] = {
+    name: f"\\{name}"
+    for name in re.findall(
+        r"\w+",
+        "sin cos tan cot sec csc sinh cosh tanh coth arcsin arccos arctan exp log ln lg lim max "
+        "min sup inf det dim ker gcd deg arg limsup liminf Pr",
+    )
+}
+
+
+def tex(source: str) -> str:
+    r"""The formula in a ``tex-math`` element, without the document publishers wrap around it.
+
+    >>> tex(r"\documentclass{minimal} \begin{document}$$ y = \mu $$\end{document}")
+    'y = \\mu'
+    """
+    if match := _DOCUMENT.search(source):
+        source = match[1]
+    source = _COMMENT.sub("", _PREAMBLE.sub("", source)).strip()
+    source = _PERCENT.sub(r"\%", source)
+    source = source.removeprefix("}{}")  # a relic of one publisher's typesetting
+    if match := _DELIMITED.fullmatch(source):
+        source = next(part for part in match.groups() if part is not None)
+    source = _RAISED.sub(r"{\1}", source)
+    source = _DISPLAY_ONLY.sub(r"\\\1{aligned}", _EQUATION.sub("", source))
+    return re.sub(r"<(?=[A-Za-z/!?])", r"\\lt ", trimmed(tidy(source)))
+
+
+def _formula(el: Element) -> str:
+    """The LaTeX of a formula element, from whichever of its forms is best; empty without one."""
+    holder = first(el, "alternatives")
+    holder = el if holder is None else holder
+    sources = [tex(text_of(child)) for child in holder.iterchildren("tex-math")]
+    if not any(sources):
+        sources = [latex(child) for name in _MATH for child in holder.iterchildren(name)]
+    return r" \quad ".join(source for source in sources if source)
+
+
+def _picture(el: Element, walk: Walk) -> str:
+    """A mark for a formula that is only a picture, with its description or file name."""
+    for tag in ("graphic", "inline-graphic", "media"):
+        if (graphic := next(el.iter(tag), None)) is not None:
+            words = walk.line(first(graphic, "alt-text"))
+            name = walk.escape((graphic.get(HREF) or "").rpartition("/")[2])
+            return f"[formula: {words or name}]"
+    return ""
+
+
+def _inline_formula(el: Element, walk: Walk) -> str:
+    if not has_own_text(el, children_of(el)):
+        if source := _formula(el):
+            return f"${source}$"
+        if not text_of(el).strip():
+            return _picture(el, walk)
+    return walk.inline(el)
+
+
+def _math(el: Element, _walk: Walk) -> str:
+    source = latex(el)
+    return f"${source}$" if source else ""
+
+
+def _tex_math(el: Element, _walk: Walk) -> str:
+    source = tex(text_of(el))
+    return f"${source}$" if source else ""
+
+
+def _display_formula(el: Element, walk: Walk) -> None:
+    label = walk.line(first(el, "label")).strip("()[]. ")
+    if not has_own_text(el, children_of(el)) and (source := _formula(el)):
+        number = rf" \tag{{{label}}}" if label and "\\tag" not in source else ""
+        walk.add(f"$${source}{number}$$")
+        return
+    before = len(walk.blocks)
+    walk.flow(el, skip={"label", "graphic"})
+    if len(walk.blocks) == before:
+        walk.paragraph(_picture(el, walk))
+    if label and len(walk.blocks) > before:
+        walk.blocks[-1] += f" ({label})"
+
+
+MATH_INLINE: dict[str, Inline] = {
+    "inline-formula": _inline_formula,
+    "tex-math": _tex_math,
+    **dict.fromkeys(_MATH, _math),
+}
+MATH_BLOCK: dict[str, Block] = {"disp-formula": _display_formula}

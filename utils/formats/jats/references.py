@@ -12,9 +12,8 @@ import html
 import re
 from typing import Final
 
-from ..xml_tree import children_of, first
-from .emphasis import MARKS
-from .text import one_line, tidy
+from ..safe_xml import children_of, first
+from .text import MARKS, one_line, tidy
 from .walk import Block, Element, Inline, Walk, has_own_text
 
 _SYNONYMS: Final = re.compile(

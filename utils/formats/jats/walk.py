@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
-from ..xml_tree import children_of
+from ..safe_xml import children_of
 from .text import escape, guard_start, one_line, tidy, unbold
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from ...judges.citation_marks import in_brackets
+from ...judges.evidence import in_brackets
 from ...judges.wholeness import ENOUGH, MISSES, Sign, first_skipped, longest_gap
 from ...outline.sections import concludes, divides_research, opens, prepares, reports
 from .walk import Element, text_of

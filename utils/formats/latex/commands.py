@@ -10,14 +10,13 @@ from typing import Final
 
 from ..jats.text import link
 from . import environments, formulas
-from .algorithms import STEPS
-from .deluxe import DELUXE
-from .front import FRONT
+from .environments import STEPS
+from .front import FRONT, learn_package
 from .numbers import SECTIONS
-from .packages import learn_package
 from .quantities import QUANTITIES, take_quantity, to_markdown
 from .references import add_source, cite, cite_silently, define_alias, read_list
 from .signs import DINGBATS, HIGH, ITEM, LINE, ROW, RULE, SPANS, WIDE
+from .tables import DELUXE
 from .walk import Command, Walk
 
 _LEVELS: Final = {"part": 0, "chapter": 1, "section": 2, "subsection": 3, "subsubsection": 4}

@@ -1,4 +1,9 @@
-r"""Environments: lists, floats, tables, theorems, formulas, quotations, code, algorithms."""
+"""Environments: lists, floats, tables, theorems, formulas, quotations, code, algorithms.
+
+Items: blocks that stand behind a mark, as lists, references and algorithms' lines do.
+
+Algorithms (``algorithmic``, ``algpseudocode``): a list, indented as their loops are.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +11,10 @@ from typing import Final
 
 from ..jats.text import block_quote, fenced, is_nested_list
 from . import formulas
-from .algorithms import algorithmic
 from .front import end_front
-from .items import items_of
 from .signs import ITEM
 from .tables import flat, pipe_table
-from .walk import Environment, Scope, Walk
+from .walk import Command, Environment, Scope, Walk
 
 _VERBATIM: Final = {
     **dict.fromkeys(("verbatim", "Verbatim", "alltt", "spverbatim", "BVerbatim"), "o"),
@@ -63,6 +66,27 @@ _ACKNOWLEDGMENTS: Final = (
     *("acknowledgments", "acknowledgements", "acknowledgment", "acknowledgement", "acks", "ack"),
 )
 _DEEPEST_INDENT: Final = 6
+# How the indent changes, and the word that opens the line.
+_STEPS: Final = {
+    **dict.fromkeys(("State", "Statex"), ("", "")),
+    **{word: ("", f"{word}:") for word in ("Require", "Ensure", "Input", "Output")},
+    "Else": ("-+", "else"),
+    "Repeat": ("+", "repeat"),
+    "Loop": ("+", "loop"),
+    **dict.fromkeys(("EndFor", "EndWhile", "EndIf", "EndLoop"), ("-", "")),
+    **dict.fromkeys(("EndFunction", "EndProcedure"), ("-", "")),
+}
+# With an argument, and the word after it.
+_LOOPS: Final = {
+    "For": ("+", "for", "do"),
+    "ForAll": ("+", "for all", "do"),
+    "While": ("+", "while", "do"),
+    "If": ("+", "if", "then"),
+    "ElsIf": ("-+", "else if", "then"),
+    "Until": ("-", "until", ""),
+    "Procedure": ("+", "procedure", ""),
+    "Function": ("+", "function", ""),
+}
 
 
 def begin(walk: Walk) -> None:
@@ -288,6 +312,39 @@ def _unseen(walk: Walk, name: str) -> None:
     walk.stream.take_raw(f"\\end{{{name}}}")
 
 
+def items_of(blocks: list[str]) -> list[tuple[str, list[str]]]:
+    """Each item's label and blocks; what stands before the first is an item of its own."""
+    found: list[tuple[str, list[str]]] = []
+    for block in blocks:
+        if block.startswith(ITEM):
+            found.append((block[1:], []))
+        elif not found:
+            found.append(("", [block]))
+        else:
+            found[-1][1].append(block)
+    return found
+
+
+def algorithmic(walk: Walk, name: str) -> None:
+    """Begin one."""
+    walk.stream.take_option()
+    walk.open(Scope(name, "algorithmic", lambda blocks: walk.add(_steps(blocks))))
+
+
+def _steps(blocks: list[str]) -> str:
+    """An algorithm's lines as a list, indented as its loops are."""
+    made: list[str] = []
+    depth = 0
+    for label, inner in items_of(blocks):
+        change, _, word = label.rpartition("\x1f")
+        depth = max(0, depth - ("-" in change))
+        text = " ".join(part for part in (word, *inner) if part)
+        if text:
+            made.append(f"{'  ' * min(depth, _DEEPEST_INDENT)}- {text}")
+        depth += "+" in change
+    return "\n".join(made)
+
+
 ENVIRONMENTS: Final[dict[str, Environment]] = {
     **{name: _formula(*how) for name, how in formulas.ENVIRONMENTS.items()},
     **{name: _verbatim(spec) for name, spec in _VERBATIM.items()},
@@ -309,3 +366,31 @@ ENVIRONMENTS: Final[dict[str, Environment]] = {
     "math": formulas.write_inline,
     "proof": _proof,
 }
+
+
+def _step(change: str, word: str, after: str | None = None) -> Command:
+    """The command of a step; with *after*, not none, it has an argument."""
+
+    def add_step(walk: Walk) -> None:
+        if not any(scope.kind == "algorithmic" for scope in walk.scopes):
+            if after is None:
+                walk.skip("o")
+            return
+        walk.end_paragraph()
+        argument = "" if after is None else walk.take_line()
+        text = " ".join(part for part in (word, argument, after) if part)
+        walk.blocks.append(f"{ITEM}{change}\x1f{f'**{word}**' + text[len(word) :] if word else ''}")
+
+    return add_step
+
+
+def _comment(walk: Walk) -> None:
+    comment = walk.take_line()
+    walk.write(f" (▷ {comment})" if comment else "")
+
+
+_COMMANDS: Final[dict[str, Command]] = {
+    **{name: _step(*step) for name, step in (_STEPS | _LOOPS).items()},
+    "Comment": _comment,
+}
+STEPS: Final = _COMMANDS | {name.upper(): command for name, command in _COMMANDS.items()}

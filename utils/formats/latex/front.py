@@ -1,10 +1,17 @@
-r"""What stands before the text: class, packages, title, authors, abstract, kinds of theorems."""
+"""What stands before the text: class, packages, title, authors, abstract, kinds of theorems.
+
+Packages among a paper's files: read for the commands they define, never for what they set.
+
+Journals' and conferences' styles are full of TeX's machinery, which means nothing here. Only such
+definitions count as a text could have made itself; packages whose commands this reader knows are
+skipped.
+"""
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
-from .packages import learn_package
 from .signs import LARGE
 from .tokens import joined
 from .walk import Command, Walk
@@ -20,6 +27,16 @@ _NOT_IN_NAMES: Final = frozenset(
     )
 )
 _MOST_WORDS: Final = 150  # between authors and title that are no text
+_DEEPEST: Final = 8  # packages that load each other
+_DECLARATIONS: Final = frozenset(("newtheorem", "RequirePackage", "usepackage", "numberwithin"))
+_WELL_KNOWN: Final = re.compile(
+    r"natbib|bibunits|biblatex.*|cite|ams\w+|graphic[sx]|epsf\w*|psfig|x?color|hyperref|url|cleveref"
+    r"|siunitx|mathtools|tikz.*|pgf.*|pst.*|pstricks|xy(?:pic)?|diagrams?|diagxy|forest|algorithm\w*"
+    r"|algpseudocode\w*|algcompatible|sub(?:figure|caption|fig)|caption\d?|booktabs|multirow"
+    r"|longtable|tabular\w|array|float|wrapfig|fancyhdr|geometry|setspace|enumitem|listings|minted"
+    r"|times|microtype|babel|inputenc|fontenc|etoolbox|xspace|ifthen|calc|keyval|revsymb|lineno"
+    r"|pdfpages|standalone|import|subfiles|todonotes|tcolorbox|mdframed|adjustbox|rotating"
+)
 
 
 def _begin_front(walk: Walk) -> None:
@@ -153,6 +170,22 @@ def _newtheorem(walk: Walk) -> None:
         walk.numbers.put_within(counter, joined(within).strip())
     if len(walk.theorems) < 500:
         walk.theorems[name] = ("" if starred else counter, title)
+
+
+def learn_package(walk: Walk, file: str) -> None:
+    """Take the definitions of a package's file, once."""
+    name = file.rpartition("/")[2].partition(".")[0]
+    if file in walk.packages_begun or len(walk.packages_begun) - walk.packages_done >= _DEEPEST:
+        return
+    walk.packages_begun.add(file)
+    if not _WELL_KNOWN.fullmatch(name):
+        with walk.stream.definitions_of(walk.submission.files[file]):
+            while lexeme := walk.stream.take():
+                if lexeme[1:] in _DECLARATIONS:
+                    walk.commands[lexeme[1:]](walk)
+                else:
+                    walk.stream.take_definition(lexeme)
+    walk.packages_done += 1
 
 
 FRONT: Final[dict[str, Command]] = {

@@ -4,6 +4,11 @@ What siunitx prints follows from options this reader passes by, so one way stand
 a row with negative powers (its default), ranges with a dash. Nothing that was written is left out:
 a number that is none stays as it is, a unit nobody knows shows its name. Options and commands are
 those of siunitx's manual, versions 2 and 3; ``\unit[5]{kg}`` is of the package ``units``.
+
+Units by the names siunitx has for them: prefixes, SI units, those beside it, abbreviations.
+
+From the tables of siunitx's manual (version 3, "Units"), with the names of version 2 beside them.
+A name that is not here is shown as it is, so abbreviations such as ``\kg`` or ``\GeV`` need none.
 """
 
 from __future__ import annotations
@@ -12,17 +17,15 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
-from ..jats.symbols import SYMBOLS
+from ..jats.mathml import SYMBOLS, pairs
 from ..jats.text import escape
 from .tokens import PARAGRAPH, joined
-from .units import MICRO, POWERS_AFTER, POWERS_BEFORE, PREFIXES, UNITS
 
 if TYPE_CHECKING:
     from .macros import ExpandedStream
 
 Kind = Literal["number", "unit", "power", "index", "blank", "text"]
 Piece = tuple[Kind, str]
-
 # Each command's numbers (none, one, a range, a list, an angle), and whether a unit follows.
 QUANTITIES: Final[dict[str, tuple[str, bool]]] = {
     **dict.fromkeys(("num", "complexnum", "numproduct", "tablenum"), ("one", False)),
@@ -36,6 +39,7 @@ QUANTITIES: Final[dict[str, tuple[str, bool]]] = {
     "unitfrac": ("fraction", True),
 }
 _NUMBER: Final = re.compile(r"([\d.,()+−±<>≤≥∼≈≪≫x×\s]*)(?:[eEdD]\s*\+?(−?\d+))?")
+MICRO: Final = "\N{MICRO SIGN}"
 _SIGNS: Final = {tex: sign for sign, tex in reversed(SYMBOLS.items()) if tex[:1] == "\\"} | {
     **dict.fromkeys((r"\ ", r"\,", r"\;", r"\:", r"\quad", r"\cdot"), " "),
     **dict.fromkeys((r"\circ", r"\textdegree", r"\degree"), "°"),
@@ -53,6 +57,33 @@ _UNPRINTED: Final = frozenset(("{", "}", "$", PARAGRAPH)) | frozenset(
 _SPECIAL: Final = re.compile("[#$%&_{}]")
 _ANGLE: Final = "°′″"
 _RAISED: Final = {"°": r"^{\circ}", "′": r"^{\prime}", "″": r"^{\prime\prime}"}
+_PREFIXES: Final = (
+    "quecto q ronto r yocto y zepto z atto a femto f pico p nano n milli m centi c deci d deca da "
+    "deka da hecto h kilo k mega M giga G tera T peta P exa E zetta Z yotta Y ronna R quetta Q "
+    "kibi Ki mebi Mi gibi Gi tebi Ti pebi Pi exbi Ei"
+)
+_NAMES: Final = (
+    "ampere A candela cd kelvin K kilogram kg metre m meter m mole mol second s gram g "
+    "becquerel Bq coulomb C farad F gray Gy hertz Hz henry H joule J katal kat lumen lm lux lx "
+    "newton N ohm Ω pascal Pa radian rad siemens S sievert Sv steradian sr tesla T volt V watt W "
+    "weber Wb celsius °C degreeCelsius °C degreeFahrenheit °F degree ° arcminute ′ arcsecond ″ "
+    "arcmin ′ arcsec ″ percent % permille ‰ perthousand ‰ astronomicalunit au bel B dalton Da "
+    "amu u day d decibel dB electronvolt eV electronVolt eV hectare ha hour h litre L liter L "
+    "minute min neper Np tonne t ton t angstrom Å bar bar barn b knot kn mmHg mmHg mmhg mmHg "
+    "nauticalmile M atomicmassunit u molar M Molar M curie Ci gal Gal rad rad rem rem roentgen R "
+    "are a bit bit byte B atm atm torr Torr poise P gauss G calorie cal kWh kWh parsec pc year yr "
+    "clight c planckbar ħ electronmass m_e bohr a₀ hartree E_h micron µm px px rpm rpm ppm ppm"
+)
+PREFIXES: Final = {**pairs(_PREFIXES), **dict.fromkeys(("micro", "mu", "upmu", "textmu"), MICRO)}
+_ABBREVIATED: Final = "g m s A mol l L V W J N F H Pa Hz eV K C T"
+_SHORT: Final = {
+    f"{written}{unit}": f"{prefix}{symbol}"
+    for written, prefix in [("", ""), ("u", MICRO), *zip("fpnmcdkMGT", "fpnmcdkMGT", strict=True)]
+    for unit, symbol in [*((unit, unit) for unit in _ABBREVIATED.split()), ("ohm", "Ω")]
+}
+UNITS: Final = {**_SHORT, **pairs(_NAMES)}
+POWERS_BEFORE: Final = {"square": "2", "cubic": "3"}
+POWERS_AFTER: Final = {"squared": "2", "cubed": "3"}
 
 
 def take_quantity(stream: ExpandedStream, name: str) -> list[Piece] | None:

@@ -1,4 +1,9 @@
-r"""Commands that only print, style or space text: what each leaves in it."""
+r"""Commands that only print, style or space text: what each leaves in it.
+
+Journals by the commands that astronomers write for them (``\apj``), as AASTeX prints them.
+
+https://journals.aas.org/aastexguide/#abbreviations lists them; ADS exports them in every entry.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +11,7 @@ import re
 import unicodedata
 from typing import Final
 
-from ..jats.symbols import pairs
-from .journals import JOURNALS
+from ..jats.mathml import pairs
 
 # The reader's own marks, in the private use area, which is taken out of every source.
 ITALIC, BOLD, MONO = ("\ue001", "\ue002"), ("\ue003", "\ue004"), ("\ue005", "\ue006")
@@ -17,7 +21,6 @@ LINE: Final = "\ue030"
 LARGE: Final = ("\ue031", "\ue032")
 WIDE, HIGH, SPANS = "\ue014", "\ue015", "\ue016"
 REFERS, BETWEEN, REFERRED = "\ue020", "\ue021", "\ue022"
-
 _LETTERS: Final = (
     "ss ß SS SS o ø O Ø l ł L Ł ae æ AE Æ oe œ OE Œ aa å AA Å i ı j ȷ dh ð DH Ð th þ TH Þ dj đ "
     "DJ Đ ng ŋ NG Ŋ S § P ¶ dag † ddag ‡ pounds £ copyright © lq ‘ rq ’ guillemotleft « "
@@ -35,6 +38,22 @@ _BLANKS: Final = (
     "bibinitdelim bibnamedelima bibnamedelimb bibnamedelimc bibnamedelimd bibnamedelimi "
     "textvisiblespace"
 )
+_JOURNALS: Final = (
+    "aap A&A; aapr A&A Rev.; aaps A&AS; actaa Acta Astron.; aj AJ; ao Appl. Opt.; "
+    "aplett Astrophys. Lett.; apj ApJ; apjl ApJL; apjlett ApJL; apjs ApJS; apjsupp ApJS; "
+    "applopt Appl. Opt.; apss Ap&SS; araa ARA&A; astap A&A; azh AZh; baas BAAS; "
+    "bain Bull. Astron. Inst. Netherlands; caa Chinese Astron. Astrophys.; "
+    "cjaa Chinese J. Astron. Astrophys.; fcp Fund. Cosmic Phys.; gca Geochim. Cosmochim. Acta; "
+    "grl Geophys. Res. Lett.; iaucirc IAU Circ.; icarus Icarus; jcap JCAP; jcp J. Chem. Phys.; "
+    "jgr J. Geophys. Res.; jqsrt JQSRT; jrasc JRASC; memras MmRAS; "
+    "memsai Mem. Soc. Astron. Italiana; mnras MNRAS; nar New Astron. Rev.; nat Nature; "
+    "nphysa Nucl. Phys. A; pasa PASA; pasj PASJ; pasp PASP; physrep Phys. Rep.; "
+    "physscr Phys. Scr.; planss Planet. Space Sci.; pra Phys. Rev. A; prb Phys. Rev. B; "
+    "prc Phys. Rev. C; prd Phys. Rev. D; pre Phys. Rev. E; prl Phys. Rev. Lett.; "
+    "procspie Proc. SPIE; qjras QJRAS; rmxaa Rev. Mexicana Astron. Astrofis.; skytel S&T; "
+    "solphys Sol. Phys.; sovast Soviet Ast.; ssr Space Sci. Rev.; zap ZAp"
+)
+JOURNALS: Final = dict(entry.split(" ", 1) for entry in _JOURNALS.split("; "))
 SIGNS: Final = {
     **{sign: sign for sign in "%&#{}_"},
     **dict.fromkeys("/-!@", ""),

@@ -13,9 +13,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from ..jats.text import escape, guard_start, tidy
-from .bibliography import Bibliography
 from .macros import ExpandedStream
-from .numbers import Label, Numbers
+from .numbers import Bibliography, Label, Numbers
 from .quantities import QUANTITIES
 from .signs import (
     ACCENTS,

@@ -1,0 +1,103 @@
+"""``references.ris`` and ``references.bib``: every paper once, readable by others, never torn."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import rispy
+
+from tests.store.papers import paper
+from utils.errors import StoreFailed
+from utils.harvest import jobs
+from utils.harvest.jobs import of_rows, of_shelf, write_references
+from utils.lists.references import entries_in
+from utils.model.job import Harvested
+
+
+@pytest.fixture
+def shelf(library):
+    """A shelf with seven abstracts."""
+    papers = [
+        replace(paper(pmid=str(n), doi=f"10.1000/{n}"), title=f"Größe & {n}") for n in range(1, 8)
+    ]
+    library.shelf.save_abstracts(papers)
+    return library.shelf
+
+
+def test_others_read_what_is_written(library, shelf):
+    ris, bib = library.write_references()
+    titles = {entry["title"] for entry in rispy.loads(ris.read_text(encoding="utf-8"))}
+    assert titles == {f"Größe & {n}" for n in range(1, 8)}
+    for path in (ris, bib):
+        entries = list(entries_in(path.read_bytes(), path.name))
+        assert {entry.ids.doi for entry in entries} == {f"10.1000/{n}" for n in range(1, 8)}
+        assert len(entries) == 7
+
+
+@pytest.mark.parametrize("page", [1, 3, 7, 100])
+def test_a_shelf_is_gone_through_page_by_page(shelf, monkeypatch, page):
+    monkeypatch.setattr(jobs, "_PAGE", page)
+    found = list(of_shelf(shelf))
+    assert sorted(about.ids.pmid for about, _ in found) == list("1234567")
+    assert len({path for _, path in found}) == 7
+
+
+def test_an_empty_shelf_gives_empty_files(library):
+    for path in library.write_references():
+        assert not path.read_text().strip()
+
+
+def test_of_a_harvest_only_what_is_on_the_shelf_is_listed(tmp_path):
+    rows = [
+        Harvested(1, "1", "abstract", paper(pmid="1"), file="pmid_1_abstract.txt"),
+        Harvested(2, "2", "failed", paper(pmid="2")),
+        Harvested(3, "3", "pending", paper(pmid="3")),
+    ]
+    [(about, path)] = of_rows(iter(rows), tmp_path)
+    assert about.ids.pmid == "1"
+    assert path == str(tmp_path / "pmid_1_abstract.txt")
+
+
+def test_both_are_written_or_neither(shelf, tmp_path):
+    before = [path.read_bytes() for path in write_references(lambda: of_shelf(shelf), tmp_path)]
+
+    def broken():
+        yield from list(of_shelf(shelf))[:2]
+        raise StoreFailed("The disk is full.")
+
+    with pytest.raises(StoreFailed):
+        write_references(broken, tmp_path)
+    names = (jobs.RIS, jobs.BIBTEX)
+    assert [(tmp_path / name).read_bytes() for name in names] == before
+    assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == sorted(names)
+
+
+def test_a_folder_that_cannot_be_is_said(shelf, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(StoreFailed):
+        write_references(lambda: of_shelf(shelf), tmp_path / "file")
+
+
+def test_references_that_did_not_change_are_not_written_again(library, shelf):
+    def seen():
+        stats = [path.stat() for path in library.write_references()]
+        return [(one.st_ino, one.st_mtime_ns) for one in stats]
+
+    before = seen()
+    assert seen() == before
+    library.shelf.save_abstracts([replace(paper(pmid="8"), title="Another one")])
+    assert not set(seen()) & set(before)
+
+
+def test_references_are_written_while_papers_are_still_read(tmp_path):
+    """Were they made in memory first, nothing would be on the disk when the last one is taken."""
+    written = []
+
+    def papers():
+        for number in range(2000):
+            yield replace(paper(pmid=str(number + 1)), title=f"A long title {number} " * 10), ""
+        written.append(sum(path.stat().st_size for path in tmp_path.glob(".*.part")))
+
+    paths = write_references(papers, tmp_path)
+    assert written[-1] > sum(path.stat().st_size for path in paths) - 100_000

@@ -1,0 +1,148 @@
+"""The interval between two requests grows while a site struggles, and shrinks again by itself."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from utils.settings import Settings
+from utils.web import Pace, Rate
+from utils.web.pace import Tempo
+
+DOI, EVERY = "https://doi.org/10.1/x", 1.0
+
+
+def pace_of() -> Pace:
+    settings = Settings()
+    return Pace(settings.papers_pace_dir, settings, [Rate("doi", ("doi",), EVERY)])
+
+
+@pytest.fixture
+def pace() -> Pace:
+    return pace_of()
+
+
+@pytest.fixture(autouse=True)
+def _answers_take_stage_time(monkeypatch: pytest.MonkeyPatch, clock: object) -> None:
+    monkeypatch.setattr("utils.web.pace.time.monotonic", time.time)
+
+
+def ask(pace: Pace, times: int, seconds: float = 0.0) -> list[float]:
+    """The distances at which requests leave whose answers take so many seconds."""
+    left = []
+    for _ in range(times):
+        with pace.turn(DOI):
+            left.append(time.time())
+            if seconds:
+                time.sleep(seconds)
+    return [later - earlier for earlier, later in pairwise(left)]
+
+
+def test_refused_again_and_again_it_doubles_each_time_and_comes_back_slowly(pace: Pace) -> None:
+    ask(pace, 2)
+    for _ in range(3):
+        pace.refused(DOI)
+        time.sleep(40)
+    assert pace.slowdowns() == {"doi": 8.0}
+    gaps = ask(pace, 200)
+    assert 7.5 < gaps[1] < 8.2
+    assert all(later <= earlier + 0.06 for earlier, later in pairwise(gaps))  # never faster down
+    assert gaps[20] > 6.5
+    assert gaps[-1] == pytest.approx(EVERY, abs=0.06)
+    assert pace.slowdowns() == {}
+
+
+def test_those_under_way_when_the_first_was_refused_count_once(pace: Pace) -> None:
+    for _ in range(4):
+        pace.refused(DOI, 10)
+    assert pace.slowdowns() == {"doi": 2.0}
+
+
+def test_no_site_is_slowed_without_end(pace: Pace) -> None:
+    for _ in range(12):
+        pace.refused(DOI)
+        time.sleep(40)
+    assert pace.slowdowns() == {"doi": 16.0}
+
+
+def test_where_answers_take_far_longer_than_they_used_to_the_interval_grows(pace: Pace) -> None:
+    ask(pace, 30, 0.5)
+    assert pace.slowdowns() == {}
+    ask(pace, 10, 6.0)
+    assert pace.slowdowns()["doi"] > 1.4
+    assert ask(pace, 3, 0.5)[0] > 1.4 * EVERY
+    ask(pace, 60, 0.5)
+    assert pace.slowdowns() == {}
+
+
+@pytest.mark.parametrize("usual", [0.3, 8.0])
+def test_what_was_always_slow_and_one_slow_answer_are_no_news(pace: Pace, usual: float) -> None:
+    ask(pace, 20, usual)
+    ask(pace, 1, 100.0)
+    ask(pace, 20, usual)
+    assert pace.slowdowns() == {}
+
+
+def test_it_is_never_faster_than_published(pace: Pace) -> None:
+    assert min(ask(pace, 100)) >= EVERY
+
+
+def test_another_process_hears_of_it(pace: Pace) -> None:
+    pace.refused(DOI, 1)
+    time.sleep(2)
+    assert pace_of().slowdowns() == {"doi": 2.0}
+    gaps = ask(pace_of(), 3)
+    assert min(gaps) > 1.8
+
+
+def test_what_was_an_hour_ago_says_nothing_about_today(pace: Pace) -> None:
+    pace.refused(DOI)
+    time.sleep(3601)
+    assert pace.slowdowns() == {}
+    assert ask(pace, 3)[-1] < 1.1
+
+
+def test_an_answer_costs_no_transaction_of_its_own(pace: Pace, monkeypatch) -> None:
+    begun, connect = [], sqlite3.connect
+
+    def traced(*args: object, **options: object) -> sqlite3.Connection:
+        db = connect(*args, **options)
+        db.set_trace_callback(lambda said: begun.append(said) if "BEGIN" in said else None)
+        return db
+
+    ask(pace, 1)
+    monkeypatch.setattr(sqlite3, "connect", traced)
+    ask(pace, 10)
+    assert len(begun) == 20
+
+
+def test_a_file_of_an_older_version_is_kept_and_still_serves_it(tmp_path: Path) -> None:
+    file = tmp_path / "pace" / "pace.sqlite"
+    file.parent.mkdir()
+    old = """CREATE TABLE turns (bucket TEXT PRIMARY KEY, free REAL, left REAL, held REAL,
+        penalty REAL, seen REAL)"""
+    with sqlite3.connect(file) as db:
+        db.execute(old)
+        now = time.time()
+        row = ("doi", now, now, now + 20, 0.0, now)
+        db.execute("INSERT INTO turns VALUES (?, ?, ?, ?, ?, ?)", row)
+    pace = pace_of()
+    assert pace.slowdowns() == {}
+    ask(pace, 1)
+    assert time.time() - now >= 20
+    with sqlite3.connect(file) as db:
+        db.execute("INSERT OR REPLACE INTO turns VALUES (?, ?, ?, ?, ?, ?)", row)
+
+
+def test_a_tempo_grows_by_steps_and_stays_between_its_bounds() -> None:
+    tempo = Tempo()
+    for _ in range(9):
+        tempo.refused(now=0.0)
+    assert tempo.factor == 16
+    for _ in range(1000):
+        tempo.answered(0.1, now=0.0)
+    assert tempo.factor == 1

@@ -1,0 +1,467 @@
+"""From the lines of a PDF's pages to markdown: order, running heads, hyphens, headings.
+
+A PDF knows no paragraph, heading or column; all of it is guessed from place, size and
+repetition, in pure Python, so that it can be tested without a PDF.
+
+Which lines of a PDF are headings: by their words, size, font and number.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import groupby, pairwise
+from statistics import median
+
+from ..outline.sections import part_of
+from ..outline.words import folded
+from .pdf_lines import (
+    Line,
+    Page,
+    composed,
+    is_below,
+    is_mark,
+    same_style,
+    without_line_numbers,
+    without_running_lines,
+)
+
+_SMALL = 0.95  # of the body's size: footnotes, captions and tables
+_MOST_BETWEEN = 12  # blocks between the halves of a sentence
+_GUTTER = (0.3, 0.7)  # of the page's width: where the white between two columns may be
+_CROSSING = 0.15  # of the text: titles, tables and wide figures cross the gutter
+_MIXED = 0.3  # of the rows: with more pieces on both sides, PDFium read across the columns
+_TYPE = re.compile(
+    r"^(?:(?:original |research |review |short |mini ?)*(?:article|review|communication|research)"
+    r"|case report|open access|letter)\W+(?=[A-Z])",
+    re.I,
+)
+_ABSTRACT = re.compile(r"(abstract|summary)\s*(?:[:.\u2014\u2013-]\s*|\s(?=[A-Z]))(?=\S)", re.I)
+_ENTRY = re.compile(r"\[?\d{1,3}[\].)]\s+\S|\[\d{1,3}\]")
+_WORD = re.compile(r"[^\W\d_]{3,}")
+_FEW_WORDS = 5
+_HALF = (4, 5)  # letters of the halves of a compound; less may be a syllable
+_LINKING = frozenset(("and", "or", "to", "und", "oder", "et", "ou", "y", "o", "e"))
+_DASHED = re.compile(r"[^\W_][-\u2013]$")
+_ADDRESS = re.compile(r"(?:https?:|www\.|doi\.org)\S{0,200}/$")
+_ADDRESS_CHARS = 220
+_PATH = re.compile(r"[\d/=_]|\.\w")
+_ENDS = (".", "!", "?", ":", ".\u201d", '."', ".)", ".]")
+_HEADING_SIZE = 1.12  # of the body's: less is another font, not a heading
+_HEADING_WORDS = 18
+BY_FONT = 3  # the level of headings that only their font tells from text
+_DISPLAY_SHARE = 0.06  # of the text's characters, that a font of headings has at most
+_FEWEST_HEADINGS, _HEADING_RUNS = 3, 0.7  # in a font, that show it is one of headings
+_TEXT_WORDS = 5  # of a line of text below a heading; labels of figures have fewer
+_HEADING_LEAST = 0.85  # of the size of the text below; the boxes of fonts of one size differ
+_CANONICAL = re.compile(
+    r"(?:\d+\.?\d*\.?\s+|[IVX]+\.\s+)?(?:introduction|background|(?:materials?|patients?|subjects?)"
+    r" and methods?|methods?(?: and materials?)?|methodology|experimental(?: section| procedures)?"
+    r"|results?(?: and discussions?)?|discussions?(?: and conclusions?)?|conclusions?"
+    r"|concluding remarks|case (?:report|presentation)|limitations|objectives?|aims?)\W*",
+    re.I,
+)
+_LABEL = re.compile(r"(?:table|fig(?:ure)?|scheme|box|chart|plate)\b\.?\s?[A-Z]?\d", re.I)
+_NUMBERED_TITLE = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,3})\.?\s+[^\W\d_]")
+
+
+def to_blocks(pages: list[Page], title: str) -> list[Block]:
+    """Headings and paragraphs of the whole text, in reading order, without the title."""
+    ordered = [replace(page, lines=tuple(_in_order(page))) for page in _with_accents(pages)]
+    clean = without_running_lines([without_line_numbers(page) for page in ordered])
+    lines = [line for page in clean for line in page.lines]
+    if not lines:
+        return []
+    wanted = "".join(folded(title))
+    body = _body_size(lines)
+    blocks = with_numbered(_rejoined(_blocks(lines, body), body))
+    found = (block for block in blocks if "".join(folded(block.text)) != wanted)
+    return list(_with_abstract(found))
+
+
+def _rejoined(blocks: Iterable[Block], body: float) -> Iterator[Block]:
+    """Put a paragraph together again that a footnote, a table or a caption stands in.
+
+    They are set smaller than the text, and the text goes on in the middle of its sentence.
+    """
+    open_, between = None, list[Block]()
+    for block in blocks:
+        is_small = not block.level and block.size < _SMALL * body
+        if open_ and is_small and not between and block.text[:1].islower():
+            open_ = replace(open_, text=_continued(open_.text, block.text))  # small by its formulas
+            continue
+        if open_ and is_small and len(between) < _MOST_BETWEEN:
+            between.append(block)
+            continue
+        goes_on = not block.level and block.text[:1].islower() and _are_words(between)
+        if open_ and between and goes_on:
+            open_ = replace(open_, text=_continued(open_.text, block.text))
+        else:
+            yield from (*([open_] if open_ else []), *between)
+            open_, between = block, []
+        if open_.level or is_small or open_.text.endswith(_ENDS):
+            yield from (open_, *between)
+            open_, between = None, []
+    yield from (*([open_] if open_ else []), *between)
+
+
+def _are_words(blocks: list[Block]) -> bool:
+    """Whether blocks say something, unlike the pieces of a formula."""
+    return sum(len(_WORD.findall(block.text)) for block in blocks) >= _FEW_WORDS
+
+
+def _continued(text: str, rest: str) -> str:
+    return text[:-1] + rest if re.search(r"[^\W\d_]-$", text) else f"{text} {rest}"
+
+
+def _with_accents(pages: list[Page]) -> Iterator[Page]:
+    """The pages with accents on their letters."""
+    texts = iter(composed(line.text for page in pages for line in page.lines))
+    for page in pages:
+        named = [(line, next(texts)) for line in page.lines]
+        lines = (line if line.text == text else replace(line, text=text) for line, text in named)
+        yield replace(page, lines=tuple(lines))
+
+
+def _with_abstract(blocks: Iterable[Block]) -> Iterator[Block]:
+    """Give a run-in *Abstract:* the heading other papers give theirs."""
+    seen = False
+    for block in blocks:
+        seen = seen or (block.level > 0 and part_of(block.text) != "body")
+        match = None if seen or block.level else _ABSTRACT.match(block.text)
+        if match:
+            seen = True
+            yield Block("Abstract", 2)
+        yield replace(block, text=block.text[match.end() :]) if match else block
+
+
+def markdown_of(title: str, blocks: Iterable[Block]) -> str:
+    """Write the blocks down; text that would read as markup is escaped."""
+    written = [f"# {_escaped(title)}"] if title else []
+    for block in blocks:
+        text = _escaped(block.text)
+        written.append(f"{'#' * block.level} {text}" if block.level else text)
+    return "\n\n".join(written)
+
+
+def largest_title(page: Page) -> str:
+    """The first page's title: its largest text of several words, if it stands out at all."""
+    groups: list[list[Line]] = []
+    for line in _in_order(page):
+        if groups and same_style(groups[-1][-1], line) and is_below(groups[-1][-1], line):
+            groups[-1].append(line)
+        else:
+            groups.append([line])
+    told = [
+        (group[0].size, " ".join(line.text for line in group), group[0].bold) for group in groups
+    ]
+    usual = _body_size(list(page.lines)) if page.lines else 0.0
+    worded = [
+        (size, text)
+        for size, text, bold in told
+        if 3 <= len(text.split()) <= 45 and len(text) > 15 and (size > 1.05 * usual or bold)
+    ]
+    worded.sort(key=lambda pair: -pair[0])
+    text = " ".join(folded(" ".join(line.text for line in page.lines)))
+    for _, title in worded[:3]:
+        # A journal's name is set large as well, but stands again in the running head or citation.
+        if len(title.split()) > 7 or text.count(" ".join(folded(title))) < 2:
+            return _TYPE.sub("", title)
+    return _TYPE.sub("", worded[0][1]) if worded else ""
+
+
+def _in_order(page: Page) -> list[Line]:
+    """The page's rows in reading order: as they came, unless the columns got mixed."""
+    upright = [line for line in page.lines if line.upright]
+    lines = upright if 2 * len(upright) >= len(page.lines) else list(page.lines)
+    gutter = _gutter(lines, page.width)
+    if gutter and _is_mixed(lines, gutter):
+        return _by_column(lines, gutter)
+    return list(_rows(lines))
+
+
+def _rows(lines: list[Line]) -> Iterator[Line]:
+    """Put the pieces of each row together again."""
+    row: list[Line] = []
+    for line in lines:
+        if row and line.row != row[0].row:
+            yield _joined(row)
+            row = []
+        row.append(line)
+    if row:
+        yield _joined(row)
+
+
+def _joined(row: list[Line]) -> Line:
+    if len(row) == 1:
+        return row[0]
+    return replace(
+        row[0],
+        text=" ".join(line.text for line in row),
+        left=min(line.left for line in row),
+        right=max(line.right for line in row),
+        bold=all(line.bold for line in row),
+        holes=len(row) - 1,
+    )
+
+
+def _gutter(lines: list[Line], width: float) -> float:
+    """Where hardly any text crosses from left to right; 0 when there is no such place."""
+    total = sum(len(line.text) for line in lines)
+    best, least = 0.0, _CROSSING * total
+    for step in range(int(_GUTTER[0] * 100), int(_GUTTER[1] * 100)):
+        x = width * step / 100
+        left = sum(len(line.text) for line in lines if line.right <= x)
+        right = sum(len(line.text) for line in lines if line.left >= x)
+        crossing = total - left - right
+        if min(left, right) > 0.2 * total and crossing < least:
+            best, least = x, crossing
+    return best
+
+
+def _is_mixed(lines: list[Line], gutter: float) -> bool:
+    """Whether rows run across both columns, or the order jumps between them line by line."""
+    rows: dict[int, set[bool]] = {}
+    sides = [line.left >= gutter for line in lines if not _crosses(line, gutter)]
+    for line in lines:
+        if not _crosses(line, gutter):
+            rows.setdefault(line.row, set()).add(line.left >= gutter)
+    across = sum(len(seen) == 2 for seen in rows.values())
+    jumps = sum(a != b for a, b in pairwise(sides))
+    return across > _MIXED * len(rows) or jumps > _MIXED * len(sides)
+
+
+def _crosses(line: Line, x: float) -> bool:
+    return line.left < x < line.right
+
+
+def _by_column(lines: list[Line], gutter: float) -> list[Line]:
+    """Top to bottom; between two lines across the page first the left column, then the right."""
+    ordered: list[Line] = []
+    left: list[Line] = []
+    right: list[Line] = []
+    for line in sorted(lines, key=lambda line: (-round(line.top), line.left)):
+        if _crosses(line, gutter):
+            ordered += [*left, *right, line]
+            left, right = [], []
+        else:
+            (right if line.left >= gutter else left).append(line)
+    return [*ordered, *left, *right]
+
+
+def _body_size(lines: list[Line]) -> float:
+    """The size most characters are set in."""
+    sizes: Counter[float] = Counter()
+    for line in lines:
+        sizes[round(line.size * 2) / 2] += len(line.text)
+    return sizes.most_common(1)[0][0]
+
+
+def _blocks(lines: list[Line], body: float) -> Iterator[Block]:
+    """Gather lines into headings and paragraphs."""
+    leading = _leading(lines)
+    bold_body = sum(len(line.text) for line in lines if line.bold) * 2 > sum(
+        len(line.text) for line in lines
+    )
+    gathered: list[Line] = []
+    level = 0
+    part = "lead"
+    spoken = {word for line in lines for word in re.findall(r"[\w-]+", line.text.lower())}
+    display = display_fonts(lines)
+    for line in lines:
+        previous = gathered[-1] if gathered else None
+        this = level_of(line, body, bold_body, display)
+        if previous and (this == BY_FONT or (level and line.text[0].islower())):
+            this = level if _continues(previous, line) else this
+        if previous and (this != level or _starts_anew(gathered, line, leading, this, part)):
+            yield Block(_text(gathered, spoken), level, gathered[0].size)
+            named = part_of(_text(gathered, spoken)) if level else "body"
+            # The title and a banner are headings, too; the text begins under a name of its own.
+            if named != "body" or (level and (part != "lead" or is_canonical(gathered[0].text))):
+                part = named
+            gathered = []
+        gathered.append(line)
+        level = this
+    yield Block(_text(gathered, spoken), level, gathered[0].size)
+
+
+def _continues(previous: Line, line: Line) -> bool:
+    """Whether *line* is in the same font right below, so that both are heading, or none."""
+    together = same_style(previous, line) and is_below(previous, line)
+    return together and previous.font == line.font != ""
+
+
+def _leading(lines: list[Line]) -> float:
+    """The usual distance between the tops of two lines."""
+    steps = [a.top - b.top for a, b in pairwise(lines)]
+    close = [step for a, step in zip(lines, steps, strict=False) if 0 < step < 3 * a.size]
+    return median(close) if close else 12.0
+
+
+def _starts_anew(gathered: list[Line], line: Line, leading: float, level: int, part: str) -> bool:
+    """Whether a line begins another block than the lines before it, all of one level."""
+    previous = gathered[-1]
+    if level:
+        together = same_style(previous, line) and is_below(previous, line)
+        return not together or is_canonical(line.text)
+    if part == "lead" and _ABSTRACT.match(line.text):
+        return True
+    telling = next((text for text in reversed(gathered) if not is_mark(text)), previous)
+    if part != "references" and not same_style(telling, line):
+        return True
+    step = previous.top - line.top
+    ended = previous.text.endswith(_ENDS)
+    if part == "references":
+        if _ENTRY.match(line.text):
+            return True
+        return 0.4 * line.size < previous.left - line.left < 4 * line.size
+    if step < 0 or step > 4 * leading:  # another column or page
+        return ended and line.text[:1].isupper() and _is_indented(previous, line)
+    if step > 1.45 * leading:
+        return True
+    return ended and line.left > previous.left + 0.6 * line.size and line.text[:1].isupper()
+
+
+def _is_indented(previous: Line, line: Line) -> bool:
+    """Whether the last line before a jump was short, as the end of a paragraph is."""
+    return (previous.right - previous.left) < 0.9 * (line.right - line.left)
+
+
+def _text(lines: list[Line], spoken: set[str]) -> str:
+    """Lines as one text; a word broken at a line's end is joined.
+
+    The hyphen stays where the paper writes the word with one elsewhere (*double-blind*).
+    """
+    text = ""
+    for line in lines:
+        head = re.search(r"([^\W\d_]+)-$", text[-60:])
+        tail = re.match(r"[^\W\d_]+", line.text)
+        if head and tail and tail[0] in _LINKING:  # short- and long-term
+            text = f"{text} {line.text}"
+        elif head and tail and tail[0][0].islower():
+            text = (text if _has_hyphen(head[1], tail[0], spoken) else text[:-1]) + line.text
+        elif _is_cut(text, line.text):
+            text += line.text
+        else:
+            text = f"{text} {line.text}" if text else line.text
+    return text.strip()
+
+
+def _has_hyphen(head: str, tail: str, spoken: set[str]) -> bool:
+    """Whether the paper has the word with a hyphen, or has both its halves and not the whole."""
+    head, tail = head.lower(), tail.lower()
+    if f"{head}-{tail}" in spoken:
+        return True
+    both = len(head) >= _HALF[0] and len(tail) >= _HALF[1] and {head, tail} <= spoken
+    return both and head + tail not in spoken
+
+
+def _is_cut(text: str, rest: str) -> bool:
+    """Whether a line ends in the middle of a range, a compound or an address."""
+    if _DASHED.search(text[-2:]):
+        return rest[:1].isalnum()
+    following = rest.split(maxsplit=1)[0] if rest else ""
+    return bool(_PATH.search(following) and _ADDRESS.search(text[-_ADDRESS_CHARS:]))
+
+
+def _escaped(text: str) -> str:
+    text = re.sub(r"<(?=[A-Za-z/!?])", "&lt;", text.replace("*", r"\*"))
+    return re.sub(r"^(#{1,6}\s|[-+>]\s|```)", r"\\\1", text)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A heading (``level`` above 0) or a paragraph."""
+
+    text: str
+    level: int = 0
+    size: float = 0.0  # of its first line
+
+
+def display_fonts(lines: list[Line]) -> set[str]:
+    """The fonts that headings are set in: rare, and in short lines above running text.
+
+    Their names seldom say that they are bold.
+    """
+    runs = [list(run) for _, run in groupby(lines, key=lambda line: line.font)]
+    shares: Counter[str] = Counter()
+    for run in runs:
+        shares[run[0].font] += sum(len(line.text) for line in run)
+    counts = Counter(run[0].font for run in runs)
+    fits = Counter(run[0].font for run, (text, *_) in pairwise(runs) if _may_head(run, text))
+    return {
+        font
+        for font, count in fits.items()
+        if font
+        and count >= max(_FEWEST_HEADINGS, _HEADING_RUNS * counts[font])
+        and shares[font] <= _DISPLAY_SHARE * shares.total()
+    }
+
+
+def _may_head(run: list[Line], text: Line) -> bool:
+    """Whether lines of one font may be a heading above *text*."""
+    first = run[0]
+    return (
+        sum(len(line.text.split()) for line in run) <= _HEADING_WORDS
+        and len(text.text.split()) >= _TEXT_WORDS
+        and first.size > _HEADING_LEAST * text.size
+        and not first.holes
+        and first.text[0].isupper() | first.text[0].isdigit()
+        and not run[-1].text.endswith((".", ",", ";"))
+    )
+
+
+def level_of(line: Line, body: float, bold_body: bool, display: set[str]) -> int:
+    """The level of heading a line looks like, 0 for text."""
+    words = line.text.split()
+    if line.holes or not re.search(r"[^\W\d_]{2}", line.text) or len(words) > _HEADING_WORDS:
+        return 0
+    if is_canonical(line.text) or (
+        len(words) <= 5 and part_of(line.text) in ("abstract", "references")
+    ):
+        return 2
+    short = len(words) <= 12 and not line.text.endswith((".", ",", ";")) and line.text[0].isupper()
+    if len(words) <= 6 and part_of(line.text) == "back" and (line.bold or line.size > body):
+        return 2
+    if line.size >= _HEADING_SIZE * body and len(line.text) > 3:
+        return 2 if line.size >= 1.25 * body else 3
+    numbered = re.match(r"\d+(\.\d+)*\.?\s+[A-Z]", line.text) and not line.text.endswith(".")
+    if _LABEL.match(line.text):
+        return 0
+    is_display = (line.bold and not bold_body) or line.font in display
+    return BY_FONT if is_display and (short or numbered) else 0
+
+
+def is_canonical(text: str) -> bool:
+    """Whether a line is a title that papers have; in small letters it is a sentence's last word."""
+    return bool(_CANONICAL.fullmatch(text)) and not text[0].islower()
+
+
+def with_numbered(blocks: Iterable[Block]) -> Iterator[Block]:
+    """Make 2.1, 2.2, 2.2.1 headings, whatever they look like, where each follows the one before."""
+    last: tuple[int, ...] = ()
+    for block in blocks:
+        match = _NUMBERED_TITLE.match(block.text)
+        number = tuple(map(int, match[1].split("."))) if match else ()
+        if block.level and number:
+            last = number
+        elif len(number) > 1 and _follows(number, last) and _is_title(block.text):
+            last = number
+            yield replace(block, level=min(6, 1 + len(number)))
+            continue
+        yield block
+
+
+def _follows(number: tuple[int, ...], last: tuple[int, ...]) -> bool:
+    shorter = last[: len(number)]
+    return number == (*last, 1) or (
+        number[:-1] == shorter[:-1]
+        and len(shorter) == len(number)
+        and number[-1] == shorter[-1] + 1
+    )
+
+
+def _is_title(text: str) -> bool:
+    return len(text.split()) <= _HEADING_WORDS and not text.endswith((".", ",", ";", ":"))

@@ -1,0 +1,582 @@
+"""PubMed's XML as papers, record by record.
+
+PubMed's XML, read record by record: what efetch answers and what the bulk files hold.
+
+One parser for articles, books and deletions. It streams (a 30,000-record file needs the memory of
+one record), visits every element of a record once, and looks only at *child paths*: a record also
+carries the identifiers of its references, comments and investigators, which are not its own.
+
+What goes where, beyond the obvious:
+
+- ``title`` and ``abstract`` are as PubMed prints them (trailing dot, ``[Translated title].``), with
+  markup made readable by `.inline_markup`; an empty or ``[Not Available].`` title gives way to the
+  vernacular one. A structured abstract is ``LABEL: text`` paragraphs with blank lines between.
+- ``published`` is the date of the issue, made more precise by the electronic date where the two
+  agree; for journals without print issues (``Electronic-eCollection``, ``Electronic-Print``) the
+  electronic date. A span (``1998 Dec-1999 Jan``) counts from its beginning, a season is its year.
+- ``journal_abbreviation`` is NLM's (``MedlineTA``). ``mesh`` is one entry a heading as MEDLINE
+  writes it: ``Descriptor/qualifier/*major qualifier`` or ``*Descriptor``.
+- ``other_abstracts`` pairs are ``("plain-language-summary (eng)", text)``.
+- A book chapter has its own title, the book's in ``journal`` and its Bookshelf accession (``NBK…``)
+  in ``pages``; editors are its authors only when it has no others.
+- ``notices`` are those *about* the paper (``RetractionIn``), not the one it is (``RetractionOf``).
+
+Facts from ``pubmed_250101.dtd`` and NLM's description of MEDLINE/PubMed data elements.
+
+Where each fact stands in a PubMed record: one reader an element, one table a parent.
+
+A record is visited once, top down; an element without an entry in its parent's table is never
+looked into. That is what keeps the identifiers of references, comments and investigators out of the
+paper's own, and what makes reading fast.
+"""
+
+from __future__ import annotations
+
+import calendar
+import gzip
+import io
+import json
+import re
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias, cast
+
+from ..errors import BadContent, BadRequest, Miss, Unreachable
+from ..model.identifiers import Ids
+from ..model.paper import Author, Notice, NoticeKind, Paper
+from .inline_markup import readable_text
+from .safe_xml import SAFE_OPTIONS, children_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lxml.etree import XMLPullParser, _Element
+
+__all__ = ["Deleted", "read_records"]
+
+_CHUNK = 1 << 18
+_KINDS = ("PubmedArticle", "PubmedBookArticle", "DeleteCitation")
+# A DOI as `Ids.parse` would leave it: reading a million records is worth the short cut.
+_PLAIN_DOI = re.compile(r"10\.\d{4,9}/[\w./()-]*\w", re.A)
+_ROOTS = frozenset({"PubmedArticleSet", *_KINDS})
+# By name: a text, or a list of what may come several times.
+Found: TypeAlias = dict[str, Any]
+Reader: TypeAlias = "Callable[[_Element, Found], None]"
+Readers: TypeAlias = "dict[str, Reader]"
+
+
+@dataclass(frozen=True, slots=True)
+class Deleted:
+    """PMIDs that PubMed deleted: every copy of them is to be deleted, too."""
+
+    pmids: tuple[str, ...]
+
+
+def read_records(source: BinaryIO | bytes) -> Iterator[Paper | Deleted]:
+    """Read a ``PubmedArticleSet`` as a stream, in its order.
+
+    Parameters
+    ----------
+    source : binary file or bytes
+        The XML, unpacked (open ``.xml.gz`` with `gzip.open`). Read forward only, never closed.
+
+    Yields
+    ------
+    Paper or Deleted
+        Nothing for an empty set: that is how efetch answers for PMIDs it does not know.
+
+    Raises
+    ------
+    Unreachable
+        NCBI answered with an error of its own (``<ERROR>``, a JSON error): try again later.
+    BadContent
+        An error that stays one (unusable ids), not PubMed's XML, or XML that is broken; whatever
+        was complete before has been yielded, and ``details["after"]`` is the last PMID of it.
+    """
+    for record, _ in read_with_elements(source):
+        yield record
+
+
+def read_with_elements(source: BinaryIO | bytes) -> Iterator[tuple[Paper | Deleted, _Element]]:
+    """`read_records` with the XML of each record, for what a `Paper` does not hold.
+
+    An element is emptied when the next record is taken.
+    """
+    stream = io.BytesIO(source) if isinstance(source, bytes) else source
+    parser, start, last = _parser(), b"", ""
+    while True:
+        chunk, broken = _feed(stream, parser)
+        start = start or chunk.lstrip()[:2000]
+        for _, found in parser.read_events():
+            element = cast("_Element", found)
+            record = _record(element)
+            if isinstance(record, Paper):
+                last = record.ids.pmid
+            yield record, element
+            _forget(element)
+        if broken:
+            raise _broken_answer(start, last, broken)
+        if not chunk:
+            return
+
+
+def _parser() -> XMLPullParser:
+    from lxml import etree
+
+    return etree.XMLPullParser(
+        events=("end",),
+        tag=(*_KINDS, "ERROR"),
+        **SAFE_OPTIONS,
+        remove_comments=True,
+        remove_pis=True,
+        collect_ids=False,
+    )
+
+
+def _feed(stream: BinaryIO, parser: XMLPullParser) -> tuple[bytes, str]:
+    """Parse the next chunk: it (empty at the end), and what is broken about it."""
+    from lxml import etree
+
+    chunk = b""
+    try:
+        if chunk := stream.read(_CHUNK):
+            parser.feed(chunk)
+        elif (root := parser.close()).tag not in _ROOTS:
+            return chunk, f"its root is <{root.tag}>"
+    except (etree.XMLSyntaxError, EOFError, zlib.error, gzip.BadGzipFile) as error:
+        return chunk, str(error) or "it ends too early"
+    return chunk, ""
+
+
+def _broken_answer(start: bytes, last: str, broken: str) -> Miss:
+    """What to raise for a body that is not PubMed's XML, or not to its end."""
+    if last:
+        msg = f"PubMed's XML is broken after PMID {last}: {broken}."
+        return BadContent(msg, "Ask for the rest again.", verdict="partial", after=last)
+    if not start:
+        return BadContent("PubMed's answer is empty.", "Ask again.", verdict="empty")
+    if reason := _json_error(start):
+        return _ncbi_error(reason)
+    msg = f"PubMed's answer is not PubMed XML: {broken}."
+    return BadContent(msg, "Ask again.", verdict="error_page")
+
+
+def _json_error(start: bytes) -> str:
+    """The message in a JSON error; nothing else of it, for it may repeat the caller's key."""
+    try:
+        answer = json.loads(start, strict=False)
+    except ValueError:
+        return ""
+    return str(answer.get("error", "")) if isinstance(answer, dict) else ""
+
+
+def _ncbi_error(text: str) -> Miss:
+    """What to raise for an error message of NCBI (facts sheet: NCBI E-utilities errors)."""
+    shown = " ".join(text.split())[:300] or "no reason given"
+    msg = f"NCBI answered with an error: {shown}."
+    if re.search(r"ID list is empty|API key|unable to obtain query|invalid", shown, re.I):
+        return BadContent(msg, "Asking again will not help.", verdict="error_page")
+    if "rate limit" in shown.lower():
+        return Unreachable(msg, "Ask again in a second.", status=429)
+    return Unreachable(msg, "Ask again later.")
+
+
+def _forget(element: _Element) -> None:
+    """Free a record that was read and everything before it, so that memory stays flat."""
+    element.clear()
+    parent = element.getparent()
+    if parent is not None:
+        del parent[: parent.index(element)]
+
+
+def _record(element: _Element) -> Paper | Deleted:
+    if element.tag == "ERROR":
+        raise _ncbi_error(readable_text(element))
+    if element.tag == "DeleteCitation":
+        return Deleted(tuple(own_pmid(child) for child in element if child.tag == "PMID"))
+    found = record_facts(element)
+    return _book(found) if element.tag == "PubmedBookArticle" else _article(found)
+
+
+# --- Assembly ----------------------------------------------------------------------------------
+
+
+def _article(found: Found) -> Paper:
+    issued, online = found.get("issued", ""), found.get("online", "")
+    if online.startswith(issued) or "without print" in found:
+        issued = online or issued
+    return Paper(
+        ids=_ids(found, "doi", "electronic doi"),
+        authors=_people(found, "authors", "editors"),
+        journal=found.get("journal", ""),
+        journal_abbreviation=found.get("nlm abbreviation") or found.get("iso abbreviation", ""),
+        issn=found.get("issn") or found.get("linking issn", ""),
+        issue=found.get("issue", ""),
+        pages=found.get("pages", ""),
+        published=issued,
+        **_common(found),
+    )
+
+
+def _book(found: Found) -> Paper:
+    """A book, or a chapter of one: only a chapter has a title beside the book's."""
+    chapter = "title" in found
+    book_title = found.get("book title", "")
+    found.setdefault("title", book_title)
+    return Paper(
+        ids=_ids(found, "doi", *(() if chapter else ("electronic doi",))),
+        authors=_people(found, "authors", "book authors", "editors", "book editors"),
+        journal=book_title,
+        pages=found.get("bookshelf") or found.get("pages", ""),
+        published=found.get("issued") or found.get("contributed", ""),
+        **_common(found),
+    )
+
+
+def _common(found: Found) -> dict[str, Any]:
+    title, vernacular = found.get("title", ""), found.get("vernacular title", "")
+    return {
+        "title": vernacular or title if title in ("", "[Not Available].") else title,
+        "vernacular_title": vernacular,
+        "abstract": found.get("abstract", ""),
+        "other_abstracts": tuple(found.get("other abstracts", ())),
+        "volume": found.get("volume", ""),
+        "entered": found.get("entrez", ""),
+        "revised": found.get("revised", ""),
+        "released": found.get("pmc-release", ""),
+        "languages": tuple(found.get("languages", ())),
+        "publication_types": tuple(found.get("publication types", ())),
+        "mesh": tuple(found.get("mesh", ())),
+        "keywords": tuple(dict.fromkeys(found.get("keywords", ()))),
+        "notices": tuple(found.get("notices", ())),
+        "reference_count": found.get("references", 0),
+    }
+
+
+def _people(found: Found, *lists: str) -> tuple[Author, ...]:
+    """The first list that names anybody."""
+    return next((tuple(people) for name in lists if (people := found.get(name))), ())
+
+
+def _ids(found: Found, *dois: str) -> Ids:
+    """The record's own names; a DOI that is none (a page number, a sentence) is passed over."""
+    doi = next((doi for name in dois for text in found.get(name, ()) if (doi := _doi(text))), "")
+    return Ids(
+        doi=doi,
+        pmid=found.get("pmid", ""),
+        pmcid=found.get("pmc") or found.get("pmcid", ""),
+        arxiv=found.get("arxiv", ""),
+    )
+
+
+def _doi(text: str) -> str:
+    if _PLAIN_DOI.fullmatch(text):
+        return text
+    try:
+        ids = Ids.parse(text)
+    except BadRequest:
+        return ""
+    return ids.doi or (ids.arxiv and f"10.48550/arxiv.{ids.arxiv}")
+
+
+def record_facts(element: _Element) -> Found:
+    """The facts of a record by name; what it does not state is absent."""
+    found: Found = {}
+    _visit(element, _RECORD, found)
+    return found
+
+
+def _visit(element: _Element, readers: Readers, found: Found) -> None:
+    reader_of = readers.get
+    for child in children_of(element):
+        if reader := reader_of(child.tag):
+            reader(child, found)
+
+
+def _one(name: str, read: Callable[[_Element], Any] = readable_text) -> Reader:
+    """A reader that keeps what *read* makes of the element; the first that is not empty counts."""
+
+    def reader(element: _Element, found: Found) -> None:
+        if value := read(element):
+            found.setdefault(name, value)
+
+    return reader
+
+
+def _many(name: str, read: Callable[[_Element], Any] = readable_text) -> Reader:
+    """A reader for an element that may be repeated: all of them, in order."""
+
+    def reader(element: _Element, found: Found) -> None:
+        if value := read(element):
+            found.setdefault(name, []).append(value)
+
+    return reader
+
+
+def _each(name: str, tag: str, read: Callable[[_Element], Any] = readable_text) -> Reader:
+    """A reader for a list element: all its children *tag*, in order."""
+
+    def reader(element: _Element, found: Found) -> None:
+        values = [
+            value for child in children_of(element) if child.tag == tag and (value := read(child))
+        ]
+        found.setdefault(name, []).extend(values)
+
+    return reader
+
+
+def _inside(readers: Readers) -> Reader:
+    return lambda element, found: _visit(element, readers, found)
+
+
+def own_pmid(element: _Element) -> str:
+    """A PMID; its version stands in an attribute and is left there."""
+    text = (element.text or "").strip().lstrip("0")
+    return text if text.isascii() and text.isdigit() else ""
+
+
+def _article_id(element: _Element, found: Found) -> None:
+    kind = element.get("IdType")
+    if kind == "doi":
+        found.setdefault("doi", []).append(readable_text(element))
+    elif kind == "bookaccession":
+        found.setdefault("bookshelf", readable_text(element))
+    elif kind in ("pmc", "pmcid") and (match := _PMCID.search(element.text or "")):
+        found.setdefault(kind, match[0].upper())
+
+
+def _location_id(element: _Element, found: Found) -> None:
+    if element.get("ValidYN") == "N":
+        return
+    text = readable_text(element)
+    if element.get("EIdType") == "doi":
+        found.setdefault("electronic doi", []).append(text)
+    elif match := re.match(r"arXiv:(\S+?)(?:v\d+)?$", text, re.I):
+        found.setdefault("arxiv", match[1].lower())
+
+
+def _reference_list(element: _Element, found: Found) -> None:
+    """Count the references; a list may hold further lists, with titles of their own."""
+    found["references"] = found.get("references", 0) + sum(1 for _ in element.iter("Reference"))
+
+
+def _abstract(element: _Element) -> str:
+    return "\n\n".join(
+        paragraph
+        for child in children_of(element)
+        if child.tag == "AbstractText" and (paragraph := _paragraph(child))
+    )
+
+
+def _paragraph(element: _Element) -> str:
+    text, label = readable_text(element), " ".join(element.get("Label", "").split()).rstrip(": ")
+    if not text or not label or label.upper() == "UNLABELLED":
+        return text
+    return text if text.upper().startswith(f"{label.upper()}:") else f"{label}: {text}"
+
+
+def _other_abstract(element: _Element) -> tuple[str, str] | None:
+    text = _abstract(element)
+    kind, language = element.get("Type", "Other"), element.get("Language", "")
+    return (f"{kind} ({language})" if language else kind, text) if text else None
+
+
+def _authors(prefix: str = "") -> Reader:
+    """A reader for an author list; an entry marked invalid is followed by its correction."""
+
+    def reader(element: _Element, found: Found) -> None:
+        who = "editors" if element.get("Type") == "editors" else "authors"
+        found.setdefault(prefix + who, []).extend(
+            author
+            for child in children_of(element)
+            if child.tag == "Author" and child.get("ValidYN") != "N" and (author := _author(child))
+        )
+
+    return reader
+
+
+def _author(element: _Element) -> Author | None:
+    parts: dict[str, str] = {}
+    affiliations: list[str] = []
+    for child in children_of(element):
+        tag = child.tag
+        if tag == "AffiliationInfo":
+            affiliations += [
+                text
+                for part in children_of(child)
+                if part.tag == "Affiliation" and (text := readable_text(part))
+            ]
+        elif tag != "Identifier":
+            parts[tag] = readable_text(child)
+        elif child.get("Source") == "ORCID":
+            parts["orcid"] = _orcid(child.text or "")
+    given, collective = parts.get("ForeName", ""), parts.get("CollectiveName", "")
+    family = parts.get("LastName", "") or given
+    if not family and not collective:
+        return None
+    return Author(
+        family=family,
+        given=given if given != family else "",
+        initials=parts.get("Initials", ""),
+        suffix=parts.get("Suffix", "").lstrip(", "),
+        collective=collective,
+        orcid=parts.get("orcid", ""),
+        affiliations=tuple(affiliations),
+    )
+
+
+def _orcid(text: str) -> str:
+    """The bare identifier of any spelling: URL, with or without dashes."""
+    match = _ORCID.search(text)
+    return "-".join(match.groups()).upper() if match else ""
+
+
+def _mesh(element: _Element) -> str:
+    return "/".join(
+        [
+            f"*{name}" if child.get("MajorTopicYN") == "Y" else name
+            for child in children_of(element)
+            if (name := readable_text(child))
+        ]
+    )
+
+
+def _notice(element: _Element) -> Notice | None:
+    kind = _NOTICES.get(element.get("RefType", ""))
+    if kind is None:
+        return None
+    pmid, source = element.find("PMID"), element.find("RefSource")
+    return Notice(kind, readable_text(source), "" if pmid is None else own_pmid(pmid))
+
+
+def _pages(element: _Element) -> str:
+    """Pages as PubMed prints them (``11-9`` is 11 to 19), else the first and last."""
+    parts = {child.tag: readable_text(child) for child in element}
+    span = (parts.get("StartPage", ""), parts.get("EndPage", ""))
+    return parts.get("MedlinePgn") or "-".join(part for part in span if part)
+
+
+def _history(element: _Element, found: Found) -> None:
+    for child in children_of(element):
+        status = child.get("PubStatus")
+        if status in ("entrez", "pmc-release") and (day := _date(child)):
+            found.setdefault(status, day)
+
+
+def _date(element: _Element) -> str:
+    """A date of any of PubMed's forms as ISO 8601, as precise as it is."""
+    parts = {child.tag: (child.text or "").strip() for child in element}
+    if span := parts.get("MedlineDate"):
+        return iso_date(span)
+    month = parts.get("Month") or parts.get("Season", "")
+    return _iso(parts.get("Year", ""), month, parts.get("Day", ""))
+
+
+def iso_date(text: str) -> str:
+    """A date as PubMed prints it (``1998 Dec-1999 Jan``, ``2026 Feb 14``) as ISO 8601.
+
+    >>> iso_date("2026 Feb 14"), iso_date("1998 Dec-1999 Jan"), iso_date("2000 Spring")
+    ('2026-02-14', '1998-12', '2000')
+    """
+    match = _SPAN.search(text)
+    return _iso(*match.groups("")) if match else ""
+
+
+@lru_cache(4096)
+def _iso(year: str, month: str = "", day: str = "") -> str:
+    if not re.fullmatch(r"[12]\d{3}", year, re.A):
+        return ""
+    number = int(month) if month.isdecimal() else _MONTHS.get(month[:3].lower(), 0)
+    if not 1 <= number <= 12:
+        return year
+    last = calendar.monthrange(int(year), number)[1]
+    if day.isdecimal() and 1 <= int(day) <= last:
+        return f"{year}-{number:02}-{int(day):02}"
+    return f"{year}-{number:02}"
+
+
+_PMCID = re.compile(r"\bPMC[1-9]\d*", re.A | re.I)
+_ORCID = re.compile(r"(\d{4})-?(\d{4})-?(\d{4})-?(\d{3}[\dXx])", re.A)
+_SPAN = re.compile(r"\b([12]\d{3})(?:\s+([A-Za-z]{3,})\.?(?:\s+(\d{1,2})\b(?!\d))?)?", re.A)
+_MONTHS = {name.lower(): number for number, name in enumerate(calendar.month_abbr) if name}
+_NOTICES: dict[str, NoticeKind] = {
+    "RetractionIn": "retraction",
+    "ExpressionOfConcernIn": "expression_of_concern",
+    "ErratumIn": "erratum",
+    "PartialRetractionIn": "erratum",  # the paper stands, corrected
+    "CorrectedandRepublishedIn": "republication",
+    "RetractedandRepublishedIn": "republication",
+    "RepublishedIn": "republication",
+    "UpdateIn": "update",
+    "CommentIn": "comment",
+}
+
+
+def _pub_model(element: _Element, found: Found) -> None:
+    if element.get("PubModel") in ("Electronic-eCollection", "Electronic-Print"):
+        found["without print"] = True
+    _visit(element, _ARTICLE, found)
+
+
+_ID_LIST = _inside({"ArticleId": _article_id})
+_KEYWORDS = _each("keywords", "Keyword")
+_SHARED: Readers = {
+    "PMID": _one("pmid", own_pmid),
+    "DateRevised": _one("revised", _date),
+    "ArticleTitle": _one("title"),
+    "VernacularTitle": _one("vernacular title"),
+    "Pagination": _one("pages", _pages),
+    "Abstract": _one("abstract", _abstract),
+    "AuthorList": _authors(),
+    "Language": _many("languages"),
+    "KeywordList": _KEYWORDS,
+}
+_ARTICLE: Readers = _SHARED | {
+    "Journal": _inside(
+        {
+            "ISSN": _one("issn"),
+            "JournalIssue": _inside(
+                {"Volume": _one("volume"), "Issue": _one("issue"), "PubDate": _one("issued", _date)}
+            ),
+            "Title": _one("journal"),
+            "ISOAbbreviation": _one("iso abbreviation"),
+        }
+    ),
+    "ELocationID": _location_id,
+    "PublicationTypeList": _each("publication types", "PublicationType"),
+    "ArticleDate": _one("online", _date),
+}
+_CITATION: Readers = _SHARED | {
+    "Article": _pub_model,
+    "MedlineJournalInfo": _inside(
+        {"MedlineTA": _one("nlm abbreviation"), "ISSNLinking": _one("linking issn")}
+    ),
+    "MeshHeadingList": _each("mesh", "MeshHeading", _mesh),
+    "CommentsCorrectionsList": _each("notices", "CommentsCorrections", _notice),
+    "OtherAbstract": _many("other abstracts", _other_abstract),
+}
+_BOOK: Readers = {
+    "BookTitle": _one("book title"),
+    "PubDate": _one("issued", _date),
+    "AuthorList": _authors("book "),
+    "Volume": _one("volume"),
+    "ELocationID": _location_id,
+}
+_RECORD: Readers = {
+    "MedlineCitation": _inside(_CITATION),
+    "BookDocument": _inside(
+        _SHARED
+        | {
+            "ArticleIdList": _ID_LIST,
+            "Book": _inside(_BOOK),
+            "PublicationType": _many("publication types"),
+            "ContributionDate": _one("contributed", _date),
+        }
+    ),
+    "PubmedData": _inside(
+        {"History": _history, "ArticleIdList": _ID_LIST, "ReferenceList": _reference_list}
+    ),
+    "PubmedBookData": _inside({"History": _history, "ArticleIdList": _ID_LIST}),
+}

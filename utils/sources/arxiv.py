@@ -1,0 +1,562 @@
+"""arXiv: its search, and the record of every preprint on it.
+
+Beside it: requests (`.arxiv.manners`), queries (`.arxiv.query`), the reading of entries
+(`.arxiv.entries`), and the texts (`.arxiv.files`).
+https://info.arxiv.org/help/api/user-manual.html
+
+Texts of preprints, from the host arXiv keeps for programs: HTML, else LaTeX, else the PDF.
+
+Every request takes three seconds, so none is made that cannot help: arXiv converts to HTML what
+was submitted as LaTeX since December 2023, and the source of a paper without LaTeX is its PDF.
+https://info.arxiv.org/about/accessible_HTML.html · https://info.arxiv.org/help/mimetypes.html
+Licenses: https://info.arxiv.org/help/oa/index.html
+
+arXiv's Atom entries as papers.
+
+Names come whole and are taken apart here; titles keep their formulas (``$…$``) while TeX's accents
+around them become letters; a reference to the journal is taken apart only where its form leaves no
+doubt. ``published`` is the day of the first version, ``updated`` that of the version shown.
+https://info.arxiv.org/help/api/user-manual.html#52-details-of-atom-results-returned
+
+Requests to arXiv: its rate limit, and what its refusals mean.
+
+One request every three seconds, one at a time, summed over everything a user runs, for the search,
+the files and the licenses together. Its refusals are 429, 406 or 503, mostly without
+``Retry-After`` and at any rate of requests, and they last. So all processes send it nothing for a
+minute, then for two, and the caller gets the error.
+https://info.arxiv.org/help/api/tou.html · https://github.com/lukasschwab/arxiv.py/issues/203
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from ..errors import BadContent, BadRequest, Miss, NotOffered, Unreachable
+from ..model.identifiers import Ids, arxiv_version
+from ..model.paper import Author, Fetched, Media, Notice, Paper, SearchResult, paper_from, to_row
+from ..web import Answer, Rate, Web
+from .arxiv_query import LAST, SHAKY, ArxivQuery, arxiv_query
+from .loose_json import LONGEST_NAME, whole
+from .source import Lookup, Query, Route, Source, one_by_one, recall_papers
+
+_IDS_PER_REQUEST = 100
+_FIRST_HTML = "2023-12"
+_OAI = "{http://www.openarchives.org/OAI/2.0/}"
+_LICENSE = "{http://arxiv.org/OAI/arXiv/}license"
+_LICENSE_DAYS = 30.0
+# The line arXiv puts on top of its pages. Licenses elsewhere on a page may be those of a figure.
+_LICENSE_LINE = re.compile(rb'id="license-tr"[^<>]{0,200}>\s*Licen[sc]e:\s*([^<>]{2,80}?)\s*<')
+_ARXIV = "{http://arxiv.org/schemas/atom}"
+WITHDRAWN = "Withdrawn"
+"""The publication type of a paper whose authors, or arXiv, took it back."""
+_TAKEN_BACK = re.compile(
+    r"(?:^|[.;:(]\s*)(?:(?:this|the|our)\s+)?(?:(?:paper|article|manuscript|submission|preprint"
+    r"|work|note|letter|e-?print)\s+)?(?:(?:has|have)\s+been\s+|is\s+|was\s+)?(?:now\s+)?"
+    r"(?:temporarily\s+)?withdrawn(?:\s+(?:by|due|because|as|since|from\s+arxiv|for|until)\b|\s*[.;:,)]|$)",
+    re.I,
+)
+_GROUP = re.compile(
+    r"\b(?:Collaborations?|Consortium|Team|Group|Project|Initiative|Community|Committee|Network"
+    r"|Observatory|Partnership)\b(?:\s*\([^()]*\))?$",
+    re.I,
+)
+_ON_BEHALF = re.compile(r"\((?:for|on behalf of|and)\b")
+_SUFFIX = re.compile(r",?\s+(Jr\.?|Sr\.?|II|III|IV)$")
+_PARTICLES = frozenset(
+    (
+        "af", "al", "ap", "aus", "av", "bin", "da", "das", "de", "del", "della", "den", "der", "di",
+        "do", "dos", "du", "el", "ibn", "la", "las", "le", "los", "op", "ten", "ter", "van", "von",
+        "vom", "zu", "zum", "zur", "'t", "’t",
+    )
+)  # fmt: skip
+# With a capital only where they can hardly be a given name: Le and Van are, in Vietnam.
+_CAPITAL_PARTICLES = frozenset(("Del", "Della", "De", "Dos", "Von"))
+_AFTER_VAN = frozenset(("de", "den", "der", "het", "'t"))
+_MARKS = {
+    '"': "\u0308", "'": "\u0301", "`": "\u0300", "^": "\u0302", "~": "\u0303", "=": "\u0304",
+    ".": "\u0307", "u": "\u0306", "v": "\u030c", "H": "\u030b", "c": "\u0327", "k": "\u0328",
+    "r": "\u030a", "d": "\u0323", "b": "\u0331",
+}  # fmt: skip
+_LETTERS = {
+    "ss": "ß", "o": "ø", "O": "Ø", "l": "ł", "L": "Ł", "aa": "å", "AA": "Å", "ae": "æ", "AE": "Æ",
+    "oe": "œ", "OE": "Œ", "i": "ı", "j": "ȷ", "dh": "ð", "DH": "Ð", "th": "þ", "TH": "Þ",
+}  # fmt: skip
+_ACCENT = re.compile(
+    r"""\\(?:(?P<sign>["'`^~=.])|(?P<word>[uvHckrdb])(?=[\s{\\]))\s*"""
+    r"(?:\{\s*\\?(?P<braced>[A-Za-z])\s*\}|\\?(?P<bare>[A-Za-z]))"
+)
+_LETTER = re.compile(
+    r"\\(ss|oe|OE|ae|AE|aa|AA|dh|DH|th|TH|[oOlLij])(?![A-Za-z])(?:\{\}|\s+(?=\w))?"
+)
+_SIGN = re.compile(r"\\([&%#_])")
+_LONE = re.compile(r"\{(\w)\}")
+_PAGES = r"(?P<pages>[A-Za-z]{0,2}\d+(?:\.\d+)?(?:\s*[-\u2013]+\s*[A-Za-z]?\d+)?)"
+_NAME = r"(?P<journal>[A-Z][^\d;:()\[\]]*?[A-Za-z.&])"
+_VOLUME = r"(?P<volume>\d{1,4})(?:\s*\(\s*(?P<issue>\d{1,3}(?:[-/]\d+)?)\s*\))?"
+_YEAR = r"\(\s*(?:[A-Z][a-z]+\.?\s+)?(?:19|20)\d\d\s*\)"
+_REFERENCES = tuple(
+    re.compile(form)
+    for form in (
+        # Phys. Rev. B 85, 115117 (2012)
+        rf"{_NAME},?\s*(?:[Vv]ol\.?\s*)?{_VOLUME}\s*[,:]\s*(?:pp?\.?\s*)?{_PAGES}\s*,?\s*{_YEAR}",
+        # J. Stat. Phys. 12 (2026) 11
+        rf"{_NAME},?\s*(?:[Vv]ol\.?\s*)?{_VOLUME}\s*{_YEAR}\s*[,:]?\s*(?:pp?\.?\s*)?{_PAGES}",
+        # Phys.Rev.Lett.98:010505,2007
+        rf"{_NAME}\s*{_VOLUME}\s*:\s*{_PAGES}\s*,\s*(?:19|20)\d\d",
+    )
+)
+RATE = Rate(
+    "arxiv", ("arxiv", "arxiv_oai"), every=3.0, in_flight=1, penalty=60.0, hosts=("arxiv.org",)
+)
+REMEMBERED_DAYS = 1.0
+"""The index changes at midnight; asking the same more than once a day is against the rules."""
+ATOM = "{http://www.w3.org/2005/Atom}"
+OPENSEARCH = "{http://a9.com/-/spec/opensearch/1.1/}"
+_ENOUGH = frozenset({406, 429, 503})
+_ERRORS = "arxiv.org/api/errors"
+Check = Callable[[Answer], object]
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """A page of a search: the hits arXiv counts, the number of entries, and their papers."""
+
+    total: int
+    entries: int
+    papers: tuple[Paper, ...]
+
+
+def search(query: Query, web: Web, *, sort_order: str = "descending") -> SearchResult:
+    """Search arXiv's index; the same query is sent once a day.
+
+    Raises
+    ------
+    BadRequest
+        The query has no such form at arXiv, or arXiv refuses it.
+    Unreachable
+        arXiv is down, wants to be left alone, or keeps sending pages without the hits it counted.
+    """
+    request = arxiv_query(query, sort_order)
+    page = _fetch_page(request, web)
+    total, end = page.total, request.start + page.entries
+    more = page.entries > 0 and end < total
+    warnings = list(request.warnings)
+    if unread := page.entries - len(page.papers):
+        warnings.append(f"{unread:,} of arXiv's entries could not be read and are left out.")
+    if more and end >= LAST:
+        warnings.append(f"arXiv shows the first {LAST:,} hits only; narrow the search by years.")
+    elif total > SHAKY:
+        warnings.append(
+            f"Of {total:,} hits those after {SHAKY:,} come unreliably; narrow the search by years."
+        )
+    return SearchResult(
+        query.text,
+        request.search_query,
+        total,
+        page.papers,
+        tuple(warnings),
+        end if more and end < LAST else None,
+    )
+
+
+def look_up(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
+    """The records behind arXiv identifiers, in their newest versions."""
+    known = fetch_records([ids.arxiv for ids in wanted], web)
+    return {ids: known[ids.arxiv] for ids in wanted if ids.arxiv in known}
+
+
+def recall(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
+    """The records behind arXiv identifiers that were fetched within the last day."""
+    kept = recall_papers("arxiv", [ids.arxiv for ids in wanted if ids.arxiv], web)
+    return {ids: kept[ids.arxiv] for ids in wanted if ids.arxiv in kept}
+
+
+def fetch_records(names: Sequence[str], web: Web) -> dict[str, Paper]:
+    """The records of *names* (``2601.00001``, ``2601.00001v1``), by these names.
+
+    Raises
+    ------
+    NotOffered
+        One of several names is none in arXiv's eyes (``details["status"]`` is 400).
+    Unreachable
+        arXiv is down, or wants to be left alone.
+    """
+    known = recall_papers("arxiv", names, web)
+    unknown = [name for name in dict.fromkeys(names) if name not in known]
+    if not unknown:
+        return known
+    # Without max_results even a list of identifiers is cut to ten.
+    params = {"id_list": ",".join(unknown), "max_results": len(unknown)}
+    try:
+        answer = _query(params, web, read_feed)
+    except NotOffered as refused:
+        if refused.details.get("status") == 400 and len(unknown) == 1:
+            return known  # no name at all, such as 1234.12345 of a 34th month: nobody's paper
+        raise
+    for paper in _papers(answer):
+        # An entry names its version, whether or not one was asked for.
+        for name in (f"{paper.ids.arxiv}v{paper.version}", paper.ids.arxiv):
+            if name in unknown:
+                known[name] = paper
+                _remember(name, paper, web)
+    return known
+
+
+def fetch_version(name: str, version: str, web: Web) -> Paper | None:
+    """The record of a version, or of the newest where *version* is empty; None if unknown."""
+    name_of_version = f"{name}v{version}" if version else name
+    return fetch_records([name_of_version], web).get(name_of_version)
+
+
+def _fetch_page(request: ArxivQuery, web: Web) -> _Page:
+    """One page of a search; it is remembered for a day."""
+    name = json.dumps(request.params, sort_keys=True)
+    if kept := web.memory.recall("arxiv_search", name):
+        with suppress(LookupError, TypeError, AttributeError):  # another version's is forgotten
+            return _Page(kept["total"], kept["entries"], tuple(map(paper_from, kept["papers"])))
+    try:
+        answer = _query(request.params, web, _require_hits)
+    except NotOffered as refused:
+        if refused.details.get("status") != 400:
+            raise
+        raise BadRequest(refused.message, "Simplify the query, or ask for fewer hits.") from None
+    entries = sum(1 for _ in read_feed(answer).iter(f"{ATOM}entry"))
+    page = _Page(_total(answer), entries, tuple(_papers(answer)))
+    web.memory.keep("arxiv_search", name, asdict(page), REMEMBERED_DAYS)
+    for paper in page.papers:  # a search shows the newest versions: no need to look them up again
+        _remember(paper.ids.arxiv, paper, web)
+    return page
+
+
+def _query(params: Mapping[str, Any], web: Web, check: Check) -> Answer:
+    url = f"{web.settings.address('arxiv')}/api/query"
+    return ask(url, web, params, allow=frozenset({400}), check=check)
+
+
+def _require_hits(answer: Answer) -> None:
+    """Raise for an empty page inside the total: an error of arXiv's that passes."""
+    root = read_feed(answer)
+    start = _number(answer, "startIndex", "where the page begins")
+    if _total(answer) > start and root.find(f"{ATOM}entry") is None:
+        msg = "arXiv counted hits and sent a page without any."
+        raise Unreachable(msg, "Try again later, or narrow the search by years.")
+
+
+def _remember(name: str, paper: Paper, web: Web) -> None:
+    web.memory.keep("arxiv", name, to_row(paper), REMEMBERED_DAYS)
+
+
+def _total(answer: Answer) -> int:
+    return _number(answer, "totalResults", "how many hits there are")
+
+
+def _number(answer: Answer, tag: str, meaning: str) -> int:
+    number = whole(read_feed(answer).findtext(f"{OPENSEARCH}{tag}"))
+    if number is None:
+        raise Unreachable(f"arXiv did not say {meaning}.", "Try again later.")
+    return number
+
+
+def _papers(answer: Answer) -> list[Paper]:
+    """The papers of a feed; what has no author is no paper (unknown identifiers, at times)."""
+    entries = read_feed(answer).iter(f"{ATOM}entry")
+    papers = (paper_of(entry) for entry in entries if entry.find(f"{ATOM}author") is not None)
+    return [replace(paper, recorded_by=SOURCE.name) for paper in papers if paper.ids.arxiv]
+
+
+def fetch_full_text(paper: Paper, web: Web) -> Iterator[Fetched | Miss]:
+    """Fetch the newest version's text, the form that keeps formulas best first.
+
+    Raises
+    ------
+    NotOffered
+        The paper was withdrawn.
+    Unreachable
+        arXiv is down, or wants to be left alone.
+    """
+    if WITHDRAWN in paper.publication_types:
+        msg = f"arXiv:{paper.ids.arxiv} was withdrawn; what it said is not offered."
+        raise NotOffered(msg, "Earlier versions may still be read at arxiv.org.")
+    license_ = None
+    for kind in _kinds(paper):
+        url = f"{web.settings.address('arxiv')}/{kind}/{paper.ids.arxiv}"
+        try:
+            answer = ask(url, web, kept=True)
+        except (NotOffered, BadContent) as miss:
+            yield miss
+            continue
+        media = _media(answer.body)
+        stated = _stated_license(answer.body) if media == "html" else ""
+        if not stated and license_ is None:
+            license_ = _fetch_license(paper.ids.arxiv, web)
+        yield Fetched(
+            answer.body,
+            media,
+            url,
+            "arxiv",
+            "arxiv",
+            license=stated or license_ or "",
+            charset=answer.charset if media == "html" else "",
+            ids=Ids(arxiv=paper.ids.arxiv),
+        )
+        if kind == "e-print" and media == "pdf":
+            return  # there is no other
+
+
+def _kinds(paper: Paper) -> tuple[str, ...]:
+    """Which forms there may be; only arXiv's own record says when the preprint was revised."""
+    day = max(paper.revised if paper.version else "", _submitted(paper.ids.arxiv))
+    return ("html", "e-print", "pdf") if day >= _FIRST_HTML else ("e-print", "pdf")
+
+
+def _submitted(name: str) -> str:
+    """The month in an identifier.
+
+    >>> _submitted("2601.00001"), _submitted("hep-ex/0307015")
+    ('2026-01', '')
+    """
+    match = re.match(r"(\d\d)(\d\d)\.", name)
+    return f"20{match[1]}-{match[2]}" if match else ""
+
+
+def _media(body: bytes) -> Media:
+    """The media type by the first bytes: arXiv says nowhere else what a source file is."""
+    if b"%PDF-" in body[:1024]:
+        return "pdf"
+    return "latex" if body[:2] == b"\x1f\x8b" or _is_tar(body) else "html"
+
+
+def _is_tar(body: bytes) -> bool:
+    return body[257:262] == b"ustar"
+
+
+def _stated_license(page: bytes) -> str:
+    match = _LICENSE_LINE.search(page)
+    return match[1].decode("utf-8", "replace") if match else ""
+
+
+def _fetch_license(name: str, web: Web) -> str:
+    """The license in arXiv's OAI record; empty where arXiv does not answer."""
+    from ..formats.safe_xml import parse
+
+    if (kept := web.memory.recall("arxiv_license", name)) is not None:
+        return str(kept)
+    params = {
+        "verb": "GetRecord",
+        "identifier": f"oai:arXiv.org:{name}",
+        "metadataPrefix": "arXiv",
+    }
+    try:
+        root = parse(ask(web.settings.address("arxiv_oai"), web, params, patient=False).body)
+    except Miss:
+        return ""
+    if root.tag != f"{_OAI}OAI-PMH" or root.find(f"{_OAI}error") is not None:
+        return ""
+    license_ = (root.findtext(f".//{_LICENSE}") or "").strip()
+    web.memory.keep("arxiv_license", name, license_, _LICENSE_DAYS)
+    return license_
+
+
+def paper_of(entry: Any) -> Paper:
+    """The paper an ``<entry>`` describes, in the version it names."""
+
+    def text(tag: str) -> str:
+        return _words(entry.findtext(tag) or "")[:LONGEST_NAME]
+
+    where, comment = text(f"{ATOM}id"), text(f"{_ARXIV}comment")
+    abstract = _words(entry.findtext(f"{ATOM}summary") or "")
+    withdrawal = next(
+        (words for words in (comment, abstract[:300]) if _TAKEN_BACK.search(words)), ""
+    )
+    primary = entry.find(f"{_ARXIV}primary_category")
+    classes = [] if primary is None else [primary.get("term", "")]
+    classes += [one.get("term", "") for one in entry.iter(f"{ATOM}category")]
+    reference = _journal(text(f"{_ARXIV}journal_ref"))
+    authors = (author_of(one) for one in entry.iter(f"{ATOM}author"))
+    return Paper(
+        ids=Ids(
+            arxiv=Ids.maybe(where).arxiv, doi=Ids.maybe(text(f"{_ARXIV}doi").split(" ")[0]).doi
+        ),
+        title=without_tex(text(f"{ATOM}title")),
+        abstract=without_tex(abstract),
+        authors=tuple(author for author in authors if author.name),
+        journal=reference.get("journal", "arXiv"),
+        volume=reference.get("volume", ""),
+        issue=reference.get("issue", ""),
+        pages=reference.get("pages", ""),
+        published=text(f"{ATOM}published")[:10],
+        revised=text(f"{ATOM}updated")[:10],
+        publication_types=("Preprint", WITHDRAWN) if withdrawal else ("Preprint",),
+        notices=(Notice("comment", withdrawal),) if withdrawal else (),
+        version=arxiv_version(where),
+        # arXiv also lists classes of the ACM and MSC, such as "68T05; I.2.6".
+        categories=tuple(
+            dict.fromkeys(one for one in classes if re.fullmatch(r"[a-z][\w.-]+", one))
+        ),
+    )
+
+
+def author_of(author: Any) -> Author:
+    """An ``<author>``: a person, or a collaboration."""
+
+    def words(element: Any) -> str:
+        return without_tex(_words("".join(element.itertext()))[:LONGEST_NAME])
+
+    name = author.find(f"{ATOM}name")
+    places = tuple(filter(None, (words(one) for one in author.iter(f"{_ARXIV}affiliation"))))
+    return author_named(words(name) if name is not None else "", places)
+
+
+def author_named(name: str, affiliations: tuple[str, ...] = ()) -> Author:
+    """The author of a printed name; what is no name (``et al.``, ``:``) gives an empty one.
+
+    >>> named("Peter H. N. de With").family, named("Ludwig van der Berg").family
+    ('de With', 'van der Berg')
+    >>> named("Sammy Davis Jr.").suffix, named("The ATLAS Collaboration").collective
+    ('Jr.', 'The ATLAS Collaboration')
+    """
+    if name.endswith(")") and (led := _ON_BEHALF.search(name)):
+        name = name[: led.start()]
+    name = name.strip(" ,;:")
+    if not re.search(r"\w", name) or re.fullmatch(r"(?:and\s+)?(?:et\s+al\.?|others)", name, re.I):
+        return Author()
+    if _GROUP.search(name):
+        return Author(collective=name, affiliations=affiliations)
+    suffix = match[1] if (match := _SUFFIX.search(name)) else ""
+    bare = name[: match.start()] if match else name
+    if "," in bare:
+        family, _, given = bare.partition(",")
+        return Author(family.strip(), given.strip(), suffix=suffix, affiliations=affiliations)
+    words = bare.split()
+    first = len(words) - 1
+    while first > 1 and _is_particle(words[first - 1], words[first]):
+        first -= 1
+    family, given = " ".join(words[first:]), " ".join(words[:first])
+    return Author(family, given, suffix=suffix, affiliations=affiliations)
+
+
+def _words(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _is_particle(word: str, following: str) -> bool:
+    if word == "Van":
+        return following in _AFTER_VAN
+    return word in _PARTICLES or word in _CAPITAL_PARTICLES
+
+
+def without_tex(text: str) -> str:
+    r"""Words with letters for TeX's accents; formulas stay as they are.
+
+    >>> without_tex(r"Schr\"odinger and Erd{\H o}s on $\hat{H}$")
+    'Schrödinger and Erdős on $\\hat{H}$'
+    """
+    if "\\" not in text:
+        return text
+    parts = re.split(r"(?<!\\)(\$[^$]*\$)", text)
+    return "".join(part if at % 2 else _replace_accents(part) for at, part in enumerate(parts))
+
+
+def _replace_accents(text: str) -> str:
+    def accented(found: re.Match[str]) -> str:
+        letter = found["braced"] or found["bare"]
+        return unicodedata.normalize("NFC", letter + _MARKS[found["sign"] or found["word"]])
+
+    text = _LETTER.sub(lambda found: _LETTERS[found[1]], _ACCENT.sub(accented, text))
+    return _SIGN.sub(r"\1", _LONE.sub(r"\1", text))
+
+
+def _journal(reference: str) -> dict[str, str]:
+    """Journal, volume, issue and pages; the whole reference as the journal where that is unsure.
+
+    >>> _journal("Phys. Rev. B 85, 115117 (2012)")["pages"], _journal("ICML 2019")
+    ('115117', {'journal': 'ICML 2019'})
+    """
+    for form in _REFERENCES:
+        if found := form.fullmatch(reference.strip().rstrip(".")):
+            parts = {name: value for name, value in found.groupdict().items() if value}
+            pages = re.sub(r"\s*[-\u2013]+\s*", "-", parts["pages"])
+            return {**parts, "journal": parts["journal"].rstrip(", "), "pages": pages}
+    return {"journal": without_tex(reference)} if reference else {}
+
+
+def ask(
+    url: str,
+    web: Web,
+    params: Mapping[str, Any] | None = None,
+    *,
+    allow: frozenset[int] = frozenset(),
+    check: Check | None = None,
+    patient: bool = True,
+    kept: bool = False,
+) -> Answer:
+    """Fetch something from arXiv.
+
+    Parameters
+    ----------
+    patient
+        False where a refusal is to be raised at once and not waited out.
+    kept
+        See `Web.get`.
+
+    Raises
+    ------
+    NotOffered
+        There is no such thing.
+    Unreachable
+        arXiv is down, or refuses us for a while; ``retry_after`` is the backoff in seconds.
+    """
+
+    def check_refusal(answer: Answer) -> None:
+        if answer.status in _ENOUGH:
+            pause = web.pace.refused(answer.url)
+            msg = f"arXiv answered {answer.status}: it wants to be left alone."
+            raise Unreachable(msg, status=answer.status, retry_after=pause, lasting=not patient)
+        if check is not None:
+            check(answer)
+
+    return web.get(url, params, allow=allow | _ENOUGH, check=check_refusal, kept=kept)
+
+
+def read_feed(answer: Answer) -> Any:
+    """The root of an Atom feed.
+
+    Raises
+    ------
+    NotOffered
+        arXiv refuses the request: a feed with one entry, at status 400 or 200.
+    Unreachable
+        It is no feed at all.
+    """
+    from ..formats.safe_xml import parse
+
+    try:
+        root = parse(answer.body)
+    except BadContent:
+        root = None
+    if root is None or root.tag != f"{ATOM}feed":
+        msg = "arXiv answered with something that is not a feed."
+        raise Unreachable(msg, "Try again later.")
+    for entry in root.iter(f"{ATOM}entry"):
+        if _ERRORS in (entry.findtext(f"{ATOM}id") or ""):
+            reason = " ".join((entry.findtext(f"{ATOM}summary") or "no reason given").split())
+            msg = f"arXiv refused the request: {reason[:200]}"
+            raise NotOffered(msg.rstrip(".") + ".", status=400)
+    return root
+
+
+SOURCE = Source(
+    name="arxiv",
+    about="arXiv: search, preprints' records, and their texts as HTML, LaTeX or PDF",
+    label="arXiv",
+    rates=(RATE,),
+    search=search,
+    lookup=Lookup(("arxiv",), _IDS_PER_REQUEST, look_up, recall),
+    routes=(Route("arxiv", ("arxiv",), one_by_one(fetch_full_text)),),
+)

@@ -1,0 +1,376 @@
+"""PubMed: searching it, and the record of every paper it knows.
+
+E-utilities ``esearch`` and ``efetch`` with ``db=pubmed``.
+https://www.ncbi.nlm.nih.gov/books/NBK25499/
+
+PubMed's records as they are: XML or MEDLINE text, by the hundred.
+
+``efetch`` with ``db=pubmed``. A PMID that PubMed does not know (any more) is left out of the answer
+silently, and the order of the answer is not promised.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from ..errors import BadContent, BadRequest, Unreachable
+from ..model.identifiers import Ids
+from ..model.paper import Paper, SearchResult, to_row
+from ..web import Answer, Web
+from .eutils import BATCH, RATE, ask, shown_url, total_of, uses_post, warnings_of
+from .source import Lookup, Query, Source, recall_papers
+
+# PubMed serves the first 9,999 hits of a search only; retstart may be at most 9,998.
+LAST_HIT = 9_999
+_DOIS_PER_SEARCH = 50
+_REMEMBERED_DAYS = 1.0
+_SORTS = {
+    "pub_date": "pub_date",
+    "relevance": "relevance",
+    "author": "Author",
+    "journal": "JournalName",
+}
+_PMID = re.compile(r"[1-9]\d{0,8}", re.A)
+_WARNINGS = {
+    "phrasesnotfound": "Not found in PubMed: {}.",
+    "fieldsnotfound": "Field tag ignored, PubMed does not know it: [{}].",
+    "phrasesignored": "Ignored by PubMed: {}.",
+    "quotedphrasesnotfound": "No such phrase in PubMed, its words were searched one by one: {}.",
+    "outputmessages": "PubMed says: {}",
+}
+Form = Literal["xml", "medline"]
+_FORMS: dict[Form, dict[str, str]] = {
+    "xml": {"retmode": "xml"},
+    "medline": {"retmode": "text", "rettype": "medline"},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """What a search found: the PMIDs of one page, and how PubMed read the query.
+
+    ``web_env`` and ``query_key`` point to the whole result on NCBI's history server.
+    """
+
+    pmids: tuple[str, ...]
+    start: int
+    total: int
+    effective_query: str
+    warnings: tuple[str, ...]
+    web_env: str = ""
+    query_key: str = ""
+
+    def slice(self, offset: int, size: int) -> dict[str, Any]:
+        """The parameters that request a part of this page from the history server."""
+        place = {"WebEnv": self.web_env, "query_key": self.query_key}
+        return {**place, "retstart": self.start + offset, "retmax": size}
+
+
+def search(query: Query, web: Web) -> SearchResult:
+    """Search PubMed in its own query language.
+
+    Returns
+    -------
+    SearchResult
+        Papers in the order asked for. A PMID whose record PubMed did not send is named in the
+        warnings.
+    """
+    hits = esearch(query, web)
+    records = fetch(hits.pmids, web, hits)
+    papers = tuple(records[pmid] for pmid in hits.pmids if pmid in records)
+    missing = [pmid for pmid in hits.pmids if pmid not in records]
+    warnings = hits.warnings
+    if missing:
+        warnings += (f"PubMed sent no record for PMID {', '.join(missing)}.",)
+    end = query.start + len(hits.pmids)
+    more = hits.pmids and end < min(hits.total, LAST_HIT)
+    return SearchResult(
+        query=query.text,
+        effective_query=hits.effective_query,
+        total=hits.total,
+        papers=papers,
+        warnings=warnings,
+        next_start=end if more else None,
+    )
+
+
+def esearch(query: Query, web: Web, *, kept: bool = False) -> Hits:
+    """One page of the PMIDs of a search; *kept* on the history server even when they are few.
+
+    Raises
+    ------
+    BadRequest
+        The page begins beyond the 9,999 hits PubMed serves.
+    Unreachable
+        PubMed reported an error of its own, also where the status was 200.
+    """
+    if query.start >= LAST_HIT:
+        msg = f"start is {query.start}, but PubMed serves only the first {LAST_HIT:,} hits."
+        raise BadRequest(msg, "Narrow the search, for example by date.")
+    params = _page_params(query, kept=kept)
+    result = result_of(ask(web, "esearch", params, read=Answer.json).json())
+    hits = _hits(result, query.start)
+    expected = max(0, min(params["retmax"], hits.total - query.start))
+    if (sent := len(hits.pmids)) >= expected:
+        return hits
+    warning = f"PubMed sent {sent} of the {expected} hits of this page."
+    return replace(hits, warnings=(*hits.warnings, warning))
+
+
+def _hits(result: Mapping[str, Any], start: int) -> Hits:
+    return Hits(
+        pmids=tuple(map(str, result["idlist"])),
+        start=start,
+        total=total_of(result),
+        effective_query=result.get("querytranslation") or "",
+        warnings=warnings_of(result, _WARNINGS),
+        web_env=result.get("webenv") or "",
+        query_key=result.get("querykey") or "",
+    )
+
+
+def search_url(query: Query, web: Web, *, kept: bool = False) -> str:
+    """The address of that search, as it may be shown."""
+    return shown_url(web, "esearch", _page_params(query, kept=kept))
+
+
+def fetch_first_hits(query: Query, web: Web, among: str = "") -> Hits:
+    """All the PMIDs of a search that has at most 9,999 hits; of a longer one the first 9,999.
+
+    Unlike `esearch` it takes no page that is shorter than PubMed's own count for an answer.
+
+    Parameters
+    ----------
+    query : Query
+    web : Web
+    among : str
+        Narrows the search, such as ``AND hasabstract``; the query's own words stay untouched.
+
+    Raises
+    ------
+    Unreachable
+        PubMed did not answer, or sent other numbers of hits than it counted, several times.
+    """
+
+    def read(answer: Answer) -> None:
+        try:
+            result = result_of(answer.json())
+        except Unreachable:
+            if among:
+                raise
+            return  # PubMed cannot run the search at all: raised below, and not tried again
+        count, sent = total_of(result), {str(pmid) for pmid in result["idlist"]}
+        if len(sent) != min(count, LAST_HIT) or not all(map(_PMID.fullmatch, sent)):
+            raise BadContent(f"PubMed counted {count:,} hits and sent {len(sent):,}.")
+
+    page = {"retmax": LAST_HIT, "sort": "pub_date"}
+    answer = ask(web, "esearch", {**_search_params(query, among), **page}, read=read)
+    return _hits(result_of(answer.json()), 0)
+
+
+def count_hits(query: Query, web: Web, among: str = "") -> int:
+    """How many hits a search has; *among* narrows it, see `fetch_first_hits`.
+
+    Raises
+    ------
+    Unreachable
+        PubMed did not answer, or not with a number.
+    """
+    answer = ask(
+        web, "esearch", {**_search_params(query, among), "rettype": "count"}, read=Answer.json
+    )
+    return total_of(result_of(answer.json(), needs="count"))
+
+
+def fetch(
+    pmids: Sequence[str], web: Web, hits: Hits | None = None, *, anew: bool = False
+) -> dict[str, Paper]:
+    """The records of many papers, by PMID; unknown PMIDs are left out.
+
+    Records fetched within the last day are not asked for again, unless *anew*. When *hits* is
+    given and more than one batch is wanted, the identifiers stay on NCBI's history server, unless
+    it has forgotten them.
+    """
+    known = {} if anew else recall_papers("pubmed", pmids, web)
+    wanted = [pmid for pmid in dict.fromkeys(pmids) if pmid not in known]
+    from_history = bool(hits and hits.web_env and len(wanted) == len(pmids) > BATCH)
+    for start in range(0, len(wanted), BATCH):
+        batch = wanted[start : start + BATCH]
+        params = {"id": ",".join(batch)}
+        if from_history and hits:
+            try:
+                papers = _fetch_papers(hits.slice(start, len(batch)), web)
+            except Unreachable as error:
+                if not error.details.get("expired"):
+                    raise
+                from_history = False
+                papers = _fetch_papers(params, web)
+        else:
+            papers = _fetch_papers(params, web)
+        for paper in papers:
+            known[paper.ids.pmid] = paper
+    return known
+
+
+def look_up(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
+    """The records behind PMIDs and DOIs."""
+    pmids = _find_pmids([ids.doi for ids in wanted if not ids.pmid and ids.doi], web)
+    pmid_of = {ids: ids.pmid or pmids.get(ids.doi, "") for ids in wanted}
+    records = fetch([pmid for pmid in pmid_of.values() if pmid], web)
+    return {ids: records[pmid] for ids, pmid in pmid_of.items() if pmid in records}
+
+
+def recall(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
+    """The records behind PMIDs that were fetched within the last day."""
+    kept = recall_papers("pubmed", [ids.pmid for ids in wanted if ids.pmid], web)
+    return {ids: kept[ids.pmid] for ids in wanted if ids.pmid in kept}
+
+
+def _fetch_papers(which: Mapping[str, Any], web: Web) -> list[Paper]:
+    from ..formats.pubmed import read_records
+
+    papers: list[Paper] = []
+
+    def read(answer: Answer) -> None:
+        papers[:] = [record for record in read_records(answer.body) if isinstance(record, Paper)]
+        # At once: the next batch is made of others, and would bring these again.
+        rows = {paper.ids.pmid: to_row(paper) for paper in papers}
+        web.memory.keep_many("pubmed", rows, _REMEMBERED_DAYS)
+
+    ask(web, "efetch", {"db": "pubmed", "retmode": "xml", **which}, read)
+    return papers
+
+
+def _find_pmids(dois: Sequence[str], web: Web) -> dict[str, str]:
+    """The PMID of each DOI that PubMed knows.
+
+    PubMed degrades an unknown DOI to a search for its pieces and returns other papers, so only
+    records that carry the DOI themselves count.
+    """
+    found: dict[str, str] = {}
+    for start in range(0, len(dois), _DOIS_PER_SEARCH):
+        batch = [doi for doi in dois[start : start + _DOIS_PER_SEARCH] if '"' not in doi]
+        if not batch:
+            continue
+        query = Query(" OR ".join(f'"{doi}"[doi]' for doi in batch), max_results=4 * len(batch))
+        for pmid, paper in fetch(esearch(query, web).pmids, web).items():
+            if paper.ids.doi in batch:
+                found[paper.ids.doi] = pmid
+    return found
+
+
+def _page_params(query: Query, *, kept: bool) -> dict[str, Any]:
+    """The parameters of a page of a search."""
+    wanted = min(query.max_results, LAST_HIT - query.start)
+    return {
+        **_search_params(query),
+        "retstart": query.start,
+        "retmax": wanted,
+        "sort": _SORTS[query.sort_by],
+        "usehistory": "y" if kept or wanted > BATCH else "",
+    }
+
+
+def _search_params(query: Query, among: str = "") -> dict[str, str]:
+    """The parameters of a search, whichever part of its answer is wanted."""
+    words = term(query)
+    return {
+        "db": "pubmed",
+        "retmode": "json",
+        "term": f"({words}) {among}" if among else words,
+        "datetype": query.date_type if query.min_date else "",
+        "mindate": query.min_date,
+        "maxdate": query.max_date,
+    }
+
+
+def term(query: Query) -> str:
+    """The term that is sent: the query, narrowed to its author and publication types.
+
+    Raises
+    ------
+    BadRequest
+        PubMed has no such categories.
+    """
+    if query.categories:
+        msg = "PubMed has none of the categories of arXiv or Semantic Scholar."
+        raise BadRequest(msg, "Ask without them, or narrow by MeSH heading.")
+    parts = []
+    if author := " ".join(re.sub(r'[][()":]', " ", query.author).split()):
+        parts.append(f"{author}[au]")  # without quotes: "Varga I" is to find "Varga IM" too
+    if types := [kind.replace('"', "") for kind in query.publication_types]:
+        parts.append("(" + " OR ".join(f'"{kind}"[pt]' for kind in types) + ")")
+    if not parts:
+        return query.text
+    return " AND ".join([f"({query.text})"] * bool(query.text.strip()) + parts)
+
+
+def result_of(reply: Any, needs: str = "idlist") -> dict[str, Any]:
+    """The members of ``esearchresult``; an error of the search itself counts as unreachable."""
+    result = reply.get("esearchresult") if isinstance(reply, dict) else None
+    if not isinstance(result, dict) or not isinstance(result.get(needs), list | str):
+        error_text = result.get("ERROR") if isinstance(result, dict) else ""
+        error = " ".join(str(error_text or "an answer without a result").split())
+        msg = f"PubMed could not run the search: {error}"
+        raise Unreachable(msg, "Check brackets and quotes in the query, or try again in a minute.")
+    return result
+
+
+def greet(web: Web) -> str:
+    """A search that is answered with a count."""
+    total = search(Query("pubmed", max_results=1), web).total
+    return f"a search ({total:,} hits)"
+
+
+SOURCE = Source(
+    name="pubmed",
+    about="NCBI PubMed: search, and the record and abstract of every paper in it",
+    label="PubMed_Abstract",
+    rates=(RATE,),
+    search=search,
+    lookup=Lookup(("pmid", "doi"), BATCH, look_up, recall),
+    greet=greet,
+)
+
+
+def recall_records(pmids: Sequence[str], form: Form, web: Web) -> dict[str, str]:
+    """The records that were fetched within the last day."""
+    kept = web.memory.recall_many(f"pubmed_{form}", pmids)
+    return {pmid: record for pmid, record in kept.items() if isinstance(record, str)}
+
+
+def fetch_records(pmids: Sequence[str], form: Form, web: Web) -> dict[str, str]:
+    """The records of at most 200 PMIDs, in one request; the unknown ones are left out.
+
+    Raises
+    ------
+    Unreachable
+        PubMed did not answer, or not with records.
+    """
+    from ..formats.pubmed_articles import split_medline, split_xml
+
+    found: dict[str, str] = {}
+
+    def read(answer: Answer) -> None:
+        found.clear()
+        found.update(split_xml(answer.body) if form == "xml" else split_medline(answer.text()))
+
+    ask(web, "efetch", _params(pmids, form), read)
+    wanted = set(pmids)
+    records = {pmid: record for pmid, record in found.items() if pmid in wanted}
+    for pmid, record in records.items():
+        web.memory.keep(f"pubmed_{form}", pmid, record, _REMEMBERED_DAYS)
+    return records
+
+
+def records_url(pmids: Sequence[str], form: Form, web: Web) -> tuple[str, str]:
+    """The request for those records: its method, and the address without secrets."""
+    params = _params(pmids, form)
+    return "POST" if uses_post(web, params) else "GET", shown_url(web, "efetch", params)
+
+
+def _params(pmids: Sequence[str], form: Form) -> dict[str, Any]:
+    return {"db": "pubmed", "id": ",".join(pmids), **_FORMS[form]}

@@ -1,0 +1,452 @@
+"""Semantic Scholar: papers of every discipline, their citation counts, and who cites them.
+
+Two searches: by relevance, in plain words, of which the first 999 hits are shown; and in bulk, with
+operators and an order, to the end. One request a second, see `semantic_scholar.graph`.
+https://api.semanticscholar.org/api-docs/
+
+Semantic Scholar: the papers that a paper cites, and those that cite it, the newest first.
+
+It shows 9,999 of each list; how many there are stands in the paper's own record.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ..errors import BadRequest, Miss, NotConfigured, NotFound, NotOffered, Unreachable
+from ..model.identifiers import Ids
+from ..model.paper import Paper, SearchResult
+from ..web import Web
+from .europepmc import Kind, Linked
+from .loose_json import mapping, text
+from .semantic_scholar_graph import (
+    BEYOND,
+    FIELDS,
+    LIST_FIELDS,
+    RATE,
+    SPELLED,
+    ScholarPage,
+    ScholarPaper,
+    ask,
+    ask_batch,
+    count,
+    form_error,
+    keep_reply,
+    name_of,
+    paper_path,
+    recall_reply,
+    scholar_paper,
+)
+from .source import Lookup, Query, Source, whole_days
+
+__all__ = ["SOURCE", "ScholarPage", "ScholarPaper"]
+
+FIELDS_OF_STUDY = (
+    "Computer Science", "Medicine", "Chemistry", "Biology", "Materials Science", "Physics",
+    "Geology", "Psychology", "Art", "History", "Geography", "Sociology", "Business",
+    "Political Science", "Economics", "Philosophy", "Mathematics", "Engineering",
+    "Environmental Science", "Agricultural and Food Sciences", "Education", "Law", "Linguistics",
+)  # fmt: skip
+BULK_PAGE = 1000
+"""Hits a bulk search sends at once, whether wanted or not."""
+_SHOWN = 999  # offset + limit must stay below 1000
+_IDS_PER_BATCH = 500
+_HITS_PER_PAGE = 100
+_HYPHENS = re.compile("[-\u2010-\u2015\u2212]")
+_EXCLUDED = re.compile(r"\b(?:AND)?NOT\s+\S")
+_CONNECTED = re.compile(r"\b(?:AND|OR|NOT)\b")
+_OPERATORS = re.compile(r'[-"()\[\]{}+|*~^]+')
+_OTHER_END: dict[Kind, str] = {"citations": "citingPaper", "references": "citedPaper"}
+_LISTED = 9_999  # offset + limit must stay below 10,000
+_AT_ONCE = 1000
+
+
+def search(query: Query, web: Web) -> SearchResult:
+    """Search by relevance or, the newest first, in bulk; in plain words, whatever was typed.
+
+    Raises
+    ------
+    BadRequest
+        It cannot be searched so.
+    NotConfigured
+        The key is not known.
+    Unreachable
+        It did not answer, or with something else.
+    """
+    filters = _filters(query)
+    words, warnings_of_words = plain_words(query.text)
+    if query.sort_by == "relevance":
+        page = search_relevant(words, filters, query.max_results, query.start, web)
+    elif query.sort_by == "pub_date":
+        page = _newest(words, filters, query, web)
+    else:
+        msg = f"Semantic Scholar cannot sort by {query.sort_by}."
+        raise BadRequest(msg, "Sort by relevance or pub_date.")
+    papers = tuple(found.paper for found in page.papers)
+    total = query.start if page.total is None else page.total  # None: the list ended before
+    warnings = (*warnings_of_words, *page.warnings)
+    return SearchResult(query.text, words, total, papers, warnings, page.next_start)
+
+
+def search_relevant(
+    words: str, filters: Mapping[str, str], most: int, start: int, web: Web
+) -> ScholarPage:
+    """Up to *most* hits in plain *words*, the most relevant first; see `search`."""
+    page = _relevant_page(words, filters, most, start, web)
+    while page.next_start is not None and len(page.papers) < most:
+        try:
+            left = most - len(page.papers)
+            more = _relevant_page(words, filters, left, page.next_start, web)
+        except Miss as miss:
+            warning = f"The list is cut short: {miss.message}"
+            return replace(page, warnings=(*page.warnings, warning))
+        page = ScholarPage(
+            page.total,
+            (*page.papers, *more.papers),
+            more.next_start,
+            warnings=(*page.warnings, *more.warnings),
+        )
+    return page
+
+
+def search_bulk(params: Mapping[str, str], most: int, start: int, web: Web) -> ScholarPage:
+    """Hits *start* to *start* + *most* of a thousand, and the token of the next thousand.
+
+    *params* are ``query`` (with operators), ``sort``, ``token`` and filters, as Semantic
+    Scholar spells them.
+    """
+    reply = ask("/paper/search/bulk", {**params, "fields": LIST_FIELDS}, web, require_total)
+    rows, token = rows_of(reply), reply.get("token")
+    papers = tuple(filter(None, map(scholar_paper, rows[start : start + most])))
+    total = reply["total"]
+    if start + most < len(rows):
+        return ScholarPage(total, papers, start + most, params.get("token", ""))
+    if isinstance(token, str) and token and rows:
+        return ScholarPage(total, papers, 0, token)
+    return ScholarPage(total, papers)
+
+
+def fetch_paper(name: str, web: Web) -> ScholarPaper:
+    """The paper of a name as `graph_name` spells it.
+
+    Raises
+    ------
+    BadRequest
+        It has no such name.
+    NotConfigured
+        The key is not known.
+    NotFound
+        Semantic Scholar does not know the paper.
+    Unreachable
+        It did not answer, or with something else.
+    """
+
+    def read(reply: Any) -> ScholarPaper:
+        if found := scholar_paper(reply):
+            return found
+        raise form_error(reply)
+
+    def learn(row: Any) -> None:
+        _remember_rows([row], web)
+
+    return ask(paper_path(name), {"fields": FIELDS}, web, read, learn=learn)
+
+
+def look_up(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
+    """The other names behind Semantic Scholar's own identifiers.
+
+    Whoever those names belong to keeps the better record (names of authors in full, notices), so
+    ours is only given where a paper has no other name.
+    """
+    found = {ids: known.paper for ids, known in fetch_papers(wanted, web).items()}
+    return {
+        ids: Paper(paper.ids) if replace(paper.ids, s2="") else paper
+        for ids, paper in found.items()
+    }
+
+
+def fetch_papers(wanted: Sequence[Ids], web: Web) -> dict[Ids, ScholarPaper]:
+    """Up to 500 papers by any of their identifiers; unknown ones are left out.
+
+    Raises
+    ------
+    NotOffered
+        It refuses these together (``details["status"]`` is 400).
+    NotConfigured
+        The key is not known.
+    Unreachable
+        It did not answer, or with something else.
+    """
+    known = {}
+    for ids in wanted:
+        kept = recall_reply(paper_path(name_of(ids)), {"fields": FIELDS}, web)
+        if paper := scholar_paper(kept):
+            known[ids] = paper
+    unknown = [ids for ids in wanted if ids not in known]
+    if not unknown:
+        return known
+    try:
+        rows = ask_batch([name_of(ids) for ids in unknown], FIELDS, web)
+    except BadRequest as refusal:
+        raise NotOffered(refusal.message, refusal.hint, status=400) from None
+    for ids, row in zip(unknown, rows, strict=True):
+        if paper := scholar_paper(row):
+            known[ids] = paper
+            keep_reply(paper_path(name_of(ids)), {"fields": FIELDS}, row, web)
+    return known
+
+
+def count_hits(web: Web) -> int:
+    """How many hits a small search has, never from memory: a test of the site and of the key."""
+    params = {"query": "pubmed", "limit": 1}
+    return count(ask("/paper/search", params, web, require_total, again=True).get("total")) or 0
+
+
+def plain_words(text: str) -> tuple[str, tuple[str, ...]]:
+    """*text* as the search by relevance takes it, and a warning where that differs.
+
+    It knows no operators, and finds nothing for a word with a hyphen.
+
+    >>> plain_words("off-target effects")
+    ('off target effects', ())
+    >>> plain_words('"CRISPR-Cas9" AND (off-target)')[0]
+    'CRISPR Cas9 off target'
+
+    Raises
+    ------
+    BadRequest
+        Nothing is left, or something is to be left out: that search would bring it all the same.
+    """
+    if _EXCLUDED.search(text):
+        msg = "Semantic Scholar's search by relevance cannot leave anything out (NOT)."
+        raise BadRequest(msg, "Leave NOT away, or ask the other sources.")
+    spaced = " ".join(_HYPHENS.sub(" ", text).split())
+    bare = _CONNECTED.sub(" ", spaced)
+    words = " ".join(_OPERATORS.sub(" ", bare).split())
+    if not words:
+        raise BadRequest("The query holds no word to search for.", "Such as: neural networks")
+    warning = f"Semantic Scholar's search by relevance takes plain words; it was asked: {words}"
+    return words, (warning,) if words != spaced else ()
+
+
+def filters_of(first: str, last: str, fields: Sequence[str]) -> dict[str, str]:
+    """The filters of both searches: dates (``YYYY[-MM[-DD]]``, "" for open) and fields of study.
+
+    >>> filters_of("2020", "", ["biology"]), filters_of("2020-02", "2020-03", [])
+    ({'year': '2020-', 'fieldsOfStudy': 'Biology'}, {'publicationDateOrYear': '2020-02:2020-03'})
+
+    Raises
+    ------
+    BadRequest
+        There is no such field of study.
+    """
+    made = {}
+    if first or last:
+        years = len(first) in (0, 4) and len(last) in (0, 4)
+        made = (
+            {"year": f"{first}-{last}"} if years else {"publicationDateOrYear": f"{first}:{last}"}
+        )
+    spelled = {field.lower(): field for field in FIELDS_OF_STUDY}
+    for field in fields:
+        if field.strip().lower() not in spelled:
+            msg = f"Semantic Scholar has no field of study {field[:80]!r}."
+            raise BadRequest(msg, f"It has {', '.join(FIELDS_OF_STUDY)}.")
+    if fields:
+        made["fieldsOfStudy"] = ",".join(spelled[field.strip().lower()] for field in fields)
+    return made
+
+
+def require_list(reply: Any) -> dict[str, Any]:
+    """A reply that holds a list; the list itself may be null."""
+    if not isinstance(reply, dict) or not isinstance(reply.get("data", ""), list | None):
+        raise form_error(reply)
+    return reply
+
+
+def require_total(reply: Any) -> dict[str, Any]:
+    """A page of a search, which has a list and a total; a guessed total would lose pages."""
+    if count(require_list(reply).get("total")) is None:
+        msg = "Semantic Scholar did not say how many hits there are."
+        raise Unreachable(msg, "Try again later.")
+    return require_list(reply)
+
+
+def rows_of(reply: Mapping[str, Any]) -> list[Any]:
+    """The rows of a list that may be null."""
+    return reply.get("data") or []
+
+
+def next_of(reply: Mapping[str, Any], start: int) -> int | None:
+    """Where the list goes on; never back."""
+    following = count(reply.get("next"))
+    return following if following is not None and following > start else None
+
+
+def _relevant_page(
+    words: str, filters: Mapping[str, str], most: int, start: int, web: Web
+) -> ScholarPage:
+    limit = min(most, _HITS_PER_PAGE, _SHOWN - start)
+    if limit < 1:
+        msg = f"start is {start:,}; Semantic Scholar shows the first {_SHOWN} hits of a search."
+        raise BadRequest(msg, "Narrow it by years or fields of study, or search in bulk.")
+
+    def learn(reply: Any) -> None:
+        _remember_rows(rows_of(reply), web)
+
+    params = {"query": words, "offset": start, "limit": limit, "fields": FIELDS, **filters}
+    try:
+        reply = ask("/paper/search", params, web, require_total, learn=learn)
+    except BadRequest as refusal:
+        if BEYOND not in refusal.message:
+            raise
+        warning = "Semantic Scholar ends the list here, before the total it told."
+        return ScholarPage(None, (), warnings=(warning,))
+    rows, total = rows_of(reply), reply["total"]
+    papers = tuple(filter(None, map(scholar_paper, rows)))
+    following, reached = next_of(reply, start), start + len(rows)
+    if following is not None and following < _SHOWN:
+        return ScholarPage(total, papers, following)
+    if total <= reached:
+        return ScholarPage(total, papers)
+    warning = (
+        f"Semantic Scholar shows {reached:,} of about {total:,} hits;"
+        " narrow the search, or search in bulk."
+    )
+    return ScholarPage(total, papers, warnings=(warning,))
+
+
+def _newest(words: str, filters: Mapping[str, str], query: Query, web: Web) -> ScholarPage:
+    """The newest hits: the search by relevance knows no other order."""
+    if query.start + query.max_results > BULK_PAGE:
+        msg = f"Semantic Scholar shows the {BULK_PAGE:,} newest hits; start is {query.start:,}."
+        raise BadRequest(msg, "Narrow the search by date.")
+    params = {"query": words, "sort": "publicationDate:desc", **filters}
+    page = search_bulk(params, query.max_results, query.start, web)
+    if not page.token:
+        return page
+    warning = f"Semantic Scholar shows the {BULK_PAGE:,} newest hits; narrow the search by date."
+    return replace(page, next_start=None, token="", warnings=(warning,))
+
+
+def _filters(query: Query) -> dict[str, str]:
+    """The filters of a query; raises `BadRequest` for those Semantic Scholar lacks."""
+    if query.author:
+        msg = "Semantic Scholar's search does not look for authors."
+        raise BadRequest(msg, "Leave the author out, or ask another source.")
+    first, last = whole_days(query, "Semantic Scholar")
+    if first[4:] in ("", "-01-01") and last[4:] in ("", "-12-31"):
+        first, last = first[:4], last[:4]
+    made = filters_of(first, last, query.categories)
+    if unknown := [kind for kind in query.publication_types if kind not in SPELLED]:
+        msg = f"Semantic Scholar knows no publication type {', '.join(unknown)}."
+        raise BadRequest(msg, f"It knows {', '.join(SPELLED)}.")
+    if kinds := [SPELLED[kind] for kind in query.publication_types]:
+        made["publicationTypes"] = ",".join(kinds)
+    return made
+
+
+def _remember_rows(rows: Sequence[Any], web: Web) -> None:
+    """Keep the papers of a page for a day, so that they need not be requested."""
+    for row in rows:
+        if name := Ids.maybe(text(mapping(row).get("paperId"))).s2:
+            keep_reply(paper_path(name), {"fields": FIELDS}, row, web)
+
+
+def greet(web: Web) -> str:
+    """A search that is answered with a count."""
+    return f"a search ({count_hits(web):,} hits)"
+
+
+SOURCE = Source(
+    name="semantic_scholar",
+    about="Semantic Scholar: papers of every discipline, citation counts, who cites whom",
+    rates=(RATE,),
+    search=search,
+    lookup=Lookup(("s2",), _IDS_PER_BATCH, look_up),
+    greet=greet,
+)
+
+
+def fetch_linked_papers(name: str, kind: Kind, most: int, start: int, web: Web) -> ScholarPage:
+    """Up to 1,000 papers that cite the one called *name*, or that it cites.
+
+    Raises
+    ------
+    BadRequest
+        *start* lies beyond what it shows.
+    NotConfigured
+        The key is not known.
+    NotFound
+        Semantic Scholar does not know the paper.
+    Unreachable
+        It did not answer, or with something else.
+    """
+    limit = min(most, _AT_ONCE, _LISTED - start)
+    if limit < 1:
+        msg = f"start is {start:,}; Semantic Scholar shows the first {_LISTED:,} {kind} of a paper."
+        raise BadRequest(msg, "Its data sets hold all of them.")
+    params = {"fields": LIST_FIELDS, "offset": start, "limit": limit}
+    reply = ask(f"{paper_path(name)}/{kind}", params, web, require_list)
+    rows = rows_of(reply)
+    ends = (row.get(_OTHER_END[kind]) if isinstance(row, dict) else None for row in rows)
+    papers = tuple(filter(None, map(scholar_paper, ends)))
+    warnings = []
+    if reply["data"] is None:
+        warnings.append(f"The publisher lets Semantic Scholar show no {kind}.")
+    if nameless := len(rows) - len(papers):
+        warnings.append(f"{nameless:,} of these {kind} have no record and are left out.")
+    following = next_of(reply, start)
+    if following is None and start == 0 and reply["data"] is not None:
+        return ScholarPage(len(rows), papers, warnings=tuple(warnings))
+    total, more_warnings = _fetch_total(name, kind, web)
+    reached = start + len(rows)
+    if following is None or following >= _LISTED:
+        following = None
+        more_warnings += _gap_warning(kind, total, reached)
+    return ScholarPage(total, papers, following, warnings=(*warnings, *more_warnings))
+
+
+def fetch_linked(ids: Ids, kind: Kind, most: int, web: Web) -> tuple[int, list[Linked], str]:
+    """How many papers are on the list, the first *most* of them, and the address requested.
+
+    Raises
+    ------
+    NotOffered
+        Semantic Scholar does not know the paper, or not the key.
+    Unreachable
+        It did not answer, or with something else.
+    """
+    try:
+        page = fetch_linked_papers(name_of(ids), kind, most, 0, web)
+    except (BadRequest, NotFound, NotConfigured) as error:
+        raise NotOffered(error.message, error.hint) from None
+    rows = [Linked.of(found.paper) for found in page.papers]
+    total = len(rows) if page.total is None else max(page.total, len(rows))
+    path = f"{paper_path(name_of(ids))}/{kind}"
+    return total, rows[:most], f"{web.settings.address('semantic_scholar')}{path}"
+
+
+def _fetch_total(name: str, kind: Kind, web: Web) -> tuple[int | None, tuple[str, ...]]:
+    """How long the list is, from the paper's record."""
+    try:
+        paper = fetch_paper(name, web)
+    except Miss as silent:
+        return None, (f"How many {kind} there are could not be asked: {silent.message}",)
+    return (paper.citation_count if kind == "citations" else paper.reference_count), ()
+
+
+def _gap_warning(kind: Kind, total: int | None, reached: int) -> tuple[str, ...]:
+    """A warning on papers that the list does not show: it has an end, and gaps."""
+    if total is None:
+        at_the_wall = reached >= _LISTED
+        warning = f"Semantic Scholar shows the first {_LISTED:,} {kind}; there may be more."
+        return (warning,) if at_the_wall else ()
+    beyond = total - reached
+    warning = (
+        f"Semantic Scholar shows the first {reached:,} of {total:,} {kind};"
+        f" {beyond:,} lie beyond what it lists."
+    )
+    return (warning,) if beyond > 0 else ()

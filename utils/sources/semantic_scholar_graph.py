@@ -1,0 +1,458 @@
+"""Requests to Semantic Scholar's graph: the names of papers, its errors, its rate limit.
+
+A key goes into a header and nowhere else. Without one, all users share a pool that answers 429 most
+of the time, without saying for how long; backing off exponentially is a condition of use.
+Errors come as ``error`` or as ``message``. https://api.semanticscholar.org/api-docs/
+
+Semantic Scholar's records, as papers.
+
+Every field may be missing, null or of another type than documented, and is then empty: the graph is
+made by programs from what publishers sent. Field names: https://api.semanticscholar.org/api-docs/
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, TypeVar
+from urllib.parse import quote, urlencode
+
+from ..errors import BadContent, BadRequest, NotConfigured, NotFound, NotOffered, Unreachable
+from ..formats.licenses import license_name
+from ..model.identifiers import LONGEST, Ids
+from ..model.paper import Author, Paper
+from ..system.plain_text import clean_text, one_line, sendable
+from ..web import Answer, Rate, Web
+from ..web.retry import WORTH_RETRYING
+from .loose_json import line, mapping, mappings
+
+T = TypeVar("T")
+RATE = Rate(
+    "semantic_scholar",
+    ("semantic_scholar",),
+    # With a key or without, and over all endpoints.
+    every=1.0,
+    key="semantic_scholar_api_key",
+    penalty=2.0,
+    hosts=("api.semanticscholar.org",),
+)
+BEYOND = "limit and/or offset is not available"
+"""Its error in place of an empty page, where a list ends before its own total."""
+_REFUSALS = frozenset(range(400, 500)) - WORTH_RETRYING
+_REMEMBERED_DAYS = 1.0
+_API = r"https?://api\.semanticscholar\.org"
+_OWN_FORMS = (
+    ("CorpusId", re.compile(rf"(?:{_API}/)?corpusid:\s*(\d{{1,18}})", re.I)),
+    ("MAG", re.compile(r"mag:\s*(\d{1,18})", re.I)),
+    ("ACL", re.compile(r"acl:\s*([A-Z0-9][\w.-]{1,60})", re.I)),
+    ("PMCID", re.compile(r"pmcid:\s*(\d{1,12})", re.I)),
+    ("URL", re.compile(r"url:\s*(https?://\S+)", re.I)),
+)  # fmt: skip
+_OWN_PAGE = re.compile(
+    r"https?://(?:www\.)?semanticscholar\.org/(?:paper|reader)/(?:[^/\s]+/)?([0-9a-f]{40})\S*", re.I
+)
+_EXAMPLES = (
+    "For example 649def34f8be52c8b66281af98ae884c09aef38b, CorpusId:215416146, "
+    "DOI:10.1038/s41586-020-2649-2, ARXIV:2601.00001, PMID:31452104, PMCID:7759461, "
+    "MAG:112218234, ACL:W12-3903 or URL:https://arxiv.org/abs/2601.00001."
+)
+# Asked for by name: without, only the identifier and the title come.
+LIST_FIELDS = (
+    "paperId,externalIds,url,title,abstract,venue,publicationVenue,year,publicationDate,"
+    "publicationTypes,journal,authors,citationCount,referenceCount,influentialCitationCount,"
+    "openAccessPdf"
+)
+# Not to be had from the bulk search, nor in lists of citations.
+FIELDS = f"{LIST_FIELDS},tldr"
+_TYPES = {
+    "JournalArticle": "Journal Article",
+    "Review": "Review",
+    "CaseReport": "Case Reports",
+    "ClinicalTrial": "Clinical Trial",
+    "Conference": "Congress",
+    "Dataset": "Dataset",
+    "Editorial": "Editorial",
+    "LettersAndComments": "Letter",
+    "MetaAnalysis": "Meta-Analysis",
+    "News": "News",
+    "Book": "Book",
+    "BookSection": "Book Chapter",
+}
+SPELLED = {ours: theirs for theirs, ours in _TYPES.items()}
+"""Semantic Scholar's word for each publication type it knows, by ours (PubMed's)."""
+_PREPRINTS = re.compile(
+    r"arxiv(\.org)?|corr|(bio|med|chem|psy|eco|engr|chin)a?rxiv|ssrn( electronic journal)?"
+    r"|research square|preprints(\.org)?|authorea( preprints)?",
+    re.I,
+)
+_DATE = re.compile(r"\d{4}(-\d\d(-\d\d)?)?")
+_GROUP = re.compile(
+    r"\b(consortium|collaborat(ion|ive)|group|network|committee|society|association|team|alliance"
+    r"|investigators|initiative|project|task force|institute|university|organi[sz]ation"
+    r"|council|ministry)\b",
+    re.I,
+)
+_SUFFIX = re.compile(r"(?:Jr|Sr)\.?|I{2,3}|IV", re.I)
+_PARTICLE = re.compile(
+    "af|al|bin|da|das|de|del|della|den|der|des|di|dos|du|el|ibn|la|le|ten|ter|van|von|zu|zur"
+)
+_CREATIVE_COMMONS = re.compile(r"CCBY((?:NC|ND|SA)*)")
+
+
+def graph_name(text: str) -> str:
+    """The spelling in which Semantic Scholar knows the identifier *text*.
+
+    >>> graph_name("https://doi.org/10.1000/A"), graph_name("2601.00001v2"), graph_name("PMC12")
+    ('DOI:10.1000/a', 'ARXIV:2601.00001', 'PMCID:12')
+    >>> graph_name("corpusid: 12"), graph_name("https://aclanthology.org/W12-3903/")
+    ('CorpusId:12', 'URL:https://aclanthology.org/W12-3903/')
+
+    Raises
+    ------
+    BadRequest
+        It is no identifier that Semantic Scholar knows papers by.
+    """
+    name = sendable(text, "identifier", LONGEST).strip(" <>\"'")
+    for kind, form in _OWN_FORMS:
+        if match := form.fullmatch(name):
+            return f"{kind}:{match[1]}" if kind != "URL" else _without_dots(f"URL:{match[1]}")
+    if match := _OWN_PAGE.fullmatch(name):
+        return match[1].lower()
+    if ids := Ids.maybe(name):
+        return name_of(ids)
+    if re.fullmatch(r"https?://\S+", name, re.I):
+        return _without_dots(f"URL:{name}")
+    msg = f"{name[:80]!r} is no identifier that Semantic Scholar knows papers by."
+    raise BadRequest(msg, _EXAMPLES)
+
+
+def name_of(ids: Ids) -> str:
+    """The name of a paper with at least one identifier, its own first."""
+    if ids.s2:
+        return ids.s2
+    if ids.doi:
+        return f"DOI:{ids.doi}"
+    if ids.pmid:
+        return f"PMID:{ids.pmid}"
+    if ids.pmcid:
+        return f"PMCID:{ids.pmcid.removeprefix('PMC')}"
+    return f"ARXIV:{ids.arxiv}"
+
+
+def paper_path(name: str) -> str:
+    """The path of the paper called *name*; names hold slashes, which it takes as they are."""
+    return f"/paper/{quote(name, safe='/:')}"
+
+
+def ask(
+    path: str,
+    params: Mapping[str, Any],
+    web: Web,
+    read: Callable[[Any], T],
+    *,
+    again: bool = False,
+    learn: Callable[[Any], None] | None = None,
+) -> T:
+    """The answer at *path*, as *read* returns it; kept for a day, and requested anew if *again*.
+
+    *read* raises `Unreachable` for an answer of another form; *learn* is called with an answer
+    that was not from memory.
+
+    Raises
+    ------
+    BadRequest
+        It refuses the request.
+    NotConfigured
+        It does not know the key.
+    NotFound
+        It does not know the paper.
+    Unreachable
+        It did not answer, was busy through every try, or answered in another form.
+    """
+    if not again and (kept := recall_reply(path, params, web)):
+        with suppress(Unreachable):  # what another version kept counts as forgotten
+            return read(kept)
+    url = f"{web.settings.address('semantic_scholar')}{path}"
+    reply = _send(lambda **options: web.get(url, params, **options), read, web)
+    keep_reply(path, params, reply, web)
+    if learn:
+        learn(reply)
+    return read(reply)
+
+
+def ask_batch(ids: list[str], fields: str, web: Web) -> list[Any]:
+    """The records of up to 500 papers, in their order; see `ask`. Nothing is kept."""
+    base, form = web.settings.address("semantic_scholar"), {"fields": fields}
+    url = f"{base}/paper/batch?{urlencode(form, safe=',')}"
+
+    def read(reply: Any) -> list[Any]:
+        if not isinstance(reply, list) or len(reply) != len(ids):
+            raise form_error(reply)
+        return reply
+
+    def send(**options: Any) -> Answer:
+        return web.post(url, json={"ids": ids}, **options)
+
+    return read(_send(send, read, web))
+
+
+def recall_reply(path: str, params: Mapping[str, Any], web: Web) -> Any:
+    """The answer to the same request within a day; None when there was none."""
+    return web.memory.recall("semantic_scholar", _question(path, params))
+
+
+def keep_reply(path: str, params: Mapping[str, Any], reply: Any, web: Web) -> None:
+    """Keep the answer to a request for a day."""
+    web.memory.keep("semantic_scholar", _question(path, params), reply, _REMEMBERED_DAYS)
+
+
+def form_error(reply: Any) -> Unreachable:
+    """The error for an answer of another form; some errors come with status 200."""
+    error = _error_text(reply)[:200] or "its answer has a form we do not understand"
+    return Unreachable(f"Semantic Scholar sent no papers: {error}.", "Try again later.")
+
+
+def _question(path: str, params: Mapping[str, Any]) -> str:
+    return f"{path}?{urlencode(params)}"
+
+
+def _send(send: Callable[..., Answer], read: Callable[[Any], object], web: Web) -> Any:
+    key = web.settings.key("semantic_scholar_api_key")
+
+    def check(answer: Answer) -> None:
+        if answer.status >= 400:
+            raise _refusal(answer, key)
+        read(answer.json())
+
+    headers = {"x-api-key": key} if key else {}
+    try:
+        answer = send(headers=headers, allow=_REFUSALS, check=check)
+    except (NotOffered, BadContent) as miss:  # no list is empty because of a detour
+        raise Unreachable(miss.message, "Try again later.", **miss.details) from None
+    except Unreachable as silent:
+        if key or silent.code != "RATE_LIMIT":
+            raise
+        msg = "Semantic Scholar is busy: the pool shared by all who have no key is used up."
+        hint = "Set SEMANTIC_SCHOLAR_API_KEY to a key of your own (free), or try again later."
+        raise Unreachable(msg, hint, **silent.details) from None
+    return answer.json()
+
+
+def _refusal(answer: Answer, key: str) -> Exception:
+    """The error for a status from 400 to 499; without a message some gateway has answered."""
+    error = ""
+    with suppress(ValueError, RecursionError):
+        error = _error_text(json.loads(answer.text()))
+    # Nothing it says should hold the key; nothing we say does.
+    error = (error.replace(key, "…") if key else error)[:200]
+    if answer.status == 400 and error:
+        return BadRequest(f"Semantic Scholar refused the request: {error}.", status=400)
+    if answer.status in {401, 403} and error and key:
+        hint = "Correct SEMANTIC_SCHOLAR_API_KEY, or unset it. Keys unused for 60 days expire."
+        return NotConfigured("Semantic Scholar does not know the key.", hint, status=answer.status)
+    if answer.status == 404 and error:
+        return NotFound(f"Semantic Scholar: {error}.", "Check the identifier.")
+    msg = f"Semantic Scholar answered {answer.status}."
+    return Unreachable(msg, "Try again later.", status=answer.status)
+
+
+def _error_text(reply: Any) -> str:
+    """The message of an error, in either of its forms."""
+    message = (reply.get("error") or reply.get("message")) if isinstance(reply, dict) else ""
+    return one_line(message).rstrip(".") if isinstance(message, str) else ""
+
+
+def _without_dots(name: str) -> str:
+    """Refuse ``..`` as a step: it would lead to another path."""
+    if {".", ".."} & set(name.split("/")):
+        raise BadRequest(f"{name[:80]!r} is no identifier.", _EXAMPLES)
+    return name
+
+
+@dataclass(frozen=True, slots=True)
+class ScholarPaper:
+    """A paper as Semantic Scholar knows it.
+
+    Counts are None where it does not say; ``url`` is its page there (which it asks to be linked
+    to), ``author_ids`` are aligned with ``paper.authors``, ``tldr`` is one sentence written by a
+    program, ``open_copy`` the address of a free copy it has seen.
+    """
+
+    paper: Paper
+    citation_count: int | None = None
+    reference_count: int | None = None
+    influential_citation_count: int | None = None
+    url: str = ""
+    author_ids: tuple[str, ...] = ()
+    tldr: str = ""
+    open_copy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ScholarPage:
+    """A page of a list at Semantic Scholar, and how to get the next.
+
+    ``total`` is how long the list is (an estimate for searches), None where nobody says.
+    ``next_start`` is None at the end, and where Semantic Scholar shows no more: then one of the
+    ``warnings`` tells what is left out. A bulk search is continued with ``token`` and
+    ``next_start`` together.
+    """
+
+    total: int | None
+    papers: tuple[ScholarPaper, ...]
+    next_start: int | None = None
+    token: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+def scholar_paper(row: Any) -> ScholarPaper | None:
+    """The paper of a row; None without an identifier and a title."""
+    if not isinstance(row, dict):
+        return None
+    authors = [
+        (author, line(one.get("authorId")))
+        for one in mappings(row.get("authors"))
+        if (author := author_of(line(one.get("name"))))
+    ]
+    paper = _paper(row, tuple(author for author, _ in authors))
+    if not (paper.ids or paper.title):
+        return None
+    return ScholarPaper(
+        paper=paper,
+        citation_count=count(row.get("citationCount")),
+        reference_count=count(row.get("referenceCount")),
+        influential_citation_count=count(row.get("influentialCitationCount")),
+        url=_link(row.get("url")),
+        author_ids=tuple(number for _, number in authors),
+        tldr=line(mapping(row.get("tldr")).get("text")),
+        open_copy=_link(mapping(row.get("openAccessPdf")).get("url")),
+    )
+
+
+def author_of(name: str) -> Author | None:
+    """An author from a name printed whole; None where there is none.
+
+    Particles belong to the family name; a name with a word for a group is a group's.
+
+    >>> a = author_of("B. V. van der Werkhoven")
+    >>> a.given, a.family, a.initials
+    ('B. V.', 'van der Werkhoven', 'BV')
+    >>> author_of("The ENCODE Project Consortium").collective
+    'The ENCODE Project Consortium'
+    """
+    words = name.replace(",", ", ").split()
+    if not words:
+        return None
+    if len(words) > 1 and _GROUP.search(name) and not re.match(r"[A-Z]\.?\s", name):
+        return Author(collective=name)
+    suffix = words.pop() if len(words) > 2 and _SUFFIX.fullmatch(words[-1]) else ""
+    if words[0].endswith(",") and len(words) > 1:  # "Doe, J."
+        words = [*words[1:], words[0]]
+    words = [word.rstrip(",") for word in words]
+    first = len(words) - 1
+    while first > 0 and _PARTICLE.fullmatch(words[first - 1]):
+        first -= 1
+    given, family = " ".join(words[:first]), " ".join(words[first:])
+    if not family:
+        return None
+    initials = "".join(part[0].upper() for part in re.split(r"[\s.-]+", given) if part)
+    return Author(family, given, initials, suffix)
+
+
+def _paper(row: Mapping[str, Any], authors: tuple[Author, ...]) -> Paper:
+    journal, venue = mapping(row.get("journal")), mapping(row.get("publicationVenue"))
+    shown = line(row.get("venue"))
+    name = line(journal.get("name")) or line(venue.get("name")) or shown
+    return Paper(
+        ids=_ids(row),
+        title=line(row.get("title")),
+        abstract=_prose(row.get("abstract")),
+        authors=authors,
+        journal=name,
+        journal_abbreviation=shown if shown != name and shown.endswith(".") else "",
+        issn=line(venue.get("issn")),
+        **_place(journal, preprint=bool(_PREPRINTS.fullmatch(name))),
+        published=_published(row),
+        publication_types=_types(row, preprint=bool(_PREPRINTS.fullmatch(name))),
+        license=_license(line(mapping(row.get("openAccessPdf")).get("license"))),
+        reference_count=count(row.get("referenceCount")) or 0,
+    )
+
+
+def _ids(row: Mapping[str, Any]) -> Ids:
+    """All names of the paper that have the form of one."""
+    names = mapping(row.get("externalIds"))
+    doi = Ids.maybe(line(names.get("DOI")))
+    number = line(names.get("PubMedCentral")).upper().removeprefix("PMC")
+    return Ids(
+        doi=doi.doi,
+        pmid=Ids.maybe(f"PMID:{line(names.get('PubMed'))}").pmid,
+        pmcid=Ids.maybe(f"PMC{number}").pmcid,
+        arxiv=Ids.maybe(f"arXiv:{line(names.get('ArXiv'))}").arxiv or doi.arxiv,
+        s2=Ids.maybe(line(row.get("paperId"))).s2,
+    )
+
+
+def _place(journal: Mapping[str, Any], *, preprint: bool) -> dict[str, Any]:
+    r"""Volume, issue and pages; two numbers in the volume are a volume and an issue.
+
+    A preprint server has neither: ``abs/2601.00001`` is no volume.
+
+    >>> _place({"volume": "12 3", "pages": "\n  525 - 535 "}, preprint=False)
+    {'volume': '12', 'issue': '3', 'pages': '525-535'}
+    """
+    if preprint:
+        return {}
+    volume, pages = line(journal.get("volume")), line(journal.get("pages"))
+    number, _, issue = volume.partition(" ")
+    if not (number.isdecimal() and re.fullmatch(r"\d+", issue)):
+        number, issue = volume, ""
+    pages = re.sub(r"\s*([-\u2010-\u2013])\s*", r"\1", pages)
+    return {"volume": number, "issue": issue, "pages": pages}
+
+
+def _published(row: Mapping[str, Any]) -> str:
+    day, year = line(row.get("publicationDate")), line(row.get("year"))
+    if _DATE.fullmatch(day):
+        return day
+    return year if re.fullmatch(r"\d{4}", year) else ""
+
+
+def _types(row: Mapping[str, Any], *, preprint: bool) -> tuple[str, ...]:
+    """PubMed's words; a preprint is one, whatever else Semantic Scholar takes it for."""
+    values = row.get("publicationTypes")
+    theirs = [kind for kind in values if isinstance(kind, str)] if isinstance(values, list) else []
+    ours = dict.fromkeys(_TYPES[kind] for kind in theirs if kind in _TYPES)
+    if preprint:
+        return ("Preprint", *(kind for kind in ours if kind != "Journal Article"))
+    return tuple(ours)
+
+
+def _license(name: str) -> str:
+    """Of the free copy; the short names come without blanks.
+
+    >>> _license("CCBYNCND"), _license("CC0"), _license("publisher-specific")
+    ('CC BY-NC-ND', 'CC0 1.0', 'publisher-specific')
+    """
+    if match := _CREATIVE_COMMONS.fullmatch(name.upper()):
+        return "-".join(("CC BY", *re.findall("..", match[1])))
+    return license_name(name) or name
+
+
+def _prose(value: Any) -> str:
+    """Paragraphs stay; an abstract that may not be shown is null."""
+    return clean_text(value).strip() if isinstance(value, str) else ""
+
+
+def count(value: Any) -> int | None:
+    """A number of papers; None for anything else."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def _link(value: Any) -> str:
+    """An address a person can open; many "copies" are an empty string with a disclaimer."""
+    link = line(value)
+    return link if re.fullmatch(r"https?://[^\s/<>\"]+(/[^\s<>\"]*)?", link) else ""
