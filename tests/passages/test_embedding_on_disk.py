@@ -16,7 +16,7 @@ from utils.errors import EmbeddingsFailed
 from utils.passages.finders import embedder_of
 from utils.passages.hub_model import HubModel
 from utils.passages.minilm import MiniLM
-from utils.passages.onnx_folder import OnnxFolder
+from utils.passages.model_on_disk import OnnxFolder
 from utils.settings import load_settings
 
 np = pytest.importorskip("numpy")

@@ -81,7 +81,7 @@ def _on_this_machine(wanted: str, settings: Settings, *, packaged: bool) -> Embe
 
     folder = Path(wanted).expanduser()
     if wanted and folder.is_dir():
-        from .onnx_folder import GRAPHS, OnnxFolder
+        from .model_on_disk import GRAPHS, OnnxFolder
 
         has_graph = any((folder / graph).is_file() for graph in GRAPHS)
         return OnnxFolder(wanted) if has_graph or not packaged else MiniLM(wanted)
@@ -91,6 +91,6 @@ def _on_this_machine(wanted: str, settings: Settings, *, packaged: bool) -> Embe
 
     if name := named(wanted):
         return HubModel(*name, settings)
-    from .onnx_folder import OnnxFolder
+    from .model_on_disk import OnnxFolder
 
     return OnnxFolder(wanted)

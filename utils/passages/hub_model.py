@@ -28,8 +28,7 @@ from platformdirs import user_cache_path
 from ..errors import EmbeddingsFailed, StoreFailed
 from ..system.safe_files import make_folder, write_whole
 from .minilm import MiniLM
-from .model_on_disk import DIGITS, Habits, ModelOnDisk
-from .onnx_folder import GRAPHS, OnnxFolder
+from .model_on_disk import DIGITS, GRAPHS, Habits, ModelOnDisk, OnnxFolder
 
 if TYPE_CHECKING:
     from ..settings import Settings
