@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+import ssl
 import sys
 from pathlib import Path
 
 import pytest
 from pydantic import SecretStr
 
+from tests.forward_proxies import Authority, Proxy
 from tests.processes import run
+from tests.world import World
 from tests.world.hub import TOKEN, Repository
 from utils.errors import EmbeddingsFailed
 from utils.passages.finders import embedder_of
@@ -358,3 +361,21 @@ print(sorted(heavy & set(sys.modules)))
 """
     ran = run([sys.executable, "-c", told], cwd=Path(__file__).resolve().parents[2], check=True)
     assert ran.stdout.strip() == "[]"
+
+
+@pytest.mark.real_time
+def test_it_is_fetched_through_our_proxy_and_by_our_certificates(made, graph, tmp_path):
+    network = Authority(tmp_path / "authority", "Lab Network")
+    shown = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    network.ca.issue_cert("localhost", "127.0.0.1").configure_cert(shown)
+    proxy = Proxy(tmp_path / "proxy", login="me:secret")
+    with World(tls=shown) as world:
+        files = {"1_Pooling/config.json": CLS, "model.onnx": graph}
+        world.models["lab/tiny"] = Repository(usual() | files)
+        told = {"hub_base_url": world.url("hub"), "papers_proxy": f"http://me:secret@{proxy.place}"}
+        with pytest.raises(EmbeddingsFailed, match="certificate"):
+            made("lab/tiny", **told).embed(["pain"])
+        trusting = made("lab/tiny", **told, papers_ca_bundle=network.cert)
+        assert trusting.embed(["pain"]).shape == (1, 24)
+    proxy.die()
+    assert proxy.tunnels

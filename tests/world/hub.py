@@ -85,7 +85,10 @@ def _file(repository: Repository, name: str, path: str, call: Call) -> Reply:
     data = repository.files[path]
     if path.endswith(_LARGE):
         digest = hashlib.sha256(data).hexdigest()
-        elsewhere = call.host.replace("127.0.0.1", "localhost")
+        names = (
+            ("127.0.0.1", "localhost") if "127.0.0.1" in call.host else ("localhost", "127.0.0.1")
+        )
+        elsewhere = call.host.replace(*names)
         linked = {"X-Linked-Etag": f'"{digest}"', "X-Linked-Size": str(len(data))}
         xet = {"X-Xet-Hash": digest, "Link": f'<{call.host}/xet>; rel="xet-auth"'}
         answer = redirect(f"{elsewhere}/hub/cdn/{name}/{repository.commit}/{path}")
