@@ -3,7 +3,7 @@
 import pytest
 
 from utils.errors import BadRequest
-from utils.lists.pasted import identifiers_in, lines_of
+from utils.lists.pasted import identifier_lines, identifiers_in
 
 LISTS = {
     "1\r\n\r\n2\n": ["pmid:1", "pmid:2"],
@@ -23,16 +23,16 @@ LISTS = {
 
 @pytest.mark.parametrize(("text", "names"), LISTS.items())
 def test_any_mix_is_read(text, names):
-    assert [ids.names()[0] for ids in identifiers_in(lines_of(text.encode()))] == names
+    assert [ids.names()[0] for ids in identifiers_in(identifier_lines(text.encode()))] == names
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
 def test_what_spreadsheets_save_is_read(encoding):
-    assert lines_of("1\n2".encode(encoding)) == ["1", "2"]
+    assert identifier_lines("1\n2".encode(encoding)) == ["1", "2"]
 
 
 def test_an_old_encoding_is_no_obstacle():
-    assert lines_of("# Müller\n10.1000/ü".encode("cp1252")) == ["", "10.1000/ü"]
+    assert identifier_lines("# Müller\n10.1000/ü".encode("cp1252")) == ["", "10.1000/ü"]
 
 
 def test_everything_unreadable_is_named_with_its_line():

@@ -135,14 +135,14 @@ def test_a_word_is_measured_once_however_often_it_is_laid_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     measured: list[str] = []
-    letter = text_widths._letter
+    letter = text_widths._letter_width
 
     def measuring(one: str) -> int:
         measured.append(one)
         return letter(one)
 
-    monkeypatch.setattr(text_widths, "_letter", measuring)
-    text_widths._measured.cache_clear()
+    monkeypatch.setattr(text_widths, "_letter_width", measuring)
+    text_widths._word_width.cache_clear()
     for room in (60, 140, 300, 140):
         text_widths.wrapped("records of records that were sought and sought again", room, 14)
     assert "".join(measured) == "recordsofthatweresoughtandagain"

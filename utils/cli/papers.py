@@ -127,13 +127,13 @@ def _list_entry(stored: StoredPaper) -> str:
 
 def identifiers_of(arguments: Sequence[str]) -> list[Ids]:
     """The identifiers among *arguments*; ``-``, or no argument, stands for standard input."""
-    from ..lists.pasted import identifiers_in, lines_of
+    from ..lists.pasted import identifier_lines, identifiers_in
 
     lines = list(arguments) or ["-"]
     if "-" in lines:
         at = lines.index("-")
         piped = sys.stdin is not None and not sys.stdin.isatty()
-        lines[at : at + 1] = lines_of(sys.stdin.buffer.read()) if piped else []
+        lines[at : at + 1] = identifier_lines(sys.stdin.buffer.read()) if piped else []
     return identifiers_in(lines)
 
 

@@ -45,18 +45,18 @@ _INITIALS = re.compile(r"(?<=\w)\s+(?:[A-Z]\.?-?\s?){1,4}$")
 
 
 class Entry(NamedTuple):
-    """One paper somebody asks for: in their words, and the identifiers those hold (or none)."""
+    """One paper of a list: the words of the list, and the identifiers in them (or none)."""
 
     asked: str
     ids: Ids
 
 
-def lines_in(data: bytes) -> TextIO:
+def decode_lines(data: bytes) -> TextIO:
     r"""The text of a file, line by line, in the encoding it is in; every line ends with ``\n``.
 
     UTF-8 or UTF-16 where the bytes are that, otherwise what Windows programs write (cp1252).
 
-    >>> lines_in("M\u00fcller\r\n2".encode("cp1252")).readlines()
+    >>> decode_lines("M\u00fcller\r\n2".encode("cp1252")).readlines()
     ['Müller\n', '2']
     """
     if data[:2] in {codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE}:
@@ -66,13 +66,13 @@ def lines_in(data: bytes) -> TextIO:
     return io.TextIOWrapper(io.BytesIO(data), encoding, "replace", newline=None)
 
 
-def lines_of(data: bytes) -> list[str]:
+def identifier_lines(data: bytes) -> list[str]:
     r"""The lines of a file of identifiers; one that begins with ``#`` is a remark (and blank).
 
-    >>> lines_of("\ufeff1\r\n# mine\n2".encode())
+    >>> identifier_lines("\ufeff1\r\n# mine\n2".encode())
     ['1', '', '2']
     """
-    lines = (line.rstrip("\n") for line in lines_in(data))
+    lines = (line.rstrip("\n") for line in decode_lines(data))
     return ["" if line.lstrip().startswith("#") else line for line in lines]
 
 
@@ -87,11 +87,11 @@ def identifiers_in(lines: Sequence[str]) -> list[Ids]:
     BadRequest
         There is none at all, or some cannot be read: the first of them named, with their lines.
     """
-    return [entry.ids for entry in entries_of(lines)]
+    return [entry.ids for entry in parse_entries(lines)]
 
 
-def entries_of(lines: Sequence[str], first: int = 1) -> list[Entry]:
-    """As `identifiers_in`, with the words of the list; *first* is the number of the first line."""
+def parse_entries(lines: Sequence[str], first: int = 1) -> list[Entry]:
+    """As `identifiers_in`, each with its words in the list; *first* numbers the first line."""
     wanted: list[Entry] = []
     unreadable: list[str] = []
     others = 0
@@ -121,8 +121,8 @@ def are_plain(lines: Iterable[str]) -> bool:
     return all(bool(Ids.maybe(text)) for line in bare for text in _pieces(line))
 
 
-def names_of(fields: Mapping[IdName, str], hints: Iterable[str] = ()) -> Ids:
-    """What a record of a reference list says about who it is.
+def ids_of_record(fields: Mapping[IdName, str], hints: Iterable[str] = ()) -> Ids:
+    """The identifiers of a record of a reference list.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def names_of(fields: Mapping[IdName, str], hints: Iterable[str] = ()) -> Ids:
         Links and remarks. They count where they are an identifier, or begin with some
         (``PMID: 1 PMCID: PMC7``), and contradict neither the fields nor each other.
 
-    >>> names_of({"pmid": "31452104.0", "doi": "DOI: 10.1000/A [doi]"}).names()
+    >>> ids_of_record({"pmid": "31452104.0", "doi": "DOI: 10.1000/A [doi]"}).names()
     ['doi:10.1000/a', 'pmid:31452104']
     """
     named: dict[str, str] = {}
@@ -140,19 +140,19 @@ def names_of(fields: Mapping[IdName, str], hints: Iterable[str] = ()) -> Ids:
         if _AS_IT_SHOULD_BE[kind].fullmatch(text):
             named.setdefault(kind, text)
         elif text:
-            for name in _named(kind, text.strip()).names():
+            for name in _parse_id(kind, text.strip()).names():
                 found_kind, _, value = name.partition(":")
                 named.setdefault(found_kind, value)
     found = Ids(**named)
     for hint in hints:
-        for ids in _hinted(hint.strip()):
+        for ids in _ids_in_hint(hint.strip()):
             if not found.clash(ids):
                 found |= ids
     return found
 
 
 def citation(author: str = "", year: str = "", title: str = "", journal: str = "") -> str:
-    """A paper in the words of a record without identifiers.
+    """A short citation, for a record without identifiers.
 
     >>> citation("Smith, Jane", "2019/05/01", "A title.", "J Tests")
     'Smith 2019. A title. J Tests'
@@ -164,7 +164,7 @@ def citation(author: str = "", year: str = "", title: str = "", journal: str = "
     return ". ".join(filter(None, parts))[:_LONGEST_CITATION]
 
 
-def entry_of(ids: Ids, words: Sequence[str], where: str) -> Entry:
+def to_entry(ids: Ids, words: Sequence[str], where: str) -> Entry:
     """A record as an entry: by its identifiers, else its citation, else its place in the file."""
     return Entry(str(ids) if ids else citation(*words) or where, ids)
 
@@ -185,7 +185,7 @@ def _pieces(line: str) -> list[str]:
     return [part for piece in pieces for part in ([piece] if Ids.maybe(piece) else piece.split())]
 
 
-def _named(kind: IdName, text: str) -> Ids:
+def _parse_id(kind: IdName, text: str) -> Ids:
     """*text* as the identifier it is meant to be; spreadsheets turn numbers into ``1.0``."""
     if not text or len(text) > _LONGEST_CITATION:
         return Ids()
@@ -201,7 +201,7 @@ def _named(kind: IdName, text: str) -> Ids:
     return ids if getattr(ids, kind) else Ids()
 
 
-def _hinted(text: str) -> list[Ids]:
+def _ids_in_hint(text: str) -> list[Ids]:
     if not text or len(text) > 2 * _LONGEST_CITATION:
         return []
     if "/" in text or text[:3].upper() == "PMC":
@@ -209,7 +209,7 @@ def _hinted(text: str) -> list[Ids]:
     found = []
     while spelled := _SPELLED.match(text):
         kind = spelled[1].lower()
-        found.append(_named(kind, spelled[2].rstrip(",;")))  # type: ignore[arg-type]
+        found.append(_parse_id(kind, spelled[2].rstrip(",;")))  # type: ignore[arg-type]
         text = text[spelled.end() :]
     return found
 
@@ -237,9 +237,9 @@ def merged(entries: Iterable[Entry]) -> Merged:
     """Merge entries that share an identifier, transitively; without one, those worded the same."""
     groups = _Groups()
     for entry in entries:
-        groups.take(entry)
+        groups.add(entry)
     papers = tuple(groups.papers.values())
-    return Merged(papers, groups.taken - len(papers), tuple(groups.contradictions))
+    return Merged(papers, groups.count - len(papers), tuple(groups.contradictions))
 
 
 class _Groups:
@@ -252,19 +252,19 @@ class _Groups:
         self._places: dict[str, int] = {}
 
     @property
-    def taken(self) -> int:
+    def count(self) -> int:
         return len(self._parents)
 
-    def take(self, entry: Entry) -> None:
+    def add(self, entry: Entry) -> None:
         place = len(self._parents)
         self._parents.append(place)
         names = entry.ids.names() or [f"asked:{' '.join(entry.asked.lower().split())}"]
         if meant(Ids.maybe(entry.asked) or entry.ids) == "preprint":
             names = [f"preprint {name}" for name in names]
-        known = {self._root(self._places[name]): name for name in names if name in self._places}
+        roots = {self._root(self._places[name]): name for name in names if name in self._places}
         self.papers[place] = entry
         # The first mention takes in the others, so that papers stay in the order of the list.
-        for root, name in sorted(known.items()):
+        for root, name in sorted(roots.items()):
             place = self._unite(root, place, name)
         for name in names:
             self._places.setdefault(name, place)
@@ -279,8 +279,8 @@ class _Groups:
         first, second = sorted((one, other))
         ours, theirs = self.papers[first], self.papers[second]
         if clash := ours.ids.clash(theirs.ids):
-            said = f"{ours.asked} and {theirs.asked} share {name}, but contradict each other"
-            self.contradictions.append(f"{said}: {clash}. They are kept apart.")
+            conflict = f"{ours.asked} and {theirs.asked} share {name}, but contradict each other"
+            self.contradictions.append(f"{conflict}: {clash}. They are kept apart.")
             return other
         self._parents[second] = first
         self.papers[first] = Entry(ours.asked, ours.ids | theirs.ids)

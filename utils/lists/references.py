@@ -1,16 +1,12 @@
-"""The papers somebody wants, in whatever file they keep them.
+"""The papers listed in a file: identifiers by line, tables, RIS, BibTeX, MEDLINE, Web of Science.
 
-One function for every format: identifiers line by line, tables, RIS, BibTeX, MEDLINE, Web of
-Science. A file is known by what it holds, and only where that leaves a doubt by its name.
+`entries_in` reads all of them. The format is found by content, and by the file's name only where
+that leaves a doubt.
 
-Papers in tables: what PubMed, Scopus, Web of Science, Zotero, Covidence, Rayyan and people save.
-
-Columns are known by their header, however it is spelled; a table without one by what its cells
+Columns of a table are found by their header, however it is spelled; without one, by what the cells
 hold. A row is one paper with all its identifiers, unless it holds several of one kind.
 
-Papers in the files of reference managers: RIS, BibTeX, MEDLINE (``.nbib``), Web of Science.
-
-Each record is cut out here and given to its reader alone: one that is malformed then spoils no
+Records of reference managers are cut out here and parsed one by one: a malformed one spoils no
 other, and a library of a hundred thousand records needs the memory of a few.
 
 Where the facts come from: the tags of RIS from rispy, of MEDLINE from NLM's description of the
@@ -30,7 +26,16 @@ from typing import Any
 from ..citations.latex import signs_again
 from ..errors import BadRequest
 from ..model.identifiers import EXAMPLES, IdName, Ids
-from .pasted import Entry, are_plain, citation, entries_of, entry_of, lines_in, lines_of, names_of
+from .pasted import (
+    Entry,
+    are_plain,
+    citation,
+    decode_lines,
+    identifier_lines,
+    ids_of_record,
+    parse_entries,
+    to_entry,
+)
 
 MOST_BYTES = 1 << 30
 _SAMPLE = 60
@@ -48,12 +53,12 @@ def ris_entries(lines: Iterable[str]) -> Iterator[Entry]:
     tags = {tag: tag for tag in RisParser.DEFAULT_MAPPING}
     reader = RisParser(mapping=tags, delimiter_tags_mapping={}, skip_unknown_tags=True)
     for number, record in enumerate(_records(lines, RIS_START), 1):
-        written = [
+        record_lines = [
             f"{tag[1]}  - {tag[2].strip()}" if (tag := _RIS_LINE.match(line)) else line.strip()
             for line in _bounded(record, _RIS_LINE)
         ]
-        end = written.index("ER  - ") if "ER  - " in written else len(written)
-        [fields] = reader.parse_lines(iter([*written[:end], "ER  - "]))
+        end = record_lines.index("ER  - ") if "ER  - " in record_lines else len(record_lines)
+        [fields] = reader.parse_lines(iter([*record_lines[:end], "ER  - "]))
         yield _ris_entry(fields, number)
 
 
@@ -64,12 +69,14 @@ def wos_entries(lines: Iterable[str]) -> Iterator[Entry]:
     tags = {tag: tag for tag in WokParser.DEFAULT_MAPPING} | {"DI": "DI", "PM": "PM"}
     reader = WokParser(mapping=tags, skip_unknown_tags=True)
     for number, record in enumerate(_records(lines, re.compile("PT ")), 1):
-        written = [line.rstrip("\n") for line in _bounded(record, _WOS_LINE)]
-        end = next((at for at, line in enumerate(written) if line[:2] == "ER"), len(written))
-        [fields] = reader.parse_lines(iter([*written[:end], "ER"]))
-        ids = names_of({"pmid": _text(fields, "PM"), "doi": _text(fields, "DI")})
+        record_lines = [line.rstrip("\n") for line in _bounded(record, _WOS_LINE)]
+        end = next(
+            (at for at, line in enumerate(record_lines) if line[:2] == "ER"), len(record_lines)
+        )
+        [fields] = reader.parse_lines(iter([*record_lines[:end], "ER"]))
+        ids = ids_of_record({"pmid": _text(fields, "PM"), "doi": _text(fields, "DI")})
         words = [_text(fields, tag) for tag in ("AU", "PY", "TI", "SO")]
-        yield entry_of(ids, words, f"record {number}")
+        yield to_entry(ids, words, f"record {number}")
 
 
 def medline_entries(lines: Iterable[str]) -> Iterator[Entry]:
@@ -80,14 +87,14 @@ def medline_entries(lines: Iterable[str]) -> Iterator[Entry]:
     for number, record in enumerate(_records(lines, MEDLINE_START), 1):
         # A blank line inside a record is its end to Biopython, and the next line a KeyError.
         [fields] = parse(line for line in record if line.strip())
-        doi = _MEDLINE_DOI.search("  ".join(_each(fields, "AID") + _each(fields, "LID")))
+        doi = _MEDLINE_DOI.search("  ".join(_values(fields, "AID") + _values(fields, "LID")))
         named: dict[IdName, str] = {
             "pmid": _text(fields, "PMID"),
             "pmcid": _text(fields, "PMC"),
             "doi": doi[1] if doi else "",
         }
         words = [_text(fields, tag) for tag in ("AU", "DP", "TI", "JT")]
-        yield entry_of(names_of(named), words, f"record {number}")
+        yield to_entry(ids_of_record(named), words, f"record {number}")
 
 
 def bibtex_entries(lines: Iterable[str]) -> Iterator[Entry]:
@@ -186,31 +193,31 @@ def entries_in(data: bytes, name: str = "") -> Iterator[Entry]:
         found = True
         yield entry
     if not found:
-        raise BadRequest(f"{_called(name)} names no paper.", EXAMPLES)
+        raise BadRequest(f"{_describe_list(name)} names no paper.", EXAMPLES)
 
 
 def _entries(data: bytes, name: str) -> Iterator[Entry]:
-    first = sample(lines_in(data), _SAMPLE)
+    first = sample(decode_lines(data), _SAMPLE)
     for start, read in _FORMATS:
         # What stands before the first record is no identifier: exports begin with remarks.
         if any(map(start.match, first)) and not (first and Ids.maybe(first[0])):
-            yield from read(lines_in(data))
+            yield from read(decode_lines(data))
             return
-    begins = next((at for at, line in enumerate(lines_in(data)) if line.strip()), 0)
-    delimiter, meant = header_of(first[0]) if first else ("", [])
+    begins = next((at for at, line in enumerate(decode_lines(data)) if line.strip()), 0)
+    delimiter, fields = header_of(first[0]) if first else ("", [])
     if first and first[0].lower().startswith("sep=") and len(first) > 1:
-        delimiter, meant = header_of(first[1])  # how Excel is told the separator
+        delimiter, fields = header_of(first[1])  # how Excel is told the separator
         begins += 1
-    begins += bool(meant)
-    lines = islice(lines_in(data), begins, None)
-    if len(meant) > 1 or meant == ["title"]:
-        yield from table_entries(lines, delimiter, meant, begins + 1)
-    elif not meant and (
+    begins += bool(fields)
+    lines = islice(decode_lines(data), begins, None)
+    if len(fields) > 1 or fields == ["title"]:
+        yield from table_entries(lines, delimiter, fields, begins + 1)
+    elif not fields and (
         name.lower().endswith(_TABLES) or (not are_plain(first) and is_table(first))
     ):
         yield from headerless_entries(lines, best_delimiter(first), begins + 1)
     else:
-        yield from entries_of(lines_of(data)[begins:], begins + 1)
+        yield from parse_entries(identifier_lines(data)[begins:], begins + 1)
 
 
 def _require_text(data: bytes) -> None:
@@ -229,7 +236,7 @@ def _require_text(data: bytes) -> None:
         raise BadRequest("The list is no text.", _EXPORT)
 
 
-def _called(name: str) -> str:
+def _describe_list(name: str) -> str:
     return f"The file {name}" if name else "The list"
 
 
@@ -244,16 +251,16 @@ def header_of(line: str) -> tuple[str, list[str]]:
     readings = []
     for delimiter in DELIMITERS:
         cells = next(csv.reader([line[:_SHOWN]], delimiter=delimiter), [])
-        meant = [_MEANING.get(re.sub(r"[^a-z]", "", cell.lower()), "") for cell in cells]
-        known = sum(map(bool, meant))
-        if known and not any(map(Ids.maybe, cells)):
-            readings.append((known, delimiter, meant))
-    _, delimiter, meant = max(readings, key=lambda reading: reading[0], default=(0, ",", []))
-    return delimiter, meant
+        fields = [_MEANING.get(re.sub(r"[^a-z]", "", cell.lower()), "") for cell in cells]
+        recognised = sum(map(bool, fields))
+        if recognised and not any(map(Ids.maybe, cells)):
+            readings.append((recognised, delimiter, fields))
+    _, delimiter, fields = max(readings, key=lambda reading: reading[0], default=(0, ",", []))
+    return delimiter, fields
 
 
 def table_entries(
-    lines: Iterable[str], delimiter: str, meant: Sequence[str], first: int = 2
+    lines: Iterable[str], delimiter: str, fields: Sequence[str], first: int = 2
 ) -> Iterator[Entry]:
     """The papers of a table whose header was read by `header_of`; *first* numbers its first line.
 
@@ -263,7 +270,7 @@ def table_entries(
         A quotation mark is never closed, or a cell is endless: the row is named.
     """
     columns: dict[str, list[int]] = {}
-    for place, field in enumerate(meant):
+    for place, field in enumerate(fields):
         columns.setdefault(field, []).append(place)
     hints = columns.get("hint", []) + columns.get("any", [])
     kinds = [(kind, columns[kind]) for kind in _NAMED if kind in columns]
@@ -271,19 +278,23 @@ def table_entries(
     def cell(row: Sequence[str], places: Iterable[int]) -> str:
         return next((row[at].strip() for at in places if at < len(row) and row[at].strip()), "")
 
-    def told(row: Sequence[str], field: str) -> str:
+    def field_text(row: Sequence[str], field: str) -> str:
         return cell(row, columns.get(field, ()))
 
     for number, row in _rows(lines, delimiter, first):
         named: dict[IdName, str] = {kind: cell(row, places) for kind, places in kinds}
         if not named.get("pmid") and "accession" in columns:
-            named["pmid"] = pmid_of(told(row, "accession"), told(row, "provider"))
+            named["pmid"] = pmid_of(field_text(row, "accession"), field_text(row, "provider"))
         if not named.get("pmid"):
-            named["pmid"] = told(row, "any")
-        ids = names_of(named, (row[at] for at in hints if at < len(row)))
-        author = "" if ids else told(row, "author").split(";")[0]
-        words = () if ids else (author, *(told(row, name) for name in ("year", "title", "journal")))
-        yield entry_of(ids, words, f"row {number}")
+            named["pmid"] = field_text(row, "any")
+        ids = ids_of_record(named, (row[at] for at in hints if at < len(row)))
+        author = "" if ids else field_text(row, "author").split(";")[0]
+        words = (
+            ()
+            if ids
+            else (author, *(field_text(row, name) for name in ("year", "title", "journal")))
+        )
+        yield to_entry(ids, words, f"row {number}")
 
 
 def headerless_entries(lines: Iterable[str], delimiter: str, first: int = 1) -> Iterator[Entry]:
@@ -296,8 +307,8 @@ def headerless_entries(lines: Iterable[str], delimiter: str, first: int = 1) -> 
     """
     for number, row in _rows(lines, delimiter, first):
         alone = len(row) == 1
-        written = (cell for cell in row if alone or not _SHORT.fullmatch(cell.strip()))
-        papers = list(filter(None, map(Ids.maybe, written)))
+        cells = (cell for cell in row if alone or not _SHORT.fullmatch(cell.strip()))
+        papers = list(filter(None, map(Ids.maybe, cells)))
         kinds = [name.partition(":")[0] for ids in papers for name in ids.names()]
         if len(kinds) > len(set(kinds)):
             yield from (Entry(str(ids), ids) for ids in papers)
@@ -307,8 +318,8 @@ def headerless_entries(lines: Iterable[str], delimiter: str, first: int = 1) -> 
             whole |= ids
         # A first row without any identifier is a header in words that nobody knows.
         if whole or number > first:
-            said = citation(title=" ".join(cell.strip() for cell in row[:10]))
-            yield Entry(str(whole) if whole else said, whole)
+            words = citation(title=" ".join(cell.strip() for cell in row[:10]))
+            yield Entry(str(whole) if whole else words, whole)
 
 
 def is_table(lines: Sequence[str]) -> bool:
@@ -337,7 +348,7 @@ def _rows(lines: Iterable[str], delimiter: str, first: int) -> Iterator[tuple[in
     # csv takes an open quotation mark for the rest of the file without a word: the papers behind
     # it would be lost. The last line is ours, and tells whether it was read as a line of its own.
     csv.field_size_limit(_LONGEST_FIELD)  # the references of a paper, in one cell, pass its 131,072
-    limited = (_measured(line, number) for number, line in enumerate(lines, first))
+    limited = (_checked_line(line, number) for number, line in enumerate(lines, first))
     rows = csv.reader(chain(limited, [_END]), delimiter=delimiter)
     row: list[str] = []
     begins = ends = first
@@ -354,7 +365,7 @@ def _rows(lines: Iterable[str], delimiter: str, first: int) -> Iterator[tuple[in
         raise BadRequest(msg, "Close or remove it, or save the table again as CSV (UTF-8).")
 
 
-def _measured(line: str, number: int) -> str:
+def _checked_line(line: str, number: int) -> str:
     if len(line) > _LONGEST_FIELD:
         msg = f"Line {number} of the table has {len(line):,} characters."
         raise BadRequest(msg, "Save it again as CSV (UTF-8), with the text in quotation marks.")
@@ -405,35 +416,35 @@ def _blocks(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
 
 
 def _ris_entry(fields: Mapping[str, Any], number: int) -> Entry:
-    ids = names_of(
+    ids = ids_of_record(
         {
             "pmid": pmid_of(_text(fields, "AN"), f"{_text(fields, 'DB')} {_text(fields, 'DP')}"),
             "doi": _text(fields, "DO"),
         },
-        (hint for tag in _RIS_HINTS for hint in _each(fields, tag) if not hint.isdigit()),
+        (hint for tag in _RIS_HINTS for hint in _values(fields, tag) if not hint.isdigit()),
     )
     words = [] if ids else [_text(fields, *tags) for tags in _RIS_WORDS]
-    return entry_of(ids, words, f"record {number}")
+    return to_entry(ids, words, f"record {number}")
 
 
 def _bibtex_entry(fields: Mapping[str, str], where: str) -> Entry:
-    def named(*names: str) -> str:
+    def field_text(*names: str) -> str:
         return next((_unescaped(fields[name]) for name in names if fields.get(name)), "")
 
-    preprint = named("archiveprefix", "eprinttype").lower()
-    eprint = named("eprint")
-    ids = names_of(
+    preprint = field_text("archiveprefix", "eprinttype").lower()
+    eprint = field_text("eprint")
+    ids = ids_of_record(
         {
-            "doi": named("doi"),
-            "pmid": named("pmid") or (eprint if preprint == "pubmed" else ""),
-            "pmcid": named("pmcid", "pmc"),
-            "arxiv": named("arxivid", "arxiv") or (eprint if preprint == "arxiv" else ""),
+            "doi": field_text("doi"),
+            "pmid": field_text("pmid") or (eprint if preprint == "pubmed" else ""),
+            "pmcid": field_text("pmcid", "pmc"),
+            "arxiv": field_text("arxivid", "arxiv") or (eprint if preprint == "arxiv" else ""),
         },
-        [named("url"), named("howpublished"), named("note")],
+        [field_text("url"), field_text("howpublished"), field_text("note")],
     )
     author = re.split(r"\s+and\s+", readable(fields.get("author", "")[:2000]))[0]
-    words = [author, named("year", "date"), readable(fields.get("title", ""))]
-    return entry_of(ids, [*words, readable(fields.get("journal", ""))], where)
+    words = [author, field_text("year", "date"), readable(fields.get("title", ""))]
+    return to_entry(ids, [*words, readable(fields.get("journal", ""))], where)
 
 
 def pmid_of(accession: str, provider: str) -> str:
@@ -443,11 +454,11 @@ def pmid_of(accession: str, provider: str) -> str:
 
 
 def _text(fields: Mapping[str, Any], *tags: str) -> str:
-    """What the first of *tags* says that says something; the first of several authors."""
-    return next((text for tag in tags for text in _each(fields, tag) if text), "")
+    """The first value of the first of *tags* that has one."""
+    return next((text for tag in tags for text in _values(fields, tag) if text), "")
 
 
-def _each(fields: Mapping[str, Any], tag: str) -> list[str]:
+def _values(fields: Mapping[str, Any], tag: str) -> list[str]:
     value = fields.get(tag)
     return value if isinstance(value, list) else [value] if value else []
 

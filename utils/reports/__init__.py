@@ -32,7 +32,7 @@ REFERENCES = ("references.ris", "references.bib")
 
 
 def write_report(job: Job, rows: Callable[[], Iterator[Harvested]], folder: Path) -> Path:
-    """Write everything a reviewer gets of a harvest; return the page.
+    """Write the report of a harvest (page, tables, lock, diagram); return the page.
 
     Files that would be the same stay as they are.
 
@@ -40,8 +40,8 @@ def write_report(job: Job, rows: Callable[[], Iterator[Harvested]], folder: Path
     ----------
     job : Job
     rows : callable
-        Its papers, in the order of their numbers. They are gone through once, so that all files
-        tell of the same moment, also while the harvest goes on.
+        Its papers, in the order of their numbers. They are read once, so that all files show the
+        same moment, also while the harvest goes on.
     folder : Path
         The folder of this job (``reports/<job>``); made when absent. The shelf's files are taken
         to lie two folders up. Reference lists already in it are linked.
@@ -75,15 +75,18 @@ def write_report(job: Job, rows: Callable[[], Iterator[Harvested]], folder: Path
     _write(folder / "prisma.svg", prisma.svg(flow, job.title))
     _write(folder / "prisma.csv", prisma.numbers(flow))
     # The page comes last: it links to the others.
-    beside = [name for name in REFERENCES if (folder / name).is_file()]
-    there = _text_of(folder / PAGE)
-    # But for the moment it was made, which it says, it may be the page that is there.
-    made = page.page(job, figures, flow, beside, page.made_at(there))
-    _write(folder / PAGE, made if made == there else page.page(job, figures, flow, beside, now()))
+    reference_lists = [name for name in REFERENCES if (folder / name).is_file()]
+    old_page = _read_text(folder / PAGE)
+    # A page that differs only in the moment it was made stays as it is.
+    new_page = page.page(job, figures, flow, reference_lists, page.made_at(old_page))
+    _write(
+        folder / PAGE,
+        new_page if new_page == old_page else page.page(job, figures, flow, reference_lists, now()),
+    )
     return folder / PAGE
 
 
-def _text_of(path: Path) -> str:
+def _read_text(path: Path) -> str:
     try:
         return path.read_text("utf-8")
     except (OSError, ValueError):

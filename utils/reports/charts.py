@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 
 from ..model.job import State
 from .figures import STATES, Figures, Split
-from .labels import ASIDE, STATE_LABELS, counted, license_group, reason_for, route_label, share
+from .labels import STAND_INS, STATE_LABELS, counted, license_group, reason_for, route_label, share
 
 COLUMNS_HEIGHT = 220
 SHARES_HEIGHT = 64
@@ -140,8 +140,8 @@ def columns(years: Mapping[str, Split], this_year: int) -> Columns:
             shown = "" if year > start else "all"
         width = min(step * 0.82, 8.0)
         x = place * step + (step - width) / 2
-        pieces = _upwards(split, COLUMNS_HEIGHT, top)
-        shares = _upwards(split, SHARES_HEIGHT, split.total())
+        pieces = _stacked_pieces(split, COLUMNS_HEIGHT, top)
+        shares = _stacked_pieces(split, SHARES_HEIGHT, split.total())
         made.append(Column(label, round(x, 3), round(width, 3), split, pieces, shares, shown))
     return Columns(tuple(made), ticks, undated)
 
@@ -153,7 +153,7 @@ def _steps(n: int) -> tuple[int, int]:
     return wide, narrow
 
 
-def _upwards(split: Split, height: float, full: int) -> tuple[Piece, ...]:
+def _stacked_pieces(split: Split, height: float, full: int) -> tuple[Piece, ...]:
     """A column's pieces from the floor up, where *full* papers reach the *height*."""
     pieces, at = [], height
     for state in STATES:
@@ -181,7 +181,7 @@ def ticks_up_to(most: int, height: float) -> tuple[Tick, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class TimeLabel:
     """A label under the timeline: per cent from the left, and how it hangs there."""
 
     x: float
@@ -195,7 +195,7 @@ class Timeline:
 
     areas: tuple[tuple[State, str], ...]
     ticks: tuple[Tick, ...]
-    moments: tuple[Moment, ...]
+    moments: tuple[TimeLabel, ...]
     rows: tuple[tuple[str, dict[State, int]], ...]
     seconds: float
 
@@ -224,9 +224,12 @@ def timeline(times: Mapping[str, Sequence[float]]) -> Timeline | None:
     return Timeline(
         areas=tuple(areas),
         ticks=ticks,
-        moments=_moments(first, last),
+        moments=_time_labels(first, last),
         rows=tuple(
-            (_clock(first + (last - first) * place / _BINS), {s: sums[place][s] for s in STATES})
+            (
+                _time_text(first + (last - first) * place / _BINS),
+                {s: sums[place][s] for s in STATES},
+            )
             for place in range(0, _BINS + 1, _BINS // 8)
         ),
         seconds=last - first,
@@ -241,7 +244,7 @@ def _area(floor: Sequence[int], roof: Sequence[int], scale: float) -> str:
     return "M" + "L".join([*points(roof), *reversed(points(floor))]) + "z"
 
 
-def _moments(first: float, last: float) -> tuple[Moment, ...]:
+def _time_labels(first: float, last: float) -> tuple[TimeLabel, ...]:
     days = last - first > 86400
     form = "%-d %b, %H:%M" if days else "%H:%M" if last - first > 600 else "%H:%M:%S"
 
@@ -250,13 +253,15 @@ def _moments(first: float, last: float) -> tuple[Moment, ...]:
 
     middle = (first + last) / 2
     return (
-        Moment(0, datetime.fromtimestamp(first, UTC).strftime("%d %b, %H:%M UTC").lstrip("0"), ""),
-        Moment(50, text(middle), "middle"),
-        Moment(100, text(last), "end"),
+        TimeLabel(
+            0, datetime.fromtimestamp(first, UTC).strftime("%d %b, %H:%M UTC").lstrip("0"), ""
+        ),
+        TimeLabel(50, text(middle), "middle"),
+        TimeLabel(100, text(last), "end"),
     )
 
 
-def _clock(at: float) -> str:
+def _time_text(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
@@ -278,7 +283,7 @@ def headline(figures: Figures) -> str:
     return f"Full text for {full:,} of {total:,} papers"
 
 
-def of_years(figures: Figures) -> str:
+def describe_years(figures: Figures) -> str:
     """The decades covered best and worst."""
     decades: dict[str, Split] = {}
     for year, split in figures.years.items():
@@ -299,7 +304,7 @@ def of_years(figures: Figures) -> str:
     return "Papers and full text by year of publication"
 
 
-def of_journals(figures: Figures, shown: int) -> str:
+def describe_journals(figures: Figures, shown: int) -> str:
     """How much of the corpus the largest journals hold."""
     sizes = sorted((s.total() for name, s in figures.journals.items() if name), reverse=True)
     if not sizes:
@@ -312,7 +317,7 @@ def of_journals(figures: Figures, shown: int) -> str:
     return f"The {shown} largest of {len(sizes):,} journals hold {largest} of the papers"
 
 
-def of_sources(figures: Figures) -> str:
+def describe_sources(figures: Figures) -> str:
     """Who supplied most texts."""
     total = figures.via.total()
     if not total:
@@ -326,16 +331,18 @@ def of_sources(figures: Figures) -> str:
     return f"{share(n, total)} of the full texts came from one source: {name}"
 
 
-def of_versions(figures: Figures) -> str:
+def describe_versions(figures: Figures) -> str:
     """How many texts are not the published version; empty when none is known to be another."""
     total = figures.versions.total()
-    told = [f"{name.lower()}: {n:,}" for key, name in ASIDE.items() if (n := figures.versions[key])]
-    if not told:
+    parts = [
+        f"{name.lower()}: {n:,}" for key, name in STAND_INS.items() if (n := figures.versions[key])
+    ]
+    if not parts:
         return ""
-    return f"Not every text is the published version. Of {total:,} full texts, {', '.join(told)}."
+    return f"Not every text is the published version. Of {total:,} full texts, {', '.join(parts)}."
 
 
-def of_licenses(figures: Figures) -> str:
+def describe_licenses(figures: Figures) -> str:
     """How much may be passed on."""
     total = figures.licenses.total()
     free = sum(n for text, n in figures.licenses.items() if license_group(text)[0].startswith("CC"))
@@ -346,13 +353,13 @@ def of_licenses(figures: Figures) -> str:
     return f"{share(free, total)} of the full texts carry an open license"
 
 
-def of_reasons(figures: Figures) -> str:
+def describe_reasons(figures: Figures) -> str:
     """The reason most texts are missing for."""
     total = figures.missing.total
     if not total:
         return "No full text is missing" if figures.ended else "Nothing is known to be missing yet"
     name, split = max(figures.reasons.items(), key=lambda item: item[1].total())
-    told = f"“{reason_for(name).name}”"
+    reason = f"“{reason_for(name).name}”"
     if split.total() == total:
-        return f"{counted(total, 'text')} missing, for one reason: {told}"
-    return f"{told} explains {share(split.total(), total)} of {counted(total, 'missing text')}"
+        return f"{counted(total, 'text')} missing, for one reason: {reason}"
+    return f"{reason} explains {share(split.total(), total)} of {counted(total, 'missing text')}"

@@ -1,7 +1,7 @@
 """The figures of a harvest, counted in one pass over its papers.
 
-What is held does not grow with the number of papers, but for one number for each (when it ended)
-and the names of the journals; a hundred thousand papers take some ten megabytes.
+Memory grows only by one number for each paper (when it ended) and by the names of journals: a
+hundred thousand papers take some ten megabytes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ SHOWN = 200
 """Papers a table of the page shows; the rest are in the CSV files."""
 
 STATES: tuple[State, ...] = ("full_text", "abstract", "record", "failed", "pending")
-_PASSED_OVER = "the site was out, and was passed over"  # a harvest's words for: not asked
+_PASSED_OVER = (
+    "the site was out, and was passed over"  # how a harvest says that a source was not asked
+)
 _NAME = 160  # characters of a journal's name, a license or an outcome that are kept
 
 Split = Counter[str]
@@ -26,7 +28,7 @@ Split = Counter[str]
 
 
 @dataclass(slots=True)
-class Shown:
+class FirstRows:
     """The first papers of a kind, and how many there are."""
 
     total: int = 0
@@ -41,7 +43,7 @@ class Shown:
 
 @dataclass(slots=True)
 class Figures:
-    """All that the page and the diagram say.
+    """The counts behind the page and the diagram.
 
     Parameters
     ----------
@@ -68,11 +70,11 @@ class Figures:
     versions: Counter[str] = field(default_factory=Counter)
     routes: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     times: dict[str, array[float]] = field(default_factory=lambda: defaultdict(lambda: array("d")))
-    papers: Shown = field(default_factory=Shown)
-    missing: Shown = field(default_factory=Shown)
-    retracted: Shown = field(default_factory=Shown)
-    concerns: Shown = field(default_factory=Shown)
-    by_hand: Shown = field(default_factory=Shown)
+    papers: FirstRows = field(default_factory=FirstRows)
+    missing: FirstRows = field(default_factory=FirstRows)
+    retracted: FirstRows = field(default_factory=FirstRows)
+    concerns: FirstRows = field(default_factory=FirstRows)
+    by_hand: FirstRows = field(default_factory=FirstRows)
 
     @property
     def total(self) -> int:
@@ -101,21 +103,21 @@ class Figures:
         elif state != "pending":
             self.reasons[row.reason[:_NAME]][state] += 1
             self.missing.add(row)
-        for source, outcome in _asked(row).items():
+        for source, outcome in _tried_routes(row).items():
             self.routes[source[:_NAME]][outcome[:_NAME]] += 1
-        self._notices(row)
+        self._count_notices(row)
         if state != "pending" and (at := _seconds(row.ended_at)):
             self.times[state].append(at)
 
-    def _notices(self, row: Harvested) -> None:
+    def _count_notices(self, row: Harvested) -> None:
         if row.paper.retracted:
             self.retracted.add(row)
         elif any(notice.kind == "expression_of_concern" for notice in row.paper.notices):
             self.concerns.add(row)
 
 
-def _asked(row: Harvested) -> dict[str, str]:
-    """The routes that were asked for a paper, and what came of the last time."""
+def _tried_routes(row: Harvested) -> dict[str, str]:
+    """The routes that were tried for a paper, each with its last outcome."""
     return {
         attempt.source: attempt.outcome
         for attempt in row.attempts

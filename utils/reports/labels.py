@@ -1,15 +1,11 @@
-"""What the ladder's short names are called when people read them: routes, licenses, states.
+"""Words and links for people: labels of routes, licenses and states, reasons, addresses.
 
-Why a paper has no full text, in words a reviewer can act on.
+Reasons say why a paper has no full text. Their names are those of `Harvested.reason`: outcomes of
+the ladder, verdicts of the judges, and what can be wrong with an identifier.
 
-The names are those of `Harvested.reason`: outcomes of the ladder, verdicts of the judges, and
-what can be wrong with an identifier.
-
-Where a person finds a paper: addresses made by us from identifiers, never taken from outside.
-
-An address a site sent may begin with ``javascript:`` or lead anywhere. These begin with a host
-named here; what follows is percent-encoded. Address forms: the sites' own documentation
-(``doi.org``, ``pubmed.ncbi.nlm.nih.gov``, ``pmc.ncbi.nlm.nih.gov``, ``arxiv.org``).
+Addresses are made from identifiers, never taken from outside: one that a site sent may begin with
+``javascript:`` or lead anywhere. Their forms are from the sites' own documentation (``doi.org``,
+``pubmed.ncbi.nlm.nih.gov``, ``pmc.ncbi.nlm.nih.gov``, ``arxiv.org``).
 """
 
 from __future__ import annotations
@@ -32,7 +28,7 @@ STATE_LABELS: dict[State, str] = {
     "failed": "No text",
     "pending": "Not tried yet",
 }
-ASIDE: dict[Version, str] = {"preprint": "Preprints", "accepted": "Accepted manuscripts"}
+STAND_INS: dict[Version, str] = {"preprint": "Preprints", "accepted": "Accepted manuscripts"}
 """Versions of a paper that are not the published one."""
 _ROUTES = {via: route.label for via, route in ROUTES.items()} | {"manual": "Added by hand"}
 _CC = re.compile(r"CC (BY(?:-NC)?(?:-SA|-ND)?)\b", re.I)
@@ -110,7 +106,7 @@ _WORDS = 200  # characters of a citation PubMed's search is asked for
 
 
 def route_label(via: str) -> str:
-    """A route for people.
+    """A route's name in reports; an unknown one by its own name.
 
     >>> route_label("efetch"), route_label("some_site")
     ('PubMed Central (E-utilities)', 'some site')
@@ -164,10 +160,10 @@ def counted(n: int, one: str, many: str = "") -> str:
     return f"{n:,} {one if n == 1 else many or f'{one}s'}"
 
 
-def lasted(seconds: float) -> str:
+def duration(seconds: float) -> str:
     """A duration in the two largest units that say something.
 
-    >>> lasted(59), lasted(8000), lasted(200_000)
+    >>> duration(59), duration(8000), duration(200_000)
     ('59 s', '2 h 13 min', '2 d 7 h')
     """
     whole = max(0, round(seconds))
@@ -183,7 +179,7 @@ def lasted(seconds: float) -> str:
 
 
 def reason_for(name: str) -> Reason:
-    """The words for a reason; one nobody foresaw is shown by its own name.
+    """Name, meaning and advice of a reason; an unknown one is shown by its own name.
 
     >>> reason_for("disk_full").name
     'Disk full'

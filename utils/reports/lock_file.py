@@ -47,7 +47,7 @@ _HINT = "Ask for the file again, or make one with `uv run server.py report`."
 
 @dataclass(frozen=True, slots=True)
 class Locked:
-    """A paper of a lock: what is said of its text is empty where it had none.
+    """A paper of a lock; the fields about its text are empty if it had none.
 
     ``via`` is the route it came by, ``version`` which version of the paper it is; older locks do
     not say. ``by_hand`` is the reason for which somebody accepted the text, overruling the judges;
@@ -133,19 +133,19 @@ class Differences:
         >>> Differences(new=(Difference(None, Locked(Ids(pmid="7"))),), same=3).sentences
         ['1 paper is new: PMID 7.', '3 papers are unchanged.']
         """
-        told = []
+        lines = []
         for name, words in _CHANGES.items():
             if found := getattr(self, name):
                 some = ", ".join(str(difference.ids) for difference in found[:_NAMED])
                 more = f" and {len(found) - _NAMED:,} more" if len(found) > _NAMED else ""
-                told.append(f"{_papers(len(found))} {words}: {some}{more}.")
+                lines.append(f"{_papers(len(found))} {words}: {some}{more}.")
         if self.pending:
-            told.append(f"{_papers(self.pending)} not tried yet.")
+            lines.append(f"{_papers(self.pending)} not tried yet.")
         if self.unseen:
             papers = "1 paper" if self.unseen == 1 else f"{self.unseen:,} papers"
             again = f"run it again with --retry {','.join(SILENT)}"
-            told.append(f"{papers} could not be looked at now: {again}.")
-        return [*told, f"{_papers(self.same)} unchanged."] if self.same else told
+            lines.append(f"{papers} could not be looked at now: {again}.")
+        return [*lines, f"{_papers(self.same)} unchanged."] if self.same else lines
 
 
 SILENT = ("unreachable", "could_not_tell")  # reasons that say nothing about the paper
@@ -207,15 +207,17 @@ def locked(row: Harvested) -> Locked:
     of_text = (row.via, row.version) if kind else ("", "")
     sha256 = row.sha256 if kind else ""
     by_hand = row.detail if kind == "full_text" and row.reason == "by_hand" else ""
-    return Locked(row.paper.ids, kind, sha256, row.paper.retracted, *of_text, _reason(by_hand))
+    return Locked(
+        row.paper.ids, kind, sha256, row.paper.retracted, *of_text, _clean_reason(by_hand)
+    )
 
 
 def _names(ids: Ids) -> dict[str, str]:
-    """The names somebody else can ask for."""
-    return {name: value for name in _NAMES if _fits(name, value := getattr(ids, name))}
+    """The well-formed identifiers: those by which somebody else can ask for the paper."""
+    return {name: value for name in _NAMES if _is_name(name, value := getattr(ids, name))}
 
 
-def _fits(name: str, value: object) -> bool:
+def _is_name(name: str, value: object) -> bool:
     return isinstance(value, str) and value.isprintable() and bool(_NAMES[name].fullmatch(value))
 
 
@@ -233,65 +235,71 @@ def read_lock(path: Path) -> Lock:
     with disk(path, "read"), path.open("rb") as file:
         data = file.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES:
-        raise _bad(path, f"is larger than {MOST_BYTES // 1_000_000} MB")
+        raise _bad_lock(path, f"is larger than {MOST_BYTES // 1_000_000} MB")
     try:
         made = json.loads(data)
     except (ValueError, RecursionError):
-        raise _bad(path, "is not JSON") from None
+        raise _bad_lock(path, "is not JSON") from None
     if not isinstance(made, dict) or made.get("format") != FORMAT:
-        raise _bad(path, f"does not say that it is a {FORMAT} file")
+        raise _bad_lock(path, f"does not say that it is a {FORMAT} file")
     if made.get("version") != VERSION or isinstance(made["version"], bool):
-        raise _bad(path, f"is of version {made.get('version')!r:.20}; this program reads {VERSION}")
+        raise _bad_lock(
+            path, f"is of version {made.get('version')!r:.20}; this program reads {VERSION}"
+        )
     for name, most in _HEAD.items():
         if not isinstance(made.get(name), str) or len(made[name]) > most:
-            raise _bad(path, f'has no usable "{name}"')
+            raise _bad_lock(path, f'has no usable "{name}"')
     rows = made.get("papers")
     if not isinstance(rows, list) or len(rows) > MOST_PAPERS:
-        raise _bad(path, f'has no list "papers" of at most {MOST_PAPERS:,}')
-    papers = tuple(_locked(path, number, row) for number, row in enumerate(rows, 1))
+        raise _bad_lock(path, f'has no list "papers" of at most {MOST_PAPERS:,}')
+    papers = tuple(_parse_paper(path, number, row) for number, row in enumerate(rows, 1))
     # What only explains a difference is not worth refusing a lock for.
-    made_by = _said(made.get("made_by"), _MADE_BY)
+    made_by = _matching(made.get("made_by"), _MADE_BY)
     return Lock(made["query"], made["effective_query"], made["made_at"], papers, made_by)
 
 
-def _locked(path: Path, number: int, row: Any) -> Locked:
+def _parse_paper(path: Path, number: int, row: Any) -> Locked:
     where = f"is malformed at paper {number:,}"
     if not isinstance(row, dict):
-        raise _bad(path, f"{where}: it is no object")
+        raise _bad_lock(path, f"{where}: it is no object")
     names = {name: row[name] for name in _NAMES if row.get(name)}
     if not names:
-        raise _bad(path, f"{where}: it has no identifier")
+        raise _bad_lock(path, f"{where}: it has no identifier")
     for name, value in names.items():
-        if not _fits(name, value):
-            raise _bad(path, f"{where}: {value!r:.80} is no {name}")
+        if not _is_name(name, value):
+            raise _bad_lock(path, f"{where}: {value!r:.80} is no {name}")
     ids = Ids(**names)
     kind, sha256, retracted = row.get("kind"), row.get("sha256"), row.get("retracted")
     if kind not in _KINDS:
-        raise _bad(path, f'{where}: its kind is not "full_text", "abstract", "record" or empty')
+        raise _bad_lock(
+            path, f'{where}: its kind is not "full_text", "abstract", "record" or empty'
+        )
     if not isinstance(sha256, str) or not re.fullmatch("([0-9a-f]{64})?", sha256):
-        raise _bad(path, f"{where}: its sha256 is not 64 hexadecimal digits")
+        raise _bad_lock(path, f"{where}: its sha256 is not 64 hexadecimal digits")
     if not isinstance(retracted, bool):
-        raise _bad(path, f'{where}: "retracted" is neither true nor false')
-    via, version = _said(row.get("via"), _VIA), row.get("version")
-    known = version if version in NAMES else ""
-    return Locked(ids, kind, sha256, retracted, via, known, _reason(row.get("by_hand")))
+        raise _bad_lock(path, f'{where}: "retracted" is neither true nor false')
+    via, version = _matching(row.get("via"), _VIA), row.get("version")
+    known_version = version if version in NAMES else ""
+    return Locked(
+        ids, kind, sha256, retracted, via, known_version, _clean_reason(row.get("by_hand"))
+    )
 
 
-def _reason(given: object) -> str:
-    """Why somebody accepted a text, fit to be shown."""
-    return one_line(given)[:_LONGEST_REASON] if isinstance(given, str) else ""
+def _clean_reason(text: object) -> str:
+    """The reason for which somebody accepted a text, as one bounded line."""
+    return one_line(text)[:_LONGEST_REASON] if isinstance(text, str) else ""
 
 
-def _said(value: object, form: re.Pattern[str]) -> str:
+def _matching(value: object, form: re.Pattern[str]) -> str:
     return value if isinstance(value, str) and form.fullmatch(value) else ""
 
 
-def _bad(path: Path, what: str) -> BadRequest:
+def _bad_lock(path: Path, what: str) -> BadRequest:
     return BadRequest(f"{one_line(path.name)} {what}.", _HINT)
 
 
 class ByName(Generic[T]):
-    """Things by any name of their papers; a DOI may be that of two papers with PMIDs of their own.
+    """Values looked up by any identifier of a paper; two papers with own PMIDs may share a DOI.
 
     ``version`` tells the texts of one paper apart, where there are several.
 
@@ -310,16 +318,16 @@ class ByName(Generic[T]):
                 self._by_name.setdefault(name, []).append((ids, thing))
 
     def get(self, ids: Ids, version: str = "") -> T | None:
-        """The thing of a paper: the first whose names do not contradict, if there is such a one.
+        """The value of a paper: one whose identifiers do not contradict, where there is one.
 
-        Of several texts the one in this *version*, if there is such a one.
+        Of several texts the one in this *version*, where there is one.
         """
 
-        def unlike(found: tuple[Ids, T]) -> tuple[bool, bool]:
+        def mismatch(found: tuple[Ids, T]) -> tuple[bool, bool]:
             return bool(found[0].clash(ids)), self._version(found[1]) != version
 
         sharing = (found for name in ids.names() for found in self._by_name.get(name, ()))
-        best = min(sharing, key=unlike, default=None)
+        best = min(sharing, key=mismatch, default=None)
         return best[1] if best else None
 
 

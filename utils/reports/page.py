@@ -1,9 +1,7 @@
-"""``report.html``: one file made for looking, which asks nobody for anything.
+"""``report.html``: the figures of a harvest, and what to do next, with commands to copy.
 
-Style and drawings are in the file, scripts there are none, and a content security policy with
-the checksum of the style forbids the rest. Jinja escapes every text that comes from outside.
-
-What can be done about a harvest from here, with the commands to copy.
+The file loads nothing: style and drawings are in it, there are no scripts, and a content security
+policy with the checksum of the style forbids the rest. Jinja escapes every text from outside.
 """
 
 from __future__ import annotations
@@ -29,7 +27,7 @@ from ..system.plain_text import clean_text, one_line
 from . import charts, labels
 from .charts import Bar, bar
 from .figures import STATES, Figures, Split
-from .labels import ASIDE, best_link, counted, links, reason_for, shelf_link
+from .labels import STAND_INS, best_link, counted, links, reason_for, shelf_link
 from .lock_file import NAME as LOCK
 from .prisma import NARROW, Flow, svg
 from .tables import NOT_RETRIEVED
@@ -72,14 +70,14 @@ def page(job: Job, figures: Figures, flow: Flow, references: Sequence[str], made
 
 
 def made_at(page: str) -> str:
-    """When a page says it was made, as it was given; empty when it does not."""
+    """The moment at which a page says it was made; empty if it does not say."""
     found = _MADE_AT.search(page)
     return found[1] if found else ""
 
 
 @cache
 def _template() -> Template:
-    """The page's own, compiled once: that takes longer than to fill it."""
+    """The page's template, compiled once: that takes longer than filling it."""
     jinja = Environment(
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=True,
@@ -88,40 +86,40 @@ def _template() -> Template:
         lstrip_blocks=True,
     )
     jinja.filters |= {
-        "said": _said,
+        "shortened": _shortened,
         "day": _day,
         "share": labels.share,
         "counted": labels.counted,
-        "lasted": labels.lasted,
+        "duration": labels.duration,
         "route": labels.route_label,
         "reason": reason_for,
     }
     jinja.globals |= {"links": links, "best_link": best_link, "shelf_link": shelf_link}
-    jinja.globals |= {"aside": {version: NAMES[version] for version in labels.ASIDE}}
+    jinja.globals |= {"aside": {version: NAMES[version] for version in labels.STAND_INS}}
     return jinja.get_template("report.html")
 
 
 def _sections(job: Job, figures: Figures) -> dict[str, Any]:
-    ran = _between(job.begun_at, job.ended_at)
+    ran = _seconds_between(job.begun_at, job.ended_at)
     return {
         "states": STATES,
         "state_labels": labels.STATE_LABELS,
         "headline": charts.headline(figures),
         "whole": bar("all papers", figures.states, figures.total),
-        "ran": labels.lasted(ran) if ran is not None else "",
+        "ran": labels.duration(ran) if ran is not None else "",
         "years": charts.columns(figures.years, datetime.now(UTC).year),
-        "years_finding": charts.of_years(figures),
+        "years_finding": charts.describe_years(figures),
         "journals": (journals := _journals(figures)),
         "journal_rows": [(row.name, row.split) for row in journals],
-        "journals_finding": charts.of_journals(figures, _MOST_JOURNALS),
+        "journals_finding": charts.describe_journals(figures, _MOST_JOURNALS),
         "sources": _sources(figures),
-        "sources_finding": charts.of_sources(figures),
-        "versions_finding": charts.of_versions(figures),
+        "sources_finding": charts.describe_sources(figures),
+        "versions_finding": charts.describe_versions(figures),
         "routes": _routes(figures),
         "licenses": _licenses(figures),
-        "licenses_finding": charts.of_licenses(figures),
+        "licenses_finding": charts.describe_licenses(figures),
         "reasons": _reasons(figures),
-        "reasons_finding": charts.of_reasons(figures),
+        "reasons_finding": charts.describe_reasons(figures),
         "timeline": charts.timeline(figures.times),
         "size": charts,
         "steps": next_steps(job, figures),
@@ -137,7 +135,9 @@ def _journals(figures: Figures) -> list[Bar]:
     made = [bar(name, split, longest) for name, split in rows]
     if rest := named[_MOST_JOURNALS:]:
         # Without a bar: a thousand small journals would dwarf the large ones, or break the scale.
-        made.append(Bar(labels.counted(len(rest), "other journal"), _sum(s for _, s in rest), ()))
+        made.append(
+            Bar(labels.counted(len(rest), "other journal"), _sum_splits(s for _, s in rest), ())
+        )
     if unknown := figures.journals.get(""):
         made.append(Bar("Journal unknown", unknown, ()))
     return made
@@ -180,23 +180,23 @@ def _reasons(figures: Figures) -> list[tuple[Bar, str, str]]:
     longest = ordered[0][1].total() if ordered else 0
     made = []
     for name, split in ordered[:_MOST_REASONS]:
-        told = reason_for(name)
-        made.append((bar(told.name, split, longest), told.meaning, told.advice))
+        reason = reason_for(name)
+        made.append((bar(reason.name, split, longest), reason.meaning, reason.advice))
     if rest := ordered[_MOST_REASONS:]:
-        split = _sum(split for _, split in rest)
+        split = _sum_splits(split for _, split in rest)
         words = "Each of them concerns few papers; not_retrieved.csv names them all."
         made.append((bar(labels.counted(len(rest), "other reason"), split, longest), words, ""))
     return made
 
 
-def _sum(splits: Iterable[Mapping[str, int]]) -> Split:
+def _sum_splits(splits: Iterable[Mapping[str, int]]) -> Split:
     made: Split = Counter()
     for split in splits:
         made.update(split)
     return made
 
 
-def _said(text: str, most: int = _TITLE) -> str:
+def _shortened(text: str, most: int = _TITLE) -> str:
     """A text from outside, on one line and not endless; Jinja escapes it."""
     line = one_line(clean_text(text))
     return line if len(line) <= most else line[: most - 1].rstrip() + "…"
@@ -207,12 +207,12 @@ def _day(moment: str) -> str:
     try:
         at = datetime.fromisoformat(moment)
     except ValueError:
-        return _said(moment, 40)
+        return _shortened(moment, 40)
     at = at.astimezone(UTC) if at.tzinfo else at
     return f"{at.day} {at:%B %Y, %H:%M} UTC"
 
 
-def _between(begun: str, ended: str) -> float | None:
+def _seconds_between(begun: str, ended: str) -> float | None:
     try:
         return (datetime.fromisoformat(ended) - datetime.fromisoformat(begun)).total_seconds()
     except (ValueError, TypeError):
@@ -239,11 +239,11 @@ def next_steps(job: Job, figures: Figures) -> list[Step]:
         steps.append(Step("Go on with this harvest", words, again))
     passing = [name for name in PASSING if figures.reasons.get(name)]
     if passing:
-        number = counted(_papers(figures, PASSING), "paper")
+        number = counted(_count_papers(figures, PASSING), "paper")
         words = f"{number} failed for reasons that may pass by themselves."
         command = f"{again} --retry {','.join(passing)}"
         steps.append(Step("Try again what may have been bad luck", words, command))
-    by_hand = _papers(figures, BY_HAND)
+    by_hand = _count_papers(figures, BY_HAND)
     if by_hand:
         words = (
             f"{counted(by_hand, 'text')} can probably be had in a browser or through a library. "
@@ -259,7 +259,7 @@ def next_steps(job: Job, figures: Figures) -> list[Step]:
             "deposit copies, so a second look in some months finds more."
         )
         steps.append(Step("Look again later", words, f"{again} --retry {','.join(lacking)}"))
-    if stand_ins := [version for version in ASIDE if figures.versions[version]]:
+    if stand_ins := [version for version in STAND_INS if figures.versions[version]]:
         number = counted(sum(figures.versions[version] for version in stand_ins), "text")
         words = (
             f"{number} not the published version. Papers whose published version was asked for "
@@ -276,5 +276,5 @@ def next_steps(job: Job, figures: Figures) -> list[Step]:
     return steps
 
 
-def _papers(figures: Figures, reasons: tuple[str, ...]) -> int:
+def _count_papers(figures: Figures, reasons: tuple[str, ...]) -> int:
     return sum(figures.reasons[name].total() for name in reasons if name in figures.reasons)

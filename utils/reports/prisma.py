@@ -5,10 +5,8 @@ registers (Page MJ et al., BMJ 2021;372:n71, https://doi.org/10.1136/bmj.n71). T
 first column of ``prisma.csv`` are those of the R package PRISMA2020, which draws from such a table.
 What only reviewers can know (screening, eligibility, inclusion) stays empty and says so.
 
-How wide a line of text will be, without a font at hand.
-
-Widths are thousandths of the type size, those of Helvetica (Adobe's metrics, which Arial and
-Liberation Sans share) in groups; a reserve allows for a reader whose substitute is wider.
+Lines are broken by the widths of Helvetica's letters, in thousandths of the type size (Adobe's
+metrics, which Arial and Liberation Sans share); a reserve allows for a wider substitute font.
 """
 
 from __future__ import annotations
@@ -24,7 +22,7 @@ from html import escape
 from ..model.job import Job
 from ..system.plain_text import clean_text
 from .figures import Figures
-from .labels import ASIDE, reason_for
+from .labels import STAND_INS, reason_for
 
 _REASONS = 8  # named in the diagram; the rest is one line
 _MISSING = "dbr_notretrieved_reports"
@@ -94,7 +92,7 @@ class Flow:
 def flow(job: Job, figures: Figures) -> Flow:
     """The numbers of a harvest in the places PRISMA has for them."""
     sought, retrieved = figures.total, figures.states["full_text"]
-    stage, why = "Screening", _why(figures)
+    stage, why = "Screening", _missing_parts(figures)
     return Flow(
         (
             _identification(job, sought),
@@ -106,7 +104,16 @@ def flow(job: Job, figures: Figures) -> Flow:
                 Box("dbr_sought_reports", stage, "Reports sought for retrieval", sought),
                 Box(_MISSING, stage, "Reports not retrieved", sought - retrieved, why),
             ),
-            (Box("reports_retrieved", stage, "Reports retrieved", retrieved, _how(figures)), None),
+            (
+                Box(
+                    "reports_retrieved",
+                    stage,
+                    "Reports retrieved",
+                    retrieved,
+                    _retrieved_parts(figures),
+                ),
+                None,
+            ),
             (
                 Box("dbr_assessed", stage, "Reports assessed for eligibility"),
                 Box("dbr_excluded", stage, "Reports excluded, with reasons"),
@@ -131,14 +138,14 @@ def _identification(job: Job, sought: int) -> tuple[Box, Box]:
     )
 
 
-def _how(figures: Figures) -> tuple[tuple[str, int], ...]:
-    """What a reader must know of the reports that count as retrieved."""
-    told = [(words, figures.versions[version]) for version, words in ASIDE.items()]
-    told.append(("Accepted by hand", figures.by_hand.total))
-    return tuple((words, n) for words, n in told if n)
+def _retrieved_parts(figures: Figures) -> tuple[tuple[str, int], ...]:
+    """Retrieved reports that are not the published version, or were accepted by hand."""
+    parts = [(words, figures.versions[version]) for version, words in STAND_INS.items()]
+    parts.append(("Accepted by hand", figures.by_hand.total))
+    return tuple((words, n) for words, n in parts if n)
 
 
-def _why(figures: Figures) -> tuple[tuple[str, int], ...]:
+def _missing_parts(figures: Figures) -> tuple[tuple[str, int], ...]:
     counted = [(reason_for(name).name, split.total()) for name, split in figures.reasons.items()]
     counted.sort(key=lambda pair: (-pair[1], pair[0]))
     if len(counted) > _REASONS:
@@ -247,7 +254,7 @@ def svg(made: Flow, title: str = "", layout: Layout = WIDE) -> str:
 
 
 def _drawing(parts: list[str], height: float, made: Flow, title: str, layout: Layout) -> str:
-    known = "; ".join(
+    summary = "; ".join(
         f"{box.title}: {box.n if box.n is not None else TO_FILL}" for box in made.boxes()
     )
     heading = f"PRISMA 2020 flow diagram{f' of {clean_text(title)[:120]}' if title else ''}"
@@ -258,7 +265,7 @@ def _drawing(parts: list[str], height: float, made: Flow, title: str, layout: La
         f' role="img" aria-labelledby="{name}-title {name}-text"'
         f' font-family="{_FONT}" font-size="{_SIZE}" fill="{_INK}">\n'
         f'<title id="{name}-title">{_escaped(heading)}</title>'
-        f'<desc id="{name}-text">{_escaped(known)}</desc>\n'
+        f'<desc id="{name}-text">{_escaped(summary)}</desc>\n'
         f'<rect class="ground" {size} fill="{_PAPER}"/>\n' + "\n".join(parts) + "\n</svg>\n"
     )
 
@@ -321,7 +328,7 @@ def _escaped(text: str) -> str:
 
 def text_width(text: str, size: float, *, bold: bool = False) -> float:
     """The width of *text* in the unit of *size*, rather too much than too little."""
-    return _in_units(_measured(text), size, bold)
+    return _in_units(_word_width(text), size, bold)
 
 
 def wrapped(text: str, room: float, size: float, *, bold: bool = False) -> list[str]:
@@ -333,14 +340,14 @@ def wrapped(text: str, room: float, size: float, *, bold: bool = False) -> list[
     lines, width = [""], 0
     # "(n = 12)" belongs together.
     for word in text.replace("(n = ", "(n\xa0=\xa0").split(" "):
-        whole = _in_units(_measured(word), size, bold) <= room
+        whole = _in_units(_word_width(word), size, bold) <= room
         for piece in [word] if whole else _pieces(word, room, size, bold):
-            longer = width + _WIDTH[" "] + _measured(piece)
+            longer = width + _WIDTH[" "] + _word_width(piece)
             if not lines[-1]:
-                lines[-1], width = piece, _measured(piece)
+                lines[-1], width = piece, _word_width(piece)
             elif _in_units(longer, size, bold) > room:
                 lines.append(piece)
-                width = _measured(piece)
+                width = _word_width(piece)
             else:
                 lines[-1], width = f"{lines[-1]} {piece}", longer
     return [line.replace("\xa0", " ") for line in lines]
@@ -349,25 +356,25 @@ def wrapped(text: str, room: float, size: float, *, bold: bool = False) -> list[
 def _pieces(word: str, room: float, size: float, bold: bool) -> list[str]:
     pieces, width = [""], 0
     for letter in word:
-        width += _letter(letter)
+        width += _letter_width(letter)
         if pieces[-1] and _in_units(width, size, bold) > room:
             pieces.append("")
-            width = _letter(letter)
+            width = _letter_width(letter)
         pieces[-1] += letter
     return pieces
 
 
 @lru_cache(maxsize=1000)  # a drawing lays the same words out for two widths, and twice for each
-def _measured(word: str) -> int:
+def _word_width(word: str) -> int:
     """The width of a word in thousandths of the type size."""
-    return sum(map(_letter, word))
+    return sum(map(_letter_width, word))
 
 
 def _in_units(thousandths: int, size: float, bold: bool) -> float:
     return thousandths / 1000 * size * _RESERVE * (_BOLD if bold else 1)
 
 
-def _letter(letter: str) -> int:
+def _letter_width(letter: str) -> int:
     if letter in _WIDTH:
         return _WIDTH[letter]
     if unicodedata.combining(letter):

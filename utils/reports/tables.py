@@ -30,12 +30,12 @@ Add = Callable[[Harvested], None]
 @contextlib.contextmanager
 def papers_table(folder: Path) -> Iterator[Add]:
     """``papers.csv``, one row for each paper handed over."""
-    with _table(folder / PAPERS, COLUMNS) as write:
+    with _open_table(folder / PAPERS, COLUMNS) as write:
 
         def add(row: Harvested) -> None:
             write(
                 {
-                    **_about(row),
+                    **_common_cells(row),
                     "license": row.license,
                     "source": row.source,
                     "via": row.via,
@@ -55,7 +55,7 @@ def papers_table(folder: Path) -> Iterator[Add]:
 @contextlib.contextmanager
 def not_retrieved_table(folder: Path) -> Iterator[Add]:
     """``not_retrieved.csv``: papers without full text, why, and where to look by hand."""
-    with _table(folder / NOT_RETRIEVED, MISSING_COLUMNS) as write:
+    with _open_table(folder / NOT_RETRIEVED, MISSING_COLUMNS) as write:
 
         def add(row: Harvested) -> None:
             if row.state not in ("abstract", "record", "failed"):
@@ -63,7 +63,7 @@ def not_retrieved_table(folder: Path) -> Iterator[Add]:
             at = {link.site: link.url for link in links(row.paper.ids)}
             write(
                 {
-                    **_about(row),
+                    **_common_cells(row),
                     "reason": row.reason,
                     "sentence": row.detail or reason_for(row.reason).meaning,
                     "link": best_link(row),
@@ -76,7 +76,7 @@ def not_retrieved_table(folder: Path) -> Iterator[Add]:
         yield add
 
 
-def _about(row: Harvested) -> dict[str, object]:
+def _common_cells(row: Harvested) -> dict[str, object]:
     paper, ids = row.paper, row.paper.ids
     return {
         "number": row.number,
@@ -93,7 +93,9 @@ def _about(row: Harvested) -> dict[str, object]:
 
 
 @contextlib.contextmanager
-def _table(path: Path, columns: tuple[str, ...]) -> Iterator[Callable[[dict[str, object]], None]]:
+def _open_table(
+    path: Path, columns: tuple[str, ...]
+) -> Iterator[Callable[[dict[str, object]], None]]:
     with replacing(path) as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(columns)
