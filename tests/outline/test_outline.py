@@ -8,7 +8,7 @@ import pytest
 
 from tests.formats.test_html_work import lines_run
 from utils.model.paper import Role, Section
-from utils.outline import MOST_HEADINGS, outermost, outline, told, told_apart
+from utils.outline import MOST_HEADINGS, outermost, outline, section_words, with_own_roles
 
 
 def written(*headings: str) -> str:
@@ -110,12 +110,16 @@ def test_the_publishers_word_tells_what_a_title_does_not_and_never_more() -> Non
         {"howitwasdone": "materials|methods", "discussion": "conclusions"},
     )
     assert [s.roles for s in found[1:]] == [("methods",), ("discussion",)]
-    assert told(found) == {"howitwasdone": "materials|methods", "discussion": "conclusions"}
+    assert section_words(found) == {
+        "howitwasdone": "materials|methods",
+        "discussion": "conclusions",
+    }
 
 
 def test_an_outline_shows_the_roles_that_are_new() -> None:
     shown = [
-        r for _, r in told_apart(outline(written("# T", "## Methods", "### Mice", "### Ethics")))
+        r
+        for _, r in with_own_roles(outline(written("# T", "## Methods", "### Mice", "### Ethics")))
     ]
     assert shown == ["", "methods", "", "ethics"]
 

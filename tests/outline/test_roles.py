@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 
 from utils.model.paper import Role
-from utils.outline.roles import SAID, declared, hinted, key, role_named, roles_of
+from utils.outline.roles import TITLE_PHRASES, declared, hinted, key, role_named, roles_of
 
 # One journal's words in each of the ten languages: introduction, methods, results, discussion,
 # conclusion, references.
@@ -116,7 +116,7 @@ def test_the_publishers_own_words_are_read(word: str, roles: tuple[Role, ...]) -
 
 
 def test_every_role_has_words_and_answers_to_its_name() -> None:
-    assert set(SAID) == set(get_args(Role))
+    assert set(TITLE_PHRASES) == set(get_args(Role))
     for role in get_args(Role):
         for name in (role, role.upper(), role.replace(" ", "_"), role.replace(" ", "-")):
             assert role_named(name) == role
@@ -127,7 +127,7 @@ def test_every_role_has_words_and_answers_to_its_name() -> None:
 def test_no_phrase_stands_for_two_roles_by_mistake() -> None:
     """But for one that does: the Russian heading over results and their discussion."""
     roles: dict[str, set[str]] = {}
-    for role, phrases in SAID.items():
+    for role, phrases in TITLE_PHRASES.items():
         for phrase in phrases.split(" | "):
             roles.setdefault(key(phrase), set()).add(role)
     several = {name for name, found in roles.items() if len(found) > 1}

@@ -17,8 +17,8 @@ from ..outline import (
     outline,
     role_named,
     roles_of,
-    told,
-    told_apart,
+    section_words,
+    with_own_roles,
 )
 from ..outline.sections import stretch_end
 from ..store import Shelf
@@ -57,7 +57,7 @@ class Reading:
         return [
             {"heading": part.title, "chars": part.end - part.start}
             | ({"roles": roles} if roles else {})
-            for part, roles in told_apart(self.sections)
+            for part, roles in with_own_roles(self.sections)
         ]
 
 
@@ -97,7 +97,7 @@ def read(
         raise BadRequest(msg, f"start counts from 0; max_chars is 1 to {MOST_CHARACTERS}.")
     stored = find(paper, shelf)
     text = shelf.read_text(stored)
-    words = told(stored.sections)
+    words = section_words(stored.sections)
     parts = outline(text, words)
     if not references:
         text = _without(text, outermost(parts, "references"))
@@ -142,7 +142,7 @@ def sections(paper: str, shelf: Shelf) -> list[Section]:
         As in `find`.
     """
     stored = find(paper, shelf)
-    return outline(shelf.read_text(stored), told(stored.sections))
+    return outline(shelf.read_text(stored), section_words(stored.sections))
 
 
 def _without(text: str, parts: Sequence[Section]) -> str:

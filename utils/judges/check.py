@@ -1,16 +1,12 @@
-"""The judge of whether a text is a whole paper, and both judges together.
+"""The two judges: whether a text is a whole paper (`completeness`), and this one (`identity`).
 
-Nothing reaches the shelf without passing this one and `identity`. They weigh structure
-and words against the record and never follow a single phrase: an article about captchas, an
-editorial of four hundred words and a page with a login form in its corner are papers; a landing
-page with an abstract, a reference list and eight hundred words of small print is not.
+Nothing reaches the shelf without passing both. They weigh structure and words against the record
+and never follow a single phrase: an article about captchas, an editorial of four hundred words and
+a page with a login form in its corner are papers; a landing page with an abstract, a reference list
+and eight hundred words of small print is not.
 
-What the judges may find, what it means, and how a text is refused for it.
-
-The second judge: whether a text is the paper that was asked for.
-
-Names decide where both sides have them; where they do not, titles, authors and abstracts are
-compared, and none of them convinces alone if another speaks against it.
+Identifiers decide where both sides have them; otherwise titles, authors and abstracts are compared,
+and none of them convinces alone if another speaks against it.
 """
 
 from __future__ import annotations
@@ -95,14 +91,14 @@ ANNOUNCED = 600  # characters in which a correction says that it is one
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A judge's word and, in one line, what it rests on."""
+    """A verdict and, in one line, its evidence."""
 
     verdict: Verdict
     evidence: str
 
 
 def reject(finding: Finding) -> NoReturn:
-    """Raise what a finding other than ``full_text`` means."""
+    """Raise `BadContent` for a finding other than ``full_text``."""
     meaning = MEANINGS[finding.verdict]
     msg = f"{meaning.said}: {finding.evidence}."
     raise BadContent(msg, meaning.hint, verdict=finding.verdict, evidence=finding.evidence)
@@ -137,17 +133,17 @@ def completeness(document: Document, paper: Paper) -> Finding:
         return Finding("scanned", f"{document.pages} pages with hardly a word")
     abstract = "" if _is_notice(document, paper) else _abstract(document, paper)
     found = gather(document, paper, abstract)
-    if stopped := _behind_a_wall(document, paper, found):
-        return stopped
-    stopped = (
+    if refusal := _behind_a_wall(document, paper, found):
+        return refusal
+    refusal = (
         _without_a_body(document, paper, found) if abstract else _too_short(document, paper, found)
     )
-    if stopped:
-        return stopped
+    if refusal:
+        return refusal
     doubt = 2 if "paywall" in document.walls else 0
     if lost := missing(document, paper, found, doubt):
         return Finding("partial", lost)
-    return Finding("full_text", _described(found))
+    return Finding("full_text", _describe(found))
 
 
 def _structured(document: Document) -> Finding:
@@ -159,8 +155,8 @@ def _structured(document: Document) -> Finding:
     if words < LONG and count_words(document.abstract) >= ABSTRACT:
         found = gather(document, Paper(document.ids), document.abstract)
         if found.prose < NOTE and found.repeated > TWICE * count_words(document.abstract):
-            said = f"{words} words in the body, {found.prose} of them text beyond the abstract"
-            return Finding("abstract_only", said)
+            evidence = f"{words} words in the body, {found.prose} of them text beyond the abstract"
+            return Finding("abstract_only", evidence)
     return Finding("full_text", f"{words} words in the body, {document.headings} headings")
 
 
@@ -187,12 +183,12 @@ def _behind_a_wall(document: Document, paper: Paper, found: Evidence) -> Finding
     words = found.prose
     if not walls or words >= LONG:
         return None
-    if _names(document, paper):
+    if _names_paper(document, paper):
         if "paywall" in walls and len(_marks(found)) < 2:
             return Finding("paywall", f"an offer of access and {words} words beyond the abstract")
         if words >= NOTE or count_words(document.abstract) >= ABSTRACT:
-            said = _challenges(document)
-            walls = [name for name in walls if name in _PLAIN or name in said]
+            announced = _challenges(document)
+            walls = [name for name in walls if name in _PLAIN or name in announced]
     if not walls or words >= WALLED:
         return None
     return Finding(walls[0], f"{walls[0].replace('_', ' ')} in the page and {words} words of text")
@@ -204,7 +200,7 @@ def _challenges(document: Document) -> set[str]:
     return {wall for head in heads if (wall := wall_in_title(head)) in ("bot_check", "captcha")}
 
 
-def _names(document: Document, paper: Paper) -> bool:
+def _names_paper(document: Document, paper: Paper) -> bool:
     return document.ids.shares(paper.ids) or (
         title_likeness(paper.title, document.title) >= SAME_TITLE
         and telling_words(paper.title) >= TELLING
@@ -236,7 +232,7 @@ def _marks_beside_sections(found: Evidence) -> bool:
     return bool(_citations(found) or found.listed >= CITES or found.mentioned & found.captions)
 
 
-def _described(found: Evidence) -> str:
+def _describe(found: Evidence) -> str:
     words = f"{found.prose} words of its own in {found.stretches} stretches"
     return ", ".join([words, *_marks(found)])
 
@@ -247,23 +243,23 @@ def _without_a_body(document: Document, paper: Paper, found: Evidence) -> Findin
     Such a paper cites others, or lists them at least, in sections or beside figures: texts about
     it (a press release, a review of it, a protocol, the abstracts of a meeting) do neither.
     """
-    words, marks, named = found.prose, _marks(found), _names(document, paper)
-    said = ", ".join([f"{words} words beyond the abstract", *marks])
+    words, marks, named = found.prose, _marks(found), _names_paper(document, paper)
+    evidence = ", ".join([f"{words} words beyond the abstract", *marks])
     if words < SECTIONED:
         if found.repeated or document.abstract:
-            return Finding("abstract_only", said)
-        return Finding(_nothing(document), f"{words} words, and not even the abstract")
+            return Finding("abstract_only", evidence)
+        return Finding(_verdict_on_nothing(document), f"{words} words, and not even the abstract")
     if found.on_topic < ON_TOPIC and not _citations(found) and not named:
         verdict: Verdict = "wrong_paper" if document.pages else "not_a_paper"
-        return Finding(verdict, f"{said}, {found.on_topic:.0%} of its telling words")
+        return Finding(verdict, f"{evidence}, {found.on_topic:.0%} of its telling words")
     if _citations(found) or (found.listed >= CITES and marks and words >= RESEARCH):
         return None
     if (words >= LONG and found.listed >= MANY) or _stands_alone(document, paper, found):
         return None
-    said = f"{said}, and none that cites or lists other works"
+    evidence = f"{evidence}, and none that cites or lists other works"
     if words < RESEARCH:
-        return Finding("abstract_only", said)
-    return Finding("partial" if named or document.pages else "not_a_paper", said)
+        return Finding("abstract_only", evidence)
+    return Finding("partial" if named or document.pages else "not_a_paper", evidence)
 
 
 def _is_notice(document: Document, paper: Paper) -> bool:
@@ -276,22 +272,24 @@ def _too_short(document: Document, paper: Paper, found: Evidence) -> Finding | N
     words = found.prose
     if _is_notice(document, paper):
         words = _text_words(found) if document.pages else words  # print has no menus
-        return None if words >= NOTE else Finding(_nothing(document), f"{words} words")
+        return None if words >= NOTE else Finding(_verdict_on_nothing(document), f"{words} words")
     is_short = _is_short_kind(paper)
     least = PREVIEW if "paywall" in document.walls else LETTER if _citations(found) else BARE
     least = min(least, SHORT) if is_short else least
     if words < least or found.repeated >= words:
-        return Finding(_nothing(document), f"{words} words of running text")
+        return Finding(_verdict_on_nothing(document), f"{words} words of running text")
     if not _citations(found) and words < LONG and words < PURE * _text_words(found):
-        return Finding(_nothing(document), f"{words} words of running text among other things")
+        return Finding(
+            _verdict_on_nothing(document), f"{words} words of running text among other things"
+        )
     # What the record calls a letter, and calls itself that letter, may speak of anything.
-    told = is_short and _names(document, paper)
-    if not told and telling_words(paper.title) >= TELLING and found.on_topic < ON_TITLE:
+    is_this_letter = is_short and _names_paper(document, paper)
+    if not is_this_letter and telling_words(paper.title) >= TELLING and found.on_topic < ON_TITLE:
         return Finding("not_a_paper", f"{words} words of running text about something else")
     is_known = is_short and not _is_divided(found)
     if not (is_known or _marks_beside_sections(found) or _stands_alone(document, paper, found)):
-        said = f"{words} words that cite nothing, of no kind that the record says is short"
-        return Finding("partial" if _names(document, paper) else "not_a_paper", said)
+        evidence = f"{words} words that cite nothing, of no kind that the record says is short"
+        return Finding("partial" if _names_paper(document, paper) else "not_a_paper", evidence)
     return None
 
 
@@ -325,7 +323,7 @@ def _stands_alone(document: Document, paper: Paper, found: Evidence) -> bool:
     return reports_research(found) or (found.prose >= LONG and found.filled > 2 and shown > 1)
 
 
-def _nothing(document: Document) -> Verdict:
+def _verdict_on_nothing(document: Document) -> Verdict:
     if count_words(document.markdown) < EMPTY:
         return "empty"
     return "front_matter_only" if document.ids or document.references else "not_a_paper"
@@ -340,13 +338,13 @@ def identity(document: Document, paper: Paper) -> Finding:
     clash = document.ids.clash(paper.ids)
     if not (paper.title or paper.abstract):
         return Finding("wrong_paper", clash or "no identifier in common and no title to compare")
-    seen = _compare(document, paper)
-    evidence = f"{seen}; it names {clash}" if clash else str(seen)
+    likeness = _compare(document, paper)
+    evidence = f"{likeness}; it names {clash}" if clash else str(likeness)
     if another:
         return Finding("wrong_paper", f"{evidence}; it is a correction of another paper")
-    if document.pages and _prints_doi(document, paper) and _plausible(seen, document, paper):
-        return Finding("full_text", f"{seen}; doi:{paper.ids.doi} is printed in it")
-    return Finding("full_text" if _same(seen, bool(clash)) else "wrong_paper", evidence)
+    if document.pages and _prints_doi(document, paper) and _plausible(likeness, document, paper):
+        return Finding("full_text", f"{likeness}; doi:{paper.ids.doi} is printed in it")
+    return Finding("full_text" if _is_same(likeness, bool(clash)) else "wrong_paper", evidence)
 
 
 def _is_about_another(document: Document, paper: Paper) -> bool:
@@ -363,10 +361,10 @@ def _prints_doi(document: Document, paper: Paper) -> bool:
     return bool(paper.ids.doi) and paper.ids.doi in re.sub(r"\s+", "", edges).lower()
 
 
-def _plausible(seen: _Likeness, document: Document, paper: Paper) -> bool:
+def _plausible(likeness: _Likeness, document: Document, paper: Paper) -> bool:
     if is_notice(paper.title) and amends(document.markdown[:ANNOUNCED]):
         return True
-    return seen.title >= NEAR_TITLE or (seen.authors or 0.0) >= SOME_AUTHORS
+    return likeness.title >= NEAR_TITLE or (likeness.authors or 0.0) >= SOME_AUTHORS
 
 
 @dataclass(frozen=True, slots=True)
@@ -403,24 +401,24 @@ def _compare(document: Document, paper: Paper) -> _Likeness:
     return _Likeness(title, telling, authors, max(alike) if alike else None)
 
 
-def _same(seen: _Likeness, clash: bool) -> bool:
+def _is_same(likeness: _Likeness, clash: bool) -> bool:
     """Weigh the likenesses; a title alone convinces only when it tells and nothing speaks against.
 
     With another DOI on the text (a preprint, a translation, or another paper of the same name)
     authors or abstract must agree as well.
     """
-    abstract, authors = seen.abstract or 0.0, seen.authors or 0.0
+    abstract, authors = likeness.abstract or 0.0, likeness.authors or 0.0
     if abstract >= SAME_ABSTRACT and (
-        seen.title >= NEAR_TITLE or authors >= SOME_AUTHORS or not clash
+        likeness.title >= NEAR_TITLE or authors >= SOME_AUTHORS or not clash
     ):
         return True
-    if seen.title >= SAME_TITLE:
-        if not seen.telling or clash:
+    if likeness.title >= SAME_TITLE:
+        if not likeness.telling or clash:
             return authors >= SOME_AUTHORS or abstract >= SOME_ABSTRACT
         return True
     return (
-        seen.title >= NEAR_TITLE
-        and seen.telling
+        likeness.title >= NEAR_TITLE
+        and likeness.telling
         and authors >= SOME_AUTHORS
-        and (abstract >= SOME_ABSTRACT or (seen.abstract is None and not clash))
+        and (abstract >= SOME_ABSTRACT or (likeness.abstract is None and not clash))
     )

@@ -1,18 +1,15 @@
-"""What speaks for a text being a paper: prose of its own, and the marks that a paper carries.
+"""The evidence that a text is a paper: prose of its own, citations, figures, references.
 
-Gathered once, from the markdown that every reader ends in and from the record, and weighed by
-`.check` and `.wholeness`. Nothing here decides.
+It is gathered once, from the markdown of any reader and from the record, and weighed by `.check`
+and `.wholeness`. Nothing here decides.
 
-What each stretch of a text is: running prose, or the lists and small print around it.
-
-A landing page has words enough for a paper: references, names, links, teasers, the abstract
-again. What it has not is prose of its own. So the words of a text are not counted but classed,
-stretch by stretch, by what any language shows: prose runs on in sentences, with the small words
-of its language and few capitals; a reference has years, initials and page numbers; names and
-addresses are capitals and commas; a link's words stand in brackets that lead elsewhere. Measured
-on 259 recorded articles: 95 % of the words of abstracts are prose, 4 % of those of references.
-
-Citations by number, as a text prints them: ``[3-7, 9]``, ``(3)``, raised or bare.
+A landing page has words enough for a paper: references, names, links, teasers, the abstract again;
+but no prose of its own. So the words of a text are not counted but classed, stretch by stretch, by
+what any language shows: prose runs on in sentences, with the small words of its language and few
+capitals; a reference has years, initials and page numbers; names and addresses are capitals and
+commas; a link's words stand in brackets that lead elsewhere. Measured on 259 recorded articles: 95
+% of the words of abstracts are prose, 4 % of those of references. Citations by number are read as
+texts print them: ``[3-7, 9]``, ``(3)``, raised or bare.
 """
 
 from __future__ import annotations
@@ -196,7 +193,7 @@ class Evidence:
     references: str = ""
     mentioned: set[tuple[str, int]] = field(default_factory=set)
     captions: set[tuple[str, int]] = field(default_factory=set)
-    parse_outcomes: Part = "lead"
+    ends_in: Part = "lead"
     last: str = ""
     text: str = ""
 
@@ -216,10 +213,10 @@ def gather(document: Document, paper: Paper, abstract: str) -> Evidence:
     reading = _Reading(abstract, paper if abstract else None)
     for part, is_heading, text in blocks(document.markdown):
         if is_heading:
-            reading.heading(part, text)
+            reading.add_heading(part, text)
         else:
-            reading.block(part, text)
-    found = reading.evidence(document.references)
+            reading.add_block(part, text)
+    found = reading.finish(document.references)
     found.on_topic = _on_topic(reading.used, f"{paper.title or document.title} {abstract}")
     return found
 
@@ -231,95 +228,95 @@ class _Reading:
         self.found = Evidence(abstract=bool(abstract))
         self.used: set[str] = set()
         self._seen: set[tuple[str, ...]] = set()
-        self._told: list[str] = []
+        self._texts: list[str] = []
         self._references: list[str] = []
         self._loose = self._counted = 0
         self._waiting: list[Stretch] = []
         self._words_of_list = 0
         self._small_print = 0  # of the section we are in
-        self._known: set[tuple[str, ...]] = set()
+        self._abstract_runs: set[tuple[str, ...]] = set()
         others = [text for _, text in paper.other_abstracts] if paper else []
         for text in (abstract, paper.abstract if paper else "", *others):
             words = (word for part in stretches(text) for word in part.words)
-            self._known |= _runs(tuple(words))
+            self._abstract_runs |= _runs(tuple(words))
 
-    def heading(self, part: Part, text: str) -> None:
+    def add_heading(self, part: Part, text: str) -> None:
         # What a site sets behind the list (comments, teasers) is no part of the paper.
         part = "back" if part == "body" and self._words_of_list >= _LIST else part
-        self.found.parse_outcomes = part
+        self.found.ends_in = part
         self.found.sections.append(Section(text, part))
         self._small_print = 0
 
-    def block(self, part: Part, text: str) -> None:
+    def add_block(self, part: Part, text: str) -> None:
         entries = _entries(text)
         self._counted += entries
         part = "references" if entries else part
         behind = part in ("lead", "body") and self._words_of_list >= _LIST
-        self.found.parse_outcomes = "back" if behind else part
+        self.found.ends_in = "back" if behind else part
         if part == "references":
             self._references.append(text)
         else:
             self._waiting.clear()
         before = self.found.prose
         if text.startswith("|"):
-            self._told.extend(f"[{numbers}]" for numbers in in_column(text))
+            self._texts.extend(f"[{numbers}]" for numbers in in_column(text))
         for stretch in stretches(text):
             self.found.kinds[stretch.kind] += stretch.length
             if self.found.sections:
                 self.found.sections[-1].total += stretch.length
-            self._stretch(part, stretch, is_list=bool(entries))
+            self._add_stretch(part, stretch, is_list=bool(entries))
             if stretch.kind != "prose":
                 self._waiting.clear()
         if self.found.prose > before and not behind:
             self.found.last = text
             self.found.torn += _TORN.search(text) is not None
 
-    def _stretch(self, part: Part, stretch: Stretch, is_list: bool) -> None:
+    def _add_stretch(self, part: Part, stretch: Stretch, is_list: bool) -> None:
         if part == "references" and stretch.kind != "link":
             self._words_of_list += stretch.length
         if stretch.kind == "float":
-            self._float(stretch)
+            self._add_float(stretch)
         elif stretch.kind == "reference" and part != "references":
             self._loose += 1
             self._references.append(stretch.text)
         elif stretch.kind == "prose" and not is_list:
-            self._prose(part, stretch)
+            self._add_prose(part, stretch)
         elif stretch.kind in ("name", "label") and part != "references":
-            self._told.append(stretch.text)
+            self._texts.append(stretch.text)
 
-    def _float(self, stretch: Stretch) -> None:
+    def _add_float(self, stretch: Stretch) -> None:
         for name, number in _MENTION.findall(stretch.text[:_LABEL]):
             self.found.captions.add((name.lower(), int(number)))
-        self._told.append(stretch.text)
+        self._texts.append(stretch.text)
 
-    def _prose(self, part: Part, stretch: Stretch) -> None:
+    def _add_prose(self, part: Part, stretch: Stretch) -> None:
         found, opening = self.found, stretch.words[:_OPENING]
         if opening in self._seen or self._is_abstract(stretch):
             found.repeated += stretch.length
-            self._told.append(stretch.text)  # the works that it cites are cited
+            self._texts.append(stretch.text)  # the works that it cites are cited
             return
         if part == "references":
-            self._among_references(stretch)
+            self._add_among_references(stretch)
             return
         self._seen.add(opening)
-        self._told.append(stretch.text)
+        self._texts.append(stretch.text)
         if part == "back" and self._small_print < _SMALL_PRINT:
             self._small_print += stretch.length
             found.small_print += stretch.length
             return
-        self._own(stretch)
+        self._count_own(stretch)
 
-    def _among_references(self, stretch: Stretch) -> None:
+    def _add_among_references(self, stretch: Stretch) -> None:
         """Prose where references stand: a wordy one, or text that a PDF has in another order."""
         self._waiting.append(stretch)
         if len(self._waiting) < _IN_A_ROW:
             return
         for waiting in self._waiting if len(self._waiting) == _IN_A_ROW else [stretch]:
             self._seen.add(waiting.words[:_OPENING])
-            self._told.append(waiting.text)
-            self._own(waiting)
+            self._texts.append(waiting.text)
+            self._count_own(waiting)
 
-    def _own(self, stretch: Stretch) -> None:
+    def _count_own(self, stretch: Stretch) -> None:
         found = self.found
         found.prose += stretch.length
         found.stretches += 1
@@ -328,12 +325,12 @@ class _Reading:
             found.sections[-1].prose += stretch.length
 
     def _is_abstract(self, stretch: Stretch) -> bool:
-        if not self._known:
+        if not self._abstract_runs:
             return False
         runs = _runs(stretch.words)
-        return len(runs & self._known) > _REPEATED * len(runs)
+        return len(runs & self._abstract_runs) > _REPEATED * len(runs)
 
-    def evidence(self, listed: int) -> Evidence:
+    def finish(self, listed: int) -> Evidence:
         """All that was found, the list having so many references by the reader's count."""
         found = self.found
         found.references = "\n".join(self._references)
@@ -341,7 +338,7 @@ class _Reading:
         # Links may follow the list.
         listed = min(listed, max(self._words_of_list // _TERSE, found.numbered))
         found.listed = max(listed, self._loose, self._counted, found.kinds["reference"] // _ENTRY)
-        text = "\n".join(self._told).replace("\\", "").replace("*", "")
+        text = "\n".join(self._texts).replace("\\", "").replace("*", "")
         text = _LINKED.sub("]", text).replace("[[", "[").replace("]]", "]")
         text = _APART.sub(r"\1", text)
         found.text = text
@@ -402,18 +399,18 @@ def stretches(block: str) -> Iterator[Stretch]:
     """Class a block of markdown (no heading), in pieces of `_STRETCH` words at most."""
     if block.lstrip().startswith("|"):
         for row in block.split("\n"):
-            stretch = _classed(row, None)  # a list of references may be laid out as a table
+            stretch = _classify(row, None)  # a list of references may be laid out as a table
             is_reference = stretch.kind == "reference" and stretch.length >= _SHORTEST_ENTRY
             yield stretch if is_reference else stretch._replace(kind="float")
         return
     for line in block.split("\n"):
         is_caption = _CAPTION.match(line) is not None
         for at, part in enumerate(_PART.findall(line)):
-            yield _classed(part, "float" if is_caption and at < _CAPTION_PARTS else None)
+            yield _classify(part, "float" if is_caption and at < _CAPTION_PARTS else None)
 
 
 def kind_of(text: str) -> Kind:
-    """What a stretch is.
+    """The kind of a stretch of text.
 
     >>> kind_of("We measured the growth of the mice after two weeks and found no difference.")
     'prose'
@@ -422,10 +419,10 @@ def kind_of(text: str) -> Kind:
     >>> kind_of("Department of Medicine, University of Kiel, Kiel, Germany")
     'name'
     """
-    return _classed(text, None).kind
+    return _classify(text, None).kind
 
 
-def _classed(text: str, known: Kind | None) -> Stretch:
+def _classify(text: str, known: Kind | None) -> Stretch:
     plain = without_markup(text)
     found = _WORD.findall(plain)
     words = tuple(word.lower() for word in found)
@@ -493,7 +490,7 @@ def cited_numbers(text: str, *, listed: bool) -> Cited:
     ways: tuple[set[int], ...] = tuple(set() for _ in range(_WAYS))
     for mark in _MARKS.finditer(_EQUATION.sub("", text)):
         way = (mark.lastindex or 1) - 1
-        ways[way].update(_spelled_out(mark[0], _ROW if way in _DOUBTFUL else _RANGE))
+        ways[way].update(_expand(mark[0], _ROW if way in _DOUBTFUL else _RANGE))
     if not listed:
         for number in _DOUBTFUL:
             ways[number].clear()
@@ -505,11 +502,11 @@ def cited_numbers(text: str, *, listed: bool) -> Cited:
 def in_brackets(text: str) -> Iterator[int]:
     """The numbers that stand in brackets of any kind, ranges filled in."""
     for mark in _BRACKETS.finditer(text):
-        yield from _spelled_out(mark[1])
+        yield from _expand(mark[1])
 
 
 def in_column(table: str) -> Iterator[str]:
-    r"""What stands under *References* in a table of markdown: numbers without any mark, mostly.
+    r"""The cells under *References* in a table of markdown: mostly numbers without any mark.
 
     >>> list(in_column("| Gene | Refs |\n|---|---|\n| miR-21 | 14,15 |"))
     ['14,15']
@@ -524,7 +521,7 @@ def in_column(table: str) -> Iterator[str]:
             yield cited
 
 
-def _spelled_out(mark: str, most: int = _RANGE) -> Iterator[int]:
+def _expand(mark: str, most: int = _RANGE) -> Iterator[int]:
     for first, last in _NUMBER.findall(mark):
         begin, end = int(first), int(last or first)
         yield from range(begin, min(end, begin + most) + 1)

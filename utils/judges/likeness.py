@@ -3,9 +3,7 @@
 Titles travel badly: PubMed brackets translations and ends titles with a full stop, publishers
 print subtitles apart and Greek as letters, PDFs break lines. What must *not* be forgiven is a
 number (*Cancer statistics, 2020* and *2021* are two papers) or a word that turns a paper into a
-notice about it (*Correction: …*).
-
-Family names out of names, and names out of a line of authors as papers print it.
+notice about it (*Correction: …*). Family names are taken out of names and of lines of authors.
 """
 
 from __future__ import annotations

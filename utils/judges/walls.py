@@ -1,4 +1,4 @@
-"""The doorkeepers a page's structure shows: captcha, bot check, login, paywall, cookies, errors.
+"""Walls found in a page's structure: captcha, bot check, login, paywall, cookies, errors.
 
 A wall is seen in elements, scripts and addresses a site cannot do without (the widget that draws
 a captcha, the field for a password), not in phrases: an article *about* captchas has none of
@@ -104,14 +104,14 @@ _COOKIE_URL = re.compile(r"cookie_?(absent|set=0|error|required|notsupported)|/c
 
 
 def find_walls(soup: BeautifulSoup, url: str, closed: bool) -> tuple[str, ...]:
-    """Name the walls of a page as it came, scripts included; the most telling first.
+    """The walls of an unpruned page, scripts included; the most certain first.
 
     Parameters
     ----------
     closed : bool
         Whether the page's metadata says ``isAccessibleForFree: false``.
     """
-    found = dict.fromkeys(_seen(soup, url))
+    found = dict.fromkeys(_walls_in_page(soup, url))
     if closed:
         found["paywall"] = None
     return tuple(found)
@@ -130,18 +130,18 @@ def wall_in_title(title: str) -> str:
     title = " ".join(title.split())  # or a run of blanks would be tried from each of them
     pieces = [title, *re.split(r" [|\u2022\u2013\u2014\u00b7-] ", title)]
     for name, pattern in _TITLES.items():
-        if any(pattern.fullmatch(piece.strip()) for piece in pieces[:1] + pieces[1:] if piece):
+        if any(pattern.fullmatch(piece.strip()) for piece in pieces if piece):
             return name
     return ""
 
 
-def _seen(soup: BeautifulSoup, url: str) -> Iterator[str]:
+def _walls_in_page(soup: BeautifulSoup, url: str) -> Iterator[str]:
     title = soup.find("title")
     if title is not None and (wall := wall_in_title(title.get_text(" ", strip=True))):
         yield wall
     words = _visible_words(soup)
     if words < _CHALLENGE_WORDS:
-        yield from _said(soup)
+        yield from _walls_in_words(soup)
     code = " ".join(script.get_text() for script in soup.find_all("script", src=False))
     if _CODE.search(code):
         yield "bot_check"
@@ -151,13 +151,13 @@ def _seen(soup: BeautifulSoup, url: str) -> Iterator[str]:
             if pattern.search(address):
                 yield name
     for tag in soup.find_all(True):
-        yield from _from_element(tag)
-    yield from _from_address(url)
+        yield from _walls_of_element(tag)
+    yield from _walls_of_address(url)
 
 
-def _from_element(tag: Tag) -> Iterator[str]:
-    """What one element is for: a widget by its name, a field by its type, an offer by either."""
-    names = [str(name) for key in ("class", "id") for name in _listed(tag.get(key))]
+def _walls_of_element(tag: Tag) -> Iterator[str]:
+    """The walls one element belongs to, by its names, its address or its field's type."""
+    names = [str(name) for key in ("class", "id") for name in _as_list(tag.get(key))]
     for wall, pattern in _ELEMENTS.items():
         if any(pattern.fullmatch(name) for name in names):
             yield wall
@@ -177,12 +177,12 @@ def _from_element(tag: Tag) -> Iterator[str]:
         yield "paywall"
 
 
-def _listed(value: object) -> list[object]:
+def _as_list(value: object) -> list[object]:
     return value if isinstance(value, list) else [value] if value else []
 
 
-def _said(soup: BeautifulSoup) -> Iterator[str]:
-    """What a page says that says hardly anything else."""
+def _walls_in_words(soup: BeautifulSoup) -> Iterator[str]:
+    """The walls named by heading or text, for a page with few other words."""
     heading = soup.find(["h1", "h2"])
     if heading is not None and (wall := wall_in_title(heading.get_text(" ", strip=True))):
         yield wall
@@ -190,8 +190,8 @@ def _said(soup: BeautifulSoup) -> Iterator[str]:
         yield "cookie_wall"
 
 
-def _from_address(url: str) -> Iterator[str]:
-    """Where a redirect led: publishers send robots to addresses that say what is wrong."""
+def _walls_of_address(url: str) -> Iterator[str]:
+    """The walls named by the address: publishers redirect robots to telling ones."""
     try:
         parts = urlsplit(url)
     except ValueError:

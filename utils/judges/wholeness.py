@@ -1,6 +1,6 @@
-"""Whether a text is all of the paper, when only its markdown can tell.
+"""Whether a text is all of its paper, judged by its markdown.
 
-A page or PDF cut short reads well as far as it goes; what it shows of the rest gives it away:
+A page or PDF cut short reads well as far as it goes; these signs give it away:
 headings without text, numbered citations that stop before the list does or leave out a row of it,
 citations of no list, figures and sections whose numbers skip, an introduction nothing concludes,
 fewer pages than the record names. As in `..formats.jats.wholeness`, a sign far from where any
@@ -61,14 +61,14 @@ MISSES: Final = {
 
 
 class Sign(NamedTuple):
-    """Something a text promises and does not keep; `ENOUGH` is enough by itself."""
+    """A sign that part of a paper is missing; a weight of `ENOUGH` is enough by itself."""
 
     weight: int
-    said: str
+    text: str
 
 
 def missing(document: Document, paper: Paper, found: Evidence, doubt: int = 0) -> str:
-    """What shows that a text is not all of its paper; empty if nothing does.
+    """The signs that a text is not all of its paper, in words; empty if there are too few.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def missing(document: Document, paper: Paper, found: Evidence, doubt: int = 0) -
     """
     signs = list(_signs(document, paper, found))
     enough = sum(sign.weight for sign in signs) + (doubt if signs else 0) >= ENOUGH
-    return ", ".join(sign.said for sign in signs if sign.weight) if enough else ""
+    return ", ".join(sign.text for sign in signs if sign.weight) if enough else ""
 
 
 def reports_research(found: Evidence) -> bool:
@@ -97,8 +97,8 @@ def _signs(document: Document, paper: Paper, found: Evidence) -> Iterator[Sign]:
     if stated > 2 and 0 < pages <= _PAGES_SHARE[1] * stated:
         yield Sign(2 + 2 * (pages <= _PAGES_SHARE[0] * stated), f"{pages} of {stated} pages")
     elif stated > 2 and not pages and found.prose < _PER_PAGE[1] * stated:
-        said = f"{found.prose} words for {stated} pages"
-        yield Sign(2 + 2 * (found.prose < _PER_PAGE[0] * stated), said)
+        text = f"{found.prose} words for {stated} pages"
+        yield Sign(2 + 2 * (found.prose < _PER_PAGE[0] * stated), text)
     body = found.body
     if any(section.name.strip("* ").lower() == "section snippets" for section in body) or (
         found.torn > 2 and found.torn > _TORN * len(body)
@@ -112,7 +112,7 @@ def _signs(document: Document, paper: Paper, found: Evidence) -> Iterator[Sign]:
     yield from _uncited(found, pages)
     yield from _unrecorded(found, paper.reference_count)
     yield from _skipping(body, found)
-    if found.parse_outcomes == "body" and count_words(found.last) >= _SENTENCE:
+    if found.ends_in == "body" and count_words(found.last) >= _SENTENCE:
         last = without_markup(found.last)
         if _STOPS.search(last[-80:]):
             yield Sign(2, f"ends in mid-sentence ({' '.join(last.split()[-3:])[-60:]!r})")
@@ -122,11 +122,11 @@ def _signs(document: Document, paper: Paper, found: Evidence) -> Iterator[Sign]:
 
 def _scant(found: Evidence) -> Iterator[Sign]:
     """Fewer words than so many references need; a list that does not count may hold links."""
-    said = f"{found.prose} words for {found.listed} references"
+    text = f"{found.prose} words for {found.listed} references"
     if found.listed >= _MANY and found.prose < _SCANT[0] * found.listed:
-        yield Sign(ENOUGH, said)
+        yield Sign(ENOUGH, text)
     elif found.numbered >= _MANY and found.prose < _SCANT[1] * found.numbered:
-        yield Sign(2, said)
+        yield Sign(2, text)
 
 
 def is_old(paper: Paper) -> bool:
@@ -158,11 +158,11 @@ def _emptied(body: list[Section], found: Evidence) -> Iterator[Sign]:
             break
         bare += 1
     if found.abstract and found.prose < _SHORT and count >= 3 and filled < _FILLED_SHARE * count:
-        said = f"{found.prose} words, {count} headings with text under {filled} of them"
-        yield Sign(ENOUGH, said)
+        text = f"{found.prose} words, {count} headings with text under {filled} of them"
+        yield Sign(ENOUGH, text)
     elif bare >= _BARE_AT_END:
-        said = f"no text under the last {bare} of {count} headings"
-        yield Sign(2 + 2 * (bare > _BARE_AT_END), said)
+        text = f"no text under the last {bare} of {count} headings"
+        yield Sign(2 + 2 * (bare > _BARE_AT_END), text)
 
 
 def _uncited(found: Evidence, pages: int) -> Iterator[Sign]:
@@ -187,17 +187,17 @@ def _length(found: Evidence) -> int:
 
 
 def _cut_list(cited: list[int], listed: int, found: Evidence) -> Iterator[Sign]:
-    said = f"cites {len(cited)} of {listed} references"
+    text = f"cites {len(cited)} of {listed} references"
     tail, row = range(cited[-1] + 1, listed + 1), longest_gap(cited)
     left = listed - len(cited)
     if len(tail) >= _ROW and len(tail) > _LATE * listed:
-        yield Sign(_weight(tail, found), f"{said} and none after {cited[-1]}")
+        yield Sign(_weight(tail, found), f"{text} and none after {cited[-1]}")
     elif len(row) >= _ROW and len(cited) + len(row) >= _STRICT * cited[-1]:
-        yield Sign(_weight(row, found), f"{said} and none of {len(row)} in a row")
+        yield Sign(_weight(row, found), f"{text} and none of {len(row)} in a row")
     elif (lost := sum(left > share * listed for share in _LEFT)) and found.prose < _AMPLE * listed:
-        yield Sign(1 + lost, said)
+        yield Sign(1 + lost, text)
     elif found.by_marks and left:
-        yield Sign(min(left, 2), said)
+        yield Sign(min(left, 2), text)
 
 
 def _weight(lost: range, found: Evidence) -> int:
@@ -262,7 +262,7 @@ def _unlisted(found: Evidence, pages: int) -> Iterator[Sign]:
     numbers = len(found.cited) if marked and len(found.cited) >= _COUNTED * last else 0
     least = max(_LISTED * found.named, _LISTED_NUMBERS * last if numbers else 0)
     if max(numbers, found.named) >= _CITED and found.listed < max(_CITED, least):
-        weight = ENOUGH if pages or found.parse_outcomes in ("lead", "body") else 3
+        weight = ENOUGH if pages or found.ends_in in ("lead", "body") else 3
         cites = f"{max(numbers, found.named)} references"
         yield Sign(weight, f"cites {cites} and lists {found.listed or 'none'}")
 
@@ -282,10 +282,12 @@ def _skipping(body: list[Section], found: Evidence) -> Iterator[Sign]:
     if len(numbers) > 2 and (lost := first_skipped(set(numbers))) and max(numbers) < 12:
         yield Sign(3, f"section {lost} is missing before section {max(numbers)}")
     for name in ("fig", "tab"):
-        known = {number for kind, number in found.mentioned | found.captions if kind == name}
-        if len(known) > 1 and max(known) < 15 and (lost := first_skipped(known)):
-            said = f"{'figure' if name == 'fig' else 'table'} {lost} is missing before {max(known)}"
-            yield Sign(2, said)
+        numbered = {number for kind, number in found.mentioned | found.captions if kind == name}
+        if len(numbered) > 1 and max(numbered) < 15 and (lost := first_skipped(numbered)):
+            text = (
+                f"{'figure' if name == 'fig' else 'table'} {lost} is missing before {max(numbered)}"
+            )
+            yield Sign(2, text)
 
 
 def first_skipped(numbers: set[int]) -> int:
@@ -301,8 +303,8 @@ def _unfinished(body: list[Section], found: Evidence) -> Iterator[Sign]:
     if begin is not None and not concluded:
         begins = all(map(prepares, names[begin + 1 :]))
         if begins and found.prose < _SHORT and not found.listed:
-            said = f"{found.prose} words that end before the results, and no references"
-            yield Sign(ENOUGH, said)
+            text = f"{found.prose} words that end before the results, and no references"
+            yield Sign(ENOUGH, text)
         else:
             yield Sign(2, f"no section after {names[-1][:60]!r} concludes")
     if len(names) >= 3 and all(map(divides_research, names)):

@@ -1,9 +1,9 @@
-"""What a text consists of: its sections by role, and the figures and tables each mentions first.
+"""The outline of a text: its sections by role, and the figures and tables each mentions first.
 
-One way for the shelf, which keeps it with every text, and for whoever reads. Roles come from the
-words of the title (`.roles`), the publisher's own (``sec-type``), and place: a subsection is what
-it stands in, "Summary" ends a paper or opens it, a main text before the methods introduces them.
-Line by line, so that a page of a million signs costs no more than one of a million words.
+The shelf keeps it with every text. Roles come from the words of the title (`.roles`), the
+publisher's own (``sec-type``), and place: a subsection is what it stands in, "Summary" ends a paper
+or opens it, a main text before the methods introduces them. Line by line, so that the time grows
+linearly with the text.
 """
 
 from __future__ import annotations
@@ -53,22 +53,22 @@ class _Heading:
     level: int
     title: str
     number: tuple[int, ...]
-    said: tuple[Role, ...]
+    title_roles: tuple[Role, ...]
     end: int = 0
 
 
 def outline(text: str, words: Mapping[str, str] | None = None) -> list[Section]:
-    r"""The sections of a text in reading order; *words* are the publisher's for some (`told`).
+    r"""The sections of a text in reading order; *words* are the publisher's (`section_words`).
 
     >>> [(s.title, s.roles) for s in outline("# T\n\n## 2. Methodik\n\nx\n\n### Mice\n\ny\n")]
     [('T', ()), ('2. Methodik', ('methods',)), ('Mice', ('methods',))]
     """
     found = list(itertools.islice(_headings(text), MOST_HEADINGS))
-    _by_number(found)
-    _out_of_introductions(found)
-    _ended(found, len(text))
-    said = words or {}
-    kinds = [said.get(key(heading.title), "") for heading in found]
+    _level_by_number(found)
+    _raise_from_introductions(found)
+    _set_ends(found, len(text))
+    publishers = words or {}
+    kinds = [publishers.get(key(heading.title), "") for heading in found]
     roles = _roles(found, kinds, frozenset())
     missing = HINTS - {role for several in roles for role in several}
     if missing:
@@ -80,12 +80,12 @@ def outline(text: str, words: Mapping[str, str] | None = None) -> list[Section]:
     return _with_floats(sections, floats_of(text, sections))
 
 
-def told(sections: Iterable[Section]) -> dict[str, str]:
+def section_words(sections: Iterable[Section]) -> dict[str, str]:
     """The publisher's words for sections, by the key of their titles."""
     return {key(section.title): section.declared for section in sections if section.declared}
 
 
-def told_apart(sections: Sequence[Section]) -> Iterator[tuple[Section, str]]:
+def with_own_roles(sections: Sequence[Section]) -> Iterator[tuple[Section, str]]:
     """Each section with the roles that it does not have from the one it stands in."""
     above: list[Section] = []
     for section in sections:
@@ -136,7 +136,7 @@ def _line_starts(text: str) -> list[int]:
     return sorted(found)
 
 
-def _by_number(headings: Sequence[_Heading]) -> None:
+def _level_by_number(headings: Sequence[_Heading]) -> None:
     """Bring the levels in line with numbers: what reads a page may not see that 2 follows 1."""
     run = [heading for heading in headings if len(heading.number) == 1]
     if [heading.number[0] for heading in run] != list(range(1, len(run) + 1)) or len(run) < 3:
@@ -149,19 +149,19 @@ def _by_number(headings: Sequence[_Heading]) -> None:
             heading.level = max(heading.level, level + 1)
 
 
-def _out_of_introductions(headings: Sequence[_Heading]) -> None:
+def _raise_from_introductions(headings: Sequence[_Heading]) -> None:
     """Raise what follows an introduction to its level: no introduction holds the discussion."""
     level = 0
-    for heading in headings[_titles(headings) :]:
+    for heading in headings[_count_titles(headings) :]:
         if level and heading.level <= level:
             level = 0
-        if level and len(heading.number) < 2 and _BODY & set(heading.said):
+        if level and len(heading.number) < 2 and _BODY & set(heading.title_roles):
             heading.level = level
-        if heading.said == ("introduction",) and not level and len(heading.number) < 2:
+        if heading.title_roles == ("introduction",) and not level and len(heading.number) < 2:
             level = heading.level
 
 
-def _ended(headings: Sequence[_Heading], length: int) -> None:
+def _set_ends(headings: Sequence[_Heading], length: int) -> None:
     """Find where each section ends: at the next heading that is not below it."""
     is_open: list[_Heading] = []
     for heading in headings:
@@ -179,7 +179,7 @@ def _roles(
     found: list[tuple[Role, ...]] = []
     above: list[tuple[int, tuple[Role, ...]]] = []
     seen: set[Role] = set()
-    titles = _titles(headings)
+    titles = _count_titles(headings)
     opened = False  # a section of the text itself has begun
     for number, (heading, kind) in enumerate(zip(headings, kinds, strict=True)):
         while above and above[-1][0] >= heading.level:
@@ -211,7 +211,7 @@ def _own(
         return ("conclusion",) if _BODY & seen or ("abstract" in seen and opened) else ("abstract",)
     if name in MAIN_TEXT:
         return ("introduction",) if not _CORE & seen and _introduces(headings, number) else ()
-    return heading.said or (declared(kind) if kind else ())
+    return heading.title_roles or (declared(kind) if kind else ())
 
 
 def _introduces(headings: Sequence[_Heading], number: int) -> bool:
@@ -220,15 +220,15 @@ def _introduces(headings: Sequence[_Heading], number: int) -> bool:
     Those of results or discussion, or, as in a review, several of its subject, longer together.
     """
     heading = headings[number]
-    if any("introduction" in later.said for later in headings[number + 1 :]):
+    if any("introduction" in later.title_roles for later in headings[number + 1 :]):
         return False
-    beside = [h for h in headings[number + 1 :] if h.level == heading.level and not h.said]
+    beside = [h for h in headings[number + 1 :] if h.level == heading.level and not h.title_roles]
     together = sum(later.end - later.start for later in beside)
     several = len(beside) >= _SEVERAL and together > 2 * (heading.end - heading.start)
     return several or number < _last_of_body(headings)
 
 
-def _titles(headings: Sequence[_Heading]) -> int:
+def _count_titles(headings: Sequence[_Heading]) -> int:
     """1 where the first heading is the paper's title, the only one of its level; else 0."""
     return int(bool(headings) and all(h.level > headings[0].level for h in headings[1:]))
 
@@ -239,20 +239,20 @@ def _last_of_body(headings: Sequence[_Heading]) -> int:
     Methods do not count: some journals print them behind a main text that holds everything else.
     """
     wanted: set[Role] = {"results", "discussion"}
-    numbers = (n for n, heading in enumerate(headings) if wanted & set(heading.said))
+    numbers = (n for n, heading in enumerate(headings) if wanted & set(heading.title_roles))
     return max(numbers, default=-1)
 
 
 def _with_floats(sections: list[Section], floats: Sequence[Float]) -> list[Section]:
     """Each figure and table with the innermost section that mentions it first."""
     starts = [section.start for section in sections]
-    held: dict[int, list[str]] = {}
+    labels: dict[int, list[str]] = {}
     for one in sorted(floats, key=lambda one: one.mentioned):
         # The last that begins before a place is the innermost there: sections follow each other.
         at = bisect_right(starts, one.mentioned) - 1
         if one.mentioned >= 0 <= at:
-            held.setdefault(at, []).append(one.label)
+            labels.setdefault(at, []).append(one.label)
     return [
-        replace(section, floats=tuple(dict.fromkeys(held[n]))) if n in held else section
+        replace(section, floats=tuple(dict.fromkeys(labels[n]))) if n in labels else section
         for n, section in enumerate(sections)
     ]

@@ -1,8 +1,9 @@
 """The figures and tables of a text: where each stands, and where the text first speaks of it.
 
-A publisher puts them where there is room, an archive at the end; who reads the methods wants those
-the methods speak of. In the ten languages of `.roles`, as readers of `..formats` write them:
-``**Figure 2.** caption``, ``**Table 1.** caption`` and rows with pipes, or bare labels of pages.
+A publisher prints them where there is room, an archive at the end; readers of a section want those
+it mentions. Labels are known in the ten languages of `.roles`, as readers of `..formats` write
+them: ``**Figure 2.** caption``, ``**Table 1.** caption`` and rows with pipes, or bare labels of
+pages.
 """
 
 from __future__ import annotations
@@ -112,8 +113,12 @@ def floats_of(text: str, sections: Sequence[Section]) -> list[Float]:
     found: dict[str, Float] = {}
     for number, block in enumerate(blocks):
         if block.label and block.label not in found:
-            end = _holding(gathering, block.start)
-            last = _until(text, blocks, number, end) if end else _last(text, blocks, number)
+            end = _end_of_span(gathering, block.start)
+            last = (
+                _last_before(text, blocks, number, end)
+                if end
+                else _last_in_text(text, blocks, number)
+            )
             at = mentions.get(block.label, -1)
             found[block.label] = Float(block.label, block.start, blocks[last].end, at)
     return list(found.values())
@@ -136,7 +141,7 @@ def _caption(text: str, start: int, end: int) -> str:
     if not begins or not _OPENING.fullmatch(text, start, begins.start()):
         return ""
     match = _CAPTION.match(text, begins.start(), end)
-    return _label(match, match["number"], _extra(text, begins.start())) if match else ""
+    return _label(match, match["number"], _supplement_prefix(text, begins.start())) if match else ""
 
 
 def _mentions(
@@ -146,11 +151,11 @@ def _mentions(
     outside = _spans(sections, _NOT_TEXT)
     found: dict[str, int] = {}
     for at in _beginnings(text):
-        if _holding(captions, at) or _holding(outside, at):
+        if _end_of_span(captions, at) or _end_of_span(outside, at):
             continue
         if (match := _MENTION.match(text, at)) is None:
             continue
-        extra = _extra(text, at)
+        extra = _supplement_prefix(text, at)
         for number in _numbers(match):
             if label := _label(match, number, extra):
                 found.setdefault(label, at)
@@ -183,7 +188,7 @@ def _numbers(match: re.Match[str]) -> Iterator[str]:
         yield last
 
 
-def _extra(text: str, at: int) -> str:
+def _supplement_prefix(text: str, at: int) -> str:
     """``S`` before the label of a supplementary figure, however it is called."""
     match = _EXTRA.search(text, max(0, at - 20), at)
     return "" if not match else "Extended Data " if match[1] else "S"
@@ -200,7 +205,7 @@ def _label(match: re.Match[str], number: str, extra: str) -> str:
     return f"{extra}{kind} {number}"
 
 
-def _last(text: str, blocks: Sequence[_Block], number: int) -> int:
+def _last_in_text(text: str, blocks: Sequence[_Block], number: int) -> int:
     """The last block of a figure or table that stands in running text."""
     near = range(number, min(number + _NEAR + 1, len(blocks)))
     last = number
@@ -222,7 +227,7 @@ def _last(text: str, blocks: Sequence[_Block], number: int) -> int:
     return last
 
 
-def _until(text: str, blocks: Sequence[_Block], number: int, end: int) -> int:
+def _last_before(text: str, blocks: Sequence[_Block], number: int, end: int) -> int:
     """The last block before the next caption or *end*."""
     last = number
     while last + 1 < len(blocks) and last < number + _MOST_GATHERED:
@@ -242,7 +247,7 @@ def _spans(sections: Sequence[Section], roles: frozenset[Role]) -> list[tuple[in
     return found
 
 
-def _holding(spans: Sequence[tuple[int, int]], at: int) -> int:
+def _end_of_span(spans: Sequence[tuple[int, int]], at: int) -> int:
     """The end of the span that holds a place; 0 where none does."""
     number = bisect_right(spans, (at, 1 << 62)) - 1
     return spans[number][1] if number >= 0 and at < spans[number][1] else 0

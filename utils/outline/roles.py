@@ -1,13 +1,10 @@
-"""What a section is by its title, looked up in a lexicon.
+"""The roles of a section by its title, looked up in a lexicon of what journals call their parts.
 
-JATS's ``sec-type`` is read with the same table (words it recommends: jats.nlm.nih.gov).
-
-The lexicon of section titles: what journals call the parts of a paper, by role.
-
-One table for everybody who asks what a section is. The roles are those of PMC's BioC and Europe
-PMC's section search, and those reviewers ask for besides; the words are what journals print in
-the ten languages PubMed indexes most (English, German, French, Russian, Japanese, Chinese, Spanish,
-Italian, Polish, Portuguese), and in Dutch, Korean and Turkish for the parts every paper has.
+JATS's ``sec-type`` is read with the same table (words it recommends: jats.nlm.nih.gov). The roles
+are those of PMC's BioC and Europe PMC's section search, and those reviewers ask for besides; the
+words are what journals print in the ten languages PubMed indexes most (English, German, French,
+Russian, Japanese, Chinese, Spanish, Italian, Polish, Portuguese), and in Dutch, Korean and Turkish
+for the parts every paper has.
 
 A phrase is a whole title, or a whole part of one ("Results and discussion" has two); with … it is
 how a title begins. Case, accents, blanks and numbering do not matter.
@@ -51,7 +48,7 @@ _BETWEEN = re.compile(
 )
 _SIGNS = re.compile(r"[\W_]+")
 _SUFFIXED = re.compile(r"(?:\S+\s){1,3}(?:methods|methodology|procedures)", re.I)
-SAID: Final[dict[Role, str]] = {
+TITLE_PHRASES: Final[dict[Role, str]] = {
     "abstract": """abstract | structured abstract | graphical abstract | executive summary
         | synopsis | zusammenfassung | abstrakt | kurzfassung | résumé | resumen | resumo
         | riassunto | sommario | sunto | streszczenie | реферат | аннотация | резюме | 摘要
@@ -268,8 +265,8 @@ SAID: Final[dict[Role, str]] = {
         | 引用文献 | 文献 | 文獻 | 참고문헌 | 참고 문헌 | literatuur | literatuurlijst
         | kaynaklar | kaynakça""",
 }
-"""What a title says outright."""
-HINTED: Final[dict[Role, str]] = {
+"""Titles that name a role, by role."""
+HINT_PHRASES: Final[dict[Role, str]] = {
     "methods": """study design | study design… | trial design… | experimental design…
         | study setting… | design | setting | design and setting | participants | patients
         | subjects | study population… | study participants… | study subjects | sample | samples
@@ -307,7 +304,7 @@ HINTED: Final[dict[Role, str]] = {
     "conclusion": """summary and outlook | outlook | summary and perspectives | final comments
         | epilogue | perspektiven | perspectivas""",
 }
-"""Titles that are mostly a part of something, and tell what a section is where that is missing."""
+"""Titles that mostly stand for a part of a role: they count where nothing names that role."""
 
 
 def bare(title: str) -> str:
@@ -338,13 +335,13 @@ def roles_of(title: str) -> tuple[Role, ...]:
     >>> roles_of("3. Results and Discussion"), roles_of("Материалы и методы"), roles_of("Binding")
     (('results', 'discussion'), ('methods',), ())
     """
-    return _found(title, _SAID_PHRASES, any)
+    return _found(title, _TITLE_LOOKUP, any)
 
 
 @lru_cache(maxsize=4096)
 def hinted(title: str) -> tuple[Role, ...]:
     """The roles of which a title is mostly a part: "Study design" is one of the methods."""
-    found = _found(title, _HINTED_PHRASES, all)
+    found = _found(title, _HINT_LOOKUP, all)
     return found or (("methods",) if _SUFFIXED.fullmatch(bare(title)) else ())
 
 
@@ -411,9 +408,9 @@ def _found(
     return ()
 
 
-_SAID_PHRASES: Final = _Phrases(SAID)
-_HINTED_PHRASES: Final = _Phrases(HINTED)
-HINTS: Final = frozenset(HINTED)
+_TITLE_LOOKUP: Final = _Phrases(TITLE_PHRASES)
+_HINT_LOOKUP: Final = _Phrases(HINT_PHRASES)
+HINTS: Final = frozenset(HINT_PHRASES)
 _NAMES: Final[dict[str, Role]] = {
     name: role
     for role in get_args(Role)

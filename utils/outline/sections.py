@@ -1,7 +1,7 @@
 """What the headings of a paper's markdown say about its parts.
 
-Every reader but JATS, which knows better, ends in markdown; here it is measured: how many words
-are the paper's own text, and how many are abstract, references and the small print around them.
+Every reader but that of JATS, where parts are declared, ends in markdown. Here it is measured: how
+many words are the paper's own text, its abstract, its references and the small print around them.
 The names are those journals print, in the languages PubMed indexes most.
 """
 
@@ -79,7 +79,7 @@ _ABSTRACT_WORDS = 600
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """What a paper's markdown amounts to.
+    """Words and headings of a paper's markdown.
 
     ``body_words`` leaves out title, abstract, references and small print; ``headings`` counts
     those of the body, ``references`` the entries of the reference list.
@@ -119,20 +119,24 @@ def blocks(markdown: str) -> Iterator[tuple[Part, bool, str]]:
     """
     part: Part = "lead"
     level = 0
-    told = False  # whether the abstract has begun: after its text, "Introduction" begins the body
+    has_text = (
+        False  # whether the abstract has begun: after its text, "Introduction" begins the body
+    )
     for block in re.split(r"\n\s*\n", markdown):
         lines = block.strip("\n").split("\n")
         heading = _HEADING.match(lines[0])
         if heading:
             name = heading[2].rstrip().rstrip("#").rstrip()
-            depth, named = len(heading[1]), part_of(name)
-            if depth <= level or part in ("lead", "body") or (told and _BEGINS.fullmatch(name)):
-                part, level = ("lead", 0) if _is_title(depth, part, named) else (named, depth)
+            depth, named_part = len(heading[1]), part_of(name)
+            if depth <= level or part in ("lead", "body") or (has_text and _BEGINS.fullmatch(name)):
+                part, level = (
+                    ("lead", 0) if _is_title(depth, part, named_part) else (named_part, depth)
+                )
             yield part, True, name
             lines = lines[1:]
-            told = False
+            has_text = False
         if any(line.strip() for line in lines):
-            told = True
+            has_text = True
             yield part, False, "\n".join(lines)
 
 
@@ -151,16 +155,16 @@ def measure(markdown: str) -> Measure:
         elif part == "lead" and not is_heading and not _ITEM.match(text):
             count = count_words(text)
             words += count if count >= _SENTENCE_WORDS else 0
-    if abstract[1:] and words * 2 < (told := count_words("\n".join(abstract))) > _ABSTRACT_WORDS:
+    if abstract[1:] and words * 2 < (total := count_words("\n".join(abstract))) > _ABSTRACT_WORDS:
         # No abstract is that long: the text after it has no heading of its own.
-        words += told - count_words(abstract[0])
+        words += total - count_words(abstract[0])
         abstract = abstract[:1]
     return Measure(words, headings, references, "\n\n".join(abstract))
 
 
-def _is_title(depth: int, part: Part, named: Part) -> bool:
+def _is_title(depth: int, part: Part, named_part: Part) -> bool:
     """Whether a heading is the paper's title: the first ``#``, with nothing before it."""
-    return depth == 1 and part == "lead" and named == "body"
+    return depth == 1 and part == "lead" and named_part == "body"
 
 
 def stretch_end(text: str, start: int, most: int) -> int:

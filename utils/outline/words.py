@@ -1,7 +1,6 @@
 """Counting and comparing words, whatever alphabet and markup they come in.
 
-Exists because readers and judges must agree on what a word is: a count that differs between the
-PDF reader and the judge would turn a threshold into a lottery.
+Readers and judges share it, because thresholds hold only where both count words alike.
 """
 
 from __future__ import annotations

@@ -18,9 +18,8 @@ SHOWN = 200
 """Papers a table of the page shows; the rest are in the CSV files."""
 
 STATES: tuple[State, ...] = ("full_text", "abstract", "record", "failed", "pending")
-_PASSED_OVER = (
-    "the site was out, and was passed over"  # how a harvest says that a source was not asked
-)
+# The detail by which a harvest says that it did not ask a source.
+_PASSED_OVER = "the site was out, and was passed over"
 _NAME = 160  # characters of a journal's name, a license or an outcome that are kept
 
 Split = Counter[str]

@@ -44,8 +44,7 @@ from ..model.paper import (
     to_row,
 )
 from ..model.versions import by_route, text_slot
-from ..outline import outline
-from ..outline import told as section_words
+from ..outline import outline, section_words
 from ..system.plain_text import cell, clean_text, encodable, one_line
 from ..system.safe_files import disk, replacing
 

@@ -61,7 +61,7 @@ def missing(article: Element, words: int) -> str:
         return ""  # no body at all, which is another verdict
     signs = list(_signs(article, words))
     enough = sum(sign.weight for sign in signs) >= ENOUGH
-    return ", ".join(sign.said for sign in signs) if enough else ""
+    return ", ".join(sign.text for sign in signs) if enough else ""
 
 
 def _signs(article: Element, words: int) -> Iterator[Sign]:
