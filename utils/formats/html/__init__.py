@@ -1,16 +1,12 @@
-"""Publishers' pages as markdown, and the links they declare.
-
-A publisher's article page as markdown, and what the page says about itself.
+"""Publishers' article pages as markdown, what they claim about themselves, and links they declare.
 
 Everything on the page is hostile until shown otherwise: the charset may be wrong, the nesting
 absurd, the links scripts, and the whole of it a wall instead of a paper. Reading never decides
 that; it reports claims, walls and counts, and `...judges.check` judges.
 
-What a page's markdown holds twice or for nothing, taken out section by section.
-
-Pages say things again for their own layout: tabs repeat the abstract, a lightbox the caption, a
-box its heading; and boxes that a script fills leave an empty heading. In the tree each publisher
-does it in its own way, in markdown they look alike.
+Pages repeat text for their own layout (tabs the abstract, a lightbox the caption, a box its
+heading) and leave empty headings for boxes that a script fills. This is taken out of the markdown,
+where it looks alike; in the tree each publisher does it in its own way.
 """
 
 from __future__ import annotations
@@ -176,8 +172,8 @@ def _decode(fetched: Fetched) -> str:
             return body[len(mark) :].decode(charset, "replace").replace("\x00", "")
     # UTF-8 before what a guesser thinks, where one happens to be installed.
     declared = EncodingDetector.find_declared_encoding(body, is_html=True)
-    known = [name for name in (fetched.charset, declared, "utf-8") if name]
-    text = UnicodeDammit(body, known_definite_encodings=known, is_html=True).unicode_markup
+    candidates = [name for name in (fetched.charset, declared, "utf-8") if name]
+    text = UnicodeDammit(body, known_definite_encodings=candidates, is_html=True).unicode_markup
     return (text or body.decode("utf-8", "replace")).replace("\x00", "")
 
 
@@ -200,14 +196,14 @@ def _markdown(soup: BeautifulSoup, claims: Claims, title: str, url: str) -> str:
     root = article_root(soup)
     before, after = parts_beside(soup, root)
     name_parts(root)
-    told = [part.box.get_text(" ") for part in before if part.name == "Abstract"]
-    head_openings(root, " ".join([claims.abstract, *told]))
+    abstracts = [part.box.get_text(" ") for part in before if part.name == "Abstract"]
+    head_openings(root, " ".join([claims.abstract, *abstracts]))
     order_headings(root, title)
     text = to_markdown(root, url)
-    is_told = any(part.name == "Abstract" for part in before + after) or measure(text).abstract
+    has_abstract = any(part.name == "Abstract" for part in before + after) or measure(text).abstract
     pieces = [
         f"# {title}" if title else "",
-        f"## Abstract\n\n{claims.abstract}" if claims.abstract and not is_told else "",
+        f"## Abstract\n\n{claims.abstract}" if claims.abstract and not has_abstract else "",
         *(_under_heading(part, url) for part in before),
         text,
         *(_under_heading(part, url) for part in after),
@@ -257,10 +253,10 @@ def _without_repeats(blocks: list[str]) -> Iterator[str]:
     """Leave out a caption that was there a moment ago."""
     lately: list[list[str]] = []
     for block in blocks:
-        said = folded(block) if _CAPTION.match(block) else []
-        if not said or said not in lately:
+        caption_words = folded(block) if _CAPTION.match(block) else []
+        if not caption_words or caption_words not in lately:
             yield block
-        lately = [*lately[1 - _REPEATED :], said]
+        lately = [*lately[1 - _REPEATED :], caption_words]
 
 
 def _without_site(sections: Iterator[_Section]) -> Iterator[_Section]:
@@ -305,14 +301,14 @@ def _without_copies(sections: Iterator[_Section]) -> Iterator[_Section]:
         if within and len(abstract) < _ABSTRACT_CHARS:
             abstract += " ".join([" ", *folded(" ".join(section.blocks))])
         elif is_abstract or section.name in ("", MAIN_TEXT):
-            kept = tuple(block for block in section.blocks if not _says(block, abstract))
+            kept = tuple(block for block in section.blocks if not _repeats(block, abstract))
             if kept or not section.blocks:
                 yield section._replace(blocks=kept)
             continue
         yield section
 
 
-def _says(block: str, abstract: str) -> bool:
+def _repeats(block: str, abstract: str) -> bool:
     words = folded(block)
     return len(words) >= _COPIED_WORDS and " ".join(words) in abstract
 

@@ -74,7 +74,7 @@ LABEL = re.compile(
     re.I,
 )
 _HEADINGS = ["h2", "h3", "h4", "h5", "h6"]
-_SAID_CHARS = 60  # of a paragraph that a link is a part of
+_RUNNING_CHARS = 60  # of a paragraph that a link is a part of
 _HEAD_CHARS, _HEAD_LINKS = 300, 3  # at most in the head of a section
 _KEEP_SHARE = 0.25  # of the page's text: a "sidebar" with more is the layout, not furniture
 _WHOLE_SHARE = 0.9  # a container with less than this has lost part of the article
@@ -101,7 +101,7 @@ def prune(soup: BeautifulSoup) -> None:
         if tag.name != "math" and tag.find(["table", "math"]) is None
     )
     remove(_furniture(soup))
-    noise = [link for link in tags(soup, ("a",)) if NOISE_LINKS.fullmatch(_shown(link))]
+    noise = [link for link in tags(soup, ("a",)) if NOISE_LINKS.fullmatch(text_of(link))]
     replace(_without_signs(noise))
     remove(noise)
 
@@ -114,7 +114,7 @@ def _furniture(soup: BeautifulSoup) -> Iterator[Tag]:
         links[id(link.parent)] += weights[id(link)]
     summed(soup, links)
     titles = summed(soup, Counter({id(tag): 1 for tag in tags(soup, ("h1",))}))
-    shown = summed(soup, Counter({id(tag): 1 for tag in tags(soup, ("img", "table", "math"))}))
+    media = summed(soup, Counter({id(tag): 1 for tag in tags(soup, ("img", "table", "math"))}))
     references: set[int] = set()
     for tag in every(soup):
         if id(tag.parent) in references or named(tag, REFERENCES):
@@ -129,20 +129,20 @@ def _furniture(soup: BeautifulSoup) -> Iterator[Tag]:
         if weight > _KEEP_SHARE * weights[id(soup)] or titles[id(tag)]:
             continue
         is_prose = not furniture or _PROSE.fullmatch(tag.name)
-        is_empty = not weight and not shown[id(tag)]
+        is_empty = not weight and not media[id(tag)]
         if not (furniture or is_empty) and _introduces(tag, weights, links):
             yield from (link for link in tags(tag, ("a",)) if link.find_parent(_HEADINGS) is None)
         elif is_prose and not is_empty and links[id(tag)] <= _LINKS_SHARE * weight:
             continue
-        elif tag.name != "a" or not _is_said(tag, weights, links):
+        elif tag.name != "a" or not _is_running_text(tag, weights, links):
             yield tag
 
 
-def _is_said(link: Tag, weights: Weights, links: Weights) -> bool:
+def _is_running_text(link: Tag, weights: Weights, links: Weights) -> bool:
     """Whether *link* is a word of running text, as the number in "Table 2 shows"."""
     around = link.parent
     whole = weights[id(around)]
-    return whole >= _SAID_CHARS and links[id(around)] <= _LINKS_SHARE * whole
+    return whole >= _RUNNING_CHARS and links[id(around)] <= _LINKS_SHARE * whole
 
 
 def _introduces(box: Tag, weights: Weights, links: Weights) -> bool:
@@ -156,12 +156,13 @@ def _introduces(box: Tag, weights: Weights, links: Weights) -> bool:
     if LABEL.match(box.get_text(" ")):
         return whole > weight
     headings = box.find_all(_HEADINGS, limit=2)
-    said = headings[0] if len(headings) == 1 else None
-    unlinked = said is not None and links[id(said)] <= _LINKS_SHARE * weights[id(said)]
+    heading = headings[0] if len(headings) == 1 else None
+    unlinked = heading is not None and links[id(heading)] <= _LINKS_SHARE * weights[id(heading)]
     return unlinked and whole >= 2 * weight
 
 
-def _shown(tag: Tag) -> str:
+def text_of(tag: Tag) -> str:
+    """The text of *tag* on one line."""
     return " ".join(tag.get_text(" ").split())
 
 
@@ -187,7 +188,9 @@ def named(tag: Tag, pattern: re.Pattern[str]) -> bool:
 
     ``articleNavigation-bar`` has the words article, navigation and bar.
     """
-    names = " ".join(str(name) for key in ("class", "id", "role") for name in _listed(tag.get(key)))
+    names = " ".join(
+        str(name) for key in ("class", "id", "role") for name in _as_list(tag.get(key))
+    )
     return bool(names) and _has_word(names[:_LONGEST_NAMES], pattern)
 
 
@@ -197,7 +200,7 @@ def _has_word(names: str, pattern: re.Pattern[str]) -> bool:
     return any(pattern.fullmatch(word) for word in words)
 
 
-def _listed(value: object) -> list[object]:
+def _as_list(value: object) -> list[object]:
     return value if isinstance(value, list) else [value] if value else []
 
 
@@ -222,14 +225,15 @@ def article_root(soup: BeautifulSoup) -> Tag:
 
 
 def _labels(tag: Tag) -> list[str]:
-    return [str(name) for key in ("class", "id") for name in _listed(tag.get(key))]
+    return [str(name) for key in ("class", "id") for name in _as_list(tag.get(key))]
 
 
 def _is_extra(tag: Tag) -> bool:
     return tag.get("aria-hidden") == "true" or any(map(_EXTRAS.fullmatch, _labels(tag)))
 
 
-def _is_abstract(tag: Tag) -> bool:
+def is_abstract(tag: Tag) -> bool:
+    """Whether the page marks *tag* as the abstract."""
     return tag.get("itemprop") == "abstract" or "abstract" in map(str.lower, _labels(tag))
 
 

@@ -1,4 +1,4 @@
-"""What a publisher's page says about itself in its head: names, title, authors, licence.
+"""The claims in the head of a publisher's page: identifiers, title, authors, licence.
 
 Read in the order publishers care about them: ``citation_*`` (what Google Scholar indexes), then
 PRISM, Dublin Core, and JSON-LD of schema.org. All of it is the page's own claim, to be compared
@@ -107,10 +107,10 @@ def _json_ld(soup: BeautifulSoup) -> Iterator[dict[str, Any]]:
         if len(source) > _MAX_JSON:
             continue
         try:
-            described = json.loads(source)
+            data = json.loads(source)
         except (ValueError, RecursionError):
             continue
-        queue = [described]
+        queue = [data]
         for thing in queue:
             if isinstance(thing, list):
                 queue.extend(thing[:50])
@@ -122,7 +122,7 @@ def _json_ld(soup: BeautifulSoup) -> Iterator[dict[str, Any]]:
                 queue.extend(thing[key] for key in ("@graph", "mainEntity") if key in thing)
 
 
-def _listed(value: object) -> list[Any]:
+def _as_list(value: object) -> list[Any]:
     """JSON-LD says one thing or a list of them."""
     return value if isinstance(value, list) else [value]
 
@@ -142,7 +142,7 @@ def _authors(meta: dict[str, list[str]], linked: dict[str, Any]) -> tuple[str, .
             names = [name for text in meta[key] for name in re.split(r"\s*;\s*", text) if name]
             break
     else:
-        for person in _listed(linked.get("author")):
+        for person in _as_list(linked.get("author")):
             name = (
                 person.get("familyName") or person.get("name")
                 if isinstance(person, dict)
@@ -158,20 +158,20 @@ def _ids(meta: dict[str, list[str]], linked: dict[str, Any]) -> Ids:
     for key in ("identifier", "sameAs", "@id", "url"):
         values += [
             str(item.get("value", "")) if isinstance(item, dict) else _text(item)
-            for item in _listed(linked.get(key))
+            for item in _as_list(linked.get(key))
         ]
     for value in values:
         if match := _DOI.search(value[:_MAX_NAME]):
             found |= Ids.maybe(match[0])
             break
-    for name, spelled in (
+    for name, form in (
         ("citation_pmid", "PMID: {}"),
         ("citation_pmcid", "{}"),
         ("citation_arxiv_id", "arXiv:{}"),
         ("ncbi_uid", "PMID: {}"),
     ):
         if meta.get(name):
-            found |= Ids.maybe(spelled.format(meta[name][0]))
+            found |= Ids.maybe(form.format(meta[name][0]))
     return found
 
 
@@ -180,7 +180,7 @@ def _license(soup: BeautifulSoup, meta: dict[str, list[str]], linked: dict[str, 
     link = soup.find(["a", "link"], rel="license", href=True)
     if link is not None:
         return str(link["href"]).strip()[:300]
-    for claimed in _listed(linked.get("license")):
+    for claimed in _as_list(linked.get("license")):
         if text := _text(
             claimed.get("url") or claimed.get("@id") if isinstance(claimed, dict) else claimed
         ):
@@ -202,19 +202,19 @@ def _links(
     """Absolute http(s) addresses of the same article as PDF or XML, without repeats."""
     base = soup.find("base", href=True)
     root = urljoin(url, str(base["href"])) if base is not None else url
-    given = list(meta.get(f"citation_{form}_url", ()))
+    hrefs = list(meta.get(f"citation_{form}_url", ()))
     for link in soup.find_all("link", href=True):
         rel = str(link.get("rel") or "").lower()
         kind = str(link.get("type", "")).split(";")[0].strip().lower()
         if "alternate" in rel and kind in _MEDIA[form]:
-            given.append(str(link["href"]))
-    given += [
+            hrefs.append(str(link["href"]))
+    hrefs += [
         _text(copy.get("contentUrl"))
         for key in ("encoding", "associatedMedia")
-        for copy in _listed(linked.get(key))
+        for copy in _as_list(linked.get(key))
         if isinstance(copy, dict) and str(copy.get("encodingFormat")).lower() in _MEDIA[form]
     ]
-    return tuple(dict.fromkeys(found for href in given if href and (found := absolute(root, href))))
+    return tuple(dict.fromkeys(found for href in hrefs if href and (found := absolute(root, href))))
 
 
 _MEDIA = {

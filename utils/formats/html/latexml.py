@@ -5,10 +5,6 @@ LaTeXML says what each element was in the source by its classes (``ltx_theorem``
 lists, tables and formulas that any page has, and what is not the paper goes: from there on the
 page is read like any other. Class names are those of LaTeXML 0.8 and of arXiv's pages of 2026.
 https://math.nist.gov/~BMiller/LaTeXML/, https://info.arxiv.org/about/accessible_HTML.html
-
-Tables and fonts of LaTeXML's pages.
-
-Elements of LaTeXML's pages by their classes.
 """
 
 from __future__ import annotations
@@ -88,23 +84,25 @@ def is_broken(soup: BeautifulSoup) -> bool:
 
 
 def latexml_claims(soup: BeautifulSoup, claims: Claims) -> Claims:
-    """What the page says about itself, beyond what its head says."""
+    """*claims* of the page's head, completed and corrected by those in its body."""
     title = soup.find(class_="ltx_title_document")
-    named = ""
+    title_text = ""
     if isinstance(title, Tag):
         _drop(title, ["ltx_note", "ltx_ERROR"])
-        named = _words(title)
+        title_text = _words(title)
     authors = [
         family
         for name in classed(soup, "ltx_personname")
         if name.find_parent(class_="ltx_role_author") is not None
         for family in families_in(_first_line(name))
     ]
-    told = soup.find(id="license-tr")
-    license_ = re.sub(r"^licen[sc]e:?\s*", "", _words(told), flags=re.I) if told else ""
+    license_box = soup.find(id="license-tr")
+    license_ = (
+        re.sub(r"^licen[sc]e:?\s*", "", _words(license_box), flags=re.I) if license_box else ""
+    )
     return replace(
         claims,
-        title=named or claims.title,
+        title=title_text or claims.title,
         authors=tuple(authors) or claims.authors,
         ids=claims.ids | _ids(soup),
         license=license_ or claims.license,
@@ -134,13 +132,13 @@ def make_ordinary(soup: BeautifulSoup) -> None:
     soup.body.append(article)
     article.name = "article"
     _drop(article, [*_NOT_SHOWN, "ltx_title_document"])
-    _equations(article)
-    _formulas(article)
-    _notes(article)
-    _headings(article)
-    _floats(article)
-    _listings(article)
-    _lists(article)
+    _set_equations(article)
+    _set_formulas(article)
+    _move_notes(article)
+    _set_headings(article)
+    _set_floats(article)
+    _set_listings(article)
+    _set_lists(article)
     set_tables(article)
     set_fonts(article)
     for link in article.find_all("a", href=_HOSTS):
@@ -200,7 +198,7 @@ def _has(tag: Tag, name: str) -> bool:
 # --- formulas -------------------------------------------------------------------------------------
 
 
-def _equations(article: Tag) -> None:
+def _set_equations(article: Tag) -> None:
     """Displayed formulas, which LaTeXML lays out as tables."""
     for table in classed(article, "ltx_eqn_table"):
         formulas = list(displayed(_lines(table)))
@@ -216,8 +214,8 @@ def _lines(table: Tag) -> list[tuple[str, str]]:
     for at, row in enumerate(classed(table, "ltx_eqn_row")):
         tag = _first(row, "ltx_tag_equation", "ltx_tag_equationgroup")
         if tag is not None:
-            held = tag.find_parent(class_="ltx_eqn_cell") or tag
-            high = str(held.get("rowspan") or "1")
+            holder = tag.find_parent(class_="ltx_eqn_cell") or tag
+            high = str(holder.get("rowspan") or "1")
             last = at + (int(high) if high.isdecimal() and len(high) < 4 else 1) - 1
             numbers[last] = tag.get_text().strip(" ()\n")
             tag.clear()
@@ -239,25 +237,25 @@ def _cell(cell: Tag) -> str:
     return " ".join(part for part in parts if part)
 
 
-def _formulas(article: Tag) -> None:
+def _set_formulas(article: Tag) -> None:
     for math in article.find_all("math"):
         tex = str(math.get("alttext") or "")
         if tex:
             math["alttext"] = tex if math.get("display") == "block" else _tex(math)
 
 
-def _notes(article: Tag) -> None:
+def _move_notes(article: Tag) -> None:
     """Footnotes behind the paragraph they were met in, as the other readers write them."""
     stray: list[Tag] = []
     for number, note in enumerate(classed(article, "ltx_note")[:_MOST_NOTES], 1):
-        said = _first(note, "ltx_note_content")
+        content = _first(note, "ltx_note_content")
         block = _outermost(note, article)
-        if said is None or not any(_NOTES.fullmatch(str(name)) for name in note["class"]):
+        if content is None or not any(_NOTES.fullmatch(str(name)) for name in note["class"]):
             stray.append(note)
             continue
         definition = Tag(name="p")
         definition.append(f"[^{number}]:")
-        definition.extend(list(said.contents))
+        definition.extend(list(content.contents))
         note.clear()
         note.append(f"[^{number}]")
         if block.name == "div":
@@ -281,14 +279,14 @@ def _outermost(note: Tag, article: Tag) -> Tag:
 # --- headings, floats, lists ----------------------------------------------------------------------
 
 
-def _headings(article: Tag) -> None:
+def _set_headings(article: Tag) -> None:
     run_in: list[Tag] = []
     for heading in article.find_all(["h1", "h2", "h3", "h4", "h5", "h6"]):
         names = " ".join(map(str, heading.get("class") or []))
         if _TOP.search(names):
             heading.name = "h2"
         elif _RUN_IN.search(names):
-            _run_in(heading, "em" if "ltx_title_proof" in names else "strong")
+            _move_into_line(heading, "em" if "ltx_title_proof" in names else "strong")
             run_in.append(heading)
             continue
         for tag in classed(heading, "ltx_tag"):
@@ -299,25 +297,25 @@ def _headings(article: Tag) -> None:
     remove(run_in)
 
 
-def _run_in(heading: Tag, mark: str) -> None:
+def _move_into_line(heading: Tag, mark: str) -> None:
     """Put the head of a theorem or paragraph into the first line behind it."""
     following = heading.find_next_sibling()
     first = following if isinstance(following, Tag) else None
     if first is not None and first.name != "p":
         first = first.find("p")
     if first is not None:
-        _lead(first, _words(heading), mark)
+        _insert_lead(first, _words(heading), mark)
 
 
-def _lead(box: Tag, said: str, mark: str = "b") -> None:
-    if said:
+def _insert_lead(box: Tag, text: str, mark: str = "b") -> None:
+    if text:
         head = Tag(name=mark)
-        head.string = said
+        head.string = text
         box.insert(0, NavigableString(" "))
         box.insert(0, head)
 
 
-def _floats(article: Tag) -> None:
+def _set_floats(article: Tag) -> None:
     """A caption first, its label in bold."""
     for caption in article.find_all(["figcaption", "caption"]):
         for tag in classed(caption, "ltx_tag"):
@@ -335,7 +333,7 @@ def _floats(article: Tag) -> None:
         caption.name = "p"
 
 
-def _listings(article: Tag) -> None:
+def _set_listings(article: Tag) -> None:
     for listing in classed(article, "ltx_listing"):
         lines = classed(listing, "ltx_listingline")
         is_code = _has(listing, "ltx_lstlisting")
@@ -348,13 +346,13 @@ def _listings(article: Tag) -> None:
         listing.name = "ul" if lines else listing.name
 
 
-def _lists(article: Tag) -> None:
+def _set_lists(article: Tag) -> None:
     terms: list[Tag] = []
     for term in article.find_all("dt"):
         following = term.find_next_sibling()
         if isinstance(following, Tag) and following.name == "dd":
             following.name = "li"
-            _item(following, _words(term))
+            _set_item(following, _words(term))
             terms.append(term)
     remove(terms)
     for box in article.find_all("dl"):
@@ -364,7 +362,7 @@ def _lists(article: Tag) -> None:
         mark = item.find(class_="ltx_tag", recursive=False)
         label = _words(mark) if mark is not None else ""
         marks += [mark] if isinstance(mark, Tag) else []
-        _item(item, "" if _BULLETS.fullmatch(label) or _has(item, "ltx_bibitem") else label)
+        _set_item(item, "" if _BULLETS.fullmatch(label) or _has(item, "ltx_bibitem") else label)
         for block in classed(item, "ltx_bibblock"):
             block.append(" ")
     remove(marks)
@@ -372,14 +370,14 @@ def _lists(article: Tag) -> None:
         bibliography.name = "ol"
 
 
-def _item(item: Tag, label: str) -> None:
+def _set_item(item: Tag, label: str) -> None:
     """An item whose text begins right behind its mark."""
     first = item.find(["p", "ul", "ol"])
     if isinstance(first, Tag) and first.name == "p":
         first.name = "span"
-        _lead(first, label)
+        _insert_lead(first, label)
     else:
-        _lead(item, label)
+        _insert_lead(item, label)
 
 
 def set_tables(article: Tag) -> None:

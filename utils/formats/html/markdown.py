@@ -1,13 +1,12 @@
 """An article's HTML as markdown: markdownify with its known holes closed.
 
 markdownify 1.2 leaves ``|`` in cells unescaped, ignores ``rowspan``, lets ``javascript:`` links
-through, drops sub- and superscripts and runs out of stack at some 400 nested boxes (measured).
-Text that looks like a tag is escaped, so that nothing a page wrote can act in a viewer.
+through, drops sub- and superscripts and runs out of stack at some 400 nested boxes (measured). Text
+that looks like a tag is escaped, so that nothing a page wrote can act in a viewer.
 
-HTML tables made rectangular, which is all markdown can say.
-
-A cell that spans rows is repeated in each of them, and several header rows become one, so that a
-row read alone, as a passage, still says which group and column its numbers belong to.
+Tables are made rectangular, because markdown knows no other. A cell that spans rows is repeated in
+each of them, and several header rows become one, so that a row read alone, as a passage, still says
+which group and column its numbers belong to.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ class _Converter(MarkdownConverter):
             wrap_width=None,
         )
         self.url = url
-        self.said_above = ""  # the caption of the table that is being converted
+        self.caption_above = ""  # the caption of the table that is being converted
 
     def escape(self, text: str, parent_tags: set[str]) -> str:
         """Keep text text: no emphasis, tag or cell border that the page did not mean."""
@@ -99,16 +98,16 @@ class _Converter(MarkdownConverter):
         return f"\n\n$${source}$$\n\n" if el.get("display") == "block" else f"${source}$"
 
     def convert_table(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-        said, self.said_above = self.said_above, ""
-        above = f"\n\n{said}\n\n" if said else "\n\n"
+        caption, self.caption_above = self.caption_above, ""
+        above = f"\n\n{caption}\n\n" if caption else "\n\n"
         return above + text.strip() + "\n\n"
 
     def convert_caption(self, el: Tag, text: str, parent_tags: set[str]) -> str:
         """A caption stands above its table; see `convert_table`, and `square` for its place."""
-        said = " ".join(text.split())
+        caption = " ".join(text.split())
         if el.parent is None or el.parent.name != "table":
-            return f"\n\n{said}\n\n"
-        self.said_above = said
+            return f"\n\n{caption}\n\n"
+        self.caption_above = caption
         return ""
 
 
@@ -118,7 +117,7 @@ def to_markdown(root: Tag, url: str) -> str:
     for table in root.find_all("table"):
         square(table)
     for numbered in root.find_all("ol"):
-        _number(numbered)
+        _number_items(numbered)
     _flatten(root)
     try:
         text = str(_Converter(url).convert_soup(root))
@@ -159,7 +158,7 @@ def tidy(text: str) -> str:
     return re.sub(r"\n{3,}", "\n\n", text).strip()
 
 
-def _number(listed: Tag) -> None:
+def _number_items(listed: Tag) -> None:
     start = str(listed.get("start") or "1")
     first = int(start) if start.isdecimal() and len(start) < 9 else 1
     for number, item in enumerate(listed.find_all("li", recursive=False), first):
@@ -201,14 +200,14 @@ def reunite(root: Tag) -> None:
     tables: dict[str, Tag] = {}
     for caption in root.find_all("caption"):
         table = caption.find_parent("table")
-        said = " ".join(caption.get_text().split())
-        if table is not None and len(said) >= _CAPTION_CHARS:
-            tables.setdefault(said, table)
+        text = " ".join(caption.get_text().split())
+        if table is not None and len(text) >= _CAPTION_CHARS:
+            tables.setdefault(text, table)
     places: list[tuple[Tag, Tag]] = []
     for place in root.find_all(["p", "h2", "h3", "h4", "h5", "h6"]) if tables else []:
-        said = " ".join(place.get_text().split())
-        if said in tables and place.find_parent("table") is None:
-            places.append((place, tables.pop(said)))
+        text = " ".join(place.get_text().split())
+        if text in tables and place.find_parent("table") is None:
+            places.append((place, tables.pop(text)))
     notes = {id(table): _notes(table) for _, table in places}
     remove(node for _, table in places for node in (table, *notes[id(table)]))
     for place, table in places:
@@ -294,7 +293,7 @@ def _grid(rows: list[Tag]) -> list[list[_Cell]]:
 def _fill(
     cells: list[_Cell], hanging: dict[int, tuple[int, _Cell]], below: dict[int, tuple[int, _Cell]]
 ) -> None:
-    """Put in what hangs down from the rows above."""
+    """Add the cells that span down from the rows above."""
     while len(cells) in hanging:
         left, nodes = hanging.pop(len(cells))
         if left > 1:
@@ -311,14 +310,14 @@ def _header(rows: list[list[_Cell]], width: int) -> list[_Cell]:
     """Several header rows as one: ``Dose / low``."""
     merged: list[_Cell] = []
     for column in range(width):
-        said: list[str] = []
+        texts: list[str] = []
         nodes: _Cell = []
         for cells in rows:
             cell = cells[column] if column < len(cells) else []
             text = " ".join("".join(node.get_text() for node in cell).split())
-            if text and text not in said:
-                nodes += [NavigableString(" / "), *cell] if said else cell
-                said.append(text)
+            if text and text not in texts:
+                nodes += [NavigableString(" / "), *cell] if texts else cell
+                texts.append(text)
         merged.append(nodes)
     return merged
 

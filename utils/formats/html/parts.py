@@ -2,9 +2,6 @@
 
 Pages number headings for looks, put the journal's name and the authors' addresses above the
 abstract, and keep abstract, digest, references or letters in boxes beside the article's own.
-
-Where the text begins on a page that says so by no heading.
-
 Letters, and papers whose introduction has no title, go on after abstract and keywords as if they
 were still abstract or keywords; old platforms print their headings as capitals in a paragraph.
 """
@@ -18,7 +15,7 @@ from bs4.element import NavigableString, PageElement, Tag
 
 from ...outline.sections import part_of
 from ...outline.words import count_words, folded
-from .article import LABEL, REFERENCES, named
+from .article import LABEL, REFERENCES, is_abstract, named, text_of
 from .tree import Weights, every, remove, tags, weigh
 
 if TYPE_CHECKING:
@@ -124,10 +121,10 @@ def _boxes(soup: BeautifulSoup, root: Tag, weights: Weights, inside: set[int]) -
 
 
 def name_of(heading: Tag) -> str:
-    """What *heading* says, or the plain name of abstract and references in any language."""
-    said = " ".join(heading.get_text(" ").split())
-    part = part_of(said)
-    return part.capitalize() if part in ("abstract", "references") else said
+    """The text of *heading*; for abstract and references, in any language, the English name."""
+    text = text_of(heading)
+    part = part_of(text)
+    return part.capitalize() if part in ("abstract", "references") else text
 
 
 def _box(heading: Tag, least: int, weights: Weights) -> Tag:
@@ -141,25 +138,27 @@ def _box(heading: Tag, least: int, weights: Weights) -> Tag:
 def name_parts(root: Tag) -> None:
     """Give parts a heading where the page only marks them by a class or a label."""
     weights = weigh(root)
-    part = root.find(_is_abstract)
+    part = root.find(is_abstract)
     if isinstance(part, Tag):
         before = part.find_previous(HEADINGS)
         headed = before is not None and part_of(before.get_text(" ")) == "abstract"
         if part.find(HEADINGS) is None and not headed and weights[id(part)] > _TEXT_CHARS:
-            _head(part, "Abstract", "h2")
+            _insert_heading(part, "Abstract", "h2")
     for box in root.find_all("div", class_="articleinfo"):
         following = box.find_next(HEADINGS)
-        _head(box, "Article information", following.name if following is not None else "h2")
+        _insert_heading(
+            box, "Article information", following.name if following is not None else "h2"
+        )
     for label in tags(root, ("p", "div")):
         if 0 < weights[id(label)] <= _LABEL_CHARS and KEYWORDS.fullmatch(label.get_text().strip()):
             label.name = "h2"
             label.string = "Keywords"
     for heading in tags(root, HEADINGS):
         if KEYWORDS.fullmatch(heading.get_text().strip()):
-            _part_keywords(heading)
+            _separate_keywords(heading)
 
 
-def _part_keywords(heading: Tag) -> None:
+def _separate_keywords(heading: Tag) -> None:
     """Keep the keywords under *heading* apart, which pages do by looks, and free of links."""
     first = heading.find_next_sibling(True)
     if first is None or len(first.get_text()) > _KEYWORDS_CHARS:
@@ -167,7 +166,7 @@ def _part_keywords(heading: Tag) -> None:
     row = list(heading.next_siblings if first.name in _INLINE else first.children)
     named = [node for node in row if isinstance(node, Tag) and node.name in _INLINE]
     apart = any(type(node) is NavigableString and node.strip() for node in row)
-    if not apart and not any(_said(word).endswith((";", ",")) for word in named):
+    if not apart and not any(text_of(word).endswith((";", ",")) for word in named):
         for word in named[1:]:
             word.insert_before("; ")
     for link in tags(first, ("a",)) + [tag for tag in named if tag.name == "a"]:
@@ -178,19 +177,10 @@ def _part_keywords(heading: Tag) -> None:
             last.replace_with(NavigableString(last.rstrip(" \t\r\n\xa0,;")))
 
 
-def _said(tag: Tag) -> str:
-    return " ".join(tag.get_text(" ").split())
-
-
-def _head(box: Tag, said: str, level: str) -> None:
+def _insert_heading(box: Tag, title: str, level: str) -> None:
     heading = Tag(name=level)
-    heading.string = said
+    heading.string = title
     box.insert(0, heading)
-
-
-def _is_abstract(tag: Tag) -> bool:
-    labels = [str(tag.get("id") or ""), *map(str, tag.get("class") or [])]
-    return tag.get("itemprop") == "abstract" or "abstract" in map(str.lower, labels)
 
 
 def order_headings(root: Tag, title: str) -> None:
@@ -200,10 +190,10 @@ def order_headings(root: Tag, title: str) -> None:
     otherwise own the whole paper.
     """
     weights = weigh(root)
-    spelled = "".join(folded(title))
+    letters = "".join(folded(title))
     titles = []
     for heading in tags(root, HEADINGS):
-        if spelled and "".join(folded(heading.get_text())) == spelled:
+        if letters and "".join(folded(heading.get_text())) == letters:
             titles.append(heading)
         elif _CAPTION.fullmatch(heading.get_text()) or heading.find_parent(
             ["figure", "figcaption", "caption", "table", "li", "blockquote"]
@@ -282,15 +272,15 @@ def head_openings(root: Tag, abstract: str) -> None:
     """
     _head_capitals(root)
     weights = weigh(root)
-    headings = [tag for tag in tags(root, HEADINGS) if not _heads_nothing(_said(tag))]
+    headings = [tag for tag in tags(root, HEADINGS) if not _heads_nothing(text_of(tag))]
     before = _last_of_front(root, headings, weights)
     if before is None and not abstract:
         return
-    known = " ".join(folded(abstract[:_ABSTRACT_CHARS]))
+    known_text = " ".join(folded(abstract[:_ABSTRACT_CHARS]))
     found = [
         tag
         for tag in _prose_until_heading(before, {id(tag) for tag in headings}, root)
-        if " ".join(folded(tag.get_text(" "))) not in known
+        if " ".join(folded(tag.get_text(" "))) not in known_text
     ]
     if sum(count_words(tag.get_text(" ")) for tag in found) >= _ENOUGH_WORDS:
         rest = [int(tag.name[1]) for tag in headings if tag.name != "h1"]
@@ -299,16 +289,16 @@ def head_openings(root: Tag, abstract: str) -> None:
         _outermost(found[0], before, root).insert_before(heading)
 
 
-def _heads_nothing(said: str) -> bool:
+def _heads_nothing(text: str) -> bool:
     """Whether a heading is one of keywords, or a line of print set large: a DOI, a date."""
-    return bool(KEYWORDS.fullmatch(said) or _PRINTED.match(said))
+    return bool(KEYWORDS.fullmatch(text) or _PRINTED.match(text))
 
 
 def _last_of_front(root: Tag, headings: list[Tag], weights: Weights) -> Tag | None:
     """The abstract with its heading, else the heading of keywords or title, if it is in *root*."""
     heading = next((tag for tag in headings if name_of(tag) == "Abstract"), None)
     if heading is None:
-        fronts = [tag for tag in tags(root, HEADINGS) if KEYWORDS.fullmatch(_said(tag))]
+        fronts = [tag for tag in tags(root, HEADINGS) if KEYWORDS.fullmatch(text_of(tag))]
         return next(iter(fronts or root.find_all("h1", limit=1)), None)
     if (keywords := _keywords_after(heading)) is not None:
         return keywords
@@ -319,13 +309,13 @@ def _last_of_front(root: Tag, headings: list[Tag], weights: Weights) -> Tag | No
 
 def _keywords_after(abstract: Tag) -> Tag | None:
     """The heading of the keywords that stand behind the abstract, with no text in between."""
-    told = 0
+    length = 0
     for node in abstract.next_elements:
-        if isinstance(node, Tag) and node.name in HEADINGS and KEYWORDS.fullmatch(_said(node)):
+        if isinstance(node, Tag) and node.name in HEADINGS and KEYWORDS.fullmatch(text_of(node)):
             return node
         if isinstance(node, NavigableString):
-            told += len(node.strip())
-        if told > _LONGEST_ABSTRACT:
+            length += len(node.strip())
+        if length > _LONGEST_ABSTRACT:
             return None
     return None
 
@@ -343,7 +333,7 @@ def _prose_until_heading(before: Tag | None, headings: set[int], root: Tag) -> l
             break
         if id(tag) in within or tag.name not in ("p", "div") or tag.find(["p", "div", "table"]):
             continue
-        text = _said(tag)
+        text = text_of(tag)
         if (
             count_words(text) >= _PROSE_WORDS
             and not _ABOUT_ARTICLE.match(text)
@@ -375,18 +365,18 @@ def _head_capitals(root: Tag) -> None:
         text = tag.get_text()
         if (
             len(text) <= 4 * _OPENING_CHARS
-            and _STANDARD.fullmatch(said := " ".join(text.split()))
-            and said == said.upper()
+            and _STANDARD.fullmatch(line := " ".join(text.split()))
+            and line == line.upper()
             and tag.find(["p", "div", *HEADINGS]) is None
             and tag.find_parent(["li", "table", *HEADINGS]) is None
         ):
             labels.append(tag)
-    names = [_said(tag) for tag in labels]
+    names = [text_of(tag) for tag in labels]
     start = next((at for at, name in enumerate(names) if "INTRODUCTION" in name), None)
     if start is None or len(set(names)) < len(names):
         return
     level = min((int(tag.name[1]) for tag in tags(root, HEADINGS)), default=2)
     for tag in labels[start:]:
         tag.name = f"h{level}"
-        name = _said(tag).capitalize()
+        name = text_of(tag).capitalize()
         tag.string = "References" if part_of(name) == "references" else name

@@ -1,12 +1,10 @@
-"""Reference lists without what a page hangs on them: buttons, boxes, copies beside the citations.
+"""Reference lists as plain lists: no buttons, no boxes, no copies beside the citations.
 
-What is a button is seen from the list itself: link texts that come back in entry after entry, and
-the signs between them, at an entry's end. No name of a service has to be known for that.
+Buttons are recognised from the list itself, without the name of any service: link texts that come
+back in entry after entry, and the signs between them, at an entry's end.
 
-Lists as lists: references in boxes become items, printed numbers the items' own.
-
-A reference list is counted by its items, so that one a publisher sets as a row of boxes, each with
-three more for title, authors and journal, must not count as so many paragraphs.
+References are counted by items, so a row of boxes, each with more for title, authors and journal,
+becomes a list, and printed numbers become the items' own.
 """
 
 from __future__ import annotations
@@ -57,7 +55,7 @@ def tidy_references(soup: BeautifulSoup) -> None:
         _drop_buttons(items)
         _drop_places(listed, items)
     if lists and not any(name_of(tag) == "References" for tag in tags(soup, HEADINGS)):
-        _head(max(lists, key=lambda listed: weights[id(listed)]), soup)
+        _insert_heading(max(lists, key=lambda listed: weights[id(listed)]), soup)
     remove(_copies(soup, lists, weights))
 
 
@@ -115,8 +113,8 @@ def _lists(soup: BeautifulSoup) -> Iterator[Tag]:
             elif not found:
                 plain.append(tag)
     if not found:
-        looking = [tag for tag in plain if _may_be_references(tag, _UNHEADED) and _cites(tag)]
-        yield from looking[-1:]
+        candidates = [tag for tag in plain if _may_be_references(tag, _UNHEADED) and _cites(tag)]
+        yield from candidates[-1:]
 
 
 def _may_be_references(listed: Tag, fewest: int) -> bool:
@@ -157,12 +155,12 @@ def _drop_buttons(items: list[Tag]) -> None:
 
 
 def _button(link: Tag) -> str:
-    """What *link* says without its numbers; empty if it is too long for a button, or an address."""
+    """The words of *link* without numbers; empty for an address, or if too long for a button."""
     shown = link.get_text(" ")
     if _ADDRESS.search(shown):
         return ""
-    said = [word for word in folded(shown) if not word.isdecimal()]
-    return " ".join(said) if len(said) <= _BUTTON_WORDS else ""
+    words = [word for word in folded(shown) if not word.isdecimal()]
+    return " ".join(words) if len(words) <= _BUTTON_WORDS else ""
 
 
 def _tail(item: Tag, buttons: set[str]) -> list[NavigableString]:
@@ -170,9 +168,9 @@ def _tail(item: Tag, buttons: set[str]) -> list[NavigableString]:
     doomed: list[NavigableString] = []
     for text in reversed(item.find_all(string=True)):
         link = text.find_parent(["a", "li"])
-        said = link if isinstance(link, Tag) and link.name == "a" else None
-        is_button = said is not None and bool(
-            _button(said) in buttons or _COPY_OF_TEXT.fullmatch(" ".join(text.split()))
+        anchor = link if isinstance(link, Tag) and link.name == "a" else None
+        is_button = anchor is not None and bool(
+            _button(anchor) in buttons or _COPY_OF_TEXT.fullmatch(" ".join(text.split()))
         )
         if is_button or _SIGNS.fullmatch(text) or NOISE_LINKS.fullmatch(" ".join(text.split())):
             doomed.append(text)
@@ -197,7 +195,7 @@ def _drop_places(listed: Tag, items: list[Tag]) -> None:
     listed.name = "ol"
 
 
-def _head(listed: Tag, soup: BeautifulSoup) -> None:
+def _insert_heading(listed: Tag, soup: BeautifulSoup) -> None:
     levels = [int(tag.name[1]) for tag in tags(soup, HEADINGS) if tag.name != "h1"]
     heading = Tag(name=f"h{min(levels, default=2)}")
     heading.string = "References"
@@ -233,10 +231,10 @@ def _holds_mark(box: Tag, key: str) -> bool:
 
 def _key(tag: Tag) -> str:
     """How an entry begins, without its number."""
-    said = folded(tag.get_text(" ")[:400])
-    while said and said[0].isdecimal():
-        said = said[1:]
-    return " ".join(said[:_KEY_WORDS]) if len(said) >= _KEY_WORDS else ""
+    words = folded(tag.get_text(" ")[:400])
+    while words and words[0].isdecimal():
+        words = words[1:]
+    return " ".join(words[:_KEY_WORDS]) if len(words) >= _KEY_WORDS else ""
 
 
 def make_lists(soup: BeautifulSoup) -> None:
@@ -260,8 +258,8 @@ def itemize(box: Tag, weights: Weights) -> None:
         children = parent.find_all(True, recursive=False)
         kind, count = Counter(map(_kind, children)).most_common(1)[0] if children else ("", 0)
         entries = [child for child in children if _kind(child) == kind]
-        held = sum(weights[id(entry)] for entry in entries)
-        if count >= _FEWEST and held >= _MOST_OF * weights[id(box)]:
+        size = sum(weights[id(entry)] for entry in entries)
+        if count >= _FEWEST and size >= _MOST_OF * weights[id(box)]:
             parent.name = "ul"
             for entry in entries:
                 entry.name = "li"
