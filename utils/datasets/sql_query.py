@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import BadRequest, StoreFailed
-from ..formats.children import Child, ChildCrashed, ChildFailed, Children
-from . import mistakes
+from ..formats.child_processes import Child, ChildCrashed, ChildFailed, Children
+from . import sql_errors as mistakes
 
 SECONDS = 2.0
 MAX_ROWS, MAX_CHARS = 100, 20_000

@@ -10,28 +10,28 @@ from pathlib import Path
 import pytest
 
 from utils.settings import Settings
-from utils.web import Pace, Rate
-from utils.web.pace import Tempo
+from utils.web import Rate, RateLimiter
+from utils.web.rate_limiter import Throttle
 
 DOI, EVERY = "https://doi.org/10.1/x", 1.0
 
 
-def pace_of() -> Pace:
+def pace_of() -> RateLimiter:
     settings = Settings()
-    return Pace(settings.papers_pace_dir, settings, [Rate("doi", ("doi",), EVERY)])
+    return RateLimiter(settings.papers_pace_dir, settings, [Rate("doi", ("doi",), EVERY)])
 
 
 @pytest.fixture
-def pace() -> Pace:
+def pace() -> RateLimiter:
     return pace_of()
 
 
 @pytest.fixture(autouse=True)
 def _answers_take_stage_time(monkeypatch: pytest.MonkeyPatch, clock: object) -> None:
-    monkeypatch.setattr("utils.web.pace.time.monotonic", time.time)
+    monkeypatch.setattr("utils.web.rate_limiter.time.monotonic", time.time)
 
 
-def ask(pace: Pace, times: int, seconds: float = 0.0) -> list[float]:
+def ask(pace: RateLimiter, times: int, seconds: float = 0.0) -> list[float]:
     """The distances at which requests leave whose answers take so many seconds."""
     left = []
     for _ in range(times):
@@ -42,7 +42,7 @@ def ask(pace: Pace, times: int, seconds: float = 0.0) -> list[float]:
     return [later - earlier for earlier, later in pairwise(left)]
 
 
-def test_refused_again_and_again_it_doubles_each_time_and_comes_back_slowly(pace: Pace) -> None:
+def test_refused_again_and_again_it_doubles_each_time_and_comes_back_slowly(pace: RateLimiter):
     ask(pace, 2)
     for _ in range(3):
         pace.refused(DOI)
@@ -56,20 +56,20 @@ def test_refused_again_and_again_it_doubles_each_time_and_comes_back_slowly(pace
     assert pace.slowdowns() == {}
 
 
-def test_those_under_way_when_the_first_was_refused_count_once(pace: Pace) -> None:
+def test_those_under_way_when_the_first_was_refused_count_once(pace: RateLimiter):
     for _ in range(4):
         pace.refused(DOI, 10)
     assert pace.slowdowns() == {"doi": 2.0}
 
 
-def test_no_site_is_slowed_without_end(pace: Pace) -> None:
+def test_no_site_is_slowed_without_end(pace: RateLimiter):
     for _ in range(12):
         pace.refused(DOI)
         time.sleep(40)
     assert pace.slowdowns() == {"doi": 16.0}
 
 
-def test_where_answers_take_far_longer_than_they_used_to_the_interval_grows(pace: Pace) -> None:
+def test_where_answers_take_far_longer_than_they_used_to_the_interval_grows(pace: RateLimiter):
     ask(pace, 30, 0.5)
     assert pace.slowdowns() == {}
     ask(pace, 10, 6.0)
@@ -80,18 +80,18 @@ def test_where_answers_take_far_longer_than_they_used_to_the_interval_grows(pace
 
 
 @pytest.mark.parametrize("usual", [0.3, 8.0])
-def test_what_was_always_slow_and_one_slow_answer_are_no_news(pace: Pace, usual: float) -> None:
+def test_what_was_always_slow_and_one_slow_answer_are_no_news(pace: RateLimiter, usual: float):
     ask(pace, 20, usual)
     ask(pace, 1, 100.0)
     ask(pace, 20, usual)
     assert pace.slowdowns() == {}
 
 
-def test_it_is_never_faster_than_published(pace: Pace) -> None:
+def test_it_is_never_faster_than_published(pace: RateLimiter):
     assert min(ask(pace, 100)) >= EVERY
 
 
-def test_another_process_hears_of_it(pace: Pace) -> None:
+def test_another_process_hears_of_it(pace: RateLimiter):
     pace.refused(DOI, 1)
     time.sleep(2)
     assert pace_of().slowdowns() == {"doi": 2.0}
@@ -99,14 +99,14 @@ def test_another_process_hears_of_it(pace: Pace) -> None:
     assert min(gaps) > 1.8
 
 
-def test_what_was_an_hour_ago_says_nothing_about_today(pace: Pace) -> None:
+def test_what_was_an_hour_ago_says_nothing_about_today(pace: RateLimiter):
     pace.refused(DOI)
     time.sleep(3601)
     assert pace.slowdowns() == {}
     assert ask(pace, 3)[-1] < 1.1
 
 
-def test_an_answer_costs_no_transaction_of_its_own(pace: Pace, monkeypatch) -> None:
+def test_an_answer_costs_no_transaction_of_its_own(pace: RateLimiter, monkeypatch):
     begun, connect = [], sqlite3.connect
 
     def traced(*args: object, **options: object) -> sqlite3.Connection:
@@ -120,7 +120,7 @@ def test_an_answer_costs_no_transaction_of_its_own(pace: Pace, monkeypatch) -> N
     assert len(begun) == 20
 
 
-def test_a_file_of_an_older_version_is_kept_and_still_serves_it(tmp_path: Path) -> None:
+def test_a_file_of_an_older_version_is_kept_and_still_serves_it(tmp_path: Path):
     file = tmp_path / "pace" / "pace.sqlite"
     file.parent.mkdir()
     old = """CREATE TABLE turns (bucket TEXT PRIMARY KEY, free REAL, left REAL, held REAL,
@@ -138,11 +138,11 @@ def test_a_file_of_an_older_version_is_kept_and_still_serves_it(tmp_path: Path) 
         db.execute("INSERT OR REPLACE INTO turns VALUES (?, ?, ?, ?, ?, ?)", row)
 
 
-def test_a_tempo_grows_by_steps_and_stays_between_its_bounds() -> None:
-    tempo = Tempo()
+def test_a_tempo_grows_by_steps_and_stays_between_its_bounds():
+    throttle = Throttle()
     for _ in range(9):
-        tempo.refused(now=0.0)
-    assert tempo.factor == 16
+        throttle.refused(now=0.0)
+    assert throttle.factor == 16
     for _ in range(1000):
-        tempo.answered(0.1, now=0.0)
-    assert tempo.factor == 1
+        throttle.answered(0.1, now=0.0)
+    assert throttle.factor == 1
