@@ -34,7 +34,7 @@ def mocked(monkeypatch):
     # What the package takes for granted of the adapter that it stands in for.
     monkeypatch.setattr(Transport, "max_retries", Retry(0), raising=False)
     monkeypatch.setattr(Transport, "build_response", built, raising=False)
-    sends = "utils.web.transport.Courier._send"
+    sends = "utils.web.transport.Transport._send"
     with responses.RequestsMock(assert_all_requests_are_fired=False, target=sends) as mock:
         yield mock
 
@@ -263,6 +263,6 @@ def test_after_a_refusal_that_names_no_time_nobody_follows_at_once(
         web.get("https://doi.org/10.1/x")
     assert not caught.value.retry_after  # our guess, no word of the site
     began = time.time()
-    with web.pace.turn("https://doi.org/10.1/y"):
+    with web.limiter.turn("https://doi.org/10.1/y"):
         assert time.time() - began == pytest.approx(held_s, abs=0.1)
-    assert bool(web.pace.slowdowns()) == (status == 429)
+    assert bool(web.limiter.slowdowns()) == (status == 429)

@@ -22,7 +22,7 @@ def pace_of() -> RateLimiter:
 
 
 @pytest.fixture
-def pace() -> RateLimiter:
+def limiter() -> RateLimiter:
     return pace_of()
 
 
@@ -31,82 +31,82 @@ def _answers_take_stage_time(monkeypatch: pytest.MonkeyPatch, clock: object) -> 
     monkeypatch.setattr("utils.web.rate_limiter.time.monotonic", time.time)
 
 
-def ask(pace: RateLimiter, times: int, seconds: float = 0.0) -> list[float]:
+def ask(limiter: RateLimiter, times: int, seconds: float = 0.0) -> list[float]:
     """The distances at which requests leave whose answers take so many seconds."""
     left = []
     for _ in range(times):
-        with pace.turn(DOI):
+        with limiter.turn(DOI):
             left.append(time.time())
             if seconds:
                 time.sleep(seconds)
     return [later - earlier for earlier, later in pairwise(left)]
 
 
-def test_refused_again_and_again_it_doubles_each_time_and_comes_back_slowly(pace: RateLimiter):
-    ask(pace, 2)
+def test_refused_again_and_again_it_doubles_each_time_and_comes_back_slowly(limiter: RateLimiter):
+    ask(limiter, 2)
     for _ in range(3):
-        pace.refused(DOI)
+        limiter.refused(DOI)
         time.sleep(40)
-    assert pace.slowdowns() == {"doi": 8.0}
-    gaps = ask(pace, 200)
+    assert limiter.slowdowns() == {"doi": 8.0}
+    gaps = ask(limiter, 200)
     assert 7.5 < gaps[1] < 8.2
     assert all(later <= earlier + 0.06 for earlier, later in pairwise(gaps))  # never faster down
     assert gaps[20] > 6.5
     assert gaps[-1] == pytest.approx(EVERY, abs=0.06)
-    assert pace.slowdowns() == {}
+    assert limiter.slowdowns() == {}
 
 
-def test_those_under_way_when_the_first_was_refused_count_once(pace: RateLimiter):
+def test_those_under_way_when_the_first_was_refused_count_once(limiter: RateLimiter):
     for _ in range(4):
-        pace.refused(DOI, 10)
-    assert pace.slowdowns() == {"doi": 2.0}
+        limiter.refused(DOI, 10)
+    assert limiter.slowdowns() == {"doi": 2.0}
 
 
-def test_no_site_is_slowed_without_end(pace: RateLimiter):
+def test_no_site_is_slowed_without_end(limiter: RateLimiter):
     for _ in range(12):
-        pace.refused(DOI)
+        limiter.refused(DOI)
         time.sleep(40)
-    assert pace.slowdowns() == {"doi": 16.0}
+    assert limiter.slowdowns() == {"doi": 16.0}
 
 
-def test_where_answers_take_far_longer_than_they_used_to_the_interval_grows(pace: RateLimiter):
-    ask(pace, 30, 0.5)
-    assert pace.slowdowns() == {}
-    ask(pace, 10, 6.0)
-    assert pace.slowdowns()["doi"] > 1.4
-    assert ask(pace, 3, 0.5)[0] > 1.4 * EVERY
-    ask(pace, 60, 0.5)
-    assert pace.slowdowns() == {}
+def test_where_answers_take_far_longer_than_they_used_to_the_interval_grows(limiter: RateLimiter):
+    ask(limiter, 30, 0.5)
+    assert limiter.slowdowns() == {}
+    ask(limiter, 10, 6.0)
+    assert limiter.slowdowns()["doi"] > 1.4
+    assert ask(limiter, 3, 0.5)[0] > 1.4 * EVERY
+    ask(limiter, 60, 0.5)
+    assert limiter.slowdowns() == {}
 
 
 @pytest.mark.parametrize("usual", [0.3, 8.0])
-def test_what_was_always_slow_and_one_slow_answer_are_no_news(pace: RateLimiter, usual: float):
-    ask(pace, 20, usual)
-    ask(pace, 1, 100.0)
-    ask(pace, 20, usual)
-    assert pace.slowdowns() == {}
+def test_what_was_always_slow_and_one_slow_answer_are_no_news(limiter: RateLimiter, usual: float):
+    ask(limiter, 20, usual)
+    ask(limiter, 1, 100.0)
+    ask(limiter, 20, usual)
+    assert limiter.slowdowns() == {}
 
 
-def test_it_is_never_faster_than_published(pace: RateLimiter):
-    assert min(ask(pace, 100)) >= EVERY
+def test_it_is_never_faster_than_published(limiter: RateLimiter):
+    assert min(ask(limiter, 100)) >= EVERY
 
 
-def test_another_process_hears_of_it(pace: RateLimiter):
-    pace.refused(DOI, 1)
+def test_another_process_hears_of_it(limiter: RateLimiter):
+    limiter.refused(DOI, 1)
     time.sleep(2)
     assert pace_of().slowdowns() == {"doi": 2.0}
     gaps = ask(pace_of(), 3)
     assert min(gaps) > 1.8
 
 
-def test_what_was_an_hour_ago_says_nothing_about_today(pace: RateLimiter):
-    pace.refused(DOI)
+def test_what_was_an_hour_ago_says_nothing_about_today(limiter: RateLimiter):
+    limiter.refused(DOI)
     time.sleep(3601)
-    assert pace.slowdowns() == {}
-    assert ask(pace, 3)[-1] < 1.1
+    assert limiter.slowdowns() == {}
+    assert ask(limiter, 3)[-1] < 1.1
 
 
-def test_an_answer_costs_no_transaction_of_its_own(pace: RateLimiter, monkeypatch):
+def test_an_answer_costs_no_transaction_of_its_own(limiter: RateLimiter, monkeypatch):
     begun, connect = [], sqlite3.connect
 
     def traced(*args: object, **options: object) -> sqlite3.Connection:
@@ -114,9 +114,9 @@ def test_an_answer_costs_no_transaction_of_its_own(pace: RateLimiter, monkeypatc
         db.set_trace_callback(lambda said: begun.append(said) if "BEGIN" in said else None)
         return db
 
-    ask(pace, 1)
+    ask(limiter, 1)
     monkeypatch.setattr(sqlite3, "connect", traced)
-    ask(pace, 10)
+    ask(limiter, 10)
     assert len(begun) == 20
 
 
@@ -130,9 +130,9 @@ def test_a_file_of_an_older_version_is_kept_and_still_serves_it(tmp_path: Path):
         now = time.time()
         row = ("doi", now, now, now + 20, 0.0, now)
         db.execute("INSERT INTO turns VALUES (?, ?, ?, ?, ?, ?)", row)
-    pace = pace_of()
-    assert pace.slowdowns() == {}
-    ask(pace, 1)
+    limiter = pace_of()
+    assert limiter.slowdowns() == {}
+    ask(limiter, 1)
     assert time.time() - now >= 20
     with sqlite3.connect(file) as db:
         db.execute("INSERT OR REPLACE INTO turns VALUES (?, ?, ?, ?, ?, ?)", row)

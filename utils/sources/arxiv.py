@@ -515,7 +515,7 @@ def ask(
 
     def check_refusal(answer: Answer) -> None:
         if answer.status in _ENOUGH:
-            pause = web.pace.refused(answer.url)
+            pause = web.limiter.refused(answer.url)
             msg = f"arXiv answered {answer.status}: it wants to be left alone."
             raise Unreachable(msg, status=answer.status, retry_after=pause, lasting=not patient)
         if check is not None:

@@ -222,7 +222,7 @@ class _OurWay(httpx2.BaseTransport):
         hop = Request(request.method, str(request.url), None, headers)
         self._web.address_policy.require_open_to_programs(hop.url)
         flow = self._web.transport.flow(hop, _LONGEST_S)
-        with self._web.pace.turn(hop.url):
+        with self._web.limiter.turn(hop.url):
             status, told = next(flow)
         if told.get("Content-Encoding", "identity") != "identity":  # nobody asked for it
             raise httpx2.DecodingError("the answer is packed")

@@ -11,9 +11,9 @@ each source's `Rate`.
 
 How long a piece of work has to wait for the cooldown of its site, for callers that wait for it.
 
-A caller that reports a wait must not name a site that its work does not use. So `.pace` notes here,
-with every request, how long the site of that request is in cooldown. The note travels in the work's
-context, past verbs, sources and the ladder, which need not know of it.
+A caller that reports a wait must not name a site that its work does not use. So `RateLimiter` notes
+here, with every request, how long the site of that request is in cooldown. The note travels in the
+work's context, past verbs, sources and the ladder, which need not know of it.
 
 Throttling: the time between two requests grows while a site struggles, and shrinks again.
 
@@ -90,7 +90,7 @@ class Rate:
     Parameters
     ----------
     bucket : str
-        Requests with the same bucket share one pace.
+        Requests with the same bucket share one rate limit.
     services : tuple of str
         Names in the settings: ``"eutils"`` means ``settings.eutils_base_url``.
     every : float
@@ -98,7 +98,7 @@ class Rate:
     every_with_key : float, optional
         The same when the key is set.
     key : str, optional
-        The settings field of the key that changes the pace.
+        The settings field of the key that changes the rate limit.
     in_flight : int, optional
         So many requests under way at once, over all threads and processes.
     in_flight_with_key : int, optional
@@ -108,7 +108,7 @@ class Rate:
     hosts : tuple of str, optional
         Further hosts, with everything below them, that count to this bucket.
     delay : str, optional
-        The settings field (milliseconds) with which a user chooses another pace.
+        The settings field (milliseconds) with which a user chooses another rate limit.
     least : float, optional
         Seconds below which that choice is not followed; ``every`` when not given.
     asked : callable, optional
@@ -220,7 +220,7 @@ class RateLimiter:
     settings : Settings
         Base URLs, keys and NCBI's delay.
     rates : sequence of Rate
-        The pace of each site; unknown hosts get *default*.
+        The rate limit of each site; unknown hosts get *default*.
     longest : float, optional
         Seconds we are ready to queue; beyond that the site counts as unreachable.
     default : float, optional
@@ -429,11 +429,11 @@ class RateLimiter:
                     with file_transaction(folder / _FILE, _SCHEMAS):
                         pass
                 except (OSError, sqlite3.Error) as error:
-                    log.warning("The pace cannot be kept in %s (%s).", folder, error)
+                    log.warning("The rate limits cannot be kept in %s (%s).", folder, error)
                     _set_aside_if_damaged(folder / _FILE, error)
                 else:
                     return folder.resolve()
-        log.warning("Processes cannot share their pace; this one keeps its own.")
+        log.warning("Processes cannot share their rate limits; this one keeps its own.")
         return Path(tempfile.mkdtemp(prefix="papershelf-pace-"))
 
     def _name(self, rate: Rate) -> str:
@@ -495,7 +495,7 @@ def _within(place: str, base: str) -> bool:
 
 
 def _storage_error(error: Exception) -> Unreachable:
-    return Unreachable(f"The pace shared by all processes could not be kept ({error}).")
+    return Unreachable(f"The rate limits shared by all processes could not be kept ({error}).")
 
 
 def _set_aside_if_damaged(path: Path, error: Exception) -> None:

@@ -90,7 +90,7 @@ class Web:
         self.settings = settings
         self.deadline = 120.0
         self.rates = rates
-        self.pace = RateLimiter(settings.pace_folder, settings, rates)
+        self.limiter = RateLimiter(settings.pace_folder, settings, rates)
         self.address_policy = address_policy.AddressPolicy(settings)
         self._transports: dict[int, Transport] = {}
         self.leases = Leases(settings.papers_dir / ".papershelf" / "leases")
@@ -232,7 +232,7 @@ class Web:
         for _ in range(MOST + 1):
             address_policy.parse(hop.url)
             self.address_policy.require_open_to_programs(hop.url)
-            with self.pace.turn(hop.url), call.time.spend(hop.url) as left:
+            with self.limiter.turn(hop.url), call.time.spend(hop.url) as left:
                 answer = self._carry(hop, left, call)
                 pause = self._pause(hop.url, answer)
             if not is_redirect(answer):
@@ -253,15 +253,15 @@ class Web:
 
     def _pause(self, url: str, answer: Answer) -> float:
         """Seconds of cooldown that the site wants; in force for everybody before the turn ends."""
-        heeded = self.pace.heed(url, answer.headers)
+        heeded = self.limiter.heed(url, answer.headers)
         if answer.status not in WORTH_RETRYING | {403}:
             return 0.0
         pause = retry_after(answer.headers.get("Retry-After"), answer.headers.get("Date"))
-        blocks_clients = answer.status in (403, 503) and self.pace.blocks_clients(url)
+        blocks_clients = answer.status in (403, 503) and self.limiter.blocks_clients(url)
         if pause or answer.status == 429 or blocks_clients:
-            pause = self.pace.refused(url, pause)
+            pause = self.limiter.refused(url, pause)
         elif answer.status == 503:  # it is out rather than tired of us: said soon to all who wait
-            self.pace.hold(url, _BREATH_S)
+            self.limiter.hold(url, _BREATH_S)
         return max(pause, heeded)
 
     def _accept(self, hop: Request, answer: Answer, call: _Call, pause: float) -> Answer:
@@ -276,7 +276,7 @@ class Web:
                 if call.page:
                     call.page.forget(hop)
                 if isinstance(error, Unreachable) and error.retry_after:
-                    self.pace.hold(hop.url, error.retry_after)
+                    self.limiter.hold(hop.url, error.retry_after)
                 raise
             return answer
         msg = f"{answer.host} answered {answer.status}."

@@ -60,7 +60,7 @@ def test_errors_are_raised_where_one_waits():
 def test_a_process_that_has_its_answer_does_not_stay_for_the_rest():
     program = (
         "import threading, utils.web.shared_work as p\n"
-        "p.Patience().run_together({'x': threading.Event().wait}, 0.05)\nprint('left')"
+        "p.SharedWork().run_together({'x': threading.Event().wait}, 0.05)\nprint('left')"
     )
     root = Path(__file__).resolve().parents[2]
     done = run([sys.executable, "-c", program], cwd=root, check=True)
