@@ -38,9 +38,9 @@ from lxml import etree
 
 from benchmarks.corpus_ingest import DEFAULT, batches
 from tests.datasets.pages import PLACE, gene, summaries
-from utils.datasets.asking import ask, dismiss
 from utils.datasets.building import build
 from utils.datasets.schema import schema
+from utils.datasets.sql_query import ask, dismiss
 from utils.datasets.trees import Page
 from utils.formats.pubmed import read_records
 from utils.model.paper import Paper

@@ -29,7 +29,7 @@ from typing import Any
 from tests.harvests import assert_complete, assert_kept, ended, ids_of, library_of, torn
 from tests.repeats import SLOTS, questions, repeats, under_way, watch
 from tests.world import Record, World
-from utils.web.transport import Courier
+from utils.web.transport import Transport
 
 Ends = dict[int, tuple[str, str, str]]
 
@@ -103,7 +103,7 @@ def doom(at: int) -> None:
     sqlite3.connect = lambda *args, **given: connect(*args, **{"factory": Doomed, **given})
     for name in ("fsync", "replace", "unlink", "link"):
         fate.around(os, name)
-    fate.around(Courier, "carry")
+    fate.around(Transport, "carry")
 
 
 class Chain:

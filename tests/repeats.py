@@ -13,7 +13,7 @@ from typing import Any
 
 from tests.world import Request
 from utils.web.session import Web
-from utils.web.transport import Courier
+from utils.web.transport import Transport
 
 _SECRETS = {"email", "tool", "api_key", "mailto"}
 SLOTS = 128
@@ -56,7 +56,7 @@ def watch(path: Path) -> None:
     slots = mmap.mmap(os.open(path, os.O_RDWR), SLOTS * 2)
     numbers = dict.fromkeys(range(SLOTS))
     mine, lock = threading.local(), threading.Lock()
-    carry, attempt = Courier.carry, Web._try
+    carry, attempt = Transport.carry, Web._try
 
     def carried(self: Any, hop: Any, *rest: Any) -> Any:
         given = {**(hop.params or {}), **(hop.form or {})}
@@ -80,7 +80,7 @@ def watch(path: Path) -> None:
                 with lock:
                     numbers[mine.slot] = None
 
-    Courier.carry, Web._try = carried, tried  # type: ignore[method-assign]
+    Transport.carry, Web._try = carried, tried  # type: ignore[method-assign]
 
 
 def under_way(watched: Path) -> int:

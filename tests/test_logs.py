@@ -67,7 +67,7 @@ def lines(settings):
 
 def test_each_event_is_one_object_with_its_names(known):
     begin_logs(known)
-    log = logging.getLogger("utils.web.pace")
+    log = logging.getLogger("utils.web.rate_limiter")
     with belonging_to(request="r1", tool="download_paper", job=""):
         log.info("Asked %s\nand went on", "pmc", extra={"status": 200})
     log.info("Nobody's")

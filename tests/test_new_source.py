@@ -65,7 +65,7 @@ from utils.tools import build
 
 doi, usual = sys.argv[1], Library(glade_api_key="SECRET123")
 library = Library()
-pace = library.web.pace
+limiter = library.web.limiter
 url = library.settings.address("glade") + "/texts/x"
 done = library.download(doi)
 places = {one.host: one.requests for one in library.plan(query="CXCL12").hosts}
@@ -81,8 +81,8 @@ print(json.dumps({
     "key": usual.settings.key("glade_api_key"),
     "hidden": "SECRET123" not in repr(usual.settings),
     "ladder": Settings.model_fields["papers_sources"].default,
-    "bucket": pace.bucket(url),
-    "every": dict((rate.bucket, seconds) for rate, seconds in pace.spacing())["glade"],
+    "bucket": limiter.bucket(url),
+    "every": dict((rate.bucket, seconds) for rate, seconds in limiter.intervals())["glade"],
     "came": [done.stored.kind, done.stored.source, done.stored.via, done.stored.version],
     "planned": places.get("glade"),
     "label": route_label("glade"),

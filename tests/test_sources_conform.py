@@ -78,7 +78,7 @@ def test_full_text_has_a_word_of_the_contract(source):
 def test_lives_at_an_address_of_the_settings_and_keeps_a_pace(source, tmp_path):
     web = Web(Settings(), source.rates)
     address = getattr(Settings(), f"{source.service}_base_url")
-    bucket = web.pace.bucket(f"{address}/x")
+    bucket = web.limiter.bucket(f"{address}/x")
     assert bucket in {rate.bucket for rate in source.rates}
 
 

@@ -16,7 +16,7 @@ from utils.corpus.search import find
 from utils.corpus.sync import sync
 from utils.curation.reading import read
 from utils.datasets import Datasets
-from utils.datasets.asking import ask
+from utils.datasets.sql_query import ask
 from utils.entrez.article_text import article_text
 from utils.errors import BadRequest, PaperError
 from utils.harvest.jobs import harvest

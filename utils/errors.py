@@ -19,7 +19,7 @@
 
 `Cancelled` is not in the tree: nothing went wrong, the caller cancelled the work.
 
-Errors are caught where work can go on without what failed: the ladder turns a `Miss` into an
+Errors are caught where work can go on without what failed: the ladder turns a `SourceMiss` into an
 `Attempt`, a search or a harvest reports it of one site or paper and asks the others, and the doors
 show what is left. Any other exception is a bug and may crash.
 """
@@ -149,7 +149,7 @@ class InvariantFailed(PaperError):
     code = "INVARIANT_FAILURE"
 
 
-class Miss(PaperError):
+class SourceMiss(PaperError):
     """One source could not give the text; the next one may."""
 
     code = "UPSTREAM"
@@ -158,7 +158,7 @@ class Miss(PaperError):
     usual_hint = "Try again later, or look for the paper elsewhere."
 
 
-class NotOffered(Miss):
+class NotAvailable(SourceMiss):
     """The source answered that it has no copy for us.
 
     ``details["status"]`` is the HTTP status where there was one.
@@ -167,7 +167,7 @@ class NotOffered(Miss):
     outcome = "not_offered"
 
 
-class Unreachable(Miss):
+class Unreachable(SourceMiss):
     """The site is down, slow, or asked us to wait: nothing is known about the paper.
 
     ``details["retry_after"]`` is the number of seconds the site asked us to stay away;
@@ -204,7 +204,7 @@ def in_the_way(error: PaperError) -> bool:
     return bool(details.get("lasting")) and details.get("trouble") in ("proxy", "certificate")
 
 
-class BadContent(Miss):
+class BadContent(SourceMiss):
     """The site answered, but not with the paper.
 
     ``details["verdict"]`` names what it was (see `.model.paper.Verdict`).

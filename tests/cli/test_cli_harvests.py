@@ -19,9 +19,9 @@ import pytest
 from tests.processes import Process
 from utils import cli
 from utils.cli import harvests
-from utils.cli.speaking import read_arguments
+from utils.cli.output import read_arguments
 from utils.errors import BadRequest
-from utils.harvest.standing import Progress
+from utils.harvest.run_status import Progress
 from utils.model.job import Counts, Job, Wait
 
 ROOT = Path(__file__).resolve().parents[2]

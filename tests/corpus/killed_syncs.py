@@ -22,7 +22,7 @@ from sqlalchemy import event
 from tests.killed import Fate, Stage
 from tests.world import World
 from utils import Library
-from utils.web.transport import Courier
+from utils.web.transport import Transport
 
 _TERM, _PAPERS, _BATCH = "crowd[ti]", 60, 10
 _STEPS = 70  # of some sixty commits and requests, before and after
@@ -46,7 +46,7 @@ def child(world: World, folder: Path, at: int) -> int:
         corpus = library_of(world, folder).corpus
         if at:
             fate = Fate(at)
-            fate.around(Courier, "carry")
+            fate.around(Transport, "carry")
             event.listen(corpus.database.engine, "commit", lambda _: fate.step())
             event.listen(corpus.database.engine, "checkin", lambda *_: fate.step())
         corpus.sync("k", _TERM)

@@ -10,7 +10,7 @@ import pytest
 from sqlglot import exp
 
 from tests.datasets.test_sql_safety import attempted
-from utils.datasets.asking import ResultPage
+from utils.datasets.sql_query import ResultPage
 
 _COLUMNS = {
     "gene": ("uid", "name", "description", "chromosome", "weight", "score", "updated", "extra"),

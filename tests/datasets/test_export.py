@@ -11,8 +11,8 @@ import pytest
 
 from tests.datasets.small_datasets import dataset, written
 from utils.datasets import export as exporting
-from utils.datasets.asking import ask
 from utils.datasets.export import export
+from utils.datasets.sql_query import ask
 from utils.errors import BadRequest, NotConfigured, StoreFailed
 
 ODD = [

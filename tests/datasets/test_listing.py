@@ -10,8 +10,8 @@ import pytest
 
 from tests.clock import Clock
 from tests.datasets.small_datasets import dataset
-from utils.datasets.asking import ask
 from utils.datasets.listing import DAYS, MOST_BYTES, Swept, datasets, find, forget, sweep
+from utils.datasets.sql_query import ask
 from utils.errors import BadRequest, NotFound
 
 DAY = 86_400

@@ -11,9 +11,9 @@ import pytest
 
 from tests.datasets import pages
 from tests.datasets.small_datasets import dataset, written
-from utils.datasets.asking import ask
 from utils.datasets.building import build
 from utils.datasets.schema import Column, Schema, schema
+from utils.datasets.sql_query import ask
 from utils.datasets.trees import Page
 from utils.errors import StoreFailed
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.datasets.endless_statements import BOUNDED
 from tests.datasets.hostile_statements import REFUSED
-from utils.datasets.asking import MAX_CHARS, MAX_ROWS, ResultPage, ask
+from utils.datasets.sql_query import MAX_CHARS, MAX_ROWS, ResultPage, ask
 from utils.errors import BadRequest
 
 SECONDS = 0.25  # each may take this long; the last test gives the usual two

@@ -13,13 +13,20 @@ from tests.world import World
 from utils import Library
 from utils.download.ladder import Rung, Step
 from utils.download.lookup import look_up
-from utils.errors import BadContent, Miss, NotConfigured, NotOffered, StoreFailed, Unreachable
+from utils.errors import (
+    BadContent,
+    NotAvailable,
+    NotConfigured,
+    SourceMiss,
+    StoreFailed,
+    Unreachable,
+)
 from utils.model.identifiers import Ids
 from utils.model.paper import Fetched, Paper
 from utils.sources import Route, Source
 from utils.web import Web
 
-Found = Iterator[tuple[Paper, Fetched | Miss]]
+Found = Iterator[tuple[Paper, Fetched | SourceMiss]]
 SIX = 6
 
 
@@ -120,7 +127,7 @@ def test_another_papers_text_costs_that_paper_only(
 @pytest.mark.parametrize(
     "refusal",
     [
-        NotOffered("odd identifier", status=400),
+        NotAvailable("odd identifier", status=400),
         BadContent("not XML", verdict="error_page"),
         KeyError("form"),
         AttributeError("form"),
@@ -161,7 +168,7 @@ def test_texts_that_came_before_the_break_are_kept(
     [
         (Unreachable("down", retry_after=90), "unreachable"),
         (NotConfigured("no key"), "not_offered"),
-        (NotOffered("closed"), "not_offered"),
+        (NotAvailable("closed"), "not_offered"),
     ],
 )
 def test_a_refusal_of_all_is_not_halved(
@@ -194,7 +201,7 @@ def test_of_several_candidates_the_first_whole_one_is_kept_and_no_more_asked_for
 
     def answer(asked: Sequence[Paper]) -> Found:
         for name, what in (
-            ("miss", NotOffered("not there")),
+            ("miss", NotAvailable("not there")),
             ("other", articles[papers[1].ids.pmcid]),
             ("whole", whole),
             ("more", whole),

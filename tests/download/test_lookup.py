@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from utils.download.lookup import look_up, with_registered_terms
-from utils.errors import BadContent, BadRequest, NotFound, NotOffered, Unreachable
+from utils.errors import BadContent, BadRequest, NotAvailable, NotFound, Unreachable
 from utils.model.identifiers import Ids
 from utils.model.paper import Paper
 from utils.settings import Settings
@@ -81,7 +81,7 @@ def test_a_record_without_a_title_is_a_record(web):
     "miss",
     [
         Unreachable("busy", retry_after=90.0),
-        NotOffered("forbidden", status=403),
+        NotAvailable("forbidden", status=403),
         BadContent("no XML", verdict="not_a_paper"),
     ],
     ids=lambda miss: type(miss).__name__,
@@ -123,7 +123,7 @@ def test_terms_are_not_asked_for_while_the_registry_is_silent(library):
 
 
 def test_trouble_of_one_source_is_made_good_by_another(web):
-    silent, _ = source("silent", {}, trouble={A: NotOffered("no", status=403)})
+    silent, _ = source("silent", {}, trouble={A: NotAvailable("no", status=403)})
     knows, _ = source("knows", {A: Paper(A, "One")})
     assert look_up([A], web, [silent, knows])[A].title == "One"
 
@@ -148,7 +148,7 @@ def test_a_contradiction_costs_that_paper_only_and_ends_its_inquiry(web):
 
 
 @pytest.mark.parametrize(
-    "error", [NotOffered("bad list", status=400), KeyError("x"), TypeError(), AttributeError()]
+    "error", [NotAvailable("bad list", status=400), KeyError("x"), TypeError(), AttributeError()]
 )
 def test_one_odd_paper_costs_that_paper_only(error, caplog, web):
     answers = {A: Paper(A, "One"), C: Paper(C, "Three")}

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.answering import answering
-from utils.errors import BadRequest, NotOffered, Unreachable
+from utils.errors import BadRequest, NotAvailable, Unreachable
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def test_an_unknown_section_names_the_known_ones(library, pmcid):
 
 @pytest.mark.parametrize("branch", ["efetch_only", "embargoed"])
 def test_what_bioc_does_not_have_is_not_offered(library, world, branch):
-    with pytest.raises(NotOffered) as missing:
+    with pytest.raises(NotAvailable) as missing:
         library.article_text(world.paper(branch).pmcid)
     assert "download" in missing.value.hint
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utils.entrez.asked import LARGEST_UID, MOST_IDS, read_ids
 from utils.entrez.databases import DATABASES
+from utils.entrez.selection import LARGEST_UID, MOST_IDS, read_ids
 from utils.errors import BadRequest
 
 PUBMED, PMC, SNP = DATABASES["pubmed"], DATABASES["pmc"], DATABASES["snp"]

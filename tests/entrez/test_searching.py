@@ -9,10 +9,10 @@ from utils.entrez.histories import HOURS
 from utils.errors import (
     BadRequest,
     EntrezFailed,
-    Miss,
     NotConfigured,
     NotFound,
     PaperError,
+    SourceMiss,
     StoreFailed,
     Unreachable,
 )
@@ -326,7 +326,7 @@ every = pytest.mark.parametrize("name", OPERATIONS)
 @pytest.mark.parametrize("mood", ["down", "reset", "garbage", "xml_bomb", "deep_nesting"])
 def test_trouble_is_never_an_empty_answer(entrez, world, name, mood):
     world.mood(mood)
-    with pytest.raises(Miss):
+    with pytest.raises(SourceMiss):
         OPERATIONS[name](entrez)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from utils.formats.children import serve_with
+from utils.formats.child_processes import serve_with
 
 
 def serve() -> None:

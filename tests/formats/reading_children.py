@@ -7,7 +7,7 @@ def reader(work: str) -> str:
     """How to start a child that evaluates *work* on each ``body`` it is given."""
     return (
         "import sys; sys.path.insert(0, sys.argv[1]); import os, time\n"
-        "from utils.formats.children import serve_with\n"
+        "from utils.formats.child_processes import serve_with\n"
         f"serve_with(lambda body: {work})"
     )
 

@@ -17,7 +17,7 @@ from tests import own_words
 from tests.formats.reading_children import DIES, HANGS
 from utils.errors import BadContent
 from utils.formats import pdf, pdf_child
-from utils.formats.children import ChildFailed
+from utils.formats.child_processes import ChildFailed
 from utils.formats.pdf_layout import Block, markdown_of, to_blocks
 from utils.formats.pdf_lines import Line, Page
 from utils.judges.check import judge

@@ -66,7 +66,7 @@ def test_many_deaths_lose_double_and_tear_nothing(tmp_path: Path) -> None:
         for driver in drivers:
             driver.kill()
             driver.wait()
-    assert [driver.returncode for driver in drivers] == [0] * len(drivers), told
+    assert not any(driver.returncode for driver in drivers), "".join(said for _, said in told)
     deaths = [json.loads(out)["deaths"] for out, _ in told]
     assert sum(sum(found.values()) for found in deaths) == each * len(drivers)
     assert sum(found["at a step"] for found in deaths) > each * len(drivers) / 2

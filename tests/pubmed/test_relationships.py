@@ -110,7 +110,7 @@ def test_a_list_without_titles_is_better_than_none(library, world, pmid):
 
 def test_titles_that_are_remembered_are_shown(library, world, pmid):
     whole = library.related(pmid, "pubmed_similar_articles", 3)
-    library.web.memory.keep("pubmed", pmid, {"of": "another version"}, 1.0)  # so PubMed is asked
+    library.web.cache.put("pubmed", pmid, {"of": "another version"}, 1.0)  # so PubMed is asked
     world.mood("down", "eutils", path="efetch")
     again = library.related(pmid, "pubmed_similar_articles", 3)
     assert again.articles == whole.articles

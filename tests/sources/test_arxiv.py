@@ -6,7 +6,7 @@ import pytest
 
 from tests.answering import answering
 from utils.download import lookup as paper_lookup
-from utils.errors import BadRequest, NotFound, NotOffered, Unreachable
+from utils.errors import BadRequest, NotAvailable, NotFound, Unreachable
 from utils.model.identifiers import Ids
 from utils.sources import Query
 from utils.sources.arxiv import SOURCE, fetch_version, look_up, recall, search
@@ -64,7 +64,7 @@ def test_unknown_and_malformed_are_told_apart_from_down(library, world):
 def test_an_error_feed_is_an_error_whatever_its_status(library, world, status):
     if status == 200:
         world.mood("errors_at_200", "arxiv")
-    with pytest.raises(NotOffered, match="incorrect id format"):
+    with pytest.raises(NotAvailable, match="incorrect id format"):
         look_up([Ids(arxiv="nonsense"), Ids(arxiv="2601.00001")], library.web)
     assert len(world.requests) == 1
 
@@ -90,7 +90,7 @@ def test_what_is_remembered_is_not_lost_with_what_must_be_asked(library, world):
 def test_a_page_kept_by_another_version_is_asked_for_again(library, world, monkeypatch):
     first = search(Query("testing"), library.web)
     for kept in ({"total": 3}, {"total": 1, "entries": 1, "papers": [{"of": "old"}]}, [1]):
-        monkeypatch.setattr(type(library.web.memory), "recall", lambda self, kind, name, k=kept: k)
+        monkeypatch.setattr(type(library.web.cache), "recall", lambda self, kind, name, k=kept: k)
         assert search(Query("testing"), library.web) == first
     assert len(world.requests) == 4
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from utils.errors import NotOffered, Unreachable
+from utils.errors import NotAvailable, Unreachable
 from utils.model.identifiers import Ids
 from utils.model.paper import Fetched, Paper
 from utils.sources.arxiv import fetch_full_text, look_up
@@ -44,7 +44,7 @@ def test_sources_are_next_and_the_pdf_is_last(library):
 
 def test_without_html_there_is_the_source(library):
     missing, source = list(texts("2602.00002", library))[:2]
-    assert isinstance(missing, NotOffered)
+    assert isinstance(missing, NotAvailable)
     assert source.media == "latex"
     with tarfile.open(fileobj=io.BytesIO(source.body)) as tar:
         assert {"main.tex", "main.bbl", "sec0.tex"} <= set(tar.getnames())
@@ -76,7 +76,7 @@ def test_the_day_pubmed_revised_its_record_says_nothing_about_html(library, worl
 
 
 def test_a_withdrawn_paper_is_not_asked_for(library, world):
-    with pytest.raises(NotOffered, match="withdrawn"):
+    with pytest.raises(NotAvailable, match="withdrawn"):
         list(texts("2604.00005", library))
     assert paths(world) == []
 
@@ -84,7 +84,7 @@ def test_a_withdrawn_paper_is_not_asked_for(library, world):
 def test_everything_is_missing_for_an_unknown_paper(library):
     found = list(fetch_full_text(Paper(Ids(arxiv="2601.99999")), library.web))
     assert len(found) == 3
-    assert all(isinstance(one, NotOffered) for one in found)
+    assert all(isinstance(one, NotAvailable) for one in found)
 
 
 def test_the_license_is_remembered(library, world):

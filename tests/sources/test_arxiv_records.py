@@ -4,7 +4,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from utils.errors import NotOffered, Unreachable
+from utils.errors import NotAvailable, Unreachable
 from utils.sources.arxiv import (
     _TAKEN_BACK,
     ATOM,
@@ -177,7 +177,7 @@ def test_a_recorded_page_counts_all_hits(shared):
 
 @pytest.mark.shared
 def test_a_recorded_error_and_a_recorded_nothing(shared):
-    with pytest.raises(NotOffered, match="incorrect id format for abc"):
+    with pytest.raises(NotAvailable, match="incorrect id format for abc"):
         read_feed(answer(shared, "id_abc_s0_m100_b79c8dcf6bc3.atom.xml", 400))
     nothing = answer(shared, "id_0000.0000_s0_m100_8b51d9633a68.atom.xml")
     _require_hits(nothing)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.answering import answering
 from tests.world.europepmc import _unwrapped
-from utils.errors import BadRequest, NotOffered, Unreachable
+from utils.errors import BadRequest, NotAvailable, Unreachable
 from utils.model.identifiers import Ids
 from utils.model.paper import Notice, Paper
 from utils.settings import load_settings
@@ -92,7 +92,7 @@ def test_of_several_versions_the_newest_counts():
     web = _Web({"resultList": {"result": rows}})
     [paper] = look_up([Ids(doi="10.1101/123456")], web).values()
     assert paper.version == "3"
-    assert web.memory.kept == {("europepmc_preprint", "10.1101/123456"): "PPR3"}
+    assert web.cache.kept == {("europepmc_preprint", "10.1101/123456"): "PPR3"}
 
 
 @pytest.mark.parametrize(
@@ -271,7 +271,7 @@ def test_full_text_or_a_plain_no(library, world):
     record = world.paper("europepmc_only")
     [fetched] = fetch_full_text(Paper(Ids(pmcid=record.pmcid)), library.web)
     assert b"<body>" in fetched.body
-    with pytest.raises(NotOffered):
+    with pytest.raises(NotAvailable):
         list(fetch_full_text(Paper(Ids(pmcid="PMC8999999")), library.web))
 
 
@@ -292,14 +292,14 @@ def test_a_preprint_nobody_knows_yet_is_found_by_its_doi(library, world):
 
 def test_a_preprint_without_text_is_a_plain_no(library, world):
     record = world.paper("preprint_without_text")
-    with pytest.raises(NotOffered, match="no full text"):
+    with pytest.raises(NotAvailable, match="no full text"):
         list(fetch_preprint_text(Paper(Ids(doi=record.doi)), library.web))
     assert len(world.requests) == 2
 
 
 @pytest.mark.parametrize("doi", ["10.1101/gr.123456.108", "10.9101/journal.2025.0001"])
 def test_what_is_no_preprint_costs_no_request(library, world, doi):
-    with pytest.raises(NotOffered, match="not known as a preprint"):
+    with pytest.raises(NotAvailable, match="not known as a preprint"):
         list(fetch_preprint_text(Paper(Ids(doi=doi)), library.web))
     assert not world.requests
 
@@ -316,7 +316,7 @@ class _Web:
     def __init__(self, reply):
         self.reply = reply
         self.settings = load_settings()
-        self.memory = self
+        self.cache = self
         self.kept = {}
 
     def get(self, url, params, *, check, kept=False):

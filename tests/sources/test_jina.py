@@ -3,7 +3,7 @@
 import pytest
 
 from utils import Library
-from utils.errors import NotOffered
+from utils.errors import NotAvailable
 from utils.model.identifiers import Ids
 from utils.model.paper import Paper
 from utils.sources.jina import read
@@ -21,7 +21,7 @@ def test_reads_the_publishers_page_not_the_doi(library, world):
 
 def test_a_refusal_is_a_plain_no_with_advice(library, world):
     world.jina_networks_blocked = True
-    with pytest.raises(NotOffered, match="key") as refused:
+    with pytest.raises(NotAvailable, match="key") as refused:
         list(read(paper_of(world.paper("jina_only")), library.web))
     assert "JINA_API_KEY" in refused.value.hint
 
@@ -29,8 +29,8 @@ def test_a_refusal_is_a_plain_no_with_advice(library, world):
 def test_is_never_sent_to_sites_that_are_closed_to_programs(library, world):
     paper = Paper(Ids(doi="10.1000/x"), title="X")
     target = "https://pmc.ncbi.nlm.nih.gov/articles/PMC1/"
-    library.web.memory.keep("landing_page", "10.1000/x", target, 1.0)
-    with pytest.raises(NotOffered, match="does not let programs"):
+    library.web.cache.put("landing_page", "10.1000/x", target, 1.0)
+    with pytest.raises(NotAvailable, match="does not let programs"):
         list(read(paper, library.web))
     assert not world.requests
 
@@ -54,6 +54,6 @@ def test_the_key_travels_in_a_header_and_stays_out_of_what_is_kept(settings, wor
 def test_a_refusal_of_us_is_not_provoked_again_for_the_next_paper(library, world):
     world.jina_networks_blocked = True
     for branch in ("jina_only", "publisher_html", "paywall"):
-        with pytest.raises(NotOffered):
+        with pytest.raises(NotAvailable):
             list(read(paper_of(world.paper(branch)), library.web))
     assert len([r for r in world.requests if r.service == "jina_reader"]) == 1

@@ -12,7 +12,7 @@ from requests.structures import CaseInsensitiveDict
 
 from tests.answering import answering
 from tests.world.openalex import KEY
-from utils.errors import BadRequest, NotConfigured, NotOffered, Unreachable
+from utils.errors import BadRequest, NotAvailable, NotConfigured, Unreachable
 from utils.model.identifiers import Ids
 from utils.model.paper import Fetched, Paper
 from utils.sources import unpaywall
@@ -84,7 +84,7 @@ def test_what_unpaywall_named_is_not_asked_for_again(library, world):
     record = world.paper("unpaywall_html")
     list(unpaywall.fetch_open_copies(Paper(Ids(doi=record.doi)), library.web))
     before = len(asked(world, "repository"))
-    with pytest.raises(NotOffered, match="not tried before"):
+    with pytest.raises(NotAvailable, match="not tried before"):
         copies(record, library)
     assert len(asked(world, "repository")) == before
     assert len(asked(world)) == 1
@@ -99,14 +99,14 @@ def test_who_does_not_ask_unpaywall_gets_its_copies_here(library, world):
 
 
 def test_pages_of_pmc_are_never_asked_for(library, world):
-    with pytest.raises(NotOffered, match="not tried before"):
+    with pytest.raises(NotAvailable, match="not tried before"):
         copies(world.paper("unpaywall_pmc_url"), library)
     assert {request.service for request in world.requests} == {"openalex"}
 
 
 def test_no_copy_and_no_record_are_a_plain_no_and_remembered(library, world):
     for doi in (world.paper("paywall").doi, "10.1000/nobody", "10.1000/nobody"):
-        with pytest.raises(NotOffered, match="knows no open copy"):
+        with pytest.raises(NotAvailable, match="knows no open copy"):
             list(fetch_open_copies(Paper(Ids(doi=doi)), library.web))
     assert len(world.requests) == 2
 
@@ -256,7 +256,7 @@ def test_without_a_number_of_works_it_is_no_answer(keyed, monkeypatch, count):
 def test_a_page_kept_by_another_version_is_asked_for_again(keyed, world, monkeypatch):
     first = search(relevant("of"), keyed.web)
     for kept in ({"works": []}, {"total": "x"}, [1]):
-        monkeypatch.setattr(type(keyed.web.memory), "recall", lambda self, kind, name, k=kept: k)
+        monkeypatch.setattr(type(keyed.web.cache), "recall", lambda self, kind, name, k=kept: k)
         assert search(relevant("of"), keyed.web).papers == first.papers
     assert len(asked(world)) == 4
 
@@ -323,7 +323,7 @@ def test_who_cites_a_paper_and_whom_it_cites(keyed, world):
     assert all(row.pmid and row.title and row.year for row in rows)
     assert "cites:W" in url
     assert fetch_linked(Ids(pmid=record.pmid), "references", 3, keyed.web)[1]
-    with pytest.raises(NotOffered):
+    with pytest.raises(NotAvailable):
         fetch_linked(Ids(doi="10.1000/nobody"), "citations", 3, keyed.web)
 
 

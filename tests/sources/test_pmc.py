@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from utils.errors import NotOffered, Unreachable
+from utils.errors import NotAvailable, Unreachable
 from utils.model.identifiers import Ids
 from utils.model.paper import Paper
 from utils.sources.pmc import fetch_from_cloud, fetch_from_efetch
@@ -44,20 +44,20 @@ def test_damage_that_stays_is_reported_as_such(library, world):
 def test_absence_is_definite_and_remembered_for_a_day(library, world):
     paper = paper_of(world.paper("efetch_only"))
     for _ in range(2):
-        with pytest.raises(NotOffered):
+        with pytest.raises(NotAvailable):
             list(fetch_from_cloud(paper, library.web))
     assert len(world.requests) == 1
 
 
 def test_a_forbidden_text_is_not_offered(library, world):
     [(_, miss)] = fetch_from_efetch([paper_of(world.paper("front_matter_only"))], library.web)
-    assert isinstance(miss, NotOffered)
+    assert isinstance(miss, NotAvailable)
     assert "does not allow" in miss.message
 
 
 def test_an_unknown_article_is_not_offered(library, world):
     [(_, miss)] = fetch_from_efetch([Paper(Ids(pmcid="PMC8999999"))], library.web)
-    assert isinstance(miss, NotOffered)
+    assert isinstance(miss, NotAvailable)
 
 
 def test_several_articles_come_in_one_request_each_to_its_own(library, world):
@@ -78,8 +78,8 @@ def test_several_articles_come_in_one_request_each_to_its_own(library, world):
         assert body.startswith(b"<article ")
         assert body.count(b"<body>") == 1
         assert record.pmcid.encode() in body
-    assert isinstance(found["refused"][1], NotOffered)
-    assert isinstance(found["unknown"][1], NotOffered)
+    assert isinstance(found["refused"][1], NotAvailable)
+    assert isinstance(found["unknown"][1], NotAvailable)
 
 
 @pytest.mark.parametrize("harm", [lambda _: b"<html>busy</html>", lambda body: body[:-40]])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from utils.errors import NotOffered
+from utils.errors import NotAvailable
 from utils.model.identifiers import Ids
 from utils.model.paper import Fetched, Paper
 from utils.sources.publisher import fetch_full_text, find_landing_page
@@ -38,7 +38,7 @@ def test_a_door_that_stays_closed_is_judged_by_what_it_shows(library, world):
 
 
 def test_an_unregistered_doi_leads_nowhere(library, world):
-    with pytest.raises(NotOffered):
+    with pytest.raises(NotAvailable):
         list(fetch_full_text(Paper(Ids(doi="10.1000/nobody")), library.web))
 
 

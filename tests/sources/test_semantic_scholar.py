@@ -9,7 +9,7 @@ from tests.answering import answering
 from tests.world import World
 from tests.world.semantic_scholar import CITATIONS, FAMOUS, KEY, WITHHELD, paper_id
 from utils import Library
-from utils.errors import BadRequest, NotConfigured, NotFound, NotOffered, Unreachable
+from utils.errors import BadRequest, NotAvailable, NotConfigured, NotFound, Unreachable
 from utils.model.identifiers import Ids
 from utils.sources import Query
 from utils.sources.semantic_scholar import (
@@ -393,7 +393,7 @@ def test_related_papers_in_the_form_of_europe_pmc(library, world):
     assert rows[0].pmid
     assert rows[0].title
     assert url.endswith("/citations")
-    with pytest.raises(NotOffered):
+    with pytest.raises(NotAvailable):
         fetch_linked(Ids(pmid="99999999"), "references", 2, library.web)
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from utils.errors import Miss, NotConfigured, NotOffered
+from utils.errors import NotAvailable, NotConfigured, SourceMiss
 from utils.model.identifiers import Ids
 from utils.model.paper import Fetched, Paper
 from utils.sources.unpaywall import fetch_open_copies
@@ -21,13 +21,13 @@ def test_a_copy_comes_with_its_license(library, world):
 
 def test_pages_of_pmc_are_never_asked_for(library, world):
     found = copies(world.paper("unpaywall_pmc_url"), library)
-    assert all(isinstance(candidate, Miss) for candidate in found)
+    assert all(isinstance(candidate, SourceMiss) for candidate in found)
     assert {request.service for request in world.requests} == {"unpaywall"}
 
 
 def test_no_copy_and_no_record_are_both_a_plain_no(library, world):
     for doi in (world.paper("paywall").doi, "10.1000/nobody", "10.1000/nobody"):
-        with pytest.raises(NotOffered, match="no open copy"):
+        with pytest.raises(NotAvailable, match="no open copy"):
             list(fetch_open_copies(Paper(Ids(doi=doi)), library.web))
     assert len(world.requests) == 2  # that it does not know one is remembered, too
 

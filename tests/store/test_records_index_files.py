@@ -75,7 +75,7 @@ def test_on_a_large_shelf_changes_are_gathered_and_settled_at_the_end(
 ) -> None:
     for number in (1, 2, 3):
         shelf.save_abstract(paper(pmid=str(number)), ())
-    monkeypatch.setattr("utils.store.filing._SMALL", 0)
+    monkeypatch.setattr("utils.store.shelf_writer._SMALL", 0)
     monkeypatch.setattr(shelf._filing, "_rewrite_at", float("inf"))
     save(shelf, paper(pmid="1"))
     save(shelf, paper(pmid="4"))

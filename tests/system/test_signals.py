@@ -149,7 +149,7 @@ def test_a_reading_process_ends_with_its_parent_whatever_it_reads(tmp_path, whil
     }[while_it]
     tell = "open(body.decode(), 'w').close() or "
     parent = (
-        "import sys\nfrom utils.formats.children import Children\n"
+        "import sys\nfrom utils.formats.child_processes import Children\n"
         "children = Children('nothing', most=1)\n"
         f"children.start = {reader(tell + work)!r}\n"
         "children.ask(sys.argv[1].encode())\n"

@@ -12,7 +12,7 @@ from mcp import MCPError
 from tests.processes import LAST_RESORT_S
 from utils import Library
 from utils.tools import build
-from utils.web.patience import Patience
+from utils.web.shared_work import SharedWork
 
 pytestmark = pytest.mark.anyio
 ERAS = pytest.mark.parametrize("mode", ["auto", "legacy"])
@@ -179,7 +179,7 @@ async def test_a_bug_is_masked(library, world, monkeypatch):
 def test_what_takes_too_long_goes_on_and_is_picked_up():
     import threading
 
-    patience, gate, runs = Patience(longest=0.05), threading.Event(), []
+    patience, gate, runs = SharedWork(longest=0.05), threading.Event(), []
 
     def work():
         runs.append(1)

@@ -15,7 +15,7 @@ from utils import Library
 from utils.errors import BadRequest
 from utils.settings import load_settings
 from utils.tools import build
-from utils.tools.waiting import Waiting
+from utils.tools.long_calls import LongCalls
 
 pytestmark = pytest.mark.anyio
 TOOLSETS = ("pubmed",)
@@ -219,7 +219,7 @@ async def test_who_asked_for_it_hears_that_a_call_waits(library, world, monkeypa
 
     paper = library.paper(world.paper("pmc_cloud").pmid)
     monkeypatch.setattr(Library, "paper", lambda *_: gate.wait(LAST_RESORT_S) and paper)
-    monkeypatch.setattr("utils.tools.waiting._STEP_S", 0.05)
+    monkeypatch.setattr("utils.tools.long_calls._STEP_S", 0.05)
     async with Client(build(library), progress_handler=hear) as client:
         result = await client.call_tool("get_pubmed_paper", {"pmid": paper.ids.pmid})
     assert result.structured_content["title"] == paper.title
@@ -229,10 +229,10 @@ async def test_who_asked_for_it_hears_that_a_call_waits(library, world, monkeypa
 
 @pytest.mark.real_time
 def test_what_takes_too_long_is_given_up_and_picked_up(monkeypatch):
-    monkeypatch.setattr("utils.tools.waiting._STEP_S", 0.01)
-    monkeypatch.setattr("utils.tools.waiting.LONGEST_ANSWER_S", 0.05)
-    monkeypatch.setattr("utils.tools.waiting.tell", lambda *_: None)
-    gate, runs, waiting = threading.Event(), [], Waiting()
+    monkeypatch.setattr("utils.tools.long_calls._STEP_S", 0.01)
+    monkeypatch.setattr("utils.tools.long_calls.LONGEST_ANSWER_S", 0.05)
+    monkeypatch.setattr("utils.tools.long_calls.tell", lambda *_: None)
+    gate, runs, waiting = threading.Event(), [], LongCalls()
 
     def work():
         runs.append(1)
@@ -242,7 +242,7 @@ def test_what_takes_too_long_is_given_up_and_picked_up(monkeypatch):
     with pytest.raises(Exception, match="keeps this request waiting"):
         waiting.result("x", work)
     gate.set()
-    monkeypatch.setattr("utils.tools.waiting.LONGEST_ANSWER_S", LAST_RESORT_S)
+    monkeypatch.setattr("utils.tools.long_calls.LONGEST_ANSWER_S", LAST_RESORT_S)
     assert waiting.result("x", work) == "done"
     assert len(runs) == 1
 
@@ -259,9 +259,9 @@ def _kept_waiting(monkeypatch, clock):
         clock.sleep(nap)
 
     monkeypatch.setattr(time, "sleep", sleep)
-    monkeypatch.setattr("utils.tools.waiting._STEP_S", 0.5)
-    monkeypatch.setattr("utils.tools.waiting.LONGEST_ANSWER_S", 1.0)
-    monkeypatch.setattr("utils.tools.waiting.tell", lambda *_: asleep.wait(10))
+    monkeypatch.setattr("utils.tools.long_calls._STEP_S", 0.5)
+    monkeypatch.setattr("utils.tools.long_calls.LONGEST_ANSWER_S", 1.0)
+    monkeypatch.setattr("utils.tools.long_calls.tell", lambda *_: asleep.wait(10))
     yield
     over.set()
 

@@ -10,7 +10,7 @@ from typing import assert_type
 import utils
 from utils import Ids, Library, Paper, PaperError, StoredPaper
 from utils.corpus.search import Answer
-from utils.datasets.asking import ResultPage
+from utils.datasets.sql_query import ResultPage
 from utils.download.download import Download
 from utils.harvest.jobs import Harvest
 from utils.model.job import Counts

@@ -158,7 +158,7 @@ def test_others_go_on(site: Site, once: Web) -> None:
     site.behaviours["/x"] = lambda visit: visit.reply(b"fine")
     assert once.get(url).body == b"fine"
     assert works[1].came is None
-    once.courier.cancel()
+    once.transport.cancel()
     assert all(work.ended() for work in works)
     assert all(isinstance(work.came, Cancelled) for work in works)
     with pytest.raises(Cancelled):

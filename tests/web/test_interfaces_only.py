@@ -2,9 +2,9 @@
 
 import pytest
 
-from utils.errors import NotOffered
+from utils.errors import NotAvailable
 from utils.settings import Settings
-from utils.web.addresses import Guard
+from utils.web.address_policy import AddressPolicy
 
 CLOSED = [
     "https://pmc.ncbi.nlm.nih.gov/articles/PMC1/",
@@ -26,10 +26,10 @@ OPEN = [
 
 @pytest.mark.parametrize("url", CLOSED)
 def test_pages_for_people_are_not_asked(url):
-    with pytest.raises(NotOffered, match="does not let programs"):
-        Guard(Settings()).require_open_to_programs(url)
+    with pytest.raises(NotAvailable, match="does not let programs"):
+        AddressPolicy(Settings()).require_open_to_programs(url)
 
 
 @pytest.mark.parametrize("url", OPEN)
 def test_interfaces_and_everybody_else_are(url):
-    Guard(Settings()).require_open_to_programs(url)
+    AddressPolicy(Settings()).require_open_to_programs(url)

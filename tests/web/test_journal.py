@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.web.conftest import Site, Visit
-from utils.errors import NotOffered, StoreFailed, Unreachable
+from utils.errors import NotAvailable, StoreFailed, Unreachable
 from utils.system.bodies import Bodies
 from utils.web import Answer, Web, not_older_than
 
@@ -94,7 +94,7 @@ def test_where_a_redirect_led_is_not_asked_again(web: Web, site: Site) -> None:
 def test_a_definite_miss_is_not_asked_again(web: Web, site: Site, status: int) -> None:
     url = site.says("/x", b"no", status)
     for each in (web, again(web)):
-        with pytest.raises(NotOffered) as caught:
+        with pytest.raises(NotAvailable) as caught:
             each.get(url, kept=True)
         assert caught.value.details["status"] == status
     assert len(site.visits) == 1
@@ -107,7 +107,7 @@ def test_what_speaks_of_us_or_of_the_moment_is_asked_again(
     web = web_for(site, ncbi_max_retries=1)
     url = site.says("/x", b"no", status)
     for _ in range(2):
-        with pytest.raises((NotOffered, Unreachable)):
+        with pytest.raises((NotAvailable, Unreachable)):
             web.get(url, kept=True)
     assert len(site.visits) == 2
 
@@ -178,7 +178,7 @@ def test_validators_go_only_where_the_body_came_from(web: Web, site: Site) -> No
 
 def test_a_304_that_was_not_asked_for_is_no_answer(web: Web, site: Site) -> None:
     url = site.says("/x", b"", 304)
-    with pytest.raises(NotOffered):
+    with pytest.raises(NotAvailable):
         web.get(url, kept=True)
     site.says("/x", b"here")
     assert web.get(url, kept=True).body == b"here"

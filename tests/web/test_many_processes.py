@@ -21,15 +21,15 @@ from pathlib import Path
 from utils.settings import Settings
 from utils.sources.eutils import RATE
 from utils.web import Web
-from utils.web.transport import Courier
+from utils.web.transport import Transport
 
 url, shelf, pace, key, times = sys.argv[1:]
-carry = Courier.carry
+carry = Transport.carry
 
 def stamped(self, hop, *rest):
     return carry(self, replace(hop, headers={**hop.headers, "X-Left": repr(time.time())}), *rest)
 
-Courier.carry = stamped
+Transport.carry = stamped
 settings = Settings(
     papers_dir=Path(shelf),
     papers_pace_dir=Path(pace),

@@ -14,7 +14,7 @@ import pytest
 from tests.forward_proxies import Authority, Proxy, SocksProxy
 from tests.processes import eventually
 from tests.web.conftest import Site, Visit
-from utils.errors import NotConfigured, NotOffered, Unreachable
+from utils.errors import NotAvailable, NotConfigured, Unreachable
 from utils.settings import Settings
 from utils.web import Web, proxies
 from utils.web.proxies import ProxyRules
@@ -143,11 +143,11 @@ def test_names_that_mean_something_local_are_not_asked_through_a_proxy(
     site: Site, behind: Web
 ) -> None:
     for number, host in enumerate(PRIVATE):
-        with pytest.raises(NotOffered, match="private network") as refused:
+        with pytest.raises(NotAvailable, match="private network") as refused:
             behind.get(f"https://{host}/secret")
         assert refused.value.details["blocked"] is True
         start = site.redirect(f"/{number}", f"http://{host}:9/secret")
-        with pytest.raises(NotOffered, match="private network"):
+        with pytest.raises(NotAvailable, match="private network"):
             behind.get(start)
     assert len(site.visits) == len(PRIVATE)
 
@@ -170,17 +170,17 @@ def test_a_name_with_a_private_address_is_not_asked_through_a_proxy(
     behind: Web, web_for, monkeypatch
 ) -> None:
     resolving(monkeypatch, evil_org="10.1.1.1")
-    with pytest.raises(NotOffered, match="private network"):
+    with pytest.raises(NotAvailable, match="private network"):
         behind.get("https://evil.org/x")
     allowed = behind.settings.model_copy(update={"papers_allow_private_network": True})
     with pytest.raises(Unreachable):
-        Web(allowed, []).courier.carry(proxied_hop(), 5, 9, bool)
+        Web(allowed, []).transport.carry(proxied_hop(), 5, 9, bool)
 
 
 def proxied_hop():
-    from utils.web.addresses import Hop
+    from utils.web.address_policy import Request
 
-    return Hop("GET", "https://evil.org:1/x")
+    return Request("GET", "https://evil.org:1/x")
 
 
 def test_a_name_that_only_the_proxy_knows_is_asked(
@@ -198,7 +198,7 @@ def test_a_name_that_only_the_proxy_knows_is_asked(
 def test_hosts_without_a_proxy_are_judged_by_their_address(behind: Web, monkeypatch) -> None:
     resolving(monkeypatch, evil_org="10.1.1.1")
     direct = behind.settings.model_copy(update={"no_proxy": "evil.org"})
-    with pytest.raises(NotOffered, match="private network"):
+    with pytest.raises(NotAvailable, match="private network"):
         Web(direct, []).get("https://evil.org/x")
 
 
@@ -208,9 +208,9 @@ def test_hosts_without_a_proxy_are_judged_by_their_address(behind: Web, monkeypa
     ids=["header", "query"],
 )
 def test_a_key_never_goes_in_the_clear_through_a_proxy(site: Site, behind: Web, sent) -> None:
-    with pytest.raises(NotOffered, match="would see the key"):
+    with pytest.raises(NotAvailable, match="would see the key"):
         behind.get(site.says("/x"), **sent)
-    with pytest.raises(NotOffered, match="would see the key"):
+    with pytest.raises(NotAvailable, match="would see the key"):
         behind.post(site.says("/x"), {"api_key": "k"})
     behind.get(site.says("/x"), {"tool": "papershelf", "email": "me@lab.edu"})
     assert len(site.visits) == 1
@@ -338,7 +338,7 @@ def test_a_page_of_the_proxy_is_not_taken_for_the_sites(new_site, site: Site, we
     assert "lasting" not in told.value.details
     # What the site itself says, passed on by a proxy, stays what the site says.
     passed_on = new_site_answering(new_site, site, 404, Server="nginx", Via="1.1 squid/6")
-    with pytest.raises(NotOffered, match="answered 404"):
+    with pytest.raises(NotAvailable, match="answered 404"):
         web_for(site, http_proxy=passed_on).get(site.url + "/x")
 
 
@@ -447,7 +447,7 @@ def test_where_the_name_is_looked_up_here_a_socks_proxy_gets_a_judged_address(
     web_to, monkeypatch
 ) -> None:
     resolving(monkeypatch, evil_org="10.1.1.1")
-    with pytest.raises(NotOffered, match="private network"):
+    with pytest.raises(NotAvailable, match="private network"):
         web_to(all_proxy="socks5://127.0.0.1:9").get("https://evil.org/x")
 
 

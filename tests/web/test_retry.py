@@ -6,7 +6,7 @@ from itertools import islice
 
 import pytest
 
-from utils.errors import NotOffered, Unreachable
+from utils.errors import NotAvailable, Unreachable
 from utils.web.retry import doubling_pauses, retry_after, with_retries
 
 
@@ -57,7 +57,7 @@ def test_it_gives_up_after_so_many_tries_and_never_sleeps_after_the_last(clock) 
     [
         Unreachable("come back tomorrow", retry_after=61),
         Unreachable("no such name", lasting=True),
-        NotOffered("gone", status=404),
+        NotAvailable("gone", status=404),
     ],
 )
 def test_what_waiting_cannot_help_is_asked_once(error: Exception, clock) -> None:

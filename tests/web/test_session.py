@@ -11,10 +11,10 @@ import pytest
 import responses
 from urllib3 import Retry
 
-from utils.errors import NotOffered, Unreachable
+from utils.errors import NotAvailable, Unreachable
 from utils.settings import Settings
 from utils.web import Answer, Rate, Web
-from utils.web.transport import Courier
+from utils.web.transport import Transport
 
 URL = "https://doi.org/x"
 KEY = "0123456789abcdef"
@@ -27,14 +27,14 @@ def web() -> Web:
 
 @pytest.fixture
 def mocked(monkeypatch):
-    def built(courier, sent, got):
+    def built(transport, sent, got):
         got.request, got.status_code = sent, got.status
         return got
 
     # What the package takes for granted of the adapter that it stands in for.
-    monkeypatch.setattr(Courier, "max_retries", Retry(0), raising=False)
-    monkeypatch.setattr(Courier, "build_response", built, raising=False)
-    sends = "utils.web.transport.Courier._send"
+    monkeypatch.setattr(Transport, "max_retries", Retry(0), raising=False)
+    monkeypatch.setattr(Transport, "build_response", built, raising=False)
+    sends = "utils.web.transport.Transport._send"
     with responses.RequestsMock(assert_all_requests_are_fired=False, target=sends) as mock:
         yield mock
 
@@ -81,7 +81,7 @@ def test_a_site_that_stays_down_is_asked_as_often_as_the_settings_say(mocked, cl
 @pytest.mark.parametrize("status", [400, 401, 402, 403, 404, 410, 451, 501])
 def test_a_refusal_is_not_asked_again(web: Web, mocked, status: int) -> None:
     mocked.get(URL, status=status)
-    with pytest.raises(NotOffered) as caught:
+    with pytest.raises(NotAvailable) as caught:
         web.get(URL)
     assert caught.value.details["status"] == status
     assert len(mocked.calls) == 1
@@ -221,7 +221,7 @@ def test_whoever_asks_for_more_than_we_wait_is_left_alone_at_once(heedful: Web, 
 
 @pytest.mark.parametrize("status", [403, 429])
 def test_a_site_that_never_names_a_time_gets_a_doubling_pause(mocked, clock, status) -> None:
-    web = Web(Settings(), [Rate("arxiv", ("arxiv",), 3.0, in_flight=1, penalty=60.0)])
+    web = Web(Settings(), [Rate("arxiv", ("arxiv",), 3.0, in_flight=1, backoff=60.0)])
     mocked.get("https://export.arxiv.org/pdf/1", status=status, body="Rate exceeded.")
     with pytest.raises(Unreachable) as caught:
         web.get("https://export.arxiv.org/pdf/1")
@@ -263,6 +263,6 @@ def test_after_a_refusal_that_names_no_time_nobody_follows_at_once(
         web.get("https://doi.org/10.1/x")
     assert not caught.value.retry_after  # our guess, no word of the site
     began = time.time()
-    with web.pace.turn("https://doi.org/10.1/y"):
+    with web.limiter.turn("https://doi.org/10.1/y"):
         assert time.time() - began == pytest.approx(held_s, abs=0.1)
-    assert bool(web.pace.slowdowns()) == (status == 429)
+    assert bool(web.limiter.slowdowns()) == (status == 429)

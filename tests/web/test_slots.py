@@ -14,7 +14,7 @@ from tests.processes import Process, eventually
 from tests.web.conftest import Site, Visit
 from utils.errors import Unreachable
 from utils.settings import Settings
-from utils.web import Pace, Rate
+from utils.web import Rate, RateLimiter
 from utils.web.slots import Slots, slots_in
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -143,7 +143,9 @@ def test_sites_do_not_wait_for_each_other(path: str) -> None:
 def test_two_paces_of_one_process_share_the_slots(tmp_path: Path) -> None:
     settings = Settings()
     rates = [Rate("doi", ("doi",), 0.0, in_flight=1)]
-    one, other = (Pace(settings.papers_pace_dir, settings, rates, longest=0.05) for _ in range(2))
+    one, other = (
+        RateLimiter(settings.papers_pace_dir, settings, rates, longest=0.05) for _ in range(2)
+    )
     with (
         one.turn("https://doi.org/1"),
         pytest.raises(Unreachable, match="next turn at doi"),

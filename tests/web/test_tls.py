@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.web.conftest import Site, Visit
-from utils.errors import NotOffered, Unreachable
+from utils.errors import NotAvailable, Unreachable
 from utils.web import Web
 
 
@@ -82,7 +82,7 @@ def test_a_paper_arrives_over_an_encrypted_connection(secure: Site, web_for) -> 
 
 @pytest.mark.usefixtures("trusting")
 def test_the_address_is_judged_before_the_handshake(secure: Site, web_for) -> None:
-    with pytest.raises(NotOffered, match="private network"):
+    with pytest.raises(NotAvailable, match="private network"):
         web_for().get(https(secure) + "/x")
 
 

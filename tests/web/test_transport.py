@@ -12,10 +12,10 @@ import time
 import pytest
 
 from tests.web.conftest import Site, Visit
-from utils.errors import BadContent, NotOffered, Unreachable
+from utils.errors import BadContent, NotAvailable, Unreachable
 from utils.settings import Settings
 from utils.web import Web
-from utils.web.addresses import Hop
+from utils.web.address_policy import Request
 
 CUT_GZIP = gzip.compress(b"x" * 999, mtime=0)[:-9]
 
@@ -46,7 +46,7 @@ def test_a_connection_is_used_again(site: Site, web: Web) -> None:
     url = site.says("/x", b"1")
     lost = site.says("/lost", b"nothing here", 404)
     web.get(url)
-    with pytest.raises(NotOffered):
+    with pytest.raises(NotAvailable):
         web.get(lost)
     web.get(url)
     assert len({visit.client_address for visit in site.visits}) == 1
@@ -57,7 +57,7 @@ def test_a_refusal_whose_body_never_comes_is_still_a_refusal(
 ) -> None:
     monkeypatch.setattr("utils.web.transport._SHORT", 0.1)
     url = site.says("/x", b"", 404, Content_Length="10")
-    with pytest.raises(NotOffered, match="answered 404"):
+    with pytest.raises(NotAvailable, match="answered 404"):
         web.get(url)
 
 
@@ -79,7 +79,7 @@ def test_connections_are_shared_by_threads_but_never_used_by_two_at_once(
         visit.reply(b"1")
 
     met, url = site.on("/meet", meet), site.says("/x", b"1")
-    at_once(3, lambda: web.courier.carry(Hop("GET", met), 60, 9, lambda _: True))
+    at_once(3, lambda: web.transport.carry(Request("GET", met), 60, 9, lambda _: True))
     assert len({visit.client_address for visit in site.visits}) == 3
     for _ in range(5):
         at_once(1, lambda: web.get(url))  # each in a thread of its own
@@ -103,7 +103,7 @@ def test_no_more_than_sixteen_idle_connections_to_a_site_are_kept(site: Site, we
 
     met = site.on("/meet", meet)
     for seen in (20, 24):
-        at_once(20, lambda: web.courier.carry(Hop("GET", met), 60, 9, lambda _: True))
+        at_once(20, lambda: web.transport.carry(Request("GET", met), 60, 9, lambda _: True))
         assert len({visit.client_address for visit in site.visits}) == seen
 
 

@@ -205,7 +205,7 @@ def test_a_certificate_that_changes_in_mid_run(new_site, authority, web_for, tmp
         web.get(url(site))
     assert len(site.visits) == 2
     assert refused.value.details["lasting"]
-    assert web.courier.fetch_certificate(url(site), 10).issuer == "Stranger"
+    assert web.transport.fetch_certificate(url(site), 10).issuer == "Stranger"
     assert len(site.visits) == 2  # looking asks for nothing
     authority.ca.issue_cert("localhost").configure_cert(shown)
     assert web.get(url(site)).body == b"paper"

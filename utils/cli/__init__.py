@@ -21,7 +21,7 @@ from ..settings import version
 from ..system import sharing
 from ..system.signals import INTERRUPTED, interruptible
 from . import corpus, datasets, harvests, papers, searching, upkeep
-from .speaking import NO_FULL_TEXT, Verb, complain, leave
+from .output import NO_FULL_TEXT, Verb, complain, leave
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..model.versions import STAND_INS
 from ..passages.ranking import terms_of
 from ..system.plain_text import clean_text, one_line
-from .speaking import UNREACHABLE, command, counted, note, say, show_count, warn
+from .output import UNREACHABLE, command, counted, note, say, show_count, warn
 
 if TYPE_CHECKING:
     from rich.text import Text

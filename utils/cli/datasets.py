@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..system.plain_text import clean_text, one_line
-from .speaking import command, counted, note, say, show_count, warn
+from .output import command, counted, note, say, show_count, warn
 
 if TYPE_CHECKING:
     from ..library import Library

@@ -19,7 +19,7 @@ from ..errors import BadRequest, NotFound
 from ..model.versions import NAMES, STAND_INS
 from ..system.plain_text import one_line
 from ..system.signals import INTERRUPTED
-from .speaking import NO_FULL_TEXT, UNREACHABLE, command, counted, leave, note, say
+from .output import NO_FULL_TEXT, UNREACHABLE, command, counted, leave, note, say
 from .upkeep import KINDS, remind
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from ..harvest.jobs import Harvest
     from ..harvest.plan import Plan
-    from ..harvest.standing import Progress
+    from ..harvest.run_status import Progress
     from ..library import Library
     from ..lists.pasted import Entry
     from ..model.job import Counts, Job, Wait
@@ -145,7 +145,7 @@ def _open_harvest(args: argparse.Namespace, library: Library) -> Harvest:
 
 def _query_or_entries(args: argparse.Namespace) -> tuple[Query | None, list[Entry], str]:
     from ..sources import Query
-    from .speaking import read_arguments
+    from .output import read_arguments
 
     request = read_arguments(args.what)
     dates = {name: getattr(args, name) for name in ("min_date", "max_date", "date_type")}

@@ -11,7 +11,7 @@ from ..errors import BadRequest, PaperError
 from ..model.paper import Kind, StoredPaper
 from ..model.versions import STAND_INS, serves
 from ..system.plain_text import one_line
-from .speaking import NO_FULL_TEXT, command, note, say, show_count, worst
+from .output import NO_FULL_TEXT, command, note, say, show_count, worst
 from .upkeep import describe_text, remind
 
 _MARKS: dict[Kind, str] = {"full_text": "●", "abstract": "○", "record": "·", "rejected": "✗"}

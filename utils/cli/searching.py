@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..citations import STYLES
 from ..errors import BadRequest, PaperError
 from ..system.plain_text import one_line
-from .speaking import command, complain, note, read_arguments, say, warn, worst
+from .output import command, complain, note, read_arguments, say, warn, worst
 
 if TYPE_CHECKING:
     from ..library import Library

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import BadRequest
 from ..settings import Settings
 from ..system.plain_text import one_line
-from .speaking import NO_FULL_TEXT, UNREACHABLE, command, note, say, show_count
+from .output import NO_FULL_TEXT, UNREACHABLE, command, note, say, show_count
 
 if TYPE_CHECKING:
     from ..curation.audit import AuditResult

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING
 
-from ..errors import BadContent, BadRequest, Miss
+from ..errors import BadContent, BadRequest, SourceMiss
 from ..pubmed.search import sweep
 from ..sources import Query
 from ..sources.eutils import BATCH
@@ -157,7 +157,7 @@ class _Sync:
             papers = fetch(list(wanted), self.web, anew=True)
             missing = {pmid: why for pmid, why in wanted.items() if pmid not in papers}
             doubtful = self._doubtful(missing, nothing=not papers)
-        except Miss as miss:
+        except SourceMiss as miss:
             if isinstance(miss.__cause__, BadContent) and len(wanted) > 1:
                 for half in _halves(wanted):
                     self._fetch(half)

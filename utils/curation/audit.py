@@ -28,7 +28,7 @@ from .. import formats
 from ..download.ladder import Ladder
 from ..errors import BadRequest, NotFound, StoreFailed
 from ..formats import JUDGES, Read, judge_fetched
-from ..formats.aside import read_in_child
+from ..formats.reader_processes import read_in_child
 from ..harvest.jobs import Ledgers
 from ..model.identifiers import Ids
 from ..model.paper import StoredPaper

@@ -53,7 +53,7 @@ def examine(settings: Settings, web: Web, sources: Sequence[Source], shelf: Shel
 
 def _slow_sites(web: Web) -> Iterator[Check]:
     """Sites that are asked less often than their limit allows: they refused, or became slow."""
-    for name, times in web.pace.slowdowns().items():
+    for name, times in web.limiter.slowdowns().items():
         detail = f"{name} struggled of late: it is asked {times:.1f} times less often than it may"
         yield Check("pace", "warning", detail, "Nothing: it recovers by itself, within an hour.")
 

@@ -17,10 +17,10 @@ from ..system import safe_files
 from ..system.plain_text import one_line, shortened
 
 if TYPE_CHECKING:
-    from .asking import ResultPage
     from .export import Exported
     from .listing import Dataset
     from .schema import Schema
+    from .sql_query import ResultPage
     from .tables import Notes
     from .trees import Form, Page
 
@@ -135,7 +135,7 @@ class Datasets:
         seconds: float = 2.0,
     ) -> ResultPage:
         """One page of the rows of a reading statement; see `.asking.ask`."""
-        from .asking import ask
+        from .sql_query import ask
 
         return ask(
             *(self._file(dataset), sql),
@@ -224,7 +224,7 @@ def _with_notes(pages: Answers, notes: Notes) -> Iterator[Page]:
 
 def _contents(file: Path, tables: Mapping[str, int]) -> dict[str, list[dict[str, Any]]] | None:
     """All rows of all tables; None where they are too many."""
-    from .asking import ask
+    from .sql_query import ask
     from .tables import quoted
 
     if sum(tables.values()) > _DIRECT_ROWS:

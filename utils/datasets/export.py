@@ -26,7 +26,7 @@ from typing import IO, Any, Literal, TextIO, get_args
 from ..errors import BadRequest, NotConfigured
 from ..system.plain_text import cell
 from ..system.safe_files import disk, make_folder, replacing
-from .asking import MOST_SECONDS, all_rows
+from .sql_query import MOST_SECONDS, all_rows
 
 Form = Literal["csv", "parquet"]
 MAX_ROWS = 5_000_000

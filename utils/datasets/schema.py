@@ -19,7 +19,7 @@ from typing import Any
 
 from ..errors import BadRequest
 from ..system.plain_text import one_line, shortened
-from .asking import MOST_CHARS, MOST_ROWS, ask
+from .sql_query import MOST_CHARS, MOST_ROWS, ask
 from .tables import ABOUT, quoted
 
 _SHOWN = 40  # columns of one table

@@ -19,7 +19,15 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 
 from .. import formats
-from ..errors import BadContent, Miss, NotConfigured, NotFound, NotOffered, PaperError, Unreachable
+from ..errors import (
+    BadContent,
+    NotAvailable,
+    NotConfigured,
+    NotFound,
+    PaperError,
+    SourceMiss,
+    Unreachable,
+)
 from ..model.identifiers import Ids
 from ..model.paper import (
     INCONCLUSIVE,
@@ -268,16 +276,16 @@ class Ladder:
                 break  # a route is a generator: what nobody asks for is not fetched
         for step in left.values():
             if not step.attempts:
-                step.note(rung.via, NotOffered.outcome, f"{rung.via} found nothing.")
+                step.note(rung.via, NotAvailable.outcome, f"{rung.via} found nothing.")
         return steps
 
     def _read_candidate(
-        self, rung: Rung, step: Step, candidate: Fetched | Miss | NotConfigured
+        self, rung: Rung, step: Step, candidate: Fetched | SourceMiss | NotConfigured
     ) -> bool:
         """Read and judge a candidate; whether it is the paper. Notes the attempt."""
         if isinstance(candidate, NotConfigured):
-            candidate = NotOffered(candidate.message, candidate.hint)
-        if isinstance(candidate, Miss):
+            candidate = NotAvailable(candidate.message, candidate.hint)
+        if isinstance(candidate, SourceMiss):
             status = int(candidate.details.get("status", 0))
             if isinstance(candidate, Unreachable):
                 step.stay_away_s = max(step.stay_away_s, candidate.retry_after)

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal, TypeVar
 
-from ..errors import BadRequest, Miss, NotConfigured, NotFound, PaperError, Unreachable
+from ..errors import BadRequest, NotConfigured, NotFound, PaperError, SourceMiss, Unreachable
 from ..model.identifiers import Ids
 from ..model.paper import Paper, paper_from, to_row
 from ..sources import Lookup, Source
@@ -33,7 +33,7 @@ A = TypeVar("A")
 _ENOUGH = 3  # batches in turn without an answer: each of them was asked several times already
 _MINUTE = 1 / 1440  # days
 _HOUR = 1 / 24  # days; a paper nobody knew may be known soon
-Outcome = Paper | Miss | NotConfigured | None
+Outcome = Paper | SourceMiss | NotConfigured | None
 Status = Literal["found", "not_found", "invalid", "failed"]
 
 
@@ -73,14 +73,14 @@ def with_registered_terms(paper: Paper, web: Web, sources: Sequence[Source]) -> 
     registry = next((source for source in sources if source.name == "crossref"), None)
     if not paper.ids.doi or registry is None or registry.lookup is None:
         return paper
-    if web.memory.recall("silent", registry.name):
+    if web.cache.get("silent", registry.name):
         return paper
     for _, found in _ask(registry, registry.lookup, [Ids(doi=paper.ids.doi)], web):
         if isinstance(found, Paper):
             license_ = paper.license or found.license
             return replace(paper, license=license_, notices=paper.notices or found.notices)
         if isinstance(found, Unreachable):
-            web.memory.keep("silent", registry.name, value=True, days=_MINUTE)
+            web.cache.put("silent", registry.name, value=True, days=_MINUTE)
     return paper
 
 
@@ -104,7 +104,7 @@ class _Inquiry:
 
     def take_outcome(self, name: str, outcome: Outcome) -> None:
         self.asked.append(name)
-        if isinstance(outcome, Miss | NotConfigured):
+        if isinstance(outcome, SourceMiss | NotConfigured):
             self.trouble = outcome
         elif outcome and (clash := self.wanted.clash(outcome.ids)):
             msg = f"The identifiers belong to different papers: {clash}."
@@ -195,7 +195,7 @@ def _recall(source: Source, lookup: Lookup, wanted: Sequence[Ids], web: Web) -> 
 def _keep(source: Source, lookup: Lookup, outcomes: Mapping[Ids, Outcome], web: Web) -> None:
     known = lookup.recall([*outcomes], web)  # these it keeps itself
     for ids, outcome in outcomes.items():
-        if ids in known or isinstance(outcome, Miss | NotConfigured):
+        if ids in known or isinstance(outcome, SourceMiss | NotConfigured):
             continue
         body = json.dumps(to_row(outcome)).encode() if outcome else b""
         web.journal.keep(_record_name(source, ids), Answer(200 if outcome else 404, "", body))
@@ -209,8 +209,8 @@ def ask_in_halves(
     asked: Sequence[T],
     ask: Callable[[Sequence[T]], Iterable[tuple[T, A]]],
     who: str,
-    odd: type[Miss] | tuple[()] = (),
-) -> Iterator[tuple[T, A | Miss | NotConfigured, bool]]:
+    odd: type[SourceMiss] | tuple[()] = (),
+) -> Iterator[tuple[T, A | SourceMiss | NotConfigured, bool]]:
     """The answers on each of those *asked* about, and whether the service is down.
 
     An error counts for all of them; but a batch that fails for what is in it is asked again in
@@ -226,12 +226,12 @@ def ask_in_halves(
     odd : type, optional
         A miss that one odd paper may be the cause of, besides a request that was refused.
     """
-    miss: Miss | NotConfigured
+    miss: SourceMiss | NotConfigured
     down = False
     try:
         yield from ((one, answer, False) for one, answer in ask(asked))
         return
-    except (Miss, NotConfigured) as error:
+    except (SourceMiss, NotConfigured) as error:
         miss, down = error, isinstance(error, Unreachable)
         divisible = isinstance(error, odd) or error.details.get("status") == 400
     except (LookupError, TypeError, ValueError, AttributeError) as error:

@@ -15,7 +15,6 @@ from ..errors import BadRequest, StoreFailed
 from ..sources.eutils import Contact, contact, post_ids
 from ..system.plain_text import shortened
 from ..web import Web
-from .asked import Missing, find_database, is_given, read_ids, select_records
 from .databases import Database, form_of, staged_form
 from .fetching import Fetch, Summary, SummaryPage, fetch, look_up, summary
 from .histories import History, remember
@@ -32,6 +31,7 @@ from .searching import (
     search,
     spell,
 )
+from .selection import Missing, find_database, is_given, read_ids, select_records
 
 __all__ = [
     "Count",
@@ -63,7 +63,7 @@ class Entrez:
     or text, several separated by commas or blanks; ``history`` is what `search` or `post` returned,
     in place of identifiers. All of them raise
 
-    - `Unreachable` or another `Miss`: NCBI did not answer, so nothing is known;
+    - `Unreachable` or another `SourceMiss`: NCBI did not answer, so nothing is known;
     - `EntrezFailed`: the database answered with an error of its own;
     - `NotFound`: a history that is gone.
     """

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..errors import BadRequest, NotOffered
+from ..errors import BadRequest, NotAvailable
 from ..model.identifiers import Ids
 from ..outline.sections import stretch_end
 from ..sources.bioc import Paragraph, fetch_article
@@ -71,7 +71,7 @@ def article_text(
     if not found.paragraphs:
         msg = f"BioC has no text of {shortened(paper.strip(), 40)}."
         hint = "It holds PMC's open-access articles and author manuscripts; a download asks others."
-        raise NotOffered(msg, hint)
+        raise NotAvailable(msg, hint)
     parts = _by_section(found.paragraphs)
     chosen = _find_section(section, tuple(parts)) if section.strip() else ""
     text = parts[chosen] if chosen else "\n\n".join(parts.values())

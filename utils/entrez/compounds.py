@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Literal, get_args
 
-from ..errors import BadRequest, Miss, NotFound
+from ..errors import BadRequest, NotFound, SourceMiss
 from ..sources.pubchem import (
     MOST,
     Compound,
@@ -250,7 +250,7 @@ def _suggest_names(name: str, web: Web) -> str:
     """A hint with names spelled alike; empty where PubChem names none or does not answer."""
     try:
         near = find_similar_names(name, web)
-    except Miss:
+    except SourceMiss:
         return ""
     return f"Did you mean {' or '.join(near)}?" if near else ""
 

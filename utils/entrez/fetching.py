@@ -19,16 +19,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..errors import BadContent, EntrezFailed, Miss, NotOffered, Unreachable
+from ..errors import BadContent, EntrezFailed, NotAvailable, SourceMiss, Unreachable
 from ..formats.safe_xml import parse
 from ..sources.eutils import efetch
 from ..sources.eutils_summaries import SILENT, Summaries, esummary
 from ..sources.loose_json import mapping, text
 from ..system.plain_text import clean_text, one_line, plain_json
 from ..web import Answer, Web
-from .asked import Missing, Part, Selection, require_between
 from .databases import Form
 from .histories import explain_expiry
+from .selection import Missing, Part, Selection, require_between
 
 MOST_RECORDS = 200
 MOST_CHARS = 1_000_000
@@ -186,7 +186,7 @@ def _fetch_at_once(selection: Selection, part: Part, form: Form, web: Web) -> Fe
     try:
         with explain_expiry(selection.place):
             answer = efetch(selection.database.name, part.params, how, web, read)
-    except NotOffered as refusal:
+    except NotAvailable as refusal:
         return _fetch_without_unknown(selection, part, form, web, refusal)
     if answer is None:
         return FetchedPart((), Records(()), tuple(Missing(uid, _UNKNOWN) for uid in part.uids))
@@ -202,7 +202,7 @@ def _form_warnings(records: Records, form: Form) -> tuple[str, ...]:
 
 
 def _fetch_without_unknown(
-    selection: Selection, part: Part, form: Form, web: Web, refused: NotOffered
+    selection: Selection, part: Part, form: Form, web: Web, refused: NotAvailable
 ) -> FetchedPart:
     """Fetch a part that was refused for an identifier nobody knows, without those."""
     unknown = (
@@ -236,7 +236,7 @@ def _account_for_missing(
     rest = [uid for uid in part.uids if uid not in reasons]
     try:
         unknown = find_unknown_ids(selection, rest, web)
-    except Miss as error:
+    except SourceMiss as error:
         warning = f"Could not tell whether all identifiers have a record: {error.message}"
         return replace(fetched, not_found=missing, warnings=(warning,))
     unsure = records.counted and lack > len(unknown)
@@ -295,11 +295,11 @@ def _remember(selection: Selection, part: Part, form: Form, fetched: FetchedPart
         "ends": [fetched.records.head, fetched.records.tail],
         "missing": [[one.id, one.reason] for one in fetched.not_found],
     }
-    web.memory.keep("efetch", _key(selection, part, form), kept, _REMEMBERED_DAYS)
+    web.cache.put("efetch", _key(selection, part, form), kept, _REMEMBERED_DAYS)
 
 
 def _recall(selection: Selection, part: Part, form: Form, web: Web) -> FetchedPart | None:
-    kept = mapping(web.memory.recall("efetch", _key(selection, part, form)))
+    kept = mapping(web.cache.get("efetch", _key(selection, part, form)))
     try:
         head, tail = map(str, kept["ends"])
         records = Records(tuple(map(str, kept["pieces"])), head, tail)

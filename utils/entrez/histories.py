@@ -63,8 +63,8 @@ def remember(
     name = f"h_{secrets.token_hex(8)}"
     expires = moment.strftime("%Y-%m-%dT%H:%M:%SZ")
     made = Place(History(name, database, shortened(made_by, 200), total, expires), *place)
-    web.memory.keep(_KIND, name, asdict(made), HOURS / 24)
-    return made if web.memory.recall(_KIND, name) else None
+    web.cache.put(_KIND, name, asdict(made), HOURS / 24)
+    return made if web.cache.get(_KIND, name) else None
 
 
 def recall(name: str, database: str, web: Web) -> Place:
@@ -81,7 +81,7 @@ def recall(name: str, database: str, web: Web) -> Place:
     if not _HANDLE.fullmatch(name):
         msg = f"{shortened(name, 40)!r} is no history."
         raise BadRequest(msg, "search(history=true) and post return one: h_ and 16 characters.")
-    kept = _to_place(mapping(web.memory.recall(_KIND, name)))
+    kept = _to_place(mapping(web.cache.get(_KIND, name)))
     if kept is None:
         msg = f"The history {name} is not known here (any more)."
         again = "Search again with history=true, or post the identifiers again."

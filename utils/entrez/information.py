@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import Miss
+from ..errors import SourceMiss
 from ..sources.eutils import fetch_database, fetch_database_names
 from ..sources.loose_json import mappings, short_line, whole
 from ..web import Web
-from .asked import find_database
 from .databases import DATABASES, Database, Form, generic
+from .selection import find_database
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def list_databases(web: Web) -> DatabaseList:
     """The databases there are today; else those of our table, with a warning."""
     try:
         today = fetch_database_names(web)
-    except Miss as error:
+    except SourceMiss as error:
         warning = f"NCBI could not be asked which databases there are today: {error.message}"
         return DatabaseList(tuple(map(_row, DATABASES.values())), (warning,))
     known = [one for one in DATABASES.values() if one.name in today]

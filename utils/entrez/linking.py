@@ -6,14 +6,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from ..errors import BadRequest, Miss
+from ..errors import BadRequest, SourceMiss
 from ..sources.eutils import fetch_database
 from ..sources.eutils_links import LinkList, LinkSet, fetch_link_names, fetch_links
 from ..sources.loose_json import mappings, text
 from ..system.plain_text import one_line, shortened
 from ..web import Web
-from .asked import find_database, read_ids, require_between
 from .databases import Database, plain_name
+from .selection import find_database, read_ids, require_between
 
 MOST_LINKED = 200
 MOST_LINKS = 10_000
@@ -102,7 +102,7 @@ def _require_kind(home: Database, target: Database | None, name: str, web: Web) 
         return
     try:
         rows = mappings(fetch_database(home.name, web)[0].get("linklist"))
-    except Miss:
+    except SourceMiss:
         return  # the request itself will show
     kinds = {text(row.get("name")): text(row.get("dbto")) for row in rows}
     if not kinds:

@@ -19,10 +19,10 @@ from ..sources import Query
 from ..sources.eutils_summaries import SILENT
 from ..system.plain_text import one_line, shortened
 from ..web import Web
-from .asked import PUBMED_WALL, Missing, Part, Selection, require_between, select_records
 from .databases import Database, Form
 from .fetching import fetch_part, fetch_summaries, halved, uids_by_name
 from .searching import NO_HISTORY, search, wall_warning
+from .selection import PUBMED_WALL, Missing, Part, Selection, require_between, select_records
 
 Progress = Callable[[int, int], object]
 MOST_PAGED = 100_000

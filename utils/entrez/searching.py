@@ -12,16 +12,16 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import BadRequest, Miss, PaperError
+from ..errors import BadRequest, PaperError, SourceMiss
 from ..pubmed.search import checked
 from ..sources import Query
 from ..sources.eutils import Hits, count, esearch
 from ..sources.eutils_vocabulary import fetch_spelling
 from ..system.plain_text import one_line, shortened
 from ..web import Web
-from .asked import PUBMED_WALL, find_database, require_between
 from .databases import DATABASES, Database
 from .histories import History, remember
+from .selection import PUBMED_WALL, find_database, require_between
 
 MOST_HITS = 10_000
 NO_HISTORY = "Nothing was found: there is no history of it."
@@ -204,8 +204,8 @@ def global_query(term: str, databases: Iterable[str], web: Web) -> GlobalCounts:
         answers = dict(
             zip(wanted, pool.map(lambda one: _count(one, words, web), wanted), strict=True)
         )
-    if all(isinstance(answer, Miss) for answer in answers.values()):
-        raise next(answer for answer in answers.values() if isinstance(answer, Miss))
+    if all(isinstance(answer, SourceMiss) for answer in answers.values()):
+        raise next(answer for answer in answers.values() if isinstance(answer, SourceMiss))
     return _to_global_counts(words, answers)
 
 

@@ -15,7 +15,7 @@ from ..errors import BadContent
 from ..model.identifiers import Ids
 from ..model.paper import Document, Fetched, Paper, Verdict
 from ..outline.sections import measure
-from .children import ChildFailed
+from .child_processes import ChildFailed
 from .pdf_child import extract
 
 __all__ = ["read"]

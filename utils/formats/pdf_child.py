@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .children import DEADLINE, Children, serve_with
+from .child_processes import DEADLINE, Children, serve_with
 
 _MOST_PAGES = 1500
 CHILDREN = Children(__name__, most=2)  # each holds about 100 MB

@@ -43,7 +43,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias, cast
 
-from ..errors import BadContent, BadRequest, Miss, Unreachable
+from ..errors import BadContent, BadRequest, SourceMiss, Unreachable
 from ..model.identifiers import Ids
 from ..model.paper import Author, Notice, NoticeKind, Paper
 from .inline_markup import readable_text
@@ -150,7 +150,7 @@ def _feed(stream: BinaryIO, parser: XMLPullParser) -> tuple[bytes, str]:
     return chunk, ""
 
 
-def _broken_answer(start: bytes, last: str, broken: str) -> Miss:
+def _broken_answer(start: bytes, last: str, broken: str) -> SourceMiss:
     """What to raise for a body that is not PubMed's XML, or not to its end."""
     if last:
         msg = f"PubMed's XML is broken after PMID {last}: {broken}."
@@ -172,7 +172,7 @@ def _json_error(start: bytes) -> str:
     return str(answer.get("error", "")) if isinstance(answer, dict) else ""
 
 
-def _ncbi_error(text: str) -> Miss:
+def _ncbi_error(text: str) -> SourceMiss:
     """What to raise for an error message of NCBI (facts sheet: NCBI E-utilities errors)."""
     shown = " ".join(text.split())[:300] or "no reason given"
     msg = f"NCBI answered with an error: {shown}."

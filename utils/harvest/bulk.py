@@ -27,7 +27,7 @@ from typing import Any
 from ..download.ladder import Climb, Ladder, Rung, Step, lease_name, may_climb_unknown
 from ..download.lookup import look_up
 from ..errors import NotConfigured, NotFound, PaperError, StoreFailed, Unreachable, in_the_way
-from ..formats.aside import read_in_child
+from ..formats.reader_processes import read_in_child
 from ..model.identifiers import Ids
 from ..model.job import most_informative
 from ..model.paper import Attempt, Document, Paper, StoredPaper, Version, who_answered
@@ -36,7 +36,7 @@ from ..store import body_of, known_by_name_only
 from ..store.ledger import Ledger
 from ..web import not_older_than
 from .lanes import BY_PUBLISHER, Lane, Lanes, Outages
-from .standing import Progress, StatusReporter
+from .run_status import Progress, StatusReporter
 
 log = logging.getLogger(__name__)
 _LOOK_UP, _AGAIN = "look up", "again"

@@ -37,7 +37,7 @@ from ..store import Shelf, body_of
 from ..store.ledger import Ledger
 from ..system.safe_files import disk, make_folder, replacing
 from .bulk import run
-from .standing import Progress
+from .run_status import Progress
 
 log = logging.getLogger(__name__)
 _SLUG = 40

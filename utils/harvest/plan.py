@@ -277,7 +277,7 @@ def _plan(ladder: Ladder, known: _Known, held: int, notes: Sequence[str]) -> Pla
     order = set(ladder.order) | ({_SEARCH} if has_key and "jina" in ladder.order else set())
     climbed = [source for source in ladder.sources if source.name in order]
     forecasts = [_forecast(known, shares, order, climbed) for shares in _cases(climbed)]
-    every = {rate.bucket: seconds for rate, seconds in ladder.web.pace.intervals()}
+    every = {rate.bucket: seconds for rate, seconds in ladder.web.limiter.intervals()}
     hosts = []
     for site in forecasts[0].requests:
         asked = [forecast.requests[site] for forecast in forecasts]

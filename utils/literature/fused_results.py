@@ -29,7 +29,7 @@ from typing import Any
 from ..model.identifiers import Ids
 from ..model.paper import Notice, Paper
 from ..model.sites import BY_TRUST
-from .same_paper import Judgement, Looks, Relation, is_preprint, judged_looks
+from .same_paper import ComparedRecord, Judgement, Relation, is_preprint, judged_looks
 
 _FUSION = 60
 # Gaps that another record of the same paper may fill.
@@ -228,7 +228,7 @@ def grouped(papers: Sequence[Paper]) -> Families:
     Groups are in the order of their first record. No group holds two records that contradict each
     other, also not by way of a third.
     """
-    looks = [Looks(paper) for paper in papers]
+    looks = [ComparedRecord(paper) for paper in papers]
     verdicts = {pair: judged_looks(*(looks[at] for at in pair)) for pair in _pairs(looks)}
     groups = _Groups(looks, verdicts)
     # The surest first, so that a doubtful pair never keeps a certain one apart.
@@ -251,7 +251,7 @@ class _Groups:
     """Records in groups that never contradict themselves."""
 
     def __init__(
-        self, looks: Sequence[Looks], verdicts: Mapping[tuple[int, int], Judgement]
+        self, looks: Sequence[ComparedRecord], verdicts: Mapping[tuple[int, int], Judgement]
     ) -> None:
         self._looks = looks
         self._verdicts = verdicts
@@ -368,7 +368,7 @@ def _shared(ours: Ids, theirs: Ids) -> str:
     return min(set(ours.names()) & set(theirs.names()), default="")
 
 
-def _pairs(looks: Sequence[Looks]) -> Iterator[tuple[int, int]]:
+def _pairs(looks: Sequence[ComparedRecord]) -> Iterator[tuple[int, int]]:
     """The pairs that are worth comparing, once each."""
     blocks: dict[str, list[int]] = defaultdict(list)
     for at, one in enumerate(looks):
@@ -382,7 +382,7 @@ def _pairs(looks: Sequence[Looks]) -> Iterator[tuple[int, int]]:
     )
 
 
-def _keys(one: Looks) -> Iterator[str]:
+def _keys(one: ComparedRecord) -> Iterator[str]:
     yield from one.paper.ids.names()
     first = one.people[0][0] if one.people else ""
     for words in one.titles:
@@ -396,7 +396,7 @@ def _keys(one: Looks) -> Iterator[str]:
         yield f"authors:{first}:{one.people[1][0]}:{one.people[-1][0]}"
 
 
-def _split(block: list[int], looks: Sequence[Looks]) -> Iterator[list[int]]:
+def _split(block: list[int], looks: Sequence[ComparedRecord]) -> Iterator[list[int]]:
     """A block, or, where a title is shared by a crowd, its parts of the same author and year."""
     if len(block) <= _CROWD:
         yield block

@@ -61,7 +61,7 @@ _LONGEST_REVIEW = 3  # years from a preprint to its publication
 _VERSION = re.compile(r"[./_-]?v?\d{1,2}$")
 
 
-class Looks:
+class ComparedRecord:
     """A record in the words comparisons are made of, each made when it is first asked for.
 
     Most records are never compared with any other.
@@ -173,7 +173,7 @@ def plain_title(title: str) -> str:
     return _LATEX.sub("", title) if "\\" in title or "$" in title else title
 
 
-def compare_titles(ours: Looks, theirs: Looks) -> TitleLikeness:
+def compare_titles(ours: ComparedRecord, theirs: ComparedRecord) -> TitleLikeness:
     """How two records' titles compare, in whichever language they agree best.
 
     ``shortened`` is a title without its subtitle or cut short; ``near`` differs in spelling only.
@@ -190,7 +190,7 @@ def compare_titles(ours: Looks, theirs: Looks) -> TitleLikeness:
     return "near" if _near(ours.titles[0], theirs.titles[0]) else "differ"
 
 
-def compare_authors(ours: Looks, theirs: Looks) -> Likeness:
+def compare_authors(ours: ComparedRecord, theirs: ComparedRecord) -> Likeness:
     """Whether two records name the same authors, as far as both name any."""
     if not ours.people or not theirs.people:
         if ours.groups and theirs.groups:
@@ -207,7 +207,7 @@ def compare_authors(ours: Looks, theirs: Looks) -> Likeness:
     return "differ" if share <= 0.34 else "unknown"
 
 
-def compare_journals(ours: Looks, theirs: Looks) -> Likeness:
+def compare_journals(ours: ComparedRecord, theirs: ComparedRecord) -> Likeness:
     """Whether two records are from the same journal, abbreviated or not."""
     if ours.paper.issn and ours.paper.issn == theirs.paper.issn:
         return "same"
@@ -217,14 +217,14 @@ def compare_journals(ours: Looks, theirs: Looks) -> Likeness:
     return "same" if alike else "differ"
 
 
-def compare_volumes(ours: Looks, theirs: Looks) -> Likeness:
+def compare_volumes(ours: ComparedRecord, theirs: ComparedRecord) -> Likeness:
     """Whether two records are from the same volume."""
     if not ours.volume or not theirs.volume:
         return "unknown"
     return "same" if ours.volume == theirs.volume else "differ"
 
 
-def compare_pages(ours: Looks, theirs: Looks) -> Likeness:
+def compare_pages(ours: ComparedRecord, theirs: ComparedRecord) -> Likeness:
     """Whether two papers begin on the same page, or have the same number in their volume."""
     (kind, page, last), (other_kind, other_page, other_last) = ours.page, theirs.page
     if not page or not other_page:
@@ -237,12 +237,12 @@ def compare_pages(ours: Looks, theirs: Looks) -> Likeness:
     return "unknown" if kind != other_kind or "1" in (page, other_page) else "differ"
 
 
-def years_apart(ours: Looks, theirs: Looks) -> int | None:
+def years_apart(ours: ComparedRecord, theirs: ComparedRecord) -> int | None:
     """How many years *theirs* is later; None when one is unknown."""
     return theirs.year - ours.year if ours.year and theirs.year else None
 
 
-def _shortened(short: Looks, long: Looks) -> bool:
+def _shortened(short: ComparedRecord, long: ComparedRecord) -> bool:
     brief, whole = short.titles[0], long.titles[0]
     if short.cut_short:
         # The last word may be cut too.
@@ -351,10 +351,10 @@ def judged(ours: Paper, theirs: Paper) -> Judgement:
     >>> judged(one, Paper(Ids(doi="10.1000/a", pmid="1"), "Bees and Light."))
     Judgement(relation='same', reason='both have doi:10.1000/a', confidence=1.0)
     """
-    return judged_looks(Looks(ours), Looks(theirs))
+    return judged_looks(ComparedRecord(ours), ComparedRecord(theirs))
 
 
-def judged_looks(ours: Looks, theirs: Looks) -> Judgement:
+def judged_looks(ours: ComparedRecord, theirs: ComparedRecord) -> Judgement:
     """`judged`, for records whose looks are known."""
     our_ids, their_ids = ours.paper.ids, theirs.paper.ids
     clash = our_ids.clash(their_ids)
@@ -376,7 +376,7 @@ def judged_looks(ours: Looks, theirs: Looks) -> Judgement:
     return _by_title(ours, theirs)
 
 
-def _by_identifier(ours: Looks, theirs: Looks, name: str) -> Judgement:
+def _by_identifier(ours: ComparedRecord, theirs: ComparedRecord, name: str) -> Judgement:
     """A shared identifier is proof, unless everything else says that it is a mistake."""
     unlike = compare_titles(ours, theirs) == "differ" and compare_authors(ours, theirs)
     if unlike == "differ" and title_likeness(ours.paper.title, theirs.paper.title) < 0.5:
@@ -384,7 +384,9 @@ def _by_identifier(ours: Looks, theirs: Looks, name: str) -> Judgement:
     return Judgement("same", f"both have {name}", 1.0)
 
 
-def _by_notice(ours: Looks, theirs: Looks, *, turned: bool = False) -> Judgement | None:
+def _by_notice(
+    ours: ComparedRecord, theirs: ComparedRecord, *, turned: bool = False
+) -> Judgement | None:
     """What the record itself says: *Update in: …*."""
     for notice in ours.paper.notices:
         if notice.kind != "update":
@@ -398,7 +400,7 @@ def _by_notice(ours: Looks, theirs: Looks, *, turned: bool = False) -> Judgement
     return None
 
 
-def _published_later(preprint: Looks, published: Looks) -> Judgement:
+def _published_later(preprint: ComparedRecord, published: ComparedRecord) -> Judgement:
     """Whether *published* is what became of *preprint*."""
     apart = years_apart(preprint, published)
     if apart is None or not 0 <= apart <= _LONGEST_REVIEW or preprint.telling < 3:
@@ -417,7 +419,7 @@ def _published_later(preprint: Looks, published: Looks) -> Judgement:
     )
 
 
-def _version(ours: Looks, theirs: Looks, clash: str) -> Judgement:
+def _version(ours: ComparedRecord, theirs: ComparedRecord, clash: str) -> Judgement:
     """Two papers for sure; perhaps one is a version of the other."""
     if compare_titles(ours, theirs) != "exact" or compare_authors(ours, theirs) != "same":
         return Judgement("different", clash, 1.0)
@@ -431,7 +433,7 @@ def _version(ours: Looks, theirs: Looks, clash: str) -> Judgement:
     return Judgement("different", clash, 1.0)
 
 
-def _by_title(ours: Looks, theirs: Looks) -> Judgement:
+def _by_title(ours: ComparedRecord, theirs: ComparedRecord) -> Judgement:
     """Title, authors, year and place, where no identifier decides."""
     titles = compare_titles(ours, theirs)
     if titles in ("differ", "unknown"):
@@ -441,7 +443,7 @@ def _by_title(ours: Looks, theirs: Looks) -> Judgement:
     return _by_place(ours, theirs, titles)
 
 
-def _by_place(ours: Looks, theirs: Looks, titles: str) -> Judgement:
+def _by_place(ours: ComparedRecord, theirs: ComparedRecord, titles: str) -> Judgement:
     """What speaks for it, where titles are alike and nothing is against it."""
     authors = compare_authors(ours, theirs)
     same_year = years_apart(ours, theirs) == 0
@@ -468,7 +470,7 @@ def _by_place(ours: Looks, theirs: Looks, titles: str) -> Judgement:
     return Judgement("may_be", "same title, too little else to tell", 0.5)
 
 
-def _against(ours: Looks, theirs: Looks) -> str:
+def _against(ours: ComparedRecord, theirs: ComparedRecord) -> str:
     """What says that two records of the same title are of two papers; empty when nothing does."""
     apart = years_apart(ours, theirs)
     in_volume, on_page = compare_volumes(ours, theirs), compare_pages(ours, theirs)
@@ -489,7 +491,7 @@ def _against(ours: Looks, theirs: Looks) -> str:
     return "the one is a notice about a paper" if _notices(ours) != _notices(theirs) else ""
 
 
-def _notices(looks: Looks) -> frozenset[str]:
+def _notices(looks: ComparedRecord) -> frozenset[str]:
     """The types of a record that make it a notice, where its title may be the paper's own."""
     kinds = {kind.casefold() for kind in looks.paper.publication_types}
     return frozenset(

@@ -28,7 +28,7 @@ from ..model.sites import SEARCHED
 from ..pubmed.search import checked
 from ..sources import Query, Source
 from ..web import Web
-from ..web.patience import Patience
+from ..web.shared_work import SharedWork
 from .fused_results import Found, Link, Same, fused
 
 __all__ = ["Asked", "Found", "Gathered", "Link", "Outcome", "Same", "search_papers"]
@@ -110,7 +110,7 @@ class Gathered:
 
 
 # Work that was too slow for one call goes on, and the same call joins it.
-_patience: WeakKeyDictionary[Web, Patience[SearchResult]] = WeakKeyDictionary()
+_patience: WeakKeyDictionary[Web, SharedWork[SearchResult]] = WeakKeyDictionary()
 _Answers = dict[str, SearchResult | PaperError | None]
 
 
@@ -225,7 +225,7 @@ def _answers(
         for source in chosen
         if source.search and (wish := wishes[source.name]).text
     }
-    over = _patience.setdefault(web, Patience(workers=32)).run_together(works, longest_s)
+    over = _patience.setdefault(web, SharedWork(workers=32)).run_together(works, longest_s)
     answers: _Answers = {}
     for source in chosen:
         asked = _asking(wishes[source.name], source)

@@ -15,7 +15,7 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from ..errors import EmbeddingsFailed, Miss, Unreachable
+from ..errors import EmbeddingsFailed, SourceMiss, Unreachable
 from ..system.plain_text import encodable
 from ..web import Answer, Rate, Web
 from ..web.retry import retry_after
@@ -125,7 +125,7 @@ class OpenAI:
             )
             _require_success(answer)
             return self._unpacked(answer.json(), len(texts), answer.host)
-        except Miss as error:
+        except SourceMiss as error:
             msg = f"No vectors could be had: {error.message}"
             raise EmbeddingsFailed(msg, error.hint or error.usual_hint, **error.details) from None
 

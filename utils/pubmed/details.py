@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from ..errors import BadContent, BadRequest, Miss, NotFound, PaperError
+from ..errors import BadContent, BadRequest, NotFound, PaperError, SourceMiss
 from ..formats.pubmed_articles import Article, medline_title, read_article
 from ..model.identifiers import Ids
 from ..model.paper import Author, Paper
@@ -69,7 +69,7 @@ def details(pmids: Sequence[str | int], level: Level, web: Web) -> Details:
         try:
             found |= fetch_records(batch, form, web)
             failed |= _find_withheld([pmid for pmid in batch if pmid not in found], form, web)
-        except Miss as miss:
+        except SourceMiss as miss:
             failed |= dict.fromkeys((pmid for pmid in batch if pmid not in found), miss)
     if failed and len(failed) == len(wanted):
         raise next(iter(failed.values()))
@@ -95,7 +95,7 @@ def _read_pmids(texts: Sequence[str | int]) -> tuple[tuple[str, ...], dict[str, 
     return tuple(dict.fromkeys(wanted)), malformed
 
 
-def _find_withheld(missing: Sequence[str], form: Form, web: Web) -> dict[str, Miss]:
+def _find_withheld(missing: Sequence[str], form: Form, web: Web) -> dict[str, SourceMiss]:
     """Errors for papers that PubMed has, without MEDLINE text: a missing text proves nothing."""
     if form == "xml" or not missing:
         return {}

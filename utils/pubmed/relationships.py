@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from ..errors import BadRequest, Miss, NotConfigured, NotFound, NotOffered
+from ..errors import BadRequest, NotAvailable, NotConfigured, NotFound, SourceMiss
 from ..model.identifiers import Ids
 from ..model.paper import Paper
 from ..sources import openalex as openalex_links
@@ -85,11 +85,11 @@ def find_related(pmid: str, kind: Relationship, most: int, web: Web) -> Relation
 def _ask_for_longest(pmid: str, kind: Relationship, most: int, web: Web) -> Relations:
     """The first list that is as long as wanted, else the longest; raises where there is none."""
     best: Relations | None = None
-    silent: dict[str, Miss] = {}
+    silent: dict[str, SourceMiss] = {}
     for source, ask in _LISTS.items():
         try:
             listed = ask(pmid, kind, most, web)
-        except Miss as miss:
+        except SourceMiss as miss:
             silent[source] = miss
             continue
         if listed and (best is None or listed.total > best.total):
@@ -122,7 +122,7 @@ def _asker(lists: Lists, key: str = "") -> _Asks:
         try:
             total, rows, url = lists(Ids(pmid=pmid), _ELSEWHERE[kind], most, web)
         except NotConfigured as refused:
-            raise NotOffered(refused.message, refused.hint) from None
+            raise NotAvailable(refused.message, refused.hint) from None
         return Relations(tuple(map(_from_linked, rows)), total, url)
 
     return ask
@@ -144,7 +144,7 @@ def _enrich(pmid: str, relations: Relations, web: Web) -> Relations:
     warnings = relations.warnings
     try:
         known = fetch([pmid, *wanted], web)
-    except Miss as miss:
+    except SourceMiss as miss:
         known = recall_papers("pubmed", wanted, web)
         if not wanted or any(one not in known for one in wanted):
             warnings += (f"Titles could not be had from PubMed: {miss.message}",)

@@ -37,7 +37,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from ..errors import BadContent, BadRequest, Miss, NotOffered, Unreachable
+from ..errors import BadContent, BadRequest, NotAvailable, SourceMiss, Unreachable
 from ..model.identifiers import Ids, arxiv_version
 from ..model.paper import Author, Fetched, Media, Notice, Paper, SearchResult, paper_from, to_row
 from ..web import Answer, Rate, Web
@@ -112,7 +112,7 @@ _REFERENCES = tuple(
     )
 )
 RATE = Rate(
-    "arxiv", ("arxiv", "arxiv_oai"), every=3.0, in_flight=1, penalty=60.0, hosts=("arxiv.org",)
+    "arxiv", ("arxiv", "arxiv_oai"), every=3.0, in_flight=1, backoff=60.0, hosts=("arxiv.org",)
 )
 REMEMBERED_DAYS = 1.0
 """The index changes at midnight; asking the same more than once a day is against the rules."""
@@ -195,7 +195,7 @@ def fetch_records(names: Sequence[str], web: Web) -> dict[str, Paper]:
     params = {"id_list": ",".join(unknown), "max_results": len(unknown)}
     try:
         answer = _query(params, web, read_feed)
-    except NotOffered as refused:
+    except NotAvailable as refused:
         if refused.details.get("status") == 400 and len(unknown) == 1:
             return known  # no name at all, such as 1234.12345 of a 34th month: nobody's paper
         raise
@@ -217,18 +217,18 @@ def fetch_version(name: str, version: str, web: Web) -> Paper | None:
 def _fetch_page(request: ArxivQuery, web: Web) -> _Page:
     """One page of a search; it is remembered for a day."""
     name = json.dumps(request.params, sort_keys=True)
-    if kept := web.memory.recall("arxiv_search", name):
+    if kept := web.cache.get("arxiv_search", name):
         with suppress(LookupError, TypeError, AttributeError):  # another version's is forgotten
             return _Page(kept["total"], kept["entries"], tuple(map(paper_from, kept["papers"])))
     try:
         answer = _query(request.params, web, _require_hits)
-    except NotOffered as refused:
+    except NotAvailable as refused:
         if refused.details.get("status") != 400:
             raise
         raise BadRequest(refused.message, "Simplify the query, or ask for fewer hits.") from None
     entries = sum(1 for _ in read_feed(answer).iter(f"{ATOM}entry"))
     page = _Page(_total(answer), entries, tuple(_papers(answer)))
-    web.memory.keep("arxiv_search", name, asdict(page), REMEMBERED_DAYS)
+    web.cache.put("arxiv_search", name, asdict(page), REMEMBERED_DAYS)
     for paper in page.papers:  # a search shows the newest versions: no need to look them up again
         _remember(paper.ids.arxiv, paper, web)
     return page
@@ -249,7 +249,7 @@ def _require_hits(answer: Answer) -> None:
 
 
 def _remember(name: str, paper: Paper, web: Web) -> None:
-    web.memory.keep("arxiv", name, to_row(paper), REMEMBERED_DAYS)
+    web.cache.put("arxiv", name, to_row(paper), REMEMBERED_DAYS)
 
 
 def _total(answer: Answer) -> int:
@@ -270,7 +270,7 @@ def _papers(answer: Answer) -> list[Paper]:
     return [replace(paper, recorded_by=SOURCE.name) for paper in papers if paper.ids.arxiv]
 
 
-def fetch_full_text(paper: Paper, web: Web) -> Iterator[Fetched | Miss]:
+def fetch_full_text(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
     """Fetch the newest version's text, the form that keeps formulas best first.
 
     Raises
@@ -282,13 +282,13 @@ def fetch_full_text(paper: Paper, web: Web) -> Iterator[Fetched | Miss]:
     """
     if WITHDRAWN in paper.publication_types:
         msg = f"arXiv:{paper.ids.arxiv} was withdrawn; what it said is not offered."
-        raise NotOffered(msg, "Earlier versions may still be read at arxiv.org.")
+        raise NotAvailable(msg, "Earlier versions may still be read at arxiv.org.")
     license_ = None
     for kind in _kinds(paper):
         url = f"{web.settings.address('arxiv')}/{kind}/{paper.ids.arxiv}"
         try:
             answer = ask(url, web, kept=True)
-        except (NotOffered, BadContent) as miss:
+        except (NotAvailable, BadContent) as miss:
             yield miss
             continue
         media = _media(answer.body)
@@ -345,7 +345,7 @@ def _fetch_license(name: str, web: Web) -> str:
     """The license in arXiv's OAI record; empty where arXiv does not answer."""
     from ..formats.safe_xml import parse
 
-    if (kept := web.memory.recall("arxiv_license", name)) is not None:
+    if (kept := web.cache.get("arxiv_license", name)) is not None:
         return str(kept)
     params = {
         "verb": "GetRecord",
@@ -354,12 +354,12 @@ def _fetch_license(name: str, web: Web) -> str:
     }
     try:
         root = parse(ask(web.settings.address("arxiv_oai"), web, params, patient=False).body)
-    except Miss:
+    except SourceMiss:
         return ""
     if root.tag != f"{_OAI}OAI-PMH" or root.find(f"{_OAI}error") is not None:
         return ""
     license_ = (root.findtext(f".//{_LICENSE}") or "").strip()
-    web.memory.keep("arxiv_license", name, license_, _LICENSE_DAYS)
+    web.cache.put("arxiv_license", name, license_, _LICENSE_DAYS)
     return license_
 
 
@@ -515,7 +515,7 @@ def ask(
 
     def check_refusal(answer: Answer) -> None:
         if answer.status in _ENOUGH:
-            pause = web.pace.refused(answer.url)
+            pause = web.limiter.refused(answer.url)
             msg = f"arXiv answered {answer.status}: it wants to be left alone."
             raise Unreachable(msg, status=answer.status, retry_after=pause, lasting=not patient)
         if check is not None:
@@ -547,7 +547,7 @@ def read_feed(answer: Answer) -> Any:
         if _ERRORS in (entry.findtext(f"{ATOM}id") or ""):
             reason = " ".join((entry.findtext(f"{ATOM}summary") or "no reason given").split())
             msg = f"arXiv refused the request: {reason[:200]}"
-            raise NotOffered(msg.rstrip(".") + ".", status=400)
+            raise NotAvailable(msg.rstrip(".") + ".", status=400)
     return root
 
 

@@ -59,7 +59,7 @@ def fetch_article(ids: Ids, web: Web) -> Article:
         It answered with another article.
     """
     name = ids.pmcid or ids.pmid
-    if (kept := mapping(web.memory.recall("bioc", name))) and kept.get("v") == 1:
+    if (kept := mapping(web.cache.get("bioc", name))) and kept.get("v") == 1:
         return _from_row(kept)
     url = f"{web.settings.address('bioc')}/BioC_json/{name}/unicode"
     answer = web.get(url, check=_complain, limit=_MOST_BYTES)
@@ -67,7 +67,7 @@ def fetch_article(ids: Ids, web: Web) -> Article:
     if found.paragraphs and not _same(ids, found.ids):
         msg = f"BioC was asked for {name} and sent {found.ids.pmcid or found.ids.pmid}."
         raise BadContent(msg, "Report it if it happens again.", verdict="wrong_paper")
-    web.memory.keep("bioc", name, {**asdict(found), "v": 1}, _DAYS)
+    web.cache.put("bioc", name, {**asdict(found), "v": 1}, _DAYS)
     return found
 
 

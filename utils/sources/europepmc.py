@@ -25,7 +25,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ..errors import BadRequest, NotOffered, Unreachable
+from ..errors import BadRequest, NotAvailable, Unreachable
 from ..model.identifiers import Ids
 from ..model.paper import Author, Fetched, Notice, NoticeKind, Paper, SearchResult
 from ..system.plain_text import one_line
@@ -140,7 +140,7 @@ class _Search:
         """
         if not start:
             return "*", 0
-        if kept := self.web.memory.recall("europepmc_mark", self._name(start)):
+        if kept := self.web.cache.get("europepmc_mark", self._name(start)):
             return text(kept), 0
         if start > LONGEST_WALK:
             msg = f"Europe PMC has no numbered pages; hit {start:,} is too far to walk to."
@@ -153,7 +153,7 @@ class _Search:
 
     def keep_mark(self, start: int, mark: str) -> None:
         """Remember the mark of the next page."""
-        self.web.memory.keep("europepmc_mark", self._name(start), mark, _MARKS_DAYS)
+        self.web.cache.put("europepmc_mark", self._name(start), mark, _MARKS_DAYS)
 
     def _name(self, start: int) -> str:
         return f"{start} {self.sort} {self.query_text}"
@@ -217,7 +217,7 @@ def fetch_full_text(paper: Paper, web: Web) -> Iterator[Fetched]:
     answer = web.get(url, kept=True)
     if not answer.body.strip():
         msg = f"Europe PMC sent an empty answer for {paper.ids.pmcid}."
-        raise NotOffered(msg)
+        raise NotAvailable(msg)
     yield Fetched(
         answer.body, "jats", url, SOURCE.name, "europepmc", ids=Ids(pmcid=paper.ids.pmcid)
     )
@@ -234,18 +234,18 @@ def fetch_preprint_text(paper: Paper, web: Web) -> Iterator[Fetched]:
         No preprint (then nothing was sent), unknown to Europe PMC, or without text.
     """
     doi = paper.ids.doi
-    number = text(web.memory.recall(_PREPRINT, doi))
+    number = text(web.cache.get(_PREPRINT, doi))
     if not number and not paper.ids.pmcid and _looks_like_preprint(paper):
         look_up([Ids(doi=doi)], web)
-        number = text(web.memory.recall(_PREPRINT, doi))
+        number = text(web.cache.get(_PREPRINT, doi))
     if not number:
         msg = f"doi:{doi} is not known as a preprint of Europe PMC's."
-        raise NotOffered(msg)
+        raise NotAvailable(msg)
     url = f"{web.settings.address('europepmc')}/{number}/fullTextXML"
     answer = web.get(url, allow={500}, check=_raise_if_down, kept=True)
     if answer.status == 500 or not answer.body.strip():
         msg = f"Europe PMC has no full text of the preprint {number}."
-        raise NotOffered(msg, status=answer.status)
+        raise NotAvailable(msg, status=answer.status)
     yield Fetched(
         answer.body, "jats", url, SOURCE.name, "europepmc_preprint", ids=Ids(doi=paper.ids.doi)
     )
@@ -266,7 +266,7 @@ def _remember_preprints(rows: Iterable[Mapping[str, Any]], web: Web) -> None:
             doi = text(row.get("doi")).lower()
             newest[doi] = max(newest.get(doi, (0, "")), (version_of(row), number))
     for doi, (_, number) in newest.items():
-        web.memory.keep(_PREPRINT, doi, number, _REMEMBERED_DAYS)
+        web.cache.put(_PREPRINT, doi, number, _REMEMBERED_DAYS)
 
 
 def _raise_if_down(answer: Answer) -> None:

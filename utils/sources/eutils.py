@@ -39,10 +39,10 @@ from weakref import WeakKeyDictionary
 from ..errors import (
     BadContent,
     EntrezFailed,
-    Miss,
+    NotAvailable,
     NotConfigured,
-    NotOffered,
     PaperError,
+    SourceMiss,
     Unreachable,
 )
 from ..model.paper import now
@@ -212,7 +212,7 @@ def _note_outcome(web: Web) -> Iterator[None]:
     """Note in the `Contact` how a request ended."""
     try:
         yield
-    except (Miss, NotConfigured) as error:
+    except (SourceMiss, NotConfigured) as error:
         _note_miss(web, error)
         raise
     except EntrezFailed:
@@ -269,7 +269,7 @@ def _complain(answer: Answer) -> None:
         raise Unreachable(msg, "Try again in a minute.")
     if answer.status == 400 and not empty_id_list(answer):
         msg = "NCBI refused the request (status 400)."
-        raise NotOffered(msg, "Check the query.", status=400)
+        raise NotAvailable(msg, "Check the query.", status=400)
 
 
 def empty_id_list(answer: Answer) -> bool:
@@ -413,10 +413,10 @@ def fetch_database(name: str, web: Web) -> tuple[dict[str, Any], str]:
         NCBI did not answer, or does not describe it.
     """
     params = {"db": name, "retmode": "json"}
-    known = web.memory.recall("einfo", name)
+    known = web.cache.get("einfo", name)
     if not isinstance(known, dict):
         known = _description(ask(web, "einfo", params, read=_description))
-        web.memory.keep("einfo", name, known, _REMEMBERED_DAYS)
+        web.cache.put("einfo", name, known, _REMEMBERED_DAYS)
     return known, shown_url(web, "einfo", params)
 
 
@@ -428,10 +428,10 @@ def fetch_database_names(web: Web) -> tuple[str, ...]:
     Unreachable
         NCBI did not answer, or not with names.
     """
-    known = web.memory.recall("einfo", "")
+    known = web.cache.get("einfo", "")
     if not isinstance(known, list):
         known = _names(ask(web, "einfo", {"retmode": "json"}, read=_names))
-        web.memory.keep("einfo", "", known, _REMEMBERED_DAYS)
+        web.cache.put("einfo", "", known, _REMEMBERED_DAYS)
     return tuple(filter(None, (line(name) for name in known)))
 
 

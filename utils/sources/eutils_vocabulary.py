@@ -63,7 +63,7 @@ def find_terms(text: str, most: int, web: Web) -> tuple[int, list[MeshTerm]]:
 
 def fetch_terms(uids: Sequence[str], web: Web) -> dict[str, MeshTerm]:
     """The records behind identifiers, by identifier; at most 200 in one request."""
-    kept = web.memory.recall_many("mesh", uids)
+    kept = web.cache.get_many("mesh", uids)
     known = {uid: row for uid, row in kept.items() if isinstance(row, dict)}
     wanted = [uid for uid in dict.fromkeys(uids) if uid not in known]
     for start in range(0, len(wanted), _SUMMARIES):
@@ -71,7 +71,7 @@ def fetch_terms(uids: Sequence[str], web: Web) -> dict[str, MeshTerm]:
         params = {"db": "mesh", "retmode": "json", "id": ",".join(batch)}
         for uid, row in esummary(params, web).records.items():
             known[uid] = row
-            web.memory.keep("mesh", uid, row, _REMEMBERED_DAYS)
+            web.cache.put("mesh", uid, row, _REMEMBERED_DAYS)
     return {uid: _term(uid, known[uid]) for uid in uids if uid in known}
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..errors import NotOffered
+from ..errors import NotAvailable
 from ..model.paper import Fetched, Paper
 from ..web import Answer, Rate, Web
 from .publisher import find_landing_page
@@ -41,7 +41,7 @@ def read(paper: Paper, web: Web) -> Iterator[Fetched]:
         Jina Reader will not read that page for us.
     """
     target = find_landing_page(paper.ids.doi, web)
-    web.guard.require_open_to_programs(target)
+    web.address_policy.require_open_to_programs(target)
     _require_welcome(web)
     answer = web.get(
         f"{web.settings.address('jina_reader')}/{target}",
@@ -63,7 +63,7 @@ def search(paper: Paper, web: Web) -> Iterator[Fetched]:
     """
     if not paper.title:
         msg = "Without a title there is nothing to search for."
-        raise NotOffered(msg)
+        raise NotAvailable(msg)
     _require_welcome(web)
     answer = web.get(
         f"{web.settings.address('jina_search')}/",
@@ -75,7 +75,7 @@ def search(paper: Paper, web: Web) -> Iterator[Fetched]:
     _require_success(answer, "the search", web)
     found: list[dict[str, Any]] = answer.json().get("data") or []
     for row in found[:_MOST_FOUND]:
-        if row.get("content") and web.guard.open_to_programs(row.get("url", "")):
+        if row.get("content") and web.address_policy.open_to_programs(row.get("url", "")):
             yield _to_fetched(row["content"].encode(), row["url"], "jina_search")
 
 
@@ -89,8 +89,8 @@ def _visitor(web: Web) -> str:
 
 
 def _require_welcome(web: Web) -> None:
-    if refusal := web.memory.recall("jina_refuses_us", _visitor(web)):
-        raise NotOffered(str(refusal), "Set another JINA_API_KEY, or try again in an hour.")
+    if refusal := web.cache.get("jina_refuses_us", _visitor(web)):
+        raise NotAvailable(str(refusal), "Set another JINA_API_KEY, or try again in an hour.")
 
 
 def _require_success(answer: Answer, target: str, web: Web) -> None:
@@ -98,9 +98,9 @@ def _require_success(answer: Answer, target: str, web: Web) -> None:
         return
     refusal = f"Jina Reader {_REFUSALS[answer.status]}"
     if answer.status in _ABOUT_US:
-        web.memory.keep("jina_refuses_us", _visitor(web), f"{refusal}.", _REMEMBERED_DAYS)
+        web.cache.put("jina_refuses_us", _visitor(web), f"{refusal}.", _REMEMBERED_DAYS)
     msg = f"{refusal} ({target})."
-    raise NotOffered(msg, "Set JINA_API_KEY, or try again later.", status=answer.status)
+    raise NotAvailable(msg, "Set JINA_API_KEY, or try again later.", status=answer.status)
 
 
 def _to_fetched(body: bytes, url: str, via: str) -> Fetched:

@@ -28,7 +28,7 @@ from itertools import takewhile
 from typing import Any
 from urllib.parse import quote
 
-from ..errors import BadRequest, Miss, NotConfigured, NotOffered, Unreachable
+from ..errors import BadRequest, NotAvailable, NotConfigured, SourceMiss, Unreachable
 from ..model.identifiers import Ids
 from ..model.paper import Author, Fetched, Notice, Paper, SearchResult
 from ..model.versions import by_locator
@@ -64,7 +64,7 @@ REMEMBERED_DAYS = 1.0
 _FILTERS: dict[Kind, str] = {"citations": "cites", "references": "cited_by"}
 
 
-def fetch_open_copies(paper: Paper, web: Web) -> Iterator[Fetched | Miss]:
+def fetch_open_copies(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
     """Fetch the open copies OpenAlex names, the best first, but for those tried before.
 
     Raises
@@ -77,10 +77,10 @@ def fetch_open_copies(paper: Paper, web: Web) -> Iterator[Fetched | Miss]:
     known = _copies(work)
     if not known:
         msg = f"OpenAlex knows no open copy of doi:{doi}."
-        raise NotOffered(msg, "Ask the authors or your library.")
+        raise NotAvailable(msg, "Ask the authors or your library.")
     if not (copies := _untried(known, paper, web)[:MOST]):
         msg = f"OpenAlex knows no open copy of doi:{doi} that was not tried before."
-        raise NotOffered(msg, "Ask the authors or your library.")
+        raise NotAvailable(msg, "Ask the authors or your library.")
     retracted = work.get("is_retracted") is True
     for found in fetch_copies(copies, web, source=SOURCE.name, via="openalex"):
         yield replace(found, retracted=retracted) if isinstance(found, Fetched) else found
@@ -108,7 +108,7 @@ def _untried(copies: list[OpenCopy], paper: Paper, web: Web) -> list[OpenCopy]:
         for copy in copies
         if copy.place not in places
         and not Ids.maybe(copy.url).shares(paper.ids)
-        and (web.guard.open_to_programs(copy.url) or Ids.maybe(copy.url).arxiv)
+        and (web.address_policy.open_to_programs(copy.url) or Ids.maybe(copy.url).arxiv)
     ]
 
 
@@ -310,7 +310,7 @@ def list_works(params: Mapping[str, Any], web: Web) -> tuple[int, list[dict[str,
         msg = "OpenAlex searches only with a key, and OPENALEX_API_KEY is not set."
         raise NotConfigured(msg, "Get a free one at openalex.org, or search another source.")
     name = "&".join(f"{key}={value}" for key, value in sorted(params.items()))
-    kept = mapping(web.memory.recall("openalex_list", name))
+    kept = mapping(web.cache.get("openalex_list", name))
     if (total := whole(kept.get("total"))) is not None:
         return total, mappings(kept.get("works")), ""
     answer = web.get(
@@ -323,7 +323,7 @@ def list_works(params: Mapping[str, Any], web: Web) -> tuple[int, list[dict[str,
     reply = mapping(answer.json())
     total, works = _total(reply), mappings(reply.get("results"))
     kept = {"total": total, "works": works}
-    web.memory.keep("openalex_list", name, kept, REMEMBERED_DAYS)
+    web.cache.put("openalex_list", name, kept, REMEMBERED_DAYS)
     return total, works, _cost(answer)
 
 
@@ -432,7 +432,7 @@ def fetch_linked(ids: Ids, kind: Kind, most: int, web: Web) -> tuple[int, list[L
     work = fetch_work(name, "id", web) if ids.doi or ids.pmid else {}
     number = str(work.get("id") or "").rpartition("/")[2]
     if not number:
-        raise NotOffered(f"OpenAlex does not know {ids}.", "Ask PubMed or Europe PMC.")
+        raise NotAvailable(f"OpenAlex does not know {ids}.", "Ask PubMed or Europe PMC.")
     works_filter = f"{_FILTERS[kind]}:{number}"
     size = max(1, min(most, _PAGE))
     params = {

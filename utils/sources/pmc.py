@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from ..errors import BadContent, Miss, NotOffered, Unreachable
+from ..errors import BadContent, NotAvailable, SourceMiss, Unreachable
 from ..model.identifiers import Ids
 from ..model.paper import Fetched, Paper
 from ..web import Answer, Rate, Web
@@ -45,7 +45,7 @@ def fetch_from_cloud(paper: Paper, web: Web) -> Iterator[Fetched]:
     record = web.get(f"{base}/metadata/{version}.json", check=Answer.json, kept=True).json()
     if not record.get("xml_url"):
         msg = f"PMC Cloud has {pmcid}, but not as XML."
-        raise NotOffered(msg)
+        raise NotAvailable(msg)
     url, md5 = _https(record["xml_url"], base)
     answer = web.get(url, check=lambda got: _compare(got, md5, pmcid), kept=True)
     yield Fetched(
@@ -62,7 +62,9 @@ def fetch_from_cloud(paper: Paper, web: Web) -> Iterator[Fetched]:
     )
 
 
-def fetch_from_efetch(papers: Sequence[Paper], web: Web) -> Iterator[tuple[Paper, Fetched | Miss]]:
+def fetch_from_efetch(
+    papers: Sequence[Paper], web: Web
+) -> Iterator[tuple[Paper, Fetched | SourceMiss]]:
     """The JATS that E-utilities hand out, if the publisher allows it; several in one request.
 
     What a batch brings is kept article by article: the next batch is made of others.
@@ -85,10 +87,10 @@ def fetch_from_efetch(papers: Sequence[Paper], web: Web) -> Iterator[tuple[Paper
         article = articles[number]
         if not article:
             msg = f"PMC hands out no {paper.ids.pmcid} through E-utilities."
-            yield paper, NotOffered(msg)
+            yield paper, NotAvailable(msg)
         elif _FORBIDDEN in article:
             msg = f"The publisher of {paper.ids.pmcid} does not allow its full text in XML form."
-            yield paper, NotOffered(msg)
+            yield paper, NotAvailable(msg)
         else:
             ids = Ids(pmcid=paper.ids.pmcid)
             yield (
@@ -136,7 +138,7 @@ def _find_newest_version(pmcid: str, web: Web) -> str:
     versions = re.findall(rb"<Prefix>" + pmcid.encode() + rb"\.(\d+)/</Prefix>", listing.body)
     if not versions:
         msg = f"{pmcid} is not in the PMC Cloud datasets (not open access, no author manuscript)."
-        raise NotOffered(msg)
+        raise NotAvailable(msg)
     return f"{pmcid}.{max(map(int, versions))}"
 
 

@@ -102,7 +102,7 @@ def ask(
     ----------
     web : Web
     member : str
-        What a good answer holds, unless it is still ``Waiting``; an answer without it must not be
+        What a good answer holds, unless it is still ``LongCalls``; an answer without it must not be
         taken for *nothing found*.
     path : str
         What follows ``/rest/pug/``.
@@ -201,10 +201,10 @@ def find_compounds(kind: Kind, structure: str, web: Web) -> tuple[str, ...]:
         It did not answer.
     """
     name = f"{kind}:{hashlib.sha256(structure.encode()).hexdigest()}"
-    if (kept := web.memory.recall("pubchem cids", name)) is not None:
+    if (kept := web.cache.get("pubchem cids", name)) is not None:
         return cids_of(kept)
     found = cids_listed(ask(web, "IdentifierList", f"compound/{kind}/cids/JSON", {kind: structure}))
-    web.memory.keep("pubchem cids", name, found, _DAYS if found else _DAY)
+    web.cache.put("pubchem cids", name, found, _DAYS if found else _DAY)
     return found
 
 
@@ -221,7 +221,7 @@ def cids_of(values: object) -> tuple[str, ...]:
 
 def fetch_compounds(cids: Sequence[str], web: Web) -> dict[str, Compound]:
     """The compounds of *cids*, by CID, as far as PubChem has them."""
-    kept = web.memory.recall_many("pubchem", cids)
+    kept = web.cache.get_many("pubchem", cids)
     missing = [cid for cid in cids if cid not in kept]
     rows = {**kept, **(_fetch(missing, web) if missing else {})}
     return {cid: _compound(cid, mapping(rows[cid])) for cid in cids if cid in rows}
@@ -238,7 +238,7 @@ def _fetch(cids: Sequence[str], web: Web) -> dict[str, dict[str, Any]]:
     rows = {text(row.get("CID")): row for row in found if len(row) > 1}
     rows = {cid: rows[cid] for cid in cids if cid in rows}
     for cid, row in rows.items():
-        web.memory.keep("pubchem", cid, row, _DAYS)
+        web.cache.put("pubchem", cid, row, _DAYS)
     return rows
 
 
@@ -257,13 +257,13 @@ def fetch_pmids(cid: str, web: Web) -> tuple[str, ...]:
 
 def _fetch_list(cid: str, what: str, member: str, days: float, web: Web) -> Iterable[object]:
     """A list that PubChem has of a compound; empty also where it does not know the compound."""
-    if (kept := web.memory.recall(f"pubchem {what}", cid)) is not None:
+    if (kept := web.cache.get(f"pubchem {what}", cid)) is not None:
         return kept if isinstance(kept, list) else []
     reply = ask(web, "InformationList", f"compound/cid/{what}/JSON", {"cid": cid})
     rows = mappings(mapping(reply.get("InformationList")).get("Information"))
     lists = (row.get(member) for row in rows if text(row.get("CID")) == cid)
     found = [one for values in lists if isinstance(values, list) for one in values]
-    web.memory.keep(f"pubchem {what}", cid, found, days)
+    web.cache.put(f"pubchem {what}", cid, found, days)
     return found
 
 
@@ -338,16 +338,16 @@ def find_by_formula(formula: str, web: Web) -> tuple[str, ...]:
 
 def _search(path: str, form: Mapping[str, str] | None, web: Web) -> tuple[str, ...]:
     name = hashlib.sha256(f"{path} {form}".encode()).hexdigest()
-    if (kept := web.memory.recall("pubchem list", name)) is not None:
+    if (kept := web.cache.get("pubchem list", name)) is not None:
         return cids_of(kept)
     found = _wait_for_list(name, _resume(name, web) or ask(web, "IdentifierList", path, form), web)
-    web.memory.keep("pubchem list", name, found, _DAYS_OF_A_LIST)
+    web.cache.put("pubchem list", name, found, _DAYS_OF_A_LIST)
     return found
 
 
 def _resume(name: str, web: Web) -> dict[str, Any]:
     """Poll the search of an earlier call; empty where there was none, or it is forgotten."""
-    key = text(web.memory.recall("pubchem key", name))
+    key = text(web.cache.get("pubchem key", name))
     if not _KEY.fullmatch(key):
         return {}
     try:
@@ -361,7 +361,7 @@ def _wait_for_list(name: str, reply: dict[str, Any], web: Web) -> tuple[str, ...
     for pause in _PAUSES:
         if not (key := _key(reply)):
             return cids_listed(reply)
-        web.memory.keep("pubchem key", name, key, _DAYS_OF_A_KEY)
+        web.cache.put("pubchem key", name, key, _DAYS_OF_A_KEY)
         time.sleep(pause)
         reply = _poll(key, web)
     if not _key(reply):

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from urllib.parse import quote, urljoin
 
-from ..errors import BadContent, Miss, NotOffered
+from ..errors import BadContent, NotAvailable, SourceMiss
 from ..model.identifiers import Ids
 from ..model.paper import Fetched, Paper, Version
 from ..web import Answer, Rate, Web
@@ -36,7 +36,7 @@ _RESOLVER = re.compile(r"https?://(?:dx\.|www\.)?doi\.org/", re.I)
 _ARXIV = re.compile(r"https?://(?:www\.|export\.)?arxiv\.org/", re.I)
 
 
-def fetch_full_text(paper: Paper, web: Web) -> Iterator[Fetched | Miss]:
+def fetch_full_text(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
     """Fetch what the publisher shows where the DOI leads: the page, then its PDF."""
     target = find_landing_page(paper.ids.doi, web)
     yield from fetch_pages(target, web, source=SOURCE.name, via="publisher")
@@ -44,11 +44,11 @@ def fetch_full_text(paper: Paper, web: Web) -> Iterator[Fetched | Miss]:
 
 def fetch_pages(
     url: str, web: Web, *, source: str, via: str, license_: str = ""
-) -> Iterator[Fetched | Miss]:
+) -> Iterator[Fetched | SourceMiss]:
     """Fetch the page at *url* (following one ``meta refresh``), then the PDFs it names.
 
     Used for publishers' pages and for repositories alike. What cannot be had is yielded as a
-    `Miss`, so that the next candidate is still tried.
+    `SourceMiss`, so that the next candidate is still tried.
     """
     from ..formats import html
 
@@ -56,7 +56,7 @@ def fetch_pages(
         page = _to_fetched(_open(url, web), source, via, license_)
         if page.media == "html" and (target := html.refresh_target(page)):
             page = _to_fetched(_open(target, web), source, via, license_)
-    except Miss as miss:
+    except SourceMiss as miss:
         yield miss
         return
     yield page
@@ -66,7 +66,7 @@ def fetch_pages(
         try:
             # A link that says it is a PDF is judged as one: a login page in its place is found out.
             answer = _open(link, web)
-        except Miss as miss:
+        except SourceMiss as miss:
             yield miss
             continue
         yield _to_fetched(answer, source, via, license_, media="pdf")
@@ -80,7 +80,7 @@ def find_landing_page(doi: str, web: Web) -> str:
     NotOffered
         The DOI is registered nowhere.
     """
-    if remembered := web.memory.recall("landing_page", doi):
+    if remembered := web.cache.get("landing_page", doi):
         return str(remembered)
     # Everything but the letters DOIs are made of is escaped: old SICI suffixes hold "<" and "#".
     url = f"{web.settings.address('doi')}/{quote(doi, safe='/:;()-._')}"
@@ -88,8 +88,8 @@ def find_landing_page(doi: str, web: Web) -> str:
     target = answer.headers.get("Location", "")
     if not target:
         msg = f"The DOI resolver leads nowhere for doi:{doi}."
-        raise NotOffered(msg, "Check the DOI.")
-    web.memory.keep("landing_page", doi, urljoin(url, target), days=_REMEMBERED_DAYS)
+        raise NotAvailable(msg, "Check the DOI.")
+    web.cache.put("landing_page", doi, urljoin(url, target), days=_REMEMBERED_DAYS)
     return urljoin(url, target)
 
 
@@ -155,12 +155,12 @@ def distinct(copies: Iterable[OpenCopy]) -> list[OpenCopy]:
 
 def fetch_copies(
     copies: Iterable[OpenCopy], web: Web, *, source: str, via: str
-) -> Iterator[Fetched | Miss]:
+) -> Iterator[Fetched | SourceMiss]:
     """Fetch each of the *copies*; see `publisher.fetch_pages`."""
     for copy in copies:
         try:
             url = _address_for_programs(copy.url, web)
-        except Miss as miss:
+        except SourceMiss as miss:
             yield miss
             continue
         for found in fetch_pages(url, web, source=source, via=via, license_=copy.license):

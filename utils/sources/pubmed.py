@@ -238,7 +238,7 @@ def _fetch_papers(which: Mapping[str, Any], web: Web) -> list[Paper]:
         papers[:] = [record for record in read_records(answer.body) if isinstance(record, Paper)]
         # At once: the next batch is made of others, and would bring these again.
         rows = {paper.ids.pmid: to_row(paper) for paper in papers}
-        web.memory.keep_many("pubmed", rows, _REMEMBERED_DAYS)
+        web.cache.put_many("pubmed", rows, _REMEMBERED_DAYS)
 
     ask(web, "efetch", {"db": "pubmed", "retmode": "xml", **which}, read)
     return papers
@@ -338,7 +338,7 @@ SOURCE = Source(
 
 def recall_records(pmids: Sequence[str], form: Form, web: Web) -> dict[str, str]:
     """The records that were fetched within the last day."""
-    kept = web.memory.recall_many(f"pubmed_{form}", pmids)
+    kept = web.cache.get_many(f"pubmed_{form}", pmids)
     return {pmid: record for pmid, record in kept.items() if isinstance(record, str)}
 
 
@@ -362,7 +362,7 @@ def fetch_records(pmids: Sequence[str], form: Form, web: Web) -> dict[str, str]:
     wanted = set(pmids)
     records = {pmid: record for pmid, record in found.items() if pmid in wanted}
     for pmid, record in records.items():
-        web.memory.keep(f"pubmed_{form}", pmid, record, _REMEMBERED_DAYS)
+        web.cache.put(f"pubmed_{form}", pmid, record, _REMEMBERED_DAYS)
     return records
 
 

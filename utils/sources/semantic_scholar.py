@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..errors import BadRequest, Miss, NotConfigured, NotFound, NotOffered, Unreachable
+from ..errors import BadRequest, NotAvailable, NotConfigured, NotFound, SourceMiss, Unreachable
 from ..model.identifiers import Ids
 from ..model.paper import Paper, SearchResult
 from ..web import Web
@@ -100,7 +100,7 @@ def search_relevant(
         try:
             left = most - len(page.papers)
             more = _relevant_page(words, filters, left, page.next_start, web)
-        except Miss as miss:
+        except SourceMiss as miss:
             warning = f"The list is cut short: {miss.message}"
             return replace(page, warnings=(*page.warnings, warning))
         page = ScholarPage(
@@ -191,7 +191,7 @@ def fetch_papers(wanted: Sequence[Ids], web: Web) -> dict[Ids, ScholarPaper]:
     try:
         rows = ask_batch([name_of(ids) for ids in unknown], FIELDS, web)
     except BadRequest as refusal:
-        raise NotOffered(refusal.message, refusal.hint, status=400) from None
+        raise NotAvailable(refusal.message, refusal.hint, status=400) from None
     for ids, row in zip(unknown, rows, strict=True):
         if paper := scholar_paper(row):
             known[ids] = paper
@@ -422,7 +422,7 @@ def fetch_linked(ids: Ids, kind: Kind, most: int, web: Web) -> tuple[int, list[L
     try:
         page = fetch_linked_papers(name_of(ids), kind, most, 0, web)
     except (BadRequest, NotFound, NotConfigured) as error:
-        raise NotOffered(error.message, error.hint) from None
+        raise NotAvailable(error.message, error.hint) from None
     rows = [Linked.of(found.paper) for found in page.papers]
     total = len(rows) if page.total is None else max(page.total, len(rows))
     path = f"{paper_path(name_of(ids))}/{kind}"
@@ -433,7 +433,7 @@ def _fetch_total(name: str, kind: Kind, web: Web) -> tuple[int | None, tuple[str
     """How long the list is, from the paper's record."""
     try:
         paper = fetch_paper(name, web)
-    except Miss as silent:
+    except SourceMiss as silent:
         return None, (f"How many {kind} there are could not be asked: {silent.message}",)
     return (paper.citation_count if kind == "citations" else paper.reference_count), ()
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
 
-from ..errors import BadContent, BadRequest, NotConfigured, NotFound, NotOffered, Unreachable
+from ..errors import BadContent, BadRequest, NotAvailable, NotConfigured, NotFound, Unreachable
 from ..formats.licenses import license_name
 from ..model.identifiers import LONGEST, Ids
 from ..model.paper import Author, Paper
@@ -36,7 +36,7 @@ RATE = Rate(
     # With a key or without, and over all endpoints.
     every=1.0,
     key="semantic_scholar_api_key",
-    penalty=2.0,
+    backoff=2.0,
     hosts=("api.semanticscholar.org",),
 )
 BEYOND = "limit and/or offset is not available"
@@ -201,12 +201,12 @@ def ask_batch(ids: list[str], fields: str, web: Web) -> list[Any]:
 
 def recall_reply(path: str, params: Mapping[str, Any], web: Web) -> Any:
     """The answer to the same request within a day; None when there was none."""
-    return web.memory.recall("semantic_scholar", _question(path, params))
+    return web.cache.get("semantic_scholar", _question(path, params))
 
 
 def keep_reply(path: str, params: Mapping[str, Any], reply: Any, web: Web) -> None:
     """Keep the answer to a request for a day."""
-    web.memory.keep("semantic_scholar", _question(path, params), reply, _REMEMBERED_DAYS)
+    web.cache.put("semantic_scholar", _question(path, params), reply, _REMEMBERED_DAYS)
 
 
 def form_error(reply: Any) -> Unreachable:
@@ -230,7 +230,7 @@ def _send(send: Callable[..., Answer], read: Callable[[Any], object], web: Web) 
     headers = {"x-api-key": key} if key else {}
     try:
         answer = send(headers=headers, allow=_REFUSALS, check=check)
-    except (NotOffered, BadContent) as miss:  # no list is empty because of a detour
+    except (NotAvailable, BadContent) as miss:  # no list is empty because of a detour
         raise Unreachable(miss.message, "Try again later.", **miss.details) from None
     except Unreachable as silent:
         if key or silent.code != "RATE_LIMIT":

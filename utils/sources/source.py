@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import TypedDict
 
-from ..errors import BadRequest, Miss
+from ..errors import BadRequest, SourceMiss
 from ..model.identifiers import IdName, Ids
 from ..model.paper import Fetched, Paper, SearchResult, Version, paper_from
 from ..model.sites import ROUTES, service_of
@@ -32,7 +32,7 @@ _DATE = re.compile(r"(\d{4})(?:[/-](\d{1,2}))?(?:[/-](\d{1,2}))?", re.A)
 def recall_papers(kind: str, names: Sequence[str], web: Web) -> dict[str, Paper]:
     """The records kept under *names*; one that another version wrote counts as forgotten."""
     found = {}
-    for name, row in web.memory.recall_many(kind, names).items():
+    for name, row in web.cache.get_many(kind, names).items():
         with suppress(LookupError, TypeError, AttributeError):
             found[name] = paper_from(row)
     return found
@@ -83,8 +83,8 @@ class Lookup:
 
     ``by`` names the identifiers it takes. ``ask`` takes up to ``batch`` of them at once (each has
     at least one of those names) and returns the papers the site knows; what is not among them, it
-    does not know. A `Miss` means that the whole batch could not be asked. ``recall`` returns those
-    of any number of papers that were fetched lately; it sends no request.
+    does not know. A `SourceMiss` means that the whole batch could not be asked. ``recall`` returns
+    those of any number of papers that were fetched lately; it sends no request.
     """
 
     by: tuple[IdName, ...]
@@ -99,15 +99,15 @@ class Route:
 
     ``via`` is its name, ``needs`` the identifiers of which the paper must have one, ``key`` the
     settings field of a key without which it is not offered. ``fetch`` takes up to ``batch`` papers
-    and yields what the site sent for each, best first, or a `Miss` for a candidate that could not
-    be had: the ladder judges each and stops asking when all are found. A `Miss` that is raised
-    is about all papers of the batch. ``shares`` are for plans: of the papers that reach this
+    and yields what the site sent for each, best first, or a `SourceMiss` for a candidate that could
+    not be had: the ladder judges each and stops asking when all are found. A `SourceMiss` that is
+    raised is about all papers of the batch. ``shares`` are for plans: of the papers that reach this
     route, the part that ends there, where it goes well and where it goes badly.
     """
 
     via: str
     needs: tuple[IdName, ...]
-    fetch: Callable[[Sequence[Paper], Web], Iterator[tuple[Paper, Fetched | Miss]]]
+    fetch: Callable[[Sequence[Paper], Web], Iterator[tuple[Paper, Fetched | SourceMiss]]]
     key: str = ""
     batch: int = 1
     shares: tuple[float, float] = (0.0, 0.0)
@@ -119,12 +119,14 @@ class Route:
 
 
 def one_by_one(
-    fetch: Callable[[Paper, Web], Iterator[Fetched | Miss]],
-) -> Callable[[Sequence[Paper], Web], Iterator[tuple[Paper, Fetched | Miss]]]:
+    fetch: Callable[[Paper, Web], Iterator[Fetched | SourceMiss]],
+) -> Callable[[Sequence[Paper], Web], Iterator[tuple[Paper, Fetched | SourceMiss]]]:
     """The ``fetch`` of a route whose site is asked for one paper at a time."""
 
     @wraps(fetch)
-    def fetch_each(papers: Sequence[Paper], web: Web) -> Iterator[tuple[Paper, Fetched | Miss]]:
+    def fetch_each(
+        papers: Sequence[Paper], web: Web
+    ) -> Iterator[tuple[Paper, Fetched | SourceMiss]]:
         for paper in papers:
             for found in fetch(paper, web):
                 yield paper, found

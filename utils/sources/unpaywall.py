@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import quote
 
-from ..errors import Miss, NotOffered
+from ..errors import NotAvailable, SourceMiss
 from ..model.paper import Fetched, Paper
 from ..model.versions import by_locator
 from ..web import Answer, Rate, Web
@@ -18,7 +18,7 @@ from .publisher import MOST, OpenCopy, distinct, fetch_copies
 from .source import Route, Source, one_by_one
 
 
-def fetch_open_copies(paper: Paper, web: Web) -> Iterator[Fetched | Miss]:
+def fetch_open_copies(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
     """Fetch the copy at each open-access location, the best first.
 
     Raises
@@ -30,7 +30,7 @@ def fetch_open_copies(paper: Paper, web: Web) -> Iterator[Fetched | Miss]:
     copies = _copies(_fetch_record(doi, web))
     if not copies:
         msg = f"Unpaywall knows no open copy of doi:{doi}."
-        raise NotOffered(msg, "Ask the authors or your library.")
+        raise NotAvailable(msg, "Ask the authors or your library.")
     yield from fetch_copies(copies[:MOST], web, source=SOURCE.name, via="unpaywall")
 
 
@@ -58,7 +58,7 @@ def _fetch_record(doi: str, web: Web) -> dict[str, Any]:
 def _check(answer: Answer) -> None:
     if answer.status == 422:
         msg = "Unpaywall refuses the e-mail address in PUBMED_EMAIL."
-        raise NotOffered(msg, "Set PUBMED_EMAIL to your own address.", status=422)
+        raise NotAvailable(msg, "Set PUBMED_EMAIL to your own address.", status=422)
     if answer.status != 404:
         answer.json()
 

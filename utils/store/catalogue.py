@@ -523,14 +523,14 @@ class Catalogue:
         return self._rows("SELECT file, task, pid, since FROM unfinished")  # type: ignore[return-value]
 
 
-class Healer(Protocol):
+class Repairable(Protocol):
     """Something with a catalogue that can be made again."""
 
     def heal(self, error: CatalogueBroken) -> None:
         """Make the catalogue again from the files."""
 
 
-H = TypeVar("H", bound=Healer)
+H = TypeVar("H", bound=Repairable)
 
 
 def healing(method: Callable[Concatenate[H, P], T]) -> Callable[Concatenate[H, P], T]:

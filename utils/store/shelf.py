@@ -29,7 +29,7 @@ from ..system.bodies import Bodies
 from ..system.file_systems import require_locks
 from . import paper_file
 from .catalogue import Catalogue, CatalogueBroken, Entry, healing
-from .filing import Filing, file_together
+from .reconciliation import SURVEYED, Reconciler
 from .records import (
     ListingFilter,
     RawAnswer,
@@ -42,7 +42,7 @@ from .records import (
     sha256,
     writable,
 )
-from .stocktaking import SURVEYED, Stocktaking
+from .shelf_writer import ShelfWriter, file_together
 from .verdicts import Verdicts
 
 log = logging.getLogger(__name__)
@@ -64,10 +64,10 @@ class Shelf:
         self.folder = Path(folder).absolute()
         self._private = self.folder / safe_files.PRIVATE
         self._catalogue = Catalogue(self._private / "catalogue.db")
-        self._filing = Filing(self.folder, self._catalogue)
-        self._stock = Stocktaking(self._filing)
+        self._writer = ShelfWriter(self.folder, self._catalogue)
+        self._stock = Reconciler(self._writer)
         self._opened = False
-        self.verdicts = Verdicts(self._filing, self._survey, self.heal)
+        self.verdicts = Verdicts(self._writer, self._survey, self.heal)
 
     def __enter__(self) -> Shelf:
         return self
@@ -79,7 +79,7 @@ class Shelf:
         """Bring the index files up to date and close the catalogue."""
         try:
             if self._opened:
-                self._filing.settle_index()
+                self._writer.settle_index()
         except (StoreFailed, CatalogueBroken) as error:
             log.warning("The index files are behind: %s", error)
         finally:
@@ -163,7 +163,7 @@ class Shelf:
         """Catalogue a file that is there. A shelf that cannot be written is still read."""
         try:
             self._ready(create=True)
-            entered = self._filing.register(found, fresh=False)
+            entered = self._writer.register(found, fresh=False)
             self._stock.clear_away()
         except StoreFailed as error:
             log.warning("%s is read without being catalogued: %s", found.file, error)
@@ -194,9 +194,9 @@ class Shelf:
             raise ValueError(msg)
         new = full_text_record(paper, document, fetched, source, attempts)
         self._ready(create=True)
-        part = safe_files.part_of(self._filing.raw / "new")
+        part = safe_files.part_of(self._writer.raw / "new")
         try:
-            self._filing.bodies.link_to(fetched.body, part)
+            self._writer.bodies.link_to(fetched.body, part)
             return self._file(
                 new, lambda record: paper_file.full_text(record.stored, document.markdown), part
             )
@@ -227,7 +227,7 @@ class Shelf:
         new = [abstract_record(paper, (), paper.recorded_by) for paper in papers]
         for record in new:
             self._take_in_first(record.ids)
-        filed = file_together(self._filing, new, lambda made: paper_file.abstract_only(made.stored))
+        filed = file_together(self._writer, new, lambda made: paper_file.abstract_only(made.stored))
         self._stock.clear_away()
         return [record.stored for record in filed]
 
@@ -236,7 +236,7 @@ class Shelf:
     ) -> StoredPaper:
         self._take_in_first(new.ids)
         try:
-            record = self._filing.file(new, render, raw)
+            record = self._writer.file(new, render, raw)
         except StoreFailed:
             with contextlib.suppress(StoreFailed):  # else whoever comes next does it
                 self._stock.clear_away(failed=True)
@@ -266,7 +266,7 @@ class Shelf:
             raise BadRequest(f"{record.file} is another paper: {clash}.")
         if merge_papers(paper, record.stored.paper) == record.stored.paper:
             return record.stored
-        learnt = self._filing.learn(record, paper).stored
+        learnt = self._writer.learn(record, paper).stored
         self._stock.clear_away()
         return learnt
 
@@ -279,7 +279,7 @@ class Shelf:
         StoreFailed
             The disk refused; nothing has changed.
         """
-        record = self._filing.record_attempts(Path(stored.path).name, attempts)
+        record = self._writer.record_attempts(Path(stored.path).name, attempts)
         return record.stored if record else stored
 
     def _record_for(self, stored: StoredPaper) -> Record:
@@ -298,9 +298,9 @@ class Shelf:
         StoreFailed
             The disk refused.
         """
-        self._filing.prepare()
+        self._writer.prepare()
         folder = self._private / "quarantine"
-        return put(folder, self._filing.bodies, ids, fetched, verdict, reason)
+        return put(folder, self._writer.bodies, ids, fetched, verdict, reason)
 
     def read_text(self, stored: StoredPaper) -> str:
         """The whole file, header included (`paper_file.body_of` takes it off).
@@ -310,12 +310,12 @@ class Shelf:
         StoreFailed
             The file cannot be read.
         """
-        return self._filing.read(Record(stored))
+        return self._writer.read(Record(stored))
 
     @healing
     def raw(self, stored: StoredPaper) -> RawAnswer | None:
         """What the site sent, untouched; None when that was not kept."""
-        return self._filing.raw_of(self._record_for(stored))
+        return self._writer.raw_of(self._record_for(stored))
 
     def confined(self, output_path: str) -> Path:
         """Where *output_path* lies, if a copy may be written there at all.
@@ -427,7 +427,7 @@ class Shelf:
         if not (create or self._catalogue.exists() or self._stock.has_records()):
             return False
         if not self._catalogue.exists():
-            self._filing.prepare()
+            self._writer.prepare()
             require_locks(self._private)
         self._opened = True
         if not self._catalogue.note("complete"):

@@ -21,8 +21,8 @@ from ..system import safe_files
 from ..system.plain_text import clean_text, one_line
 from . import paper_file
 from .catalogue import CatalogueBroken, healing
-from .filing import Filing, Plan
 from .records import Record, sha256
+from .shelf_writer import Plan, ShelfWriter
 
 log = logging.getLogger(__name__)
 
@@ -43,10 +43,13 @@ class Verdicts:
     """
 
     def __init__(
-        self, filing: Filing, survey: Callable[[], bool], heal: Callable[[CatalogueBroken], None]
+        self,
+        writer: ShelfWriter,
+        survey: Callable[[], bool],
+        heal: Callable[[CatalogueBroken], None],
     ) -> None:
-        self._filing = filing
-        self._catalogue = filing.catalogue
+        self._writer = writer
+        self._catalogue = writer.catalogue
         self._survey = survey
         self.heal = heal
 
@@ -94,7 +97,7 @@ class Verdicts:
     @healing
     def reject_by_hand(self, changed: StoredPaper) -> StoredPaper:
         """As `state`, and the same text is not taken again from whoever offers it."""
-        digest = _digest(self._filing.read(Record(changed)))
+        digest = _digest(self._writer.read(Record(changed)))
         return self._restate(changed, refusing=(digest, changed.evidence)).stored
 
     @healing
@@ -102,9 +105,9 @@ class Verdicts:
         """As `state`, and no text of the paper is refused any more."""
         done = self._restate(changed, forgiving=True)
         with self._catalogue.writing():
-            for entry, record in self._filing.same_paper(done.ids):
+            for entry, record in self._writer.same_paper(done.ids):
                 if record.refused:  # the entry of another version remembers, too
-                    self._filing.amend(entry, replace(record, refused=()))
+                    self._writer.amend(entry, replace(record, refused=()))
         return done.stored
 
     @healing
@@ -112,18 +115,18 @@ class Verdicts:
         """The reason why somebody rejected this very text of a paper; else empty."""
         if not self._catalogue.exists():
             return ""
-        known = dict(one for _, record in self._filing.same_paper(ids) for one in record.refused)
+        known = dict(one for _, record in self._writer.same_paper(ids) for one in record.refused)
         return known.get(_digest(clean_text(document.markdown)), "") if known else ""
 
     @healing
     def has_rejections(self, stored: StoredPaper) -> bool:
         """Whether somebody rejected a text of this paper."""
-        return any(record.refused for _, record in self._filing.same_paper(stored.paper.ids))
+        return any(record.refused for _, record in self._writer.same_paper(stored.paper.ids))
 
     @healing
     def versions(self, stored: StoredPaper) -> list[StoredPaper]:
         """All that lies on the shelf of this paper."""
-        return [record.stored for _, record in self._filing.same_paper(stored.paper.ids)]
+        return [record.stored for _, record in self._writer.same_paper(stored.paper.ids)]
 
     def decided_by_hand(self, stored: StoredPaper) -> StoredPaper | None:
         """The text of this paper about which somebody decided: itself, else another version."""
@@ -146,7 +149,7 @@ class Verdicts:
             after = (*before, refusing) if refusing else before
             return replace(planned, record=replace(planned.record, refused=after))
 
-        return self._filing.change_announced(plan, self._filing.restate)
+        return self._writer.change_announced(plan, self._writer.restate)
 
     def _plan(self, changed: StoredPaper) -> Plan | None:
         """The change of an entry, whatever else is known of it stays; None when it is another now.
@@ -156,21 +159,21 @@ class Verdicts:
         entry = self._catalogue.by_file(Path(changed.path).name)
         if entry is None or _size_and_time(Path(changed.path)) != (entry.size, entry.mtime_ns):
             return None
-        known = Record.from_json(entry.record, self._filing.folder)
+        known = Record.from_json(entry.record, self._writer.folder)
         return Plan(_with_verdict(known, changed), writes=False, same=((entry, known),))
 
     def _restate_batch(self, batch: Sequence[StoredPaper]) -> None:
-        filing, catalogue = self._filing, self._catalogue
+        writer, catalogue = self._writer, self._catalogue
         with catalogue.writing():
             for changed in batch:
                 catalogue.begin(Path(changed.path).name, "register", time.time())
         with catalogue.writing():
             plans = [plan for changed in batch if (plan := self._plan(changed))]
             records = [plan.record for plan in plans]
-            written = [(filing.record_path(r.file), r.to_json().encode()) for r in records]
+            written = [(writer.record_path(r.file), r.to_json().encode()) for r in records]
             safe_files.write_all(written)
             for plan in plans:
-                filing.enter(plan.record, plan.same)
+                writer.enter(plan.record, plan.same)
             for changed in batch:
                 catalogue.done(Path(changed.path).name)
 

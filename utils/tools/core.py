@@ -14,7 +14,7 @@ from ..model.identifiers import Ids
 from ..model.paper import Paper
 from . import schemas
 from .answers import answer, refusing, shelf_link
-from .waiting import Waiting, revocable
+from .long_calls import LongCalls, revocable
 
 if TYPE_CHECKING:
     from ..download.download import Download
@@ -78,7 +78,7 @@ def tool(
 
 
 def _search_tools(library: Library) -> list[FunctionTool]:
-    waiting = Waiting("PubMed")
+    waiting = LongCalls("PubMed")
 
     def search_pubmed_lr(
         ligand: str, receptor: str, max_results: Count = 5, sort_by: Sort = "pub_date"
@@ -107,7 +107,7 @@ def _search_tools(library: Library) -> list[FunctionTool]:
 
 
 def _search(
-    library: Library, waiting: Waiting, row: Callable[[Paper], dict[str, Any]]
+    library: Library, waiting: LongCalls, row: Callable[[Paper], dict[str, Any]]
 ) -> Callable[..., ToolResult]:
     """The two general searches: *row* says what each gives of a paper."""
 
@@ -138,7 +138,7 @@ def _search(
 
 
 def _download_tool(library: Library) -> FunctionTool:
-    waiting = Waiting("a source")
+    waiting = LongCalls("a source")
 
     def download_paper(
         pmid: Word = "",

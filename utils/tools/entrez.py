@@ -13,7 +13,7 @@ from . import entrez_rows as schemas
 from .answers import answer
 from .core import READS_WEB, Start, Word, tool
 from .entrez_rows import Arguments, Operation, in_short, plain
-from .waiting import Waiting
+from .long_calls import LongCalls
 
 Name = Literal["search", "summary", "fetch", "link", "info", "post", "spell", "global_query"]
 _PAGE = "start max_results"
@@ -101,7 +101,7 @@ OPERATIONS: Mapping[str, Operation] = {
 
 def tools(library: Library) -> list[FunctionTool]:
     """The tool, working on *library*."""
-    waiting = Waiting()
+    waiting = LongCalls()
 
     def entrez_query(  # noqa: PLR0913, PLR0917 - what eight operations take
         operation: Name,

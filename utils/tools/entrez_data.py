@@ -13,8 +13,8 @@ from . import entrez_rows as schemas
 from .answers import answer
 from .core import ADDS_FILES, Start, Word, tool
 from .entrez_rows import Arguments, Operation, plain
+from .long_calls import LongCalls
 from .pubmed_rows import in_lines
-from .waiting import Waiting
 
 Name = Literal["fetch_and_stage", "schema", "query", "list_datasets", "export"]
 _MOST_RECORDS = 1_000
@@ -78,7 +78,7 @@ OPERATIONS: Mapping[str, Operation] = {
 
 def tools(library: Library) -> list[FunctionTool]:
     """The tool, working on *library*."""
-    waiting = Waiting()
+    waiting = LongCalls()
     progress: dict[Hashable, str] = {}  # of results on their way, whichever call began them
 
     def entrez_data(  # noqa: PLR0913, PLR0917 - what five operations take

@@ -14,8 +14,8 @@ from . import entrez_rows as schemas
 from .answers import answer
 from .core import READS_WEB, Start, Word, tool
 from .entrez_rows import Arguments, Operation, plain
+from .long_calls import LongCalls
 from .pubmed_rows import converted_row, in_lines
-from .waiting import Waiting
 
 Name = Literal[
     "compounds", "names", "papers", "similar", "substructure", "superstructure", "ids", "text"
@@ -86,7 +86,7 @@ OPERATIONS: Mapping[str, Operation] = {
 
 def tools(library: Library) -> list[FunctionTool]:
     """The tool, working on *library*."""
-    waiting = Waiting("The site")
+    waiting = LongCalls("The site")
 
     def entrez_external(
         operation: Name,

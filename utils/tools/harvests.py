@@ -23,12 +23,12 @@ from ..library import Library
 from . import schemas
 from .answers import answer
 from .core import ADDS_FILES, READS_SHELF, Word, tool
+from .long_calls import LongCalls, tell
 from .resources import readable, untrusted
-from .waiting import Waiting, tell
 
 if TYPE_CHECKING:
     from ..harvest.jobs import Harvest
-    from ..harvest.standing import Progress
+    from ..harvest.run_status import Progress
 
 log = logging.getLogger(__name__)
 
@@ -138,7 +138,7 @@ def _status_row(harvest: Harvest, run: _Run | None) -> dict[str, Any]:
 def tools(library: Library) -> list[FunctionTool]:
     """``harvest_papers`` and ``harvest_status``."""
     harvests = Harvests(library)
-    waiting = Waiting("PubMed")
+    waiting = LongCalls("PubMed")
 
     def harvest_papers(
         query: str = "",

@@ -15,8 +15,8 @@ from ..library import Library
 from . import schemas
 from .answers import answer, bibtex_answer
 from .core import READS_WEB, Start, Word, tool
+from .long_calls import LongCalls
 from .schemas import ArxivSort, Hundred, MergedSort, SourceName, Year
-from .waiting import Waiting
 
 if TYPE_CHECKING:
     from ..literature.search import Asked, Gathered
@@ -30,7 +30,11 @@ _ANY_ID = Field(description="Semantic Scholar ID, DOI, PMID, PMCID, arXiv ID")
 def tools(library: Library) -> list[FunctionTool]:
     """Every tool of the set, working on *library*."""
     # Each site keeps us waiting in its own name.
-    arxiv, scholar, everybody = Waiting("arXiv"), Waiting("Semantic Scholar"), Waiting("a source")
+    arxiv, scholar, everybody = (
+        LongCalls("arXiv"),
+        LongCalls("Semantic Scholar"),
+        LongCalls("a source"),
+    )
     return [
         _search_papers_tool(library, everybody),
         _arxiv_search_tool(library, arxiv),
@@ -41,7 +45,7 @@ def tools(library: Library) -> list[FunctionTool]:
     ]
 
 
-def _search_papers_tool(library: Library, waiting: Waiting) -> FunctionTool:
+def _search_papers_tool(library: Library, waiting: LongCalls) -> FunctionTool:
     def search_papers(
         query: str,
         sources: Sequence[SourceName] = (),
@@ -74,7 +78,7 @@ def _search_papers_tool(library: Library, waiting: Waiting) -> FunctionTool:
     return tool(search_papers, READS_WEB, schemas.GATHERED)
 
 
-def _arxiv_search_tool(library: Library, waiting: Waiting) -> FunctionTool:
+def _arxiv_search_tool(library: Library, waiting: LongCalls) -> FunctionTool:
     def search_arxiv(
         query: str,
         max_results: Hundred = 10,
@@ -111,7 +115,7 @@ def _arxiv_search_tool(library: Library, waiting: Waiting) -> FunctionTool:
     return tool(search_arxiv, READS_WEB, schemas.PREPRINTS)
 
 
-def _preprint_tools(library: Library, waiting: Waiting) -> list[FunctionTool]:
+def _preprint_tools(library: Library, waiting: LongCalls) -> list[FunctionTool]:
     def get_arxiv_paper(arxiv_id: Word) -> ToolResult:
         """Get one arXiv record, in the version named or the newest."""
         row = preprint_row(waiting.call(library.arxiv_paper, arxiv_id))
@@ -127,7 +131,7 @@ def _preprint_tools(library: Library, waiting: Waiting) -> list[FunctionTool]:
     ]
 
 
-def _scholar_search_tool(library: Library, waiting: Waiting) -> FunctionTool:
+def _scholar_search_tool(library: Library, waiting: LongCalls) -> FunctionTool:
     def search_semantic_scholar(
         query: str,
         max_results: Hundred = 10,
@@ -157,7 +161,7 @@ def _scholar_search_tool(library: Library, waiting: Waiting) -> FunctionTool:
     return tool(search_semantic_scholar, READS_WEB, schemas.SCHOLARS)
 
 
-def _citations_tool(library: Library, waiting: Waiting) -> FunctionTool:
+def _citations_tool(library: Library, waiting: LongCalls) -> FunctionTool:
     def get_paper_citations(
         paper_id: Annotated[Word, _ANY_ID], max_results: Hundred = 10, start: Start = 0
     ) -> ToolResult:
@@ -168,7 +172,7 @@ def _citations_tool(library: Library, waiting: Waiting) -> FunctionTool:
     return tool(get_paper_citations, READS_WEB, schemas.SCHOLARS)
 
 
-def _scholar_paper_tools(library: Library, waiting: Waiting) -> list[FunctionTool]:
+def _scholar_paper_tools(library: Library, waiting: LongCalls) -> list[FunctionTool]:
     def get_semantic_scholar_paper(identifier: Annotated[Word, _ANY_ID]) -> ToolResult:
         """Get one Semantic Scholar record, with citation counts."""
         found = waiting.call(library.scholar_paper, identifier)

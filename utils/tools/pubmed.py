@@ -19,6 +19,7 @@ from ..library import Library
 from ..system.plain_text import shortened
 from .answers import answer, bibtex_answer, shelf_links
 from .core import READS_WEB, Count, DateType, Start, Word, tool
+from .long_calls import LongCalls
 from .pubmed_rows import (
     LONGEST_ECHO,
     converted_row,
@@ -36,7 +37,6 @@ from .pubmed_rows import (
     title_line,
 )
 from .schemas import FLAG, NEXT, NUMBER, TEXT, record, rows, some, texts, texts_and
-from .waiting import Waiting
 
 if TYPE_CHECKING:
     from ..model.paper import Paper
@@ -51,7 +51,7 @@ Relationship = Literal[
 
 def tools(library: Library) -> list[FunctionTool]:
     """Every tool of the set, working on *library*."""
-    waiting = Waiting()
+    waiting = LongCalls()
     return [
         _search_tool(library, waiting),
         _details_tool(library, waiting),
@@ -63,7 +63,7 @@ def tools(library: Library) -> list[FunctionTool]:
     ]
 
 
-def _search_tool(library: Library, waiting: Waiting) -> FunctionTool:
+def _search_tool(library: Library, waiting: LongCalls) -> FunctionTool:
     def search_pubmed_articles(
         query_term: Annotated[str, Field(min_length=3)],
         max_results: Count = 20,
@@ -101,7 +101,7 @@ def _search_tool(library: Library, waiting: Waiting) -> FunctionTool:
     return tool(search_pubmed_articles, READS_WEB, SEARCH)
 
 
-def _details_tool(library: Library, waiting: Waiting) -> FunctionTool:
+def _details_tool(library: Library, waiting: LongCalls) -> FunctionTool:
     def fetch_article_details(
         pmids: Pmids,
         detail_level: Level = "abstract_plus",
@@ -127,7 +127,7 @@ def _details_tool(library: Library, waiting: Waiting) -> FunctionTool:
     return tool(fetch_article_details, READS_WEB, DETAILS)
 
 
-def _relationships_tool(library: Library, waiting: Waiting) -> FunctionTool:
+def _relationships_tool(library: Library, waiting: LongCalls) -> FunctionTool:
     def get_article_relationships(
         source_pmid: Word,
         relationship_type: Relationship = "pubmed_similar_articles",
@@ -166,7 +166,7 @@ def _citation_lines(paper: Paper, references: dict[str, Any]) -> str:
     return "\n".join(shortened(line, _LONGEST_REFERENCE) for line in lines)
 
 
-def _single_paper_tools(library: Library, waiting: Waiting) -> list[FunctionTool]:
+def _single_paper_tools(library: Library, waiting: LongCalls) -> list[FunctionTool]:
     def get_pubmed_paper(pmid: Word) -> ToolResult:
         """Get one PubMed record: abstract, authors, MeSH terms."""
         paper = waiting.call(library.paper, pmid)
@@ -185,7 +185,7 @@ def _single_paper_tools(library: Library, waiting: Waiting) -> list[FunctionTool
     ]
 
 
-def _convert_tool(library: Library, waiting: Waiting) -> FunctionTool:
+def _convert_tool(library: Library, waiting: LongCalls) -> FunctionTool:
     def convert_ids(ids: AnyIds) -> ToolResult:
         """Find the PMID, PMCID and DOI of up to 200 papers by any of these."""
         found = waiting.call(library.convert_ids, tuple(ids))
@@ -198,7 +198,7 @@ def _convert_tool(library: Library, waiting: Waiting) -> FunctionTool:
     return tool(convert_ids, READS_WEB, CONVERTED)
 
 
-def _match_tool(library: Library, waiting: Waiting) -> FunctionTool:
+def _match_tool(library: Library, waiting: LongCalls) -> FunctionTool:
     def match_citations(
         citations: Annotated[list[Citation], Field(min_length=1, max_length=50)],
     ) -> ToolResult:
@@ -215,7 +215,7 @@ def _match_tool(library: Library, waiting: Waiting) -> FunctionTool:
     return tool(match_citations, READS_WEB, MATCHES)
 
 
-def _word_tools(library: Library, waiting: Waiting) -> list[FunctionTool]:
+def _word_tools(library: Library, waiting: LongCalls) -> list[FunctionTool]:
     def spell_check(query: str) -> ToolResult:
         """Ask PubMed how it would spell a query."""
         found = waiting.call(library.check_spelling, query)

@@ -33,8 +33,8 @@ from ..library import Library
 from ..model.passage import Filters
 from .answers import answer, shelf_links
 from .core import ADDS_FILES, READS_SHELF, READS_WEB, tool
+from .long_calls import LongCalls
 from .schemas import FLAG, NEXT, NUMBER, TEXT, Hundred, Year, record, rows
-from .waiting import Waiting
 
 if TYPE_CHECKING:
     from ..corpus.index import IndexProgress
@@ -64,7 +64,7 @@ DocId = Annotated[str, Field(pattern="^pmid:[0-9]+$")]
 
 def tools(library: Library) -> list[FunctionTool]:
     """Every tool of the set, working on *library*; named as ``MCP_TOOL_NAMES`` says."""
-    waiting = Waiting("the corpus")
+    waiting = LongCalls("the corpus")
     all_tools = [
         _sync_tool(library),
         _search_tool(library, waiting),
@@ -78,7 +78,7 @@ def tools(library: Library) -> list[FunctionTool]:
 
 
 def _sync_tool(library: Library) -> FunctionTool:
-    waiting = Waiting()
+    waiting = LongCalls()
     indexing = Indexing(library)
 
     def pubmed_sync_delta(
@@ -111,7 +111,7 @@ def _sync_text(row: dict[str, Any]) -> str:
     return "\n".join((head, *row["warnings"]))
 
 
-def _search_tool(library: Library, waiting: Waiting) -> FunctionTool:
+def _search_tool(library: Library, waiting: LongCalls) -> FunctionTool:
     def rag_search(
         query: Key,
         top_k: Hundred = 20,
@@ -192,7 +192,7 @@ def _caller() -> str:
     return f"MCP, token {token.client_id} {token.subject}" if token else "MCP"
 
 
-def _quote_tool(library: Library, waiting: Waiting) -> FunctionTool:
+def _quote_tool(library: Library, waiting: LongCalls) -> FunctionTool:
     def verify_quote(text: Key) -> ToolResult:
         """Check whether a quotation stands in the corpus word for word, and where."""
         found = waiting.call(library.corpus.verify_quote, text)

@@ -22,7 +22,7 @@ from mcp_types.version import SUPPORTED_PROTOCOL_VERSIONS
 from ..errors import NotFound, PaperError
 from ..library import Library
 from ..settings import version
-from .waiting import revocable
+from .long_calls import revocable
 
 if TYPE_CHECKING:
     from fastmcp.server.completions import CompletionHandler

@@ -1,25 +1,26 @@
 """Polite and safe HTTP: the only door to the network.
 
-Every request keeps to its site's rate limit (`Pace`, shared by all processes of this user), names
-us in ``User-Agent``, pauses when the site asks for it, follows no link into a private network, and
-has a limit of bytes and of seconds. Sources use `Rate` (a site's limit), `Web` (ask) and `Answer`;
-callers that wait use `Hold` (how long a site makes them wait) and `Cancellation` (end the work).
+Every request keeps to its site's rate limit (`RateLimiter`, shared by all processes of this user),
+names us in ``User-Agent``, pauses when the site asks for it, follows no link into a private
+network, and has a limit of bytes and of seconds. Sources use `Rate` (a site's limit), `Web` (ask)
+and `Answer`; callers that wait use `Cooldown` (how long a site makes them wait) and `Cancellation`
+(end the work).
 
 Importing this room is cheap: requests, urllib3, backoff and diskcache load with the first request.
 """
 
 from .answer import MAX_BYTES, Answer, not_older_than, redact
 from .cancellation import Cancellation
-from .pace import Hold, Pace, Rate
+from .rate_limiter import Cooldown, Rate, RateLimiter
 from .session import Web
 
 __all__ = [
     "MAX_BYTES",
     "Answer",
     "Cancellation",
-    "Hold",
-    "Pace",
+    "Cooldown",
     "Rate",
+    "RateLimiter",
     "Web",
     "not_older_than",
     "redact",

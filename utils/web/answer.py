@@ -3,7 +3,7 @@
 How old an answer may be that is given a second time.
 
 Whoever asks anew (``force``, ``--retry``, another round of a harvest) wants no earlier answer. The
-limit travels in the work's context, as a `.pace` does, past code that need not know of it.
+limit travels in the work's context, as a `.limiter` does, past code that need not know of it.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 A caller may cancel its tool call, a person may press Ctrl-C, while the work sits in a read that may
 last a minute. So each request under way registers with its cancellations, and `Cancellation.cancel`
-shuts its socket, wherever it waits: connecting, shaking hands, reading. Like `Hold`, a cancellation
-travels in the work's context (a context variable).
+shuts its socket, wherever it waits: connecting, shaking hands, reading. Like `Cooldown`, a
+cancellation travels in the work's context (a context variable).
 """
 
 from __future__ import annotations

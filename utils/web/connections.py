@@ -5,7 +5,8 @@ is connected to (a name that resolves differently the second time gains nothing)
 the socket ends at the deadline (also where a server drips a byte a second, even in its headers),
 another thread can end the request, and a proxy's refusal keeps its status and headers.
 
-Pools are shared by all threads; what belongs to one request, its `Errand`, travels in the context.
+Pools are shared by all threads; what belongs to one request, its `RequestContext`, travels in the
+context.
 
 Decompressing an answer, piece by piece, within a limit.
 
@@ -35,8 +36,8 @@ import urllib3
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import NewConnectionError
 
-from ..errors import Cancelled, NotConfigured, NotOffered
-from .addresses import Guard, is_public
+from ..errors import Cancelled, NotAvailable, NotConfigured
+from .address_policy import AddressPolicy, is_public
 from .cancellation import Cancellation
 from .proxies import Proxy
 
@@ -45,7 +46,7 @@ QUIET_S = 60.0
 """Seconds without a single byte."""
 _POLL_S = 0.2  # between two checks for a cancellation, where no socket can be shut
 _HOSTS, _IDLE = 32, 16  # pools, and idle connections of each: the most any site is asked at once
-_errand: ContextVar[Errand] = ContextVar("papershelf_errand")
+_errand: ContextVar[RequestContext] = ContextVar("papershelf_errand")
 _PIECE = 256 * 1024
 _PLAIN = 31  # gzip header and checksum
 _WRAPPED, _RAW = 15, -15  # the two things servers mean by "deflate"
@@ -61,7 +62,7 @@ class ProxyRefused(OSError):
         self.headers = headers
 
 
-class Errand:
+class RequestContext:
     """The deadline, address policy and cancellations of one request, for its connections.
 
     Parameters
@@ -74,8 +75,10 @@ class Errand:
         Those that can end it.
     """
 
-    def __init__(self, guard: Guard, seconds: float, *cancellations: Cancellation | None) -> None:
-        self.guard = guard
+    def __init__(
+        self, address_policy: AddressPolicy, seconds: float, *cancellations: Cancellation | None
+    ) -> None:
+        self.address_policy = address_policy
         self.until = time.monotonic() + seconds
         self._cancellations = [one for one in cancellations if one]
         self._socket: socket.socket | None = None
@@ -235,15 +238,15 @@ class _GuardedHTTPS(_Guarded, HTTPSConnection):
 
 def _connect(connection: HTTPConnection, trusted: bool) -> socket.socket:
     """A connection to a permitted address of the host and to no other; *trusted*: to any."""
-    errand, host, port = _errand.get(), connection.host, connection.port
+    context, host, port = _errand.get(), connection.host, connection.port
     failure = OSError("no address")
-    for family, kind, number, _, address in _permitted_addresses(errand, host, port, trusted):
+    for family, kind, number, _, address in _permitted_addresses(context, host, port, trusted):
         sock = socket.socket(family, kind, number)
         try:
             for option in connection.socket_options or ():
                 sock.setsockopt(*option)
-            sock.settimeout(min(CONNECT_S, errand.seconds_left()))
-            errand.watch_socket(sock)
+            sock.settimeout(min(CONNECT_S, context.seconds_left()))
+            context.watch_socket(sock)
             sock.connect(address)
         except OSError as error:
             sock.close()
@@ -256,17 +259,17 @@ def _connect(connection: HTTPConnection, trusted: bool) -> socket.socket:
     raise failure
 
 
-def _permitted_addresses(errand: Errand, host: str, port: int, trusted: bool) -> list[Any]:
+def _permitted_addresses(context: RequestContext, host: str, port: int, trusted: bool) -> list[Any]:
     try:
-        found = errand.look_up(host, port)
+        found = context.look_up(host, port)
     except UnicodeError:
         msg = f"{host[:100]} is not a usable host name."
-        raise NotOffered(msg) from None
-    if trusted or errand.guard.trusts(host, port):
+        raise NotAvailable(msg) from None
+    if trusted or context.address_policy.trusts(host, port):
         return found
     public = [info for info in found if is_public(str(info[4][0]))]
     if found and not public:
-        raise errand.guard.refuse(host)
+        raise context.address_policy.refuse(host)
     return public
 
 
@@ -274,17 +277,17 @@ def _connect_through_socks(proxy: Proxy, host: str, port: int) -> socket.socket:
     """A connection through a SOCKS proxy, to the name or to a permitted address."""
     import socks
 
-    errand = _errand.get()
+    context = _errand.get()
     target = host
     if not proxy.resolves_names:
-        target = str(_permitted_addresses(errand, host, port, trusted=False)[0][4][0])
+        target = str(_permitted_addresses(context, host, port, trusted=False)[0][4][0])
     sock: socket.socket = socks.socksocket()
     try:
         kind = socks.SOCKS4 if proxy.scheme.startswith("socks4") else socks.SOCKS5
         login = (proxy.user or None, proxy.password or None)
         sock.set_proxy(kind, proxy.host, proxy.port, True, *login)  # type: ignore[attr-defined]
-        sock.settimeout(min(CONNECT_S, errand.seconds_left()))
-        errand.watch_socket(sock)
+        sock.settimeout(min(CONNECT_S, context.seconds_left()))
+        context.watch_socket(sock)
         sock.connect((target, port))
     except BaseException:
         sock.close()

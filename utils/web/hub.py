@@ -1,7 +1,7 @@
 """Models of the Hugging Face Hub by name: its own client, and our way to the network.
 
 `huggingface_hub` knows the Hub's forms and keeps files where every program looks for them
-(``HF_HOME``). Every byte it asks for goes through `Courier`: our proxies, certificates, deadlines
+(``HF_HOME``). Every byte it asks for goes through `Transport`: our proxies, certificates, deadlines
 and refusals hold. Nothing is fetched through Xet, whose own client knows none of these, and what
 was fetched is held against the digest that the listing gave.
 Forms: https://huggingface.co/docs/hub/api, ``huggingface_hub/utils/_http.py`` (errors by
@@ -25,10 +25,10 @@ import huggingface_hub
 from huggingface_hub import constants, errors
 from huggingface_hub.utils import _http, tqdm  # type: ignore[attr-defined, unused-ignore]
 
-from ..errors import EmbeddingsFailed, Miss, Unreachable
-from .addresses import Hop
+from ..errors import EmbeddingsFailed, SourceMiss, Unreachable
+from .address_policy import Request
 from .answer import MAX_BYTES
-from .pace import Rate
+from .rate_limiter import Rate
 from .session import Web
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ class Hub:
         except (httpx2.HTTPError, OSError, ValueError, RuntimeError) as error:
             msg = f"{name} could not be had from {self._host}: {_first_line(error)}."
             raise EmbeddingsFailed(msg, "Try again; what came so far is kept.") from None
-        except Miss as error:
+        except SourceMiss as error:
             msg = f"{name} could not be had: {error.message}"
             raise EmbeddingsFailed(msg, error.hint or error.usual_hint, **error.details) from None
 
@@ -209,7 +209,7 @@ def _our_way(web: Web, most: int) -> Iterator[None]:
 
 
 class _OurWay(httpx2.BaseTransport):
-    """What httpx sends, sent by our `Courier`."""
+    """What httpx sends, sent by our `Transport`."""
 
     def __init__(self, web: Web, most: int) -> None:
         self._web, self._most = web, most
@@ -219,10 +219,10 @@ class _OurWay(httpx2.BaseTransport):
         headers = {name.title(): value for name, value in request.headers.items()}
         ours = {"User-Agent": self._web.settings.user_agent, "Accept-Encoding": "identity"}
         headers = {**headers, **ours}
-        hop = Hop(request.method, str(request.url), None, headers)
-        self._web.guard.require_open_to_programs(hop.url)
-        flow = self._web.courier.flow(hop, _LONGEST_S)
-        with self._web.pace.turn(hop.url):
+        hop = Request(request.method, str(request.url), None, headers)
+        self._web.address_policy.require_open_to_programs(hop.url)
+        flow = self._web.transport.flow(hop, _LONGEST_S)
+        with self._web.limiter.turn(hop.url):
             status, told = next(flow)
         if told.get("Content-Encoding", "identity") != "identity":  # nobody asked for it
             raise httpx2.DecodingError("the answer is packed")

@@ -36,9 +36,9 @@ from typing import IO, Any
 from ..errors import BadContent, StoreFailed, Unreachable
 from ..system import bodies
 from ..system.sharing import inherit_group, make_folder
-from .addresses import Hop
+from .address_policy import Request
 from .answer import DAYS, SECRETS, Answer, is_fresh, redact
-from .memory import Memory
+from .response_cache import ResponseCache
 
 log = logging.getLogger(__name__)
 FOLDER = "fetched"
@@ -87,14 +87,14 @@ class Journal:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.bodies = bodies.Bodies(folder / bodies.FOLDER)
-        self.index = Memory(folder / "index")
+        self.index = ResponseCache(folder / "index")
         self._lock = threading.Lock()
         self._put = 0
         self._warned = False
 
     def recall(self, name: str) -> Entry | None:
         """What was answered under this name; None when nothing, or the body is gone."""
-        row = self.index.recall("answer", name)
+        row = self.index.get("answer", name)
         try:
             return self._read(row) if row else None
         except (LookupError, TypeError, ValueError, AttributeError):
@@ -111,7 +111,7 @@ class Journal:
         """Write down an answer; *last* names the request that gave it, if that is another one."""
         if row := self._row(answer, last or name):
             rows = {name: row, row["last"]: row}
-            self.index.keep_many("answer", rows, bodies.KEPT_DAYS)
+            self.index.put_many("answer", rows, bodies.KEPT_DAYS)
 
     def _row(self, answer: Answer, last: str) -> dict[str, Any] | None:
         """An entry, its body on the disk; None where the disk refuses."""
@@ -134,16 +134,16 @@ class Journal:
 
     def item(self, url: str) -> Answer | None:
         """The part of a batch's answer that *url* would ask for alone; 404 when there was none."""
-        return self.fresh(request_name(Hop("GET", url)))
+        return self.fresh(request_name(Request("GET", url)))
 
     def keep_items(self, brought: Mapping[str, bytes]) -> None:
         """Write down the parts of a batch's answer by the URLs that would ask for each alone."""
         rows = {}
         for url, body in brought.items():
             answer = Answer(200 if body else 404, redact(url), body)
-            if row := self._row(answer, request_name(Hop("GET", url))):
+            if row := self._row(answer, request_name(Request("GET", url))):
                 rows[row["last"]] = row
-        self.index.keep_many("answer", rows, bodies.KEPT_DAYS)
+        self.index.put_many("answer", rows, bodies.KEPT_DAYS)
 
     def forget(self, name: str) -> None:
         """Remove an entry: its answer turned out to be none."""
@@ -192,7 +192,7 @@ class Page:
         self._name = name
         self._part = Part(journal.folder / "parts", name, journal.index)
 
-    def ask(self, hop: Hop, carry: Callable[[Hop, Part], Answer]) -> Answer:
+    def ask(self, hop: Request, carry: Callable[[Request, Part], Answer]) -> Answer:
         """Send a request with *carry*, for the rest of a body or only if it has changed, if it may.
 
         Raises
@@ -221,20 +221,20 @@ class Page:
             self._part.forget()
         return replace(answer, status=200) if rest and answer.status == 206 else answer
 
-    def write(self, hop: Hop, answer: Answer, allow: Collection[int]) -> None:
+    def write(self, hop: Request, answer: Answer, allow: Collection[int]) -> None:
         """Keep an answer, unless its status is about us or about the moment."""
         status = answer.status
         is_answer = 200 <= status < 300 or 400 <= status < 500 or status in allow
         if is_answer and status not in _NO_ANSWER:
             self._journal.keep(self._name, answer, request_name(hop))
 
-    def forget(self, hop: Hop) -> None:
+    def forget(self, hop: Request) -> None:
         """Remove what was written: it turned out to be no answer."""
         self._journal.forget(self._name)
         self._journal.forget(request_name(hop))
 
 
-def request_name(hop: Hop) -> str:
+def request_name(hop: Request) -> str:
     """The name of a request: the same for all that get the same answer.
 
     Parameters that identify us are left out of what we send along, not out of addresses that others
@@ -271,7 +271,7 @@ class Part:
         Knows which body a part is of.
     """
 
-    def __init__(self, folder: Path, name: str, index: Memory) -> None:
+    def __init__(self, folder: Path, name: str, index: ResponseCache) -> None:
         self._path = folder / f"{name}.part"
         self._name = name
         self._index = index
@@ -282,7 +282,7 @@ class Part:
 
     def headers(self, hop: str) -> dict[str, str]:
         """What to send to the *hop* of this name for the rest; empty when it must be the whole."""
-        body = self._index.recall("part", self._name)
+        body = self._index.get("part", self._name)
         self._hop, self._asked_from = hop, 0
         if not body or body["hop"] != hop or not 0 < (size := self._size()) < body["length"]:
             return {}
@@ -338,7 +338,7 @@ class Part:
             return
         body = {"hop": self._hop, "length": int(length), "validator": validator(headers)}
         if body["validator"]:
-            self._index.keep("part", self._name, body, KEPT_DAYS)
+            self._index.put("part", self._name, body, KEPT_DAYS)
             self._open("wb")
 
     def _resume(self, headers: Mapping[str, str]) -> bytes:

@@ -50,7 +50,7 @@ def check_access(web: Web, urls: Sequence[str]) -> Iterator[Check]:
     NotConfigured
         A proxy or a bundle of certificates is named that cannot be used.
     """
-    web.courier.check()
+    web.transport.check()
     yield _check_proxies(web, urls)
     from . import trust
 
@@ -81,7 +81,7 @@ def summarize(asked: Sequence[ServiceCheck], web: Web) -> list[Check]:
 def _check_proxies(web: Web, urls: Sequence[str]) -> Check:
     proxies: dict[str, list[str]] = {}
     for url in urls:
-        proxies.setdefault(web.courier.proxy_for(url).shown, []).append(url.split("/")[2])
+        proxies.setdefault(web.transport.proxy_for(url).shown, []).append(url.split("/")[2])
     if list(proxies) == ["direct"]:
         if web.settings.http_proxy and any(url.startswith("https:") for url in urls):
             advice = "The services are asked by https: export HTTPS_PROXY=http://HOST:PORT"
@@ -111,7 +111,7 @@ def _cause(one: ServiceCheck, web: Web) -> str:
 def _issuer(one: ServiceCheck, web: Web) -> str:
     """Who issued the certificate that was refused; fetches it without sending a request."""
     try:
-        return f"“{web.courier.fetch_certificate(one.url, 10.0).issuer}”"
+        return f"“{web.transport.fetch_certificate(one.url, 10.0).issuer}”"
     except PaperError:
         return "somebody who did not show it again"
 

@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 
 from ..errors import NotConfigured
 from ..settings import bypasses_system_proxies, system_proxies
-from .addresses import site
+from .address_policy import site
 
 if TYPE_CHECKING:
     from ..settings import Settings

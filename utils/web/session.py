@@ -1,7 +1,8 @@
 """HTTP for the rest of the program: `Web`, with rate limits, retries, redirects and the journal.
 
 One call becomes at most five tries; one try is a chain of at most eleven requests; each of these
-waits for the `Pace`, is checked by the `Guard` and sent by the `Courier` that all threads share.
+waits for the `RateLimiter`, is checked by the `AddressPolicy` and sent by the `Transport` that all
+threads share.
 """
 
 from __future__ import annotations
@@ -15,19 +16,19 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from ..errors import NotOffered, PaperError, Unreachable
-from . import addresses
-from .addresses import MOST, Hop, follow, is_redirect
+from ..errors import NotAvailable, PaperError, Unreachable
+from . import address_policy
+from .address_policy import MOST, Request, follow, is_redirect
 from .answer import MAX_BYTES, Answer, redact
 from .leases import Leases
-from .pace import Pace, Rate
+from .rate_limiter import Rate, RateLimiter
 from .retry import WORTH_RETRYING, retry_after, with_retries
 
 if TYPE_CHECKING:
     from ..settings import Settings
     from .journal import Journal, Page
-    from .memory import Memory
-    from .transport import Courier
+    from .response_cache import ResponseCache
+    from .transport import Transport
 
 _BREATH_S = 1.0  # nothing leaves for a site that answers 503 and names no time
 
@@ -56,7 +57,7 @@ class _Budget:
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    hop: Hop
+    hop: Request
     time: _Budget
     allow: Collection[int]
     check: Check | None
@@ -89,9 +90,9 @@ class Web:
         self.settings = settings
         self.deadline = 120.0
         self.rates = rates
-        self.pace = Pace(settings.pace_folder, settings, rates)
-        self.guard = addresses.Guard(settings)
-        self._couriers: dict[int, Courier] = {}
+        self.limiter = RateLimiter(settings.pace_folder, settings, rates)
+        self.address_policy = address_policy.AddressPolicy(settings)
+        self._transports: dict[int, Transport] = {}
         self.leases = Leases(settings.papers_dir / ".papershelf" / "leases")
 
     def get(  # noqa: PLR0913 - the options of one request
@@ -140,7 +141,7 @@ class Web:
         BadContent
             It sends more than *limit*.
         """
-        hop = Hop("GET", url, params, self._headers(headers, plain))
+        hop = Request("GET", url, params, self._headers(headers, plain))
         call = _Call(hop, _Budget(self.deadline), allow, check, limit, follow, on_retry)
         return self._ask_once(call) if kept else self._ask(call)
 
@@ -149,7 +150,7 @@ class Web:
         from .journal import request_name
 
         return self.journal.fresh(
-            request_name(Hop("GET", url, params, self._headers(None, plain=False)))
+            request_name(Request("GET", url, params, self._headers(None, plain=False)))
         )
 
     def post(
@@ -165,16 +166,16 @@ class Web:
         on_retry: Missed | None = None,
     ) -> Answer:
         """Send a form, or *json*, to *url*; see `get`. A redirect is refused."""
-        hop = Hop("POST", url, None, self._headers(headers, plain=False), form, json)
+        hop = Request("POST", url, None, self._headers(headers, plain=False), form, json)
         call = _Call(hop, _Budget(self.deadline), allow, check, limit, on_retry=on_retry)
         return self._ask(call)
 
     @cached_property
-    def memory(self) -> Memory:
+    def cache(self) -> ResponseCache:
         """Small answers worth remembering; opened on first use."""
-        from .memory import Memory
+        from .response_cache import ResponseCache
 
-        return Memory(self.settings.papers_dir / ".papershelf" / "cache")
+        return ResponseCache(self.settings.papers_dir / ".papershelf" / "cache")
 
     @cached_property
     def journal(self) -> Journal:
@@ -208,7 +209,7 @@ class Web:
         if answer is None:
             return None
         if not _is_answer(answer, call):
-            raise NotOffered(f"{answer.host} answered {answer.status}.", status=answer.status)
+            raise NotAvailable(f"{answer.host} answered {answer.status}.", status=answer.status)
         try:
             if call.check is not None:
                 call.check(answer)
@@ -229,9 +230,9 @@ class Web:
 
         hop = replace(call.hop, cookies=new_cookies())
         for _ in range(MOST + 1):
-            addresses.parse(hop.url)
-            self.guard.require_open_to_programs(hop.url)
-            with self.pace.turn(hop.url), call.time.spend(hop.url) as left:
+            address_policy.parse(hop.url)
+            self.address_policy.require_open_to_programs(hop.url)
+            with self.limiter.turn(hop.url), call.time.spend(hop.url) as left:
                 answer = self._carry(hop, left, call)
                 pause = self._pause(hop.url, answer)
             if not is_redirect(answer):
@@ -240,10 +241,10 @@ class Web:
                 return answer
             hop = follow(hop, answer)
         msg = f"{urlsplit(call.hop.url).netloc} kept redirecting, last to {answer.host}."
-        raise NotOffered(msg, status=answer.status)
+        raise NotAvailable(msg, status=answer.status)
 
-    def _carry(self, hop: Hop, left: float, call: _Call) -> Answer:
-        carry, wanted = self.courier.carry, _wants_body(call.allow)
+    def _carry(self, hop: Request, left: float, call: _Call) -> Answer:
+        carry, wanted = self.transport.carry, _wants_body(call.allow)
         if call.page is None:
             return carry(hop, left, call.limit, wanted)
         return call.page.ask(
@@ -252,18 +253,18 @@ class Web:
 
     def _pause(self, url: str, answer: Answer) -> float:
         """Seconds of cooldown that the site wants; in force for everybody before the turn ends."""
-        heeded = self.pace.heed(url, answer.headers)
+        heeded = self.limiter.heed(url, answer.headers)
         if answer.status not in WORTH_RETRYING | {403}:
             return 0.0
         pause = retry_after(answer.headers.get("Retry-After"), answer.headers.get("Date"))
-        blocks_clients = answer.status in (403, 503) and self.pace.blocks_clients(url)
+        blocks_clients = answer.status in (403, 503) and self.limiter.blocks_clients(url)
         if pause or answer.status == 429 or blocks_clients:
-            pause = self.pace.refused(url, pause)
+            pause = self.limiter.refused(url, pause)
         elif answer.status == 503:  # it is out rather than tired of us: said soon to all who wait
-            self.pace.hold(url, _BREATH_S)
+            self.limiter.hold(url, _BREATH_S)
         return max(pause, heeded)
 
-    def _accept(self, hop: Hop, answer: Answer, call: _Call, pause: float) -> Answer:
+    def _accept(self, hop: Request, answer: Answer, call: _Call, pause: float) -> Answer:
         """Return the answer, or raise what its status means."""
         if call.page and not pause:
             call.page.write(hop, answer, call.allow)
@@ -275,24 +276,24 @@ class Web:
                 if call.page:
                     call.page.forget(hop)
                 if isinstance(error, Unreachable) and error.retry_after:
-                    self.pace.hold(hop.url, error.retry_after)
+                    self.limiter.hold(hop.url, error.retry_after)
                 raise
             return answer
         msg = f"{answer.host} answered {answer.status}."
         if answer.status in WORTH_RETRYING or pause:
             details: dict[str, Any] = {"retry_after": pause} if pause else {}
             raise Unreachable(msg, status=answer.status, **details)
-        raise NotOffered(msg, status=answer.status)
+        raise NotAvailable(msg, status=answer.status)
 
     @property
-    def courier(self) -> Courier:
+    def transport(self) -> Transport:
         """One for all threads; after a fork a new one."""
-        from .transport import Courier
+        from .transport import Transport
 
         pid = os.getpid()
-        if pid not in self._couriers:  # no lock, which a fork may leave locked
-            self._couriers.setdefault(pid, Courier(self.settings, self.guard))
-        return self._couriers[pid]
+        if pid not in self._transports:  # no lock, which a fork may leave locked
+            self._transports.setdefault(pid, Transport(self.settings, self.address_policy))
+        return self._transports[pid]
 
 
 def _is_answer(answer: Answer, call: _Call) -> bool:

@@ -23,12 +23,12 @@ from requests.structures import CaseInsensitiveDict
 from urllib3.exceptions import HTTPError, LocationValueError
 from urllib3.util import SKIP_HEADER, Timeout
 
-from ..errors import BadContent, NotOffered
+from ..errors import BadContent, NotAvailable
 from . import trust
-from .addresses import Guard, Hop, carries_key, site
+from .address_policy import AddressPolicy, Request, carries_key, site
 from .answer import Answer, redact
 from .cancellation import Cancellation, current
-from .connections import CONNECT_S, QUIET_S, Damaged, Errand, Unpacker, pools, require_socks
+from .connections import CONNECT_S, QUIET_S, Damaged, RequestContext, Unpacker, pools, require_socks
 from .failures import proxy_error, unreachable
 from .proxies import Proxy, ProxyRules
 from .trust import Certificate
@@ -43,7 +43,7 @@ _SHORT = 2.0  # seconds a body nobody wants may take
 logging.getLogger("urllib3").setLevel(logging.ERROR)
 
 
-class Courier:
+class Transport:
     """Sends requests for all threads of a process, over connections that stay open.
 
     Parameters
@@ -54,8 +54,8 @@ class Courier:
         Says which hosts may have a private address.
     """
 
-    def __init__(self, settings: Settings, guard: Guard) -> None:
-        self._guard = guard
+    def __init__(self, settings: Settings, address_policy: AddressPolicy) -> None:
+        self._guard = address_policy
         self._context = partial(trust.context, settings)
         self._proxy_rules = ProxyRules(settings)
         self._pools: dict[Proxy, urllib3.PoolManager] = {}
@@ -64,7 +64,7 @@ class Courier:
 
     def carry(
         self,
-        hop: Hop,
+        hop: Request,
         seconds: float,
         limit: int,
         wanted: Callable[[int], bool],
@@ -88,39 +88,39 @@ class Courier:
         Cancelled
             Somebody ended it.
         """
-        with self._active(hop, seconds) as (proxy, errand):
-            return self._fetch(hop, proxy, errand, limit, wanted, receiver)
+        with self._active(hop, seconds) as (proxy, context):
+            return self._fetch(hop, proxy, context, limit, wanted, receiver)
 
-    def flow(self, hop: Hop, seconds: float) -> Iterator[Any]:
+    def flow(self, hop: Request, seconds: float) -> Iterator[Any]:
         """Send *hop*; first status and headers of the answer, then its body, block by block.
 
         For what is too large to be held: nothing is unpacked and nothing bounded, but in time.
         Raises what `carry` does. Only one at a time, and to be read, or closed, in one thread.
         """
-        with self._active(hop, seconds) as (proxy, errand):
-            with closing(self._send(_prepare(hop), proxy, errand)) as response:
+        with self._active(hop, seconds) as (proxy, context):
+            with closing(self._send(_prepare(hop), proxy, context)) as response:
                 headers = CaseInsensitiveDict(response.headers)
                 host = urlsplit(hop.url).netloc
                 if trouble := proxy_error(response.status, headers, host, proxy):
                     raise trouble
                 yield response.status, headers
                 yield from _blocks(response)
-            errand.raise_if_cancelled()
+            context.raise_if_cancelled()
 
     @contextmanager
-    def _active(self, hop: Hop, seconds: float) -> Iterator[tuple[Proxy, Errand]]:
+    def _active(self, hop: Request, seconds: float) -> Iterator[tuple[Proxy, RequestContext]]:
         """What sending *hop* needs; errors of the libraries come out as ours."""
         host, proxy = urlsplit(hop.url).netloc, self._proxy_rules.proxy_for(hop.url)
-        errand = Errand(self._guard, seconds, self._all, current())
+        context = RequestContext(self._guard, seconds, self._all, current())
         try:
-            with errand.active():
-                self._judge(hop, proxy, errand)
-                yield proxy, errand
+            with context.active():
+                self._judge(hop, proxy, context)
+                yield proxy, context
         except (requests.exceptions.InvalidURL, LocationValueError):
             msg = f"{host} is not a usable address."
-            raise NotOffered(msg) from None
+            raise NotAvailable(msg) from None
         except (requests.RequestException, HTTPError, OSError, Damaged) as error:
-            errand.raise_if_cancelled()  # else it is our own hanging up
+            context.raise_if_cancelled()  # else it is our own hanging up
             # Not chained: the libraries' messages hold the URL, and the URL may hold a key.
             raise unreachable(error, host, proxy) from None
 
@@ -154,9 +154,9 @@ class Courier:
         """
         host, proxy = urlsplit(url).netloc, self._proxy_rules.proxy_for(url)
         manager = pools(proxy, trust.unverifying)
-        errand = Errand(self._guard, seconds, self._all, current())
+        context = RequestContext(self._guard, seconds, self._all, current())
         try:
-            with errand.active():
+            with context.active():
                 pool: Any = manager.connection_from_url(url)
                 pool.timeout = Timeout(connect=min(CONNECT_S, seconds))
                 with closing(pool._new_conn()) as line:  # noqa: SLF001 - never lent, never kept
@@ -165,27 +165,27 @@ class Courier:
         except (HTTPError, OSError, ValueError) as error:
             raise unreachable(error, host, proxy) from None
 
-    def _judge(self, hop: Hop, proxy: Proxy, errand: Errand) -> None:
+    def _judge(self, hop: Request, proxy: Proxy, context: RequestContext) -> None:
         """Refuse what must not go through a proxy."""
         if proxy and urlsplit(hop.url).scheme == "http" and carries_key(hop):
             msg = (
                 f"{proxy.shown} would see the key for {urlsplit(hop.url).netloc}; it was not asked."
             )
-            raise NotOffered(msg, "Ask it by https, or name it in NO_PROXY.", blocked=True)
+            raise NotAvailable(msg, "Ask it by https, or name it in NO_PROXY.", blocked=True)
         if proxy.resolves_names:
-            self._guard.require_public_name(*site(hop.url), errand.look_up)
+            self._guard.require_public_name(*site(hop.url), context.look_up)
 
     def _fetch(
         self,
-        hop: Hop,
+        hop: Request,
         proxy: Proxy,
-        errand: Errand,
+        context: RequestContext,
         limit: int,
         wanted: Callable[[int], bool],
         receiver: Receiver | None,
     ) -> Answer:
         request = _prepare(hop)
-        with closing(self._send(request, proxy, errand)) as response:
+        with closing(self._send(request, proxy, context)) as response:
             headers = CaseInsensitiveDict(response.headers)
             if trouble := proxy_error(response.status, headers, urlsplit(hop.url).netloc, proxy):
                 raise trouble
@@ -193,18 +193,20 @@ class Courier:
                 extract_cookies_to_jar(hop.cookies, request, response)  # type: ignore[no-untyped-call]
             keep = wanted(response.status)
             try:
-                body = _read(response, limit, receiver) if keep else _drain(response, errand)
+                body = _read(response, limit, receiver) if keep else _drain(response, context)
             except _TooLarge:
                 msg = f"{urlsplit(hop.url).netloc} sent more than {limit / 1e6:.0f} MB; "
                 msg += "the rest was not read."
                 raise BadContent(msg, verdict="not_a_paper", status=response.status) from None
-        errand.raise_if_cancelled()  # what was cut off may look complete
+        context.raise_if_cancelled()  # what was cut off may look complete
         return _answer(request.url or "", response.status, headers, body)
 
-    def _send(self, request: requests.PreparedRequest, proxy: Proxy, errand: Errand) -> Any:
+    def _send(
+        self, request: requests.PreparedRequest, proxy: Proxy, context: RequestContext
+    ) -> Any:
         url = request.url or ""
         forwarded = proxy and not proxy.socks and urlsplit(url).scheme == "http"
-        left = errand.seconds_left()
+        left = context.seconds_left()
         return (
             self._pools_for(proxy)
             .connection_from_url(url)
@@ -249,7 +251,7 @@ class _TooLarge(Exception):
     pass
 
 
-def _prepare(hop: Hop) -> requests.PreparedRequest:
+def _prepare(hop: Request) -> requests.PreparedRequest:
     # A header urllib3 would add by itself is kept out unless it was asked for.
     headers = {"Accept-Encoding": SKIP_HEADER, **hop.headers}
     return requests.Request(
@@ -294,11 +296,11 @@ def _blocks(response: Any) -> Iterator[bytes]:
         yield block
 
 
-def _drain(response: Any, errand: Errand) -> bytes:
+def _drain(response: Any, context: RequestContext) -> bytes:
     """Read and drop a short body, so that the connection can be used again."""
     announced = response.headers.get("Content-Length", "")
     if announced.isdigit() and int(announced) <= _BLOCK:
-        errand.until = min(errand.until, time.monotonic() + _SHORT)
+        context.until = min(context.until, time.monotonic() + _SHORT)
         with suppress(HTTPError, OSError):
             for _ in _blocks(response):
                 pass

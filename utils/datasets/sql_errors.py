@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from ..errors import BadRequest
 from ..system.plain_text import one_line, shortened
-from .asking_child import FUNCTIONS
+from .sql_child import FUNCTIONS
 
 Known = Mapping[str, Sequence[str]]  # the columns of every table
 

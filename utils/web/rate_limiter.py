@@ -6,14 +6,14 @@ different folders. Its state is one small SQLite file: a request books the next 
 short transaction, sleeps outside it, waits for one of the site's slots (`slots`), and checks in a
 second transaction that it leaves no sooner than its site's interval after the one before it (a
 process that woke late would otherwise be followed too closely) and that no cooldown began
-meanwhile. The throttle of a site (`tempo`) is written along with a booking. Published limits: each
-source's `Rate`.
+meanwhile. The throttle of a site (`throttle`) is written along with a booking. Published limits:
+each source's `Rate`.
 
 How long a piece of work has to wait for the cooldown of its site, for callers that wait for it.
 
-A caller that reports a wait must not name a site that its work does not use. So `.pace` notes here,
-with every request, how long the site of that request is in cooldown. The note travels in the work's
-context, past verbs, sources and the ladder, which need not know of it.
+A caller that reports a wait must not name a site that its work does not use. So `RateLimiter` notes
+here, with every request, how long the site of that request is in cooldown. The note travels in the
+work's context, past verbs, sources and the ladder, which need not know of it.
 
 Throttling: the time between two requests grows while a site struggles, and shrinks again.
 
@@ -56,8 +56,8 @@ log = logging.getLogger(__name__)
 _JITTER = 0.1  # of the interval, only ever added
 _DAY = 86400.0
 _MOST_JITTER_S = 0.05
-_GRAVEST = 3600.0  # a penalty doubles while a site keeps refusing, up to an hour
-_BRIEF = (1.0, 30.0)  # the same for sites without a penalty of their own: from, to
+_GRAVEST = 3600.0  # our own backoff doubles while a site keeps refusing, up to an hour
+_BRIEF = (1.0, 30.0)  # the same for sites without one of their own: from, to
 _FILE, _SLOTS = "pace.sqlite", "slots.lock"
 # Two tables: processes of an older version know the first one only.
 _SCHEMAS = (
@@ -90,7 +90,7 @@ class Rate:
     Parameters
     ----------
     bucket : str
-        Requests with the same bucket share one pace.
+        Requests with the same bucket share one rate limit.
     services : tuple of str
         Names in the settings: ``"eutils"`` means ``settings.eutils_base_url``.
     every : float
@@ -98,17 +98,17 @@ class Rate:
     every_with_key : float, optional
         The same when the key is set.
     key : str, optional
-        The settings field of the key that changes the pace.
+        The settings field of the key that changes the rate limit.
     in_flight : int, optional
         So many requests under way at once, over all threads and processes.
     in_flight_with_key : int, optional
         The same when the key is set.
-    penalty : float, optional
+    backoff : float, optional
         Seconds to stay away after a 403, 429 or 503 that names no time; doubles while it goes on.
     hosts : tuple of str, optional
         Further hosts, with everything below them, that count to this bucket.
     delay : str, optional
-        The settings field (milliseconds) with which a user chooses another pace.
+        The settings field (milliseconds) with which a user chooses another rate limit.
     least : float, optional
         Seconds below which that choice is not followed; ``every`` when not given.
     asked : callable, optional
@@ -123,7 +123,7 @@ class Rate:
     key: str = ""
     in_flight: int = 2
     in_flight_with_key: int | None = None
-    penalty: float = 0.0
+    backoff: float = 0.0
     hosts: tuple[str, ...] = ()
     delay: str = ""
     least: float | None = None
@@ -131,7 +131,7 @@ class Rate:
 
 
 @dataclass(slots=True)
-class Tempo:
+class Throttle:
     """The throttle of one site, from its refusals and the times of its answers.
 
     Parameters
@@ -198,9 +198,9 @@ class _Row:
     free: float = 0.0  # the next moment nobody has booked
     left: float = 0.0  # when the last request left
     held: float = 0.0  # nobody asks before
-    penalty: float = 0.0  # the last one given
+    backoff: float = 0.0  # the last one given
     seen: float = 0.0  # the latest clock reading
-    tempo: Tempo = field(default_factory=Tempo)
+    throttle: Throttle = field(default_factory=Throttle)
 
     def shift_to(self, now: float) -> None:
         """Keep the distances when the clock was set back; else an hour back is an hour's wait."""
@@ -209,7 +209,7 @@ class _Row:
         self.seen = now
 
 
-class Pace:
+class RateLimiter:
     """Books the times of requests to sites, and waits for them.
 
     Parameters
@@ -220,7 +220,7 @@ class Pace:
     settings : Settings
         Base URLs, keys and NCBI's delay.
     rates : sequence of Rate
-        The pace of each site; unknown hosts get *default*.
+        The rate limit of each site; unknown hosts get *default*.
     longest : float, optional
         Seconds we are ready to queue; beyond that the site counts as unreachable.
     default : float, optional
@@ -261,10 +261,10 @@ class Pace:
             if (self._folder / _FILE).exists():
                 with file_transaction(self._folder / _FILE, _SCHEMAS) as db:
                     rows = db.execute("SELECT bucket, factor, grown FROM tempos").fetchall()
-        tempos = {name.partition("#")[0]: Tempo(factor, grown=at) for name, factor, at in rows}
-        for tempo in tempos.values():
-            tempo.forget(time.time())
-        return {name: tempo.factor for name, tempo in tempos.items() if tempo.factor > 1}
+        tempos = {name.partition("#")[0]: Throttle(factor, grown=at) for name, factor, at in rows}
+        for throttle in tempos.values():
+            throttle.forget(time.time())
+        return {name: throttle.factor for name, throttle in tempos.items() if throttle.factor > 1}
 
     @contextmanager
     def turn(self, url: str) -> Iterator[None]:
@@ -308,20 +308,20 @@ class Pace:
         with self._row(self._name(rate)) as (row, now):
             first = row.held <= now  # the others were under way when the first refusal came
             if first:
-                row.tempo.refused(now)
+                row.throttle.refused(now)
             if retry_after:
                 row.held = max(row.held, now + min(retry_after, _DAY))
             elif first:
-                least, most = (rate.penalty, _GRAVEST) if rate.penalty else _BRIEF
-                again = now - row.held < max(least, row.penalty)
-                row.penalty = min(most, row.penalty * 2) if again else least
-                row.held = now + row.penalty
+                least, most = (rate.backoff, _GRAVEST) if rate.backoff else _BRIEF
+                again = now - row.held < max(least, row.backoff)
+                row.backoff = min(most, row.backoff * 2) if again else least
+                row.held = now + row.backoff
             row.free = max(row.free, row.held)
-            return retry_after or (row.held - now if rate.penalty else 0.0)
+            return retry_after or (row.held - now if rate.backoff else 0.0)
 
     def blocks_clients(self, url: str) -> bool:
         """Whether a 403 or 503 of this site is about the client, not about what it asked for."""
-        return bool(self._rate(url).penalty)
+        return bool(self._rate(url).backoff)
 
     @contextmanager
     def _measure(self, name: str) -> Iterator[None]:
@@ -342,7 +342,7 @@ class Pace:
             start = max(now, row.free, row.held)
             if start - now > self.longest:
                 raise self._too_long_error(name, start - now)
-            interval *= row.tempo.factor
+            interval *= row.throttle.factor
             row.free = start + interval + min(_MOST_JITTER_S, interval * _JITTER) * random.random()
             return start - now
 
@@ -351,7 +351,7 @@ class Pace:
         with self._row(name) as (row, now):
             if row.held - now > self.longest:
                 raise self._too_long_error(name, row.held - now)
-            interval *= row.tempo.factor
+            interval *= row.throttle.factor
             pause = max(row.held, row.left + interval) - now
             if pause <= 0:
                 row.left = now
@@ -386,11 +386,11 @@ class Pace:
                 now = time.time()
                 row, known = self._read(db, name, now)
                 yield row, now
-                values = (name, row.free, row.left, row.held, row.penalty, row.seen)
+                values = (name, row.free, row.left, row.held, row.backoff, row.seen)
                 db.execute("INSERT OR REPLACE INTO turns VALUES (?, ?, ?, ?, ?, ?)", values)
-                if (tempo := row.tempo.values()) != known:
+                if (throttle := row.throttle.values()) != known:
                     db.execute(
-                        "INSERT OR REPLACE INTO tempos VALUES (?, ?, ?, ?, ?, ?)", (name, *tempo)
+                        "INSERT OR REPLACE INTO tempos VALUES (?, ?, ?, ?, ?, ?)", (name, *throttle)
                     )
             note_cooldown(row.held - now)
         except sqlite3.Error as error:
@@ -401,17 +401,17 @@ class Pace:
         self, db: sqlite3.Connection, name: str, now: float
     ) -> tuple[_Row, tuple[float, ...]]:
         """A bucket's state, with the answers since the last write, and its tempo as stored."""
-        free, left, held, penalty, seen, *tempo = db.execute(_READ, (name,)).fetchone()
-        row = _Row() if free is None else _Row(free, left, held, penalty, seen)
-        if tempo[0] is not None:
-            row.tempo = Tempo(*tempo)
-        known = row.tempo.values()
+        free, left, held, backoff, seen, *throttle = db.execute(_READ, (name,)).fetchone()
+        row = _Row() if free is None else _Row(free, left, held, backoff, seen)
+        if throttle[0] is not None:
+            row.throttle = Throttle(*throttle)
+        known = row.throttle.values()
         row.shift_to(now)
-        row.tempo.forget(now)
+        row.throttle.forget(now)
         with self._lock:
             taken = self._unwritten.pop(name, ())
         for seconds in taken:
-            row.tempo.answered(seconds, now)
+            row.throttle.answered(seconds, now)
         return row, known
 
     def _recover(self, error: Exception) -> None:
@@ -429,11 +429,11 @@ class Pace:
                     with file_transaction(folder / _FILE, _SCHEMAS):
                         pass
                 except (OSError, sqlite3.Error) as error:
-                    log.warning("The pace cannot be kept in %s (%s).", folder, error)
+                    log.warning("The rate limits cannot be kept in %s (%s).", folder, error)
                     _set_aside_if_damaged(folder / _FILE, error)
                 else:
                     return folder.resolve()
-        log.warning("Processes cannot share their pace; this one keeps its own.")
+        log.warning("Processes cannot share their rate limits; this one keeps its own.")
         return Path(tempfile.mkdtemp(prefix="papershelf-pace-"))
 
     def _name(self, rate: Rate) -> str:
@@ -495,7 +495,7 @@ def _within(place: str, base: str) -> bool:
 
 
 def _storage_error(error: Exception) -> Unreachable:
-    return Unreachable(f"The pace shared by all processes could not be kept ({error}).")
+    return Unreachable(f"The rate limits shared by all processes could not be kept ({error}).")
 
 
 def _set_aside_if_damaged(path: Path, error: Exception) -> None:
@@ -505,7 +505,7 @@ def _set_aside_if_damaged(path: Path, error: Exception) -> None:
             set_aside(path, path.with_suffix(".damaged"))
 
 
-class Hold:
+class Cooldown:
     """The cooldown of the site that a piece of work asked last."""
 
     def __init__(self) -> None:
@@ -528,7 +528,7 @@ class Hold:
         return max(0.0, self._until - time.monotonic())
 
 
-_current: ContextVar[Hold | None] = ContextVar("papershelf_hold", default=None)
+_current: ContextVar[Cooldown | None] = ContextVar("papershelf_hold", default=None)
 
 
 def note_cooldown(seconds: float) -> None:

@@ -1,7 +1,7 @@
 """Query a dataset in SQL: one statement, read only, a page of its rows.
 
 The author of the statement (a model, a person, a page a model has read) is not trusted. It runs
-in a process of its own, which can read this file and do nothing else; see `.asking_child`.
+in a process of its own, which can read this file and do nothing else; see `.sql_child`.
 Rows come in pages that are bounded in number and in characters. The next page runs the statement
 again, so it should be put in order: without ORDER BY, SQLite promises none.
 """
@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import BadRequest, StoreFailed
-from ..formats.children import Child, ChildCrashed, ChildFailed, Children
-from . import mistakes
+from ..formats.child_processes import Child, ChildCrashed, ChildFailed, Children
+from . import sql_errors as mistakes
 
 SECONDS = 2.0
 MAX_ROWS, MAX_CHARS = 100, 20_000
@@ -138,7 +138,7 @@ def dismiss() -> int:
 
 @cache
 def _processes() -> Children:
-    return Children(f"{__package__}.asking_child", most=_CHILDREN, bare=True)
+    return Children(f"{__package__}.sql_child", most=_CHILDREN, bare=True)
 
 
 def _check(sql: str, seconds: float) -> None:

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from utils.errors import NotOffered
+from utils.errors import NotAvailable
 from utils.settings import Settings
-from utils.web import addresses
+from utils.web import address_policy as addresses
 
 PRIVATE = [
     "127.0.0.1",
@@ -77,7 +77,7 @@ def test_addresses_on_the_open_internet_are_public(address: str) -> None:
     ],
 )
 def test_an_address_only_an_attacker_would_write_is_refused(url: str) -> None:
-    with pytest.raises(NotOffered):
+    with pytest.raises(NotAvailable):
         addresses.parse(url)
 
 
@@ -87,12 +87,12 @@ def test_an_ordinary_address_is_taken(url: str) -> None:
 
 
 def test_only_host_and_port_of_the_settings_are_trusted() -> None:
-    guard = addresses.Guard(Settings(doi_base_url="http://mirror.lan:8080/doi"))
-    assert guard.trusts("mirror.lan", 8080)
-    assert guard.trusts("Eutils.NCBI.nlm.nih.gov.", 443)
-    assert not guard.trusts("mirror.lan", 80)
-    assert not guard.trusts("lan", 8080)
+    address_policy = addresses.AddressPolicy(Settings(doi_base_url="http://mirror.lan:8080/doi"))
+    assert address_policy.trusts("mirror.lan", 8080)
+    assert address_policy.trusts("Eutils.NCBI.nlm.nih.gov.", 443)
+    assert not address_policy.trusts("mirror.lan", 80)
+    assert not address_policy.trusts("lan", 8080)
 
 
 def test_everything_is_trusted_where_private_networks_are_allowed() -> None:
-    assert addresses.Guard(Settings(papers_allow_private_network=True)).trusts("x", 1)
+    assert addresses.AddressPolicy(Settings(papers_allow_private_network=True)).trusts("x", 1)

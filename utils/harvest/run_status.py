@@ -50,7 +50,7 @@ class StatusReporter:
         self._outages = outages
         self._services = {rung.via: rung.source.service for rung in rungs}
         self._settings = web.settings
-        self._every = {rate.bucket: seconds for rate, seconds in web.pace.intervals()}
+        self._every = {rate.bucket: seconds for rate, seconds in web.limiter.intervals()}
         self._meter = ProgressMeter()
         self._published: tuple[Wait, ...] = ()
         self._done_at = 0.0

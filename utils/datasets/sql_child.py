@@ -24,7 +24,7 @@ from contextlib import contextmanager, suppress
 from itertools import chain, islice
 from typing import Any
 
-from ..formats.children import serve_with
+from ..formats.child_processes import serve_with
 
 MEMORY = 512 << 20  # bytes of address space, Python included
 _HEAP = 192 << 20  # bytes of SQLite's own memory; sorting does not go to the disk

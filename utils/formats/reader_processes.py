@@ -16,7 +16,7 @@ from ..errors import BadContent
 from ..model.identifiers import Ids
 from ..model.paper import Document, Fetched, Paper, paper_from, to_row
 from . import read
-from .children import ChildFailed, Children, serve_with
+from .child_processes import ChildFailed, Children, serve_with
 
 _MOST_CHILDREN = 4  # each takes about 80 MB; sites allow a dozen papers a second at most
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.processes import run
 from utils.errors import Unreachable
-from utils.web.patience import Patience
+from utils.web.shared_work import SharedWork
 
 
 def counted(runs, name, gate=None, error=None):
@@ -24,7 +24,7 @@ def counted(runs, name, gate=None, error=None):
 
 
 def test_what_is_there_already_is_kept_while_the_others_are_awaited():
-    patience, gate, runs = Patience(), threading.Event(), []
+    patience, gate, runs = SharedWork(), threading.Event(), []
     works = {"fast": counted(runs, "fast"), "slow": counted(runs, "slow", gate)}
     assert set(patience.run_together(works, 0.2)) == {"fast"}
     assert set(patience.run_together(works, 0.05)) == {"fast"}
@@ -36,7 +36,7 @@ def test_what_is_there_already_is_kept_while_the_others_are_awaited():
 
 
 def test_a_failure_nobody_waited_for_is_no_news():
-    patience, gate, runs = Patience(), threading.Event(), []
+    patience, gate, runs = SharedWork(), threading.Event(), []
     failing = {"x": counted(runs, "x", gate, Unreachable("down at noon"))}
     assert patience.run_together(failing, 0.05) == {}
     [thread] = [one for one in threading.enumerate() if one.name == "patience"]
@@ -46,7 +46,7 @@ def test_a_failure_nobody_waited_for_is_no_news():
 
 
 def test_nothing_is_remembered_of_what_was_handed_over():
-    patience = Patience()
+    patience = SharedWork()
     for number in range(50):
         assert patience.wait(number, lambda number=number: number + 1) == number + 1
     assert not patience._jobs
@@ -54,13 +54,13 @@ def test_nothing_is_remembered_of_what_was_handed_over():
 
 def test_errors_are_raised_where_one_waits():
     with pytest.raises(Unreachable):
-        Patience().wait("x", counted([], "x", error=Unreachable("down")))
+        SharedWork().wait("x", counted([], "x", error=Unreachable("down")))
 
 
 def test_a_process_that_has_its_answer_does_not_stay_for_the_rest():
     program = (
-        "import threading, utils.web.patience as p\n"
-        "p.Patience().run_together({'x': threading.Event().wait}, 0.05)\nprint('left')"
+        "import threading, utils.web.shared_work as p\n"
+        "p.SharedWork().run_together({'x': threading.Event().wait}, 0.05)\nprint('left')"
     )
     root = Path(__file__).resolve().parents[2]
     done = run([sys.executable, "-c", program], cwd=root, check=True)

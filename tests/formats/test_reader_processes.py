@@ -11,7 +11,7 @@ from tests.formats.reading_children import DIES, reader
 from tests.world import World
 from utils import formats
 from utils.errors import BadContent
-from utils.formats import aside
+from utils.formats import reader_processes as aside
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Fetched, Notice, Paper
 

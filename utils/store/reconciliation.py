@@ -17,14 +17,14 @@ from pathlib import Path
 
 from .. import formats
 from ..errors import StoreFailed
-from ..formats.aside import read_in_child
+from ..formats.reader_processes import read_in_child
 from ..model.identifiers import Ids
 from ..model.paper import Paper, now
 from ..system import safe_files
 from . import adoption, paper_file
 from .catalogue import Entry
-from .filing import MEDIA, Filing
 from .records import ADOPTED, RebuildReport, Record, sections_of, sha256
+from .shelf_writer import MEDIA, ShelfWriter
 
 log = logging.getLogger(__name__)
 
@@ -36,13 +36,13 @@ _GIVEN_UP_AFTER = 600.0
 _WEEK = 7 * 86_400.0
 
 
-class Stocktaking:
+class Reconciler:
     """Reconciles the catalogue that *filing* writes with the files."""
 
-    def __init__(self, filing: Filing) -> None:
-        self.filing = filing
-        self.folder = filing.folder
-        self.catalogue = filing.catalogue
+    def __init__(self, writer: ShelfWriter) -> None:
+        self.writer = writer
+        self.folder = writer.folder
+        self.catalogue = writer.catalogue
         self._capitals: dict[str, str] | None = None
         self._seen: dict[str, tuple[int, int, Record | None]] = {}
 
@@ -52,11 +52,11 @@ class Stocktaking:
         """Finish what killed writers left; a shelf that cannot be written is left alone."""
         try:
             self.clear_away(failed=True)  # whatever of ours is noted by now has failed
-            self.filing.settle_index()
+            self.writer.settle_index()
             swept = float(self.catalogue.note("swept") or 0)
             if not swept <= time.time() <= swept + _WEEK:
-                filing = self.filing
-                for folder in (self.folder, filing.private, filing.raw, filing.records):
+                writer = self.writer
+                for folder in (self.folder, writer.private, writer.raw, writer.records):
                     safe_files.sweep(folder)
                 self.catalogue.set_note("swept", str(time.time()))
         except StoreFailed as error:
@@ -92,10 +92,10 @@ class Stocktaking:
             with safe_files.disk(path, "read"):
                 digest = sha256(path.read_bytes()) if path.is_file() else ""
             if known and digest == known.stored.sha256:
-                self.filing.write_record(known)  # the text was never replaced
+                self.writer.write_record(known)  # the text was never replaced
             elif (found := self.from_file(path, Ids())) is not None:
                 log.info("Finished filing %s, left half done by its writer.", file)
-                self.filing.register(found)
+                self.writer.register(found)
             elif not digest and not known:
                 self._remove(file, text=False)
             self.catalogue.done(file)
@@ -103,15 +103,15 @@ class Stocktaking:
     def _remove(self, file: str, *, text: bool) -> None:
         if text:
             safe_files.remove(self.folder / file)
-        safe_files.remove(self.filing.record_path(file))
+        safe_files.remove(self.writer.record_path(file))
         for media in MEDIA:
-            safe_files.remove(self.filing.raw / f"{file.removesuffix('.txt')}.{media}.gz")
+            safe_files.remove(self.writer.raw / f"{file.removesuffix('.txt')}.{media}.gz")
 
     # -- what a hand did ---------------------------------------------------------------------
 
     def from_file(self, path: Path, asked: Ids) -> Record | None:
         """The record of the file at *path*, ours or from its content; None if it is no paper."""
-        record = self.filing.record_of(path.name)
+        record = self.writer.record_of(path.name)
         with safe_files.disk(path, "read"):
             if record is None:
                 return adoption.adopt(path, asked) if asked else self._adopt(path)
@@ -140,12 +140,12 @@ class Stocktaking:
                 if there != entry:  # somebody else has just seen to it
                     return Record.from_json(there.record, self.folder) if there else None
                 if found is not None:
-                    self.filing.amend(entry, found)
+                    self.writer.amend(entry, found)
                 else:
                     log.info("%s is gone or no paper any more.", entry.file)
                     self.catalogue.drop(entry.id)
                     self._remove(entry.file, text=False)
-                    self.filing.note_change(None)
+                    self.writer.note_change(None)
         except StoreFailed as error:
             log.warning("The catalogue is behind the files: %s", error)
         return found
@@ -183,22 +183,22 @@ class Stocktaking:
 
     def rebuild(self) -> RebuildReport:
         """Make catalogue and index from the files alone."""
-        self.filing.prepare()
+        self.writer.prepare()
         self._capitals = None
         self._judge_foreign_files()
         with self.catalogue.writing():
             self.catalogue.clear()
-            with self.filing.defer_index():
+            with self.writer.defer_index():
                 known, foreign = self._split_files()
                 for record in known:
-                    self.filing.register(record)
+                    self.writer.register(record)
                 reasons = [(path.name, self._take_in(path)) for path in foreign]
-            for path in sorted(self.filing.records.glob("*.json")):
+            for path in sorted(self.writer.records.glob("*.json")):
                 if not (self.folder / f"{path.stem}.txt").exists():
                     self._remove(f"{path.stem}.txt", text=False)
             for name in ("complete", SURVEYED):
                 self.catalogue.set_note(name, now())
-            self.filing.rewrite_index()
+            self.writer.rewrite_index()
         self.clear_away()
         self._seen = {}
         counts = self.catalogue.counts()
@@ -217,7 +217,7 @@ class Stocktaking:
         Many are read in processes, on every core, that survive whatever they read.
         """
         there = [path for path in self.texts() if paper_file.plain(path.name)]
-        foreign = [path for path in there if not self.filing.record_path(path.name).exists()]
+        foreign = [path for path in there if not self.writer.record_path(path.name).exists()]
         read = read_in_child if len(foreign) > _MANY else formats.read
 
         def look(path: Path) -> None:
@@ -234,7 +234,7 @@ class Stocktaking:
         known: list[Record] = []
         foreign: list[Path] = []
         for path in self.texts():
-            record = self.from_file(path, Ids()) if self.filing.record_of(path.name) else None
+            record = self.from_file(path, Ids()) if self.writer.record_of(path.name) else None
             if record is not None:
                 known.append(record)
             else:
@@ -248,13 +248,13 @@ class Stocktaking:
         found = self.from_file(path, Ids())
         if found is None:
             return adoption.describe_refusal(path)
-        for _, record in self.filing.rivals(found):
+        for _, record in self.writer.rivals(found):
             if record.rank >= found.rank:
                 rejected = f"rejected ({found.stored.verdict}), " * (
                     found.stored.kind == "rejected"
                 )
                 return f"{rejected}another copy of {record.file}"
-        self.filing.register(found, fresh=False)
+        self.writer.register(found, fresh=False)
         return ""
 
     def texts(self) -> list[Path]:
@@ -267,7 +267,7 @@ class Stocktaking:
 
     def has_records(self) -> bool:
         """Whether there are records, from which a lost catalogue can be made."""
-        return any(self.filing.records.glob("*.json"))
+        return any(self.writer.records.glob("*.json"))
 
 
 def _compare(record: Record, path: Path) -> Record | None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.datasets.small_datasets import dataset, written
-from utils.datasets.asking import MOST_ROWS, ask
+from utils.datasets.sql_query import MOST_ROWS, ask
 from utils.errors import BadRequest, StoreFailed
 
 

@@ -29,7 +29,7 @@ from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, parse_qsl, urldefrag, urljoin, urlsplit
 
-from ..errors import NotOffered
+from ..errors import NotAvailable
 from .answer import KEYS, Answer, names_secrets
 
 if TYPE_CHECKING:
@@ -92,13 +92,13 @@ def parse(url: str) -> SplitResult:
         sound = parts.port != 0 and bool(parts.hostname) and bool(_NETLOC.fullmatch(parts.netloc))
     except ValueError:
         msg = "A link could not be read as an address."
-        raise NotOffered(msg) from None
+        raise NotAvailable(msg) from None
     if parts.scheme not in PORTS:
         msg = f"A link uses {parts.scheme[:20] or 'no'}: where only http and https are followed."
-        raise NotOffered(msg, blocked=True)
+        raise NotAvailable(msg, blocked=True)
     if not sound:
         msg = "A link carries a user name or characters that no host name has; it was not followed."
-        raise NotOffered(msg, blocked=True)
+        raise NotAvailable(msg, blocked=True)
     return parts
 
 
@@ -133,7 +133,7 @@ def site(url: str) -> tuple[str, int]:
     return (parts.hostname or "").rstrip("."), parts.port or PORTS.get(parts.scheme, 0)
 
 
-class Guard:
+class AddressPolicy:
     """Decides which hosts and pages may be requested; hosts of the settings may be private.
 
     Parameters
@@ -181,7 +181,7 @@ class Guard:
         """
         if not self.open_to_programs(url):
             msg = f"{site(url)[0]} does not let programs read its pages; it was not asked."
-            raise NotOffered(msg, "Its interface is asked in its own place on the ladder.")
+            raise NotAvailable(msg, "Its interface is asked in its own place on the ladder.")
 
     def require_public_name(
         self, host: str, port: int, look_up: Callable[[str, int, float], list[Any]]
@@ -216,9 +216,9 @@ class Guard:
                 self._known.clear()
             self._known[host] = time.monotonic() + _KNOWN_S
 
-    def refuse(self, host: str) -> NotOffered:
+    def refuse(self, host: str) -> NotAvailable:
         """The error for a host that turned out to be private."""
-        return NotOffered(
+        return NotAvailable(
             f"A link or redirect to {host} led into a private network; it was not followed.",
             "Set PAPERS_ALLOW_PRIVATE_NETWORK=true if that is your own mirror.",
             blocked=True,
@@ -226,7 +226,7 @@ class Guard:
 
 
 @dataclass(frozen=True, slots=True)
-class Hop:
+class Request:
     """One request as it will be sent. ``cookies`` live as long as the chain of its redirects."""
 
     method: str
@@ -243,7 +243,7 @@ def is_redirect(answer: Answer) -> bool:
     return answer.status in _REDIRECTS and "location" in answer.headers
 
 
-def follow(hop: Hop, answer: Answer) -> Hop:
+def follow(hop: Request, answer: Answer) -> Request:
     """The next request.
 
     Raises
@@ -254,7 +254,7 @@ def follow(hop: Hop, answer: Answer) -> Hop:
     host = urlsplit(hop.url).netloc
     if hop.method != "GET":
         msg = f"{host} redirected a {hop.method} request; it was not sent again."
-        raise NotOffered(msg, status=answer.status)
+        raise NotAvailable(msg, status=answer.status)
     target = _target(hop.url, answer.headers["location"])
     parts = parse(target)
     headers = dict(hop.headers)
@@ -263,11 +263,11 @@ def follow(hop: Hop, answer: Answer) -> Hop:
     carries = not all(map(_is_harmless, headers)) or names_secrets(parts.query)
     if carries and urlsplit(hop.url).scheme == "https" and parts.scheme == "http":
         msg = f"{host} redirected a request with a key to plain HTTP; it was not followed."
-        raise NotOffered(msg, status=answer.status)
+        raise NotAvailable(msg, status=answer.status)
     return replace(hop, url=target, params=None, headers=headers)
 
 
-def carries_key(hop: Hop) -> bool:
+def carries_key(hop: Request) -> bool:
     """Whether *hop* holds what only the site itself may see."""
     names = {*(hop.params or ()), *(hop.form or ()), *dict(parse_qsl(urlsplit(hop.url).query))}
     return not all(map(_is_harmless, hop.headers)) or not KEYS.isdisjoint(map(str.lower, names))
@@ -291,4 +291,4 @@ def _target(base: str, location: str) -> str:
         return urldefrag(urljoin(base, location.strip())).url
     except ValueError:
         msg = f"{urlsplit(base).netloc} redirected to something that is no address."
-        raise NotOffered(msg) from None
+        raise NotAvailable(msg) from None

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from tests.web.conftest import Site, Visit
-from utils.errors import NotOffered
+from utils.errors import NotAvailable
 from utils.web import Answer, Rate, Web
-from utils.web.addresses import Hop, follow
+from utils.web.address_policy import Request, follow
 
 
 def test_a_redirect_is_followed_to_its_end(site: Site, web: Web) -> None:
@@ -42,13 +42,13 @@ def test_ten_redirects_are_followed_and_an_eleventh_is_not(site: Site, web: Web)
         site.redirect(f"/{n}", f"/{n + 1}")
     site.says("/12", b"end")
     assert web.get(site.url + "/2").body == b"end"
-    with pytest.raises(NotOffered, match="kept redirecting"):
+    with pytest.raises(NotAvailable, match="kept redirecting"):
         web.get(site.url + "/1")
 
 
 def test_a_loop_ends_in_a_clear_sentence(site: Site, web: Web) -> None:
     start = site.redirect("/a", "/a")
-    with pytest.raises(NotOffered, match="kept redirecting"):
+    with pytest.raises(NotAvailable, match="kept redirecting"):
         web.get(start)
 
 
@@ -56,7 +56,7 @@ def test_a_redirected_form_is_not_sent_again(site: Site, web: Web) -> None:
     site.says("/end", b"x")
     for status in (301, 302, 303, 307, 308):
         start = site.redirect("/form", "/end", status)
-        with pytest.raises(NotOffered, match="POST"):
+        with pytest.raises(NotAvailable, match="POST"):
             web.post(start, {"api_key": "s3cret"})
     assert "/end" not in site.paths
 
@@ -98,24 +98,24 @@ def answer_to(location: str) -> Answer:
 @pytest.mark.parametrize(
     ("hop", "location"),
     [
-        (Hop("GET", "https://a.org/x", headers={"X-API-Key": "s"}), "http://a.org/x"),
-        (Hop("GET", "https://a.org/x"), "http://a.org/x?api_key=s"),
+        (Request("GET", "https://a.org/x", headers={"X-API-Key": "s"}), "http://a.org/x"),
+        (Request("GET", "https://a.org/x"), "http://a.org/x?api_key=s"),
     ],
 )
-def test_a_key_never_goes_over_plain_http(hop: Hop, location: str) -> None:
-    with pytest.raises(NotOffered, match="plain HTTP"):
+def test_a_key_never_goes_over_plain_http(hop: Request, location: str) -> None:
+    with pytest.raises(NotAvailable, match="plain HTTP"):
         follow(hop, answer_to(location))
 
 
 def test_plain_http_is_followed_without_keys() -> None:
-    hop = Hop("GET", "https://a.org/x", headers={"Authorization": "s"})
+    hop = Request("GET", "https://a.org/x", headers={"Authorization": "s"})
     target = follow(hop, answer_to("http://b.org/y"))
     assert (target.url, target.headers) == ("http://b.org/y", {})
 
 
 @pytest.mark.parametrize("target", ["ftp://a.org/", "file:///etc/passwd", "http://u@a.org/"])
 def test_a_redirect_off_the_web_is_refused(site: Site, web: Web, target: str) -> None:
-    with pytest.raises(NotOffered) as caught:
+    with pytest.raises(NotAvailable) as caught:
         web.get(site.redirect("/one", target))
     assert caught.value.details["blocked"] is True
 
@@ -140,7 +140,7 @@ def test_a_redirect_into_the_private_network_is_refused_before_a_byte_is_sent(
     inner = new_site()
     inner.says("/secret", b"metadata")
     start = site.redirect("/one", f"http://{host}:{inner.server_port}/secret")
-    with pytest.raises(NotOffered, match="private network") as caught:
+    with pytest.raises(NotAvailable, match="private network") as caught:
         web.get(start)
     assert caught.value.details["blocked"] is True
     assert inner.visits == []
@@ -148,7 +148,7 @@ def test_a_redirect_into_the_private_network_is_refused_before_a_byte_is_sent(
 
 def test_a_link_into_the_private_network_is_refused_too(new_site, web: Web) -> None:
     inner = new_site()
-    with pytest.raises(NotOffered, match="private network"):
+    with pytest.raises(NotAvailable, match="private network"):
         web.get(inner.says("/secret"))
     assert inner.visits == []
 
@@ -178,7 +178,7 @@ def test_the_address_is_judged_where_it_is_used(site: Site, web: Web, monkeypatc
         return connect(self, address)
 
     monkeypatch.setattr(socket.socket, "connect", watched)
-    with pytest.raises(NotOffered, match="private network"):
+    with pytest.raises(NotAvailable, match="private network"):
         web.get(f"http://evil.org:{site.server_port}/x")  # the retry resolves it anew
     assert set(connected) == {"93.184.216.34"}
     assert site.visits == []

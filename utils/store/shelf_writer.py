@@ -2,7 +2,7 @@
 
 Every change happens under the catalogue's write lock, which all threads and processes share, and
 in one order: raw bytes, record, text, catalogue, index. Before it begins, the file's name is
-written to ``unfinished``; `.stocktaking` brings the catalogue in line with the file when its
+written to ``unfinished``; `.reconciler` brings the catalogue in line with the file when its
 writer was killed. Superseded files go last, when what replaces them is on the disk.
 
 Filing many new papers in one change, a tenth of the time of one by one.
@@ -59,7 +59,7 @@ class Plan:
     same: Entries
 
 
-class Filing:
+class ShelfWriter:
     """Writes to one shelf."""
 
     def __init__(self, folder: Path, catalogue: Catalogue) -> None:
@@ -470,41 +470,41 @@ def _newly_retracted(plan: Plan) -> bool:
     )
 
 
-def file_together(filing: Filing, new: Sequence[Record], render: Render) -> list[Record]:
+def file_together(writer: ShelfWriter, new: Sequence[Record], render: Render) -> list[Record]:
     """Put many papers on the shelf; what is there now for each, in their order.
 
     A paper that is there already, or wants the same file as another one, is filed by itself.
     """
-    catalogue = filing.catalogue
+    catalogue = writer.catalogue
     with catalogue.writing():
-        planned = _unhindered(filing, new)
+        planned = _unhindered(writer, new)
         for file in planned:
             catalogue.begin(file, "register", time.time())
     filed: dict[int, Record] = {}
     with catalogue.writing():
-        current = _unhindered(filing, new)
+        current = _unhindered(writer, new)
         files: list[tuple[Path, bytes]] = []
         for file in planned.keys() & current.keys():
             number, record = current[file]
             data = render(record).encode("utf-8", "replace")
             filed[number] = record = with_checksum(replace(record, written=sha256(data)), data)
-            files += [(filing.record_path(file), record.to_json().encode())]
-            files += [(filing.folder / file, data)]
-        filing.prepare()
+            files += [(writer.record_path(file), record.to_json().encode())]
+            files += [(writer.folder / file, data)]
+        writer.prepare()
         safe_files.write_all(files)
         for record in filed.values():
-            filing.enter(record, ())
+            writer.enter(record, ())
         for file in planned:
             catalogue.done(file)
-    return [filed.get(number) or filing.file(one, render) for number, one in enumerate(new)]
+    return [filed.get(number) or writer.file(one, render) for number, one in enumerate(new)]
 
 
-def _unhindered(filing: Filing, new: Sequence[Record]) -> dict[str, tuple[int, Record]]:
+def _unhindered(writer: ShelfWriter, new: Sequence[Record]) -> dict[str, tuple[int, Record]]:
     """By file, the papers that nothing stands in the way of, with their places in the list."""
     found: dict[str, tuple[int, Record]] = {}
     names: set[str] = set()
     for number, one in enumerate(new):
-        plan = filing.plan(one)
+        plan = writer.plan(one)
         if not plan.same and plan.record.file not in found and names.isdisjoint(one.ids.names()):
             found[plan.record.file] = number, plan.record
         names.update(one.ids.names())

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.formats.reading_children import DIES, reader
-from utils.formats.children import ChildCrashed, ChildFailed, Children
+from utils.formats.child_processes import ChildCrashed, ChildFailed, Children
 
 ECHO = reader("{'read': body.decode()}")
 
@@ -83,4 +83,4 @@ def test_a_bare_child_brings_no_packages() -> None:
         loaded = children.ask(b"one")["loaded"]
     finally:
         children.dismiss()
-    assert loaded == ["utils", "utils.formats", "utils.formats.children"]
+    assert loaded == ["utils", "utils.formats", "utils.formats.child_processes"]

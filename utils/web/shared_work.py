@@ -49,7 +49,7 @@ class _Caller:
             how()
 
 
-class Patience(Generic[Result]):
+class SharedWork(Generic[Result]):
     """Work under way, by key; asking again joins it instead of repeating it.
 
     Work goes on after its callers gave up waiting, and its result is kept for a later call. It is

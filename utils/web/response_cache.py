@@ -89,7 +89,7 @@ class _OneConnection(diskcache.Cache):  # type: ignore[misc]
             self._shared = None
 
 
-class Memory:
+class ResponseCache:
     """Remembers JSON values by kind and name for a number of days.
 
     Parameters
@@ -106,28 +106,28 @@ class Memory:
         self._lost = False
         self._warned: set[str] = set()
 
-    def recall(self, kind: str, name: str) -> Any | None:
+    def get(self, kind: str, name: str) -> Any | None:
         """What was kept under *kind* and *name*; None when nothing, too old, or unreadable."""
-        return self.recall_many(kind, [name]).get(name)
+        return self.get_many(kind, [name]).get(name)
 
-    def recall_many(self, kind: str, names: Iterable[str]) -> dict[str, Any]:
+    def get_many(self, kind: str, names: Iterable[str]) -> dict[str, Any]:
         """What was kept for each of *names*; the unknown ones are left out."""
         found = {name: self._use(methodcaller("get", f"{kind}:{name}")) for name in names}
         return {name: kept for name, kept in found.items() if kept is not None}
 
-    def keep(self, kind: str, name: str, value: Any, days: float) -> None:
+    def put(self, kind: str, name: str, value: Any, days: float) -> None:
         """Remember a JSON *value* for a number of *days*."""
-        self.keep_many(kind, {name: value}, days)
+        self.put_many(kind, {name: value}, days)
 
-    def keep_many(self, kind: str, values: Mapping[str, Any], days: float) -> None:
+    def put_many(self, kind: str, values: Mapping[str, Any], days: float) -> None:
         """Remember JSON values by name, all or none of them."""
 
-        def keep(cache: Any) -> None:
+        def put(cache: Any) -> None:
             with cache.transact():
                 for name, value in values.items():
                     cache.set(f"{kind}:{name}", value, expire=days * _DAY)
 
-        self._use(keep)
+        self._use(put)
 
     def forget(self, kind: str, name: str) -> None:
         """Remove what was kept."""

@@ -16,15 +16,15 @@ from typing import Any, ParamSpec, TypeVar
 from weakref import WeakValueDictionary
 
 from ..errors import Unreachable
-from ..web import Cancellation, Hold
-from ..web.patience import LONGEST_ANSWER_S, Patience
+from ..web import Cancellation, Cooldown
+from ..web.shared_work import LONGEST_ANSWER_S, SharedWork
 
 _STEP_S = 1.0
 Result = TypeVar("Result")
 P = ParamSpec("P")
 
 
-class Waiting:
+class LongCalls:
     """Runs work for the time a call may take, reporting progress to the host once a second.
 
     *site* is named as the cause of the wait.
@@ -32,9 +32,9 @@ class Waiting:
 
     def __init__(self, site: str = "NCBI") -> None:
         self._site = site
-        self._patience: Patience[Any] = Patience(_STEP_S)
+        self._patience: SharedWork[Any] = SharedWork(_STEP_S)
         # Each is kept by the work it is about, for as long as that is under way.
-        self._holds: WeakValueDictionary[Hashable, Hold] = WeakValueDictionary()
+        self._holds: WeakValueDictionary[Hashable, Cooldown] = WeakValueDictionary()
 
     def wait(
         self, call: Hashable, work: Callable[[], Result], progress: Callable[[], str] = str
@@ -74,8 +74,8 @@ class Waiting:
         call = (function.__name__, *args, *sorted(options.items()))
         return self.result(call, lambda: function(*args, **options))
 
-    def _hold(self, call: Hashable) -> Hold:
-        return self._holds.setdefault(call, Hold())
+    def _hold(self, call: Hashable) -> Cooldown:
+        return self._holds.setdefault(call, Cooldown())
 
     def _give_up(self, seconds: int, progress: str) -> Unreachable:
         if not seconds:
