@@ -7,7 +7,7 @@ Semantic Scholar and arXiv (invented ones where FOLDER is absent), half of them 
 more in other ways and each of those beside another paper that looks alike. Pairs of records are
 counted: a wrong one is two papers shown as one. Processor time of one process, reading not counted.
 
-- ``ours``: `grouped`, identifiers first;
+- ``ours``: `group_records`, identifiers first;
 - ``identifiers or title``: one shared identifier, or the same letters in the title;
 - ``bib-dedupe``: prep, block, match, cluster, as its documentation has it; it knows DOIs, but no
   other identifier, and takes two minutes;
@@ -29,7 +29,7 @@ from pathlib import Path
 from tests.dedup.invented import invented_papers
 from tests.dedup.labelled import Labelled, labelled_set, score
 from tests.dedup.recorded import distinct_papers
-from utils.literature.fused_results import grouped
+from utils.literature.fused_results import group_records
 from utils.model.identifiers import Ids
 from utils.model.paper import Paper
 
@@ -38,7 +38,7 @@ Groups = Iterable[Sequence[int]]
 
 
 def ours(records: Sequence[Paper]) -> Groups:
-    return grouped(records).groups
+    return group_records(records).groups
 
 
 def by_name_or_title(records: Sequence[Paper]) -> Groups:
@@ -140,7 +140,7 @@ def main() -> None:
 
 def links(made: Labelled) -> None:
     """How many of the preprints were linked to what became of them."""
-    families = grouped(made.records)
+    families = group_records(made.records)
     paper_of = [made.labels[group[0]] for group in families.groups]
     pairs = {
         (paper_of[one], paper_of[other])

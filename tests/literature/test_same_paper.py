@@ -7,8 +7,8 @@ import pytest
 from tests.dedup.invented import invented_papers
 from tests.dedup.labelled import labelled_set, score
 from tests.dedup.recorded import distinct_papers, real_pairs
-from utils.literature.fused_results import grouped
-from utils.literature.same_paper import judged
+from utils.literature.fused_results import group_records
+from utils.literature.same_paper import judge_pair
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Notice, Paper
 
@@ -25,7 +25,7 @@ REEF = Paper(
 
 
 def relation(**changes):
-    return judged(REEF, replace(REEF, **changes)).relation
+    return judge_pair(REEF, replace(REEF, **changes)).relation
 
 
 @pytest.mark.parametrize(
@@ -85,46 +85,46 @@ def test_a_page_is_no_place_where_the_journal_is_unknown(title):
         Paper(Ids(), title, volume="12", pages="3", published="2020"),
         Paper(Ids(), f"{title}.", volume="12", pages="3-4"),
     ):
-        assert judged(placed, other).relation != "same"
+        assert judge_pair(placed, other).relation != "same"
 
 
 def test_two_pubmed_records_of_one_doi_are_no_versions_of_each_other():
     title, who = "Impurity pinning in levitated droplets of brine", (Author("Haddad", "Samir"),)
     one = Paper(Ids(pmid="1", doi="10.1000/j.2"), title, authors=who, published="2024")
     other = Paper(Ids(pmid="77", doi="10.1000/j.2"), title, authors=who, published="2024")
-    assert judged(one, other).relation in {"different", "may_be"}
+    assert judge_pair(one, other).relation in {"different", "may_be"}
 
 
 def test_a_title_that_many_papers_share_needs_the_very_page():
     one = replace(REEF, title="Editorial")
-    assert judged(one, replace(one, pages="")).relation != "same"
-    assert judged(one, replace(one, pages="111")).relation == "same"
+    assert judge_pair(one, replace(one, pages="")).relation != "same"
+    assert judge_pair(one, replace(one, pages="111")).relation == "same"
 
 
 def test_identifiers_that_clash_are_two_papers_whatever_they_look_like():
     one, other = (replace(REEF, ids=Ids(doi=f"10.1000/{name}")) for name in "ab")
-    assert judged(one, other).relation == "may_be"
-    assert len(grouped([one, other]).groups) == 2
+    assert judge_pair(one, other).relation == "may_be"
+    assert len(group_records([one, other]).groups) == 2
 
 
 def test_a_shared_identifier_is_not_believed_against_everything_else():
     one = replace(REEF, ids=Ids(doi="10.1000/a"))
     other = Paper(Ids(doi="10.1000/a"), title="Moss in peat", authors=(Author("Kim", "Yuki"),))
-    families = grouped([one, other])
+    families = group_records([one, other])
     assert len(families.groups) == 2
     assert "doi:10.1000/a" in families.contradictions[0]
 
 
 def test_what_could_be_of_either_of_two_papers_is_of_neither():
     records = [replace(REEF, ids=Ids(doi=f"10.1000/{name}")) for name in "ab"]
-    assert grouped([*records, REEF]).groups == ((0,), (1,), (2,))
-    assert grouped([REEF, records[0]]).groups == ((0, 1),)
+    assert group_records([*records, REEF]).groups == ((0,), (1,), (2,))
+    assert group_records([REEF, records[0]]).groups == ((0, 1),)
 
 
 def test_no_record_brings_two_together_that_cannot_be_one():
     no_volume = replace(REEF, volume="", pages="")
     records = [REEF, no_volume, replace(REEF, volume="8", pages="")]
-    assert all(not {0, 2} <= set(group) for group in grouped(records).groups)
+    assert all(not {0, 2} <= set(group) for group in group_records(records).groups)
 
 
 def test_a_third_record_never_joins_two_that_contradict_each_other():
@@ -133,7 +133,7 @@ def test_a_third_record_never_joins_two_that_contradict_each_other():
         Paper(Ids(doi="10.1000/a"), title=REEF.title),
         replace(REEF, ids=Ids(doi="10.1000/b", pmid="1")),
     ]
-    families = grouped(records)
+    families = group_records(records)
     assert families.groups == ((0, 1), (2,))
     assert len(families.contradictions) == 1
 
@@ -144,7 +144,7 @@ def test_records_are_joined_by_way_of_a_third():
         replace(REEF, title="Something else entirely", ids=Ids(doi="10.1000/a")),
         Paper(Ids(pmid="1", doi="10.1000/a")),
     ]
-    families = grouped(records)
+    families = group_records(records)
     assert families.groups == ((0, 1, 2),)
     assert {families.reasons[at].confidence for at in families.reasons} == {1.0}
 
@@ -163,9 +163,9 @@ PREPRINT = replace(
 @pytest.mark.parametrize("years", [0, 1, 3])
 def test_a_preprint_is_linked_to_what_became_of_it_and_never_merged(years):
     later = replace(REEF, published=str(2023 + years))
-    assert judged(PREPRINT, later).relation == "preprint_of"
-    assert judged(later, PREPRINT).relation == "has_preprint"
-    assert judged(replace(PREPRINT, title=REEF.title), later).confidence > 0.9
+    assert judge_pair(PREPRINT, later).relation == "preprint_of"
+    assert judge_pair(later, PREPRINT).relation == "has_preprint"
+    assert judge_pair(replace(PREPRINT, title=REEF.title), later).confidence > 0.9
 
 
 @pytest.mark.parametrize(
@@ -181,19 +181,19 @@ def test_a_preprint_is_linked_to_what_became_of_it_and_never_merged(years):
     ],
 )
 def test_what_cannot_have_come_of_a_preprint_is_not_linked_to_it(changes):
-    assert judged(PREPRINT, replace(REEF, **changes)).relation == "different"
+    assert judge_pair(PREPRINT, replace(REEF, **changes)).relation == "different"
 
 
 def test_what_the_record_of_a_preprint_says_needs_no_likeness():
     told = (Notice("update", "Reef J. 2024;7:1. doi: 10.1000/reef"),)
     later = Paper(Ids(doi="10.1000/reef"), title="A new name for it")
-    said = judged(replace(PREPRINT, notices=told), later)
+    said = judge_pair(replace(PREPRINT, notices=told), later)
     assert (said.relation, said.confidence) == ("preprint_of", 1.0)
 
 
 def test_versions_of_a_preprint_are_linked_as_versions():
     one, two = (replace(PREPRINT, ids=Ids(doi=f"10.21203/rs.3.rs-77/v{n}")) for n in (1, 2))
-    assert judged(one, two).relation == "version_of"
+    assert judge_pair(one, two).relation == "version_of"
 
 
 def test_a_preprint_that_could_have_become_either_of_two_is_surer_of_neither():
@@ -201,16 +201,18 @@ def test_a_preprint_that_could_have_become_either_of_two_is_surer_of_neither():
         replace(REEF, title=PREPRINT.title, ids=Ids(pmid="1")),
         replace(REEF, title=PREPRINT.title, ids=Ids(pmid="2")),
     ]
-    (alone,) = grouped([PREPRINT, later[0]]).links
-    links = [link for link in grouped([PREPRINT, *later]).links if link[2].relation != "may_be"]
+    (alone,) = group_records([PREPRINT, later[0]]).links
+    links = [
+        link for link in group_records([PREPRINT, *later]).links if link[2].relation != "may_be"
+    ]
     assert [link[2].confidence for link in links] == [round(alone[2].confidence / 2, 2)] * 2
 
 
 def test_the_order_of_records_does_not_change_who_belongs_together():
     made = labelled_set(invented_papers(count=60), seed=3)
-    forward = {frozenset(group) for group in grouped(made.records).groups}
+    forward = {frozenset(group) for group in group_records(made.records).groups}
     last = len(made.records) - 1
-    back = grouped(made.records[::-1]).groups
+    back = group_records(made.records[::-1]).groups
     assert forward == {frozenset(last - at for at in group) for group in back}
 
 
@@ -218,16 +220,18 @@ def test_a_thousand_editorials_are_not_compared_with_each_other(monkeypatch):
     from utils.literature import fused_results as paper_families
 
     calls = []
-    judge = paper_families.judged_looks
-    monkeypatch.setattr(paper_families, "judged_looks", lambda *two: calls.append(1) or judge(*two))
+    judge = paper_families.judge_compared
+    monkeypatch.setattr(
+        paper_families, "judge_compared", lambda *two: calls.append(1) or judge(*two)
+    )
     papers = [replace(REEF, title="Editorial", pages=str(n)) for n in range(1, 1001)]
-    assert len(grouped(papers).groups) == 1000
+    assert len(group_records(papers).groups) == 1000
     assert len(calls) < 20_000
 
 
 def test_no_false_merge_among_invented_papers_and_few_missed():
     made = labelled_set(invented_papers())
-    found = score(made, grouped(made.records).groups)
+    found = score(made, group_records(made.records).groups)
     assert found.wrong == 0, found.wrong_kinds
     assert found.recall > 0.95, found.missed_kinds
 
@@ -235,7 +239,7 @@ def test_no_false_merge_among_invented_papers_and_few_missed():
 @pytest.mark.shared
 def test_no_false_merge_among_recorded_papers_and_few_missed(shared):
     made = labelled_set(distinct_papers(shared))
-    found = score(made, grouped(made.records).groups)
+    found = score(made, group_records(made.records).groups)
     assert found.wrong == 0, found.wrong_kinds
     assert found.recall > 0.94, found.missed_kinds
 
@@ -244,4 +248,4 @@ def test_no_false_merge_among_recorded_papers_and_few_missed(shared):
 def test_real_records_of_one_paper_are_found_without_identifiers(shared):
     pairs = real_pairs(shared)
     assert pairs
-    assert {judged(*pair).relation for pair in pairs} == {"same"}
+    assert {judge_pair(*pair).relation for pair in pairs} == {"same"}

@@ -17,7 +17,7 @@ from .output import command, complain, note, read_arguments, say, warn, worst
 
 if TYPE_CHECKING:
     from ..library import Library
-    from ..literature.search import Asked, Found, Gathered
+    from ..literature.search import Found, Gathered, SourceAnswer
     from ..model.paper import Paper, SearchResult
 
 # Longer than a call from a host may take: nothing goes on after the process has ended.
@@ -137,7 +137,7 @@ def _note_sources(gathered: Gathered) -> None:
     warn(warning for warning in gathered.warnings if warning not in noted)
 
 
-def _source_line(answer: Asked) -> str:
+def _source_line(answer: SourceAnswer) -> str:
     if answer.outcome != "answered":
         return f"{answer.source}: {answer.outcome.replace('_', ' ')}. {one_line(answer.message)}"
     total = "?" if answer.total is None else f"{answer.total:,}"

@@ -1,9 +1,7 @@
-"""PDFs as markdown, read by a process of their own.
+"""PDFs as markdown, with the identifiers on their first pages.
 
-A PDF as markdown, and what its first page says about itself.
-
-The reading happens in a child process (`.pdf_child`); here its answer is measured. A PDF of
-pictures comes back with pages and no words: the judge calls it scanned.
+A child process does the reading (`.pdf_child`); here its answer is measured. A PDF of pictures
+comes back with pages and no words: the judge calls it scanned.
 """
 
 from __future__ import annotations
@@ -39,7 +37,7 @@ def read(fetched: Fetched) -> Document:
         a password (``login``), or cannot be read (``not_a_paper``).
     """
     if b"%PDF-" not in fetched.body[:_HEAD]:
-        _refuse(fetched)
+        _raise_not_a_pdf(fetched)
     try:
         found = extract(fetched.body)
     except ChildFailed as error:
@@ -86,15 +84,15 @@ def _ids(opening: str, markdown: str) -> Ids:
         found = Ids.maybe(dois.most_common(1)[0][0])
     elif cited := _CITE_AS.search(markdown):
         found = Ids.maybe(cited[1])
-    for pattern, spelled in ((_PMID, "PMID: {}"), (_ARXIV, "arXiv:{}"), (_PMCID, "{}")):
+    for pattern, form in ((_PMID, "PMID: {}"), (_ARXIV, "arXiv:{}"), (_PMCID, "{}")):
         named = {match[match.lastindex or 0] for match in pattern.finditer(opening)}
         if len(named) == 1:
-            found |= Ids.maybe(spelled.format(named.pop()))
+            found |= Ids.maybe(form.format(named.pop()))
     return found
 
 
-def _refuse(fetched: Fetched) -> None:
-    """Say what came instead of a PDF: mostly a page, and what that page shows instead."""
+def _raise_not_a_pdf(fetched: Fetched) -> None:
+    """Raise `BadContent` for bytes that are no PDF: mostly a page, judged as such."""
     from dataclasses import replace
 
     from ..judges.check import completeness

@@ -1,9 +1,8 @@
 """From the lines of a PDF's pages to markdown: order, running heads, hyphens, headings.
 
-A PDF knows no paragraph, heading or column; all of it is guessed from place, size and
-repetition, in pure Python, so that it can be tested without a PDF.
-
-Which lines of a PDF are headings: by their words, size, font and number.
+A PDF knows no paragraph, heading or column; all of it is guessed from place, size and repetition,
+in pure Python, so that it can be tested without a PDF. Headings are recognised by their words,
+size, font and number.
 """
 
 from __future__ import annotations
@@ -154,13 +153,13 @@ def largest_title(page: Page) -> str:
             groups[-1].append(line)
         else:
             groups.append([line])
-    told = [
+    runs = [
         (group[0].size, " ".join(line.text for line in group), group[0].bold) for group in groups
     ]
     usual = _body_size(list(page.lines)) if page.lines else 0.0
     worded = [
         (size, text)
-        for size, text, bold in told
+        for size, text, bold in runs
         if 3 <= len(text.split()) <= 45 and len(text) > 15 and (size > 1.05 * usual or bold)
     ]
     worded.sort(key=lambda pair: -pair[0])

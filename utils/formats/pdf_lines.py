@@ -283,16 +283,16 @@ def composed(texts: Iterable[str]) -> list[str]:
     >>> composed(["Rene´ De`gnon", "Gale´oides"]), composed(["Schr¨odinger, Poincar´e, No¨el"])
     (['René Dègnon', 'Galéoides'], ['Schrödinger, Poincaré, Noël'])
     """
-    given = list(texts)
-    if not any(map(_ACCENT.search, given)):
-        return given
+    originals = list(texts)
+    if not any(map(_ACCENT.search, originals)):
+        return originals
     places = Counter(
         place
-        for text in given
+        for text in originals
         for match in _ACCENTED.finditer(text)
         if (place := _only_place(*match.groups())) is not None
     )
-    return [_ACCENTED.sub(lambda match: _placed(match, places), text) for text in given]
+    return [_ACCENTED.sub(lambda match: _placed(match, places), text) for text in originals]
 
 
 def _only_place(before: str | None, accent: str, after: str | None) -> int | None:
@@ -351,8 +351,8 @@ def pages_to_come(pages: list[Page]) -> tuple[int, int]:
     """
     for after, page in enumerate(reversed(pages)):
         for line in _marginal(page):
-            if said := _PAGE_OF.search(line.text):
-                number, count = (int(text) for text in said.groups() if text)
+            if found := _PAGE_OF.search(line.text):
+                number, count = (int(text) for text in found.groups() if text)
                 return number + after, count
     return 0, 0
 

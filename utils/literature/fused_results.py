@@ -4,18 +4,15 @@ Order is reciprocal rank fusion: a paper scores 1/(60 + rank) in every list it i
 Clarke & Büttcher, SIGIR 2009), so that agreement beats any single opinion, and no source's scores
 need to be comparable with another's.
 
-One record of a paper out of several sources' records of it.
+The records of one paper become one: the most trusted wins field by field, and the others fill its
+gaps. Trust follows who keeps the record: indexers that check it (PubMed, then Europe PMC, which
+takes most of its from PubMed), then what publishers deposited (Crossref), then what machines
+gathered (Semantic Scholar, OpenAlex), then preprint servers. Whatever its source, a preprint's
+record comes after a published version's.
 
-The most trusted record wins field by field, and the others fill its gaps. Trust follows who keeps
-the record: indexers that check it (PubMed, then Europe PMC, which takes most of its from PubMed),
-then what publishers deposited (Crossref), then what machines gathered (Semantic Scholar, OpenAlex),
-then preprint servers. Whatever its source, a preprint's record comes after a published version's.
-
-Many records, by the paper they are of, and the papers that belong together.
-
-Comparing every pair takes the square of their number. Records of one paper share at least one of
-a few keys (an identifier, how the title begins or ends, first author and page), so only those that
-meet under a key are compared: two thousand records take a fraction of a second.
+Comparing every pair takes the square of their number, but records of one paper share at least one
+of a few keys (an identifier, how the title begins or ends, first author and page), so only those
+that meet under a key are compared: two thousand records take a fraction of a second.
 """
 
 from __future__ import annotations
@@ -29,7 +26,7 @@ from typing import Any
 from ..model.identifiers import Ids
 from ..model.paper import Notice, Paper
 from ..model.sites import BY_TRUST
-from .same_paper import ComparedRecord, Judgement, Relation, is_preprint, judged_looks
+from .same_paper import ComparedRecord, Judgement, Relation, is_preprint, judge_compared
 
 _FUSION = 60
 # Gaps that another record of the same paper may fill.
@@ -85,19 +82,19 @@ class Found:
     linked: tuple[Link, ...] = ()
 
     def row(self, *, abstract: bool = True) -> dict[str, Any]:
-        """The paper with all its names, who knows it, and why its records are one."""
+        """The paper with its identifiers, its sources, and why its records are one; for JSON."""
         paper = self.paper
         row = paper.row() | {"arxiv_id": paper.ids.arxiv, "s2_id": paper.ids.s2}
         return row | {
             "abstract": paper.abstract if abstract else "",
             "version": "preprint" if is_preprint(paper) else "",
             "sources": list(self.sources),
-            "same": [{"source": one.source, **_reasoned(one)} for one in self.same],
-            "linked": [{"relation": one.relation, **_reasoned(one)} for one in self.linked],
+            "same": [{"source": one.source, **_reason_row(one)} for one in self.same],
+            "linked": [{"relation": one.relation, **_reason_row(one)} for one in self.linked],
         }
 
 
-def _reasoned(other: Same | Link) -> dict[str, Any]:
+def _reason_row(other: Same | Link) -> dict[str, Any]:
     return {
         "ids": other.ids.names(),
         "title": other.title,
@@ -106,7 +103,7 @@ def _reasoned(other: Same | Link) -> dict[str, Any]:
     }
 
 
-def fused(
+def fuse(
     lists: Mapping[str, Sequence[Paper]], *, by_date: bool = False
 ) -> tuple[tuple[Found, ...], tuple[str, ...]]:
     """Several sources' lists as one, and what contradicts itself in them.
@@ -117,16 +114,16 @@ def fused(
     records = [
         (name, rank, paper) for name, papers in lists.items() for rank, paper in enumerate(papers)
     ]
-    families = grouped([paper for _, _, paper in records])
+    families = group_records([paper for _, _, paper in records])
     found: list[Found] = []
     scores: list[float] = []
     for group in families.groups:
         members = sorted(group, key=lambda at: by_trust(records[at][0], records[at][2]))
-        found.append(_found([records[at] for at in members], members, families.reasons))
+        found.append(_merge_group([records[at] for at in members], members, families.reasons))
         scores.append(_score([records[at] for at in group]))
     for one, other, judgement in families.links:
-        found[one] = _linked(found[one], found[other], judgement)
-        found[other] = _linked(found[other], found[one], judgement.turned)
+        found[one] = _with_link(found[one], found[other], judgement)
+        found[other] = _with_link(found[other], found[one], judgement.inverse)
     order = sorted(range(len(found)), key=lambda at: -scores[at])
     ordered = [found[at] for at in order]
     if by_date:
@@ -135,14 +132,14 @@ def fused(
 
 
 def _score(records: Iterable[tuple[str, int, Paper]]) -> float:
-    """What the ranks of a paper's records are worth; a source that lists it twice counts once."""
+    """The fusion score of a paper's records; a source that lists it twice counts once."""
     best: dict[str, int] = {}
     for name, rank, _ in records:
         best[name] = min(rank, best.get(name, rank))
     return sum(1 / (_FUSION + rank + 1) for rank in best.values())
 
 
-def _found(
+def _merge_group(
     records: Sequence[tuple[str, int, Paper]],
     places: Sequence[int],
     reasons: Mapping[int, Judgement],
@@ -154,10 +151,10 @@ def _found(
         why = reasons.get(at) or reasons[places[0]]
         same.append(Same(name, paper.ids, paper.title, why.reason, why.confidence))
     names = tuple(dict.fromkeys(name for name, _, _ in records))
-    return Found(as_one(papers), names, tuple(same))
+    return Found(merge_records(papers), names, tuple(same))
 
 
-def _linked(ours: Found, theirs: Found, judgement: Judgement) -> Found:
+def _with_link(ours: Found, theirs: Found, judgement: Judgement) -> Found:
     paper = theirs.paper
     link = Link(judgement.relation, paper.ids, paper.title, judgement.reason, judgement.confidence)
     return replace(ours, linked=(*ours.linked, link))
@@ -166,12 +163,12 @@ def _linked(ours: Found, theirs: Found, judgement: Judgement) -> Found:
 def _preprints_after(found: Sequence[Found]) -> Iterator[Found]:
     """The same order, but a preprint right behind its published version; that of the better."""
     by_ids = {one.paper.ids: one for one in found if one.paper.ids}
-    given: set[int] = set()
+    yielded: set[int] = set()
     for one in found:
         published = next(_related(one, "preprint_of", by_ids), one)
         for each in (published, *_related(published, "has_preprint", by_ids), one):
-            if id(each) not in given:
-                given.add(id(each))
+            if id(each) not in yielded:
+                yielded.add(id(each))
                 yield each
 
 
@@ -182,12 +179,12 @@ def _related(one: Found, relation: Relation, by_ids: Mapping[Ids, Found]) -> Ite
 
 
 def by_trust(source: str, paper: Paper) -> tuple[bool, int]:
-    """What sorts the most trusted record to the front."""
+    """A sort key that puts the most trusted record first."""
     place = BY_TRUST.index(source) if source in BY_TRUST else len(BY_TRUST)
     return is_preprint(paper), place
 
 
-def as_one(records: Sequence[Paper]) -> Paper:
+def merge_records(records: Sequence[Paper]) -> Paper:
     """The first record, its gaps filled from the others in turn; all identifiers and notices."""
     paper, ids = records[0], records[0].ids
     for other in records[1:]:
@@ -201,8 +198,8 @@ def as_one(records: Sequence[Paper]) -> Paper:
 
 def _notices(paper: Paper, other: Paper) -> tuple[Notice, ...]:
     """Those of both; a retraction that one of them knows of is never lost."""
-    known = {notice.kind for notice in paper.notices}
-    more = tuple(notice for notice in other.notices if notice.kind not in known)
+    kinds = {notice.kind for notice in paper.notices}
+    more = tuple(notice for notice in other.notices if notice.kind not in kinds)
     if other.retracted and not paper.retracted and "retraction" not in {n.kind for n in more}:
         more = (*more, Notice("retraction"))
     return (*paper.notices, *more)
@@ -222,18 +219,18 @@ class Families:
     contradictions: tuple[str, ...]
 
 
-def grouped(papers: Sequence[Paper]) -> Families:
+def group_records(papers: Sequence[Paper]) -> Families:
     """Which of many records are of one paper, and which papers belong together.
 
     Groups are in the order of their first record. No group holds two records that contradict each
     other, also not by way of a third.
     """
-    looks = [ComparedRecord(paper) for paper in papers]
-    verdicts = {pair: judged_looks(*(looks[at] for at in pair)) for pair in _pairs(looks)}
-    groups = _Groups(looks, verdicts)
+    records = [ComparedRecord(paper) for paper in papers]
+    verdicts = {pair: judge_compared(*(records[at] for at in pair)) for pair in _pairs(records)}
+    groups = _Groups(records, verdicts)
     # The surest first, so that a doubtful pair never keeps a certain one apart.
     alike = sorted(
-        (pair for pair, said in verdicts.items() if said.relation == "same"),
+        (pair for pair, judgement in verdicts.items() if judgement.relation == "same"),
         key=lambda pair: -verdicts[pair].confidence,
     )
     proven = [pair for pair in alike if verdicts[pair].confidence == 1.0]
@@ -251,19 +248,19 @@ class _Groups:
     """Records in groups that never contradict themselves."""
 
     def __init__(
-        self, looks: Sequence[ComparedRecord], verdicts: Mapping[tuple[int, int], Judgement]
+        self, records: Sequence[ComparedRecord], verdicts: Mapping[tuple[int, int], Judgement]
     ) -> None:
-        self._looks = looks
+        self._records = records
         self._verdicts = verdicts
-        self._group = list(range(len(looks)))
-        self._members = {at: [at] for at in range(len(looks))}
-        self._ids: dict[int, Ids] = {at: one.paper.ids for at, one in enumerate(looks)}
+        self._group = list(range(len(records)))
+        self._members = {at: [at] for at in range(len(records))}
+        self._ids: dict[int, Ids] = {at: one.paper.ids for at, one in enumerate(records)}
         self._reasons: dict[int, Judgement] = {}
         self._contradictions: list[str] = []
-        for (one, other), said in verdicts.items():
-            shared = _shared(looks[one].paper.ids, looks[other].paper.ids)
-            if shared and said.relation != "same":
-                self._contradict(one, other, f"both have {shared}, but {said.reason}")
+        for (one, other), judgement in verdicts.items():
+            shared = _shared(records[one].paper.ids, records[other].paper.ids)
+            if shared and judgement.relation != "same":
+                self._add_contradiction(one, other, f"both have {shared}, but {judgement.reason}")
 
     def unite(self, one: int, other: int) -> None:
         """Make one group of two, unless anything in them speaks against it."""
@@ -273,7 +270,7 @@ class _Groups:
         why = self._verdicts[min(one, other), max(one, other)]
         if self._at_odds(first, second):
             if (clash := self._ids[first].clash(self._ids[second])) and why.confidence == 1.0:
-                self._contradict(one, other, f"{why.reason}, but {clash}")
+                self._add_contradiction(one, other, f"{why.reason}, but {clash}")
             return
         self._reasons[second] = why
         self._ids[first] |= self._ids.pop(second)
@@ -298,13 +295,15 @@ class _Groups:
                     found.update([ours] * (sure <= surer) + [theirs] * (surer <= sure))
         return found
 
-    def _contradict(self, one: int, other: int, why: str) -> None:
+    def _add_contradiction(self, one: int, other: int, why: str) -> None:
         """Two records that share an identifier, and yet cannot be of one paper."""
-        said = f"{self._looks[one].paper.ids} and {self._looks[other].paper.ids} are kept apart"
-        self._contradictions.append(f"{said}: {why}.")
+        message = (
+            f"{self._records[one].paper.ids} and {self._records[other].paper.ids} are kept apart"
+        )
+        self._contradictions.append(f"{message}: {why}.")
 
     def families(self) -> Families:
-        """What came of it."""
+        """The groups with reasons, links and contradictions."""
         roots = sorted(self._members)
         place = {root: number for number, root in enumerate(roots)}
         best: dict[tuple[int, int], Judgement] = {}
@@ -312,17 +311,22 @@ class _Groups:
             ours, theirs = place[self._group[one]], place[self._group[other]]
             if verdict.relation == "different" or ours == theirs:
                 continue
-            said = verdict if ours < theirs else verdict.turned
-            if said.relation == "same":
-                said = Judgement("may_be", f"{said.reason}, but something contradicts it", 0.5)
+            judgement = verdict if ours < theirs else verdict.inverse
+            if judgement.relation == "same":
+                judgement = Judgement(
+                    "may_be", f"{judgement.reason}, but something contradicts it", 0.5
+                )
             pair = min(ours, theirs), max(ours, theirs)
-            if pair not in best or best[pair].confidence < said.confidence:
-                best[pair] = said
+            if pair not in best or best[pair].confidence < judgement.confidence:
+                best[pair] = judgement
         links = _likeliest(best)
         return Families(
             tuple(tuple(sorted(self._members[root])) for root in roots),
             self._reasons,
-            tuple((ours, theirs, said) for (ours, theirs), said in sorted(links.items(), key=_key)),
+            tuple(
+                (ours, theirs, judgement)
+                for (ours, theirs), judgement in sorted(links.items(), key=_key)
+            ),
             tuple(dict.fromkeys(self._contradictions)),
         )
 
@@ -331,26 +335,28 @@ class _Groups:
         if one == other:
             return False
         return bool(self._ids[one].clash(self._ids[other])) or any(
-            self._apart(*pair) for pair in product(self._members[one], self._members[other])
+            self._differ(*pair) for pair in product(self._members[one], self._members[other])
         )
 
-    def _apart(self, one: int, other: int) -> bool:
+    def _differ(self, one: int, other: int) -> bool:
         pair = min(one, other), max(one, other)
-        verdict = self._verdicts.get(pair) or judged_looks(
-            self._looks[pair[0]], self._looks[pair[1]]
+        verdict = self._verdicts.get(pair) or judge_compared(
+            self._records[pair[0]], self._records[pair[1]]
         )
         if verdict.relation == "may_be":  # a yearly report, unless something proves otherwise
-            return self._looks[one].year != self._looks[other].year
+            return self._records[one].year != self._records[other].year
         return verdict.relation == "different" and verdict.confidence == 1.0
 
 
 def _likeliest(links: dict[tuple[int, int], Judgement]) -> dict[tuple[int, int], Judgement]:
     """A preprint became one paper, the likeliest; of several as likely, each is less so."""
     published: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    for pair, said in links.items():
-        if said.relation in _PREPRINTS:
-            published[pair[said.relation == "has_preprint"]].append(pair)
-    kept = {pair: said for pair, said in links.items() if said.relation not in _PREPRINTS}
+    for pair, judgement in links.items():
+        if judgement.relation in _PREPRINTS:
+            published[pair[judgement.relation == "has_preprint"]].append(pair)
+    kept = {
+        pair: judgement for pair, judgement in links.items() if judgement.relation not in _PREPRINTS
+    }
     for pairs in published.values():
         surest = max(links[pair].confidence for pair in pairs)
         likely = [pair for pair in pairs if links[pair].confidence == surest]
@@ -368,16 +374,16 @@ def _shared(ours: Ids, theirs: Ids) -> str:
     return min(set(ours.names()) & set(theirs.names()), default="")
 
 
-def _pairs(looks: Sequence[ComparedRecord]) -> Iterator[tuple[int, int]]:
+def _pairs(records: Sequence[ComparedRecord]) -> Iterator[tuple[int, int]]:
     """The pairs that are worth comparing, once each."""
     blocks: dict[str, list[int]] = defaultdict(list)
-    for at, one in enumerate(looks):
+    for at, one in enumerate(records):
         for key in dict.fromkeys(_keys(one)):
             blocks[key].append(at)
     yield from dict.fromkeys(
         pair
         for block in blocks.values()
-        for small in _split(block, looks)
+        for small in _split(block, records)
         for pair in combinations(small, 2)
     )
 
@@ -396,14 +402,14 @@ def _keys(one: ComparedRecord) -> Iterator[str]:
         yield f"authors:{first}:{one.people[1][0]}:{one.people[-1][0]}"
 
 
-def _split(block: list[int], looks: Sequence[ComparedRecord]) -> Iterator[list[int]]:
+def _split(block: list[int], records: Sequence[ComparedRecord]) -> Iterator[list[int]]:
     """A block, or, where a title is shared by a crowd, its parts of the same author and year."""
     if len(block) <= _CROWD:
         yield block
         return
     parts: dict[tuple[object, ...], list[int]] = defaultdict(list)
     for at in block:
-        one = looks[at]
+        one = records[at]
         parts[one.people[:1], one.year, one.volume, one.page].append(at)
     yield from (
         part[i : i + _CROWD] for part in parts.values() for i in range(0, len(part), _CROWD)

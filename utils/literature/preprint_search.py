@@ -1,4 +1,4 @@
-"""arXiv for whoever asks: a search with its filters, and one preprint in the version named."""
+"""arXiv's search with its filters, and one preprint in the version named."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def search_arxiv(  # noqa: PLR0913  # the filters the contract names
     if not 1 <= max_results <= MOST_RESULTS:
         msg = f"max_results is {max_results}; it must lie between 1 and {MOST_RESULTS}."
         raise BadRequest(msg, "Page through more with start.")
-    asked = Query(
+    wish = Query(
         query,
         max_results=max_results,
         start=start,
@@ -66,7 +66,7 @@ def search_arxiv(  # noqa: PLR0913  # the filters the contract names
         author=author,
         categories=tuple(name for name in category.replace(",", " ").split() if name),
     )
-    return search(asked, web, sort_order=sort_order)
+    return search(wish, web, sort_order=sort_order)
 
 
 def arxiv_paper(arxiv_id: str, web: Web) -> Paper:

@@ -10,8 +10,6 @@ record carries the identifiers of both.
 The confidences rank the rules by the evidence they ask for; 1 is kept for what a record itself
 says. On the labelled set of ``tests/dedup`` none of them joins two papers.
 
-What two records of papers have in common: title, authors, year, and the place in a journal.
-
 Records of one paper differ in everything a person would overlook: markup, LaTeX, Greek, case,
 diacritics, initials, an abbreviated journal, a subtitle left out. They agree in what tells papers
 apart: numbers in a title, a volume, a first page. So a comparison here says *same*, *differ* or
@@ -54,7 +52,7 @@ _FIRST = 11  # authors that are compared; papers have up to thousands
 _SUPPLEMENT = re.compile(r"\bs\d|suppl", re.I)
 _JOURNAL_STOP = re.compile("the|of|and|in|for|on|to|an?|de|la|le|et|und|de[rs]|die|fur|d[ao]|e")
 Relation = Literal["same", "preprint_of", "has_preprint", "version_of", "may_be", "different"]
-_TURNED: dict[Relation, Relation] = {"preprint_of": "has_preprint", "has_preprint": "preprint_of"}
+_INVERSE: dict[Relation, Relation] = {"preprint_of": "has_preprint", "has_preprint": "preprint_of"}
 _TELLING = 4  # words; a title of fewer is shared by many papers
 _ALIKE = 0.75  # titles of a preprint and of what came of it
 _LONGEST_REVIEW = 3  # years from a preprint to its publication
@@ -185,9 +183,9 @@ def compare_titles(ours: ComparedRecord, theirs: ComparedRecord) -> TitleLikenes
     if ours.notice != theirs.notice:
         return "differ"
     short, long = sorted((ours, theirs), key=lambda one: len(one.title))
-    if _shortened(short, long):
+    if _is_shortened(short, long):
         return "shortened"
-    return "near" if _near(ours.titles[0], theirs.titles[0]) else "differ"
+    return "near" if _is_near(ours.titles[0], theirs.titles[0]) else "differ"
 
 
 def compare_authors(ours: ComparedRecord, theirs: ComparedRecord) -> Likeness:
@@ -242,7 +240,7 @@ def years_apart(ours: ComparedRecord, theirs: ComparedRecord) -> int | None:
     return theirs.year - ours.year if ours.year and theirs.year else None
 
 
-def _shortened(short: ComparedRecord, long: ComparedRecord) -> bool:
+def _is_shortened(short: ComparedRecord, long: ComparedRecord) -> bool:
     brief, whole = short.titles[0], long.titles[0]
     if short.cut_short:
         # The last word may be cut too.
@@ -253,7 +251,7 @@ def _shortened(short: ComparedRecord, long: ComparedRecord) -> bool:
     return any(tuple(title_words(title[: at.start()])) == brief for at in _SUBTITLE.finditer(title))
 
 
-def _near(ours: Sequence[str], theirs: Sequence[str]) -> bool:
+def _is_near(ours: Sequence[str], theirs: Sequence[str]) -> bool:
     """Whether two titles have the same words, but for the spelling of few."""
     if abs(len(ours) - len(theirs)) > 2:
         return False
@@ -336,37 +334,37 @@ class Judgement:
     confidence: float
 
     @property
-    def turned(self) -> Judgement:
+    def inverse(self) -> Judgement:
         """The same, seen from the other record."""
-        return replace(self, relation=_TURNED.get(self.relation, self.relation))
+        return replace(self, relation=_INVERSE.get(self.relation, self.relation))
 
 
 _NOTHING = Judgement("different", "nothing says that they are the same", 0.0)
 
 
-def judged(ours: Paper, theirs: Paper) -> Judgement:
+def judge_pair(ours: Paper, theirs: Paper) -> Judgement:
     """What *ours* is to *theirs*.
 
     >>> one = Paper(Ids(doi="10.1000/a"), "Bees and light", published="2024")
-    >>> judged(one, Paper(Ids(doi="10.1000/a", pmid="1"), "Bees and Light."))
+    >>> judge_pair(one, Paper(Ids(doi="10.1000/a", pmid="1"), "Bees and Light."))
     Judgement(relation='same', reason='both have doi:10.1000/a', confidence=1.0)
     """
-    return judged_looks(ComparedRecord(ours), ComparedRecord(theirs))
+    return judge_compared(ComparedRecord(ours), ComparedRecord(theirs))
 
 
-def judged_looks(ours: ComparedRecord, theirs: ComparedRecord) -> Judgement:
-    """`judged`, for records whose looks are known."""
+def judge_compared(ours: ComparedRecord, theirs: ComparedRecord) -> Judgement:
+    """As `judge_pair`, for records that are prepared for comparison."""
     our_ids, their_ids = ours.paper.ids, theirs.paper.ids
     clash = our_ids.clash(their_ids)
     shared = set(our_ids.names()) & set(their_ids.names())
     if shared and not clash:
         return _by_identifier(ours, theirs, min(shared))
-    if noticed := _by_notice(ours, theirs) or _by_notice(theirs, ours, turned=True):
+    if noticed := _by_notice(ours, theirs) or _by_notice(theirs, ours, is_inverse=True):
         return noticed
     if ours.preprint != theirs.preprint:
         if ours.preprint:
             return _published_later(ours, theirs)
-        return _published_later(theirs, ours).turned
+        return _published_later(theirs, ours).inverse
     if clash:
         return _version(ours, theirs, f"{clash} are two papers")
     if (ours.preprint and theirs.preprint) and (
@@ -385,7 +383,7 @@ def _by_identifier(ours: ComparedRecord, theirs: ComparedRecord, name: str) -> J
 
 
 def _by_notice(
-    ours: ComparedRecord, theirs: ComparedRecord, *, turned: bool = False
+    ours: ComparedRecord, theirs: ComparedRecord, *, is_inverse: bool = False
 ) -> Judgement | None:
     """What the record itself says: *Update in: …*."""
     for notice in ours.paper.notices:
@@ -395,8 +393,8 @@ def _by_notice(
         named = ids.doi and ids.doi in notice.reference.lower()
         if named or (notice.pmid and notice.pmid == ids.pmid):
             relation: Relation = "preprint_of" if ours.preprint else "version_of"
-            said = Judgement(relation, "its record names the later version", 1.0)
-            return said.turned if turned else said
+            judgement = Judgement(relation, "its record names the later version", 1.0)
+            return judgement.inverse if is_inverse else judgement
     return None
 
 
@@ -425,7 +423,7 @@ def _version(ours: ComparedRecord, theirs: ComparedRecord, clash: str) -> Judgem
         return Judgement("different", clash, 1.0)
     if ours.preprint and ours.telling >= 3:
         return Judgement("version_of", "same title and authors, both preprints", 0.9)
-    dois = {looks.paper.ids.doi for looks in (ours, theirs)}
+    dois = {record.paper.ids.doi for record in (ours, theirs)}
     if len(dois) == 2 and all(dois) and len({_VERSION.sub("", doi) for doi in dois}) == 1:
         return Judgement("version_of", "same title and authors, DOIs that count versions", 0.9)
     if ours.telling >= _TELLING and not _against(ours, theirs):
@@ -455,16 +453,16 @@ def _by_place(ours: ComparedRecord, theirs: ComparedRecord, titles: str) -> Judg
     if placed and authors != "differ" and (titles == "exact" or authors == "same"):
         sure = 0.99 if titles == "exact" else 0.95
         return Judgement("same", f"{titles} title, same place in the journal", sure)
-    told = titles == "exact" and min(ours.telling, theirs.telling) >= _TELLING
+    is_telling = titles == "exact" and min(ours.telling, theirs.telling) >= _TELLING
     if titles != "exact" and authors == "same" and same_year and in_journal:
         return Judgement("may_be", f"{titles} title, same authors, year and journal", 0.5)
-    if not told or ours.notice or theirs.notice or ours.supplement != theirs.supplement:
+    if not is_telling or ours.notice or theirs.notice or ours.supplement != theirs.supplement:
         return _NOTHING
     if authors == "same" and (on_page or in_volume):
         return Judgement("same", f"same title, authors and {'page' if on_page else 'volume'}", 0.97)
     if in_journal and same_year and (authors == "same" or in_volume):
-        told_by = "authors" if authors == "same" else "volume"
-        return Judgement("same", f"same title, journal, year and {told_by}", 0.9)
+        agreeing = "authors" if authors == "same" else "volume"
+        return Judgement("same", f"same title, journal, year and {agreeing}", 0.9)
     if authors == "same" and same_year and ours.preprint and theirs.preprint:
         return Judgement("same", "same title, authors and year, both preprints", 0.9)
     return Judgement("may_be", "same title, too little else to tell", 0.5)
@@ -491,9 +489,9 @@ def _against(ours: ComparedRecord, theirs: ComparedRecord) -> str:
     return "the one is a notice about a paper" if _notices(ours) != _notices(theirs) else ""
 
 
-def _notices(looks: ComparedRecord) -> frozenset[str]:
+def _notices(record: ComparedRecord) -> frozenset[str]:
     """The types of a record that make it a notice, where its title may be the paper's own."""
-    kinds = {kind.casefold() for kind in looks.paper.publication_types}
+    kinds = {kind.casefold() for kind in record.paper.publication_types}
     return frozenset(
         word
         for word in ("erratum", "retraction of", "expression of concern", "meeting abstract")

@@ -1,7 +1,7 @@
-"""Semantic Scholar's three questions, checked before they are sent: search, one paper, who cites.
+"""Semantic Scholar's search, papers and citing papers; arguments are checked before they are sent.
 
-Who wants one list from several sources asks `.search`; here is what only Semantic
-Scholar has: citation counts, a search in bulk with operators, and the papers that cite a paper.
+`.search` merges several sources; here is what only Semantic Scholar has: citation counts, a search
+in bulk with operators, and the papers that cite a paper.
 """
 
 from __future__ import annotations
@@ -86,19 +86,19 @@ def search_semantic_scholar(  # noqa: PLR0913  # every option the service has
     Unreachable
         It did not answer: never shown as "0 results".
     """
-    asked = " ".join(sendable(query, "query", LONGEST_QUERY).split())
-    if not asked:
+    text = " ".join(sendable(query, "query", LONGEST_QUERY).split())
+    if not text:
         raise BadRequest("The query is empty.", "For example: graph neural networks")
     _require_page(max_results, start)
     _require_bulk(bulk, sort_by, token, start)
     filters = filters_of(*_years(start_year, end_year), fields_of_study)
     if bulk:
-        question = {"query": asked, "sort": sort_by, "token": sendable(token, "token", 500)}
-        told = {name: value for name, value in question.items() if value}
-        return search_bulk({**told, **filters}, max_results, start, web)
-    words, told_so = plain_words(asked)
+        question = {"query": text, "sort": sort_by, "token": sendable(token, "token", 500)}
+        parameters = {name: value for name, value in question.items() if value}
+        return search_bulk({**parameters, **filters}, max_results, start, web)
+    words, warnings = plain_words(text)
     page = search_relevant(words, filters, max_results, start, web)
-    return replace(page, warnings=(*told_so, *page.warnings))
+    return replace(page, warnings=(*warnings, *page.warnings))
 
 
 def scholar_paper(paper: str, web: Web) -> ScholarPaper:
@@ -148,8 +148,8 @@ def _require_page(max_results: int, start: int) -> None:
 
 def _require_bulk(bulk: bool, sort_by: str, token: str, start: int) -> None:
     if (sort_by or token) and not bulk:
-        given = "sort_by" if sort_by else "token"
-        msg = f"{given} belongs to a search in bulk; otherwise the most relevant come first."
+        option = "sort_by" if sort_by else "token"
+        msg = f"{option} belongs to a search in bulk; otherwise the most relevant come first."
         raise BadRequest(msg, "Set bulk, or leave it out.")
     if bulk and start >= BULK_PAGE:
         msg = f"start is {start:,}; a search in bulk counts it within {BULK_PAGE:,} hits."

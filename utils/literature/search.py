@@ -29,9 +29,9 @@ from ..pubmed.search import checked
 from ..sources import Query, Source
 from ..web import Web
 from ..web.shared_work import SharedWork
-from .fused_results import Found, Link, Same, fused
+from .fused_results import Found, Link, Same, fuse
 
-__all__ = ["Asked", "Found", "Gathered", "Link", "Outcome", "Same", "search_papers"]
+__all__ = ["Found", "Gathered", "Link", "Outcome", "Same", "SourceAnswer", "search_papers"]
 
 SORTS = ("relevance", "pub_date")
 MOST_RESULTS = 100  # the most any of the sources sends in one answer
@@ -41,7 +41,7 @@ _EARLIEST, _LATEST = 1800, 2999
 Outcome = Literal["answered", "unreachable", "busy", "refused", "not_configured", "slow"]
 # As word processors set them: to a search they are letters.
 _STRAIGHT = str.maketrans("“”„‟«»‘’", '""""""\'\'')
-# When nobody answered, this is what the reader hears of first.
+# When nobody answered, the error is the first of these that occurred.
 _GRAVITY: tuple[Outcome, ...] = ("unreachable", "busy", "slow", "not_configured", "refused")
 _OPERATORS = ("AND", "OR", "NOT")
 _BORDERS = (*_OPERATORS, "(", ")")
@@ -78,12 +78,12 @@ _ONE_WORD = re.compile(_OF_ONE, re.I)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """How it went at one source.
+class SourceAnswer:
+    """The outcome of a search at one source.
 
     ``total`` is that source's own count of hits (None when it did not answer), ``returned`` how
-    many of them it sent; ``query`` the question as it was put there, in the source's own words
-    where it told them; ``message`` what is wrong, empty when nothing is.
+    many of them it sent; ``query`` the query as the source understood it, or else as it was sent;
+    ``message`` what is wrong, empty when nothing is.
     """
 
     source: str
@@ -101,11 +101,11 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """One list of papers, and how each source did."""
+    """One list of papers, and the outcome at each source."""
 
     query: str
     papers: tuple[Found, ...]
-    asked: tuple[Asked, ...]
+    asked: tuple[SourceAnswer, ...]
     warnings: tuple[str, ...] = ()
 
 
@@ -155,14 +155,16 @@ def search_papers(  # noqa: PLR0913 - the filters of one search
     PaperError
         No source answered: the gravest reason, with every other in its message.
     """
-    wish = _wish(query, max_results, (start_year, end_year), author, sort_by)
+    wish = _checked_query(query, max_results, (start_year, end_year), author, sort_by)
     chosen = _chosen(among, sources, web)
-    wishes, warnings = _spelled(wish, chosen)
-    answers = _answers(chosen, wishes, web, longest_s)
-    asked = tuple(_asked(source, wishes[source.name], answers, longest_s) for source in chosen)
+    wishes, warnings = _queries_by_source(wish, chosen)
+    answers = _gather_answers(chosen, wishes, web, longest_s)
+    asked = tuple(
+        _source_answer(source, wishes[source.name], answers, longest_s) for source in chosen
+    )
     if not any(one.outcome == "answered" for one in asked):
-        raise _nobody_answered(asked, answers)
-    papers, contradictions = fused(
+        raise _no_answer_error(asked, answers)
+    papers, contradictions = fuse(
         {name: answer.papers for name, answer in answers.items() if _is_answer(answer)},
         by_date=sort_by == "pub_date",
     )
@@ -170,7 +172,9 @@ def search_papers(  # noqa: PLR0913 - the filters of one search
     return Gathered(query, papers[:max_results], asked, (*warnings, *silent, *contradictions))
 
 
-def _wish(query: str, max_results: int, years: tuple[int, int], author: str, sort_by: str) -> Query:
+def _checked_query(
+    query: str, max_results: int, years: tuple[int, int], author: str, sort_by: str
+) -> Query:
     if sort_by not in SORTS:
         raise BadRequest(f"sort_by is {sort_by!r}.", f"It must be one of {', '.join(SORTS)}.")
     if not 1 <= max_results <= MOST_RESULTS:
@@ -205,8 +209,10 @@ def _chosen(among: Sequence[str], sources: Sequence[Source], web: Web) -> list[S
     return [able[name] for name in names]
 
 
-def _spelled(wish: Query, chosen: Sequence[Source]) -> tuple[dict[str, Query], tuple[str, ...]]:
-    """The wish for each source; PubMed's field tags mean nothing anywhere else."""
+def _queries_by_source(
+    wish: Query, chosen: Sequence[Source]
+) -> tuple[dict[str, Query], tuple[str, ...]]:
+    """The query for each source: PubMed's field tags are left out for all others."""
     bare, warnings = bare_words(wish.text)
     wishes = {
         source.name: wish if source.name == _TAGS_KNOWN_BY else replace(wish, text=bare)
@@ -216,29 +222,29 @@ def _spelled(wish: Query, chosen: Sequence[Source]) -> tuple[dict[str, Query], t
     return wishes, warnings if elsewhere else ()
 
 
-def _answers(
+def _gather_answers(
     chosen: Sequence[Source], wishes: Mapping[str, Query], web: Web, longest_s: float
 ) -> _Answers:
-    """What each source sent or why it could not; None for what is still under way."""
+    """Each source's result or error; None while it is still under way."""
     works = {
-        _asking(wish, source): partial(source.search, wish, web)
+        _work_key(wish, source): partial(source.search, wish, web)
         for source in chosen
         if source.search and (wish := wishes[source.name]).text
     }
-    over = _patience.setdefault(web, SharedWork(workers=32)).run_together(works, longest_s)
+    finished = _patience.setdefault(web, SharedWork(workers=32)).run_together(works, longest_s)
     answers: _Answers = {}
     for source in chosen:
-        asked = _asking(wishes[source.name], source)
-        if asked not in works:
+        key = _work_key(wishes[source.name], source)
+        if key not in works:
             answers[source.name] = BadRequest(
                 "nothing is left of this query without PubMed's field tags."
             )
         else:
-            answers[source.name] = _outcome_of(over[asked]) if asked in over else None
+            answers[source.name] = _outcome_of(finished[key]) if key in finished else None
     return answers
 
 
-def _asking(wish: Query, source: Source) -> Hashable:
+def _work_key(wish: Query, source: Source) -> Hashable:
     return source.name, wish
 
 
@@ -249,15 +255,17 @@ def _outcome_of(work: Future[SearchResult]) -> SearchResult | PaperError:
         return error
 
 
-def _asked(source: Source, wish: Query, answers: _Answers, longest_s: float) -> Asked:
+def _source_answer(
+    source: Source, wish: Query, answers: _Answers, longest_s: float
+) -> SourceAnswer:
     answer, label = answers[source.name], source.about.split(":")[0]
     if answer is None:
-        said = f"{label} was not there within {longest_s:.0f} s; it goes on. Ask the same again."
-        return Asked(source.name, "slow", query=wish.text, message=said)
+        message = f"{label} was not there within {longest_s:.0f} s; it goes on. Ask the same again."
+        return SourceAnswer(source.name, "slow", query=wish.text, message=message)
     if isinstance(answer, PaperError):
-        said = str(answer) if label in answer.message else f"{label}: {answer}"
-        return Asked(source.name, _outcome(answer), query=wish.text, message=said)
-    return Asked(
+        message = str(answer) if label in answer.message else f"{label}: {answer}"
+        return SourceAnswer(source.name, _outcome(answer), query=wish.text, message=message)
+    return SourceAnswer(
         source.name,
         "answered",
         total=answer.total,
@@ -275,17 +283,17 @@ def _outcome(error: PaperError) -> Outcome:
     return "busy" if error.code == "RATE_LIMIT" else "unreachable"
 
 
-def _nobody_answered(asked: Sequence[Asked], answers: _Answers) -> PaperError:
-    """The gravest of the reasons, and in its words all of them."""
+def _no_answer_error(asked: Sequence[SourceAnswer], answers: _Answers) -> PaperError:
+    """The error of the gravest outcome, with all sources' messages."""
     gravest = min(asked, key=lambda one: _GRAVITY.index(one.outcome))
-    told = " ".join(one.message for one in asked)
+    messages = " ".join(one.message for one in asked)
     outcomes = {one.source: one.outcome for one in asked}
     error = answers[gravest.source]
     if not isinstance(error, PaperError):
-        return Unreachable(f"No source answered in time. {told}", sources=outcomes)
+        return Unreachable(f"No source answered in time. {messages}", sources=outcomes)
     details = {**error.details, "sources": outcomes}
-    said = error.message if len(asked) == 1 else f"No source answered. {told}"
-    return type(error)(said, error.hint if len(asked) == 1 else "", **details)
+    message = error.message if len(asked) == 1 else f"No source answered. {messages}"
+    return type(error)(message, error.hint if len(asked) == 1 else "", **details)
 
 
 def _is_answer(answer: SearchResult | PaperError | None) -> TypeGuard[SearchResult]:
@@ -293,7 +301,7 @@ def _is_answer(answer: SearchResult | PaperError | None) -> TypeGuard[SearchResu
 
 
 def bare_words(query: str) -> tuple[str, tuple[str, ...]]:
-    """*query* for sources other than PubMed, and what to tell the reader about it.
+    """*query* for sources other than PubMed, and warnings about what was left out.
 
     >>> bare_words('"gene therapy"[ti] AND (crispr[tiab] OR talen[tiab]) AND 2020:2024[dp]')[0]
     '"gene therapy" AND (crispr OR talen)'
@@ -314,10 +322,10 @@ def bare_words(query: str) -> tuple[str, tuple[str, ...]]:
         return query, foreign
     reader = _Reader(_TOKEN.findall(query)[::-1])
     bare = reader.words()
-    told = f"Only PubMed understands field tags; the others were asked for “{bare}”"
+    warning = f"Only PubMed understands field tags; the others were asked for “{bare}”"
     if reader.dropped:
-        told += f", without {', '.join(reader.dropped)}"
-    return bare, (f"{told}.", *foreign)
+        warning += f", without {', '.join(reader.dropped)}"
+    return bare, (f"{warning}.", *foreign)
 
 
 @dataclass(slots=True)

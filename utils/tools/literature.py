@@ -19,7 +19,7 @@ from .long_calls import LongCalls
 from .schemas import ArxivSort, Hundred, MergedSort, SourceName, Year
 
 if TYPE_CHECKING:
-    from ..literature.search import Asked, Gathered
+    from ..literature.search import Gathered, SourceAnswer
     from ..model.paper import Paper
     from ..sources.semantic_scholar import ScholarPage, ScholarPaper
 
@@ -201,7 +201,7 @@ def _gathered_in_short(gathered: Gathered) -> str:
     return "\n".join((*map(_source_line, gathered.asked), *titles, *gathered.warnings))
 
 
-def _source_line(answer: Asked) -> str:
+def _source_line(answer: SourceAnswer) -> str:
     if answer.outcome == "answered":
         return f"{answer.source}: {answer.returned} of {answer.total} hits."
     return f"{answer.source}: {answer.outcome}. {answer.message}"
