@@ -43,7 +43,7 @@ ENTRY = """    Site(
         "glade",
         (Address("glade", "https://api.glade.test/v1", "Glade"),),
         Key("glade_api_key", "texts of this year's papers at Glade, too"),
-        ways=(Way("glade", "Glade, the collection"),),
+        routes=(SiteRoute("glade", "Glade, the collection"),),
         kept_by="machines",
     ),
 """

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from tests.datasets.small_datasets import dataset
-from utils.datasets import asking
+from utils.datasets import sql_query
 
 
 @pytest.fixture(scope="session")
 def genes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A dataset of forty genes; it must not be written to."""
     yield dataset(tmp_path_factory.mktemp("datasets"))
-    asking.dismiss()
+    sql_query.dismiss()

@@ -13,7 +13,7 @@ from tests.formats.latex_articles import ARTICLES, HARBOUR, PERCH, body_of, read
 from tests.own_words import prose
 from utils import formats
 from utils.errors import BadContent
-from utils.formats import aside
+from utils.formats import reader_processes
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Fetched, Paper
 from utils.outline.words import folded
@@ -74,9 +74,9 @@ def test_it_is_read_in_another_process_as_here() -> None:
     body = PERCH.tex.replace("Perch live", f"Perch live here. {prose(900)} ")
     fetched = Fetched(body.encode(), "latex", "", "arxiv", "arxiv_source")
     try:
-        assert aside.read_in_child(fetched, record) == formats.read(fetched, record)
+        assert reader_processes.read_in_child(fetched, record) == formats.read(fetched, record)
     finally:
-        aside._children().dismiss()
+        reader_processes._children().dismiss()
 
 
 def test_addresses_are_no_text() -> None:

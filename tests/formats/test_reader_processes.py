@@ -11,7 +11,7 @@ from tests.formats.reading_children import DIES, reader
 from tests.world import World
 from utils import formats
 from utils.errors import BadContent
-from utils.formats import reader_processes as aside
+from utils.formats import reader_processes
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Fetched, Notice, Paper
 
@@ -23,7 +23,7 @@ HTML = (
 @pytest.fixture(autouse=True)
 def _no_children_left() -> Iterator[None]:
     yield
-    aside._children().dismiss()
+    reader_processes._children().dismiss()
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def jats(library, world: World) -> Fetched:
 
 def test_a_text_is_the_same_wherever_it_is_read(library, world: World, jats: Fetched) -> None:
     paper = library.find(world.paper("pmc_cloud").pmid).paper
-    assert aside.read_in_child(jats, paper) == formats.read(jats, paper)
+    assert reader_processes.read_in_child(jats, paper) == formats.read(jats, paper)
 
 
 def test_a_refusal_is_the_same_too() -> None:
@@ -48,7 +48,7 @@ def test_a_refusal_is_the_same_too() -> None:
     )
     page = Fetched(HTML, "html", "https://a.test", "publisher", "publisher", ids=Ids(pmid="1"))
     told = []
-    for read in (formats.read, aside.read_in_child):
+    for read in (formats.read, reader_processes.read_in_child):
         with pytest.raises(BadContent) as caught:
             read(page, about)
         told.append((caught.value.message, caught.value.hint, caught.value.details))
@@ -56,19 +56,19 @@ def test_a_refusal_is_the_same_too() -> None:
 
 
 def test_a_reader_that_dies_is_a_rejection(monkeypatch: pytest.MonkeyPatch, jats: Fetched) -> None:
-    monkeypatch.setattr(aside._children(), "start", DIES)
+    monkeypatch.setattr(reader_processes._children(), "start", DIES)
     with pytest.raises(BadContent, match="crashed") as caught:
-        aside.read_in_child(jats, Paper(Ids(pmid="1")))
+        reader_processes.read_in_child(jats, Paper(Ids(pmid="1")))
     assert caught.value.outcome == "not_a_paper"
 
 
 def test_a_mistake_of_ours_is_no_verdict(monkeypatch: pytest.MonkeyPatch, jats: Fetched) -> None:
-    monkeypatch.setattr(aside._children(), "start", reader("int('no number')"))
+    monkeypatch.setattr(reader_processes._children(), "start", reader("int('no number')"))
     with pytest.raises(RuntimeError, match="no number"):
-        aside.read_in_child(jats, Paper(Ids(pmid="1")))
+        reader_processes.read_in_child(jats, Paper(Ids(pmid="1")))
 
 
 def test_bodies_may_hold_anything(jats: Fetched) -> None:
     odd = replace(jats, body=b"\n\x00\xff\n" * 10)
     with pytest.raises(BadContent):
-        aside.read_in_child(odd, Paper(Ids(pmid="1")))
+        reader_processes.read_in_child(odd, Paper(Ids(pmid="1")))

@@ -264,7 +264,7 @@ harvest = library.harvest(Ids(pmid=str(n)) for n in range(1, 20_001))
 run = _Harvest(harvest.ledger, library._ladder, library._ladder.rungs)
 run.lanes.start = lambda: None
 run.start()
-assert run.standing.now().job.counts.pending == 20_000
+assert run.status.now().job.counts.pending == 20_000
 assert sum(1 for _ in harvest.ledger.rows()) == 20_000
 print(peak() - before)
 """

@@ -90,7 +90,7 @@ def test_what_is_remembered_is_not_lost_with_what_must_be_asked(library, world):
 def test_a_page_kept_by_another_version_is_asked_for_again(library, world, monkeypatch):
     first = search(Query("testing"), library.web)
     for kept in ({"total": 3}, {"total": 1, "entries": 1, "papers": [{"of": "old"}]}, [1]):
-        monkeypatch.setattr(type(library.web.cache), "recall", lambda self, kind, name, k=kept: k)
+        monkeypatch.setattr(type(library.web.cache), "get", lambda self, kind, name, k=kept: k)
         assert search(Query("testing"), library.web) == first
     assert len(world.requests) == 4
 

@@ -324,5 +324,5 @@ class _Web:
         check(answer)
         return answer
 
-    def keep(self, kind, name, value, days):
+    def put(self, kind, name, value, days):
         self.kept[kind, name] = value

@@ -256,7 +256,7 @@ def test_without_a_number_of_works_it_is_no_answer(keyed, monkeypatch, count):
 def test_a_page_kept_by_another_version_is_asked_for_again(keyed, world, monkeypatch):
     first = search(relevant("of"), keyed.web)
     for kept in ({"works": []}, {"total": "x"}, [1]):
-        monkeypatch.setattr(type(keyed.web.cache), "recall", lambda self, kind, name, k=kept: k)
+        monkeypatch.setattr(type(keyed.web.cache), "get", lambda self, kind, name, k=kept: k)
         assert search(relevant("of"), keyed.web).papers == first.papers
     assert len(asked(world)) == 4
 

@@ -87,9 +87,9 @@ def saying(body):
         check(told)
         return told
 
-    forgetful = SimpleNamespace(recall=lambda *_: None, keep=lambda *_: None)
+    forgetful = SimpleNamespace(get=lambda *_: None, put=lambda *_: None)
     known = load_settings(semantic_scholar_base_url="http://s2.test")
-    return SimpleNamespace(settings=known, memory=forgetful, get=answer, post=answer)
+    return SimpleNamespace(settings=known, cache=forgetful, get=answer, post=answer)
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -76,7 +76,7 @@ def test_on_a_large_shelf_changes_are_gathered_and_settled_at_the_end(
     for number in (1, 2, 3):
         shelf.save_abstract(paper(pmid=str(number)), ())
     monkeypatch.setattr("utils.store.shelf_writer._SMALL", 0)
-    monkeypatch.setattr(shelf._filing, "_rewrite_at", float("inf"))
+    monkeypatch.setattr(shelf._writer, "_rewrite_at", float("inf"))
     save(shelf, paper(pmid="1"))
     save(shelf, paper(pmid="4"))
     rows = {row["pmid"]: row["kind"] for row in index(shelf.folder)}
@@ -110,7 +110,7 @@ def test_files_that_would_be_the_same_are_left_in_place(shelf: Shelf) -> None:
     for number in range(1, 4):
         save(shelf, paper(pmid=str(number)))
     before = seen(shelf.folder)
-    shelf._filing.rewrite_index()
+    shelf._writer.rewrite_index()
     shelf.rebuild()
     assert seen(shelf.folder) == before
     with (shelf.folder / "index.csv").open("a") as file:

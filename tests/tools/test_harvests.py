@@ -140,7 +140,7 @@ async def test_why_a_harvest_stopped_is_told_to_who_looks(client, library, world
     def broken(*_, **__):
         raise StoreFailed("The disk is full.", "Free some space.")
 
-    monkeypatch.setattr(Ledger, "begin", broken)
+    monkeypatch.setattr(Ledger, "begin_rung", broken)
     async with client:
         begun = await client.call_tool(
             "harvest_papers", {"ids": [world.paper("pmc_cloud").pmid]}, raise_on_error=False

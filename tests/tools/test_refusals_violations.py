@@ -22,19 +22,19 @@ def wrong(kind, value, *where):
 
 
 def test_five_are_told_and_the_others_counted():
-    told = refusals.told(wrong(list[str], [1, 2, 3, 4, 5, 6, 7], "ids"), SCHEMA)
+    told = refusals.to_bad_request(wrong(list[str], [1, 2, 3, 4, 5, 6, 7], "ids"), SCHEMA)
     assert told.message.count("it must be text.") == 5
     assert "ids[4] is 5;" in told.message
     assert told.message.endswith("2 more.")
 
 
 def test_all_are_told_where_they_are_few():
-    told = refusals.told(wrong(list[str], [1, 2, 3, 4, 5], "ids"), SCHEMA)
+    told = refusals.to_bad_request(wrong(list[str], [1, 2, 3, 4, 5], "ids"), SCHEMA)
     assert told.message.endswith("ids[4] is 5; it must be text.")
 
 
 def test_a_value_that_fits_none_of_several_types_is_told_once():
-    told = refusals.told(wrong(list[bool | int | float], ["a"], "ids"), SCHEMA)
+    told = refusals.to_bad_request(wrong(list[bool | int | float], ["a"], "ids"), SCHEMA)
     assert told.message.count("ids[0]") == 1
     assert "more" not in told.message
 
@@ -45,17 +45,17 @@ def test_no_more_is_looked_at_than_is_told(monkeypatch):
     monkeypatch.setattr(
         refusals, "_sentence", lambda row, schema: looked_at.append(row) or sentence(row, schema)
     )
-    told = refusals.told(wrong(list[str], [*range(9000)], "ids"), SCHEMA)
+    told = refusals.to_bad_request(wrong(list[str], [*range(9000)], "ids"), SCHEMA)
     assert told.message.endswith("8,995 more.")
     assert len(looked_at) == 6
     looked_at.clear()
     same = {f"{'x' * 80}{number}": 1 for number in range(200)}
-    refusals.told(wrong(dict[str, str], same), SCHEMA)  # one sentence, when cut
+    refusals.to_bad_request(wrong(dict[str, str], same), SCHEMA)  # one sentence, when cut
     assert len(looked_at) == 50
 
 
 def test_of_very_many_none_is_listed():
-    told = refusals.told(wrong(list[str], [0] * 10_001, "ids"), SCHEMA)
+    told = refusals.to_bad_request(wrong(list[str], [0] * 10_001, "ids"), SCHEMA)
     assert told.message == "The arguments break the input schema in 10,001 places."
 
 
@@ -73,7 +73,7 @@ def test_of_very_many_none_is_listed():
     ],
 )
 def test_a_value_is_shown_as_its_json_begins(value):
-    assert refusals._given(value) == refusals._cut(plain_json(value))
+    assert refusals._shown(value) == refusals._cut(plain_json(value))
 
 
 def test_of_a_large_value_only_the_beginning_is_looked_at():
@@ -85,5 +85,5 @@ def test_of_a_large_value_only_the_beginning_is_looked_at():
                 Counted.seen += 1
                 yield one
 
-    assert len(refusals._given(Counted([Counted([1] * 1000)] * 1000))) == 60
+    assert len(refusals._shown(Counted([Counted([1] * 1000)] * 1000))) == 60
     assert Counted.seen < 100

@@ -4,7 +4,7 @@ import pytest
 
 from utils.errors import NotAvailable
 from utils.settings import Settings
-from utils.web import address_policy as addresses
+from utils.web import address_policy
 
 PRIVATE = [
     "127.0.0.1",
@@ -50,12 +50,12 @@ PUBLIC = ["8.8.8.8", "1.1.1.1", "130.14.29.110", "2607:f220:41e:4290::110", "64:
 
 @pytest.mark.parametrize("address", PRIVATE)
 def test_addresses_off_the_open_internet_are_private(address: str) -> None:
-    assert not addresses.is_public(address)
+    assert not address_policy.is_public(address)
 
 
 @pytest.mark.parametrize("address", PUBLIC)
 def test_addresses_on_the_open_internet_are_public(address: str) -> None:
-    assert addresses.is_public(address)
+    assert address_policy.is_public(address)
 
 
 @pytest.mark.parametrize(
@@ -78,21 +78,21 @@ def test_addresses_on_the_open_internet_are_public(address: str) -> None:
 )
 def test_an_address_only_an_attacker_would_write_is_refused(url: str) -> None:
     with pytest.raises(NotAvailable):
-        addresses.parse(url)
+        address_policy.parse(url)
 
 
 @pytest.mark.parametrize("url", ["http://a.org", "https://a.org:8443/x?y=z@w#f", "HTTP://[::1]/"])
 def test_an_ordinary_address_is_taken(url: str) -> None:
-    assert addresses.parse(url).hostname
+    assert address_policy.parse(url).hostname
 
 
 def test_only_host_and_port_of_the_settings_are_trusted() -> None:
-    address_policy = addresses.AddressPolicy(Settings(doi_base_url="http://mirror.lan:8080/doi"))
-    assert address_policy.trusts("mirror.lan", 8080)
-    assert address_policy.trusts("Eutils.NCBI.nlm.nih.gov.", 443)
-    assert not address_policy.trusts("mirror.lan", 80)
-    assert not address_policy.trusts("lan", 8080)
+    policy = address_policy.AddressPolicy(Settings(doi_base_url="http://mirror.lan:8080/doi"))
+    assert policy.trusts("mirror.lan", 8080)
+    assert policy.trusts("Eutils.NCBI.nlm.nih.gov.", 443)
+    assert not policy.trusts("mirror.lan", 80)
+    assert not policy.trusts("lan", 8080)
 
 
 def test_everything_is_trusted_where_private_networks_are_allowed() -> None:
-    assert addresses.AddressPolicy(Settings(papers_allow_private_network=True)).trusts("x", 1)
+    assert address_policy.AddressPolicy(Settings(papers_allow_private_network=True)).trusts("x", 1)

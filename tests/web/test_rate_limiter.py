@@ -274,7 +274,7 @@ def test_a_damaged_file_is_set_aside(limiter: RateLimiter, tmp_path: Path, when:
     (tmp_path / "pace").mkdir(exist_ok=True)
     (tmp_path / "pace" / "pace.sqlite").write_bytes(b"this is no database " * 999)
     if when == "between":
-        with pytest.raises(Unreachable, match="pace"):  # asked again, as every trouble is
+        with pytest.raises(Unreachable, match="rate limits"):  # asked again, as every trouble is
             leave(limiter, DOI)
     leave(limiter, DOI)
     assert (tmp_path / "pace" / "pace.damaged").exists()

@@ -102,7 +102,7 @@ def test_a_damaged_file_is_set_aside_and_costs_nothing(folder: Path):
     cache = ResponseCache(folder)
     assert cache.get("a", "b") is None
     cache.put("a", "b", 2, days=1)
-    assert ResponseCache(folder).recall("a", "b") == 2
+    assert ResponseCache(folder).get("a", "b") == 2
     assert folder.with_name("cache.damaged").is_dir()
 
 
@@ -115,7 +115,7 @@ def test_damage_found_later_is_set_aside_too(cache: ResponseCache, folder: Path,
         patched.setattr("diskcache.Cache.get", damaged)
         assert cache.get("a", "b") is None
     cache.put("a", "b", 2, days=1)
-    assert ResponseCache(folder).recall("a", "b") == 2
+    assert ResponseCache(folder).get("a", "b") == 2
 
 
 def test_garbage_in_one_row_is_as_if_it_were_absent(cache: ResponseCache, folder: Path):

@@ -293,7 +293,7 @@ class FoldedText(NamedTuple):
     def of(cls, text: str) -> FoldedText:
         """Fold a text.
 
-        >>> Wording.of("“Ca<sup>2+</sup>\u2013dependent   *E. coli*” 10²").words
+        >>> FoldedText.of("“Ca<sup>2+</sup>\u2013dependent   *E. coli*” 10²").words
         "'Ca2+-dependent E. coli' 10^2"
         """
         made: list[str] = []

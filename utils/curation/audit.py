@@ -232,7 +232,7 @@ def kind_or_verdict(stored: StoredPaper) -> str:
     """A stored paper's kind, or the verdict by which it was rejected.
 
     >>> from utils.model.paper import Paper
-    >>> shown(StoredPaper(Paper(Ids()), "rejected", "", "", "", "", verdict="login"))
+    >>> kind_or_verdict(StoredPaper(Paper(Ids()), "rejected", "", "", "", "", verdict="login"))
     'login'
     """
     return stored.verdict if stored.kind == "rejected" and not stored.by_hand else stored.kind

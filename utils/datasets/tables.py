@@ -418,7 +418,7 @@ def type_of(kinds: Collection[Kind], name: str) -> Type:
 def converted(value: Scalar, kind: Type) -> Scalar | None:
     """A value in the type of its column.
 
-    >>> written("2012/11/22 00:00", "DATE"), written("7", "INTEGER"), written(True, "TEXT")
+    >>> converted("2012/11/22 00:00", "DATE"), converted("7", "INTEGER"), converted(True, "TEXT")
     ('2012-11-22', 7, 'true')
     """
     if kind == "TEXT":

@@ -21,7 +21,8 @@ _BY_INFORMATION = ("failed", "unreachable", *MEANINGS, "not_offered")
 def most_informative(attempts: Iterable[Attempt]) -> Attempt | None:
     """The attempt without a text that says most about where the text could be had.
 
-    >>> telling([Attempt("pmc_cloud", "not_offered"), Attempt("publisher", "paywall")]).outcome
+    >>> tried = [Attempt("pmc_cloud", "not_offered"), Attempt("publisher", "paywall")]
+    >>> most_informative(tried).outcome
     'paywall'
     """
     named = [attempt for attempt in attempts if attempt.outcome in _BY_INFORMATION]

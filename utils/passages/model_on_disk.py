@@ -30,14 +30,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ..errors import EmbeddingsFailed
 from ..system.plain_text import encodable
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from . import Vector, Vectors
+
+    Row = NDArray[np.float32]
 
 T = TypeVar("T", dict[str, Any], list[Any])
 DIGITS = 12  # of a digest, in a model's name
@@ -52,7 +54,6 @@ _MODES = {
     "pooling_mode_weightedmean_tokens": "weightedmean",
     "pooling_mode_lasttoken": "lasttoken",
 }
-Row = NDArray[np.float32]
 _AT_ONCE = 2
 _LONGEST_PIECE = 100  # characters; WordPiece gives up on longer words
 _POOLED = "sentence_embedding"  # what optimum calls an output that needs no pooling
@@ -226,6 +227,8 @@ class ModelOnDisk(ABC):
 
 
 def _weighted_mean(pieces: Row) -> Row:
+    import numpy as np
+
     return np.arange(1, len(pieces) + 1, dtype=np.float32) @ pieces
 
 
@@ -302,6 +305,8 @@ class SentenceModel:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """One normalised row for each text; see `Embedder.embed`."""
+        import numpy as np
+
         if len(texts) > 1:
             pool = ThreadPoolExecutor(min(_AT_ONCE, os.cpu_count() or 1))
             try:
@@ -313,6 +318,8 @@ class SentenceModel:
         return np.array(rows, dtype=np.float32).reshape(len(texts), self.dim)
 
     def _vector(self, text: str) -> Row:
+        import numpy as np
+
         whole = encodable(text[: self._longest])
         first, _, second = whole.partition("\n") if self._pairs else (whole, "", "")
         pieces = self._tokenizer.encode(first, second or None)
@@ -338,6 +345,8 @@ class SentenceModel:
 
     def _direction(self, made: Any) -> Row:
         """The pooled vector, of length one."""
+        import numpy as np
+
         pieces = made if self._output == _POOLED else made[0]
         if pieces.ndim != 2:
             msg = f"The embedding model's first output has {made.ndim} dimensions, not 3."

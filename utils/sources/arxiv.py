@@ -416,10 +416,12 @@ def author_of(author: Any) -> Author:
 def author_named(name: str, affiliations: tuple[str, ...] = ()) -> Author:
     """The author of a printed name; what is no name (``et al.``, ``:``) gives an empty one.
 
-    >>> named("Peter H. N. de With").family, named("Ludwig van der Berg").family
+    >>> author_named("Peter H. N. de With").family, author_named("Ludwig van der Berg").family
     ('de With', 'van der Berg')
-    >>> named("Sammy Davis Jr.").suffix, named("The ATLAS Collaboration").collective
-    ('Jr.', 'The ATLAS Collaboration')
+    >>> author_named("Sammy Davis Jr.").suffix
+    'Jr.'
+    >>> author_named("The ATLAS Collaboration").collective
+    'The ATLAS Collaboration'
     """
     if name.endswith(")") and (led := _ON_BEHALF.search(name)):
         name = name[: led.start()]

@@ -141,7 +141,7 @@ def _combined_check(cause: str, services: Sequence[ServiceCheck], of: int, nobod
 def _hosts_phrase(hosts: Sequence[str], of: int) -> str:
     """Hosts in a sentence.
 
-    >>> _named(["a.org", "b.org"], 5), _named(["a.org"] * 5, 5)
+    >>> _hosts_phrase(["a.org", "b.org"], 5), _hosts_phrase(["a.org"] * 5, 5)
     ('a.org and b.org', 'all 5 services')
     """
     if len(hosts) == of > 1:

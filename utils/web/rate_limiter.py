@@ -481,7 +481,7 @@ _UNKNOWN = Rate(bucket="", services=(), every=1.0)
 def _place_of(url: str) -> str:
     """Host, port unless it is the usual one, and path: http and https are one site.
 
-    >>> _spot("HTTPS://A.org:443/B/?q"), _spot("http://a.org:8080")
+    >>> _place_of("HTTPS://A.org:443/B/?q"), _place_of("http://a.org:8080")
     ('a.org/B', 'a.org:8080')
     """
     parts = urlsplit(url)
