@@ -148,13 +148,17 @@ def read(fetched: Fetched) -> Document:
         No article is in it (verdict ``not_a_paper``).
     """
     parsed = parse(fetched.body)
-    article = _chosen(parsed.root, fetched.ids)
+    return read_article(_chosen(parsed.root, fetched.ids), parsed.cut_off)
+
+
+def read_article(article: Element, cut_off: bool) -> Document:
+    """An ``article`` without namespaces as markdown; see `read`."""
     words = Walk(article, PLAIN, _PLAIN_BLOCK, unchanged)
     walk = Walk(article, _INLINE, _BLOCK)
     meta = _meta(article)
     title = title_of(meta, words)
     _write_article(article, walk)
-    lost = "the XML ends in the middle" if parsed.cut_off else missing(article, walk.words)
+    lost = "the XML ends in the middle" if cut_off else missing(article, walk.words)
     return Document(
         markdown="\n\n".join(walk.blocks) + "\n",
         title=title,
@@ -392,4 +396,4 @@ def _funder(source: Element, walk: Walk) -> str:
     return walk.line(names[0]) if names else walk.line(source, skip={"named-content"})
 
 
-__all__ = ["Parsed", "parse", "read"]
+__all__ = ["Parsed", "parse", "read", "read_article"]
