@@ -167,6 +167,12 @@ class NotOffered(Miss):
     outcome = "not_offered"
 
 
+class NotEntitled(NotOffered):
+    """The source has the text, and not for us: key, token or network give no right to it."""
+
+    outcome = "not_entitled"
+
+
 class Unreachable(Miss):
     """The site is down, slow, or asked us to wait: nothing is known about the paper.
 

@@ -381,6 +381,11 @@ class Overrides(TypedDict, total=False):
     jina_api_key: Secret
     semantic_scholar_api_key: Secret
     openalex_api_key: Secret
+    springer_api_key: Secret
+    springer_tdm_key: Secret
+    elsevier_api_key: Secret
+    elsevier_insttoken: Secret
+    wiley_tdm_token: Secret
     papers_dir: Folder
     papers_sources: Sequence[str]
     papers_retry_abstract_days: float

@@ -33,6 +33,7 @@ from .openalex import DAILY
 from .pubchem import Bench
 from .records import Corpus, Record
 from .services import SERVICES, SITES
+from .text_mining import WEEKLY
 from .wire import TEXT, Call, Listener, Reply, Request, dawdle, text
 
 __all__ = ["Record", "Request", "World"]
@@ -87,6 +88,8 @@ class World:
         self.pubchem = Bench()
         self.jina_networks_blocked = False
         self.openalex_credits = DAILY
+        self.elsevier_left = WEEKLY
+        self.subscribed: set[str] = set()
         self._requests: list[Request] = []
         self._moods: list[Mood] = []
         self._entries: list[Entry | FieldEntry] | None = None
@@ -171,6 +174,8 @@ class World:
             self.pubchem = Bench()
             self.jina_networks_blocked = False
             self.openalex_credits = DAILY
+            self.elsevier_left = WEEKLY
+            self.subscribed.clear()
 
     def put(self, record: Record) -> None:
         """Have PubMed take in a record, or revise the one it has; until `reset`."""

@@ -50,6 +50,7 @@ class Record:
     - ``site``: the family of the publisher's pages, one host each
     - ``page``: what the publisher's page is, see `publishers`
     - ``jina``: ``page``, or ``blocked`` for who has no key
+    - ``mined``: whose service for text mining has it: ``elsevier``, ``wiley``, ``springer``, ""
     """
 
     branch: str
@@ -90,6 +91,7 @@ class Record:
     site: str = "meadow"
     page: str = "paywall"
     jina: str = "page"
+    mined: str = ""
     files: Mapping[str, Path] = field(default_factory=dict, compare=False, hash=False)
 
     @property

@@ -19,6 +19,7 @@ from .openalex import openalex
 from .pmc import cloud, idconv
 from .pubchem import autocomplete, pubchem
 from .semantic_scholar import semantic_scholar
+from .text_mining import elsevier, springer, wiley
 from .unpaywall import unpaywall
 from .wire import Call, Reply
 
@@ -45,6 +46,9 @@ SERVICES: dict[str, Service] = {
     "pubchem_autocomplete": autocomplete,
     "bioc": bioc,
     "openai": openai,
+    "elsevier": elsevier,
+    "springer": springer,
+    "wiley": wiley,
 }
 SITES: dict[str, Service] = {
     "meadow": partial(publishers.site, "meadow"),

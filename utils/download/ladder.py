@@ -194,6 +194,8 @@ class Ladder:
     def ahead(self, way: Way, rungs: Sequence[Rung]) -> Iterator[Rung]:
         """The rungs to be asked for a paper, in order; why the others need not be is noted."""
         for rung in for_version(way.wants, way.paper, rungs):
+            if self._is_foreign(rung, way.paper):
+                continue
             if reason := self.closed(rung, way.paper):
                 way.tried.append(Attempt(rung.via, "skipped", reason))
             elif rung.via in way.answers:
@@ -225,6 +227,12 @@ class Ladder:
         if rung.source.label == "PMC" and paper.released > now()[:10]:
             return f"embargoed until {paper.released}"
         return ""
+
+    def _is_foreign(self, rung: Rung, paper: Paper) -> bool:
+        """Whether the key that is not set would open nothing: it is another publisher's."""
+        route = rung.route
+        mine = not route.prefixes or paper.ids.doi.startswith(route.prefixes)
+        return not mine and not self.web.settings.key(route.key)
 
     def needless(self, rung: Rung, way: Way) -> str:
         """Why a rung could only bring a text that is here already, of another version than asked.

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .paper import Version
 
 KeptBy = Literal["indexers", "publishers", "machines", "preprint servers"]
+_TDM = "For your own research only: not to be passed on, and deleted when the project ends."
 _TRUSTED: tuple[KeptBy, ...] = ("indexers", "publishers", "machines", "preprint servers")
 
 
@@ -42,12 +43,14 @@ class Key:
 class Way:
     """A route to full text: its short name, its name for people, and the version of its texts.
 
-    ``version`` is empty where the texts say it themselves.
+    ``version`` is empty where the texts say it themselves; ``terms`` what binds whoever keeps a
+    text that came this way, unless its own licence is a free one (empty: nothing but that).
     """
 
     via: str
     label: str
     version: Version = "published"
+    terms: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +60,8 @@ class Site:
     The first of the ``addresses`` is the one that `doctor` asks. ``kept_by`` says who keeps its
     records, where they are merged with others', ``searched`` its place among the sites that are
     searched side by side (0: not among them; ``search_needs_key``: only where its key is set), and
-    ``many_hosts`` that its routes lead to hosts of many publishers.
+    ``many_hosts`` that its routes lead to hosts of many publishers. ``more_keys`` are keys beside
+    the first, for what that does not open.
     """
 
     name: str
@@ -68,6 +72,7 @@ class Site:
     searched: int = 0
     search_needs_key: bool = False
     many_hosts: bool = False
+    more_keys: tuple[Key, ...] = ()
 
 
 SITES = (
@@ -154,6 +159,31 @@ SITES = (
         many_hosts=True,
     ),
     Site(
+        "springer",
+        (Address("springer", "https://api.springernature.com", "Springer Nature"),),
+        Key("springer_api_key", "Springer Nature's open articles as JATS"),
+        ways=(
+            Way("springer", "Springer Nature (open)"),
+            Way("springer_tdm", "Springer Nature (text mining)", terms=_TDM),
+        ),
+        more_keys=(Key("springer_tdm_key", "what your agreement for text mining opens"),),
+    ),
+    Site(
+        "elsevier",
+        (Address("elsevier", "https://api.elsevier.com/content", "Elsevier"),),
+        Key("elsevier_api_key", "Elsevier's articles as XML, where your institution subscribes"),
+        ways=(Way("elsevier", "Elsevier (text mining)", terms=_TDM),),
+        more_keys=(
+            Key("elsevier_insttoken", "the same outside your institution's network: its token"),
+        ),
+    ),
+    Site(
+        "wiley",
+        (Address("wiley", "https://api.wiley.com/onlinelibrary/tdm/v1", "Wiley"),),
+        Key("wiley_tdm_token", "Wiley's articles as PDF, in your institution's network"),
+        ways=(Way("wiley", "Wiley (text mining)", terms=_TDM),),
+    ),
+    Site(
         "publisher",
         (Address("doi", "https://doi.org", "DOI resolver"),),
         ways=(Way("publisher", "Publisher’s site"),),
@@ -195,7 +225,7 @@ SITES = (
 )
 
 WAYS = {way.via: way for site in SITES for way in site.ways}
-KEYS = tuple(site.key for site in SITES if site.key)
+KEYS = tuple(key for site in SITES for key in (site.key, *site.more_keys) if key)
 WITH_TEXT = tuple(site.name for site in SITES if site.ways)
 """The default ladder."""
 SEARCHED = {

@@ -6,8 +6,8 @@ who they are is what there is. https://www.doi.org/the-identifier/resources/hand
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from urllib.parse import quote, urljoin
+from collections.abc import Iterator, Sequence
+from urllib.parse import quote, urljoin, urlsplit
 
 from ..errors import BadContent, Miss, NotOffered
 from ..model.paper import Fetched, Paper
@@ -57,6 +57,17 @@ def pages_at(
             yield miss
             continue
         yield _fetched(answer, source, via, license_, media="pdf")
+
+
+def leads_to(doi: str, web: Web, hosts: Sequence[str]) -> bool:
+    """Whether a DOI leads to one of these hosts, or to a name below one of them."""
+    host = urlsplit(landing_page(doi, web)).hostname or ""
+    return any(host == one or host.endswith(f".{one}") for one in hosts)
+
+
+def quoted_doi(doi: str) -> str:
+    """A DOI in an address: all but the letters DOIs are made of escaped, for old ones hold "<"."""
+    return quote(doi, safe="/:()-._")
 
 
 def landing_page(doi: str, web: Web) -> str:
