@@ -25,7 +25,7 @@ PAPER = Paper(
 
 
 def asked(url):
-    return {name: values for name, values in parse_qs(urlsplit(url).query).items()}
+    return parse_qs(urlsplit(url).query)
 
 
 def test_a_resolver_is_told_all_that_is_known():

@@ -1,4 +1,4 @@
-"""Papers that a publisher's service for text mining has, open ones and such for subscribers."""
+"""Papers of publishers' services for text mining, open ones and others, and one behind a dead link."""
 
 from __future__ import annotations
 
@@ -62,5 +62,13 @@ PAPERS = [
         license="",
         site="summit",
         mined="springer",
+    ),
+    paper(
+        66,
+        "archived",
+        "A repository that moved house",
+        OLD,
+        unpaywall="dead",
+        site="harbour",
     ),
 ]

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from . import publishers
+from .archive import archive, captures
 from .arxiv import arxiv, arxiv_oai
 from .bioc import bioc
 from .crossref import crossref
@@ -46,6 +47,8 @@ SERVICES: dict[str, Service] = {
     "pubchem_autocomplete": autocomplete,
     "bioc": bioc,
     "openai": openai,
+    "archive": archive,
+    "web_archive": captures,
     "elsevier": elsevier,
     "springer": springer,
     "wiley": wiley,

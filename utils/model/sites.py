@@ -202,6 +202,13 @@ SITES = (
         ),
     ),
     Site(
+        "archive",
+        (
+            Address("archive", "https://archive.org/wayback", "Internet Archive"),
+            Address("web_archive", "https://web.archive.org/web", "Internet Archive's captures"),
+        ),
+    ),
+    Site(
         "pubchem",
         (
             Address("pubchem", "https://pubchem.ncbi.nlm.nih.gov/rest/pug", "PubChem PUG REST"),

@@ -14,11 +14,13 @@ from ..errors import Miss
 from ..model.identifiers import Ids
 from ..model.paper import Fetched, Version
 from ..web import Web
+from .archive import captured
 from .publisher import landing_page, pages_at
 
 MOST = 4
 """Copies of one paper that are asked for."""
 
+_GONE = (404, 410)
 _LATER: dict[Version, int] = {"accepted": 1, "preprint": 2}
 _RESOLVER = re.compile(r"https?://(?:dx\.|www\.)?doi\.org/", re.I)
 _ARXIV = re.compile(r"https?://(?:www\.|export\.)?arxiv\.org/", re.I)
@@ -56,8 +58,25 @@ def what_lies_at(
         except Miss as miss:
             yield miss
             continue
-        for found in pages_at(url, web, source=source, via=via, license_=copy.license):
+        for found in _pages_or_captures(url, web, copy, source, via):
             yield replace(found, version=copy.version) if isinstance(found, Fetched) else found
+
+
+def _pages_or_captures(
+    url: str, web: Web, copy: OpenCopy, source: str, via: str
+) -> Iterator[Fetched | Miss]:
+    """What lies at *url*; where it is gone, what the Internet Archive kept of it."""
+    for found in pages_at(url, web, source=source, via=via, license_=copy.license):
+        capture = ""
+        if isinstance(found, Miss) and found.details.get("status") in _GONE:
+            try:
+                capture = captured(url, web)
+            except Miss:
+                capture = ""  # then the link is dead, and that is all we can say
+        if capture:
+            yield from pages_at(capture, web, source=source, via=via, license_=copy.license)
+        else:
+            yield found
 
 
 def _for_programs(url: str, web: Web) -> str:
