@@ -14,7 +14,7 @@ every = pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.nam
 # Not sites: what a source is, how all of NCBI's E-utilities are spoken to, and each of the others.
 SHARED_WAYS = {"__init__", "source", "eutils", "loose_json", "open_copies", "whole_days"}
 # What these give is neither a paper nor a list of papers: verbs of their own ask for it.
-OF_THEIR_OWN_KIND = {"pubchem", "bioc"}
+OF_THEIR_OWN_KIND = {"pubchem", "bioc", "archive"}
 
 
 def test_names_are_unique():

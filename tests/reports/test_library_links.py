@@ -7,7 +7,7 @@ import pytest
 from utils.errors import BadRequest
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Paper
-from utils.reports.library_links import Library, open_url, proxied
+from utils.reports.library_links import ReadersLibrary, open_url, proxied
 from utils.settings import Settings
 
 PAPER = Paper(
@@ -72,12 +72,18 @@ def test_proxies_of_every_kind(proxy, link):
 def test_the_door_that_knows_most_is_taken():
     doors = {"resolver": "https://l.edu/sfx", "proxy": "https://ez.edu/login?url="}
     assert (
-        Library(**doors, libkey="12").link(PAPER).startswith("https://libkey.io/libraries/12/10.")
+        ReadersLibrary(**doors, libkey="12")
+        .link(PAPER)
+        .startswith("https://libkey.io/libraries/12/10.")
     )
-    assert Library(**doors).link(PAPER).startswith("https://l.edu/sfx?url_ver")
-    assert Library(proxy=doors["proxy"]).link(PAPER).startswith("https://ez.edu/login?url=https://")
-    assert not Library().link(PAPER)
-    assert not Library(**doors, libkey="12").link(Paper(Ids()))
+    assert ReadersLibrary(**doors).link(PAPER).startswith("https://l.edu/sfx?url_ver")
+    assert (
+        ReadersLibrary(proxy=doors["proxy"])
+        .link(PAPER)
+        .startswith("https://ez.edu/login?url=https://")
+    )
+    assert not ReadersLibrary().link(PAPER)
+    assert not ReadersLibrary(**doors, libkey="12").link(Paper(Ids()))
 
 
 @pytest.mark.parametrize(
@@ -91,4 +97,4 @@ def test_the_door_that_knows_most_is_taken():
 def test_what_is_no_address_is_refused_by_the_settings_name(given):
     [name] = given
     with pytest.raises(BadRequest, match=name.upper()):
-        Library.of(Settings(**given))
+        ReadersLibrary.of(Settings(**given))

@@ -1,4 +1,4 @@
-"""Papers of publishers' services for text mining, open ones and others, and one behind a dead link."""
+"""Papers of publishers' services for text mining, and one behind a dead link."""
 
 from __future__ import annotations
 

@@ -128,6 +128,7 @@ class Harvest:
     def report(self) -> Path:
         """Write the report of what there is by now; the page to look at."""
         from ..reports import write_report
+        from ..reports.library_links import ReadersLibrary
         from .reference_files import of_rows, write_references
 
         shelf = self.ladder.shelf.folder
@@ -136,7 +137,8 @@ class Harvest:
         if self.ledger.running():
             told = [f"{wait}. This page is renewed then." for wait in job.waits]
             job = replace(job, notes=(*told, *job.notes))
-        return write_report(job, self.ledger.rows, self.folder)
+        library = ReadersLibrary.of(self.ladder.web.settings)
+        return write_report(job, self.ledger.rows, self.folder, library)
 
 
 def harvest(

@@ -25,7 +25,7 @@ _BLANKS = ("{url}", "{url_encoded}", "{doi}", "{pmid}")
 
 
 @dataclass(frozen=True, slots=True)
-class Library:
+class ReadersLibrary:
     """A library's doors, as the settings name them; empty where there is none.
 
     ``resolver`` is the address of an OpenURL resolver, ``proxy`` a prefix or a template with the
@@ -37,7 +37,7 @@ class Library:
     libkey: str = ""
 
     @classmethod
-    def of(cls, settings: Settings) -> Library:
+    def of(cls, settings: Settings) -> ReadersLibrary:
         """The reader's library.
 
         Raises

@@ -10,6 +10,7 @@ from pathlib import Path
 from ..model.job import Harvested
 from ..system.plain_text import cell
 from ..system.safe_files import written
+from .library_links import ReadersLibrary
 from .links import best_link, links
 from .reasons import reason_for
 
@@ -23,6 +24,7 @@ COLUMNS = (
 MISSING_COLUMNS = (
     *("number", "asked", "state", "reason", "sentence", "link", "doi_link", "pubmed_link"),
     *("pmc_link", "pmid", "pmcid", "doi", "arxiv", "title", "year", "journal"),
+    "library_link",
 )
 
 Add = Callable[[Harvested], None]
@@ -54,7 +56,7 @@ def papers_table(folder: Path) -> Iterator[Add]:
 
 
 @contextlib.contextmanager
-def not_retrieved_table(folder: Path) -> Iterator[Add]:
+def not_retrieved_table(folder: Path, library: ReadersLibrary) -> Iterator[Add]:
     """``not_retrieved.csv``: papers without full text, why, and where to look by hand."""
     with _table(folder / NOT_RETRIEVED, MISSING_COLUMNS) as write:
 
@@ -71,6 +73,7 @@ def not_retrieved_table(folder: Path) -> Iterator[Add]:
                     "doi_link": at.get("DOI", ""),
                     "pubmed_link": at.get("PubMed", ""),
                     "pmc_link": at.get("PMC", ""),
+                    "library_link": library.link(row.paper),
                 }
             )
 
