@@ -2,7 +2,7 @@
 
 >>> with World() as world:
 ...     sorted(world.environment())[0]
-'ARXIV_BASE_URL'
+'ARCHIVE_BASE_URL'
 
 It answers as the real services do in late 2026, error forms included, over a small corpus of
 invented papers, or over recorded articles (``World(corpus=folder)``). Also run by hand:

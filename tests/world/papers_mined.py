@@ -6,11 +6,11 @@ from .imprint import MEMBRANE, OLD, SIGNALS, TISSUE, paper
 
 PAPERS = [
     paper(
-        60,
+        67,
         "elsevier_subscribed",
         "Rim ice and the <i>Physcomitrium</i> gametophore",
         MEMBRANE,
-        doi="10.1016/j.moss.2025.0060",
+        doi="10.1016/j.moss.2025.0067",
         license="",
         site="harbour",
         mined="elsevier",

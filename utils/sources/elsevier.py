@@ -138,6 +138,9 @@ def _until_reset(text: str) -> float:
 
 def _greet(web: Web) -> str:
     """Ask about an open article: what comes says whether key and network are right."""
+    if not web.settings.key("elsevier_api_key"):
+        web.get(web.settings.address("elsevier"), allow=range(400, 600))
+        return ""
     url = f"{web.settings.address('elsevier')}/article/doi/{_OPEN}"
     answer = web.get(url, headers=_headers(web), allow=_ANSWERS, check=lambda a: _judge(a, web))
     left = answer.headers.get("X-RateLimit-Remaining", "")

@@ -1,34 +1,17 @@
-"""Publishers' text-mining interfaces: what a key opens, and what each refusal is called."""
+"""Elsevier for readers with a key, and what every key for text mining has in common."""
 
 import pytest
 
+from tests.sources.reader import EVERY_KEY, fetch, reader_of
 from tests.world import text_mining as keys
-from utils import Library
 from utils.errors import NotConfigured, NotEntitled, NotOffered, Unreachable
 from utils.model.identifiers import Ids
-from utils.model.paper import Paper
-from utils.sources import elsevier, springer, wiley
+from utils.sources.elsevier import full_text
 
 
 @pytest.fixture
 def reader(settings):
-    """A reader with every key."""
-    return Library(
-        **settings,
-        elsevier_api_key=keys.ELSEVIER_KEY,
-        wiley_tdm_token=keys.WILEY_TOKEN,
-        springer_api_key=keys.SPRINGER_KEY,
-        springer_tdm_key=keys.SPRINGER_TDM_KEY,
-    )
-
-
-def paper_of(record):
-    return Paper(Ids(doi=record.doi, pmid=record.pmid), title=record.title)
-
-
-def fetch(route, world, branch, library):
-    [fetched] = route(paper_of(world.paper(branch)), library.web)
-    return fetched
+    return reader_of(settings)
 
 
 @pytest.mark.parametrize(
@@ -58,80 +41,66 @@ def test_without_rights_the_abstract_is_no_text(reader, world, branch):
 
 
 def test_a_token_stands_for_the_network(settings, world):
-    library = Library(
-        **settings,
-        elsevier_api_key=keys.ELSEVIER_KEY,
-        elsevier_insttoken=keys.ELSEVIER_TOKEN,
-    )
-    assert fetch(elsevier.full_text, world, "elsevier_subscribed", library).media == "elsevier"
+    library = reader_of(settings, elsevier_insttoken=keys.ELSEVIER_TOKEN)
+    assert fetch(full_text, world, "elsevier_subscribed", library).media == "elsevier"
 
 
-def test_a_societys_doi_is_known_by_where_it_leads(reader, world, monkeypatch):
+def test_a_societys_doi_is_known_by_where_it_leads(reader, world):
     world.subscribed.add("elsevier")
     record = world.paper("elsevier_imprint")
     with pytest.raises(NotOffered, match="another publisher"):
-        fetch(elsevier.full_text, world, "elsevier_imprint", reader)
+        fetch(full_text, world, "elsevier_imprint", reader)
     reader.web.memory.keep("landing_page", record.doi, "https://linkinghub.elsevier.com/x", 1.0)
-    assert fetch(elsevier.full_text, world, "elsevier_imprint", reader).media == "elsevier"
+    assert fetch(full_text, world, "elsevier_imprint", reader).media == "elsevier"
 
 
 @pytest.mark.parametrize(
-    ("route", "branch", "wrong", "setting"),
+    ("wrong", "setting"),
     [
-        (elsevier.full_text, "elsevier_open", {"elsevier_api_key": "x"}, "ELSEVIER_API_KEY"),
-        (elsevier.full_text, "elsevier_open", {"elsevier_insttoken": "x"}, "ELSEVIER_INSTTOKEN"),
-        (wiley.full_text, "wiley_subscribed", {"wiley_tdm_token": "x"}, "WILEY_TDM_TOKEN"),
-        (springer.open_text, "springer_open", {"springer_api_key": "x"}, "SPRINGER_API_KEY"),
-        (springer.agreed_text, "springer_open", {"springer_tdm_key": "x"}, "SPRINGER_TDM_KEY"),
+        ({"elsevier_api_key": "x"}, "ELSEVIER_API_KEY"),
+        ({"elsevier_insttoken": "x"}, "ELSEVIER_INSTTOKEN"),
     ],
 )
-def test_a_wrong_key_is_named(settings, world, route, branch, wrong, setting):
-    given = {"elsevier_api_key": keys.ELSEVIER_KEY} | wrong
+def test_a_wrong_key_is_named(settings, world, wrong, setting):
     with pytest.raises(NotConfigured, match=setting):
-        fetch(route, world, branch, Library(**settings, **given))
+        fetch(full_text, world, "elsevier_open", reader_of(settings, **wrong))
 
 
 def test_a_key_that_opens_no_article_is_told_apart_and_not_tried_again(settings, world):
-    library = Library(**settings, elsevier_api_key=keys.NOT_ENABLED)
+    library = reader_of(settings, elsevier_api_key=keys.NOT_ENABLED)
     with pytest.raises(NotEntitled, match="does not open its articles") as refused:
-        fetch(elsevier.full_text, world, "elsevier_open", library)
+        fetch(full_text, world, "elsevier_open", library)
     assert "elsevier.support" in refused.value.hint
     asked = len(world.requests)
     with pytest.raises(NotEntitled):
-        fetch(elsevier.full_text, world, "elsevier_subscribed", library)
+        fetch(full_text, world, "elsevier_subscribed", library)
     assert len(world.requests) == asked
-    mended = Library(**settings, elsevier_api_key=keys.ELSEVIER_KEY)
-    assert fetch(elsevier.full_text, world, "elsevier_open", mended)
+    mended = reader_of(settings)
+    assert fetch(full_text, world, "elsevier_open", mended)
 
 
 def test_a_right_that_came_later_is_asked_for_again(reader, world):
     with pytest.raises(NotEntitled):
-        fetch(elsevier.full_text, world, "elsevier_subscribed", reader)
+        fetch(full_text, world, "elsevier_subscribed", reader)
     world.subscribed.add("elsevier")
-    assert fetch(elsevier.full_text, world, "elsevier_subscribed", reader)
+    assert fetch(full_text, world, "elsevier_subscribed", reader)
 
 
 def test_a_weeks_quota_that_is_used_up_is_waited_for(reader, world):
     world.elsevier_left = 0
     with pytest.raises(Unreachable, match="quota of the week") as spent:
-        fetch(elsevier.full_text, world, "elsevier_open", reader)
+        fetch(full_text, world, "elsevier_open", reader)
     assert spent.value.details["lasting"]
     assert 60_000 < spent.value.retry_after <= 86_400
-
-
-def test_what_is_closed_at_springer_nature_is_no_error(reader, world):
-    with pytest.raises(NotOffered, match="no open text"):
-        fetch(springer.open_text, world, "springer_subscribed", reader)
 
 
 def test_keys_leave_no_trace(reader, world, caplog):
     world.subscribed |= {"elsevier", "wiley"}
     for branch in ("elsevier_open", "wiley_subscribed", "springer_subscribed"):
         reader.download(world.paper(branch).pmid)
-    secrets = (keys.ELSEVIER_KEY, keys.WILEY_TOKEN, keys.SPRINGER_KEY, keys.SPRINGER_TDM_KEY)
     folder = reader.shelf.folder
     held = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
-    assert not [key for key in secrets if key.encode() in held or key in caplog.text]
+    assert not [key for key in EVERY_KEY.values() if key.encode() in held or key in caplog.text]
 
 
 def test_who_has_no_key_is_told_only_where_it_would_help(library, world):
