@@ -17,7 +17,7 @@ SHARED_WAYS = {
     *("eutils", "eutils_links", "eutils_summaries", "eutils_vocabulary"),
 }
 # What these give is neither a paper nor a list of papers: verbs of their own ask for it.
-OF_THEIR_OWN_KIND = {"pubchem", "bioc"}
+OF_THEIR_OWN_KIND = {"pubchem", "bioc", "archive"}
 
 
 def test_names_are_unique():

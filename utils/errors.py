@@ -12,8 +12,9 @@
      ├── WeaviateFailed   WEAVIATE     the configured Weaviate could not do it
      ├── EntrezFailed     ENTREZ       an Entrez database answered with an error of its own
      ├── InvariantFailed  INVARIANT_FAILURE   what must always hold does not: report it
-     └── Miss             UPSTREAM     one source could not give the text: try the next one
-          ├── NotOffered               it has no copy for us (paywall, embargo, not in the set)
+     └── SourceMiss       UPSTREAM     one source could not give the text: try the next one
+          ├── NotAvailable             it has no copy for us (paywall, embargo, not in the set)
+          │    └── NotEntitled         it has one, and key, token or network give no right to it
           ├── Unreachable              down, slow, or asking us to wait (then RATE_LIMIT)
           └── BadContent               it answered, but not with the paper (captcha, stub, …)
 
@@ -165,6 +166,12 @@ class NotAvailable(SourceMiss):
     """
 
     outcome = "not_offered"
+
+
+class NotEntitled(NotAvailable):
+    """The source has the text, and not for us: key, token or network give no right to it."""
+
+    outcome = "not_entitled"
 
 
 class Unreachable(SourceMiss):

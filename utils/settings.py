@@ -154,6 +154,13 @@ class _BaseSettings(BaseSettings):
         description="where all processes of this user share one pace per host; people who share a "
         "shelf share one on the shelf, unless this is set",
     )
+    papers_openurl: str = Field(
+        "", description="your library's OpenURL resolver: links for what could not be had"
+    )
+    papers_ezproxy: str = Field(
+        "", description="your library's proxy prefix, `https://…/login?url=`, or with `{url}`"
+    )
+    papers_libkey: str = Field("", description="your library's number at LibKey")
     papers_proxy: SecretStr | None = Field(
         None,
         description="the proxy, before all of the following: `http://USER:PASSWORD@HOST:PORT`, "
@@ -428,6 +435,11 @@ class Overrides(TypedDict, total=False):
     jina_api_key: Secret
     semantic_scholar_api_key: Secret
     openalex_api_key: Secret
+    springer_api_key: Secret
+    springer_tdm_key: Secret
+    elsevier_api_key: Secret
+    elsevier_insttoken: Secret
+    wiley_tdm_token: Secret
     papers_dir: Folder
     papers_sources: Sequence[str]
     papers_retry_abstract_days: float
@@ -435,6 +447,9 @@ class Overrides(TypedDict, total=False):
     papers_shared: bool
     papers_allow_private_network: bool
     papers_pace_dir: Folder
+    papers_openurl: str
+    papers_ezproxy: str
+    papers_libkey: str
     papers_proxy: Secret
     https_proxy: Secret
     http_proxy: Secret

@@ -2,7 +2,7 @@
 
 >>> with World() as world:
 ...     sorted(world.environment())[0]
-'ARXIV_BASE_URL'
+'ARCHIVE_BASE_URL'
 
 It answers as the real services do in late 2026, error forms included, over a small corpus of
 invented papers, or over recorded articles (``World(corpus=folder)``). Also run by hand:
@@ -34,6 +34,7 @@ from tests.world.openalex import DAILY
 from tests.world.pubchem import Bench
 from tests.world.records import Corpus, Record
 from tests.world.services import SERVICES, SITES
+from tests.world.text_mining import WEEKLY
 from tests.world.wire import TEXT, Call, Listener, Reply, Request, dawdle, text
 
 __all__ = ["Record", "Request", "World"]
@@ -89,6 +90,8 @@ class World:
         self.models: dict[str, Repository] = {}
         self.jina_networks_blocked = False
         self.openalex_credits = DAILY
+        self.elsevier_left = WEEKLY
+        self.subscribed: set[str] = set()
         self._requests: list[Request] = []
         self._moods: list[Mood] = []
         self._entries: list[Entry | FieldEntry] | None = None
@@ -174,6 +177,8 @@ class World:
             self.pubchem = Bench()
             self.jina_networks_blocked = False
             self.openalex_credits = DAILY
+            self.elsevier_left = WEEKLY
+            self.subscribed.clear()
 
     def put(self, record: Record) -> None:
         """Have PubMed take in a record, or revise the one it has; until `reset`."""

@@ -1,11 +1,18 @@
-"""The small world: about forty-five invented papers, one or more for each branch of the ladder."""
+"""The small world: about fifty invented papers, one or more for each branch of the ladder."""
 
 from __future__ import annotations
 
-from tests.world import papers_elsewhere, papers_in_pmc, papers_withheld
+from tests.world import papers_elsewhere, papers_in_pmc, papers_mined, papers_withheld
 from tests.world.records import Corpus
 
 
 def small_corpus() -> Corpus:
     """Every invented paper."""
-    return Corpus([*papers_in_pmc.PAPERS, *papers_elsewhere.PAPERS, *papers_withheld.PAPERS])
+    return Corpus(
+        [
+            *papers_in_pmc.PAPERS,
+            *papers_elsewhere.PAPERS,
+            *papers_withheld.PAPERS,
+            *papers_mined.PAPERS,
+        ]
+    )

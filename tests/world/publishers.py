@@ -133,6 +133,8 @@ def repository(call: Call, world: World) -> Reply:
     record = world.corpus.by_doi.get(doi)
     if record is None or not call.path.startswith("/item/"):
         return _gone(call)
+    if record.unpaywall == "dead":
+        return _gone(call)
     if call.path.endswith("/download"):
         if record.unpaywall == "fake_pdf":
             return Reply(200, walls.login().body, PDF)

@@ -44,12 +44,13 @@ class Record:
     - ``efetch``: ``body``, ``front`` (publisher does not allow downloading) or "" (not available)
     - ``europepmc``: whether ``fullTextXML`` has it
     - ``unpaywall``: ``pdf``, ``html``, ``pmc``, ``landing``, ``fake_pdf``, ``scan``, ``closed``,
-      ``unknown``
+      ``unknown``, ``dead`` (a link to a PDF that is gone, and archived)
     - ``openalex``: the same words, for the copies OpenAlex names; "" those of Unpaywall
     - ``preprint``: the number Europe PMC gives a preprint
     - ``site``: the family of the publisher's pages, one host each
     - ``page``: what the publisher's page is, see `publishers`
     - ``jina``: ``page``, or ``blocked`` for who has no key
+    - ``mined``: whose service for text mining has it: ``elsevier``, ``wiley``, ``springer``, ""
     """
 
     branch: str
@@ -90,6 +91,7 @@ class Record:
     site: str = "meadow"
     page: str = "paywall"
     jina: str = "page"
+    mined: str = ""
     files: Mapping[str, Path] = field(default_factory=dict, compare=False, hash=False)
 
     @property
@@ -121,7 +123,7 @@ class Record:
     def expected(self) -> str:
         """What a perfect downloader ends with: ``full_text``, ``abstract`` or ``record``."""
         in_pmc = self.cloud or self.efetch == "body" or self.europepmc
-        named = {self.unpaywall, self.openalex} & {"pdf", "html"}
+        named = {self.unpaywall, self.openalex} & {"pdf", "html", "dead"}
         copy = self.arxiv or (self.doi and named)
         page = self.page in OPEN_PAGES or (self.page == "forbidden" and self.jina == "page")
         if in_pmc or copy or (self.doi and page):

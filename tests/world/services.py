@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tests.world import publishers
+from tests.world.archive import archive, captures
 from tests.world.arxiv import arxiv, arxiv_oai
 from tests.world.bioc import bioc
 from tests.world.crossref import crossref
@@ -20,6 +21,7 @@ from tests.world.openalex import openalex
 from tests.world.pmc import cloud, idconv
 from tests.world.pubchem import autocomplete, pubchem
 from tests.world.semantic_scholar import semantic_scholar
+from tests.world.text_mining import elsevier, springer, wiley
 from tests.world.unpaywall import unpaywall
 from tests.world.wire import Call, Reply
 
@@ -46,6 +48,11 @@ SERVICES: dict[str, Service] = {
     "pubchem_autocomplete": autocomplete,
     "bioc": bioc,
     "openai": openai,
+    "elsevier": elsevier,
+    "springer": springer,
+    "wiley": wiley,
+    "archive": archive,
+    "web_archive": captures,
     "hub": hub,
 }
 SITES: dict[str, Service] = {

@@ -66,6 +66,7 @@ def locations(record: Record, world: World, kind: str) -> list[dict[str, Any]]:
     urls: dict[str, tuple[str | None, str]] = {
         "pdf": (f"{item}/download", item),
         "scan": (f"{item}/download", item),
+        "dead": (f"{item}/download", item),
         "fake_pdf": (f"{item}/download", item),
         "html": (None, item),
         "landing": (None, item),

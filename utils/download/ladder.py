@@ -202,6 +202,8 @@ class Ladder:
     def rungs_ahead(self, climb: Climb, rungs: Sequence[Rung]) -> Iterator[Rung]:
         """The rungs to ask for a paper, in order; notes the others in ``tried``, with reasons."""
         for rung in sort_for_version(climb.wants, climb.paper, rungs):
+            if self._is_foreign(rung, climb.paper):
+                continue
             if reason := self.why_closed(rung, climb.paper):
                 climb.tried.append(Attempt(rung.via, "skipped", reason))
             elif rung.via in climb.answers:
@@ -233,6 +235,12 @@ class Ladder:
         if rung.source.label == "PMC" and paper.released > now()[:10]:
             return f"embargoed until {paper.released}"
         return ""
+
+    def _is_foreign(self, rung: Rung, paper: Paper) -> bool:
+        """Whether the key that is not set would open nothing: it is another publisher's."""
+        route = rung.route
+        mine = not route.prefixes or paper.ids.doi.startswith(route.prefixes)
+        return not mine and not self.web.settings.key(route.key)
 
     def why_needless(self, rung: Rung, climb: Climb) -> str:
         """Why a rung could only bring a text that is here already, of another version than asked.

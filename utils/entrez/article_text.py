@@ -57,7 +57,7 @@ def article_text(
     ------
     BadRequest
         No PMCID or PMID, no such section, or the numbers make no sense.
-    NotOffered
+    NotAvailable
         The article is not among those BioC has.
     BadContent
         BioC sent another article.

@@ -45,10 +45,18 @@ _VAGUE = {"error_page", "refused", "not_a_paper", "wrong_paper", "empty"}
 # Raised by whoever changes what the judges say: `audit` then asks them about the shelf again.
 JUDGES = 2
 # Raised by whoever changes what a reader writes: `reextract` then renews the texts on the shelf.
-VERSIONS: dict[Media, int] = {"jats": 4, "html": 5, "pdf": 3, "markdown": 2, "latex": 3}
+VERSIONS: dict[Media, int] = {
+    "jats": 4,
+    "elsevier": 1,
+    "html": 5,
+    "pdf": 3,
+    "markdown": 2,
+    "latex": 3,
+}
 # Read by name, so that no parser is imported before it is needed.
 READERS: dict[Media, str] = {
     "jats": "jats",
+    "elsevier": "elsevier",
     "html": "html",
     "pdf": "pdf",
     "markdown": "plain_markdown",

@@ -134,6 +134,7 @@ class Harvest:
     def report(self) -> Path:
         """Write the report of what there is by now; the page to look at."""
         from ..reports import write_report
+        from ..reports.library_links import ReadersLibrary
 
         shelf = self.ladder.shelf.folder
         write_references(lambda: of_rows(self.ledger.rows(), shelf), self.folder)
@@ -141,7 +142,8 @@ class Harvest:
         if self.ledger.running():
             waits = [f"{wait}. This page is renewed then." for wait in job.waits]
             job = replace(job, notes=(*waits, *job.notes))
-        return write_report(job, self.ledger.rows, self.folder)
+        library = ReadersLibrary.of(self.ladder.web.settings)
+        return write_report(job, self.ledger.rows, self.folder, library)
 
 
 def harvest(

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from .identifiers import Ids
 
-Media = Literal["jats", "html", "pdf", "markdown", "latex"]
+Media = Literal["jats", "elsevier", "html", "pdf", "markdown", "latex"]
 Kind = Literal["full_text", "abstract", "record", "rejected"]
 """What a file on the shelf holds; ``record`` is the citation only, ``rejected`` no text of it."""
 Role = Literal[
@@ -281,8 +281,9 @@ class Attempt:
     """One rung of the ladder: whom we asked and what came of it.
 
     ``source`` is the route's name; ``outcome`` is ``saved``, ``skipped``, ``not_offered``,
-    ``unreachable``, ``other_version`` (a text, but not of the version asked for) or a `Verdict`;
-    ``seconds`` how long it took.
+    ``not_entitled`` (key, token or network give no right to it), ``unreachable``,
+    ``other_version`` (a text, but not of the version asked for) or a `Verdict`; ``seconds`` how
+    long it took.
     """
 
     source: str

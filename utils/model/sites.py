@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .paper import Version
 
 KeptBy = Literal["indexers", "publishers", "machines", "preprint servers"]
+_TDM = "For your own research only: not to be passed on, and deleted when the project ends."
 _TRUSTED: tuple[KeptBy, ...] = ("indexers", "publishers", "machines", "preprint servers")
 
 
@@ -42,12 +43,14 @@ class Key:
 class SiteRoute:
     """A route to full text: its short name, its name for people, and the version of its texts.
 
-    ``version`` is empty where the texts say it themselves.
+    ``version`` is empty where the texts say it themselves; ``terms`` what binds whoever keeps a
+    text that came this way, unless its own licence is a free one (empty: nothing but that).
     """
 
     via: str
     label: str
     version: Version = "published"
+    terms: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +60,8 @@ class Site:
     The first of the ``addresses`` is the one that `doctor` asks. ``kept_by`` says who keeps its
     records, where they are merged with others', ``searched`` its place among the sites that are
     searched side by side (0: not among them; ``search_needs_key``: only where its key is set), and
-    ``many_hosts`` that its routes lead to hosts of many publishers.
+    ``many_hosts`` that its routes lead to hosts of many publishers. ``more_keys`` are keys beside
+    the first, for what that does not open.
     """
 
     name: str
@@ -68,6 +72,7 @@ class Site:
     searched: int = 0
     search_needs_key: bool = False
     many_hosts: bool = False
+    more_keys: tuple[Key, ...] = ()
 
 
 SITES = (
@@ -154,6 +159,31 @@ SITES = (
         many_hosts=True,
     ),
     Site(
+        "springer",
+        (Address("springer", "https://api.springernature.com", "Springer Nature"),),
+        Key("springer_api_key", "Springer Nature's open articles as JATS"),
+        routes=(
+            SiteRoute("springer", "Springer Nature (open)"),
+            SiteRoute("springer_tdm", "Springer Nature (text mining)", terms=_TDM),
+        ),
+        more_keys=(Key("springer_tdm_key", "what your agreement for text mining opens"),),
+    ),
+    Site(
+        "elsevier",
+        (Address("elsevier", "https://api.elsevier.com/content", "Elsevier"),),
+        Key("elsevier_api_key", "Elsevier's articles as XML, where your institution subscribes"),
+        routes=(SiteRoute("elsevier", "Elsevier (text mining)", terms=_TDM),),
+        more_keys=(
+            Key("elsevier_insttoken", "the same outside your institution's network: its token"),
+        ),
+    ),
+    Site(
+        "wiley",
+        (Address("wiley", "https://api.wiley.com/onlinelibrary/tdm/v1", "Wiley"),),
+        Key("wiley_tdm_token", "Wiley's articles as PDF, in your institution's network"),
+        routes=(SiteRoute("wiley", "Wiley (text mining)", terms=_TDM),),
+    ),
+    Site(
         "publisher",
         (Address("doi", "https://doi.org", "DOI resolver"),),
         routes=(SiteRoute("publisher", "Publisher’s site"),),
@@ -169,6 +199,13 @@ SITES = (
         routes=(
             SiteRoute("jina", "Publisher, via Jina Reader"),
             SiteRoute("jina_search", "Found by Jina Search", ""),
+        ),
+    ),
+    Site(
+        "archive",
+        (
+            Address("archive", "https://archive.org/wayback", "Internet Archive"),
+            Address("web_archive", "https://web.archive.org/web", "Internet Archive's captures"),
         ),
     ),
     Site(
@@ -195,7 +232,7 @@ SITES = (
 )
 
 ROUTES = {route.via: route for site in SITES for route in site.routes}
-KEYS = tuple(site.key for site in SITES if site.key)
+KEYS = tuple(key for site in SITES for key in (site.key, *site.more_keys) if key)
 WITH_TEXT = tuple(site.name for site in SITES if site.routes)
 """The default ladder."""
 SEARCHED = {
@@ -206,6 +243,16 @@ SEARCHED = {
 """Sites that are searched side by side, and the key without which one is left out."""
 BY_TRUST = tuple(site.name for kept_by in _TRUSTED for site in SITES if site.kept_by == kept_by)
 """Sites whose records are merged, the most trusted first."""
+
+
+def terms_of(via: str, license_: str) -> str:
+    """What binds whoever keeps a text that came by a route, unless its own licence is a free one.
+
+    >>> terms_of("elsevier", "CC BY 4.0"), terms_of("pmc_cloud", "")
+    ('', '')
+    """
+    route = ROUTES.get(via)
+    return route.terms if route and not license_.startswith("CC") else ""
 
 
 def service_of(name: str) -> str:

@@ -51,7 +51,7 @@ def details(pmids: Sequence[str | int], level: Level, web: Web) -> Details:
     ------
     BadRequest
         None of them is a PMID, or there is none.
-    Miss
+    SourceMiss
         Nothing at all could be learned.
     """
     wanted, malformed = _read_pmids(pmids)

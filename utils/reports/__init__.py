@@ -14,6 +14,7 @@ from pathlib import Path
 from ..model.job import Harvested, Job
 from ..model.paper import now
 from ..system.safe_files import disk, make_folder, replacing
+from .library_links import ReadersLibrary
 from .lock_file import ByName, Difference, Differences, Lock, Locked, compare, read_lock
 
 __all__ = [
@@ -31,7 +32,12 @@ PAGE = "report.html"
 REFERENCES = ("references.ris", "references.bib")
 
 
-def write_report(job: Job, rows: Callable[[], Iterator[Harvested]], folder: Path) -> Path:
+def write_report(
+    job: Job,
+    rows: Callable[[], Iterator[Harvested]],
+    folder: Path,
+    library: ReadersLibrary | None = None,
+) -> Path:
     """Write the report of a harvest (page, tables, lock, diagram); return the page.
 
     Files that would be the same stay as they are.
@@ -45,6 +51,8 @@ def write_report(job: Job, rows: Callable[[], Iterator[Harvested]], folder: Path
     folder : Path
         The folder of this job (``reports/<job>``); made when absent. The shelf's files are taken
         to lie two folders up. Reference lists already in it are linked.
+    library : ReadersLibrary, optional
+        The reader's library, for links to what could not be had.
 
     Raises
     ------
@@ -55,14 +63,17 @@ def write_report(job: Job, rows: Callable[[], Iterator[Harvested]], folder: Path
     from .figures import Figures
     from .lock_file import lock_file
     from .tables import not_retrieved_table, papers_table
+    from .worklist import worklist
 
+    library = library or ReadersLibrary()
     make_folder(folder)
     figures = Figures()
     with ExitStack() as files:
         sinks = [
             figures.add,
             files.enter_context(papers_table(folder)),
-            files.enter_context(not_retrieved_table(folder)),
+            files.enter_context(not_retrieved_table(folder, library)),
+            files.enter_context(worklist(folder, job, library)),
             files.enter_context(lock_file(folder, job)),
         ]
         for row in rows():

@@ -55,6 +55,12 @@ _REASONS: dict[str, Reason] = {
         "None of the sources asked has a free copy.",
         "Try your library or the authors’ web pages; an embargo may also end later.",
     ),
+    "not_entitled": Reason(
+        "Not open to your key",
+        "The publisher has the text, and your key, token or network give no right to it.",
+        "Ask from your institution’s network, or fetch it through your library and drop it into "
+        "the inbox; with another key or token: --retry not_entitled",
+    ),
     "not_found": Reason(
         "Unknown identifier",
         "Everybody who keeps records was asked, and nobody knows this identifier.",

@@ -53,20 +53,25 @@ def page(job: Job, figures: Figures, flow: Flow, references: Sequence[str], made
 
     *references* are the names of reference lists that lie beside it.
     """
-    style = (_TEMPLATES / "report.css").read_text("utf-8")
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    return _template().render(
+    return styled(
+        "report.html",
         job=job,
         figures=figures,
         references=references,
         made_at=made_at,
-        style=Markup(style),  # noqa: S704  # ours, from the file beside this one
-        style_hash=digest,
         # Ours, and escaped where they are made.
         prisma=Markup(svg(flow, job.title)),  # noqa: S704
         prisma_narrow=Markup(svg(flow, job.title, NARROW)),  # noqa: S704
         **_sections(job, figures),
     )
+
+
+def styled(template: str, **filled: Any) -> str:
+    """A page of ours, with the one style in it and its checksum."""
+    style = (_TEMPLATES / "report.css").read_text("utf-8")
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    # Ours, from the file beside this one.
+    return _template(template).render(style=Markup(style), style_hash=digest, **filled)  # noqa: S704
 
 
 def made_at(page: str) -> str:
@@ -76,8 +81,8 @@ def made_at(page: str) -> str:
 
 
 @cache
-def _template() -> Template:
-    """The page's template, compiled once: that takes longer than filling it."""
+def _template(name: str) -> Template:
+    """A page's template, compiled once: that takes longer than filling it."""
     jinja = Environment(
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=True,
@@ -96,7 +101,7 @@ def _template() -> Template:
     }
     jinja.globals |= {"links": links, "best_link": best_link, "shelf_link": shelf_link}
     jinja.globals |= {"aside": {version: NAMES[version] for version in labels.STAND_INS}}
-    return jinja.get_template("report.html")
+    return jinja.get_template(name)
 
 
 def _sections(job: Job, figures: Figures) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from ..model.job import Harvested
 from ..system.plain_text import cell
 from ..system.safe_files import replacing
 from .labels import best_link, links, reason_for
+from .library_links import ReadersLibrary
 
 PAPERS = "papers.csv"
 NOT_RETRIEVED = "not_retrieved.csv"
@@ -22,6 +23,7 @@ COLUMNS = (
 MISSING_COLUMNS = (
     *("number", "asked", "state", "reason", "sentence", "link", "doi_link", "pubmed_link"),
     *("pmc_link", "pmid", "pmcid", "doi", "arxiv", "title", "year", "journal"),
+    "library_link",
 )
 
 Add = Callable[[Harvested], None]
@@ -53,7 +55,7 @@ def papers_table(folder: Path) -> Iterator[Add]:
 
 
 @contextlib.contextmanager
-def not_retrieved_table(folder: Path) -> Iterator[Add]:
+def not_retrieved_table(folder: Path, library: ReadersLibrary) -> Iterator[Add]:
     """``not_retrieved.csv``: papers without full text, why, and where to look by hand."""
     with _open_table(folder / NOT_RETRIEVED, MISSING_COLUMNS) as write:
 
@@ -70,6 +72,7 @@ def not_retrieved_table(folder: Path) -> Iterator[Add]:
                     "doi_link": at.get("DOI", ""),
                     "pubmed_link": at.get("PubMed", ""),
                     "pmc_link": at.get("PMC", ""),
+                    "library_link": library.link(row.paper),
                 }
             )
 

@@ -182,7 +182,7 @@ def fetch_records(names: Sequence[str], web: Web) -> dict[str, Paper]:
 
     Raises
     ------
-    NotOffered
+    NotAvailable
         One of several names is none in arXiv's eyes (``details["status"]`` is 400).
     Unreachable
         arXiv is down, or wants to be left alone.
@@ -275,7 +275,7 @@ def fetch_full_text(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
 
     Raises
     ------
-    NotOffered
+    NotAvailable
         The paper was withdrawn.
     Unreachable
         arXiv is down, or wants to be left alone.
@@ -509,7 +509,7 @@ def ask(
 
     Raises
     ------
-    NotOffered
+    NotAvailable
         There is no such thing.
     Unreachable
         arXiv is down, or refuses us for a while; ``retry_after`` is the backoff in seconds.
@@ -531,7 +531,7 @@ def read_feed(answer: Answer) -> Any:
 
     Raises
     ------
-    NotOffered
+    NotAvailable
         arXiv refuses the request: a feed with one entry, at status 400 or 200.
     Unreachable
         It is no feed at all.

@@ -210,7 +210,7 @@ def fetch_full_text(paper: Paper, web: Web) -> Iterator[Fetched]:
 
     Raises
     ------
-    NotOffered
+    NotAvailable
         Unknown, or not open access: the service does not say which.
     """
     url = f"{web.settings.address('europepmc')}/{paper.ids.pmcid}/fullTextXML"
@@ -230,7 +230,7 @@ def fetch_preprint_text(paper: Paper, web: Web) -> Iterator[Fetched]:
 
     Raises
     ------
-    NotOffered
+    NotAvailable
         No preprint (then nothing was sent), unknown to Europe PMC, or without text.
     """
     doi = paper.ids.doi
@@ -438,7 +438,7 @@ def fetch_linked(pmid: str, kind: Kind, most: int, web: Web) -> tuple[int, list[
 
     Raises
     ------
-    NotOffered
+    NotAvailable
         Europe PMC does not know the paper.
     Unreachable
         It did not answer, with an error of its own, or without a number of papers.

@@ -136,7 +136,7 @@ def ask(web: Web, tool: str, params: Params, read: Callable[[Answer], Any] | Non
     ------
     NotConfigured
         No e-mail address is set, or NCBI refuses the key.
-    NotOffered
+    NotAvailable
         NCBI will not answer this request.
     EntrezFailed
         There is no such database, or no such request of it.
@@ -373,7 +373,7 @@ def efetch(
 
     Raises
     ------
-    NotOffered
+    NotAvailable
         NCBI refuses the request, for one of its identifiers as a rule.
     Unreachable
         NCBI did not answer, or not with records.

@@ -37,7 +37,7 @@ def read(paper: Paper, web: Web) -> Iterator[Fetched]:
 
     Raises
     ------
-    NotOffered
+    NotAvailable
         Jina Reader will not read that page for us.
     """
     target = find_landing_page(paper.ids.doi, web)
@@ -58,7 +58,7 @@ def search(paper: Paper, web: Web) -> Iterator[Fetched]:
 
     Raises
     ------
-    NotOffered
+    NotAvailable
         No key is set, or Jina will not search for us.
     """
     if not paper.title:

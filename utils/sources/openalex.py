@@ -69,7 +69,7 @@ def fetch_open_copies(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
 
     Raises
     ------
-    NotOffered
+    NotAvailable
         OpenAlex does not know the DOI, or knows no other open copy.
     """
     doi = paper.ids.doi
@@ -420,7 +420,7 @@ def fetch_linked(ids: Ids, kind: Kind, most: int, web: Web) -> tuple[int, list[L
     ------
     NotConfigured
         There is no key, or it is refused.
-    NotOffered
+    NotAvailable
         OpenAlex does not know the paper, or it has neither DOI nor PMID.
     Unreachable
         It did not answer, or the day's budget is spent.

@@ -37,7 +37,7 @@ def fetch_from_cloud(paper: Paper, web: Web) -> Iterator[Fetched]:
 
     Raises
     ------
-    NotOffered
+    NotAvailable
         The article is not in the open-access or author-manuscript datasets.
     """
     base, pmcid = web.settings.address("pmc_cloud"), paper.ids.pmcid

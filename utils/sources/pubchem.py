@@ -401,7 +401,7 @@ def find_similar_names(name: str, web: Web, most: int = 3) -> tuple[str, ...]:
 
     Raises
     ------
-    NotOffered, Unreachable
+    NotAvailable, Unreachable
         It did not answer.
     """
     wanted = " ".join(name.replace("/", " ").split())[:_LONGEST_NAME].lower()

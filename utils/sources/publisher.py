@@ -12,14 +12,15 @@ the best first, a PDF before the page that leads to it, each with its license an
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from urllib.parse import quote, urljoin
+from urllib.parse import quote, urljoin, urlsplit
 
 from ..errors import BadContent, NotAvailable, SourceMiss
 from ..model.identifiers import Ids
 from ..model.paper import Fetched, Paper, Version
 from ..web import Answer, Rate, Web
+from .archive import find_capture
 from .source import Route, Source, one_by_one
 
 _HEADERS = {
@@ -31,6 +32,7 @@ _MOST_PDFS = 2
 _REMEMBERED_DAYS = 30.0
 MOST = 4
 """Copies of one paper that are asked for."""
+_GONE = (404, 410)
 _LATER: dict[Version, int] = {"accepted": 1, "preprint": 2}
 _RESOLVER = re.compile(r"https?://(?:dx\.|www\.)?doi\.org/", re.I)
 _ARXIV = re.compile(r"https?://(?:www\.|export\.)?arxiv\.org/", re.I)
@@ -72,12 +74,23 @@ def fetch_pages(
         yield _to_fetched(answer, source, via, license_, media="pdf")
 
 
+def leads_to(doi: str, web: Web, hosts: Sequence[str]) -> bool:
+    """Whether a DOI leads to one of these hosts, or to a name below one of them."""
+    host = urlsplit(find_landing_page(doi, web)).hostname or ""
+    return any(host == one or host.endswith(f".{one}") for one in hosts)
+
+
+def quoted_doi(doi: str) -> str:
+    """A DOI in an address: all but the letters DOIs are made of escaped, for old ones hold "<"."""
+    return quote(doi, safe="/:()-._")
+
+
 def find_landing_page(doi: str, web: Web) -> str:
     """The address a DOI is registered with, found in one request that is remembered.
 
     Raises
     ------
-    NotOffered
+    NotAvailable
         The DOI is registered nowhere.
     """
     if remembered := web.cache.get("landing_page", doi):
@@ -163,8 +176,25 @@ def fetch_copies(
         except SourceMiss as miss:
             yield miss
             continue
-        for found in fetch_pages(url, web, source=source, via=via, license_=copy.license):
+        for found in _fetch_pages_or_captures(url, web, copy, source, via):
             yield replace(found, version=copy.version) if isinstance(found, Fetched) else found
+
+
+def _fetch_pages_or_captures(
+    url: str, web: Web, copy: OpenCopy, source: str, via: str
+) -> Iterator[Fetched | SourceMiss]:
+    """Fetch what lies at *url*; where it is gone, what the Internet Archive kept of it."""
+    for found in fetch_pages(url, web, source=source, via=via, license_=copy.license):
+        capture = ""
+        if isinstance(found, SourceMiss) and found.details.get("status") in _GONE:
+            try:
+                capture = find_capture(url, web)
+            except SourceMiss:
+                capture = ""  # then the link is dead, and that is all we can say
+        if capture:
+            yield from fetch_pages(capture, web, source=source, via=via, license_=copy.license)
+        else:
+            yield found
 
 
 def _address_for_programs(url: str, web: Web) -> str:

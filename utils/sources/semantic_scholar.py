@@ -173,7 +173,7 @@ def fetch_papers(wanted: Sequence[Ids], web: Web) -> dict[Ids, ScholarPaper]:
 
     Raises
     ------
-    NotOffered
+    NotAvailable
         It refuses these together (``details["status"]`` is 400).
     NotConfigured
         The key is not known.
@@ -414,7 +414,7 @@ def fetch_linked(ids: Ids, kind: Kind, most: int, web: Web) -> tuple[int, list[L
 
     Raises
     ------
-    NotOffered
+    NotAvailable
         Semantic Scholar does not know the paper, or not the key.
     Unreachable
         It did not answer, or with something else.

@@ -102,7 +102,9 @@ class Route:
     and yields what the site sent for each, best first, or a `SourceMiss` for a candidate that could
     not be had: the ladder judges each and stops asking when all are found. A `SourceMiss` that is
     raised is about all papers of the batch. ``shares`` are for plans: of the papers that reach this
-    route, the part that ends there, where it goes well and where it goes badly.
+    route, the part that ends there, where it goes well and where it goes badly. ``prefixes`` are
+    those of most DOIs of a publisher that serves nobody else's papers: for other DOIs nobody is
+    told that a key is missing.
     """
 
     via: str
@@ -111,6 +113,7 @@ class Route:
     key: str = ""
     batch: int = 1
     shares: tuple[float, float] = (0.0, 0.0)
+    prefixes: tuple[str, ...] = ()
 
     @property
     def version(self) -> Version:

@@ -23,7 +23,7 @@ def fetch_open_copies(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
 
     Raises
     ------
-    NotOffered
+    NotAvailable
         Unpaywall does not know the DOI, or knows no open copy.
     """
     doi = paper.ids.doi

@@ -40,6 +40,7 @@ from typing import Any, get_args
 from ..errors import BadRequest
 from ..model.identifiers import EXAMPLES, Ids
 from ..model.paper import Author, Kind, Notice, Paper, StoredPaper, Verdict, Version
+from ..model.sites import terms_of
 from ..model.versions import NAMES, STAND_INS, by_route
 from ..system.plain_text import clean_text, encodable, one_line
 
@@ -182,6 +183,7 @@ def _header(stored: StoredPaper, note: str) -> str:
         "arXiv": ids.arxiv,
         "S2": ids.s2,
         "License": stored.license,
+        "Terms": terms_of(stored.via, stored.license),
         "Source": stored.source,
         "Via": stored.via,
         "Version": _version_line(stored),

@@ -84,7 +84,7 @@ def parse(url: str) -> SplitResult:
 
     Raises
     ------
-    NotOffered
+    NotAvailable
         Not ``http(s)``, no host, a user name in it, or spelled to be read in two ways.
     """
     try:
@@ -176,7 +176,7 @@ class AddressPolicy:
 
         Raises
         ------
-        NotOffered
+        NotAvailable
             The page is for people; the site's interface is asked elsewhere on the ladder.
         """
         if not self.open_to_programs(url):
@@ -195,7 +195,7 @@ class AddressPolicy:
 
         Raises
         ------
-        NotOffered
+        NotAvailable
             It is a local name, or has a private address in the local DNS.
         """
         if self.trusts(host, port):
@@ -248,7 +248,7 @@ def follow(hop: Request, answer: Answer) -> Request:
 
     Raises
     ------
-    NotOffered
+    NotAvailable
         It would resend a form, show a key over plain HTTP, or leave the web.
     """
     host = urlsplit(hop.url).netloc

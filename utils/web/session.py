@@ -134,7 +134,7 @@ class Web:
 
         Raises
         ------
-        NotOffered
+        NotAvailable
             The site has no such page for us, or the link leads where we do not go.
         Unreachable
             It stayed down, slow or busy through every try; or we are offline.

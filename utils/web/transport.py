@@ -77,7 +77,7 @@ class Transport:
 
         Raises
         ------
-        NotOffered
+        NotAvailable
             The address is refused or malformed.
         Unreachable
             No connection, no answer, or only a part of one.

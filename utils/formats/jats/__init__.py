@@ -40,7 +40,7 @@ from .text import tidy, unchanged
 from .walk import LANG, Element, Walk, text_of
 from .wholeness import missing
 
-__all__ = ["Parsed", "parse", "read"]
+__all__ = ["Parsed", "parse", "read", "read_article"]
 
 _INLINE: Final = {**INLINE, **BLOCK_INLINE, **MATH_INLINE, **REFERENCE_INLINE}
 _BLOCK: Final = {**BLOCK, **MATH_BLOCK, **TABLE_BLOCK, **REFERENCE_BLOCK}
@@ -141,13 +141,17 @@ def read(fetched: Fetched) -> Document:
         No article is in it (verdict ``not_a_paper``).
     """
     parsed = parse(fetched.body)
-    article = _choose_article(parsed.root, fetched.ids)
+    return read_article(_choose_article(parsed.root, fetched.ids), parsed.cut_off)
+
+
+def read_article(article: Element, cut_off: bool) -> Document:
+    """An ``article`` without namespaces as markdown; see `read`."""
     words = Walk(article, PLAIN, _PLAIN_BLOCK, unchanged)
     walk = Walk(article, _INLINE, _BLOCK)
     meta = _meta(article)
     title = title_of(meta, words)
     _write_article(article, walk)
-    lost = "the XML ends in the middle" if parsed.cut_off else missing(article, walk.words)
+    lost = "the XML ends in the middle" if cut_off else missing(article, walk.words)
     return Document(
         markdown="\n\n".join(walk.blocks) + "\n",
         title=title,

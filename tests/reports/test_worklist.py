@@ -1,0 +1,91 @@
+"""The worklist: what a person fetches, by publisher, ticked off as it arrives."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+from tests.reports import invented
+from utils.model.identifiers import Ids
+from utils.model.job import Harvested
+from utils.model.paper import Paper
+from utils.reports import write_report
+from utils.reports.library_links import ReadersLibrary
+
+RESOLVER = ReadersLibrary(resolver="https://sfx.lib.edu/x?")
+
+
+class Page(HTMLParser):
+    """Links, and what stands in the page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.tags: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        given = dict(attrs)
+        if tag == "a" and given.get("target"):
+            self.links.append(given.get("href") or "")
+
+
+def row(number: int, state: str, doi: str = "", **more: object) -> Harvested:
+    paper = Paper(Ids(pmid=str(number), doi=doi), title=f"Paper {number}", journal="Moss")
+    told = {"reason": "paywall"} | more
+    return Harvested(number, str(number), state, paper, **told)  # type: ignore[arg-type]
+
+
+def page_of(folder: Path, rows: Iterable[Harvested], library=RESOLVER) -> str:
+    write_report(invented.job(), lambda: iter(list(rows)), folder, library)
+    return (folder / "worklist.html").read_text()
+
+
+def test_the_publisher_with_most_to_fetch_comes_first(tmp_path):
+    text = page_of(
+        tmp_path,
+        [row(1, "abstract"), row(2, "abstract", "10.1002/a")]
+        + [row(n, "abstract", f"10.1016/{n}") for n in (3, 4)],
+    )
+    assert text.index("Elsevier") < text.index("Wiley") < text.index("Without a DOI")
+
+
+def test_links_are_those_of_the_library_and_else_the_papers_own(tmp_path):
+    rows = [row(1, "abstract", "10.1002/a")]
+    [link] = Page(page_of(tmp_path, rows)).links
+    assert link.startswith("https://sfx.lib.edu/x?url_ver=")
+    assert Page(page_of(tmp_path, rows, ReadersLibrary())).links == ["https://doi.org/10.1002/a"]
+
+
+def test_what_came_by_hand_is_ticked_off_and_no_longer_linked(tmp_path):
+    rows = [
+        row(1, "full_text", "10.1002/a", via="manual", reason=""),
+        row(2, "abstract", "10.1002/b"),
+    ]
+    text = page_of(tmp_path, rows)
+    assert len(Page(text).links) == 1
+    assert "1 paper of 2 arrived." in text
+    assert "refresh" in text
+    assert "refresh" not in page_of(tmp_path, rows[:1])
+
+
+def test_what_nobody_can_fetch_is_not_listed(tmp_path):
+    write_report(
+        invented.job(),
+        lambda: iter([row(1, "failed", reason="bad_request"), row(2, "full_text", reason="")]),
+        tmp_path,
+    )
+    assert not (tmp_path / "worklist.html").exists()
+
+
+def test_titles_from_outside_are_text(tmp_path):
+    hostile = row(1, "abstract", "10.1002/a")
+    title = "<script>alert(1)</script>"
+    text = page_of(tmp_path, [replace(hostile, paper=replace(hostile.paper, title=title))])
+    assert "script" not in Page(text).tags
+
+
+def test_every_missing_paper_has_its_librarys_link_in_the_table(tmp_path):
+    page_of(tmp_path, [row(1, "abstract", "10.1002/a")])
+    assert "https://sfx.lib.edu/x?url_ver" in (tmp_path / "not_retrieved.csv").read_text()

@@ -1,0 +1,34 @@
+"""A reader with every key of a publisher's, and what they ask a route for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.world import World
+from tests.world import text_mining as keys
+from tests.world.records import Record
+from utils import Library
+from utils.model.identifiers import Ids
+from utils.model.paper import Fetched, Paper
+
+EVERY_KEY = {
+    "elsevier_api_key": keys.ELSEVIER_KEY,
+    "wiley_tdm_token": keys.WILEY_TOKEN,
+    "springer_api_key": keys.SPRINGER_KEY,
+    "springer_tdm_key": keys.SPRINGER_TDM_KEY,
+}
+
+
+def reader_of(settings: dict[str, Any], **other: str) -> Library:
+    """A library with every key, or with *other* ones instead."""
+    return Library(**(settings | EVERY_KEY | other))
+
+
+def paper_of(record: Record) -> Paper:
+    return Paper(Ids(doi=record.doi, pmid=record.pmid), title=record.title)
+
+
+def fetch(route: Any, world: World, branch: str, library: Library) -> Fetched:
+    """The one thing a route brings for the first paper of a branch."""
+    [fetched] = route(paper_of(world.paper(branch)), library.web)
+    return fetched

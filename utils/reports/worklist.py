@@ -1,0 +1,96 @@
+"""``worklist.html``: the papers no program could have, one page to click through in a browser.
+
+Ordered by publisher, so that one visit to a site serves all its papers. Each link is the one the
+reader's library would resolve, where the settings name a library; nothing is opened by us. What
+has been filed since by hand is ticked off when ``inbox`` has the report written again; the page
+looks for itself whether it was.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+from ..model.job import Harvested, Job
+from ..system.safe_files import disk, replacing
+from .labels import best_link, reason_for
+from .library_links import ReadersLibrary
+from .page import styled
+from .publishers import OTHERS, publisher_of
+
+WORKLIST = "worklist.html"
+VIA = "manual"
+MISSING = ("abstract", "record", "failed")
+_UNTELLING = ("bad_request", "not_found", "no_identifier")  # nobody can fetch what is not known
+
+Add = Callable[[Harvested], None]
+
+
+@dataclass(frozen=True, slots=True)
+class ToFetch:
+    """One paper for a person: as little of it as the page shows, for there may be thousands."""
+
+    publisher: str
+    title: str
+    about: str
+    reason: str
+    link: str
+    arrived: bool
+
+    @classmethod
+    def of(cls, row: Harvested, library: ReadersLibrary, *, arrived: bool) -> ToFetch:
+        """What the page says of a paper, and where the reader's library would have it."""
+        paper = row.paper
+        journal = paper.journal or paper.journal_abbreviation
+        return cls(
+            publisher_of(paper.ids.doi),
+            paper.title or row.asked,
+            " · ".join(filter(None, (f"{journal} {paper.year}".strip(), str(paper.ids)))),
+            reason_for(row.reason).name,
+            library.link(paper) or best_link(row),
+            arrived,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """The papers of one publisher."""
+
+    name: str
+    papers: tuple[ToFetch, ...]
+
+    @property
+    def open(self) -> int:
+        """How many have not arrived."""
+        return sum(not one.arrived for one in self.papers)
+
+
+@contextlib.contextmanager
+def worklist(folder: Path, job: Job, library: ReadersLibrary) -> Iterator[Add]:
+    """Write the page of the papers handed over; where none is to be fetched, there is no page."""
+    papers: list[ToFetch] = []
+
+    def add(row: Harvested) -> None:
+        arrived = row.state == "full_text" and row.via == VIA
+        if arrived or (row.state in MISSING and row.reason not in _UNTELLING):
+            papers.append(ToFetch.of(row, library, arrived=arrived))
+
+    yield add
+    path = folder / WORKLIST
+    if not papers:
+        path.unlink(missing_ok=True)
+        return
+    page = _page(job, papers)
+    with disk(path), replacing(path) as file:
+        file.write(page)
+
+
+def _page(job: Job, papers: list[ToFetch]) -> str:
+    by_name = sorted(papers, key=lambda one: (one.publisher == OTHERS, one.publisher))
+    sites = [Site(name, tuple(some)) for name, some in groupby(by_name, lambda one: one.publisher)]
+    sites.sort(key=lambda site: (site.name == OTHERS, -site.open, site.name))
+    open_ = sum(site.open for site in sites)
+    return styled(WORKLIST, job=job, sites=sites, open=open_, total=len(papers))

@@ -1,0 +1,54 @@
+"""The Internet Archive: what lay at a link of a repository that is dead.
+
+The availability API names the capture nearest to now; the bytes as they were sent are had by
+``id_`` behind its moment, else the archive's own frame is around them.
+https://archive.org/help/wayback_api.php · https://archive.org/developers/wayback-cdx-server.html
+"""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urlsplit
+
+from ..web import Rate, Web
+from .loose_json import mapping, text
+from .source import Source
+
+_CAPTURE = re.compile(
+    r"https?://web\.archive\.org(?::\d+)?/web/(\d{4,14})(?:[a-z]{2}_)?/(.+)", re.S
+)
+_ASKED_DAYS = 30.0
+
+
+def find_capture(url: str, web: Web) -> str:
+    """Where the archive has the bytes of a page that is gone; empty where it has none.
+
+    Asked once in a month for each address.
+
+    Raises
+    ------
+    Unreachable
+        The archive did not answer.
+    """
+    kept = web.cache.get("archived", url)
+    if kept is None:
+        answer = web.get(f"{web.settings.address('archive')}/available", {"url": url})
+        closest = mapping(mapping(mapping(answer.json()).get("archived_snapshots")).get("closest"))
+        there = closest.get("available") is True and text(closest.get("status")) == "200"
+        kept = text(closest.get("url")) if there else ""
+        web.cache.put("archived", url, kept, _ASKED_DAYS)
+    found = _CAPTURE.fullmatch(str(kept))
+    # The address is made by us: what the answer says may lead anywhere.
+    if not found or not urlsplit(found[2]).scheme.startswith("http"):
+        return ""
+    return f"{web.settings.address('web_archive')}/{found[1]}id_/{found[2]}"
+
+
+SOURCE = Source(
+    name="archive",
+    about="Internet Archive: what lay at a repository's link that is dead",
+    rates=(
+        Rate("archive", ("archive",), every=1.0, in_flight=1),
+        Rate("web_archive", ("web_archive",), every=2.0, in_flight=1),
+    ),
+)

@@ -1,0 +1,167 @@
+"""Elsevier's Article Retrieval API: full texts as XML, for holders of a key for text mining.
+
+The key is personal; whether a text comes is decided by the network the request comes from, or by
+an institutional token besides. Who has no right to an article is answered 200 with its abstract.
+The PDF is not asked for: to whom it is closed, its first page is sent as if it were all.
+https://dev.elsevier.com/documentation/ArticleRetrievalAPI.wadl
+https://dev.elsevier.com/tecdoc_api_authentication.html
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+
+from ..errors import NotAvailable, NotConfigured, NotEntitled, SourceMiss, Unreachable
+from ..formats import elsevier
+from ..model.paper import Fetched, Paper
+from ..web import Answer, Rate, Web
+from .publisher import leads_to, quoted_doi
+from .source import Route, Source, one_by_one
+
+_HOSTS = ("elsevier.com", "sciencedirect.com", "cell.com", "thelancet.com")
+_PREFIXES = ("10.1016/", "10.1053/", "10.1067/", "10.1054/")
+_ANSWERS = frozenset({400, 401, 403, 404, 406, 429})
+_REFUSED_DAYS = 1 / 24
+_DAY_S = 86_400.0
+_MILLISECONDS = 1e11  # a moment beyond this is not in seconds: both have been seen
+
+
+def full_text(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
+    """The article as XML.
+
+    Raises
+    ------
+    NotAvailable
+        It is no article of Elsevier's.
+    NotEntitled
+        It is one, and this key, token and network have no right to its text.
+    NotConfigured
+        The key or the token is refused.
+    """
+    doi = paper.ids.doi
+    if not doi.startswith("10.1016/") and not leads_to(doi, web, _HOSTS):
+        raise NotAvailable(f"doi:{doi} leads to another publisher than Elsevier.")
+    refused = web.cache.get("elsevier_refuses_us", _visitor(web))
+    if refused:
+        raise NotEntitled(str(refused), "Mend it, and try again in an hour: server.py doctor")
+    url = f"{web.settings.address('elsevier')}/article/doi/{quoted_doi(doi)}"
+    answer = web.get(
+        url, headers=_headers(web), allow=_ANSWERS, check=lambda a: _judge(a, web), kept=True
+    )
+    yield Fetched(answer.body, "elsevier", answer.url, SOURCE.name, "elsevier", charset="utf-8")
+
+
+def _headers(web: Web) -> dict[str, str]:
+    token = web.settings.key("elsevier_insttoken")
+    headers = {"Accept": "text/xml", "X-ELS-APIKey": web.settings.key("elsevier_api_key")}
+    return headers | ({"X-ELS-Insttoken": token} if token else {})
+
+
+def _visitor(web: Web) -> str:
+    """What a refusal was about: another key or token is not refused because this one is."""
+    from hashlib import sha256
+
+    names = ("elsevier_api_key", "elsevier_insttoken")
+    return sha256("\n".join(map(web.settings.key, names)).encode()).hexdigest()[:16]
+
+
+def _judge(answer: Answer, web: Web) -> None:
+    """What an answer that is no text means; the words are those of the service's errors."""
+    said = answer.text()[:2000]
+    match answer.status:
+        case 200 if not elsevier.has_text(answer.body):
+            msg = (
+                "Elsevier sent the abstract alone: this key and network have no right to the text."
+            )
+            raise NotEntitled(
+                msg, "Ask from your institution's network, or set ELSEVIER_INSTTOKEN.", status=200
+            )
+        case 400 | 404 | 406:
+            raise NotAvailable("Elsevier has no such article as XML.", status=answer.status)
+        case 401 | 403:
+            raise _about_us(said, answer.status, web)
+        case 429:
+            raise _too_much(answer)
+
+
+def _about_us(said: str, status: int, web: Web) -> NotEntitled | NotConfigured:
+    """A refusal that the next article would meet as well: nobody asks again for an hour."""
+    refusal: NotEntitled | NotConfigured
+    if "does not resolve to an account" in said:
+        refusal = NotEntitled(
+            "Elsevier does not know this network as a subscriber's.",
+            "Use your institution's network or VPN, or its token: ELSEVIER_INSTTOKEN.",
+            status=status,
+        )
+    elif "Institution Token" in said:
+        msg = "Elsevier says that ELSEVIER_INSTTOKEN does not belong to ELSEVIER_API_KEY."
+        refusal = NotConfigured(msg, "Ask the library for a token for this very key.")
+    elif status == 401 and "AUTHORIZATION_ERROR" not in said:
+        msg = "Elsevier refuses the key in ELSEVIER_API_KEY."
+        refusal = NotConfigured(msg, "Correct it: https://dev.elsevier.com/apikey/manage")
+    else:
+        refusal = NotEntitled(
+            "Elsevier does not open its articles to this key, or not in this network.",
+            "Have article retrieval enabled for the key (elsevier.support, product ScienceDirect "
+            "APIs), or ask from your institution's network.",
+            status=status,
+        )
+    web.cache.put("elsevier_refuses_us", _visitor(web), refusal.message, _REFUSED_DAYS)
+    return refusal
+
+
+def _too_much(answer: Answer) -> Unreachable:
+    """The week's quota is used up, which its status line says; else too many at once."""
+    if "QUOTA_EXCEEDED" not in answer.headers.get("X-ELS-Status", ""):
+        return Unreachable("Elsevier answered 429.", status=429)
+    seconds = _until_reset(answer.headers.get("X-RateLimit-Reset", ""))
+    return Unreachable(
+        f"Elsevier's quota of the week is used up; the next begins in {seconds / 3600:.0f} hours.",
+        "Other sources can be asked now.",
+        status=429,
+        lasting=True,
+        retry_after=min(seconds, _DAY_S),
+    )
+
+
+def _until_reset(text: str) -> float:
+    """Seconds until a moment told in seconds or milliseconds since 1970; a day if it is neither."""
+    try:
+        moment = float(text)
+    except ValueError:
+        return _DAY_S
+    moment = moment / 1000 if moment > _MILLISECONDS else moment
+    return max(1.0, moment - time.time()) if math.isfinite(moment) else _DAY_S
+
+
+def _greet(web: Web) -> str:
+    """Ask about an open article: what comes says whether key and network are right."""
+    if not web.settings.key("elsevier_api_key"):
+        web.get(web.settings.address("elsevier"), allow=range(400, 600))
+        return ""
+    url = f"{web.settings.address('elsevier')}/article/doi/{_OPEN}"
+    answer = web.get(url, headers=_headers(web), allow=_ANSWERS, check=lambda a: _judge(a, web))
+    left = answer.headers.get("X-RateLimit-Remaining", "")
+    return f"opens articles to this key{f'; {left} requests are left this week' if left else ''}"
+
+
+_OPEN = "10.1016/j.softx.2015.10.001"  # gold open access: closed to nobody whose key is enabled
+SOURCE = Source(
+    name="elsevier",
+    about="Elsevier's articles as XML, with your own key for text mining",
+    label="DOI",
+    rates=(Rate("elsevier", ("elsevier",), every=0.5, in_flight=2),),
+    routes=(
+        Route(
+            "elsevier",
+            ("doi",),
+            one_by_one(full_text),
+            key="elsevier_api_key",
+            shares=(0.15, 0.0),
+            prefixes=_PREFIXES,
+        ),
+    ),
+    greet=_greet,
+)

@@ -1,0 +1,110 @@
+"""Springer Nature's APIs: open articles as JATS with a free key, all of them by agreement.
+
+Both answer with an envelope of records around JATS; an article that is not in it is not open (or
+not in the agreement), and the answer is 200 all the same. Keys travel in the address, because
+there is no other way; addresses are never shown or kept with them.
+https://dev.springernature.com/docs/api-endpoints/open-access/ (client: springernature-api-client)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import partial
+
+from ..errors import BadContent, NotAvailable, NotConfigured, NotEntitled, SourceMiss
+from ..model.paper import Fetched, Paper
+from ..web import Answer, Rate, Web
+from .publisher import leads_to
+from .source import Route, Source, one_by_one
+
+_HOSTS = (
+    "springer.com",
+    "nature.com",
+    "biomedcentral.com",
+    "springeropen.com",
+    "springernature.com",
+)
+_PREFIXES = ("10.1007/", "10.1038/", "10.1186/", "10.1140/", "10.1057/")
+# The envelope's DOCTYPE names a DTD by parameter entities, and only the article is wanted.
+_ARTICLE = re.compile(rb"<article[\s>].*</article\s*>", re.S)
+
+
+def open_text(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
+    """An open article.
+
+    Raises
+    ------
+    NotAvailable
+        It is not Springer Nature's, or not open.
+    NotConfigured
+        The key is refused.
+    """
+    yield _asked(paper, web, "openaccess/jats", "springer_api_key", "springer")
+
+
+def agreed_text(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
+    """An article of the agreement that the second key belongs to; see `open_text`.
+
+    Raises
+    ------
+    NotEntitled
+        It is not in the agreement.
+    """
+    yield _asked(paper, web, "xmldata/jats", "springer_tdm_key", "springer_tdm")
+
+
+def _asked(paper: Paper, web: Web, where: str, key: str, via: str) -> Fetched:
+    doi = paper.ids.doi
+    if not doi.startswith(_PREFIXES) and not leads_to(doi, web, _HOSTS):
+        raise NotAvailable(f"doi:{doi} leads to another publisher than Springer Nature.")
+    answer = web.get(
+        f"{web.settings.address('springer')}/{where}",
+        {"q": f'doi:"{doi}"', "s": 1, "p": 1, "api_key": web.settings.key(key)},
+        allow={401, 403, 404},
+        check=partial(_judge, key=key, via=via),
+        kept=True,
+    )
+    found = _ARTICLE.search(answer.body)
+    assert found  # or it was no answer
+    return Fetched(found[0], "jats", answer.url, SOURCE.name, via, charset="utf-8")
+
+
+def _judge(answer: Answer, *, key: str, via: str) -> None:
+    if answer.status in {401, 403}:
+        msg = f"Springer Nature refuses the key in {key.upper()} for this service."
+        raise NotConfigured(
+            msg, "Each of its services has a key of its own: dev.springernature.com"
+        )
+    if answer.status == 404 or not _ARTICLE.search(answer.body):
+        if b"<response" not in answer.body and answer.status != 404:
+            raise BadContent("Springer Nature sent no answer of its API.", verdict="not_a_paper")
+        if via == "springer_tdm":
+            raise NotEntitled("The article is not in your agreement with Springer Nature.")
+        raise NotAvailable("Springer Nature has no open text of this article.")
+
+
+SOURCE = Source(
+    name="springer",
+    about="Springer Nature's open articles as JATS with a free key; all others by agreement",
+    label="DOI",
+    rates=(Rate("springer", ("springer",), every=0.7, in_flight=2),),
+    routes=(
+        Route(
+            "springer",
+            ("doi",),
+            one_by_one(open_text),
+            key="springer_api_key",
+            shares=(0.05, 0.0),
+            prefixes=_PREFIXES,
+        ),
+        Route(
+            "springer_tdm",
+            ("doi",),
+            one_by_one(agreed_text),
+            key="springer_tdm_key",
+            shares=(0.1, 0.0),
+            prefixes=_PREFIXES,
+        ),
+    ),
+)

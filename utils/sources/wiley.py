@@ -1,0 +1,76 @@
+"""Wiley's text-mining service: PDFs of its articles, for holders of a token.
+
+The token is personal; whether an article comes is decided by the network the request comes from.
+https://onlinelibrary.wiley.com/library-info/resources/text-and-datamining and the publisher's own
+client (PyPI: wiley-tdm), whose pace is kept: three a second, and sixty in ten minutes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from urllib.parse import quote
+
+from ..errors import NotAvailable, NotConfigured, NotEntitled, SourceMiss
+from ..model.paper import Fetched, Paper
+from ..web import Answer, Rate, Web
+from .publisher import leads_to
+from .source import Route, Source, one_by_one
+
+_HOSTS = ("wiley.com", "wiley-vch.de", "embopress.org", "agupubs.onlinelibrary.wiley.com")
+_PREFIXES = ("10.1002/", "10.1111/")
+
+
+def full_text(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
+    """The article as PDF.
+
+    Raises
+    ------
+    NotAvailable
+        It is no article of Wiley's, or not in its service.
+    NotEntitled
+        It is one, and this network has no right to it.
+    NotConfigured
+        The token is refused.
+    """
+    doi = paper.ids.doi
+    if not doi.startswith(_PREFIXES) and not leads_to(doi, web, _HOSTS):
+        raise NotAvailable(f"doi:{doi} leads to another publisher than Wiley.")
+    answer = web.get(
+        f"{web.settings.address('wiley')}/articles/{quote(doi, safe='')}",
+        headers={"Wiley-TDM-Client-Token": web.settings.key("wiley_tdm_token")},
+        allow={400, 401, 403, 404},
+        check=_judge,
+        kept=True,
+    )
+    yield Fetched(answer.body, "pdf", answer.url, SOURCE.name, "wiley")
+
+
+def _judge(answer: Answer) -> None:
+    match answer.status:
+        case 400 | 401:
+            msg = "Wiley refuses the token in WILEY_TDM_TOKEN."
+            raise NotConfigured(msg, "Correct it, or get one on its page for text mining.")
+        case 403:  # the answer to a wrong token, too: nothing tells them apart
+            msg = "Wiley does not open this article to this token and network."
+            hint = "Ask from your institution's network, and check WILEY_TDM_TOKEN."
+            raise NotEntitled(msg, hint, status=403)
+        case 404:
+            raise NotAvailable("Wiley's text-mining service has no such article.", status=404)
+
+
+SOURCE = Source(
+    name="wiley",
+    about="Wiley's articles as PDF, with your own token for text mining",
+    label="DOI",
+    rates=(Rate("wiley", ("wiley",), every=10.0, in_flight=1),),
+    routes=(
+        Route(
+            "wiley",
+            ("doi",),
+            one_by_one(full_text),
+            key="wiley_tdm_token",
+            shares=(0.1, 0.0),
+            prefixes=_PREFIXES,
+        ),
+    ),
+)
