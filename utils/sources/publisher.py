@@ -84,12 +84,16 @@ def find_landing_page(doi: str, web: Web) -> str:
         return str(remembered)
     # Everything but the letters DOIs are made of is escaped: old SICI suffixes hold "<" and "#".
     url = f"{web.settings.address('doi')}/{quote(doi, safe='/:;()-._')}"
-    answer = web.get(url, headers=_HEADERS, follow=False)
+
+    def remember(answer: Answer) -> None:  # before the request is over: a death costs no second one
+        if target := answer.headers.get("Location", ""):
+            web.cache.put("landing_page", doi, urljoin(url, target), days=_REMEMBERED_DAYS)
+
+    answer = web.get(url, headers=_HEADERS, follow=False, check=remember)
     target = answer.headers.get("Location", "")
     if not target:
         msg = f"The DOI resolver leads nowhere for doi:{doi}."
         raise NotAvailable(msg, "Check the DOI.")
-    web.cache.put("landing_page", doi, urljoin(url, target), days=_REMEMBERED_DAYS)
     return urljoin(url, target)
 
 

@@ -238,6 +238,8 @@ class Web:
             if not is_redirect(answer):
                 return self._accept(hop, answer, call, pause)
             if not call.follow:
+                if call.check is not None:
+                    call.check(answer)
                 return answer
             hop = follow(hop, answer)
         msg = f"{urlsplit(call.hop.url).netloc} kept redirecting, last to {answer.host}."
