@@ -16,14 +16,12 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import httpx2
-import huggingface_hub
-from huggingface_hub import constants, errors
-from huggingface_hub.utils import _http, tqdm  # type: ignore[attr-defined, unused-ignore]
 
 from ..errors import EmbeddingsFailed, SourceMiss, Unreachable
 from .address_policy import Request
@@ -32,6 +30,8 @@ from .rate_limiter import Rate
 from .session import Web
 
 if TYPE_CHECKING:
+    import huggingface_hub
+
     from ..settings import Settings
 
 RATE = Rate("hub", ("hub",), every=0.1, in_flight=4)
@@ -110,6 +110,8 @@ class Hub:
         return commit if _COMMIT.fullmatch(commit) else ""
 
     def _fetch(self, name: str, commit: str, path: str, digest: str) -> None:
+        import huggingface_hub
+
         there = (self.snapshot(name, commit) / path).is_file()
         kept = huggingface_hub.hf_hub_download(
             name,
@@ -118,7 +120,7 @@ class Hub:
             cache_dir=self._cache,
             endpoint=self._base,
             token=self._token,
-            tqdm_class=_NoBar,
+            tqdm_class=_no_bar(),
         )
         if digest and not there:
             file = Path(kept)
@@ -143,11 +145,15 @@ class Hub:
 
     @property
     def _api(self) -> huggingface_hub.HfApi:
+        import huggingface_hub
+
         return huggingface_hub.HfApi(endpoint=self._base, token=self._token)
 
     @contextmanager
     def _asking(self, name: str, revision: str, most: int) -> Iterator[None]:
         """The client goes our way; its errors say which setting to look at."""
+        from huggingface_hub import errors
+
         if self._settings.papers_offline or self._settings.hf_hub_offline:
             which = "PAPERS_OFFLINE" if self._settings.papers_offline else "HF_HUB_OFFLINE"
             msg = f"{name} is not whole on this machine, and {which} is set."
@@ -179,16 +185,25 @@ class Hub:
             raise EmbeddingsFailed(msg, error.hint or error.usual_hint, **error.details) from None
 
 
-class _NoBar(tqdm):  # type: ignore[misc, type-arg, unused-ignore]
-    """No progress bar: stderr is for the log."""
+@cache
+def _no_bar() -> Any:
+    """The class of its progress bar, without the bar: stderr is for the log."""
+    from huggingface_hub.utils import tqdm  # type: ignore[attr-defined, unused-ignore]
 
-    def __init__(self, *given: Any, **options: Any) -> None:
-        super().__init__(*given, **{**options, "disable": True})  # type: ignore[no-untyped-call, unused-ignore]
+    class NoBar(tqdm):  # type: ignore[misc, type-arg, unused-ignore]
+        def __init__(self, *given: Any, **options: Any) -> None:
+            super().__init__(*given, **{**options, "disable": True})  # type: ignore[no-untyped-call, unused-ignore]
+
+    return NoBar
 
 
 @contextmanager
 def _our_way(web: Web, most: int) -> Iterator[None]:
     """Lend the client our connections; it keeps its own for whoever else uses it here."""
+    import huggingface_hub
+    from huggingface_hub import constants
+    from huggingface_hub.utils import _http  # type: ignore[attr-defined, unused-ignore]
+
     named = ("HF_HUB_DISABLE_XET", "HF_HUB_DISABLE_TELEMETRY")
     usual = {name: getattr(constants, name) for name in named}
     usual_factory = _http._GLOBAL_CLIENT_FACTORY  # noqa: SLF001 - it can be set, but not asked for
