@@ -6,6 +6,7 @@ import contextlib
 import os
 import random
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -197,6 +198,33 @@ def test_many_threads_may_use_one_shelf(shelf: Shelf) -> None:
         list(pool.map(work, range(60)))
     assert shelf.counts()["papers"] == 10
     assert_whole(shelf.folder)
+    assert_consistent(shelf)
+
+
+def test_what_was_overtaken_leaves_the_deletion_that_overtook_it(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An abstract is announced; the full text comes first, and its deletion must not be lost."""
+    about = paper(pmid="7")
+    shelf.save_abstract(about, ())
+    begin, writing = Catalogue.begin, Catalogue.writing
+
+    def announced(catalogue: Catalogue, file: str, task: str, since: float) -> None:
+        begin(catalogue, file, task, since)
+        monkeypatch.setattr(Catalogue, "begin", begin)
+        monkeypatch.setattr(Catalogue, "writing", overtaken)
+
+    def overtaken(catalogue: Catalogue) -> contextlib.AbstractContextManager[sqlite3.Connection]:
+        monkeypatch.setattr(Catalogue, "writing", writing)
+        save(other, about)
+        return writing(catalogue)
+
+    with Shelf(shelf.folder) as other:
+        assert other.find(about.ids)
+        monkeypatch.setattr(other._stock, "clear_away", lambda: None)  # the deletion waits
+        monkeypatch.setattr(Catalogue, "begin", announced)
+        shelf.save_abstract(about, ())
+    assert shelf.counts()["papers"] == 1
     assert_consistent(shelf)
 
 

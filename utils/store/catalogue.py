@@ -508,15 +508,26 @@ class Catalogue:
             connection.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (name, value))
 
     def begin(self, file: str, task: str, since: float) -> None:
-        """Announce that *file* is about to be written (``register``) or deleted (``remove``)."""
+        """Announce that *file* is about to be written (``register``) or deleted (``remove``).
+
+        A deletion that is announced stays so until the file is deleted or written: who meant to
+        write it may find, a moment later, that another name is the right one.
+        """
         with self.writing() as connection:
             row = (file, task, os.getpid(), since)
-            connection.execute("INSERT OR REPLACE INTO unfinished VALUES (?, ?, ?, ?)", row)
+            connection.execute(
+                """INSERT INTO unfinished VALUES (?, ?, ?, ?) ON CONFLICT (file) DO UPDATE
+                SET task = excluded.task, pid = excluded.pid, since = excluded.since
+                WHERE task = 'register' OR excluded.task != 'register'""",
+                row,
+            )
 
-    def done(self, file: str) -> None:
-        """Delete the announcement: the work is finished."""
+    def done(self, file: str, task: str = "") -> None:
+        """Delete the announcement (of *task* only): the work is finished, or given up."""
         with self.writing() as connection:
-            connection.execute("DELETE FROM unfinished WHERE file = ?", (file,))
+            connection.execute(
+                "DELETE FROM unfinished WHERE file = ? AND ? IN (task, '')", (file, task)
+            )
 
     def unfinished(self) -> list[tuple[str, str, int, float]]:
         """Announced and not finished: file, task, process, since when."""

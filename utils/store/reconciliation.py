@@ -81,7 +81,7 @@ class Reconciler:
                 with self.catalogue.writing():
                     if self.catalogue.by_file(file) is None:
                         self._remove(file, text=task == "remove")
-                    self.catalogue.done(file)
+                    self.catalogue.done(file, task)
 
     def finish(self, file: str) -> None:
         """Bring catalogue and record in line with a text file that was, or was not, written."""
@@ -98,7 +98,7 @@ class Reconciler:
                 self.writer.register(found)
             elif not digest and not known:
                 self._remove(file, text=False)
-            self.catalogue.done(file)
+            self.catalogue.done(file, "register")
 
     def _remove(self, file: str, *, text: bool) -> None:
         if text:

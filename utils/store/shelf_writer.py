@@ -111,7 +111,7 @@ class ShelfWriter:
                     record = carry_out(current)
                     self.catalogue.done(planned)
                     return record
-                self.catalogue.done(planned)  # somebody took the name in between
+                self.catalogue.done(planned, "register")  # somebody took the name in between
 
     def _enter_unchanged(self, plan: Plan) -> Record:
         """Enter a file that stays as it is, but for the notice of a retraction."""
@@ -495,7 +495,7 @@ def file_together(writer: ShelfWriter, new: Sequence[Record], render: Render) ->
         for record in filed.values():
             writer.enter(record, ())
         for file in planned:
-            catalogue.done(file)
+            catalogue.done(file, "" if file in current else "register")
     return [filed.get(number) or writer.file(one, render) for number, one in enumerate(new)]
 
 

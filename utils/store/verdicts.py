@@ -175,7 +175,7 @@ class Verdicts:
             for plan in plans:
                 writer.enter(plan.record, plan.same)
             for changed in batch:
-                catalogue.done(Path(changed.path).name)
+                catalogue.done(Path(changed.path).name, "register")
 
 
 def _with_verdict(known: Record, changed: StoredPaper) -> Record:
