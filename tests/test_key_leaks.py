@@ -52,6 +52,8 @@ BRANCHES = (
     *("pmc_cloud", "efetch_only", "europepmc_only", "arxiv", "unpaywall_pdf", "publisher_html"),
     *("publisher_pdf", "publisher_multi_hop", "jina_only", "captcha", "paywall", "scanned_pdf"),
 )[:: 1 if ALL else 2]
+# Which the service of each publisher is asked for, with the reader's own keys.
+MINED = ("elsevier_subscribed", "wiley_subscribed", "springer_open", "springer_subscribed")
 FOLDERS = ("papers", "pace", "logs")
 
 
@@ -226,7 +228,7 @@ async def everything(session, world):
     """All that a user meets, and what can go wrong on the way; what was answered."""
     ear = Ear(session)
     await visit(ear, world, "a user", "any")
-    for branch in BRANCHES:
+    for branch in (*BRANCHES, *MINED):
         paper = world.paper(branch)
         await ear.call(
             "download_paper", **({"pmid": paper.pmid} if paper.pmid else {"doi": paper.doi})

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .entrez.compounds import PubChem
     from .errors import PaperError
     from .harvest.corpus_lock import Rebuilt
-    from .harvest.jobs import Harvest
+    from .harvest.jobs import Asked, Harvest
     from .harvest.plan import Plan
     from .lists.pasted import Entry
     from .literature.search import Gathered
@@ -188,16 +188,17 @@ class Library:
 
     def harvest(
         self,
-        papers: Iterable[str | int | Ids | Entry] = (),
+        papers: Asked | Mapping[str, Asked] = (),
         *,
-        query: str | Query = "",
+        query: str | Query | Sequence[str | Query] = "",
+        sources: Sequence[str] = (),
         job_id: str = "",
         title: str = "",
         max_papers: int = 0,
         retry: str = "",
         prefer_pmc: bool = True,
     ) -> Harvest:
-        """The harvest of a query, a list or an earlier job; iterating over it does the work.
+        """The harvest of queries, lists or an earlier job; iterating over it does the work.
 
         See `.harvest.jobs.harvest`.
         """
@@ -205,6 +206,7 @@ class Library:
 
         return harvest(
             *(papers, query, job_id, self._ladder),
+            sources=sources,
             title=title,
             max_papers=max_papers,
             retry=retry,
@@ -225,18 +227,28 @@ class Library:
         return differences(lock, harvest)
 
     def plan(
-        self, papers: Iterable[Entry] = (), *, query: str | Query = "", max_papers: int = 0
+        self,
+        papers: Iterable[Entry] | Mapping[str, Sequence[Entry]] = (),
+        *,
+        query: str | Query | Sequence[str | Query] = "",
+        sources: Sequence[str] = (),
+        max_papers: int = 0,
     ) -> Plan:
         """What a harvest would take, before anything is fetched; see `.harvest.plan`."""
         from .harvest import plan as harvest_plan
+        from .harvest.searches import wanted_searches
         from .lists.pasted import merged
-        from .sources import Query
 
-        if query:
-            query = query if isinstance(query, Query) else Query(query)
-            return harvest_plan.of_query(query, self._ladder, most=max_papers)
-        once = merged(papers).papers
-        return harvest_plan.of_list(once[: max_papers or len(once)], self._ladder)
+        wanted = wanted_searches(query, sources, self._ladder.sources)
+        lists = papers if isinstance(papers, Mapping) else {"Identifiers": tuple(papers)}
+        entries = [entry for asked in lists.values() for entry in asked]
+        if not wanted:
+            once = merged(entries).papers
+            return harvest_plan.of_list(once[: max_papers or len(once)], self._ladder)
+        if [one.source.name for one in wanted] == ["pubmed"] and not entries:
+            return harvest_plan.of_query(wanted[0].query, self._ladder, most=max_papers)
+        lists = {name: asked for name, asked in lists.items() if asked}
+        return harvest_plan.of_searches(wanted, lists, self._ladder, most=max_papers)
 
     def harvests(self) -> list[Job]:
         """All harvests of this shelf, the newest first."""

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.world import World
+from tests.world.kinship import citing
 from tests.world.semantic_scholar import CITATIONS, FAMOUS, KEY, paper_id
 from utils import Library
 from utils.errors import BadRequest, NotFound
@@ -104,7 +105,7 @@ def test_one_paper_by_any_name(library, world):
 def test_who_cites_a_paper(library, world):
     page = library.citing_papers(world.paper("sici").doi, max_results=5)
     assert (len(page.papers), page.next_start) == (5, 5)
-    assert page.total == 12
+    assert page.total == len(citing(world.paper("sici"), world)) > 10
     whole = [page]
     while whole[-1].next_start is not None:
         page = library.citing_papers(
@@ -112,7 +113,7 @@ def test_who_cites_a_paper(library, world):
         )
         whole.append(page)
     ids = [found.paper.ids.s2 for one in whole for found in one.papers]
-    assert len(ids) == len(set(ids)) == 12
+    assert len(ids) == len(set(ids)) == page.total
 
 
 def test_the_wall_of_citations_is_told(library, world):

@@ -17,6 +17,7 @@ def test_any_call_gets_a_valid_result_or_the_envelope(settings, world, capfd):
     # Every tool was called, and neither refusals only nor results only came back.
     named = {tool["name"] for tool in server.tools}
     assert set(tally.results) | set(tally.refusals) == named, tally.table()
-    assert len(tally.results) > len(named) * 0.8, tally.table()
+    # A representative part calls each tool some seven times: by chance, more of them refuse all.
+    assert len(tally.results) > len(named) * (0.8 if ALL else 0.6), tally.table()
     assert min(tally.results.total(), tally.refusals.total()) > CALLS / 5, tally.table()
     assert capfd.readouterr().out == ""

@@ -98,7 +98,7 @@ async def test_progress_only_ever_grows(client, library, world, monkeypatch):
     assert told == [0, 2]
 
 
-@pytest.mark.parametrize("asked", [{}, {"query": "a", "ids": ["1"]}, {"ids": ["no paper"]}])
+@pytest.mark.parametrize("asked", [{}, {"job_id": "a", "ids": ["1"]}, {"ids": ["no paper"]}])
 async def test_what_cannot_be_meant_is_refused(client, asked):
     async with client:
         refused = await client.call_tool("harvest_papers", asked, raise_on_error=False)

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import BadRequest, NotFound
 from ..model.versions import NAMES, STAND_INS
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ..harvest.run_status import Progress
     from ..library import Library
     from ..lists.pasted import Entry
-    from ..model.job import Counts, Job, Wait
+    from ..model.job import Counts, Job, Search, Wait
     from ..reports import Lock
     from ..sources import Query
 
@@ -68,6 +68,12 @@ def add(commands: Any) -> None:
     publisher_first = "ask the publisher's side before PMC"
     harvest.add_argument(
         "--no-pmc-first", dest="prefer_pmc", action="store_false", help=publisher_first
+    )
+    harvest.add_argument(
+        "--query", action="append", default=[], help="a query beside others and lists; repeatable"
+    )
+    harvest.add_argument(
+        "--source", default="", help="where queries are asked: pubmed,europepmc,arxiv,… (or all)"
     )
     harvest.add_argument("--min-date", default="", help="of a query: YYYY[/MM[/DD]]")
     harvest.add_argument("--max-date", default="", help="of a query: YYYY[/MM[/DD]]")
@@ -114,11 +120,12 @@ def _check(args: argparse.Namespace) -> None:
     """Refuse options that exclude each other or would be ignored."""
     if args.max_papers < 0:
         raise BadRequest("--max-papers cannot be negative.", "0 means all.")
-    if bool(args.what) + bool(args.job) + bool(args.lock) > 1:
+    if bool(args.what or args.query) + bool(args.job) + bool(args.lock) > 1:
         msg = "A query or a list, --job and --lock exclude each other."
         raise BadRequest(msg, "Give one of them.")
-    if (args.job or args.lock) and (args.max_papers or args.min_date or args.max_date):
-        msg = "--max-papers and dates go with a query."
+    of_query = (args.max_papers, args.min_date, args.max_date, args.source)
+    if (args.job or args.lock) and any(of_query):
+        msg = "--max-papers, --source and dates go with a query."
         raise BadRequest(msg, "What is in a job or a lock was chosen when it was made.")
     if args.lock and not args.prefer_pmc:
         msg = "A lock is rebuilt in the usual order: --no-pmc-first does not go with it."
@@ -135,24 +142,59 @@ def _check(args: argparse.Namespace) -> None:
 def _open_harvest(args: argparse.Namespace, library: Library) -> Harvest:
     if args.job:
         return _find_harvest(args.job, library, prefer_pmc=args.prefer_pmc)
-    options = {"prefer_pmc": args.prefer_pmc, "max_papers": args.max_papers}
-    query, entries, title = _query_or_entries(args)
-    if query:
-        note(f"Searching PubMed for {one_line(query.text)[:200]} …")
-        return library.harvest(query=query, **options)
-    return library.harvest(entries, title=title, **options)
+    asked = _queries_and_lists(args)
+    if asked.queries:
+        words = ", and ".join(one_line(query.text)[:200] for query in asked.queries)
+        note(f"Searching for {words} …")
+    harvest = library.harvest(
+        asked.lists,
+        query=asked.queries,
+        sources=_sources(args, library),
+        title=asked.title,
+        prefer_pmc=args.prefer_pmc,
+        max_papers=args.max_papers,
+    )
+    for search in harvest.job().searches:
+        note(_search_line(search))
+    return harvest
 
 
-def _query_or_entries(args: argparse.Namespace) -> tuple[Query | None, list[Entry], str]:
+def _search_line(search: Search) -> str:
+    """What one search or list brought, in a line."""
+    if not search.source:
+        return f"  {search.name}: {counted(search.taken, 'paper')}"
+    some = f" {search.taken:,} of" if search.taken < search.hits else ""
+    return (
+        f"  {search.name}:{some} {counted(search.hits, 'hit')} for {one_line(search.query)[:200]}"
+    )
+
+
+class _Asked(NamedTuple):
+    queries: list[Query]
+    lists: dict[str, list[Entry]]
+    title: str
+
+
+def _queries_and_lists(args: argparse.Namespace) -> _Asked:
+    """What a harvest is of: queries, lists, or both."""
     from ..sources import Query
-    from .output import read_arguments
+    from .output import QueryOrLists, read_arguments
 
-    request = read_arguments(args.what)
+    no_words = args.query and not args.what  # then nothing need be piped in
+    request = QueryOrLists("", {}) if no_words else read_arguments(args.what)
     dates = {name: getattr(args, name) for name in ("min_date", "max_date", "date_type")}
-    if request.entries and (args.min_date or args.max_date):
-        raise BadRequest("Dates go with a query, not with a list.", "Leave them out.")
-    query = None if request.entries else Query(request.query, **dates)
-    return query, request.entries, request.title
+    queries = [Query(text, **dates) for text in (request.query, *args.query) if text.strip()]
+    if not queries and (args.min_date or args.max_date or args.source):
+        raise BadRequest("Dates and --source go with a query, not with a list.", "Leave them out.")
+    return _Asked(queries, request.lists, "" if queries else request.title)
+
+
+def _sources(args: argparse.Namespace, library: Library) -> tuple[str, ...]:
+    """The sites to search; none where PubMed is meant."""
+    from ..literature.search import searched_sites
+
+    names = tuple(name.strip().lower() for name in args.source.split(",") if name.strip())
+    return names if names != ("all",) else tuple(searched_sites(library.settings))
 
 
 def _lock(path: Path) -> Lock:
@@ -222,15 +264,22 @@ def _demo(args: argparse.Namespace, library: Library) -> int:
 def _plan(args: argparse.Namespace, library: Library) -> int:
     from ..lists.pasted import Entry
 
-    query: Query | None = None
+    asked = _Asked([], {}, "")
     if args.lock:
         entries = [Entry(str(paper.ids), paper.ids) for paper in _lock(args.lock).papers]
+        asked.lists[args.lock.name] = entries
     elif args.job:
         rows = _find_harvest(args.job, library).ledger.rows()
         entries = [Entry(row.asked, row.paper.ids) for row in rows if row.state == "pending"]
+        asked.lists[args.job] = entries
     else:
-        query, entries, _ = _query_or_entries(args)
-    plan = library.plan(entries, query=query or "", max_papers=args.max_papers)
+        asked = _queries_and_lists(args)
+    plan = library.plan(
+        asked.lists,
+        query=asked.queries,
+        sources=_sources(args, library),
+        max_papers=args.max_papers,
+    )
     say(plan.row() if args.json else plan_text(plan), args.json)
     return 0
 

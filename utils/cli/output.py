@@ -25,6 +25,8 @@ from ..system.plain_text import clean_text, plain_json
 if TYPE_CHECKING:
     from ..library import Library
 
+TYPED = "typed"
+"""The name of the list of identifiers that stand in the command itself."""
 NO_FULL_TEXT, BAD_REQUEST, UNREACHABLE, NOT_STORED = 1, 2, 3, 4
 Verb = Callable[[argparse.Namespace, "Library"], int]
 _FILE = re.compile(
@@ -115,15 +117,24 @@ def complain(error: PaperError, as_json: bool) -> int:
     return error.exit_code
 
 
-class QueryOrList(NamedTuple):
-    """A query, or else the papers of a list; *title* names the files they came from."""
+class QueryOrLists(NamedTuple):
+    """A query, or else papers, by the files they came from."""
 
     query: str
-    entries: list[Entry]
-    title: str = ""
+    lists: dict[str, list[Entry]]
+
+    @property
+    def entries(self) -> list[Entry]:
+        """The papers of all lists."""
+        return [entry for entries in self.lists.values() for entry in entries]
+
+    @property
+    def title(self) -> str:
+        """The names of the files; empty where identifiers were typed only."""
+        return ", ".join(name for name in self.lists if name != TYPED)
 
 
-def read_arguments(words: Sequence[str]) -> QueryOrList:
+def read_arguments(words: Sequence[str]) -> QueryOrLists:
     """Read files and identifiers; words that are neither make up one query.
 
     Without words, or for ``-``, what is piped in is read.
@@ -133,29 +144,28 @@ def read_arguments(words: Sequence[str]) -> QueryOrList:
     BadRequest
         A file is not there or holds no papers, or words of both kinds are mixed.
     """
-    entries: list[Entry] = []
-    names: list[str] = []
+    lists: dict[str, list[Entry]] = {}
     others: list[str] = []
     for word in words or ("-",):
         if word == "-" or (_exists(word) and not Path(word).is_dir()):
             name = "standard input" if word == "-" else Path(word).name
-            entries += _entries_of(word, name)
-            names.append(name)
+            lists.setdefault(name, []).extend(_entries_of(word, name))
         elif ids := Ids.maybe(word):
-            entries.append(Entry(word, ids))
+            lists.setdefault(TYPED, []).append(Entry(word, ids))
         elif _IDENTIFIER.fullmatch(word):
-            entries.append(Entry(word, Ids.parse(word)))  # which says what is wrong with it
+            ids = Ids.parse(word)  # which says what is wrong with it
+            lists.setdefault(TYPED, []).append(Entry(word, ids))
         elif _FILE.fullmatch(word):
             raise _missing_file_error(word)
         else:
             others.append(word)
-    if others and entries:
+    if others and lists:
         msg = f"{others[0]!r} is neither a file nor an identifier, and others here are."
-        raise BadRequest(msg, "Put a question into quotes, so that it is one word.")
+        raise BadRequest(msg, "Put a question into quotes; beside lists, it goes with --query.")
     query = " ".join(others).strip()
-    if not (query or entries):
+    if not (query or lists):
         raise BadRequest("The question is empty.", "Give a query, identifiers or a file of them.")
-    return QueryOrList(query, entries, ", ".join(names))
+    return QueryOrLists(query, lists)
 
 
 def _exists(word: str) -> bool:

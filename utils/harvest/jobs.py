@@ -16,7 +16,7 @@ import json
 import logging
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -28,7 +28,7 @@ from ..download.ladder import Ladder
 from ..errors import BadRequest, NotFound, StoreFailed
 from ..lists.pasted import Entry, merged
 from ..model.identifiers import Ids
-from ..model.job import Harvested, Job
+from ..model.job import Harvested, Job, Search
 from ..model.paper import Paper, StoredPaper, Verdict, moment, now
 from ..model.versions import STAND_INS
 from ..pubmed.search import Sweep, find_every_pmid
@@ -38,6 +38,7 @@ from ..store.ledger import Ledger
 from ..system.safe_files import disk, make_folder, replacing
 from .bulk import run
 from .run_status import Progress
+from .searches import Collected, Wanted, collect, wanted_searches
 
 log = logging.getLogger(__name__)
 _SLUG = 40
@@ -54,6 +55,7 @@ _LEAST_WORDS = 4  # words of a title that stand for a citation without identifie
 RIS, BIBTEX = "references.ris", "references.bib"
 _PAGE = 500
 Papers = Callable[[], Iterator[tuple[Paper, str]]]
+Asked = Iterable["str | int | Ids | Entry"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,24 +148,31 @@ class Harvest:
         return write_report(job, self.ledger.rows, self.folder, library)
 
 
-def harvest(
-    papers: Iterable[str | int | Ids | Entry],
-    query: str | Query,
+def harvest(  # noqa: PLR0913 - what may be asked for, and how
+    papers: Asked | Mapping[str, Asked],
+    query: str | Query | Sequence[str | Query],
     job_id: str,
     ladder: Ladder,
     *,
+    sources: Sequence[str] = (),
     title: str = "",
     max_papers: int = 0,
     retry: str = "",
     prefer_pmc: bool = True,
 ) -> Harvest:
-    """The harvest that is meant by one of three: identifiers, a PubMed query, the name of a job.
+    """The harvest that is meant: of identifiers, of queries, of both, or of the name of a job.
 
     Parameters
     ----------
-    papers, query, job_id
-        One of them; the others empty.
+    papers : iterable, or mapping of str to iterable
+        Identifiers; several lists by their names.
+    query : str, Query, or sequence of them
+        For PubMed, or the *sources* named; see `.searches.wanted_searches`.
+    job_id : str
+        The name of a job; then neither papers nor queries.
     ladder : Ladder
+    sources : sequence of str, optional
+        Sites to search; PubMed when none is named.
     title : str, optional
         What a list is called.
     max_papers : int, optional
@@ -176,26 +185,35 @@ def harvest(
     Raises
     ------
     BadRequest
-        Not one of the three is given, or no paper can end as *retry* says.
+        Nothing is asked for, or both a job and papers; or no paper can end as *retry* says.
     """
     if retry:
         parse_outcomes(retry)  # refused before there is a job
-    if bool(query) + bool(job_id) + bool(papers) != 1:
-        msg = "A harvest needs one of three: a query, identifiers, or the name of a job."
-        raise BadRequest(msg, "Leave the other two out.")
+    wanted = wanted_searches(query, sources, ladder.sources)
+    lists = {name: [_entry(one) for one in asked] for name, asked in _lists(papers).items()}
+    if bool(job_id) == bool(wanted or lists):
+        msg = "A harvest needs queries, identifiers or both, or else the name of a job."
+        raise BadRequest(msg, "Give the one or the other.")
     if job_id:
         ledger = of_id(job_id, ladder)
-    elif query:
-        asked = query if isinstance(query, Query) else Query(query)
-        ledger = of_query(asked, ladder, most=max_papers)
-    else:
-        entries = [_entry(paper) for paper in papers]
+    elif not wanted and len(lists) == 1:
+        [entries] = lists.values()
         title = title or f"{len(entries):,} identifier{'s' * (len(entries) != 1)}"
         ledger = of_list(entries, title, ladder, most=max_papers)
+    elif [one.source.name for one in wanted] == ["pubmed"] and not lists:
+        ledger = of_query(wanted[0].query, ladder, most=max_papers)
+    else:
+        ledger = of_searches(wanted, lists, ladder, title=title, most=max_papers)
     meant = Harvest(ledger, ladder, prefer_pmc)
     if retry:
         meant.retry(retry)
     return meant
+
+
+def _lists(papers: Asked | Mapping[str, Asked]) -> Mapping[str, Asked]:
+    if isinstance(papers, Mapping):
+        return papers
+    return {"Identifiers": papers} if papers else {}
 
 
 def _entry(paper: str | int | Ids | Entry) -> Entry:
@@ -244,7 +262,7 @@ def of_query(query: Query, ladder: Ladder, *, most: int = 0) -> Ledger:
         raise BadRequest(msg, "Narrow the query, by dates say, or set a limit (max_papers).")
     hits = ((f"PMID {pmid}", Ids(pmid=pmid)) for page in found.pages for pmid in page)
     if ledger:
-        _add_new_hits(ledger, found, hits, most)
+        _add_new_hits(ledger, query, found, hits, most)
         return ledger
     entries = list(islice(hits, most or None))
     notes = _notes(found, len(entries), most)
@@ -259,11 +277,19 @@ def of_query(query: Query, ladder: Ladder, *, most: int = 0) -> Ledger:
         hits=found.total,
         begun_at=now(),
         notes=tuple(notes),
+        searches=(_in_pubmed(query, found),),
     )
     return Ledger.create(path, job, entries)
 
 
-def _add_new_hits(ledger: Ledger, found: Sweep, hits: Iterable[tuple[str, Ids]], most: int) -> None:
+def _in_pubmed(query: Query, found: Sweep) -> Search:
+    hits = found.total
+    return Search("pubmed", "PubMed", query.text, found.effective_query, hits, hits, now())
+
+
+def _add_new_hits(
+    ledger: Ledger, query: Query, found: Sweep, hits: Iterable[tuple[str, Ids]], most: int
+) -> None:
     """Add the new hits of a query, up to the limit."""
     taken = _hits_taken(ledger.job())
     if most:
@@ -271,7 +297,7 @@ def _add_new_hits(ledger: Ledger, found: Sweep, hits: Iterable[tuple[str, Ids]],
         hits = islice((hit for hit in hits if hit[0] not in known), max(0, most - taken))
     entries = list(hits)
     notes = _notes(found, taken + len(entries), most)
-    ledger.add(entries, hits=found.total, notes=notes)
+    ledger.add(entries, found.total, notes=notes, searches=(_in_pubmed(query, found),))
 
 
 def _notes(found: Sweep, taken: int, most: int) -> list[str]:
@@ -320,8 +346,73 @@ def of_list(entries: Iterable[Entry], title: str, ladder: Ladder, *, most: int =
         duplicates=once.duplicates,
         begun_at=now(),
         notes=tuple(notes),
+        searches=(Search("", title, hits=len(entries), taken=len(entries), searched_at=now()),),
     )
     return Ledger.create(path, job, papers)
+
+
+def of_searches(
+    wanted: Sequence[Wanted],
+    lists: Mapping[str, Sequence[Entry]],
+    ladder: Ladder,
+    *,
+    title: str = "",
+    most: int = 0,
+) -> Ledger:
+    """The job that fetches what several searches and lists hold, each paper once.
+
+    As with `of_query`, an unfinished job is taken up, and a finished one searches again.
+
+    Raises
+    ------
+    BadRequest, NotConfigured, Unreachable
+        A search could not be made; there is no job then.
+    """
+    title = title or ", ".join(dict.fromkeys([*(one.asked for one in wanted), *lists]))
+    path = _path(ladder, title, _spelled(wanted, lists))
+    ledger = Ledger(path) if path.exists() else None
+    if ledger and not ledger.job().ended_at and not _wants_more(ledger.job(), most):
+        return ledger
+    rows = list(ledger.rows()) if ledger else []
+    found = collect(wanted, lists, ladder, [row.paper for row in rows])
+    fresh = found.papers[: max(0, most - len(rows))] if most else found.papers
+    taken = sum(search.taken for search in found.searches)
+    notes = list(found.notes)
+    if len(fresh) < len(found.papers):
+        got, all_ = len(rows) + len(fresh), len(rows) + len(found.papers)
+        notes.append(f"{_LIMITED}{got:,} of {all_:,} papers were asked for.")
+    if ledger:
+        known = max(0, taken - len(rows) - len(found.papers))
+        ledger.add(fresh, taken, notes=notes, searches=found.searches, duplicates=known)
+        return ledger
+    if not fresh:
+        raise NotFound("None of these searches finds a paper.", "Check the spelling.")
+    return Ledger.create(path, _job_of(path.stem, title, found, taken, notes), fresh)
+
+
+def _job_of(job_id: str, title: str, found: Collected, taken: int, notes: Iterable[str]) -> Job:
+    asked = [search for search in found.searches if search.source]
+    return Job(
+        job_id,
+        title,
+        query="\n".join(f"{search.name}: {search.query}" for search in asked),
+        effective_query="\n".join(f"{search.name}: {search.effective_query}" for search in asked),
+        hits=taken,
+        duplicates=found.duplicates,
+        begun_at=now(),
+        notes=tuple(notes),
+        searches=found.searches,
+    )
+
+
+def _spelled(wanted: Sequence[Wanted], lists: Mapping[str, Sequence[Entry]]) -> list[str]:
+    """What names a job of several searches: the same of them, in any order, are the same job."""
+    queries = [
+        " ".join((one.source.name, one.query.text, one.query.min_date, one.query.max_date))
+        for one in wanted
+    ]
+    entries = {e.ids.key if e.ids else e.asked for entries in lists.values() for e in entries}
+    return [*sorted(queries), *sorted(entries)]
 
 
 def of_id(job_id: str, ladder: Ladder) -> Ledger:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import product
 from typing import Any
 
@@ -25,6 +25,7 @@ from ..model.paper import Paper
 from ..model.versions import meant, serves
 from ..pubmed.search import count_by_filter
 from ..sources import Query, Source
+from .searches import Wanted, collect
 
 _SAMPLE = 200  # what NCBI takes in one request
 _IN_PMC, _FREE, _ABSTRACT = "pubmed pmc[sb]", "free full text[sb]", "hasabstract"
@@ -184,6 +185,24 @@ def of_query(query: Query, ladder: Ladder, *, most: int = 0) -> Plan:
     return _plan(ladder, known, 0, notes)
 
 
+def of_searches(
+    wanted: Sequence[Wanted], lists: Mapping[str, Sequence[Entry]], ladder: Ladder, *, most: int = 0
+) -> Plan:
+    """The plan for what several searches and lists hold, all of which are read for it.
+
+    Raises
+    ------
+    BadRequest, NotConfigured, Unreachable
+        As for a search, or for a list.
+    """
+    ladder.web.settings.require_email("NCBI")
+    found = collect(wanted, lists, ladder)
+    plan = of_list(found.papers[: most or None], ladder)
+    brought = [f"{search.name} {search.taken:,}" for search in found.searches]
+    merged = f"{', '.join(brought)}; {found.duplicates:,} named a paper a second time."
+    return replace(plan, notes=(merged, *found.notes, *plan.notes))
+
+
 def of_list(entries: Sequence[Entry], ladder: Ladder) -> Plan:
     """The plan for a list: what the shelf lacks, judged by a sample that is looked up.
 
@@ -275,7 +294,7 @@ def _names(entries: Sequence[Entry]) -> dict[str, int]:
 def _plan(ladder: Ladder, known: _Known, held: int, notes: Sequence[str]) -> Plan:
     has_key = bool(ladder.web.settings.key("jina_api_key"))
     order = set(ladder.order) | ({_SEARCH} if has_key and "jina" in ladder.order else set())
-    climbed = [source for source in ladder.sources if source.name in order]
+    climbed = [_opened(source, ladder) for source in ladder.sources if source.name in order]
     forecasts = [_forecast(known, shares, order, climbed) for shares in _cases(climbed)]
     every = {rate.bucket: seconds for rate, seconds in ladder.web.limiter.intervals()}
     hosts = []
@@ -364,6 +383,13 @@ def _forecast(
     new = (rest - copies) / sought if sought else 0.0  # of the pages: of papers without a copy
     texts = min(known.papers, in_pmc + preprints + copies + (found + shown + read) * new)
     return _Forecast(requests, texts, _PUBLISHER_S * (known.largest or shares.largest))
+
+
+def _opened(source: Source, ladder: Ladder) -> Source:
+    """The source with the routes for which there is a key, where they need one."""
+    key = ladder.web.settings.key
+    routes = tuple(route for route in source.routes if not route.key or key(route.key))
+    return replace(source, routes=routes)
 
 
 def _others(

@@ -26,6 +26,7 @@ from ..errors import BadRequest, NotConfigured, PaperError, Unreachable
 from ..model.paper import SearchResult
 from ..model.sites import SEARCHED
 from ..pubmed.search import checked
+from ..settings import Settings
 from ..sources import Query, Source
 from ..web import Web
 from ..web.shared_work import SharedWork
@@ -172,6 +173,11 @@ def search_papers(  # noqa: PLR0913 - the filters of one search
     return Gathered(query, papers[:max_results], asked, (*warnings, *silent, *contradictions))
 
 
+def searched_sites(settings: Settings) -> list[str]:
+    """The sites that are searched side by side when none is named."""
+    return [name for name, key in SEARCHED.items() if not key or settings.key(key)]
+
+
 def _checked_query(
     query: str, max_results: int, years: tuple[int, int], author: str, sort_by: str
 ) -> Query:
@@ -200,9 +206,7 @@ def _checked_query(
 
 def _chosen(among: Sequence[str], sources: Sequence[Source], web: Web) -> list[Source]:
     able = {source.name: source for source in sources if source.search}
-    names = list(dict.fromkeys(among))
-    if not names:
-        names = [name for name, key in SEARCHED.items() if not key or web.settings.key(key)]
+    names = list(dict.fromkeys(among)) or searched_sites(web.settings)
     if strange := [name for name in names if name not in able]:
         msg = f"{', '.join(strange)} cannot be searched."
         raise BadRequest(msg, f"Choose among {', '.join(able)}.")

@@ -130,6 +130,33 @@ def _hour(at: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class Search:
+    """One search, or one list, that a job was made from.
+
+    Parameters
+    ----------
+    source : str
+        The site that was searched, as in `..model.sites`; empty for a list.
+    name : str
+        That of the site for people, or of the list.
+    query, effective_query : str
+        What was sent, and what the site understood, where it says so.
+    hits, taken : int
+        What the site counted, and how many records it handed out.
+    searched_at : str
+        ISO 8601, UTC.
+    """
+
+    source: str
+    name: str
+    query: str = ""
+    effective_query: str = ""
+    hits: int = 0
+    taken: int = 0
+    searched_at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Job:
     """A harvest, from the question to the counts.
 
@@ -140,15 +167,17 @@ class Job:
     title : str
         For people: the query, or where the identifiers came from.
     query, effective_query : str
-        What PubMed was asked and what it understood; empty for lists of identifiers.
+        What was asked and what the sites understood, a line for each search; empty for lists.
     hits : int
-        Records found by the query, or identifiers given, before duplicates were merged.
+        Records found by the queries, or identifiers given, before duplicates were merged.
     duplicates : int
         How many of those named a paper a second time.
     begun_at, ended_at : str
         ISO 8601, UTC; ``ended_at`` is empty until no paper is pending.
     waits : tuple of Wait
         What papers wait for, as the process that works on the job said last.
+    searches : tuple of Search
+        What it was made from; empty for jobs of older versions.
     """
 
     job_id: str
@@ -162,6 +191,7 @@ class Job:
     counts: Counts = field(default_factory=Counts)
     notes: tuple[str, ...] = ()
     waits: tuple[Wait, ...] = ()
+    searches: tuple[Search, ...] = ()
 
     def row(self) -> dict[str, Any]:
         """The counts, as the contract of ``harvest_papers`` words them."""

@@ -62,7 +62,7 @@ def write_report(
     from . import page, prisma
     from .figures import Figures
     from .lock_file import lock_file
-    from .tables import not_retrieved_table, papers_table
+    from .tables import not_retrieved_table, papers_table, write_searches
     from .worklist import worklist
 
     library = library or ReadersLibrary()
@@ -79,6 +79,7 @@ def write_report(
         for row in rows():
             for add in sinks:
                 add(row)
+    write_searches(folder, job)
     # Papers are merged while we read: what is no row of that moment was a duplicate by then.
     merged = max(0, job.counts.requested + job.duplicates - figures.total)
     job = replace(job, duplicates=merged)

@@ -15,6 +15,7 @@ import csv
 import io
 import re
 import unicodedata
+from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 from html import escape
@@ -127,15 +128,24 @@ def _identification(job: Job, sought: int) -> tuple[Box, Box]:
     identified = max(job.hits, sought + job.duplicates)
     # A query may have found more than the harvest was told to take.
     left_out = identified - job.duplicates - sought
-    origin = "PubMed" if job.query else "Lists of identifiers"
     removed = [("Duplicate records", job.duplicates)]
     if left_out:
         removed.append(("Beyond the limit set for this harvest", left_out))
     stage, title = "Identification", "Records removed before screening"
     return (
-        Box("database_results", stage, "Records identified", identified, ((origin, identified),)),
+        Box("database_results", stage, "Records identified", identified, _origins(job, identified)),
         Box("duplicates", stage, title, job.duplicates + left_out, tuple(removed)),
     )
+
+
+def _origins(job: Job, identified: int) -> tuple[tuple[str, int], ...]:
+    """Where records were identified: each database that was searched, then the lists."""
+    if not job.searches:  # a job of an older version
+        return (("PubMed" if job.query else "Lists of identifiers", identified),)
+    origins: Counter[str] = Counter()
+    for search in sorted(job.searches, key=lambda one: not one.source):
+        origins[search.name if search.source else "Lists of identifiers"] += search.taken
+    return tuple(origins.items())
 
 
 def _retrieved_parts(figures: Figures) -> tuple[tuple[str, int], ...]:

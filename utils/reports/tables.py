@@ -1,13 +1,17 @@
-"""``papers.csv`` and ``not_retrieved.csv``: the harvest as rows, for Excel, R and pandas."""
+"""``papers.csv``, ``not_retrieved.csv`` and ``searches.csv``: the harvest as rows.
+
+For Excel, R and pandas.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import csv
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from pathlib import Path
 
-from ..model.job import Harvested
+from ..model.job import Harvested, Job
 from ..system.plain_text import cell
 from ..system.safe_files import replacing
 from .labels import best_link, links, reason_for
@@ -25,6 +29,9 @@ MISSING_COLUMNS = (
     *("pmc_link", "pmid", "pmcid", "doi", "arxiv", "title", "year", "journal"),
     "library_link",
 )
+
+SEARCHES = "searches.csv"
+SEARCH_COLUMNS = ("where", "query", "effective_query", "searched_at", "hits", "taken")
 
 Add = Callable[[Harvested], None]
 
@@ -77,6 +84,13 @@ def not_retrieved_table(folder: Path, library: ReadersLibrary) -> Iterator[Add]:
             )
 
         yield add
+
+
+def write_searches(folder: Path, job: Job) -> None:
+    """``searches.csv``: each search as PRISMA-S wants it reported, and each list."""
+    with _open_table(folder / SEARCHES, SEARCH_COLUMNS) as write:
+        for search in job.searches:
+            write({"where": search.name, **asdict(search)})
 
 
 def _common_cells(row: Harvested) -> dict[str, object]:

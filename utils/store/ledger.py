@@ -24,7 +24,7 @@ from typing import Any, get_args
 
 from ..errors import BadRequest, NotFound, StoreFailed
 from ..model.identifiers import Ids
-from ..model.job import Counts, Harvested, Job, State, Wait
+from ..model.job import Counts, Harvested, Job, Search, State, Wait
 from ..model.paper import Attempt, Paper, StoredPaper, now, paper_from, to_row
 from ..model.versions import meant
 from ..system import safe_files, sharing, sqlite
@@ -78,6 +78,7 @@ class Ledger:
         """
         safe_files.make_folder(path.parent, 0o700)
         facts = {name: getattr(job, name) for name in (*_FACTS, "hits", "duplicates", "notes")}
+        facts["searches"] = [asdict(search) for search in job.searches]
         rows = ((encodable(asked), _ids_row(ids)) for asked, ids in entries)
         with safe_files.exclusive_lock(path.with_name("new.lock")):
             if not path.exists():
@@ -142,6 +143,7 @@ class Ledger:
             counts=counts,
             notes=tuple(facts.get("notes", ())),
             waits=tuple(Wait(**row) for row in facts.get("waits", ())),
+            searches=tuple(Search(**row) for row in facts.get("searches", ())),
         )
 
     def record_end(self) -> None:
@@ -169,9 +171,15 @@ class Ledger:
     # -- papers on their way -----------------------------------------------------------------
 
     def add(
-        self, entries: Iterable[tuple[str, Ids]], hits: int, notes: Sequence[str] | None = None
+        self,
+        entries: Iterable[tuple[str, Ids]],
+        hits: int,
+        *,
+        notes: Sequence[str] | None = None,
+        searches: Sequence[Search] = (),
+        duplicates: int | None = None,
     ) -> None:
-        """Add new hits of the same query; *notes* replace the old ones."""
+        """Add new hits of the same queries; all else that is given replaces what was known."""
         with self._writing() as db:
             known = {name for (name,) in db.execute("SELECT name FROM names")}
             for (ids,) in db.execute("SELECT ids FROM papers"):
@@ -182,8 +190,12 @@ class Ledger:
                 if known.isdisjoint(ids.names())
             ]
             db.executemany("INSERT INTO papers (asked, ids) VALUES (?, ?)", fresh)
-            facts: dict[str, Any] = {"hits": hits, **({"ended_at": ""} if fresh else {})}
-            _write_facts(db, facts if notes is None else {**facts, "notes": list(notes)})
+            facts: dict[str, Any] = {"hits": hits}
+            facts |= {"ended_at": ""} if fresh else {}
+            facts |= {"notes": list(notes)} if notes is not None else {}
+            facts |= {"duplicates": duplicates} if duplicates is not None else {}
+            facts |= {"searches": [asdict(search) for search in searches]} if searches else {}
+            _write_facts(db, facts)
 
     def pending(self) -> list[int]:
         """The numbers of the papers that have not ended."""

@@ -145,11 +145,17 @@ def tools(library: Library) -> list[FunctionTool]:
         ids: Annotated[Sequence[Word], Field(description="PMID, PMCID, DOI, arXiv")] = (),
         max_papers: Annotated[int, Field(ge=0)] = 0,
         job_id: Annotated[str, Field(description="take up this harvest again")] = "",
+        sources: Annotated[Sequence[Word], Field(description="to search; else PubMed")] = (),
     ) -> ToolResult:
         """Begin to download all papers of a query or list, by the thousand; returns a job."""
         library.settings.require_email("NCBI")  # else only the thread would fail
         harvest = waiting.call(
-            library.harvest, tuple(ids), query=query, job_id=job_id, max_papers=max_papers
+            library.harvest,
+            tuple(ids),
+            query=query,
+            sources=tuple(sources),
+            job_id=job_id,
+            max_papers=max_papers,
         )
         run = harvests.begin(harvest)
         return _answer(harvests.status(run.harvest.job_id))

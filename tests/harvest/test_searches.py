@@ -1,0 +1,155 @@
+"""Several searches and lists in one harvest: every hit, each paper once, each search counted."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.harvests import done, library_of
+from tests.world import World
+from utils import Library
+from utils.errors import BadRequest, Unreachable
+from utils.lists.pasted import Entry
+from utils.model.identifiers import Ids
+from utils.sources import Query
+
+MANY = ("pubmed", "europepmc", "arxiv", "semantic_scholar")
+
+
+@pytest.fixture(scope="module")
+def _small() -> Iterator[World]:
+    with World(field=12) as world:
+        yield world
+
+
+@pytest.fixture
+def small(_small: World) -> World:
+    _small.reset()
+    return _small
+
+
+@pytest.fixture
+def near(small: World, tmp_path: Path) -> Iterator[Library]:
+    library = library_of(small, tmp_path)
+    yield library
+    library.shelf.close()
+
+
+def test_each_search_is_counted_and_each_paper_is_asked_for_once(near: Library) -> None:
+    harvest = near.harvest(query="field", sources=MANY)
+    job = harvest.job()
+    assert [search.source for search in job.searches] == list(MANY)
+    taken = {search.source: search.taken for search in job.searches}
+    assert taken["pubmed"] >= 12
+    assert job.hits == sum(taken.values()) == job.duplicates + job.counts.requested
+    names = [name for row in harvest.ledger.rows() for name in row.paper.ids.names()]
+    assert len(names) == len(set(names))
+
+
+def test_what_several_sites_know_goes_by_all_its_names(near: Library) -> None:
+    alone = {row.paper.ids.pmid for row in near.harvest(query="field").ledger.rows()}
+    both = near.harvest(query="field", sources=("pubmed", "europepmc"))
+    rows = [row for row in both.ledger.rows() if row.paper.ids.pmid in alone]
+    assert {row.paper.ids.pmid for row in rows} == alone
+    assert any(row.paper.ids.doi for row in rows)
+    assert all(row.asked.startswith("PMID") for row in rows)
+
+
+def test_a_query_that_begins_with_a_site_is_for_that_site_alone(
+    near: Library, small: World
+) -> None:
+    harvest = near.harvest(query=["field[ti]", "arxiv: all:field"], sources=["pubmed"])
+    assert [(one.source, one.query) for one in harvest.job().searches] == [
+        ("pubmed", "field[ti]"),
+        ("arxiv", "all:field"),
+    ]
+    assert not [one for one in small.requests if one.service == "europepmc"]
+
+
+def test_the_others_are_asked_without_pubmeds_field_tags_and_that_is_noted(near: Library) -> None:
+    job = near.harvest(query="field[ti]", sources=["pubmed", "europepmc"]).job()
+    assert [one.query for one in job.searches] == ["field[ti]", "field"]
+    assert any("field tags" in note for note in job.notes)
+
+
+def test_lists_and_queries_are_one_harvest_and_each_is_counted_under_its_name(
+    near: Library,
+) -> None:
+    [first, *_] = [row.paper.ids for row in near.harvest(query="field[ti]").ledger.rows()]
+    lists = {
+        "zotero.ris": [Entry("a", first), Entry("b", Ids(doi="10.1000/nobody"))],
+        "pasted.txt": [Entry("c", Ids(doi="10.1000/nobody"))],
+    }
+    job = near.harvest(lists, query="field[ti]").job()
+    assert [(one.name, one.taken) for one in job.searches] == [
+        ("PubMed", 12),
+        ("zotero.ris", 2),
+        ("pasted.txt", 1),
+    ]
+    assert (job.hits, job.duplicates, job.counts.requested) == (15, 2, 13)
+
+
+def test_the_same_searches_in_another_order_are_the_same_job(near: Library) -> None:
+    one = near.harvest(query=["field[ti]", "arxiv: all:field"], title="two")
+    other = near.harvest(query=["arxiv: all:field", "field[ti]"], title="two")
+    assert one.job_id == other.job_id
+
+
+def test_a_finished_harvest_searches_again_and_adds_only_what_is_new(
+    near: Library, small: World
+) -> None:
+    asked = {"query": "field[ti]", "sources": ("pubmed", "europepmc"), "max_papers": 5}
+    first = near.harvest(**asked)
+    assert first.job().counts.requested == 5
+    done(first)
+    whole = near.harvest(query="field[ti]", sources=("pubmed", "europepmc"))
+    assert whole.job_id == first.job_id
+    job = whole.job()
+    assert job.counts.requested >= 12
+    assert job.hits == job.duplicates + job.counts.requested
+    numbers = [row.paper.ids.pmid for row in whole.ledger.rows() if row.paper.ids.pmid]
+    assert len(numbers) == len(set(numbers))
+
+
+def test_a_site_that_does_not_answer_is_no_site_without_hits(near: Library, small: World) -> None:
+    small.mood("down", "europepmc")
+    with pytest.raises(Unreachable, match="Europe PMC"):
+        near.harvest(query="field[ti]", sources=("pubmed", "europepmc"))
+    assert not near.harvests()
+
+
+@pytest.mark.parametrize("among", [("pubmd",), ("crossref",)])
+def test_a_site_that_cannot_be_searched_is_named(near: Library, among: tuple[str, ...]) -> None:
+    with pytest.raises(BadRequest, match=among[0]):
+        near.harvest(query="field", sources=among)
+
+
+def test_a_query_that_is_nothing_without_field_tags_is_refused(near: Library) -> None:
+    with pytest.raises(BadRequest, match="Europe PMC"):
+        near.harvest(query="2020:2024[dp]", sources=["europepmc"])
+
+
+def test_the_report_says_what_was_searched(near: Library) -> None:
+    harvest = near.harvest(query="field[ti]", sources=("pubmed", "europepmc"))
+    done(harvest)
+    with (harvest.folder / "searches.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["where"], row["query"]) for row in rows] == [
+        ("PubMed", "field[ti]"),
+        ("Europe PMC", "field"),
+    ]
+    assert all(row["searched_at"] and int(row["hits"]) >= int(row["taken"]) for row in rows)
+    prisma = (harvest.folder / "prisma.csv").read_text()
+    assert "Records identified: PubMed,12" in prisma
+    assert "Records identified: Europe PMC," in prisma
+    assert "searches.csv" in (harvest.folder / "report.html").read_text()
+
+
+def test_the_plan_of_several_searches_counts_each_paper_once(near: Library) -> None:
+    plan = near.plan(query=Query("field[ti]"), sources=("pubmed", "europepmc"))
+    harvest = near.harvest(query="field[ti]", sources=("pubmed", "europepmc"))
+    assert plan.papers == harvest.job().counts.requested
+    assert "PubMed 12" in plan.notes[0]
