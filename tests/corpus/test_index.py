@@ -15,9 +15,10 @@ from tests import processes
 from tests.corpus.small_corpus import LetterEmbedder, corpus_in, paper
 from tests.databases import POSTGRESQL
 from tests.examples import share
-from tests.store.papers import save
+from tests.store.papers import document, fetched, save
 from utils.corpus import Corpus
 from utils.corpus.index import LOCK, IndexProgress
+from utils.corpus.texts import Texts
 from utils.errors import BadRequest, EmbeddingsFailed
 from utils.model.identifiers import Ids
 from utils.model.paper import Notice, Paper
@@ -96,6 +97,49 @@ def check_whole(corpus: Corpus) -> None:
         assert passage.uuid in {hit.uuid for hit in hits}
     stats = corpus.stats()
     assert (stats.to_cut, stats.without_vectors, stats.warnings) == (0, 0, ())
+
+
+@pytest.mark.parametrize(
+    ("settings", "sent"),
+    [
+        ({}, False),
+        ({"embeddings_provider": "openai", "openai_base_url": "http://localhost:11434/v1"}, False),
+        ({"embeddings_provider": "openai"}, True),
+        ({"vector_store": "weaviate", "weaviate_url": "https://vectors.lab.edu"}, True),
+        ({"database_url": "postgresql://db.lab.edu/papers"}, True),
+    ],
+)
+def test_a_text_that_must_not_be_passed_on_does_not_leave_this_machine(
+    tmp_path: Path, settings: dict[str, Any], sent: bool
+) -> None:
+    corpus = corpus_in(tmp_path / "papers", **settings)
+    for via, license_, word in (
+        ("elsevier", "", "eel"),
+        ("elsevier", "CC BY 4.0", "cod"),
+        ("pmc_cloud", "", "ray"),
+    ):
+        about = paper("", ids=Ids(doi=f"10.1000/{word}"), license=license_, abstract="In short.")
+        text = document(body(word), license=license_)
+        corpus.shelf.save(about, text, fetched(via=via), source="DOI", attempts=())
+    corpus.__dict__["database"] = corpus_in(tmp_path / "papers").database  # no such server here
+    texts = Texts(corpus)
+    kinds = {text.key: text.kind for text in texts if text}
+    assert kinds == {
+        "doi:10.1000/eel": "abstract" if sent else "full_text",
+        "doi:10.1000/cod": "full_text",
+        "doi:10.1000/ray": "full_text",
+    }
+    assert (texts.withheld, bool(texts.hosts)) == (sent, sent)
+    corpus.shelf.close()
+
+
+def test_it_is_said_which_texts_stay_here(corpus: Corpus) -> None:
+    about = paper("", ids=Ids(doi="10.1000/eel"), abstract="In short.")
+    text = document(body("eel"), license="")
+    corpus.shelf.save(about, text, fetched(via="wiley"), source="DOI", attempts=())
+    corpus.settings = corpus.settings.model_copy(update={"embeddings_provider": "openai"})
+    assert "1 full text" in " ".join(run(corpus).warnings)
+    assert not [one for one in corpus.embedder.read if "Number" in one]
 
 
 def test_abstracts_and_full_texts_are_found(corpus: Corpus) -> None:

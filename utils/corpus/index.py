@@ -180,6 +180,12 @@ class _Run:
                 if self._time_is_up():
                     return
         self._flush(everything=True)
+        if texts.withheld:
+            self._warn(
+                f"{texts.withheld:,} full texts may not be passed on, by the terms of the key they "
+                f"came with, and {' and '.join(texts.hosts)} would get them: their abstracts are "
+                "indexed. With EMBEDDINGS_PROVIDER=local and the embedded store nothing is sent."
+            )
         if not texts.total and not digests:
             self._warn("There is nothing to index: sync a question or download papers first.")
         for number, key in enumerate(unseen):

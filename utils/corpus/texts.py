@@ -1,7 +1,9 @@
 """The texts of a corpus: every record's abstract, or the full text where the shelf has it.
 
-Papers that lie on the shelf and were never synced belong to it too. Whether a text has changed is
-seen from digests, without reading it: of a record's words, or the file's checksum on the shelf.
+Papers that lie on the shelf and were never synced belong to it too. A text that its terms forbid to
+pass on counts as its abstract where the corpus is kept, or vectors are made, on another machine.
+Whether a text has changed is seen from digests, without reading it: of a record's words, or the
+file's checksum on the shelf.
 """
 
 from __future__ import annotations
@@ -10,14 +12,17 @@ import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..errors import NotFound
 from ..model.identifiers import Ids
 from ..model.paper import Kind, Paper, StoredPaper
 from ..model.passage import Passage
+from ..model.sites import terms_of
 from ..model.versions import fitness
 from ..passages.cut import RULES, cut
+from ..passages.finders import hosts_of
 
 if TYPE_CHECKING:
     from ..store import Shelf
@@ -92,7 +97,7 @@ class Text:
         )
 
 
-@dataclass(slots=True)
+@dataclass
 class Texts:
     """All texts of a corpus; going through it reads records and catalogue page by page."""
 
@@ -100,15 +105,18 @@ class Texts:
     _files: dict[str, str] = field(default_factory=dict)
     _fits: dict[str, tuple[bool, bool, bool, int]] = field(default_factory=dict)
     total: int = 0
+    withheld: int = 0
 
     def survey(self) -> None:
         """Find out which full texts there are, and how many papers will be looked at."""
         self._files, self._fits = {}, {}
-        self.total = 0
+        self.total = self.withheld = 0
         for stored in _all_stored(self.corpus.shelf):
             self.total += 1
-            if stored.kind == "full_text":
+            if self._full(stored):
                 self._consider(stored)
+            else:
+                self.withheld += stored.kind == "full_text"
         counts = self.corpus.database.counts()
         self.total += counts.records - counts.gone
 
@@ -138,7 +146,7 @@ class Texts:
             yield text
         for stored in _all_stored(self.corpus.shelf):
             key = key_of(stored.paper.ids) or f"file:{name_of(stored)}"
-            text = Text(key, stored.paper, _full(stored))
+            text = Text(key, stored.paper, self._full(stored))
             is_known = key in keys or not seen.isdisjoint(stored.paper.ids.names())
             if is_known or self._is_superseded(stored):
                 yield None
@@ -152,8 +160,18 @@ class Texts:
             if name in self._files:
                 stored = self.corpus.shelf.find_by_file(self._files[name])
                 if stored and not stored.paper.ids.clash(paper.ids):
-                    return Text(key, paper, _full(stored))
+                    return Text(key, paper, self._full(stored))
         return Text(key, paper)
+
+    @cached_property
+    def hosts(self) -> list[str]:
+        """The other machines that the texts are sent to."""
+        return hosts_of(self.corpus.settings)
+
+    def _full(self, stored: StoredPaper) -> StoredPaper | None:
+        """The stored paper, if it is a full text that may go where the corpus is kept."""
+        bound = self.hosts and terms_of(stored.via, stored.license)
+        return stored if stored.kind == "full_text" and not bound else None
 
 
 def key_of(ids: Ids) -> str:
@@ -196,10 +214,6 @@ def text_of(passage: Passage, corpus: Corpus) -> str:
 def name_of(stored: StoredPaper) -> str:
     """The name of a stored paper's file."""
     return stored.path.replace("\\", "/").rpartition("/")[2]
-
-
-def _full(stored: StoredPaper) -> StoredPaper | None:
-    return stored if stored.kind == "full_text" else None
 
 
 def _all_records(corpus: Corpus) -> Iterator[Paper]:

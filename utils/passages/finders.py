@@ -22,8 +22,10 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from ..system.safe_files import PRIVATE
+from ..web.address_policy import leads_here
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -57,6 +59,17 @@ def finder_of(settings: Settings, engine: Engine, shelf_folder: Path) -> Finder:
     from .embedded import EmbeddedFinder
 
     return EmbeddedFinder(shelf_folder / PRIVATE / "corpus")
+
+
+def hosts_of(settings: Settings) -> list[str]:
+    """The other machines that texts of the corpus would be sent to, by the settings."""
+    services = [settings.key("database_url")]
+    if settings.vector_store == "weaviate":
+        services.append(settings.weaviate_url)
+    if settings.embeddings_provider == "openai":
+        services.append(settings.openai_base_url)
+    others = [url for url in services if url and not leads_here(url)]
+    return [urlsplit(url).hostname or "" for url in others]
 
 
 def embedder_of(settings: Settings) -> Embedder | None:

@@ -11,13 +11,13 @@ import base64
 import threading
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from ..errors import EmbeddingsFailed, SourceMiss, Unreachable
 from ..system.plain_text import encodable
 from ..web import Answer, Rate, Web
+from ..web.address_policy import leads_here
 from ..web.retry import retry_after
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class OpenAI:
 
     def available(self) -> str:
         """Why no vectors can be made; see `Embedder.available`."""
-        if self._key and not self._base.startswith("https:") and not _here(self._base):
+        if self._key and not self._base.startswith("https:") and not leads_here(self._base):
             return (
                 f"OPENAI_API_KEY would go to {_host(self._base)} unencrypted. Use https, a tunnel "
                 "to this machine, or no key."
@@ -204,12 +204,3 @@ def _batches(texts: list[str]) -> Iterator[list[str]]:
 
 def _host(url: str) -> str:
     return urlsplit(url).netloc.rpartition("@")[2]
-
-
-def _here(url: str) -> bool:
-    """Whether *url* leads to this machine."""
-    host = urlsplit(url).hostname or ""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")

@@ -123,6 +123,19 @@ def is_local_name(host: str) -> bool:
     return local or last == name or bool(_NUMBER.fullmatch(last))
 
 
+def leads_here(url: str) -> bool:
+    """Whether *url* leads to this machine; one without a host does.
+
+    >>> leads_here("http://[::1]:11434/v1"), leads_here("postgresql://db.lab.edu/papers")
+    (True, False)
+    """
+    host = urlsplit(url).hostname or "localhost"
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
 def site(url: str) -> tuple[str, int]:
     """Host (lower case) and port of a URL.
 
