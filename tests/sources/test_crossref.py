@@ -2,9 +2,10 @@
 
 import pytest
 
-from utils.errors import Unreachable
+from tests.sources.reader import fetch
+from utils.errors import NotAvailable, Unreachable
 from utils.model.identifiers import Ids
-from utils.sources.crossref import look_up
+from utils.sources.crossref import fetch_mining_copies, look_up
 
 
 def test_record_of_a_doi(library, world):
@@ -33,3 +34,28 @@ def test_an_old_doi_travels_whole(library, world):
     record = world.paper("sici")
     [paper] = look_up([Ids(doi=record.doi)], library.web).values()
     assert paper.ids == Ids(doi=record.doi)
+
+
+# -- links for text mining -------------------------------------------------------------------
+
+
+def test_a_link_for_text_mining_is_followed_where_a_license_allows_it(library, world):
+    found = fetch(fetch_mining_copies, world, "crossref_mined", library)
+    assert (found.media, found.via, found.version) == ("jats", "crossref", "published")
+    assert found.body.lstrip().startswith(b"<article")
+
+
+@pytest.mark.parametrize(
+    ("branch", "why"),
+    [("crossref_embargo", "license"), ("paywall", "address"), ("publisher_pdf", "license")],
+)
+def test_a_link_is_no_permission(library, world, branch, why):
+    with pytest.raises(NotAvailable, match=why):
+        fetch(fetch_mining_copies, world, branch, library)
+    assert {request.service for request in world.requests} == {"crossref"}
+
+
+def test_a_paper_that_is_only_mined_is_shelved_and_bound(library, world):
+    done = library.download(world.paper("crossref_mined").doi)
+    assert (done.stored.kind, done.stored.via) == ("full_text", "crossref")
+    assert "- Terms: For your own research only" in library.shelf.read_text(done.stored)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tests.world.doi import landing
-from tests.world.pages import pdf_path
+from tests.world.pages import mining_path, pdf_path
 from tests.world.prose import abstract, references
 from tests.world.records import Record
 from tests.world.wire import TEXT, Call, Reply, as_json, text
@@ -96,6 +96,8 @@ def _work(record: Record, world: World) -> dict[str, Any]:
     ]
     if record.page == "pdf":
         link[0]["intended-application"] = "text-mining"
+    if record.mined.startswith("crossref"):
+        link.append(_mining_link(record, world))
     return {
         "DOI": record.doi,
         "type": "journal-article",
@@ -115,6 +117,34 @@ def _work(record: Record, world: World) -> dict[str, Any]:
         "URL": f"https://doi.org/{record.doi}",
         "resource": {"primary": {"URL": landing(record, world)}},
         **_told_late(record),
+        **_license(record),
+    }
+
+
+# The fields of links and licenses: Crossref, "Text and data mining for researchers", and the
+# REST API's format (github.com/CrossRef/rest-api-doc, api_format.md: License, Resource link).
+def _mining_link(record: Record, world: World) -> dict[str, str]:
+    return {
+        "URL": world.url(record.site) + mining_path(record),
+        "content-type": "application/xml",
+        "content-version": "vor",
+        "intended-application": "text-mining",
+    }
+
+
+def _license(record: Record) -> dict[str, Any]:
+    if not record.mined.startswith("crossref"):
+        return {}
+    year = 2999 if record.mined == "crossref_later" else int(record.year)
+    return {
+        "license": [
+            {
+                "start": {"date-parts": [[year, 1, 1]], "timestamp": 0},
+                "content-version": "tdm",
+                "delay-in-days": 0,
+                "URL": f"https://{record.site}.test/terms/mining",
+            }
+        ]
     }
 
 

@@ -75,6 +75,11 @@ def _page(record: Record, base: str, family: str, inner: str, *, pdf: bool) -> s
     return _FRAMES[family](record, _head(record, base, pdf=pdf), inner)
 
 
+def mining_path(record: Record) -> str:
+    """Where the JATS of a paper lies at its publisher, for text mining."""
+    return f"/mining/{quote(record.doi, safe='')}.xml"
+
+
 def pdf_path(record: Record) -> str:
     """Where the PDF of a paper lies at its publisher."""
     return f"/pdf/{quote(record.doi, safe='')}.pdf"

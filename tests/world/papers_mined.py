@@ -1,4 +1,4 @@
-"""Papers of publishers' services for text mining, and one behind a dead link."""
+"""Papers of publishers' services and links for text mining, and one behind a dead link."""
 
 from __future__ import annotations
 
@@ -70,5 +70,25 @@ PAPERS = [
         OLD,
         unpaywall="dead",
         site="harbour",
+    ),
+    paper(
+        68,
+        "crossref_mined",
+        "Costa and lamina under the microscope",
+        TISSUE,
+        license="",
+        site="meadow",
+        page="captcha",
+        mined="crossref",
+    ),
+    paper(
+        69,
+        "crossref_embargo",
+        "A lamina that may be mined next year",
+        TISSUE,
+        license="",
+        site="meadow",
+        page="captcha",
+        mined="crossref_later",
     ),
 ]

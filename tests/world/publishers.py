@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from tests.world import pages, walls
+from tests.world.jats import article
 from tests.world.pdf import pdf_of, scan_of
 from tests.world.records import Record
-from tests.world.wire import HTML, PDF, Call, Reply, redirect, text
+from tests.world.wire import HTML, PDF, XML, Call, Reply, redirect, text
 
 if TYPE_CHECKING:
     from tests.world import World
@@ -34,9 +35,9 @@ def article_path(record: Record) -> str:
 
 def site(name: str, call: Call, world: World) -> Reply:
     """One publisher."""
-    for prefix, serve in (("/articles/", _article), ("/pdf/", _pdf)):
+    for prefix, serve in (("/articles/", _article), ("/pdf/", _pdf), ("/mining/", _xml)):
         if call.path.startswith(prefix):
-            doi = call.path.removeprefix(prefix).removesuffix(".pdf").lower()
+            doi = call.path.removeprefix(prefix).removesuffix(".pdf").removesuffix(".xml").lower()
             record = world.corpus.by_doi.get(doi)
             if record and record.site == name:
                 return serve(record, call)
@@ -115,6 +116,10 @@ def _meta_refresh(record: Record, call: Call) -> Reply:
         f'</head><body><p>Redirecting to <a href="{where}">the article</a>.</p></body></html>',
         HTML,
     )
+
+
+def _xml(record: Record, call: Call) -> Reply:
+    return text(article(record), XML)
 
 
 def _pdf(record: Record, call: Call) -> Reply:

@@ -50,7 +50,8 @@ class Record:
     - ``site``: the family of the publisher's pages, one host each
     - ``page``: what the publisher's page is, see `publishers`
     - ``jina``: ``page``, or ``blocked`` for who has no key
-    - ``mined``: whose service for text mining has it: ``elsevier``, ``wiley``, ``springer``, ""
+    - ``mined``: whose service for text mining has it: ``elsevier``, ``wiley``, ``springer``, or
+      ``crossref``: a link registered there (``crossref_later``: not before a license begins); ""
     """
 
     branch: str

@@ -138,11 +138,6 @@ SITES = (
         searched=3,
     ),
     Site(
-        "crossref",
-        (Address("crossref", "https://api.crossref.org/v1", "Crossref"),),
-        kept_by="publishers",
-    ),
-    Site(
         "unpaywall",
         (Address("unpaywall", "https://api.unpaywall.org/v2", "Unpaywall"),),
         routes=(SiteRoute("unpaywall", "Open copy (Unpaywall)", ""),),
@@ -182,6 +177,13 @@ SITES = (
         (Address("wiley", "https://api.wiley.com/onlinelibrary/tdm/v1", "Wiley"),),
         Key("wiley_tdm_token", "Wiley's articles as PDF, in your institution's network"),
         routes=(SiteRoute("wiley", "Wiley (text mining)", terms=_TDM),),
+    ),
+    Site(
+        "crossref",
+        (Address("crossref", "https://api.crossref.org/v1", "Crossref"),),
+        routes=(SiteRoute("crossref", "Publisher (link for text mining)", terms=_TDM),),
+        kept_by="publishers",
+        many_hosts=True,
     ),
     Site(
         "publisher",

@@ -2,22 +2,34 @@
 
 The last to be asked for a record: for DOIs that neither PubMed nor Europe PMC knows.
 https://www.crossref.org/documentation/retrieve-metadata/rest-api/
+
+Some publishers register addresses for text mining, too. A link is no permission: one is followed
+where a license for text mining, or a free one, holds today.
+https://www.crossref.org/documentation/retrieve-metadata/rest-api/text-and-data-mining-for-researchers/
 """
 
 from __future__ import annotations
 
 import html
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
+from ..errors import NotAvailable, SourceMiss
+from ..formats.licenses import license_name
 from ..model.identifiers import Ids
-from ..model.paper import Author, Notice, NoticeKind, Paper, now
+from ..model.paper import Author, Fetched, Notice, NoticeKind, Paper, Version, now
 from ..web import Rate, Web
 from .loose_json import whole
-from .source import Lookup, Source
+from .publisher import OpenCopy, distinct, fetch_copies
+from .source import Lookup, Route, Source, one_by_one
 
+_MINING = "text-mining"
+_VERSIONS: dict[str, Version] = {"vor": "published", "am": "accepted"}
+_BY_TYPE = ("application/xml", "text/xml", "application/pdf", "text/html", "unspecified")
+# They want the keys of sources of their own.
+_WITH_KEYS = ("api.elsevier.com", "api.wiley.com", "api.springernature.com")
 _NOTICES: dict[str, NoticeKind] = {
     "retraction": "retraction",
     "removal": "retraction",
@@ -35,6 +47,11 @@ def look_up(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
 
 
 def _ask(doi: str, web: Web) -> Paper | None:
+    work = _fetch_work(doi, web)
+    return _paper(work) if work else None
+
+
+def _fetch_work(doi: str, web: Web) -> dict[str, Any] | None:
     answer = web.get(
         f"{web.settings.address('crossref')}/works/{quote(doi, safe='')}",
         {"mailto": web.settings.pubmed_email},
@@ -42,7 +59,53 @@ def _ask(doi: str, web: Web) -> Paper | None:
         check=lambda got: got.status == 404 or got.json(),
         kept=True,
     )
-    return None if answer.status == 404 else _paper(answer.json()["message"])
+    work: dict[str, Any] | None = None if answer.status == 404 else answer.json()["message"]
+    return work
+
+
+def fetch_mining_copies(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
+    """Fetch what a publisher registered for text mining, XML before PDF.
+
+    Raises
+    ------
+    NotAvailable
+        Crossref does not know the DOI, nothing is registered, or no license allows it today.
+    """
+    work = _fetch_work(paper.ids.doi, web) or {}
+    if not (copies := _mining_copies(work)):
+        raise NotAvailable("Its publisher registered no address for text mining.")
+    if not _may_be_mined(work):
+        raise NotAvailable("Its publisher registered no license for text mining that holds today.")
+    yield from fetch_copies(copies, web, source=SOURCE.name, via="crossref")
+
+
+def _mining_copies(work: Mapping[str, Any]) -> list[OpenCopy]:
+    links = [
+        link
+        for link in work.get("link") or ()
+        if link.get("intended-application") == _MINING
+        and link.get("content-type") in _BY_TYPE
+        and urlsplit(link.get("URL") or "").hostname not in (None, *_WITH_KEYS)
+    ]
+    links.sort(key=lambda link: _BY_TYPE.index(link["content-type"]))
+    license_ = license_name(_license(work.get("license") or ()))
+    return distinct(
+        OpenCopy(link["URL"], license_, _VERSIONS.get(link.get("content-version"), "published"))
+        for link in links
+    )
+
+
+def _may_be_mined(work: Mapping[str, Any]) -> bool:
+    """Whether a license for text mining, or a free one, holds today."""
+    return any(
+        row.get("content-version") == "tdm" or license_name(row.get("URL") or "")
+        for row in work.get("license") or ()
+        if row and _holds(row)
+    )
+
+
+def _holds(row: Mapping[str, Any]) -> bool:
+    return _date(row.get("start") or {}) <= now()[:10]
 
 
 def _paper(work: dict[str, Any]) -> Paper:
@@ -102,7 +165,7 @@ def _license(rows: Sequence[dict[str, Any]]) -> str:
         for row in rows
         if row
         and (row.get("content-version") or "unspecified") in {"vor", "unspecified"}
-        and _date(row.get("start") or {}) <= now()[:10]
+        and _holds(row)
     ]
     best = sorted(holding, key=lambda row: row.get("content-version") != "vor")
     return next((row.get("URL") or "" for row in best), "")
@@ -116,8 +179,10 @@ def _plain(text: str) -> str:
 
 SOURCE = Source(
     name="crossref",
-    about="Crossref: records of DOIs, retraction notices",
+    about="Crossref: records of DOIs, retraction notices, publishers' links for text mining",
+    label="DOI",
     # The polite pool: ten single DOIs a second.
     rates=(Rate("crossref", ("crossref",), every=0.1, in_flight=3),),
     lookup=Lookup(("doi",), 1, look_up),
+    routes=(Route("crossref", ("doi",), one_by_one(fetch_mining_copies), shares=(0.1, 0.0)),),
 )

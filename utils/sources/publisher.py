@@ -18,7 +18,7 @@ from urllib.parse import quote, urljoin, urlsplit
 
 from ..errors import BadContent, NotAvailable, SourceMiss
 from ..model.identifiers import Ids
-from ..model.paper import Fetched, Paper, Version
+from ..model.paper import Fetched, Media, Paper, Version
 from ..web import Answer, Rate, Web
 from .archive import find_capture
 from .source import Route, Source, one_by_one
@@ -34,6 +34,10 @@ MOST = 4
 """Copies of one paper that are asked for."""
 _GONE = (404, 410)
 _LATER: dict[Version, int] = {"accepted": 1, "preprint": 2}
+_JATS = re.compile(
+    rb"\s*(?:<\?[^>]*>\s*)*(?:<!DOCTYPE article\b|<article\b[^>]*\b(?:dtd-version|article-type)=)"
+)
+_PROLOGUE = 4096
 _RESOLVER = re.compile(r"https?://(?:dx\.|www\.)?doi\.org/", re.I)
 _ARXIV = re.compile(r"https?://(?:www\.|export\.)?arxiv\.org/", re.I)
 
@@ -126,10 +130,9 @@ def _open(url: str, web: Web) -> Answer:
 
 
 def _to_fetched(answer: Answer, source: str, via: str, license_: str, media: str = "") -> Fetched:
-    is_pdf = media == "pdf" or b"%PDF-" in answer.body[:1024]
     return Fetched(
         body=answer.body,
-        media="pdf" if is_pdf else "html",
+        media="pdf" if media == "pdf" else _media(answer.body),
         url=answer.url,
         source=source,
         via=via,
@@ -137,6 +140,12 @@ def _to_fetched(answer: Answer, source: str, via: str, license_: str, media: str
         charset=answer.charset,
         status=answer.status,
     )
+
+
+def _media(body: bytes) -> Media:
+    if b"%PDF-" in body[:1024]:
+        return "pdf"
+    return "jats" if _JATS.match(body[:_PROLOGUE]) else "html"
 
 
 SOURCE = Source(
