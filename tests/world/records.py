@@ -127,6 +127,7 @@ class Record:
         named = {self.unpaywall, self.openalex} & {"pdf", "html", "dead"}
         copy = self.arxiv or (self.doi and named)
         page = self.page in OPEN_PAGES or (self.page == "forbidden" and self.jina == "page")
+        page = page or self.mined == "crossref"
         if in_pmc or copy or (self.doi and page):
             return "full_text"
         return "record" if self.abstract == "none" else "abstract"

@@ -19,13 +19,14 @@ from urllib.parse import quote, urlsplit
 from ..errors import NotAvailable, SourceMiss
 from ..formats.licenses import license_name
 from ..model.identifiers import Ids
-from ..model.paper import Author, Fetched, Notice, NoticeKind, Paper, Version, now
+from ..model.paper import Author, Fetched, Notice, NoticeKind, Paper, Version, now, to_row
 from ..web import Rate, Web
 from .loose_json import whole
 from .publisher import OpenCopy, distinct, fetch_copies
-from .source import Lookup, Route, Source, one_by_one
+from .source import Lookup, Route, Source, one_by_one, recall_papers
 
 _MINING = "text-mining"
+_REMEMBERED_DAYS, _RECORD_DAYS = 7.0, 1.0
 _VERSIONS: dict[str, Version] = {"vor": "published", "am": "accepted"}
 _BY_TYPE = ("application/xml", "text/xml", "application/pdf", "text/html", "unspecified")
 # They want the keys of sources of their own.
@@ -43,15 +44,18 @@ _NOTICES: dict[str, NoticeKind] = {
 
 def look_up(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
     """The records behind DOIs, one request each."""
-    return {ids: paper for ids in wanted if (paper := _ask(ids.doi, web))}
+    works = {ids: work for ids in wanted if (work := _fetch_work(ids.doi, web))}
+    return {ids: _paper(work) for ids, work in works.items()}
 
 
-def _ask(doi: str, web: Web) -> Paper | None:
-    work = _fetch_work(doi, web)
-    return _paper(work) if work else None
+def recall(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
+    """The records of works fetched lately, whatever they were fetched for."""
+    known = recall_papers("crossref_record", [ids.doi for ids in wanted if ids.doi], web)
+    return {ids: known[ids.doi] for ids in wanted if ids.doi in known}
 
 
-def _fetch_work(doi: str, web: Web) -> dict[str, Any] | None:
+def _fetch_work(doi: str, web: Web) -> dict[str, Any]:
+    """What Crossref has on a DOI; empty where it knows of none."""
     answer = web.get(
         f"{web.settings.address('crossref')}/works/{quote(doi, safe='')}",
         {"mailto": web.settings.pubmed_email},
@@ -59,8 +63,15 @@ def _fetch_work(doi: str, web: Web) -> dict[str, Any] | None:
         check=lambda got: got.status == 404 or got.json(),
         kept=True,
     )
-    work: dict[str, Any] | None = None if answer.status == 404 else answer.json()["message"]
+    work: dict[str, Any] = {} if answer.status == 404 else answer.json()["message"]
+    web.cache.put("crossref_links", doi, _links(work), days=_REMEMBERED_DAYS)
+    if work:
+        web.cache.put("crossref_record", doi, to_row(_paper(work)), days=_RECORD_DAYS)
     return work
+
+
+def _links(work: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: work.get(name) or [] for name in ("link", "license")}
 
 
 def fetch_mining_copies(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
@@ -71,7 +82,8 @@ def fetch_mining_copies(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss
     NotAvailable
         Crossref does not know the DOI, nothing is registered, or no license allows it today.
     """
-    work = _fetch_work(paper.ids.doi, web) or {}
+    doi = paper.ids.doi
+    work = web.cache.get("crossref_links", doi) or _links(_fetch_work(doi, web))
     if not (copies := _mining_copies(work)):
         raise NotAvailable("Its publisher registered no address for text mining.")
     if not _may_be_mined(work):
@@ -183,6 +195,6 @@ SOURCE = Source(
     label="DOI",
     # The polite pool: ten single DOIs a second.
     rates=(Rate("crossref", ("crossref",), every=0.1, in_flight=3),),
-    lookup=Lookup(("doi",), 1, look_up),
+    lookup=Lookup(("doi",), 1, look_up, recall),
     routes=(Route("crossref", ("doi",), one_by_one(fetch_mining_copies), shares=(0.1, 0.0)),),
 )

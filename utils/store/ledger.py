@@ -253,22 +253,30 @@ class Ledger:
         return _paper(row) if row else None
 
     def begin_rung(self, numbers: Sequence[int], rung: str) -> None:
-        """Write down the rung that is about to be asked for papers."""
+        """Write down the rung that is about to be asked for papers.
+
+        With it, how many attempts there are: once there are more, its own are recorded.
+        """
         with self._writing() as db:
-            update = "UPDATE papers SET rung = ? WHERE number = ?"
+            update = """UPDATE papers SET rung = ? || '#' ||
+                (SELECT COUNT(*) FROM attempts WHERE at_number = number) WHERE number = ?"""
             db.executemany(update, [(rung, number) for number in numbers])
 
     def record_attempts(self, number: int, attempts: Sequence[Attempt]) -> None:
         """Write down the attempts at the rung of `begin_rung`."""
         with self._writing() as db:
             _insert_attempts(db, number, attempts)
-            db.execute("UPDATE papers SET rung = '' WHERE number = ?", (number,))
+            if not attempts:
+                db.execute("UPDATE papers SET rung = '' WHERE number = ?", (number,))
 
     def rung_under_way(self, number: int) -> str:
         """The rung that was begun and whose attempts are not recorded yet; else empty."""
         with self._reading() as db:
-            [(rung,)] = db.execute("SELECT rung FROM papers WHERE number = ?", (number,))
-        return str(rung)
+            query = """SELECT rung, (SELECT COUNT(*) FROM attempts WHERE at_number = number)
+                FROM papers WHERE number = ?"""
+            [(begun, recorded)] = db.execute(query, (number,))
+        rung, _, before = str(begun).partition("#")  # one of an older version has no number
+        return "" if before and recorded > int(before) else rung
 
     def attempts(self, number: int) -> list[Attempt]:
         """What was tried for a paper in its present round, in order."""
