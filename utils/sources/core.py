@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from ..errors import NotAvailable, NotConfigured, SourceMiss, Unreachable
 from ..model.identifiers import Ids
-from ..model.paper import Fetched, Paper
+from ..model.paper import Fetched, Media, Paper
 from ..web import Answer, Rate, Web
 from ..web.retry import retry_after
 from .loose_json import mapping, mappings, text, whole
@@ -90,10 +90,10 @@ def _fetch_file(number: int, web: Web) -> Fetched | SourceMiss:
         )
     except SourceMiss as miss:
         return miss
-    media = "pdf" if b"%PDF-" in answer.body[:1024] else "html"
+    media: Media = "pdf" if b"%PDF-" in answer.body[:1024] else "html"
     return Fetched(
         answer.body,
-        media,  # type: ignore[arg-type]  # one of two
+        media,
         answer.url,
         SOURCE.name,
         "core",
