@@ -109,7 +109,7 @@ def test_papers_are_cited_in_their_order_and_the_unknown_among_them(library, wor
     assert other.title[:20] in texts[2]
 
 
-@pytest.mark.parametrize("style", ["apa", "mla", "vancouver", "ris", "bibtex", "csl-json"])
+@pytest.mark.parametrize("style", ["apa", "mla", "plos", "vancouver", "ris", "bibtex", "csl-json"])
 def test_every_style_is_text(library, world, style):
     [(_, text)] = library.cite([world.paper("pmc_cloud").pmid], style)
     assert re.search(r"\w{20}|\w+ \w+", text)

@@ -435,6 +435,7 @@ class Overrides(TypedDict, total=False):
     jina_api_key: Secret
     semantic_scholar_api_key: Secret
     openalex_api_key: Secret
+    core_api_key: Secret
     springer_api_key: Secret
     springer_tdm_key: Secret
     elsevier_api_key: Secret

@@ -22,7 +22,7 @@ from utils.model.identifiers import Ids
 from utils.model.paper import Author, Paper
 
 pytestmark = pytest.mark.shared
-STYLES = ["apa_string", "mla_string", "vancouver"]
+STYLES = ["apa_string", "mla_string", "plos", "vancouver"]
 
 
 def published(parts):

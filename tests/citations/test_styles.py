@@ -9,12 +9,12 @@ import pytest
 
 import utils
 from tests.processes import run
-from utils.citations import citations
+from utils.citations import PRINTED, citations
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Paper
 
 STYLES = Path(utils.__file__).parent / "citations" / "csl"
-NAMES = ["apa_string", "mla_string", "vancouver"]
+NAMES = [style.name for style in PRINTED.values()]
 CSL = "{http://purl.org/net/xbiblio/csl}"
 
 
@@ -67,6 +67,43 @@ def test_apa_names_twenty_or_nineteen_and_the_last(authors, shown):
     assert made["apa_string"].count("Name") == shown
     assert f"Name{authors - 1}, A. (n.d.)" in made["apa_string"]
     assert ("…" in made["apa_string"]) == (authors > 20)
+
+
+# The form is that of the official style, read by hand.
+@pytest.mark.parametrize(
+    ("fields", "written"),
+    [
+        (
+            {"journal": "Nature (London)", "journal_abbreviation": "Nature", "published": "1953"},
+            "Doe JA, Roe R. A title. Nature. 1953;171: 737–738. doi:10.1000/a",
+        ),
+        (
+            {"journal": "bioRxiv", "pages": "", "publication_types": ("Preprint",)},
+            "Doe JA, Roe R. A title. bioRxiv; 2026. doi:10.1000/a",
+        ),
+        (
+            {"journal": "Lancet", "authors": (), "published": "1999-02-03", "pages": "e101"},
+            "A title. Lancet. 1999;171: e101. doi:10.1000/a",
+        ),
+    ],
+)
+def test_plos_is_written_as_its_journals_print_it(fields, written):
+    usual = {
+        "authors": (Author("Doe", "Jane A"), Author("Roe", "Richard")),
+        "volume": "171",
+        "pages": "737-8",
+        "published": "2026-01",
+    }
+    [made] = citations([Paper(Ids(doi="10.1000/a"), "A title", **(usual | fields))], ["plos"])
+    assert made["plos"] == written
+
+
+@pytest.mark.parametrize(("authors", "shown"), [(6, 6), (7, 6), (300, 6)])
+def test_plos_names_six_and_others(authors, shown):
+    people = tuple(Author(f"Name{at}", "Ann") for at in range(authors))
+    [made] = citations([Paper(Ids(), "Title", authors=people)], ["plos"])
+    assert made["plos"].count("Name") == shown
+    assert (", et al." in made["plos"]) == (authors > 6)
 
 
 @pytest.mark.parametrize("name", NAMES)

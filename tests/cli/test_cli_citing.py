@@ -25,7 +25,7 @@ def shell(settings, monkeypatch, capsys):
     return run
 
 
-@pytest.mark.parametrize("style", ["apa", "mla", "vancouver"])
+@pytest.mark.parametrize("style", ["apa", "mla", "plos", "vancouver"])
 def test_cites_papers_by_any_name_one_reference_a_line(shell, style):
     status, out, _ = shell("cite", IN_PUBMED, f"arXiv:{ARXIV_ONLY}", "--style", style)
     assert status == 0

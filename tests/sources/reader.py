@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.world import World
+from tests.world import World, core
 from tests.world import text_mining as keys
 from tests.world.records import Record
 from utils import Library
@@ -12,6 +12,7 @@ from utils.model.identifiers import Ids
 from utils.model.paper import Fetched, Paper
 
 EVERY_KEY = {
+    "core_api_key": core.KEY,
     "elsevier_api_key": keys.ELSEVIER_KEY,
     "wiley_tdm_token": keys.WILEY_TOKEN,
     "springer_api_key": keys.SPRINGER_KEY,

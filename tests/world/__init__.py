@@ -22,6 +22,7 @@ from types import TracebackType
 from typing import Self
 
 from tests.world import eutils as _eutils
+from tests.world.core import Purse
 from tests.world.corpus import small_corpus
 from tests.world.crowd import crowd as crowd_of
 from tests.world.crowd import crowd_entry
@@ -90,6 +91,7 @@ class World:
         self.models: dict[str, Repository] = {}
         self.jina_networks_blocked = False
         self.openalex_credits = DAILY
+        self.core_purse = Purse()
         self.elsevier_left = WEEKLY
         self.subscribed: set[str] = set()
         self._requests: list[Request] = []
@@ -177,6 +179,7 @@ class World:
             self.pubchem = Bench()
             self.jina_networks_blocked = False
             self.openalex_credits = DAILY
+            self.core_purse = Purse()
             self.elsevier_left = WEEKLY
             self.subscribed.clear()
 

@@ -47,6 +47,7 @@ PAPERS = [
         unpaywall="pdf",
         page="paywall",
         mesh=("Malaria, Falciparum",),
+        core="elsewhere",
     ),
     paper(
         17,

@@ -46,6 +46,7 @@ PAPERS = [
         topic="sleep",
         site="harbour",
         page="paywall",
+        core="file",
     ),
     paper(
         32,
@@ -56,6 +57,7 @@ PAPERS = [
         unpaywall="scan",
         site="summit",
         page="scan",
+        core="bare",
     ),
     paper(
         33,
@@ -65,6 +67,7 @@ PAPERS = [
         topic="yeast",
         site="summit",
         page="wrong_paper",
+        core="other",
     ),
     paper(
         34,
@@ -75,6 +78,7 @@ PAPERS = [
         unpaywall="fake_pdf",
         site="harbour",
         page="html_as_pdf",
+        core="walled",
     ),
     paper(
         35,
@@ -95,8 +99,17 @@ PAPERS = [
         topic="vision",
         site="summit",
         page="partial",
+        core="stub",
     ),
-    paper(37, "gone", "Earthworm casts in beech plots", TISSUE, topic="soil", page="gone"),
+    paper(
+        37,
+        "gone",
+        "Earthworm casts in beech plots",
+        TISSUE,
+        topic="soil",
+        page="gone",
+        core="text",
+    ),
 ]
 
 _WALLS = (

@@ -46,6 +46,9 @@ class Record:
     - ``unpaywall``: ``pdf``, ``html``, ``pmc``, ``landing``, ``fake_pdf``, ``scan``, ``closed``,
       ``unknown``, ``dead`` (a link to a PDF that is gone, and archived)
     - ``openalex``: the same words, for the copies OpenAlex names; "" those of Unpaywall
+    - ``core``: ``file`` (CORE's own copy), ``text`` (its words only), ``stub`` (their beginning),
+      ``walled`` (a copy behind a wall), ``elsewhere`` (a link to the repository), ``other`` (a file
+      of another paper), ``bare`` (the record only), "" (unknown)
     - ``preprint``: the number Europe PMC gives a preprint
     - ``site``: the family of the publisher's pages, one host each
     - ``page``: what the publisher's page is, see `publishers`
@@ -88,6 +91,7 @@ class Record:
     europepmc: bool = False
     unpaywall: str = "closed"
     openalex: str = ""
+    core: str = ""
     preprint: str = ""
     site: str = "meadow"
     page: str = "paywall"

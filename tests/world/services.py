@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tests.world import publishers
+from tests.world import core, publishers
 from tests.world.archive import archive, captures
 from tests.world.arxiv import arxiv, arxiv_oai
 from tests.world.bioc import bioc
@@ -39,6 +39,7 @@ SERVICES: dict[str, Service] = {
     "crossref": crossref,
     "unpaywall": unpaywall,
     "openalex": openalex,
+    "core": core.core,
     "arxiv": arxiv,
     "arxiv_oai": arxiv_oai,
     "jina_reader": reader,
@@ -60,4 +61,5 @@ SITES: dict[str, Service] = {
     "harbour": partial(publishers.site, "harbour"),
     "summit": partial(publishers.site, "summit"),
     "repository": publishers.repository,
+    "core_files": core.files,
 }

@@ -1,4 +1,4 @@
-"""References as people read them: APA, MLA and Vancouver, by the official CSL styles.
+"""References as people read them: APA, MLA, Vancouver and others, by the official CSL styles.
 
 citeproc-py reads the styles in ``csl/`` and does the work. What it is known to get wrong
 (0.11.1) is mended on both sides of it, never inside: *before*, each style gets an item written
@@ -66,6 +66,7 @@ STYLES = {
         quoted=True,
         initials=False,
     ),
+    "plos": Style("plos", "plos", "expanded", link=False),
     "vancouver": Style("vancouver", "nlm-citation-sequence", "minimal", link=False, numerals=False),
 }
 # A style's elements remember what they rendered last: one reference at a time.
