@@ -41,8 +41,8 @@ TEXT = "# Cells\n\n" + "We looked at cells, counted them, and write down here wh
 
 def fill(shelf: Shelf, papers: int) -> None:
     """Put *papers* papers on the shelf, in one transaction."""
-    filing, catalogue = shelf._filing, shelf._catalogue  # noqa: SLF001
-    filing.prepare()
+    writer, catalogue = shelf._writer, shelf._catalogue  # noqa: SLF001
+    writer.prepare()
     with catalogue.writing():
         for number in range(1, papers + 1):
             record = made(shelf, number)
@@ -52,6 +52,7 @@ def fill(shelf: Shelf, papers: int) -> None:
             entry = NewEntry(
                 file=record.file,
                 kind="full_text",
+                version="published",
                 year="2013",
                 journal=record.stored.paper.journal,
                 retracted=False,
@@ -64,7 +65,7 @@ def fill(shelf: Shelf, papers: int) -> None:
             catalogue.put(entry, record.ids.names())
         for name in ("complete", "surveyed"):
             catalogue.set_note(name, "yes")
-        filing.rewrite_index()
+        writer.rewrite_index()
 
 
 def made(shelf: Shelf, number: int) -> Record:
@@ -151,7 +152,7 @@ def main() -> None:
                 assert found
                 began = time.perf_counter()
                 with shelf._catalogue.writing():  # noqa: SLF001
-                    shelf._filing.rewrite_index()  # noqa: SLF001
+                    shelf._writer.rewrite_index()  # noqa: SLF001
                 print(f"index files written anew in {time.perf_counter() - began:.2f} s")
         began = time.perf_counter()
         with Shelf(Path(scratch) / "papers") as shelf:
