@@ -45,6 +45,7 @@ LIMITS = {
     "europepmc": Limit(5),
     "unpaywall": Limit(10),
     "openalex": Limit(100),
+    "openalex_content": Limit(10),
     "core": Limit(10, 60),
     "semantic_scholar": Limit(1),
     "elsevier": Limit(10),

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tests.world import kinship
+from tests.world.pdf import pdf_of
 from tests.world.prose import abstract
 from tests.world.records import Record, plain
 from tests.world.unpaywall import locations
-from tests.world.wire import HTML, Call, Reply, as_json, text
+from tests.world.wire import HTML, PDF, Call, Reply, as_json, text
 
 if TYPE_CHECKING:
     from tests.world import World
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 KEY = "openalex-key-of-the-lab"
 DAILY = 10_000
 _RESET = 18_673
-_LIST, _SEARCH = 1, 10
+_LIST, _SEARCH, _FILE = 1, 10, 100
 _LAST_HIT = 10_000
 _NOT_FOUND = "<!doctype html>\n<html lang=en>\n<title>404 Not Found</title>\n<h1>Not Found</h1>\n"
 _TYPES = {"Preprint": "preprint", "Review": "review", "Editorial": "editorial"}
@@ -45,11 +47,44 @@ def openalex(call: Call, world: World) -> Reply:
         if record is None or record.openalex == "unknown":
             return text(_NOT_FOUND, HTML, 404)
         return as_json(_selected(_work(record, world), call), 200, **_budget(world, 0))
+    if call.path == "/rate-limit":
+        return _rate_limit(world) if key else _refused("Unauthorized", "API key required", 401)
     if call.path != "/works":
         return text(_NOT_FOUND, HTML, 404)
     if not key:
         return _refused("Unauthorized", "An API key is needed. Get one for free.", 401)
     return _list(call, world)
+
+
+def openalex_content(call: Call, world: World) -> Reply:
+    """``/works/W….pdf``: a cent a file; the bytes come at once, or from where it leads.
+
+    Forms: developers.openalex.org, "Content", and the official command line client's code
+    (github.com/ourresearch), as of August 2026.
+    """
+    if call.header("authorization").removeprefix("Bearer ") != KEY:
+        return _refused("Unauthorized", "API key required", 401)
+    record = _find(call.path.removeprefix("/works/").removesuffix(".pdf"), world)
+    if record is None or not record.openalex_file:
+        return text(_NOT_FOUND, HTML, 404)
+    if world.openalex_credits < _FILE:
+        told = "Insufficient budget. This request costs more than you have left today."
+        return _refused("Rate limit exceeded", told, 429, **_budget(world, 0), Retry_After="18673")
+    world.openalex_credits -= _FILE
+    if record.openalex_file == "page":  # as seen: a stored page of somebody's wall
+        return text("<html><title>Just a moment...</title></html>", PDF, **_budget(world, _FILE))
+    reply = text("", PDF, **_budget(world, _FILE))
+    return replace(reply, body=pdf_of(record))
+
+
+def _rate_limit(world: World) -> Reply:
+    left = world.openalex_credits
+    told = {
+        "daily_budget_usd": DAILY / 10_000,
+        "daily_used_usd": (DAILY - left) / 10_000,
+        "daily_remaining_usd": left / 10_000,
+    }
+    return as_json({"rate_limit": told})
 
 
 def _list(call: Call, world: World) -> Reply:
@@ -165,6 +200,7 @@ def _work(record: Record, world: World) -> dict[str, Any]:
         else "",
     }
     first, _, last = record.pages.partition("-")
+    kept = bool(record.openalex_file)
     return {
         "id": names["openalex"],
         "doi": names["doi"] or None,
@@ -175,7 +211,8 @@ def _work(record: Record, world: World) -> dict[str, Any]:
         "ids": {name: value for name, value in names.items() if value},
         "language": "en",
         "primary_location": own,
-        "best_oa_location": copies[0] if copies else None,
+        "best_oa_location": copies[0] if copies else _free_place(own) if kept else None,
+        "has_content": {"pdf": kept, "grobid_xml": False},
         "locations": [own, *copies],
         "type": _type(record),
         "open_access": {"is_oa": bool(copies), "oa_status": "green" if copies else "closed"},
@@ -192,6 +229,10 @@ def _work(record: Record, world: World) -> dict[str, Any]:
         "referenced_works_count": 0,
         "abstract_inverted_index": _inverted(" ".join(plain(body) for _, body in abstract(record))),
     }
+
+
+def _free_place(own: dict[str, Any]) -> dict[str, Any]:
+    return own | {"is_oa": True, "license": "cc-by", "version": "publishedVersion"}
 
 
 def _type(record: Record) -> str:

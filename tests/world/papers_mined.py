@@ -91,4 +91,22 @@ PAPERS = [
         page="captcha",
         mined="crossref_later",
     ),
+    paper(
+        70,
+        "openalex_kept",
+        "Elaters, kept by an index of works",
+        TISSUE,
+        site="meadow",
+        page="captcha",
+        openalex_file="pdf",
+    ),
+    paper(
+        71,
+        "openalex_page",
+        "A wall that was kept for a paper",
+        TISSUE,
+        site="meadow",
+        page="captcha",
+        openalex_file="page",
+    ),
 ]

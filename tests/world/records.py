@@ -46,6 +46,7 @@ class Record:
     - ``unpaywall``: ``pdf``, ``html``, ``pmc``, ``landing``, ``fake_pdf``, ``scan``, ``closed``,
       ``unknown``, ``dead`` (a link to a PDF that is gone, and archived)
     - ``openalex``: the same words, for the copies OpenAlex names; "" those of Unpaywall
+    - ``openalex_file``: ``pdf``, or a ``page`` in its place, which OpenAlex keeps for a cent; ""
     - ``core``: ``file`` (CORE's own copy), ``text`` (its words only), ``stub`` (their beginning),
       ``walled`` (a copy behind a wall), ``elsewhere`` (a link to the repository), ``other`` (a file
       of another paper), ``bare`` (the record only), "" (unknown)
@@ -91,6 +92,7 @@ class Record:
     europepmc: bool = False
     unpaywall: str = "closed"
     openalex: str = ""
+    openalex_file: str = ""
     core: str = ""
     preprint: str = ""
     site: str = "meadow"

@@ -17,7 +17,7 @@ from tests.world.eutils import eutils
 from tests.world.hub import hub
 from tests.world.jina import reader, search
 from tests.world.openai import openai
-from tests.world.openalex import openalex
+from tests.world.openalex import openalex, openalex_content
 from tests.world.pmc import cloud, idconv
 from tests.world.pubchem import autocomplete, pubchem
 from tests.world.semantic_scholar import semantic_scholar
@@ -39,6 +39,7 @@ SERVICES: dict[str, Service] = {
     "crossref": crossref,
     "unpaywall": unpaywall,
     "openalex": openalex,
+    "openalex_content": openalex_content,
     "core": core.core,
     "arxiv": arxiv,
     "arxiv_oai": arxiv_oai,

@@ -206,6 +206,11 @@ SITES = (
         many_hosts=True,
     ),
     Site(
+        "openalex_content",
+        (Address("openalex_content", "https://content.openalex.org", "OpenAlex's files"),),
+        routes=(SiteRoute("openalex_content", "Open copy (OpenAlex’s own)", ""),),
+    ),
+    Site(
         "jina",
         (
             Address("jina_reader", "https://r.jina.ai", "Jina Reader"),

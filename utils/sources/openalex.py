@@ -43,7 +43,8 @@ from .source import Query, Route, Source, one_by_one, whole_days
 LAST_HIT = 10_000
 """OpenAlex pages through so many works of a search only."""
 _PAGE = 200
-_COPIES = "id,doi,is_retracted,best_oa_location,locations"
+COPIES = "id,doi,is_retracted,best_oa_location,locations,has_content"
+"""The fields requested of a single work."""
 RECORD = (
     "id,doi,ids,title,publication_date,type,authorships,primary_location,best_oa_location,biblio,"
     "is_retracted,abstract_inverted_index,referenced_works_count"
@@ -73,7 +74,7 @@ def fetch_open_copies(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
         OpenAlex does not know the DOI, or knows no other open copy.
     """
     doi = paper.ids.doi
-    work = fetch_work(f"doi:{doi}", _COPIES, web, kept=True)
+    work = fetch_work(f"doi:{doi}", COPIES, web, kept=True)
     known = _copies(work)
     if not known:
         msg = f"OpenAlex knows no open copy of doi:{doi}."
@@ -284,7 +285,7 @@ def fetch_work(name: str, fields: str, web: Web, *, kept: bool = False) -> dict[
     answer = web.get(
         url,
         {"select": fields},
-        headers=_headers(web),
+        headers=auth_headers(web),
         allow={401, 404, 429},
         check=partial(_check, free=True),
         kept=kept,
@@ -316,7 +317,7 @@ def list_works(params: Mapping[str, Any], web: Web) -> tuple[int, list[dict[str,
     answer = web.get(
         f"{web.settings.address('openalex')}/works",
         params,
-        headers=_headers(web),
+        headers=auth_headers(web),
         allow={400, 401, 403, 429},
         check=partial(_check, free=False),
     )
@@ -335,7 +336,7 @@ def _total(reply: Mapping[str, Any]) -> int:
     return total
 
 
-def _headers(web: Web) -> dict[str, str]:
+def auth_headers(web: Web) -> dict[str, str]:
     """The key travels in a header: addresses are shown, logged and remembered."""
     key = web.settings.key("openalex_api_key")
     return {"Authorization": f"Bearer {key}"} if key else {}
@@ -347,7 +348,7 @@ def _check(answer: Answer, *, free: bool) -> None:
         msg = "OpenAlex refuses the key in OPENALEX_API_KEY."
         raise NotConfigured(msg, "Correct it, or unset it: single works are free without.")
     if answer.status == 429:
-        raise _too_much(answer, free=free)
+        raise too_much(answer, free=free)
     if answer.status == 404:
         return
     reply = answer.json()
@@ -361,7 +362,7 @@ def _check(answer: Answer, *, free: bool) -> None:
         _total(reply)
 
 
-def _too_much(answer: Answer, *, free: bool) -> Unreachable:
+def too_much(answer: Answer, *, free: bool) -> Unreachable:
     """Too many at once, which a short pause mends; or the day's budget is spent.
 
     A search that cannot be paid is no reason to stay away: single works go on being free.

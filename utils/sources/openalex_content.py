@@ -1,0 +1,109 @@
+"""OpenAlex's own files: PDFs of open works, a cent each from the key's daily budget.
+
+Asked for behind everybody who costs nothing, and only where OpenAlex says that it has the file and
+that the work's license is free: it gives no rights of its own. A free key pays for a hundred a day.
+https://developers.openalex.org/api-reference/content (TEI is not asked for: its PDF says more.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ..errors import NotAvailable, NotConfigured, SourceMiss
+from ..formats.licenses import license_name
+from ..model.paper import Fetched, Paper
+from ..model.versions import by_locator
+from ..web import Answer, Rate, Web
+from .loose_json import mapping, text
+from .openalex import COPIES, auth_headers, fetch_work, too_much
+from .source import Route, Source, one_by_one
+
+
+def full_text(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
+    """The PDF that OpenAlex keeps of an open work.
+
+    Raises
+    ------
+    NotAvailable
+        It knows no such work, has no file of it, or no free license is known.
+    NotConfigured
+        The key is refused.
+    Unreachable
+        It did not answer, or the day's budget is spent.
+    """
+    doi = paper.ids.doi
+    work = fetch_work(f"doi:{doi}", COPIES, web, kept=True)
+    if mapping(work.get("has_content")).get("pdf") is not True:
+        raise NotAvailable(f"OpenAlex keeps no file of doi:{doi}.")
+    place = mapping(work.get("best_oa_location"))
+    if not (license_ := _free_license(place)):
+        raise NotAvailable(
+            f"OpenAlex knows no free license of doi:{doi}: its file is not paid for."
+        )
+    number = text(work.get("id")).rpartition("/")[2]
+    answer = web.get(
+        f"{web.settings.address('openalex_content')}/works/{number}.pdf",
+        headers=auth_headers(web),
+        allow={401, 403, 404, 429},
+        check=_judge,
+        kept=True,
+    )
+    yield Fetched(
+        answer.body,
+        "pdf",
+        answer.url,
+        SOURCE.name,
+        "openalex_content",
+        license=license_,
+        version=by_locator(place.get("version")),
+    )
+
+
+def _free_license(place: Mapping[str, Any]) -> str:
+    said = text(place.get("license"))
+    return license_name(said) or (said if said == "public-domain" else "")
+
+
+def _judge(answer: Answer) -> None:
+    match answer.status:
+        case 401:
+            msg = "OpenAlex refuses the key in OPENALEX_API_KEY."
+            raise NotConfigured(msg, "Correct it, or leave openalex_content out of PAPERS_SOURCES.")
+        case 403 | 429:
+            raise too_much(answer, free=True)  # nothing else is at this host
+        case 404:
+            raise NotAvailable("OpenAlex has lost the file it named.", status=404)
+
+
+def greet(web: Web) -> str:
+    """What is left of the day's budget; asking costs nothing."""
+    answer = web.get(
+        f"{web.settings.address('openalex')}/rate-limit",
+        headers=auth_headers(web),
+        allow={401},
+        check=_judge,
+    )
+    told = mapping(mapping(answer.json()).get("rate_limit") or answer.json())
+    left, budget = (told.get(f"daily_{name}_usd") for name in ("remaining", "budget"))
+    if not isinstance(left, int | float) or not isinstance(budget, int | float):
+        return ""
+    return f"USD {left:.2f} of {budget:.2f} are left until midnight UTC; a file costs 0.01"
+
+
+SOURCE = Source(
+    name="openalex_content",
+    about="OpenAlex's own PDFs of open works, a cent each from your key's budget",
+    label="DOI",
+    rates=(Rate("openalex_content", ("openalex_content",), every=1.0, in_flight=1),),
+    routes=(
+        Route(
+            "openalex_content",
+            ("doi",),
+            one_by_one(full_text),
+            key="openalex_api_key",
+            shares=(0.1, 0.0),
+        ),
+    ),
+    greet=greet,
+)
