@@ -84,7 +84,7 @@ def _rate_limit(world: World) -> Reply:
         "daily_used_usd": (DAILY - left) / 10_000,
         "daily_remaining_usd": left / 10_000,
     }
-    return as_json({"rate_limit": told})
+    return as_json(told)
 
 
 def _list(call: Call, world: World) -> Reply:

@@ -84,7 +84,7 @@ def greet(web: Web) -> str:
         allow={401},
         check=_judge,
     )
-    told = mapping(mapping(answer.json()).get("rate_limit") or answer.json())
+    told = mapping(answer.json())
     left, budget = (told.get(f"daily_{name}_usd") for name in ("remaining", "budget"))
     if not isinstance(left, int | float) or not isinstance(budget, int | float):
         return ""
