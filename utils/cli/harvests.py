@@ -79,6 +79,9 @@ def add(commands: Any) -> None:
     status.add_argument("job", nargs="?", default="", help="its name, as in the list")
     report = command(commands, "report", _report, "write a harvest's report")
     report.add_argument("job", help="see status")
+    report.add_argument(
+        "--letters", action="store_true", help="also letters to the authors of what is missing"
+    )
     inbox = command(commands, "inbox", _inbox, "file what was dropped into the shelf's inbox/")
     inbox.add_argument("--accept", action="store_true", help="also what the judges refuse")
     inbox.add_argument("--watch", action="store_true", help="go on: file what arrives, as it does")
@@ -291,8 +294,17 @@ def _status(args: argparse.Namespace, library: Library) -> int:
 
 
 def _report(args: argparse.Namespace, library: Library) -> int:
-    page = _find_harvest(args.job, library).report()
-    say({"job_id": args.job, "report": str(page)} if args.json else str(page), args.json)
+    harvest = _find_harvest(args.job, library)
+    letters = harvest.write_letters() if args.letters else None
+    page = harvest.report()
+    row: dict[str, Any] = {"job_id": args.job, "report": str(page)}
+    if letters:
+        row["letters"] = {**asdict(letters), "folder": str(letters.folder)}
+    say(row if args.json else str(page), args.json)
+    if letters and not args.json:
+        kept = f"; {letters.kept:,} were there and stay" if letters.kept else ""
+        say(f"{letters.folder}: {counted(letters.written, 'new letter')}{kept}")
+        note(f"With the author's address: {letters.addressed:,} of the new. Nothing was sent.")
     if args.open:
         _open(page)
     return 0
