@@ -52,6 +52,20 @@ def test_the_publisher_with_most_to_fetch_comes_first(tmp_path):
     assert text.index("Elsevier") < text.index("Wiley") < text.index("Without a DOI")
 
 
+def test_publishers_keep_their_places_while_papers_arrive(tmp_path):
+    def order(*arrived):
+        text = page_of(
+            tmp_path,
+            [
+                row(n, "full_text" if n in arrived else "abstract", doi, via="manual")
+                for n, doi in ((1, "10.1002/a"), (2, "10.1016/b"), (3, "10.1016/c"))
+            ],
+        )
+        return re.findall(r"<h2 id=.site-\d+-h.>(\w+)", text)
+
+    assert order() == order(2) == order(2, 3) == ["Elsevier", "Wiley"]
+
+
 def test_links_are_those_of_the_library_and_else_the_papers_own(tmp_path):
     rows = [row(1, "abstract", "10.1002/a")]
     [link] = Page(page_of(tmp_path, rows)).links

@@ -98,7 +98,8 @@ def worklist(folder: Path, job: Job, library: ReadersLibrary) -> Iterator[Add]:
 def _page(job: Job, papers: list[ToFetch]) -> str:
     by_name = sorted(papers, key=lambda one: (one.publisher == OTHERS, one.publisher))
     sites = [Site(name, tuple(some)) for name, some in groupby(by_name, lambda one: one.publisher)]
-    sites.sort(key=lambda site: (site.name == OTHERS, -site.open, site.name))
+    # By what there was, not by what is left: an open page does not shuffle while papers arrive.
+    sites.sort(key=lambda site: (site.name == OTHERS, -len(site.papers), site.name))
     open_ = sum(site.open for site in sites)
     filled = {"sites": sites, "open": open_, "total": len(papers), "renewed_s": _RENEWED_S}
     letters = f"uv run server.py report {shlex.quote(job.job_id)} --letters"
