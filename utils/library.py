@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -509,11 +509,25 @@ class Library:
             max_results=max_results,
         )
 
-    def take_in(self, *, accept: str = "") -> Iterator[InboxResult]:
-        """File what was dropped into ``inbox/``; see `.curation.inbox.take_in`."""
-        from .curation.inbox import take_in
+    def take_in(self, *, accept: str = "", folder: str | Path = "") -> Iterator[InboxResult]:
+        """File what was dropped into ``inbox/``; see `.curation.inbox.take_in`.
 
-        return take_in(self._ladder, accept=accept)
+        Papers that are asked for are copied from *folder*; see `.curation.inbox_watch`.
+        """
+        from .curation.inbox import take_in
+        from .curation.inbox_watch import take_in_from
+
+        yield from take_in(self._ladder, accept=accept)
+        if folder:
+            yield from take_in_from(self._ladder, folder)
+
+    def watch_inbox(
+        self, *, accept: str = "", folder: str | Path = ""
+    ) -> Generator[InboxResult, None, None]:
+        """File what arrives, for ever; see `.curation.inbox_watch.watch`."""
+        from .curation.inbox_watch import watch
+
+        return watch(self._ladder, accept=accept, folder=folder)
 
     def audit(self, papers: Iterable[str | int | Ids] = (), *, fix: bool = False) -> Audit:
         """Judge the shelf again; iterating over it does the work. See `.curation.audit`."""

@@ -10,7 +10,7 @@ from tests.own_words import CITING, REFERENCES, prose
 from tests.own_words import paper as whole
 from tests.world import jats, pages
 from tests.world.pdf import pdf_of, scan_of
-from utils.curation import inbox as inbox_module
+from utils.curation import inbox_files
 from utils.curation.inbox import take_in
 from utils.errors import StoreFailed
 from utils.harvest.jobs import Ledgers
@@ -306,7 +306,7 @@ def test_links_are_not_followed_and_large_files_not_read(library, world, inbox, 
     secret.write_bytes(pdf_of(world.paper("paywall")))
     (inbox / "a.pdf").symlink_to(secret)
     (inbox / "nowhere.pdf").symlink_to(inbox / "gone")
-    monkeypatch.setattr(inbox_module, "MAX_BYTES", 10_000)
+    monkeypatch.setattr(inbox_files, "MAX_BYTES", 10_000)
     drop(inbox, "large.pdf", b"%PDF-1.4" + b"x" * 10_000)
     drop(inbox, "movie.mp4", b"\x00\x01 no paper")
     done = taken(library)

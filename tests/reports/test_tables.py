@@ -91,7 +91,7 @@ def test_the_folder_holds_the_promised_files_and_nothing_else(tmp_path: Path) ->
     assert page == tmp_path / "reports" / "j" / "report.html"
     assert {file.name for file in page.parent.iterdir()} == {
         *("report.html", "prisma.svg", "prisma.csv", "papers.csv", "not_retrieved.csv"),
-        *("papers.lock.json", "worklist.html", "searches.csv"),
+        *("papers.lock.json", "worklist.html", "not_retrieved.ris", "searches.csv"),
     }
 
 

@@ -1,5 +1,6 @@
 """The worklist: what a person fetches, by publisher, ticked off as it arrives."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -51,6 +52,20 @@ def test_the_publisher_with_most_to_fetch_comes_first(tmp_path):
     assert text.index("Elsevier") < text.index("Wiley") < text.index("Without a DOI")
 
 
+def test_publishers_keep_their_places_while_papers_arrive(tmp_path):
+    def order(*arrived):
+        text = page_of(
+            tmp_path,
+            [
+                row(n, "full_text" if n in arrived else "abstract", doi, via="manual")
+                for n, doi in ((1, "10.1002/a"), (2, "10.1016/b"), (3, "10.1016/c"))
+            ],
+        )
+        return re.findall(r"<h2 id=.site-\d+-h.>(\w+)", text)
+
+    assert order() == order(2) == order(2, 3) == ["Elsevier", "Wiley"]
+
+
 def test_links_are_those_of_the_library_and_else_the_papers_own(tmp_path):
     rows = [row(1, "abstract", "10.1002/a")]
     [link] = Page(page_of(tmp_path, rows)).links
@@ -66,8 +81,31 @@ def test_what_came_by_hand_is_ticked_off_and_no_longer_linked(tmp_path):
     text = page_of(tmp_path, rows)
     assert len(Page(text).links) == 1
     assert "1 paper of 2 arrived." in text
-    assert "refresh" in text
-    assert "refresh" not in page_of(tmp_path, rows[:1])
+
+
+def test_it_loads_itself_again_and_says_so_until_all_has_arrived(tmp_path):
+    rows = [row(1, "abstract", "10.1002/a")]
+    text = page_of(tmp_path, rows)
+    assert '<meta http-equiv="refresh" content="30">' in text
+    assert "loads itself again every 30 seconds" in text
+    arrived = page_of(tmp_path, [replace(rows[0], state="full_text", via="manual")])
+    assert "refresh" not in arrived
+    assert "loads itself" not in arrived
+
+
+def test_what_has_arrived_leads_to_its_text(tmp_path):
+    arrived = row(1, "full_text", "10.1002/a", via="manual", reason="", file="10.1002_a.txt")
+    assert '<a href="../../10.1002_a.txt"' in page_of(tmp_path, [arrived])
+
+
+def test_the_commands_it_names_are_commands(tmp_path):
+    from utils.cli import _parser
+
+    text = page_of(tmp_path, [row(1, "abstract", "10.1002/a")])
+    told = re.findall(r"<code>uv run server.py ([^<]+)</code>", text)
+    assert len(told) == 3
+    for command in told:
+        assert _parser().parse_args(command.split()).verb
 
 
 def test_what_nobody_can_fetch_is_not_listed(tmp_path):

@@ -11,9 +11,10 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from ..errors import BadRequest, NotFound
 from ..model.versions import NAMES, STAND_INS
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
+    from ..curation.inbox import InboxResult
     from ..harvest.jobs import Harvest
     from ..harvest.plan import Plan
     from ..harvest.run_status import Progress
@@ -46,6 +48,7 @@ _NAMES = {
 }
 _BETWEEN = ("again",)  # no site: papers about to come back to one
 _WIDEST = 60
+_TITLE = 100  # characters of a title
 _WAITS = 3  # sites that are named on the screen
 _COLOURS = {"full_text": "green", "abstract": "yellow", "record": "magenta", "failed": "red"}
 
@@ -82,8 +85,15 @@ def add(commands: Any) -> None:
     status.add_argument("job", nargs="?", default="", help="its name, as in the list")
     report = command(commands, "report", _report, "write a harvest's report")
     report.add_argument("job", help="see status")
+    report.add_argument(
+        "--letters", action="store_true", help="also letters to the authors of what is missing"
+    )
     inbox = command(commands, "inbox", _inbox, "file what was dropped into the shelf's inbox/")
     inbox.add_argument("--accept", action="store_true", help="also what the judges refuse")
+    inbox.add_argument("--watch", action="store_true", help="go on: file what arrives, as it does")
+    inbox.add_argument(
+        "--folder", default="", help="also copy papers asked for from here: ~/Downloads, say"
+    )
     inbox.add_argument("--because", default="handed in as the paper", help="with --accept: why")
     demo = command(commands, "demo", _demo, "see it work: no network, no key, no e-mail address")
     for with_page in (report, demo):
@@ -232,13 +242,41 @@ def _leave_interrupted(harvest: Harvest, as_json: bool) -> None:
 
 
 def _inbox(args: argparse.Namespace, library: Library) -> int:
-    received = list(library.take_in(accept=args.because if args.accept else ""))
+    accept = args.because if args.accept else ""
+    if args.watch:
+        _watch_inbox(args, library, accept)
+    received = list(library.take_in(accept=accept, folder=args.folder))
     for one in received:
-        text = f"{_INBOX_MARKS.get(one.outcome, '✗')} {one.file}: {one.outcome}. {one.detail}"
-        say(one.row() if args.json else text, args.json)
+        say(one.row() if args.json else _received_line(one), args.json)
     if not received:
-        note(f"Nothing in {library.settings.papers_dir / 'inbox'}: drop PDFs or pages there.")
+        inbox = library.settings.papers_dir / "inbox"
+        also = f", and no paper that is asked for in {args.folder}" if args.folder else ""
+        note(f"Nothing in {inbox}{also}: drop PDFs or pages there.")
     return 0 if all(one.outcome == "filed" for one in received) else NO_FULL_TEXT
+
+
+def _watch_inbox(args: argparse.Namespace, library: Library, accept: str) -> NoReturn:
+    """Say what arrives, until interrupted."""
+    filed = 0
+    try:
+        with closing(library.watch_inbox(accept=accept, folder=args.folder)) as arrivals:
+            note(f"Watching {library.settings.papers_dir / 'inbox'}: what is saved there is filed.")
+            if args.folder:
+                note(f"Watching {args.folder}: papers that are asked for are copied, nothing else.")
+            note("Ctrl-C ends it.")
+            for one in arrivals:
+                filed += one.outcome == "filed"
+                say(one.row() if args.json else _received_line(one), args.json)
+    except KeyboardInterrupt:
+        note(f"\nNo longer watching. Filed: {filed:,}.")
+    leave(INTERRUPTED)
+
+
+def _received_line(one: InboxResult) -> str:
+    paper = ", ".join(filter(None, (one.paper, one.title[:_TITLE].rstrip("."))))
+    link = " as " if one.outcome == "filed" else ", said to be "
+    what = f"{one.outcome}{link}{paper}" if paper else one.outcome
+    return f"{_INBOX_MARKS.get(one.outcome, '✗')} {one.file}: {what}. {one.detail}"
 
 
 def _demo(args: argparse.Namespace, library: Library) -> int:
@@ -305,8 +343,17 @@ def _status(args: argparse.Namespace, library: Library) -> int:
 
 
 def _report(args: argparse.Namespace, library: Library) -> int:
-    page = _find_harvest(args.job, library).report()
-    say({"job_id": args.job, "report": str(page)} if args.json else str(page), args.json)
+    harvest = _find_harvest(args.job, library)
+    letters = harvest.write_letters() if args.letters else None
+    page = harvest.report()
+    row: dict[str, Any] = {"job_id": args.job, "report": str(page)}
+    if letters:
+        row["letters"] = {**asdict(letters), "folder": str(letters.folder)}
+    say(row if args.json else str(page), args.json)
+    if letters and not args.json:
+        kept = f"; {letters.kept:,} were there and stay" if letters.kept else ""
+        say(f"{letters.folder}: {counted(letters.written, 'new letter')}{kept}")
+        note(f"With the author's address: {letters.addressed:,} of the new. Nothing was sent.")
     if args.open:
         _open(page)
     return 0

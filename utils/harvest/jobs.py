@@ -21,7 +21,7 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 from ..citations import each_bibtex, each_ris
 from ..download.ladder import Ladder
@@ -39,6 +39,9 @@ from ..system.safe_files import disk, make_folder, replacing
 from .bulk import run
 from .run_status import Progress
 from .searches import Collected, Wanted, collect, wanted_searches
+
+if TYPE_CHECKING:
+    from ..reports.letters import Letters
 
 log = logging.getLogger(__name__)
 _SLUG = 40
@@ -132,6 +135,13 @@ class Harvest:
         words = parse_outcomes(which)
         with self.ledger.exclusive_lock():
             return sum(self.ledger.reopen(word) for word in words)
+
+    def write_letters(self) -> Letters:
+        """Write letters that ask authors for their papers; see `.reports.letters`."""
+        from ..reports.letters import write_letters
+
+        sender = self.ladder.web.settings.pubmed_email
+        return write_letters(self.ledger.rows(), self.folder, sender)
 
     def report(self) -> Path:
         """Write the report of what there is by now; the page to look at."""

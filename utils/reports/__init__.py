@@ -29,7 +29,8 @@ __all__ = [
 ]
 
 PAGE = "report.html"
-REFERENCES = ("references.ris", "references.bib")
+BESIDE = ("references.ris", "references.bib", "worklist.html", "not_retrieved.ris", "letters")
+"""What the page links to where it is there."""
 
 
 def write_report(
@@ -50,7 +51,7 @@ def write_report(
         same moment, also while the harvest goes on.
     folder : Path
         The folder of this job (``reports/<job>``); made when absent. The shelf's files are taken
-        to lie two folders up. Reference lists already in it are linked.
+        to lie two folders up. Reference lists and letters already in it are linked.
     library : ReadersLibrary, optional
         The reader's library, for links to what could not be had.
 
@@ -61,6 +62,7 @@ def write_report(
     """
     from . import page, prisma
     from .figures import Figures
+    from .interlibrary_loan import loan_requests
     from .lock_file import lock_file
     from .tables import not_retrieved_table, papers_table, write_searches
     from .worklist import worklist
@@ -73,6 +75,7 @@ def write_report(
             figures.add,
             files.enter_context(papers_table(folder)),
             files.enter_context(not_retrieved_table(folder, library)),
+            files.enter_context(loan_requests(folder)),
             files.enter_context(worklist(folder, job, library)),
             files.enter_context(lock_file(folder, job)),
         ]
@@ -87,13 +90,13 @@ def write_report(
     _write(folder / "prisma.svg", prisma.svg(flow, job.title))
     _write(folder / "prisma.csv", prisma.numbers(flow))
     # The page comes last: it links to the others.
-    reference_lists = [name for name in REFERENCES if (folder / name).is_file()]
+    beside = [name for name in BESIDE if (folder / name).exists()]
     old_page = _read_text(folder / PAGE)
     # A page that differs only in the moment it was made stays as it is.
-    new_page = page.page(job, figures, flow, reference_lists, page.made_at(old_page))
+    new_page = page.page(job, figures, flow, beside, page.made_at(old_page))
     _write(
         folder / PAGE,
-        new_page if new_page == old_page else page.page(job, figures, flow, reference_lists, now()),
+        new_page if new_page == old_page else page.page(job, figures, flow, beside, now()),
     )
     return folder / PAGE
 

@@ -30,7 +30,6 @@ from .figures import STATES, Figures, Split
 from .labels import STAND_INS, best_link, counted, links, reason_for, shelf_link
 from .lock_file import NAME as LOCK
 from .prisma import NARROW, Flow, svg
-from .tables import NOT_RETRIEVED
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _MOST_JOURNALS = 15
@@ -48,16 +47,16 @@ PASSING = (
 BY_HAND = tuple(name for name, meaning in MEANINGS.items() if meaning.by_hand)
 
 
-def page(job: Job, figures: Figures, flow: Flow, references: Sequence[str], made_at: str) -> str:
+def page(job: Job, figures: Figures, flow: Flow, beside: Sequence[str], made_at: str) -> str:
     """The page, with the PRISMA drawing in it, once for a desk and once for a telephone.
 
-    *references* are the names of reference lists that lie beside it.
+    *beside* are the names of the files that not every report has.
     """
     return styled(
         "report.html",
         job=job,
         figures=figures,
-        references=references,
+        beside=beside,
         made_at=made_at,
         # Ours, and escaped where they are made.
         prisma=Markup(svg(flow, job.title)),  # noqa: S704
@@ -248,14 +247,21 @@ def next_steps(job: Job, figures: Figures) -> list[Step]:
         words = f"{number} failed for reasons that may pass by themselves."
         command = f"{again} --retry {','.join(passing)}"
         steps.append(Step("Try again what may have been bad luck", words, command))
-    by_hand = _count_papers(figures, BY_HAND)
-    if by_hand:
+    if by_hand := _count_papers(figures, BY_HAND):
         words = (
             f"{counted(by_hand, 'text')} can probably be had in a browser or through a library. "
-            f"Work through {NOT_RETRIEVED}, drop each PDF into papers/inbox/ and run the harvest "
-            "again: every PDF is matched to its paper, checked, and filed as added by hand."
+            "Leave this running, open the links of worklist.html and save each PDF: it is matched "
+            "to its paper, checked, filed as added by hand, and ticked off."
         )
-        steps.append(Step("Fetch the rest by hand", words, again))
+        command = "uv run server.py inbox --watch --folder ~/Downloads"
+        steps.append(Step("Fetch the rest by hand", words, command))
+    if by_hand or figures.reasons.get("not_offered"):
+        words = (
+            "not_retrieved.ris is what your library’s interlibrary loan needs to know. This writes "
+            "a letter to the authors of each paper, for you to read and send."
+        )
+        command = f"uv run server.py report {shlex.quote(job.job_id)} --letters"
+        steps.append(Step("Ask your library, or the authors", words, command))
     lacking = [state for state in ("abstract", "record") if figures.states[state]]
     if lacking:
         number = counted(sum(figures.states[state] for state in lacking), "paper")

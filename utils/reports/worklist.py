@@ -2,13 +2,14 @@
 
 Ordered by publisher, so that one visit to a site serves all its papers. Each link is the one the
 reader's library would resolve, where the settings name a library; nothing is opened by us. What
-has been filed since by hand is ticked off when ``inbox`` has the report written again; the page
-looks for itself whether it was.
+a person saves, ``inbox --watch`` files, and writes the page anew; an open page loads itself again
+now and then, which needs neither a server nor a script.
 """
 
 from __future__ import annotations
 
 import contextlib
+import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
@@ -16,7 +17,7 @@ from pathlib import Path
 
 from ..model.job import Harvested, Job
 from ..system.safe_files import disk, replacing
-from .labels import best_link, reason_for
+from .labels import best_link, reason_for, shelf_link
 from .library_links import ReadersLibrary
 from .page import styled
 from .publishers import OTHERS, publisher_of
@@ -25,6 +26,7 @@ WORKLIST = "worklist.html"
 VIA = "manual"
 MISSING = ("abstract", "record", "failed")
 _UNTELLING = ("bad_request", "not_found", "no_identifier")  # nobody can fetch what is not known
+_RENEWED_S = 30
 
 Add = Callable[[Harvested], None]
 
@@ -50,7 +52,7 @@ class ToFetch:
             paper.title or row.asked,
             " · ".join(filter(None, (f"{journal} {paper.year}".strip(), str(paper.ids)))),
             reason_for(row.reason).name,
-            library.link(paper) or best_link(row),
+            shelf_link(row.file) if arrived else library.link(paper) or best_link(row),
             arrived,
         )
 
@@ -68,6 +70,11 @@ class Site:
         return sum(not one.arrived for one in self.papers)
 
 
+def to_fetch(row: Harvested) -> bool:
+    """Whether a paper has no full text, and is known well enough for a person to get it."""
+    return row.state in MISSING and row.reason not in _UNTELLING
+
+
 @contextlib.contextmanager
 def worklist(folder: Path, job: Job, library: ReadersLibrary) -> Iterator[Add]:
     """Write the page of the papers handed over; where none is to be fetched, there is no page."""
@@ -75,7 +82,7 @@ def worklist(folder: Path, job: Job, library: ReadersLibrary) -> Iterator[Add]:
 
     def add(row: Harvested) -> None:
         arrived = row.state == "full_text" and row.via == VIA
-        if arrived or (row.state in MISSING and row.reason not in _UNTELLING):
+        if arrived or to_fetch(row):
             papers.append(ToFetch.of(row, library, arrived=arrived))
 
     yield add
@@ -91,6 +98,9 @@ def worklist(folder: Path, job: Job, library: ReadersLibrary) -> Iterator[Add]:
 def _page(job: Job, papers: list[ToFetch]) -> str:
     by_name = sorted(papers, key=lambda one: (one.publisher == OTHERS, one.publisher))
     sites = [Site(name, tuple(some)) for name, some in groupby(by_name, lambda one: one.publisher)]
-    sites.sort(key=lambda site: (site.name == OTHERS, -site.open, site.name))
+    # By what there was, not by what is left: an open page does not shuffle while papers arrive.
+    sites.sort(key=lambda site: (site.name == OTHERS, -len(site.papers), site.name))
     open_ = sum(site.open for site in sites)
-    return styled(WORKLIST, job=job, sites=sites, open=open_, total=len(papers))
+    filled = {"sites": sites, "open": open_, "total": len(papers), "renewed_s": _RENEWED_S}
+    letters = f"uv run server.py report {shlex.quote(job.job_id)} --letters"
+    return styled(WORKLIST, job=job, letters=letters, **filled)

@@ -427,6 +427,16 @@ class Catalogue:
         query = f"SELECT file FROM papers WHERE kind IN ({marks}) ORDER BY filed, file"  # noqa: S608
         return [str(row[0]) for row in self._rows(query, tuple(kinds))]
 
+    def lacking(self) -> list[tuple[str, str]]:
+        """Identifiers (as JSON) and title of every paper without a full text."""
+        query = """SELECT json_extract(record, '$.stored.paper.ids'),
+            json_extract(record, '$.stored.paper.title') FROM papers
+            WHERE kind <> 'full_text' AND id NOT IN (SELECT names.paper FROM names
+                JOIN names AS same ON same.name = names.name
+                JOIN papers AS better ON better.id = same.paper
+                WHERE better.kind = 'full_text')"""
+        return [(str(ids), str(title or "")) for ids, title in self._rows(query)]
+
     def unjudged(self, judges: int) -> int:
         """How many texts were not judged by the judges of version *judges*."""
         query = """SELECT count(*) FROM papers WHERE kind IN ('full_text', 'rejected')

@@ -374,6 +374,14 @@ class Ledger:
             rows = db.execute(query, [*values, *names]).fetchall()
         return [number for number, row in rows if not ids.clash(Ids(**json.loads(row)))]
 
+    def lacking(self) -> list[tuple[Ids, str]]:
+        """Identifiers and title of the papers without a full text that have an identifier."""
+        query = f"""SELECT ids, json_extract(paper, '$.title') FROM papers
+            WHERE state IN {_WITHOUT_TEXT} AND ids <> '{{}}'"""  # noqa: S608
+        with self._reading() as db:
+            rows = db.execute(query).fetchall()
+        return [(Ids(**json.loads(ids)), str(title or "")) for ids, title in rows]
+
     def nameless(self) -> list[tuple[int, str]]:
         """Number and words of the papers that were asked for without an identifier."""
         with self._reading() as db:

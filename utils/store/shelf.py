@@ -16,7 +16,7 @@ import contextlib
 import itertools
 import json
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import get_args
 
@@ -389,6 +389,12 @@ class Shelf:
             if len(found) == len(entries) or total == before:
                 return total, found
             before = total  # files deleted by hand have just left the catalogue: look again
+
+    @healing
+    def lacking(self) -> Iterator[tuple[Ids, str]]:
+        """Identifiers and title of every paper of which there is no full text."""
+        rows = self._catalogue.lacking() if self._survey() else []
+        return ((Ids(**json.loads(ids)), title) for ids, title in rows)
 
     @healing
     def counts(self) -> dict[str, int]:

@@ -1,0 +1,214 @@
+"""The files that people hand in: listed, read safely, and moved away once filed.
+
+Browsers and copy programs write into the same folder meanwhile; names, sizes and contents are
+not to be trusted. Nothing here follows a link, waits for a pipe or reads more than a download may
+have.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from .. import formats
+from ..errors import BadContent
+from ..model.identifiers import Ids
+from ..model.paper import Document, Fetched, Media
+from ..store import paper_file
+from ..system import safe_files
+from ..system.plain_text import encodable, one_line
+from ..web import MAX_BYTES
+
+FILED = "filed"
+VIA = "manual"
+_UNDER_WAY = (".part", ".partial", ".crdownload", ".opdownload", ".download", ".tmp")
+_SETTLED_S = 2.0  # a file nobody has written to for so long is complete
+_HEAD = 65_536
+_TEXTS = (".txt", ".md", ".markdown")
+_PAGES = (".html", ".htm", ".xhtml")
+_OF_PAPERS = (".pdf", ".xml", ".nxml", *_PAGES)
+_JATS = re.compile(rb"<(?:article|pmc-articleset)[\s>]")
+_OF_HTML = re.compile(rb"<!doctype html|<html[\s>]", re.I)
+_OPENING, _PARAGRAPHS = 3000, 8  # where the title stands
+_LONGEST = 500  # characters of a title
+_TELLING = 3  # its words; "Editorial" names no paper
+# XMP, which publishers leave uncompressed: the one place where a PDF reliably names its DOI.
+_XMP = re.compile(
+    rb"<(?:prism|pdfx|crossmark|jav):(?:WPS-ARTICLE)?doi>\s*(?:doi:)?(10\.[^<\s]{3,200})", re.I
+)
+
+
+class InboxFile(NamedTuple):
+    """A file of the inbox: its bytes, and the paper its own header or metadata names."""
+
+    fetched: Fetched
+    named: Ids
+
+
+def display_name(path: Path) -> str:
+    """The name of a file, safe to show."""
+    return one_line(encodable(path.name))
+
+
+def is_candidate(entry: os.DirEntry[str]) -> bool:
+    """Whether an entry of the inbox is a file that was handed in, or a link in place of one."""
+    if entry.name.startswith((".", "~$")) or entry.name.lower().endswith(_UNDER_WAY):
+        return False
+    return entry.is_symlink() or entry.is_file(follow_symlinks=False)
+
+
+def may_be_paper(entry: os.DirEntry[str]) -> bool:
+    """Whether an entry of a folder that is not ours may be a paper: a PDF or page, by its name."""
+    if not entry.name.lower().endswith(_OF_PAPERS) or entry.name.startswith((".", "~$")):
+        return False
+    try:
+        found = entry.stat(follow_symlinks=False)
+    except OSError:  # gone meanwhile
+        return False
+    return stat.S_ISREG(found.st_mode) and found.st_size <= MAX_BYTES
+
+
+def list_files(
+    folder: Path, fits: Callable[[os.DirEntry[str]], bool] = is_candidate
+) -> tuple[list[Path], list[Path]]:
+    """The complete files in a folder, and those that are empty or still being written.
+
+    Hidden files, downloads under way and folders are left out.
+    """
+    with safe_files.disk(folder, "read"):
+        if not folder.is_dir():
+            return [], []
+        names = sorted(entry.name for entry in os.scandir(folder) if fits(entry))
+    paths = [folder / name for name in names]
+    before = [status(path) for path in paths]
+    youngest = max((mtime for _, mtime in before), default=0) / 1e9
+    if (left := youngest + _SETTLED_S - time.time()) > 0:
+        time.sleep(min(left, _SETTLED_S))  # a clock may be wrong
+    complete: list[Path] = []
+    growing: list[Path] = []
+    for path, then in zip(paths, before, strict=True):
+        is_complete = then[0] > 0 and status(path) == then
+        (complete if is_complete else growing).append(path)
+    return complete, growing
+
+
+def status(path: Path) -> tuple[int, int]:
+    """Size and time of the last change, in nanoseconds; zeros where a file is gone."""
+    try:
+        found = path.lstat()
+    except OSError:
+        return 0, 0
+    return found.st_size, found.st_mtime_ns
+
+
+def read(path: Path) -> InboxFile:
+    """Read a file, and find out what kind of content it is.
+
+    Raises
+    ------
+    BadContent
+        It is of a kind that no paper comes as, or too large.
+    FileNotFoundError
+        It is gone.
+    StoreFailed
+        It cannot be read.
+    """
+    body = _read_bytes(path)
+    media = _media(path, body)
+    if media is None:
+        raise _refusal("It is neither PDF, HTML, JATS XML nor plain text")
+    named = Ids()
+    if media == "pdf" and (doi := _XMP.search(body)):
+        named = Ids.maybe(doi[1].decode("ascii", "replace"))
+    if media == "markdown" and (header := paper_file.parse(body.decode("utf-8", "replace"))):
+        # A text of another shelf: its header names the paper, and is not part of the text.
+        body, named = header.body.encode("utf-8", "replace"), header.ids
+        return InboxFile(Fetched(body, media, "", "the inbox", VIA, version=header.version), named)
+    return InboxFile(Fetched(body, media, "", "the inbox", VIA), named)
+
+
+def _read_bytes(path: Path) -> bytes:
+    if path.is_symlink():
+        raise _refusal("It is a link, and links are not followed", "Put the file itself there.")
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    flags |= getattr(os, "O_BINARY", 0)
+    try:
+        descriptor = os.open(path, flags)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise _refusal(f"It could not be opened: {error.strerror}", "Check its rights.") from error
+    with safe_files.disk(path, "read"), os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise _refusal("It is no file")
+        body = file.read(MAX_BYTES + 1)
+    if len(body) > MAX_BYTES:
+        raise _refusal(f"It is larger than {MAX_BYTES >> 20} MB")
+    return body
+
+
+def _refusal(what: str, hint: str = "Put the paper itself there.") -> BadContent:
+    return BadContent(f"{what}.", hint, verdict="not_a_paper")
+
+
+def _media(path: Path, body: bytes) -> Media | None:
+    """The media type, by the first bytes: names are often wrong."""
+    suffix = path.suffix.lower()
+    head = body[:_HEAD].removeprefix(b"\xef\xbb\xbf").lstrip()
+    if b"%PDF-" in body[:1024]:
+        return "pdf"
+    if head.startswith(b"<") or suffix in _PAGES:
+        is_jats = _JATS.search(head) and not _OF_HTML.search(head)
+        return "jats" if is_jats else "html"
+    return "markdown" if suffix in _TEXTS else None
+
+
+def read_document(found: InboxFile) -> Document:
+    """The text and the identifiers it names, before anybody judges it.
+
+    Raises
+    ------
+    BadContent
+        No text can be read in it.
+    """
+    reader = formats.reader_of(found.fetched.media)
+    document: Document = reader.read(found.fetched)
+    return document
+
+
+def titles_of(document: Document, path: Path) -> list[str]:
+    """Texts that may be the title.
+
+    These are the title as the text marks it, what stands behind author and year in the file's
+    name, and (few PDFs mark a title) the first paragraphs.
+    """
+    from ..judges.likeness import telling_words
+
+    first = document.markdown[:_OPENING].split("\n\n")[:_PARAGRAPHS]
+    in_name = path.stem.rpartition(" - ")[2].replace("_", " ")
+    titles = (text.lstrip("# ") for text in (document.title, in_name, *first))
+    fit = (title for title in titles if len(title) <= _LONGEST and telling_words(title) >= _TELLING)
+    return list(dict.fromkeys(fit))
+
+
+def move_to_filed(path: Path) -> None:
+    """Move a file to ``filed/``, with a number where its name is taken."""
+    if path.exists():  # another process may have been faster
+        # Copied, then removed: a run that is killed in between finds the copy and goes on.
+        copy_beside(path, path.parent / FILED / path.name)
+        safe_files.remove(path)
+
+
+def copy_beside(path: Path, target: Path) -> Path:
+    """Copy a file to *target*, with a number where that name is taken; returns the copy."""
+    safe_files.make_folder(target.parent)
+    copy, number = target, 1
+    while not safe_files.copy(path, copy):
+        number += 1
+        copy = target.with_name(f"{target.stem} ({number}){target.suffix}")
+    return copy
