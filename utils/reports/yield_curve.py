@@ -27,6 +27,7 @@ _INK, _SOFT, _RULE, _PAPER = "#1d2228", "#59616b", "#dcd6ca", "#ffffff"
 _SHARED, _ONLY, _LINE, _BARE = "#7fbfb8", "#12726b", "#1d2228", "#b03a4a"
 _FONT = "Arial, Helvetica, 'Liberation Sans', sans-serif"
 _SIZE, _SMALL = 14, 12
+_APART = 40  # pixels between two labels of the scale
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,14 +117,15 @@ def _head(figures: YieldFigures, title: str, day: str, keyed: bool) -> list[str]
 
 def _grid(total: int, scale: _Scale, bottom: float) -> list[str]:
     drawn = []
+    end = scale.x(total)
     for tick in ticks_up_to(total, 1):
-        if tick.value > total:
-            continue
         x = scale.x(tick.value)
+        if x > end - _APART:
+            continue
         drawn.append(f'<path d="M{x:g} {_TOP - 6}V{bottom:g}" stroke="{_RULE}"/>')
         drawn.append(_text(x, _TOP - 12, f"{tick.value:,}", _SMALL, _SOFT, "middle"))
-    end = scale.x(total)
     drawn.append(f'<path d="M{end:g} {_TOP - 6}V{bottom:g}" stroke="{_SOFT}"/>')
+    drawn.append(_text(end, _TOP - 12, f"{total:,}", _SMALL, _INK, "middle"))
     heads = ((_NEW, "new"), (_SUM, "so far"))
     return drawn + [_text(x, _TOP - 12, words, _SMALL, _SOFT, "end") for x, words in heads]
 
@@ -138,7 +140,10 @@ def _row(one: RouteYield, place: int, scale: _Scale, total: int) -> str:
     )
     if not asked:
         needs = f"not asked: needs {one.key.upper()}"
-        return name + _text(scale.x(one.cumulative) + 8, middle + 4, needs, _SMALL, _SOFT)
+        at = scale.x(one.cumulative)
+        if at + 16 + text_width(needs, _SMALL) > _RIGHT:  # then to the left of the curve
+            return name + _text(at - 10, middle + 4, needs, _SMALL, _SOFT, "end")
+        return name + _text(at + 10, middle + 4, needs, _SMALL, _SOFT)
     before, top = one.cumulative - one.first, y + (_ROW - _BAR) / 2
     alone = min(one.only or 0, one.first)
     bars = [
