@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .harvest.corpus_lock import Rebuilt
     from .harvest.jobs import Asked, Harvest
     from .harvest.plan import Plan
+    from .harvest.yields import Yields
     from .lists.pasted import Entry
     from .literature.search import Gathered
     from .model.identifiers import Ids
@@ -249,6 +250,22 @@ class Library:
             return harvest_plan.of_query(wanted[0].query, self._ladder, most=max_papers)
         lists = {name: asked for name, asked in lists.items() if asked}
         return harvest_plan.of_searches(wanted, lists, self._ladder, most=max_papers)
+
+    def yields(
+        self,
+        papers: Iterable[str | int | Ids | Entry] = (),
+        *,
+        job_id: str = "",
+        ask_all: bool = False,
+        title: str = "",
+    ) -> Yields:
+        """Which route brought how many papers of a list first, alone, and at what cost.
+
+        See `.harvest.yields.yields`.
+        """
+        from .harvest.yields import yields
+
+        return yields(papers, job_id, self._ladder, ask_all=ask_all, title=title)
 
     def harvests(self) -> list[Job]:
         """All harvests of this shelf, the newest first."""

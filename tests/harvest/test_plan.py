@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,11 +17,15 @@ from utils import Library
 from utils.cli.harvests import plan_text
 from utils.errors import NotConfigured, NotFound, Unreachable
 from utils.harvest import plan as harvest_plan
+from utils.harvest.history import learned_shares, ledgers_folder, wilson
 from utils.harvest.plan import Plan
 from utils.lists.pasted import Entry
 from utils.model.identifiers import Ids
-from utils.model.paper import Paper
+from utils.model.job import Job
+from utils.model.paper import Attempt, Paper
 from utils.sources import Query
+from utils.store import Shelf
+from utils.store.ledger import Ledger
 
 # What the benchmark's harvest of a field of 1,000 papers took: requests, and 298 s at the least.
 MEASURED = {"pmc_cloud": 1500, "unpaywall": 350, "doi": 260, "jina": 100}
@@ -60,6 +66,47 @@ def test_the_plan_of_a_thousand_papers_holds_what_they_took(far, large, listed):
     assert plan.full_text[0] <= expected <= plan.full_text[1]
     assert asked["ncbi"][1] <= 50
     assert "publishers" in asked
+
+
+def test_a_plan_learns_its_shares_from_the_shelf(far, large, tmp_path):
+    before, ahead = large.field[:100], large.field[400:600]
+    done(far.harvest([ids_of(record) for record in before]))
+    plan = far.plan(entries(ahead))
+    [note] = [note for note in plan.notes if note.startswith("Shares of this shelf's own")]
+    reached = learned_shares(far.shelf.folder)
+    assert {"pmc_cloud", "unpaywall", "publisher"} <= reached.keys()
+    assert all(share.papers >= 30 and share.least < share.most for share in reached.values())
+    cloud = reached["pmc_cloud"]
+    assert f"pmc_cloud {cloud.least:.0%} to {cloud.most:.0%} of {cloud.papers} papers" in note
+    expected = sum(record.expected == "full_text" for record in ahead)
+    assert plan.full_text[0] <= expected <= plan.full_text[1]
+    fresh = harvest_plan.of_list(
+        entries(ahead), replace(far._ladder, shelf=Shelf(tmp_path / "none"))
+    )
+    width, plain = (texts[1] - texts[0] for texts in (plan.full_text, fresh.full_text))
+    assert width < plain  # what was seen says more than what may be
+
+
+def test_few_papers_teach_nothing(library, world):
+    done(library.harvest([ids_of(world.paper("pmc_cloud"))]))
+    plan = library.plan(entries([world.paper("publisher_html")]))
+    assert not any("this shelf" in note for note in plan.notes)
+
+
+def test_a_job_that_asks_all_teaches_nothing(library, world, tmp_path):
+    listed = [(f"PMID {number}", Ids(pmid=str(number))) for number in range(1, 41)]
+    for ask_all in (True, False):
+        job = Job(f"list-{ask_all}".lower(), "list", ask_all=ask_all)
+        path = ledgers_folder(tmp_path) / f"{job.job_id}.db"
+        with closing(Ledger.create(path, job, listed)) as ledger:
+            for number in range(1, 41):
+                outcome = "saved" if number <= 30 else "not_offered"
+                ledger.record_attempts(number, [Attempt("pmc_cloud", outcome)])
+            ledger.record_attempts(40, [Attempt("jina", "unreachable")])
+        learned = learned_shares(tmp_path)
+        assert learned == ({} if ask_all else {"pmc_cloud": (*wilson(30, 40), 40)})
+    (ledgers_folder(tmp_path) / "torn.db").write_bytes(b"no database" * 1000)
+    assert learned_shares(tmp_path) == learned
 
 
 def test_a_plan_fetches_nothing_and_is_cheap(far, large):

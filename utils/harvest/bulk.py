@@ -34,7 +34,8 @@ from ..model.paper import Attempt, Document, Paper, StoredPaper, Version, who_an
 from ..model.versions import OTHER_VERSION, meant, serves
 from ..store import body_of, known_by_name_only
 from ..store.ledger import Ledger
-from ..web import not_older_than
+from ..web import metered, not_older_than
+from .history import told, told_elsewhere
 from .lanes import BY_PUBLISHER, Lane, Lanes, Outages
 from .run_status import Progress, StatusReporter
 
@@ -45,6 +46,8 @@ _LINGER_S = 10.0  # a batch of JATS waits so long for others: NCBI counts reques
 _THREADS = 8  # for most sites: sixteen requests a second, each under way for a fifth of one
 _SAME_HOST = 4  # papers of one publisher under way: its host is asked once a second
 _NO_ANSWER = {Unreachable.outcome, "saved"}  # saved by a run that did not live to say where
+_NO_ANSWER_OF_ALL = {Unreachable.outcome}  # where every rung is asked, a text is one more answer
+_NOBODY_TO_ASK = {"not_found", "no_identifier", "bad_request"}
 _BUSY_S = 2.0  # until somebody else is looked after who works on the same paper
 _PASSED_OVER = "the site was out, and was passed over"
 _ON_SHELF = Attempt("", "not_offered", "On the shelf already, without its text.")
@@ -80,6 +83,24 @@ def run(ledger: Ledger, ladder: Ladder, *, prefer_pmc: bool = True) -> Iterator[
     yield Progress(ledger.job())
 
 
+def unasked(ledger: Ledger, ladder: Ladder) -> list[int]:
+    """Of a job that asks all, the ended papers that some rung was not asked for, or did not tell.
+
+    A key that was set since opens rungs, and so does a new source.
+    """
+    elsewhere = told_elsewhere(ledger, ladder.shelf.folder)
+    numbers = []
+    for row in ledger.rows():
+        if row.state == "pending" or row.reason in _NOBODY_TO_ASK:
+            continue
+        climb = Climb(row.paper, bool(row.paper.recorded_by), meant(Ids.maybe(row.asked)))
+        climb.force = True
+        open_to_it = {rung.via for rung in ladder.rungs_ahead(climb, ladder.rungs)}
+        if open_to_it - told(row.attempts).keys() - elsewhere.get(row.number, {}).keys():
+            numbers.append(row.number)
+    return numbers
+
+
 class _Harvest:
     """One run over the pending papers of one job."""
 
@@ -93,6 +114,9 @@ class _Harvest:
         # The versions meant by what was asked, where it is not the published one.
         self._wanted_versions: dict[int, Version] = {}
         self._stopped = threading.Event()
+        # Every rung for every paper: what other harvests were told already is not asked again.
+        self._asks_all = ledger.job().ask_all
+        self._told = told_elsewhere(ledger, ladder.shelf.folder) if self._asks_all else {}
         self.status = StatusReporter(ledger, self.lanes, self.outages, rungs, ladder.web)
 
     def start(self) -> None:
@@ -150,6 +174,8 @@ class _Harvest:
 
     def _find_servable(self, ids: Ids, number: int) -> StoredPaper | None:
         """The copy that may be served as it is; not a foreign file known by its name only."""
+        if self._asks_all:
+            return None
         held = self.ladder.find_servable(ids, self._wanted_version(number))
         offline = self.ladder.web.settings.papers_offline
         return held if held and (offline or not known_by_name_only(held)) else None
@@ -186,7 +212,8 @@ class _Harvest:
             shelf.save_abstracts(new)
         for number, stored in held.items():
             with self._isolate(number):
-                if stored and serves(self._wanted_version(number), stored):  # under another name
+                if self._is_served(number, stored):  # under another name
+                    assert stored
                     self._end(number, stored)
                     continue
                 paper = _with_shelf_ids(papers[number], stored) if stored else papers[number]
@@ -194,6 +221,12 @@ class _Harvest:
                     not stored or self.ledger.record_paper(number, paper) is None
                 ):  # else another of ours
                     self._advance(number, paper)
+
+    def _is_served(self, number: int, held: StoredPaper | None) -> bool:
+        """Whether what is *held* ends a paper's way: not where every rung is asked."""
+        if held is None or self._asks_all:
+            return False
+        return serves(self._wanted_version(number), held)
 
     def _find_and_learn(self, paper: Paper, number: int) -> StoredPaper | None:
         """What lies on the shelf of a paper, checked against the record now known of it."""
@@ -235,6 +268,7 @@ class _Harvest:
     def _advance(self, number: int, paper: Paper) -> None:
         """Queue a paper at the next rung that may have it, or end its way."""
         climb = self._climb_of(number, paper)
+        climb.force = self._asks_all
         recorded = len(climb.tried)
         free, away = self._next_free_rung(number, climb)
         if needless := [a for a in climb.tried[recorded:] if a.outcome == OTHER_VERSION]:
@@ -269,8 +303,16 @@ class _Harvest:
     def _climb_of(self, number: int, paper: Paper) -> Climb:
         """The state of a paper's climb, from the ledger."""
         tried = self.ledger.attempts(number)
-        answers = dict.fromkeys(who_answered(tried, _NO_ANSWER), ())
-        return Climb(paper, bool(paper.recorded_by), self._wanted_version(number), tried, answers)
+        no_answer = _NO_ANSWER_OF_ALL if self._asks_all else _NO_ANSWER
+        answers = dict(self._told.get(number, {}))
+        answers |= dict.fromkeys(who_answered(tried, no_answer), ())
+        return Climb(
+            paper,
+            bool(paper.recorded_by),
+            self._wanted_version(number),
+            tried,
+            answers,
+        )
 
     def _schedule_return(
         self, number: int, lane: str, away_s: float = 0.0, hopeful: bool = False
@@ -324,8 +366,9 @@ class _Harvest:
     def _end_if_shelved(self, number: int, paper: Paper) -> bool:
         """End a paper whose text is on the shelf by now, by whatever way; whether it is."""
         held = self.ladder.shelf.text_of(paper.ids, self._wanted_version(number))
-        if held is None or not serves(self._wanted_version(number), held):
+        if not self._is_served(number, held):
             return False
+        assert held
         with self._isolate(number):
             self._end(number, held, self._unrecorded(number, held))
         return True
@@ -342,9 +385,11 @@ class _Harvest:
             for number, paper in papers.items()
         }
         self.ledger.begin_rung(list(papers), rung.via)
+        began = time.monotonic()
         try:
-            with not_older_than(self.ledger.asked_since(list(papers))):
+            with not_older_than(self.ledger.asked_since(list(papers))), metered() as meter:
                 self.ladder.ask(rung, list(steps.values()))
+            self.ledger.record_cost(rung.via, meter.requests, time.monotonic() - began)
         except (StoreFailed, NotConfigured):
             raise
         except Exception as bug:
@@ -365,12 +410,18 @@ class _Harvest:
         self._note_outage(number, rung, step)
         climb = self._climb_of(number, step.paper)
         climb.tried += step.attempts
-        stored = self.ladder.take(rung, step, climb)
-        if stored:
+        lacked = not (self._asks_all and self._has_text(number, step.paper))
+        stored = self.ladder.take(rung, step, climb) if lacked else None
+        if stored and not self._asks_all:
             self._end(number, stored, step.attempts)
-        else:
-            self.ledger.record_attempts(number, step.attempts)
-        return stored is None
+            return False
+        self.ledger.record_attempts(number, step.attempts)
+        return True
+
+    def _has_text(self, number: int, paper: Paper) -> bool:
+        """Whether the text asked for is on the shelf: what else is found, is counted only."""
+        held = self.ladder.shelf.text_of(paper.ids, self._wanted_version(number))
+        return held is not None and serves(self._wanted_version(number), held)
 
     @contextmanager
     def _isolate(self, number: int, unrecorded: Sequence[Attempt] = ()) -> Iterator[None]:

@@ -36,7 +36,8 @@ from ..sources import Query
 from ..store import Shelf, body_of
 from ..store.ledger import Ledger
 from ..system.safe_files import disk, make_folder, replacing
-from .bulk import run
+from .bulk import run, unasked
+from .history import ledgers_folder
 from .run_status import Progress
 from .searches import Collected, Wanted, collect, wanted_searches
 
@@ -118,6 +119,8 @@ class Harvest:
     def _go_on(self) -> int:
         if self.ladder.web.settings.papers_offline:
             return 0
+        if self.ledger.job().ask_all:
+            return self.ledger.reopen_numbers(unasked(self.ledger, self.ladder))
         return self.ledger.reopen_unresolved(moment(time.time() - _SINCE_S))
 
     def retry(self, which: str) -> int:
@@ -200,7 +203,7 @@ def harvest(  # noqa: PLR0913 - what may be asked for, and how
     if retry:
         parse_outcomes(retry)  # refused before there is a job
     wanted = wanted_searches(query, sources, ladder.sources)
-    lists = {name: [_entry(one) for one in asked] for name, asked in _lists(papers).items()}
+    lists = {name: [entry_of(one) for one in asked] for name, asked in _lists(papers).items()}
     if bool(job_id) == bool(wanted or lists):
         msg = "A harvest needs queries, identifiers or both, or else the name of a job."
         raise BadRequest(msg, "Give the one or the other.")
@@ -226,7 +229,8 @@ def _lists(papers: Asked | Mapping[str, Asked]) -> Mapping[str, Asked]:
     return {"Identifiers": papers} if papers else {}
 
 
-def _entry(paper: str | int | Ids | Entry) -> Entry:
+def entry_of(paper: str | int | Ids | Entry) -> Entry:
+    """What a list says of a paper: as it is, or of its identifier."""
     if isinstance(paper, Entry):
         return paper
     return Entry(str(paper), paper if isinstance(paper, Ids) else Ids.parse(str(paper)))
@@ -329,8 +333,10 @@ def _wants_more(job: Job, most: int) -> bool:
     return limited and (not most or most > _hits_taken(job))
 
 
-def of_list(entries: Iterable[Entry], title: str, ladder: Ladder, *, most: int = 0) -> Ledger:
-    """The job that fetches the papers of a list, each once.
+def of_list(
+    entries: Iterable[Entry], title: str, ladder: Ladder, *, most: int = 0, ask_all: bool = False
+) -> Ledger:
+    """The job that fetches the papers of a list, each once; *ask_all* as in `Job`.
 
     Raises
     ------
@@ -342,8 +348,7 @@ def of_list(entries: Iterable[Entry], title: str, ladder: Ladder, *, most: int =
     papers = once.papers[:most] if most else once.papers
     if not papers:
         raise BadRequest("No paper was asked for.", "Give a query, identifiers or a file of them.")
-    named = sorted(entry.ids.key if entry.ids else entry.asked for entry in papers)
-    path = _path(ladder, title, named)
+    path = path_of_list(papers, title, ladder)
     if path.exists():
         return Ledger(path)
     notes = list(once.contradictions)
@@ -357,8 +362,14 @@ def of_list(entries: Iterable[Entry], title: str, ladder: Ladder, *, most: int =
         begun_at=now(),
         notes=tuple(notes),
         searches=(Search("", title, hits=len(entries), taken=len(entries), searched_at=now()),),
+        ask_all=ask_all,
     )
     return Ledger.create(path, job, papers)
+
+
+def path_of_list(papers: Iterable[Entry], title: str, ladder: Ladder) -> Path:
+    """Where the ledger of a list lies, or would."""
+    return _path(ladder, title, sorted(e.ids.key if e.ids else e.asked for e in papers))
 
 
 def of_searches(
@@ -460,7 +471,7 @@ def _path(ladder: Ladder, title: str, asked: Sequence[str]) -> Path:
 
 
 def _folder(ladder: Ladder) -> Path:
-    return ladder.shelf.folder / ".papershelf" / "jobs"
+    return ledgers_folder(ladder.shelf.folder)
 
 
 @dataclass(slots=True)

@@ -4,7 +4,8 @@ A query is counted under PubMed's own filters; of a list, a sample is looked up.
 is arithmetic with the sites' published limits and with shares that nobody knows beforehand: how
 much of PMC the Cloud Service has, how many pages publishers show to programs, through how many
 redirects. Each is a pair, of a list where it goes well and of one where it goes badly, and so is
-everything that follows from it.
+everything that follows from it. Where enough papers of this shelf's harvests reached a route, the
+interval in which its share lies by what became of them takes the place of the pair.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from ..model.identifiers import Ids
 from ..model.paper import Paper
 from ..model.versions import meant, serves
 from ..pubmed.search import count_by_filter
-from ..sources import Query, Source
+from ..sources import Query, Route, Source
+from .history import Share, learned_shares
 from .searches import Wanted, collect
 
 _SAMPLE = 200  # what NCBI takes in one request
@@ -38,8 +40,10 @@ _DOIS, _NAMES = 50, 25  # in one search of PubMed, of Europe PMC
 _HITS = 9_000  # in a slice of a long query; each takes about three requests
 _SEARCH_TOKENS = 10_000  # at the least, what Jina takes for one search
 # Sources whose part is drawn below; any other is asked once for each paper that reaches it.
-_DRAWN = {"pmc", "europepmc", "arxiv", "unpaywall", "openalex", "publisher", "jina"}
-_PUBLISHERS, _SEARCH = "publishers", "jina_search"
+_DRAWN = {"pmc", "europepmc", "arxiv", "unpaywall", "publisher", "jina"}
+# Routes whose papers are counted beforehand, or not at all: no share of theirs is used.
+_COUNTED = {"arxiv", "europepmc_preprint", "jina_search"}
+_PUBLISHERS, _SEARCH, _COPIES = "publishers", "jina_search", "unpaywall"
 _PUBLISHER_S = 1.0  # between two requests to one host, unless it asks for more
 
 
@@ -62,6 +66,7 @@ class _Shares:
     largest: float  # of the publishers' papers, how many are at one host, when nobody knows
     arxiv: float  # requests to arXiv for a preprint: page, PDF
     full: bool  # whether requests for many papers are full ones, and none is asked for twice
+    learned: bool = False  # whether the share of copies is this shelf's: of all that were sought
 
 
 # Each share where it goes well, and where it goes badly. What is good for one site is work for
@@ -88,11 +93,11 @@ _SIDES: tuple[dict[str, tuple[Any, Any]], ...] = (
 )
 
 
-def _cases(sources: Sequence[Source]) -> Iterator[_Shares]:
-    """The shares of every combination; those of routes come from their sources."""
+def _cases(sources: Sequence[Source], learned: Mapping[str, Share]) -> Iterator[_Shares]:
+    """The shares of every combination; those of routes are *learned*, or their sources'."""
     for sides in product((0, 1), repeat=len(_SIDES)):
         by_route = {
-            route.via: route.shares[sides[0] if source.label == "PMC" else sides[1]]
+            route.via: _pair(route, learned)[sides[0] if source.label == "PMC" else sides[1]]
             for source in sources
             for route in source.routes
         }
@@ -101,7 +106,16 @@ def _cases(sources: Sequence[Source]) -> Iterator[_Shares]:
             for bad, side in zip(sides, _SIDES, strict=True)
             for name, pair in side.items()
         }
-        yield _Shares(by_route, **chosen)
+        if copies := _COPIES in learned:  # those that end there, whatever version others had
+            chosen["published"] = 1.0
+        yield _Shares(by_route, **chosen, learned=copies)
+
+
+def _pair(route: Route, learned: Mapping[str, Share]) -> tuple[float, float]:
+    """The share of a route where it goes well, and where it goes badly."""
+    if (own := learned.get(route.via)) and route.via not in _COUNTED:
+        return own.most, own.least
+    return route.shares
 
 
 Pair = tuple[int, int]
@@ -295,7 +309,9 @@ def _plan(ladder: Ladder, known: _Known, held: int, notes: Sequence[str]) -> Pla
     has_key = bool(ladder.web.settings.key("jina_api_key"))
     order = set(ladder.order) | ({_SEARCH} if has_key and "jina" in ladder.order else set())
     climbed = [_opened(source, ladder) for source in ladder.sources if source.name in order]
-    forecasts = [_forecast(known, shares, order, climbed) for shares in _cases(climbed)]
+    learned = learned_shares(ladder.shelf.folder)
+    cases = _cases(climbed, learned)
+    forecasts = [_forecast(known, shares, order, climbed) for shares in cases]
     every = {rate.bucket: seconds for rate, seconds in ladder.web.limiter.intervals()}
     hosts = []
     for site in forecasts[0].requests:
@@ -319,8 +335,23 @@ def _plan(ladder: Ladder, known: _Known, held: int, notes: Sequence[str]) -> Pla
             max((host.seconds[1] for host in hosts), default=0.0),
         ),
         size=known.papers * _SHELF_BYTES["abstract"] + most * _SHELF_BYTES["full_text"],
-        notes=(*notes, *map(_cost_note, (host for host in hosts if host.host == _SEARCH))),
+        notes=(
+            *notes,
+            *_learned_notes(climbed, learned),
+            *map(_cost_note, (host for host in hosts if host.host == _SEARCH)),
+        ),
     )
+
+
+def _learned_notes(climbed: Sequence[Source], learned: Mapping[str, Share]) -> list[str]:
+    """Which shares are not the published ones, if any."""
+    own = [
+        f"{route.via} {share.least:.0%} to {share.most:.0%} of {share.papers:,} papers"
+        for source in climbed
+        for route in source.routes
+        if (share := learned.get(route.via)) and route.via not in _COUNTED
+    ]
+    return [f"Shares of this shelf's own harvests: {', '.join(own)}."] if own else []
 
 
 def _cost_note(searches: AtHost) -> str:
@@ -356,7 +387,8 @@ def _forecast(
     elsewhere = max(0.0, known.papers - in_pmc - preprints)
     rest = elsewhere * (known.doi or shares.doi) + in_pmc * shares.manuscript
     unsaid = shares.unsaid * rest if known.listed else 0.0
-    copies = min(rest, known.free - known.in_pmc + unsaid) * ends("unpaywall", 0.0)
+    free = rest if shares.learned else min(rest, known.free - known.in_pmc + unsaid)
+    copies = free * ends(_COPIES, 0.0)
     sought = rest - copies * shares.published
     others, found = _others(climbed, sought, shares)
     pages = part("publisher", sought - found, 1)
@@ -374,7 +406,6 @@ def _forecast(
     requests |= others | {
         "pmc_cloud": cloud_asks,
         "unpaywall": part("unpaywall", rest, 1),
-        "openalex": part("openalex", sought, 1),
         "doi": pages,
         _PUBLISHERS: (copies + pages) * shares.asks,
         "jina": unread,

@@ -178,6 +178,8 @@ class Job:
         What papers wait for, as the process that works on the job said last.
     searches : tuple of Search
         What it was made from; empty for jobs of older versions.
+    ask_all : bool
+        Every route is asked for every paper, also after the first text: what `yield` counts.
     """
 
     job_id: str
@@ -192,6 +194,7 @@ class Job:
     notes: tuple[str, ...] = ()
     waits: tuple[Wait, ...] = ()
     searches: tuple[Search, ...] = ()
+    ask_all: bool = False
 
     def row(self) -> dict[str, Any]:
         """The counts, as the contract of ``harvest_papers`` words them."""

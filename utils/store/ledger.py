@@ -43,6 +43,8 @@ _REOPEN = f"""UPDATE papers SET state = 'pending', round = round + 1,
 _VERSIONS = """SELECT version, COUNT(*) FROM papers
     WHERE state = 'full_text' AND version IN ('preprint', 'accepted') GROUP BY version"""
 _FACTS = ("job_id", "title", "query", "effective_query", "begun_at", "ended_at")
+_MORE_FACTS = ("hits", "duplicates", "notes", "ask_all")
+_COST = "cost of "  # how the fact begins that says what a rung has cost
 _ATTEMPT = ", ".join(f"attempts.{field.name}" for field in fields(Attempt))
 
 
@@ -77,7 +79,7 @@ class Ledger:
         One that another process made in the meantime stays as it is.
         """
         safe_files.make_folder(path.parent, 0o700)
-        facts = {name: getattr(job, name) for name in (*_FACTS, "hits", "duplicates", "notes")}
+        facts = {name: getattr(job, name) for name in (*_FACTS, *_MORE_FACTS)}
         facts["searches"] = [asdict(search) for search in job.searches]
         rows = ((encodable(asked), _ids_row(ids)) for asked, ids in entries)
         with safe_files.exclusive_lock(path.with_name("new.lock")):
@@ -144,6 +146,7 @@ class Ledger:
             notes=tuple(facts.get("notes", ())),
             waits=tuple(Wait(**row) for row in facts.get("waits", ())),
             searches=tuple(Search(**row) for row in facts.get("searches", ())),
+            ask_all=bool(facts.get("ask_all")),
         )
 
     def record_end(self) -> None:
@@ -162,6 +165,21 @@ class Ledger:
         if text not in notes:
             with self._writing() as db:
                 _write_facts(db, {"notes": [*notes, text]})
+
+    def record_cost(self, rung: str, requests: int, seconds: float) -> None:
+        """Add what asking a rung once more has cost."""
+        name = f"{_COST}{rung}"
+        with self._writing() as db:
+            row = db.execute("SELECT value FROM job WHERE name = ?", (name,)).fetchone()
+            before = json.loads(row[0]) if row else (0, 0.0)
+            _write_facts(db, {name: (before[0] + requests, round(before[1] + seconds, 3))})
+
+    def costs(self) -> dict[str, tuple[int, float]]:
+        """By rung, the requests sent and the seconds taken; no rung that was not asked."""
+        with self._reading() as db:
+            query = "SELECT name, value FROM job WHERE name GLOB ?"
+            rows = db.execute(query, (f"{_COST}*",)).fetchall()
+        return {name.removeprefix(_COST): tuple(json.loads(value)) for name, value in rows}
 
     def _facts(self) -> dict[str, Any]:
         with self._reading() as db:
@@ -433,6 +451,15 @@ class Ledger:
             if found:
                 _write_facts(db, {"ended_at": ""})
         return found
+
+    def reopen_numbers(self, numbers: Iterable[int]) -> int:
+        """Reopen papers that ended, in the same round: the answers they have stand; how many."""
+        update = "UPDATE papers SET state = 'pending' WHERE number = ? AND state <> 'duplicate'"
+        with self._writing() as db:
+            found = db.executemany(update, [(number,) for number in numbers]).rowcount
+            if found > 0:
+                _write_facts(db, {"ended_at": ""})
+        return max(0, found)
 
     # -- reading it --------------------------------------------------------------------------
 

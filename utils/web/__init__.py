@@ -11,6 +11,7 @@ Importing this room is cheap: requests, urllib3, backoff and diskcache load with
 
 from .answer import MAX_BYTES, Answer, not_older_than, redact
 from .cancellation import Cancellation
+from .meter import metered
 from .rate_limiter import Cooldown, Rate, RateLimiter
 from .session import Web
 
@@ -22,6 +23,7 @@ __all__ = [
     "Rate",
     "RateLimiter",
     "Web",
+    "metered",
     "not_older_than",
     "redact",
 ]
