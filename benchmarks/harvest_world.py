@@ -77,8 +77,9 @@ class WorldProcess:
     latency = LATENCY
     starts: tuple[str, ...] = (sys.executable, "-m", "tests.world")
 
-    def __init__(self, papers: int, folder: Path) -> None:
+    def __init__(self, papers: int, folder: Path, subscribed: str = "") -> None:
         self.papers = papers
+        self.subscribed = subscribed
         self.folder = folder
         self.environment: dict[str, str] = {}
 
@@ -93,6 +94,8 @@ class WorldProcess:
             str(names),
             "--record",
             str(self._record),
+            "--subscribed",
+            self.subscribed,
         ]
         self.process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
         while not (names.exists() and names.read_text().endswith("\n")):

@@ -34,12 +34,16 @@ def main() -> None:
     parser.add_argument("--crowd", type=int, default=0, help="so many PubMed records more")
     parser.add_argument("--field", type=int, default=0, help="so many whole papers more")
     parser.add_argument("--latency", type=float, default=0, help="seconds every answer takes")
+    parser.add_argument(
+        "--subscribed", default="", help="whose readers we are: elsevier,wiley,springer"
+    )
     parser.add_argument("--until-eof", action="store_true", help="end when standard input does")
     options = parser.parse_args()
     for stop in (signal.SIGINT, signal.SIGTERM):  # a shell's background job would ignore the first
         signal.signal(stop, signal.default_int_handler)
     shape = {"crowd": options.crowd, "field": options.field, "latency": options.latency}
     with World(corpus=options.corpus, port=options.port, **shape) as world:
+        world.subscribed.update(filter(None, options.subscribed.split(",")))
         for mood in options.mood:
             name, service, times = [*mood.split(":"), "", ""][:3]
             world.mood(name, service, int(times) if times else None)

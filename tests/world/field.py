@@ -58,14 +58,18 @@ _MIX: tuple[tuple[int, str, dict[str, Any]], ...] = (
     (1, "publisher_meta_refresh", {"page": "meta_refresh"}),
     (1, "publisher_picky", {"page": "picky"}),
     (2, "jina_only", {"page": "forbidden"}),
-    (3, "paywall", {"page": "paywall"}),
-    (1, "captcha", {"page": "captcha"}),
-    (1, "bot_check", {"page": "bot_check"}),
-    (1, "login", {"page": "login"}),
+    # These only for who has a key.
+    (1, "paywall", {"page": "paywall", "mined": "elsevier", "license": ""}),
+    (1, "paywall", {"page": "paywall", "mined": "wiley", "license": ""}),
+    (1, "paywall", {"page": "paywall", "mined": "springer", "license": ""}),
+    (1, "captcha", {"page": "captcha", "core": "file"}),
+    (1, "bot_check", {"page": "bot_check", "openalex_file": "pdf"}),
+    (1, "login", {"page": "login", "mined": "elsevier", "license": ""}),
     (1, "wrong_paper", {"page": "wrong_paper"}),
     (1, "partial", {"page": "partial"}),
     (5, "abstract_only", {}),
 )
+_PREFIXES = {"elsevier": "10.1016", "wiley": "10.1002", "springer": "10.1007"}
 _KINDS = [at for at, (share, *_) in enumerate(_MIX) for _ in range(share)]
 
 
@@ -200,7 +204,8 @@ def _made(number: int) -> Record:
     """The paper of this number: always the same."""
     _, branch, particular = _MIX[_kind(number)]
     journal = _journal(number)
-    doi, arxiv = f"{journal.prefix}/field.{number:06d}", ""
+    prefix = _PREFIXES.get(particular.get("mined", ""), journal.prefix)
+    doi, arxiv = f"{prefix}/field.{number:06d}", ""
     if branch == "arxiv":
         month, place = divmod(number, 100_000)
         arxiv = f"9{month // 12}{month % 12 + 1:02d}.{place:05d}"

@@ -154,20 +154,6 @@ SITES = (
         many_hosts=True,
     ),
     Site(
-        "core",
-        (Address("core", "https://api.core.ac.uk/v3", "CORE"),),
-        Key("core_api_key", "open texts that CORE gathered from repositories (a free key)"),
-        routes=(
-            SiteRoute(
-                "core",
-                "Open copy (CORE)",
-                "",
-                terms="Found through CORE: for text mining of your own, not for commerce.",
-            ),
-        ),
-        many_hosts=True,
-    ),
-    Site(
         "springer",
         (Address("springer", "https://api.springernature.com", "Springer Nature"),),
         Key("springer_api_key", "Springer Nature's open articles as JATS"),
@@ -203,6 +189,20 @@ SITES = (
         "publisher",
         (Address("doi", "https://doi.org", "DOI resolver"),),
         routes=(SiteRoute("publisher", "Publisher’s site"),),
+        many_hosts=True,
+    ),
+    Site(
+        "core",
+        (Address("core", "https://api.core.ac.uk/v3", "CORE"),),
+        Key("core_api_key", "open texts that CORE gathered from repositories (a free key)"),
+        routes=(
+            SiteRoute(
+                "core",
+                "Open copy (CORE)",
+                "",
+                terms="Found through CORE: for text mining of your own, not for commerce.",
+            ),
+        ),
         many_hosts=True,
     ),
     Site(

@@ -1,0 +1,82 @@
+"""What each key of a reader's brings: the same field harvested without keys, with each, with all.
+
+``uv run python -m benchmarks.reach [--papers 1000] [--only NAME …]``
+
+The field of ``benchmarks.harvest``, of which six papers in a hundred are to be had with a key only:
+Elsevier's, Wiley's and Springer Nature's for who subscribes, one that CORE holds, one that OpenAlex
+keeps. Every text is compared with what the world wrote. A world of its own for each row, with
+latency and limits; in the last one, `yield` draws its curve into the folder it names.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from pathlib import Path
+
+from benchmarks.harvest_verdict import Score
+from benchmarks.harvest_world import WorldProcess
+from tests.world import core, openalex, text_mining
+from tests.world.field import Field
+from tests.world.records import Record
+from utils import Library
+
+KEYS: dict[str, dict[str, str]] = {
+    "no key": {},
+    "core": {"core_api_key": core.KEY},
+    "openalex": {"openalex_api_key": openalex.KEY},
+    "elsevier": {
+        "elsevier_api_key": text_mining.ELSEVIER_KEY,
+        "elsevier_insttoken": text_mining.ELSEVIER_TOKEN,
+    },
+    "wiley": {"wiley_tdm_token": text_mining.WILEY_TOKEN},
+    "springer": {
+        "springer_api_key": text_mining.SPRINGER_KEY,
+        "springer_tdm_key": text_mining.SPRINGER_TDM_KEY,
+    },
+}
+KEYS["all"] = {name: value for keys in KEYS.values() for name, value in keys.items()}
+
+
+def main() -> None:
+    """Run and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--papers", type=int, default=1000)
+    parser.add_argument("--only", choices=KEYS, nargs="+", default=list(KEYS))
+    parser.add_argument("--curve", type=Path, help="where the curve of the last row is copied")
+    options = parser.parse_args()
+    records = Field(options.papers)[:]
+    print("| keys | full texts | false | requests/paper | repeats | seconds |")
+    print("|---|---|---|---|---|---|", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        for name in options.only:
+            _row(name, records, Path(folder) / name, options.curve)
+
+
+def _row(name: str, records: list[Record], folder: Path, curve: Path | None) -> None:
+    score = Score()
+    with WorldProcess(len(records), folder, "elsevier,wiley,springer") as world:
+        places = {"papers_dir": folder / "papers", "papers_pace_dir": folder / "pace"}
+        library = Library(**{**world.settings, **places, **KEYS[name]})
+        began = time.perf_counter()
+        harvest = library.harvest(query="field[ti]")
+        for _ in harvest:
+            pass
+        seconds = time.perf_counter() - began
+    for record in records:
+        stored = library.find(record.pmid)
+        full = stored.kind == "full_text"
+        score.add(record, Path(stored.path).read_text() if full else None)
+    if curve:
+        drawn = library.yields(job_id=harvest.job_id).write()
+        (curve / f"{name.replace(' ', '_')}.svg").write_text(drawn.read_text())
+    library.shelf.close()
+    traffic = world.traffic()
+    each = traffic.hosts.total() / len(records)
+    cells = (name, score.full, len(score.false), f"{each:.2f}", traffic.repeats.total())
+    print("|", " | ".join(map(str, (*cells, f"{seconds:.0f}"))), "|", flush=True)
+
+
+if __name__ == "__main__":
+    main()
