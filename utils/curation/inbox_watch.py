@@ -78,6 +78,11 @@ class Wanted:
             foreign=True,
         )
 
+    def forget(self, ids: Ids) -> None:
+        """A paper was filed: another file of it is not asked for."""
+        had = self._ids(ids)
+        self.papers = {name: one for name, one in self.papers.items() if not one.shares(had)}
+
     def _ids(self, claimed: Ids) -> Ids:
         found = (self.papers.get(name) for name in _names(claimed))
         return next(filter(None, found), Ids())
@@ -163,6 +168,8 @@ class ForeignFolder:
             done = inbox.take(match)
         names = {*_names(told.claimed_ids, told.titles), *_names(told.name_ids)}
         others = names - self.wanted.papers.keys()
+        if done and done.outcome == "filed":
+            self.wanted.forget(Ids.maybe(done.paper))
         again = done is not None and done.outcome == "postponed"
         news = self.looked_at.is_news(mark, others, again=again)
         return replace(done, file=str(path)) if done and news else None
@@ -199,6 +206,7 @@ def watch(
     BadRequest
         The folder cannot be looked at.
     """
+    safe_files.make_folder(ladder.shelf.folder / FOLDER)
     ours = LookedAt()
     foreign = ForeignFolder(ladder, Path(folder)) if folder else None
     while True:
