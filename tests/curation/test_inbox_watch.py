@@ -163,6 +163,18 @@ def test_of_two_files_of_a_paper_the_newest_is_filed_and_the_other_left(library,
     assert list(library.take_in(folder=downloads)) == []
 
 
+def test_names_that_are_no_text_do_no_harm(library, world, downloads):
+    record = world.paper("paywall")
+    harvested(library, record)
+    drop(downloads, os.fsdecode(b"\xff\x1b[2Jpaper.pdf"), pdf_of(record))
+    [done] = library.take_in(folder=downloads)
+    assert done.outcome == "filed"
+    assert "\x1b" not in done.file
+    done.file.encode()
+    assert len(listed(library.settings.papers_dir / "inbox" / "filed")) == 1
+    assert list(library.take_in(folder=downloads)) == []
+
+
 def test_a_file_is_read_once_until_it_changes_or_is_asked_for(
     library, world, downloads, watched, reads
 ):

@@ -22,6 +22,7 @@ from ..judges.likeness import telling_words, title_words
 from ..model.identifiers import Ids
 from ..model.paper import Paper
 from ..system import safe_files
+from ..system.plain_text import encodable, one_line
 from .inbox import FOLDER, Inbox, InboxResult, Match, take_in
 from .inbox_files import list_files, may_be_paper, status
 from .looked_at import LookedAt, fingerprint, marks_of
@@ -172,7 +173,7 @@ class ForeignFolder:
             self.wanted.forget(Ids.maybe(done.paper))
         again = done is not None and done.outcome == "postponed"
         news = self.looked_at.is_news(mark, others, again=again)
-        return replace(done, file=str(path)) if done and news else None
+        return replace(done, file=one_line(encodable(str(path)))) if done and news else None
 
 
 def take_in_from(ladder: Ladder, folder: str | Path) -> Iterator[InboxResult]:
