@@ -16,10 +16,12 @@ from tests.curation.test_inbox import drop, harvested, inbox, listed
 from tests.processes import Process, eventually
 from tests.world import pages
 from tests.world.pdf import pdf_of
+from utils import Library
 from utils.curation import inbox as inbox_module
 from utils.curation import inbox_watch
 from utils.curation.inbox_watch import watch
 from utils.errors import BadRequest, StoreFailed
+from utils.formats.pubmed import read_records
 from utils.harvest.jobs import Ledgers
 from utils.system import safe_files
 
@@ -151,6 +153,28 @@ def test_a_paper_the_shelf_has_as_an_abstract_is_asked_for_without_any_harvest(
     assert (done.outcome, library.find(record.pmid).kind) == ("filed", "full_text")
 
 
+def test_of_two_files_of_a_paper_the_newest_is_filed_and_the_other_left(library, world, downloads):
+    record = world.paper("paywall")
+    harvested(library, record)
+    for name, age in (("old.pdf", 100), ("new.pdf", 50), ("older.pdf", 200)):
+        path = drop(downloads, name, pdf_of(record))
+        os.utime(path, (time.time() - age,) * 2)
+    assert [Path(one.file).name for one in library.take_in(folder=downloads)] == ["new.pdf"]
+    assert list(library.take_in(folder=downloads)) == []
+
+
+def test_names_that_are_no_text_do_no_harm(library, world, downloads):
+    record = world.paper("paywall")
+    harvested(library, record)
+    drop(downloads, os.fsdecode(b"\xff\x1b[2Jpaper.pdf"), pdf_of(record))
+    [done] = library.take_in(folder=downloads)
+    assert done.outcome == "filed"
+    assert "\x1b" not in done.file
+    done.file.encode()
+    assert len(listed(library.settings.papers_dir / "inbox" / "filed")) == 1
+    assert list(library.take_in(folder=downloads)) == []
+
+
 def test_a_file_is_read_once_until_it_changes_or_is_asked_for(
     library, world, downloads, watched, reads
 ):
@@ -275,7 +299,7 @@ def test_a_paper_that_only_cites_one_asked_for_is_no_business_of_ours(
         "</article></body></html>",
     )
     assert watched(lambda: None, folder=downloads) == [[], []]
-    assert not (library.settings.papers_dir / "inbox").exists()
+    assert listed(library.settings.papers_dir / "inbox") == []
 
 
 def test_what_nobody_could_tell_is_told_once_and_tried_again_later(library, world, inbox, watched):
@@ -318,6 +342,31 @@ def test_killed_at_any_step_the_next_look_comes_to_the_same_end(
 
 def _killed(*_, **__):
     raise StoreFailed("killed")
+
+
+@pytest.mark.shared
+def test_among_real_articles_those_asked_for_are_filed_and_each_as_itself(
+    settings, shared, downloads
+):
+    papers = {}
+    for folder in [*sorted((shared / "pdf_pairs").iterdir()), *(shared / "articles").glob("PMC5*")]:
+        record, jats = folder / "pubmed.derived.xml", folder / "jats.xml"
+        record = record if record.exists() else folder / "pubmed.xml"
+        if record.exists() and jats.exists() and len(papers) < 24:
+            [paper] = read_records(record.read_bytes())
+            text = folder / "paper.pdf"
+            text = text if text.exists() and len(papers) < 4 else jats
+            drop(downloads, f"{len(papers)}{text.suffix}", text.read_bytes())
+            papers[downloads / f"{len(papers)}{text.suffix}"] = paper
+    with Library(**{**settings, "papers_offline": True}).shelf as shelf:
+        for paper in [*papers.values()][::2]:
+            shelf.save_abstract(paper, ())
+
+    told = Library(**{**settings, "papers_offline": True}).take_in(folder=downloads)
+
+    filed = {Path(one.file): one.paper for one in told if one.outcome == "filed"}
+    assert filed == {path: str(paper.ids) for path, paper in [*papers.items()][::2]}
+    assert len(filed) == 12
 
 
 @pytest.mark.parametrize("name", ["nowhere", "file.txt", "papers", "papers/inbox"])

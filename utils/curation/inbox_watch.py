@@ -22,6 +22,7 @@ from ..judges.likeness import telling_words, title_words
 from ..model.identifiers import Ids
 from ..model.paper import Paper
 from ..system import safe_files
+from ..system.plain_text import encodable, one_line
 from .inbox import FOLDER, Inbox, InboxResult, Match, take_in
 from .inbox_files import list_files, may_be_paper, status
 from .looked_at import LookedAt, fingerprint, marks_of
@@ -77,6 +78,11 @@ class Wanted:
             same_title=tuple(filter(self._includes, match.same_title)),
             foreign=True,
         )
+
+    def forget(self, ids: Ids) -> None:
+        """A paper was filed: another file of it is not asked for."""
+        had = self._ids(ids)
+        self.papers = {name: one for name, one in self.papers.items() if not one.shares(had)}
 
     def _ids(self, claimed: Ids) -> Ids:
         found = (self.papers.get(name) for name in _names(claimed))
@@ -163,9 +169,11 @@ class ForeignFolder:
             done = inbox.take(match)
         names = {*_names(told.claimed_ids, told.titles), *_names(told.name_ids)}
         others = names - self.wanted.papers.keys()
+        if done and done.outcome == "filed":
+            self.wanted.forget(Ids.maybe(done.paper))
         again = done is not None and done.outcome == "postponed"
         news = self.looked_at.is_news(mark, others, again=again)
-        return replace(done, file=str(path)) if done and news else None
+        return replace(done, file=one_line(encodable(str(path)))) if done and news else None
 
 
 def take_in_from(ladder: Ladder, folder: str | Path) -> Iterator[InboxResult]:
@@ -199,6 +207,7 @@ def watch(
     BadRequest
         The folder cannot be looked at.
     """
+    safe_files.make_folder(ladder.shelf.folder / FOLDER)
     ours = LookedAt()
     foreign = ForeignFolder(ladder, Path(folder)) if folder else None
     while True:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from ..model.job import Harvested, Job
@@ -93,11 +94,9 @@ def write_report(
     beside = [name for name in BESIDE if (folder / name).exists()]
     old_page = _read_text(folder / PAGE)
     # A page that differs only in the moment it was made stays as it is.
-    new_page = page.page(job, figures, flow, beside, page.made_at(old_page))
-    _write(
-        folder / PAGE,
-        new_page if new_page == old_page else page.page(job, figures, flow, beside, now()),
-    )
+    made = partial(page.page, job, figures, flow, library, beside)
+    new_page = made(page.made_at(old_page))
+    _write(folder / PAGE, new_page if new_page == old_page else made(now()))
     return folder / PAGE
 
 

@@ -36,6 +36,10 @@ class ReadersLibrary:
     proxy: str = ""
     libkey: str = ""
 
+    def __bool__(self) -> bool:
+        """Whether there is any door."""
+        return bool(self.resolver or self.proxy or self.libkey)
+
     @classmethod
     def of(cls, settings: Settings) -> ReadersLibrary:
         """The reader's library.

@@ -28,6 +28,7 @@ from . import charts, labels
 from .charts import Bar, bar
 from .figures import STATES, Figures, Split
 from .labels import STAND_INS, best_link, counted, links, reason_for, shelf_link
+from .library_links import ReadersLibrary
 from .lock_file import NAME as LOCK
 from .prisma import NARROW, Flow, svg
 
@@ -47,15 +48,24 @@ PASSING = (
 BY_HAND = tuple(name for name, meaning in MEANINGS.items() if meaning.by_hand)
 
 
-def page(job: Job, figures: Figures, flow: Flow, beside: Sequence[str], made_at: str) -> str:
+def page(
+    job: Job,
+    figures: Figures,
+    flow: Flow,
+    library: ReadersLibrary,
+    beside: Sequence[str],
+    made_at: str,
+) -> str:
     """The page, with the PRISMA drawing in it, once for a desk and once for a telephone.
 
-    *beside* are the names of the files that not every report has.
+    *library* gets its own link for each missing paper; *beside* are the names of the files that
+    not every report has.
     """
     return styled(
         "report.html",
         job=job,
         figures=figures,
+        library=library,
         beside=beside,
         made_at=made_at,
         # Ours, and escaped where they are made.
