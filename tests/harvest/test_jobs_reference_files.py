@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -40,7 +41,7 @@ def test_a_shelf_is_gone_through_page_by_page(shelf, monkeypatch, page):
     monkeypatch.setattr(jobs, "_PAGE", page)
     found = list(of_shelf(shelf))
     assert sorted(about.ids.pmid for about, _ in found) == list("1234567")
-    assert len({path for _, path in found}) == 7
+    assert not any(path for _, path in found)  # abstracts are no attachments
 
 
 def test_an_empty_shelf_gives_empty_files(library):
@@ -48,15 +49,16 @@ def test_an_empty_shelf_gives_empty_files(library):
         assert not path.read_text().strip()
 
 
-def test_of_a_harvest_only_what_is_on_the_shelf_is_listed(tmp_path):
+def test_of_a_harvest_only_what_is_on_the_shelf_is_listed():
     rows = [
         Harvested(1, "1", "abstract", paper(pmid="1"), file="pmid_1_abstract.txt"),
         Harvested(2, "2", "failed", paper(pmid="2")),
         Harvested(3, "3", "pending", paper(pmid="3")),
+        Harvested(4, "4", "full_text", paper(pmid="4"), file="pmid_4.txt"),
     ]
-    [(about, path)] = of_rows(iter(rows), tmp_path)
+    [(about, path), (_, text)] = of_rows(iter(rows))
     assert about.ids.pmid == "1"
-    assert path == str(tmp_path / "pmid_1_abstract.txt")
+    assert (path, text) == ("", "../../pmid_4.txt")
 
 
 def test_both_are_written_or_neither(shelf, tmp_path):
@@ -101,3 +103,16 @@ def test_references_are_written_while_papers_are_still_read(tmp_path):
 
     paths = write_references(papers, tmp_path)
     assert written[-1] > sum(path.stat().st_size for path in paths) - 100_000
+
+
+def test_no_list_names_a_place_of_this_machine(library, world):
+    harvest = library.harvest([world.paper("pmc_cloud").pmid, world.paper("paywall").pmid])
+    for _ in harvest:
+        pass
+    lists = [harvest.folder / name for name in (jobs.RIS, jobs.BIBTEX)]
+    for path in [*lists, *library.write_references()]:
+        text = path.read_text(encoding="utf-8")
+        assert str(library.shelf.folder) not in text
+        [line] = [line for line in text.splitlines() if ".txt" in line]
+        name = re.search(r"[./\w-]+\.txt", line)[0]
+        assert (path.parent / name).resolve() in set(library.shelf.folder.glob("*.txt"))

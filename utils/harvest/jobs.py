@@ -151,8 +151,7 @@ class Harvest:
         from ..reports import write_report
         from ..reports.library_links import ReadersLibrary
 
-        shelf = self.ladder.shelf.folder
-        write_references(lambda: of_rows(self.ledger.rows(), shelf), self.folder)
+        write_references(lambda: of_rows(self.ledger.rows()), self.folder)
         job = self.job()
         if self.ledger.running():
             waits = [f"{wait}. This page is renewed then." for wait in job.waits]
@@ -533,12 +532,12 @@ def _cited(ledger: Ledger, paper: Paper) -> list[int]:
 
 
 def of_shelf(shelf: Shelf) -> Iterator[tuple[Paper, str]]:
-    """Every paper of a shelf with the path of its best text, if it has one, a page at a time."""
+    """Every paper of a shelf with the file of its full text, if it has one, a page at a time."""
     start = 0
     while True:
         total, page = shelf.list(start=start, max_results=_PAGE)
         yield from (
-            (one.paper, one.path if one.kind != "rejected" else "")
+            (one.paper, Path(one.path).name if one.kind == "full_text" else "")
             for one in page
             if not _lies_aside(one, shelf)
         )
@@ -554,9 +553,15 @@ def _lies_aside(one: StoredPaper, shelf: Shelf) -> bool:
     return best is not None and best.path != one.path
 
 
-def of_rows(rows: Iterator[Harvested], folder: Path) -> Iterator[tuple[Paper, str]]:
-    """The papers of a harvest of which there is something on the shelf."""
-    return ((row.paper, str(folder / row.file)) for row in rows if row.file)
+def of_rows(rows: Iterator[Harvested]) -> Iterator[tuple[Paper, str]]:
+    """The papers of a harvest of which there is something on the shelf.
+
+    Full texts with their files, as seen from the report's folder: a list that is passed on names
+    nobody's home, and abstracts are no attachments.
+    """
+    for row in rows:
+        if row.file:
+            yield row.paper, f"../../{row.file}" if row.state == "full_text" else ""
 
 
 def write_references(papers: Papers, folder: Path) -> list[Path]:
