@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -13,7 +15,7 @@ from tests.harvests import done, ids_of
 from tests.repeats import repeats
 from tests.sources.reader import EVERY_KEY
 from tests.world import Record, World
-from utils import Library
+from utils import Library, cli
 from utils.cli.yields import yield_text
 from utils.errors import BadRequest, NotFound
 from utils.harvest.history import told, wilson
@@ -346,3 +348,59 @@ def test_answers_are_told_from_what_was_not_asked() -> None:
 )
 def test_wilsons_interval(hits: int, number: int, least: float, most: float) -> None:
     assert wilson(hits, number) == pytest.approx((least, most), abs=0.001)
+
+
+# -- in the shell ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def shell(
+    settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., tuple[int, str, str]]:
+    """Run a command in the stand-in world: status, what it printed, its remarks."""
+    for name, value in settings.items():
+        monkeypatch.setenv(name.upper(), str(value))
+
+    def run(*words: str) -> tuple[int, str, str]:
+        status = cli.main(words)
+        said = capsys.readouterr()
+        return status, said.out, said.err
+
+    return run
+
+
+def test_the_shell_prints_a_table_and_writes_the_files(
+    shell: Callable[..., tuple[int, str, str]], world: World, tmp_path: Path
+) -> None:
+    listed = [record.pmid for record in records(world, "pmc_cloud", "publisher_html")]
+    (tmp_path / "list.txt").write_text("\n".join(listed))
+    status, said, remarks = shell("yield", str(tmp_path / "list.txt"))
+    assert (status, "0 with full text" in said, "--ask-all" in remarks) == (0, True, True)
+    status, said, _ = shell("yield", str(tmp_path / "list.txt"), "--ask-all")
+    assert status == 0
+    assert "2 papers, 2 with full text" in said
+    assert "not asked: needs WILEY_TDM_TOKEN" in said
+    [folder] = (tmp_path / "papers/reports").glob("yield-of-list-txt-*")
+    made = {path.name for path in folder.iterdir()}
+    assert made >= {"yield.svg", "yield.csv", "yield_groups.csv", "yields_papers.csv"}
+    status, said, _ = shell("yield", str(tmp_path / "list.txt"), "--json")
+    row = json.loads(said)
+    assert (status, row["papers"], row["asked_everywhere"]) == (0, 2, 2)
+    assert sum(route["only"] for route in row["routes"]) <= 2
+    assert {group["by"] for group in row["groups"]} == {"year", "publisher"}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("moss",), "a yield is of papers"),
+        (("--job", "no-such-job"), "There is no harvest"),
+        (("31452104", "--job", "x"), "exclude each other"),
+    ],
+)
+def test_the_shell_says_what_a_yield_is_of(
+    shell: Callable[..., tuple[int, str, str]], words: tuple[str, ...], said: str
+) -> None:
+    status, _, remarks = shell("yield", *words)
+    assert status == 2
+    assert said in remarks

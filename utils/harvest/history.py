@@ -207,9 +207,10 @@ def learned_shares(shelf: Path, enough: int = ENOUGH) -> dict[str, Share]:
     ended: Counter[str] = Counter()
     for ledger in each_ledger(shelf):
         with suppress(StoreFailed):  # a damaged one teaches nothing
-            last = [] if ledger.job().ask_all else [*_last_words(ledger)]
-            reached.update(via for via, _ in last)
-            ended.update(via for via, outcome in last if outcome == "saved")
+            last = Counter(() if ledger.job().ask_all else _last_words(ledger))
+            for (via, outcome), number in last.items():
+                reached[via] += number
+                ended[via] += number * (outcome == "saved")
     return {
         via: Share(*wilson(ended[via], number), number)
         for via, number in reached.items()
@@ -219,8 +220,8 @@ def learned_shares(shelf: Path, enough: int = ENOUGH) -> dict[str, Share]:
 
 def _last_words(ledger: Ledger) -> Iterator[tuple[str, str]]:
     """Every route that answered about a paper, with the outcome."""
-    for row in ledger.rows():
-        for via, attempts in told(row.attempts).items():
+    for _, tried in ledger.tried():
+        for via, attempts in told(tried).items():
             yield via, attempts[-1].outcome
 
 

@@ -26,6 +26,7 @@ _TOP, _ROW, _BAR = 150, 36, 20
 _INK, _SOFT, _RULE, _PAPER = "#1d2228", "#59616b", "#dcd6ca", "#ffffff"
 _SHARED, _ONLY, _LINE, _BARE = "#7fbfb8", "#12726b", "#1d2228", "#b03a4a"
 _FONT = "Arial, Helvetica, 'Liberation Sans', sans-serif"
+_DASH = ' stroke-dasharray="5 4"'
 _SIZE, _SMALL = 14, 12
 _APART = 40  # pixels between two labels of the scale
 
@@ -63,10 +64,9 @@ def svg(figures: YieldFigures, title: str, day: str = "") -> str:
         *_head(figures, title, day, keyed),
         *_grid(figures.total, scale, bottom),
         *(_row(one, place, scale, figures.total) for place, one in enumerate(shown)),
-        _curve([one.cumulative for one in shown], scale, _LINE, ""),
-        _curve([one.without_keys for one in shown], scale, _BARE, ' stroke-dasharray="5 4"')
-        if keyed
-        else "",
+        # Below the other line, which it leaves where keys begin to bring something.
+        _curve([one.without_keys for one in shown], scale, _BARE, _DASH) if keyed else "",
+        _curve([one.cumulative for one in shown], scale, _LINE),
         _text(_LEFT, height - 18, _foot(figures), _SMALL, _SOFT),
     ]
     said = "; ".join(f"{one.label}: {one.first} more, {one.cumulative} in all" for one in shown)
@@ -105,7 +105,7 @@ def _head(figures: YieldFigures, title: str, day: str, keyed: bool) -> list[str]
         drawn.append(_text(at + 18, 95, words, _SMALL))
         at += 18 + text_width(words, _SMALL) + 24
     lines = [("papers with a text so far", _LINE, "")]
-    lines += [("the same without your keys", _BARE, ' stroke-dasharray="5 4"')] if keyed else []
+    lines += [("the same without your keys", _BARE, _DASH)] if keyed else []
     for words, colour, dash in lines:
         drawn.append(
             f'<path d="M{at:g} 90h22" stroke="{colour}" stroke-width="2" fill="none"{dash}/>'
@@ -142,6 +142,7 @@ def _row(one: RouteYield, place: int, scale: _Scale, total: int) -> str:
         needs = f"not asked: needs {one.key.upper()}"
         at = scale.x(one.cumulative)
         if at + 16 + text_width(needs, _SMALL) > _RIGHT:  # then to the left of the curve
+            at = scale.x(min(one.cumulative, one.without_keys))
             return name + _text(at - 10, middle + 4, needs, _SMALL, _SOFT, "end")
         return name + _text(at + 10, middle + 4, needs, _SMALL, _SOFT)
     before, top = one.cumulative - one.first, y + (_ROW - _BAR) / 2
@@ -166,7 +167,7 @@ def _row(one: RouteYield, place: int, scale: _Scale, total: int) -> str:
     )
 
 
-def _curve(sums: list[int], scale: _Scale, colour: str, dash: str) -> str:
+def _curve(sums: list[int], scale: _Scale, colour: str, dash: str = "") -> str:
     """The line along the ends of the bars, from the first route down to the last."""
     steps, y = [f"M{scale.x(0):g} {_TOP}"], float(_TOP)
     for number in sums:
@@ -176,17 +177,20 @@ def _curve(sums: list[int], scale: _Scale, colour: str, dash: str) -> str:
 
 
 def _foot(figures: YieldFigures) -> str:
-    if figures.all_asked and figures.complete == figures.total:
-        return "Every route was asked for every paper."
     parts = []
     if unknown := figures.total - figures.known:
         parts.append(f"{counted(unknown, 'paper')} not asked for yet.")
     if not figures.all_asked:
         parts.append("Each paper was asked for until a text came: who else had it is not known.")
     elif figures.complete < figures.known:
-        parts.append(
-            f"Of {counted(figures.known - figures.complete, 'paper')} some route could not tell."
-        )
+        untold = counted(figures.known - figures.complete, "paper")
+        parts.append(f"Of {untold}, some route could not tell.")
+    else:
+        parts.append("Every route that is open to us was asked for every paper.")
+    if any(figures.lost_without().values()):
+        bare = figures.routes()[-1].without_keys
+        at_least = "" if figures.all_asked else "at least "
+        parts.append(f"Without keys: {at_least}{bare:,} ({share(bare, figures.total)}).")
     return " ".join(parts)
 
 

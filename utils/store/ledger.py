@@ -19,6 +19,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import asdict, fields
 from functools import lru_cache
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, get_args
 
@@ -26,9 +28,9 @@ from ..errors import BadRequest, NotFound, StoreFailed
 from ..model.identifiers import Ids
 from ..model.job import Counts, Harvested, Job, Search, State, Wait
 from ..model.paper import Attempt, Paper, StoredPaper, now, paper_from, to_row
-from ..model.versions import meant
 from ..system import safe_files, sharing, sqlite
 from ..system.plain_text import encodable
+from .ledger_names import Listed, asks_for_preprint, names_of
 from .ledger_schema import VERSION, create_file, in_memory, migrate
 
 _PATIENCE_S = 30.0
@@ -252,10 +254,10 @@ class Ledger:
         such, is a report of its own.
         """
         with self._writing() as db:
-            listed = _Listed(db, papers)
+            listed = Listed(db, papers)
             same = {n: first for n, paper in papers.items() if (first := listed.enter(n, paper))}
             known = {n: paper for n, paper in papers.items() if n not in same}
-            names = [(name, n) for n, paper in known.items() for name in _names_of(paper.ids)]
+            names = [(name, n) for n, paper in known.items() for name in names_of(paper.ids)]
             db.executemany("INSERT OR IGNORE INTO names VALUES (?, ?)", names)
             rows = [(_json(to_row(one)), _ids_row(one.ids), n) for n, one in known.items()]
             db.executemany("UPDATE papers SET paper = ?, ids = ? WHERE number = ?", rows)
@@ -334,7 +336,7 @@ class Ledger:
     def _asked_as_preprint(self, number: int) -> bool:
         with self._reading() as db:
             [(asked,)] = db.execute("SELECT asked FROM papers WHERE number = ?", (number,))
-        return _asks_for_preprint(asked)
+        return asks_for_preprint(asked)
 
     def reopen_lost(self, number: int, file: str) -> bool:
         """Reopen a paper whose text in *file* was rejected since; False if it had another text."""
@@ -478,6 +480,14 @@ class Ledger:
                     **dict(zip(_TEXTS, texts, strict=True)),
                 )
 
+    def tried(self) -> Iterator[tuple[int, list[Attempt]]]:
+        """What was tried for every paper in its present round, by number, read as it is taken."""
+        query = f"""SELECT at_number, {_ATTEMPT} FROM attempts JOIN papers ON number = at_number
+            WHERE attempts.round = papers.round ORDER BY at_number, attempts.rowid"""  # noqa: S608
+        with self._translate_errors(), closing(_connect(self.path)) as db:
+            for number, rows in groupby(db.execute(query), itemgetter(0)):
+                yield number, [Attempt(*row[1:]) for row in rows]
+
     # -- the database ------------------------------------------------------------------------
 
     @contextmanager
@@ -496,49 +506,6 @@ class Ledger:
             yield
         except sqlite3.Error as error:
             raise _store_error(self.path, error) from error
-
-
-class _Listed:
-    """Finds, among the papers of a list, those that share a name with newly identified ones.
-
-    Parameters
-    ----------
-    db : sqlite3.Connection
-        Of the ledger; it is being written to.
-    papers : Mapping[int, Paper]
-        Those that are to be entered.
-    """
-
-    def __init__(self, db: sqlite3.Connection, papers: Mapping[int, Paper]) -> None:
-        names = _json([name for paper in papers.values() for name in _names_of(paper.ids)])
-        owned = "SELECT name, number FROM names WHERE name IN (SELECT value FROM json_each(?))"
-        self._owners: dict[str, int] = dict(db.execute(owned, (names,)))
-        told = """SELECT number, ids, asked FROM papers
-            WHERE number IN (SELECT value FROM json_each(?))"""
-        rows = db.execute(told, (_json([*papers, *self._owners.values()]),)).fetchall()
-        self._ids = {number: Ids(**json.loads(ids)) for number, ids, _ in rows}
-        self._asked: dict[int, str] = {number: asked for number, _, asked in rows}
-
-    def enter(self, number: int, paper: Paper) -> int:
-        """Take a paper in; 0, or the number of the one before it that is the same."""
-        names = _names_of(paper.ids)
-        for first in sorted({self._owners[name] for name in names if name in self._owners}):
-            as_asked = {_asks_for_preprint(self._asked[one]) for one in (first, number)}
-            if first != number and len(as_asked) == 1 and not paper.ids.clash(self._ids[first]):
-                return first
-        self._ids[number] = paper.ids
-        self._owners = dict.fromkeys(names, number) | self._owners
-        return 0
-
-
-def _names_of(ids: Ids) -> list[str]:
-    """The names of a paper, but for those that no database can hold."""
-    return [name for name in ids.names() if name == encodable(name)]
-
-
-def _asks_for_preprint(asked: str) -> bool:
-    """Whether what was asked for is the preprint of a paper."""
-    return meant(Ids.maybe(asked)) == "preprint"
 
 
 def _connect(path: Path) -> sqlite3.Connection:
