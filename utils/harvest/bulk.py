@@ -52,6 +52,7 @@ _BUSY_S = 2.0  # until somebody else is looked after who works on the same paper
 _PASSED_OVER = "the site was out, and was passed over"
 _ON_SHELF = Attempt("", "not_offered", "On the shelf already, without its text.")
 _OVER_S = 10.0  # what is behind for so long is behind
+_COSTS_S = 10.0  # what a kill may leave uncounted
 
 
 def run(ledger: Ledger, ladder: Ladder, *, prefer_pmc: bool = True) -> Iterator[Progress]:
@@ -74,9 +75,11 @@ def run(ledger: Ledger, ladder: Ladder, *, prefer_pmc: bool = True) -> Iterator[
     harvest.start()
     try:
         while harvest.lanes.wait(0.5):
+            harvest.costs.write(ledger, every_s=_COSTS_S)
             yield replace(harvest.status.now(), unread=reading.unread_count())
     finally:
         harvest.stop()
+        harvest.costs.write(ledger)
     ledger.record_waits(())
     if not ledger.job().counts.pending:
         ledger.record_end()
@@ -101,6 +104,29 @@ def unasked(ledger: Ledger, ladder: Ladder) -> list[int]:
     return numbers
 
 
+class _Costs:
+    """What asking each rung has cost since it was written down last."""
+
+    def __init__(self) -> None:
+        self._turn = threading.Lock()
+        self._spent: dict[str, tuple[int, float]] = {}
+        self._written = time.monotonic()
+
+    def add(self, rung: str, requests: int, seconds: float) -> None:
+        with self._turn:
+            before = self._spent.get(rung, (0, 0.0))
+            self._spent[rung] = before[0] + requests, before[1] + seconds
+
+    def write(self, ledger: Ledger, every_s: float = 0.0) -> None:
+        """Write it to the ledger, unless that was done less than *every_s* ago."""
+        if time.monotonic() - self._written < every_s:
+            return
+        with self._turn:
+            spent, self._spent = self._spent, {}
+        self._written = time.monotonic()
+        ledger.record_costs(spent)
+
+
 class _Harvest:
     """One run over the pending papers of one job."""
 
@@ -109,6 +135,7 @@ class _Harvest:
         self.ladder = ladder
         self.rungs = rungs
         self.outages = Outages()
+        self.costs = _Costs()
         again = Lane(_AGAIN, self._return, threads=1)
         self.lanes = Lanes([self._first_lane(), again, *map(self._lane, rungs)])
         # The versions meant by what was asked, where it is not the published one.
@@ -389,7 +416,7 @@ class _Harvest:
         try:
             with not_older_than(self.ledger.asked_since(list(papers))), metered() as meter:
                 self.ladder.ask(rung, list(steps.values()))
-            self.ledger.record_cost(rung.via, meter.requests, time.monotonic() - began)
+            self.costs.add(rung.via, meter.requests, time.monotonic() - began)
         except (StoreFailed, NotConfigured):
             raise
         except Exception as bug:

@@ -168,13 +168,18 @@ class Ledger:
             with self._writing() as db:
                 _write_facts(db, {"notes": [*notes, text]})
 
-    def record_cost(self, rung: str, requests: int, seconds: float) -> None:
-        """Add what asking a rung once more has cost."""
-        name = f"{_COST}{rung}"
+    def record_costs(self, more: Mapping[str, tuple[int, float]]) -> None:
+        """Add what asking rungs has cost: by rung, requests and seconds."""
+        if not more:
+            return
+        before = self.costs()
+        facts = {
+            f"{_COST}{rung}": (requests + had[0], round(seconds + had[1], 3))
+            for rung, (requests, seconds) in more.items()
+            for had in (before.get(rung, (0, 0.0)),)
+        }
         with self._writing() as db:
-            row = db.execute("SELECT value FROM job WHERE name = ?", (name,)).fetchone()
-            before = json.loads(row[0]) if row else (0, 0.0)
-            _write_facts(db, {name: (before[0] + requests, round(before[1] + seconds, 3))})
+            _write_facts(db, facts)
 
     def costs(self) -> dict[str, tuple[int, float]]:
         """By rung, the requests sent and the seconds taken; no rung that was not asked."""
