@@ -267,3 +267,28 @@ def _printed(latex):
     for name, character in named.items():
         latex = latex.replace(f"\\{name}{{}}", f"\\{character}" if character in "{}" else character)
     return re.sub(" +", " ", readable(latex))
+
+
+def test_a_preprint_that_names_its_article_is_cited_as_one_of_them():
+    """arXiv's date beside the journal's name would be a paper that nobody published."""
+    paper = replace(
+        PAPER,
+        ids=Ids(arxiv="1503.03585", doi="10.1109/tsp.2017.2708039"),
+        publication_types=("Preprint",),
+        journal="IEEE Transactions on Signal Processing ( Volume: 65 , Issue: 16 )",
+        journal_abbreviation="", volume="", issue="", pages="", published="2015-03-12",
+    )  # fmt: skip
+    [entry] = bibtexparser.parse_string("".join(each_bibtex(unfiled([paper])))).entries
+    assert not {"volume", "number", "pages", "doi"} & set(entry.fields_dict)
+    assert "IEEE" not in str(entry.get("journal", ""))
+    assert (entry["year"], entry["eprint"]) == ("2015", "1503.03585")
+    assert "doi:10.1109/tsp.2017.2708039" in entry["note"].replace("\\_", "_")
+    [record] = rispy.loads("".join(each_ris(unfiled([paper]))))
+    assert "IEEE" not in record.get("journal_name", "") + record.get("secondary_title", "")
+
+
+def test_an_article_that_is_on_arxiv_too_stays_an_article():
+    paper = replace(PAPER, ids=Ids(arxiv="1503.03585", doi="10.1000/a_b", pmid="7"))
+    [entry] = bibtexparser.parse_string("".join(each_bibtex(unfiled([paper])))).entries
+    assert entry.entry_type == "article"
+    assert {"journal", "doi"} <= set(entry.fields_dict)

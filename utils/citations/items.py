@@ -15,6 +15,7 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
+from dataclasses import replace
 from typing import Any, Literal
 from urllib.parse import quote
 
@@ -85,6 +86,9 @@ def csl_item(paper: Paper, key: str = "") -> dict[str, Any]:
     key : str
         The ``id``; made by `citation_key` where it is empty.
     """
+    article = ""
+    if _is_of_preprint(paper):
+        article, paper = one_line(_published_in(paper)), _as_preprint(paper)
     ids, arxiv = paper.ids, one_line(paper.ids.arxiv)
     bookshelf = paper.pages if paper.pages.startswith("NBK") else ""
     kind = _kind(paper, bookshelf)
@@ -111,9 +115,35 @@ def csl_item(paper: Paper, key: str = "") -> dict[str, Any]:
         "language": _language(paper),
         "keyword": "; ".join(_keywords(paper)),
         "abstract": plain(paper.abstract),
-        "note": ". ".join(_notes(paper)),
+        "note": ". ".join(filter(None, (*_notes(paper), article))),
     }
     return {name: value for name, value in item.items() if value}
+
+
+def _is_of_preprint(paper: Paper) -> bool:
+    """Whether it is a preprint server's record that names the journal of the article, too."""
+    own = paper.ids.arxiv and "Preprint" in paper.publication_types
+    return bool(own) and paper.journal not in _ARXIV
+
+
+def _as_preprint(paper: Paper) -> Paper:
+    """The preprint alone: its year beside the article's journal would be of neither."""
+    return replace(
+        paper,
+        ids=replace(paper.ids, doi=""),
+        journal="arXiv",
+        journal_abbreviation="",
+        volume="",
+        issue="",
+        pages="",
+    )
+
+
+def _published_in(paper: Paper) -> str:
+    """Where the article of a preprint is to be found."""
+    issue = f"({paper.issue})" if paper.issue else ""
+    place = " ".join(filter(None, (paper.journal, f"{paper.volume}{issue}", paper.pages)))
+    return f"Published in: {place}" + (f", doi:{paper.ids.doi}" if paper.ids.doi else "")
 
 
 def citation_key(paper: Paper) -> str:
@@ -172,8 +202,6 @@ def _without_final_dot(text: str) -> str:
 def _kind(paper: Paper, bookshelf: str) -> str:
     if bookshelf:
         return "chapter" if paper.journal and paper.journal != paper.title else "book"
-    if paper.ids.arxiv and paper.ids.doi and paper.journal not in _ARXIV:
-        return "article-journal"  # arXiv's record, with the place where it was published
     for name, kind in _TYPES.items():
         if name in paper.publication_types:
             return kind
