@@ -1,4 +1,6 @@
-"""The papers listed in a file: identifiers by line, tables, RIS, BibTeX, MEDLINE, Web of Science.
+"""The papers listed in a file: identifiers by line, tables, and reference managers' formats.
+
+RIS, BibTeX, MEDLINE and Web of Science are read here, CSL-JSON and EndNote XML by `.documents`.
 
 `entries_in` reads all of them. The format is found by content, and by the file's name only where
 that leaves a doubt.
@@ -26,6 +28,7 @@ from typing import Any
 from ..citations.latex import signs_again
 from ..errors import BadRequest
 from ..model.identifiers import EXAMPLES, IdName, Ids
+from .documents import csl_entries, endnote_entries, is_json
 from .pasted import (
     Entry,
     are_plain,
@@ -188,8 +191,13 @@ def entries_in(data: bytes, name: str = "") -> Iterator[Entry]:
         may come after the papers in front of that row.
     """
     _require_text(data)
+    start = data[:1000].lstrip(b"\xef\xbb\xbf \t\r\n")
+    if start[:1] == b"<":
+        entries = endnote_entries(data)
+    else:
+        entries = csl_entries(data) if is_json(start) else _entries(data, name)
     found = False
-    for entry in _entries(data, name):
+    for entry in entries:
         found = True
         yield entry
     if not found:
@@ -227,11 +235,6 @@ def _require_text(data: bytes) -> None:
     for start, kind in _NOT_TEXT.items():
         if data.startswith(start):
             raise BadRequest(f"The list is {kind}.", _EXPORT)
-    start = data[:200].lstrip(b"\xef\xbb\xbf \t\r\n")
-    if start[:1] == b"<":
-        raise BadRequest("The list is XML or HTML.", _EXPORT)
-    if start[:2] in {b"{\n", b'{"', b"[{", b"[\n"} or start[:3] == b"{\r\n":
-        raise BadRequest("The list is JSON.", _EXPORT)
     if b"\x00" in data[:1000] and data[:2] not in {b"\xff\xfe", b"\xfe\xff"}:
         raise BadRequest("The list is no text.", _EXPORT)
 

@@ -1,0 +1,167 @@
+"""The papers of a list that is one document: CSL-JSON, EndNote XML.
+
+CSL-JSON as Zotero, Mendeley and pandoc write it (an array of items, or one under ``items``):
+https://docs.citationstyles.org/en/stable/specification.html#appendix-iv-variables. Identifiers
+beside the DOI stand in their own fields, or as lines of the note.
+
+EndNote XML as EndNote 20 and 21 and the programs that imitate it write it: texts lie in ``style``
+elements, one for each change of font. Entities are not expanded, nothing is loaded.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from io import BytesIO
+from typing import Any
+
+from lxml import etree
+
+from ..errors import BadRequest
+from ..formats.safe_xml import SAFE_OPTIONS
+from ..model.identifiers import IdName
+from ..system.plain_text import one_line
+from .pasted import Entry, ids_of_record, to_entry
+
+_NOTED = re.compile(r"^\s*(PMID|PMCID|DOI|arXiv)\s*:\s*\S+.*$", re.I | re.M)
+_OF_PUBMED = re.compile(r"pubmed|medline|\bnlm\b", re.I)
+_TELLING = {"title", "doi", "pmid", "pmcid", "arxiv", "url", "note"}
+_LONGEST = 100_000  # characters of a field that are looked at
+# EndNote's fields, and the paths at which they lie in a record.
+_PATHS = {
+    "doi": ("electronic-resource-num",),
+    "accession": ("accession-num",),
+    "provider": ("remote-database-name", "remote-database-provider"),
+    "pmcid": ("custom2",),
+    "author": ("contributors/authors/author",),
+    "year": ("dates/year",),
+    "title": ("titles/title",),
+    "journal": ("periodical/full-title", "titles/secondary-title", "titles/alt-title"),
+}
+_LINKS = ("urls/related-urls/url", "urls/web-urls/url", "urls/text-urls/url", "notes")
+
+
+def is_json(start: bytes) -> bool:
+    """Whether a file that begins so is JSON."""
+    return start[:1] in (b"{", b"[") and re.match(rb'[\[{]\s*[\[{"\]}]', start) is not None
+
+
+def csl_entries(data: bytes) -> Iterator[Entry]:
+    """The papers of a CSL-JSON file.
+
+    Raises
+    ------
+    BadRequest
+        It is no JSON, or no list of items.
+    """
+    try:
+        items = _loaded(data)
+    except (ValueError, RecursionError) as error:
+        msg = f"The list is JSON that cannot be read: {one_line(str(error))[:120]}."
+        raise BadRequest(msg, "Export it again, or save it as RIS or CSV.") from None
+    items = items.get("items", [items]) if isinstance(items, dict) else items
+    if not (isinstance(items, list) and all(map(_is_reference, items))):
+        msg = "The list is JSON, but no list of references (CSL-JSON)."
+        raise BadRequest(msg, "Export CSL-JSON, RIS, BibTeX or NBIB, or save it as CSV.")
+    for number, item in enumerate(items, 1):
+        yield _csl_entry(item, number)
+
+
+def _loaded(data: bytes) -> Any:
+    """One JSON value, or those of each line: what our own ``--json`` prints."""
+    try:
+        return json.loads(data)
+    except json.JSONDecodeError:
+        lines = [line for line in data.splitlines() if line.strip()]
+        if len(lines) < 2:
+            raise
+        return [json.loads(line) for line in lines]
+
+
+def _is_reference(item: object) -> bool:
+    return isinstance(item, dict) and not _TELLING.isdisjoint(name.lower() for name in item)
+
+
+def _csl_entry(item: Mapping[str, Any], number: int) -> Entry:
+    fields = {name.upper(): _spelled(value) for name, value in item.items()}
+    named: dict[IdName, str] = {
+        "pmid": fields.get("PMID", ""),
+        "pmcid": fields.get("PMCID", ""),
+        "doi": fields.get("DOI", ""),
+        "arxiv": fields.get("ARXIV", ""),
+    }
+    notes = [line[0] for line in _NOTED.finditer(fields.get("NOTE", ""))]
+    hints = (*notes, fields.get("NUMBER", ""), fields.get("URL", ""), fields.get("ID", ""))
+    author = item.get("author")
+    first = author[0] if isinstance(author, list) and author else {}
+    name = first.get("family") or first.get("literal") if isinstance(first, dict) else ""
+    words = (
+        _spelled(name),
+        _year(item.get("issued")),
+        fields.get("TITLE", ""),
+        fields.get("CONTAINER-TITLE", ""),
+    )
+    return to_entry(ids_of_record(named, hints), words, f"item {number}")
+
+
+def _spelled(value: object) -> str:
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        return ""
+    return str(value)[:_LONGEST]
+
+
+def _year(issued: object) -> str:
+    """The year of ``{"date-parts": [[2019, 5]]}``, or of what stands there literally."""
+    if not isinstance(issued, dict):
+        return ""
+    parts = issued.get("date-parts")
+    while isinstance(parts, list) and parts:
+        parts = parts[0]
+    return _spelled(parts) or _spelled(issued.get("raw")) or _spelled(issued.get("literal"))
+
+
+def endnote_entries(data: bytes) -> Iterator[Entry]:
+    """The papers of an EndNote XML file, one record at a time.
+
+    Raises
+    ------
+    BadRequest
+        It is not well-formed, or no EndNote file.
+    """
+    found = 0
+    try:
+        for _, record in etree.iterparse(BytesIO(data), tag="record", **SAFE_OPTIONS):
+            found += 1
+            yield _endnote_entry(record, found)
+            record.clear(keep_tail=False)
+    except etree.XMLSyntaxError as error:
+        msg = f"The list is XML or HTML that cannot be read: {one_line(str(error))[:120]}."
+        raise BadRequest(msg, "Export it again, or as RIS.") from None
+    if not found:
+        msg = "The list is XML or HTML without EndNote's records."
+        raise BadRequest(msg, "Export EndNote XML, RIS, BibTeX or NBIB, or save it as CSV.")
+
+
+def _endnote_entry(record: Any, number: int) -> Entry:
+    fields = {name: _text(record, paths) for name, paths in _PATHS.items()}
+    accession = fields["accession"]
+    ours = _OF_PUBMED.search(fields["provider"]) or accession[:4].upper() == "PMID"
+    named: dict[IdName, str] = {
+        "pmid": accession if ours else "",
+        "pmcid": fields["pmcid"] if fields["pmcid"][:3].upper() == "PMC" else "",
+        "doi": fields["doi"],
+    }
+    links = (_words(one) for path in _LINKS for one in record.iterfind(path))
+    words = tuple(fields[name] for name in ("author", "year", "title", "journal"))
+    return to_entry(ids_of_record(named, links), words, f"record {number}")
+
+
+def _text(record: Any, paths: Sequence[str]) -> str:
+    """The words of the first element there, fonts left out."""
+    found = (_words(one) for path in paths for one in record.iterfind(path))
+    return next(filter(None, found), "")
+
+
+def _words(element: Any) -> str:
+    return " ".join("".join(element.itertext())[:_LONGEST].split())
