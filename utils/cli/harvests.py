@@ -59,7 +59,8 @@ def add(commands: Any) -> None:
     harvest.add_argument(
         "what",
         nargs="*",
-        help="a query, identifiers, or files of them (CSV, RIS, BibTeX, NBIB, EndNote XML, CSL-JSON); - is stdin",
+        help="a query, identifiers, or files of them (CSV, RIS, BibTeX, NBIB, EndNote XML, "
+        "CSL-JSON); - is stdin",
     )
     harvest.add_argument("--job", default="", help="take up this harvest")
     harvest.add_argument("--lock", type=Path, help="rebuild the corpus of a papers.lock.json")
