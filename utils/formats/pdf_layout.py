@@ -76,7 +76,7 @@ def to_blocks(pages: list[Page], title: str) -> list[Block]:
     wanted = "".join(folded(title))
     body = _body_size(lines)
     blocks = with_numbered(_rejoined(_blocks(lines, body), body))
-    found = (block for block in blocks if "".join(folded(block.text)) != wanted)
+    found = (block for block in blocks if block.rows or "".join(folded(block.text)) != wanted)
     return list(_with_abstract(found))
 
 
@@ -117,11 +117,21 @@ def _continued(text: str, rest: str) -> str:
 
 def _with_accents(pages: list[Page]) -> Iterator[Page]:
     """The pages with accents on their letters."""
-    texts = iter(composed(line.text for page in pages for line in page.lines))
+    texts = iter(composed(text for page in pages for line in page.lines for text in _said(line)))
     for page in pages:
-        named = [(line, next(texts)) for line in page.lines]
-        lines = (line if line.text == text else replace(line, text=text) for line, text in named)
+        lines = []
+        for line in page.lines:
+            text = next(texts)
+            rows = tuple(tuple(next(texts) for _ in row) for row in line.rows)
+            same = text == line.text and rows == line.rows
+            lines.append(line if same else replace(line, text=text, rows=rows))
         yield replace(page, lines=tuple(lines))
+
+
+def _said(line: Line) -> Iterator[str]:
+    yield line.text
+    for row in line.rows:
+        yield from row
 
 
 def _with_abstract(blocks: Iterable[Block]) -> Iterator[Block]:
@@ -140,9 +150,23 @@ def markdown_of(title: str, blocks: Iterable[Block]) -> str:
     """Write the blocks down; text that would read as markup is escaped."""
     written = [f"# {_escaped(title)}"] if title else []
     for block in blocks:
+        if block.rows:
+            written.append(_pipe_table(block.rows))
+            continue
         text = _escaped(block.text)
         written.append(f"{'#' * block.level} {text}" if block.level else text)
     return "\n\n".join(written)
+
+
+def _pipe_table(rows: tuple[tuple[str, ...], ...]) -> str:
+    """A markdown table; the first row is its head."""
+    lines = ["| " + " | ".join(map(_in_cell, row)) + " |" for row in rows]
+    return "\n".join([lines[0], "|" + " --- |" * len(rows[0]), *lines[1:]])
+
+
+def _in_cell(text: str) -> str:
+    text = re.sub(r"<(?=[A-Za-z/!?])", "&lt;", text.replace("*", r"\*"))
+    return text.replace("|", r"\|")
 
 
 def largest_title(page: Page) -> str:
@@ -268,22 +292,38 @@ def _blocks(lines: list[Line], body: float) -> Iterator[Block]:
     level = 0
     part = "lead"
     spoken = {word for line in lines for word in re.findall(r"[\w-]+", line.text.lower())}
-    display = display_fonts(lines)
+    display = display_fonts([line for line in lines if line.text])
     for line in lines:
+        if line.rows:
+            if gathered:
+                yield Block(_text(_texts(gathered), spoken), level, gathered[0].size)
+            yield Block("", rows=_with_cells(line.rows, spoken))
+            gathered, level = [], 0
+            continue
         previous = gathered[-1] if gathered else None
         this = level_of(line, body, bold_body, display)
         if previous and (this == BY_FONT or (level and line.text[0].islower())):
             this = level if _continues(previous, line) else this
         if previous and (this != level or _starts_anew(gathered, line, leading, this, part)):
-            yield Block(_text(gathered, spoken), level, gathered[0].size)
-            named = part_of(_text(gathered, spoken)) if level else "body"
+            yield Block(text := _text(_texts(gathered), spoken), level, gathered[0].size)
+            named = part_of(text) if level else "body"
             # The title and a banner are headings, too; the text begins under a name of its own.
             if named != "body" or (level and (part != "lead" or is_canonical(gathered[0].text))):
                 part = named
             gathered = []
         gathered.append(line)
         level = this
-    yield Block(_text(gathered, spoken), level, gathered[0].size)
+    if gathered:
+        yield Block(_text(_texts(gathered), spoken), level, gathered[0].size)
+
+
+def _texts(lines: list[Line]) -> list[str]:
+    return [line.text for line in lines]
+
+
+def _with_cells(rows: tuple[tuple[str, ...], ...], spoken: set[str]) -> tuple[tuple[str, ...], ...]:
+    """A table with the lines of each cell as one text."""
+    return tuple(tuple(_text(cell.split("\n"), spoken) for cell in row) for row in rows)
 
 
 def _continues(previous: Line, line: Line) -> bool:
@@ -302,6 +342,8 @@ def _leading(lines: list[Line]) -> float:
 def _starts_anew(gathered: list[Line], line: Line, leading: float, level: int, part: str) -> bool:
     """Whether a line begins another block than the lines before it, all of one level."""
     previous = gathered[-1]
+    if previous.is_caption != line.is_caption:
+        return True
     if level:
         together = same_style(previous, line) and is_below(previous, line)
         return not together or is_canonical(line.text)
@@ -328,7 +370,7 @@ def _is_indented(previous: Line, line: Line) -> bool:
     return (previous.right - previous.left) < 0.9 * (line.right - line.left)
 
 
-def _text(lines: list[Line], spoken: set[str]) -> str:
+def _text(lines: list[str], spoken: set[str]) -> str:
     """Lines as one text; a word broken at a line's end is joined.
 
     The hyphen stays where the paper writes the word with one elsewhere (*double-blind*).
@@ -336,15 +378,15 @@ def _text(lines: list[Line], spoken: set[str]) -> str:
     text = ""
     for line in lines:
         head = re.search(r"([^\W\d_]+)-$", text[-60:])
-        tail = re.match(r"[^\W\d_]+", line.text)
+        tail = re.match(r"[^\W\d_]+", line)
         if head and tail and tail[0] in _LINKING:  # short- and long-term
-            text = f"{text} {line.text}"
+            text = f"{text} {line}"
         elif head and tail and tail[0][0].islower():
-            text = (text if _has_hyphen(head[1], tail[0], spoken) else text[:-1]) + line.text
-        elif _is_cut(text, line.text):
-            text += line.text
+            text = (text if _has_hyphen(head[1], tail[0], spoken) else text[:-1]) + line
+        elif _is_cut(text, line):
+            text += line
         else:
-            text = f"{text} {line.text}" if text else line.text
+            text = f"{text} {line}" if text else line
     return text.strip()
 
 
@@ -372,11 +414,12 @@ def _escaped(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A heading (``level`` above 0) or a paragraph."""
+    """A heading (``level`` above 0), a paragraph or a table."""
 
     text: str
     level: int = 0
     size: float = 0.0  # of its first line
+    rows: tuple[tuple[str, ...], ...] = ()  # of a table, which has no text
 
 
 def display_fonts(lines: list[Line]) -> set[str]:
@@ -415,7 +458,7 @@ def _may_head(run: list[Line], text: Line) -> bool:
 def level_of(line: Line, body: float, bold_body: bool, display: set[str]) -> int:
     """The level of heading a line looks like, 0 for text."""
     words = line.text.split()
-    if line.holes or not re.search(r"[^\W\d_]{2}", line.text) or len(words) > _HEADING_WORDS:
+    if line.is_caption or line.holes or not re.search(r"[^\W\d_]{2}", line.text) or len(words) > _HEADING_WORDS:
         return 0
     if is_canonical(line.text) or (
         len(words) <= 5 and part_of(line.text) in ("abstract", "references")

@@ -1,0 +1,95 @@
+"""The lines of a PDF page with its tables in their place, below their captions.
+
+Runs only in the child process of `.pdf_child`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import Any
+
+from .pdf_lines import Line, codes_of, font_name, line_of, lines_of, text_of
+from .pdf_tables import CAPTION, Table, tables_of
+from .pdf_words import Word, sheets_of
+
+_NOT_REBUILT = "[The rows of Table {} could not be told apart in the PDF: what follows is their text.]"
+
+
+def page_lines(page: Any) -> list[Line]:
+    """Read the lines and tables of an open pypdfium2 page, in the order of its content stream."""
+    text_page = page.get_textpage()
+    try:
+        # The bare pointer: pypdfium2 looks it up anew at each call otherwise.
+        raw = text_page.raw
+        codes = codes_of(raw)
+        lines = [line for line in lines_of(raw, codes) if line.text]
+        if any(found["kind"] for line in lines if (found := CAPTION.match(line.text))):
+            tables = [t for sheet in sheets_of(page, raw, codes) for t in tables_of(sheet)]
+            return list(_with_tables(raw, codes, lines, tables))
+        return lines
+    finally:
+        text_page.close()
+
+
+def _with_tables(
+    text_page: Any, codes: Sequence[int], lines: list[Line], tables: list[Table]
+) -> Iterator[Line]:
+    """The lines that are in no table, and each table below its caption."""
+    taken = bytearray(len(codes))
+    for table in tables:
+        for word in table.words:
+            taken[word.start : word.end] = b"\1" * (word.end - word.start)
+    waiting = list(tables)
+    kept = [one for line in lines for one in _outside(text_page, codes, line, taken)]
+    for line in kept:
+        named = [table for table in waiting if _is_in(line, table)]
+        yield replace(line, is_caption=True) if named else line
+        for table in named:
+            if not any(_is_in(other, table) and other.span > line.span for other in kept):
+                waiting.remove(table)
+                yield _table(text_page, codes, table, line)
+
+
+def _is_in(line: Line, table: Table) -> bool:
+    return line.span[0] < table.caption[1] and table.caption[0] < line.span[1]
+
+
+def _outside(
+    text_page: Any, codes: Sequence[int], line: Line, taken: bytearray
+) -> Iterator[Line]:
+    """What of a line is in no table."""
+    start, end = line.span
+    if not any(taken[start:end]):
+        yield line
+        return
+    solid = (at for at in range(start, end) if codes[at] > 32)
+    for is_taken, run in groupby(solid, key=lambda at: taken[at]):
+        if not is_taken:
+            places = list(run)
+            part = line_of(text_page, codes, places[0], places[-1] + 1, line.row)
+            if part.text:
+                yield part
+
+
+def _table(text_page: Any, codes: Sequence[int], table: Table, caption: Line) -> Line:
+    if not table.rows:
+        return replace(caption, text=_NOT_REBUILT.format(table.label), is_caption=False)
+    rows = tuple(
+        tuple("\n".join(_said(text_page, codes, line) for line in cell) for cell in row)
+        for row in table.rows
+    )
+    return replace(caption, text="", rows=rows, row=-1 - table.caption[0], font="")
+
+
+def _said(text_page: Any, codes: Sequence[int], words: Sequence[Word]) -> str:
+    """Words as print shows them."""
+    said = (
+        text_of(text_page, codes, word.start, word.end, (font_name(text_page, word.start),))
+        if word.start >= 0
+        else word.text
+        for word in words
+    )
+    return re.sub(r"\s+", " ", " ".join(said)).strip()

@@ -1,0 +1,259 @@
+"""Where the tables of a PDF page stand: below a caption, between rules or in aligned lines.
+
+Only pages with a line that begins as the caption of a table are searched, so that the others cost
+nothing. Geometry only; `.pdf_grid` makes rows and columns of what is found.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from .pdf_grid import Area, Row, grid_of, rows_of
+from .pdf_words import Rule, Sheet, Word
+
+_TABLE = r"T ?(?:A ?B ?L ?E|a ?b ?l ?e)|Tab(?:elle|leau|la|ela|ella|\.)"
+CAPTION = re.compile(
+    rf"(?:(?:Supplementa(?:ry|l) |Additional )?(?P<kind>{_TABLE})|Fig(?:ure|\.)|FIG(?:URE|\.))"
+    r"\s?(?P<number>[A-Z]?\d{1,3}[a-z]?|[IVX]{1,5})(?=\W|$)(?P<rest>[^\r\n]{0,40})"
+)
+_TITLED = re.compile(r"\s*(?:$|[.:|\u2014\u2013\-]|\(?cont|[(\s]*[^\W\d_a-z])|\s*[\u2000-\u200a]")
+_MOST_CAPTIONS = 40  # a page
+_CAPTION_CHARS = 1500
+_ABOVE = 14  # heights of a line: how far below its caption's first line a table may begin
+_CLOSE = 2.4  # heights: how far apart the lines of a table without rules may be
+_PROSE = 0.75  # of the width: lines as long as this without a gap are text
+_PROSE_LINES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A rebuilt table: rows of cells of lines of words, the head first; none if it failed.
+
+    ``caption`` is where its caption's characters begin and end, ``words`` all that stands in it.
+    """
+
+    caption: tuple[int, int]
+    label: str
+    rows: tuple[tuple[tuple[tuple[Word, ...], ...], ...], ...]
+    words: tuple[Word, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Caption:
+    word: Word
+    at: int  # among the sheet's words
+    label: str  # empty for figures
+
+
+def tables_of(sheet: Sheet) -> Iterator[Table]:
+    """The tables of a sheet, as far as captions name them."""
+    captions = list(_captions(sheet))[:_MOST_CAPTIONS]
+    taken: set[int] = set()
+    for caption in captions:
+        if not caption.label:
+            continue
+        area = _area(sheet, caption, captions)
+        grid = grid_of(area) if area else None
+        if area and grid and taken.isdisjoint(word.start for word in area.words):
+            taken.update(word.start for word in area.words)
+            rows = tuple(tuple(tuple(map(tuple, cell)) for cell in row) for row in grid)
+            yield Table(_said(sheet, caption, area), caption.label, rows, area.words)
+        else:
+            yield Table(_said(sheet, caption, None), caption.label, (), ())
+
+
+def _said(sheet: Sheet, caption: _Caption, area: Area | None) -> tuple[int, int]:
+    """Where the caption's characters begin and end: lines of one size, one below the other."""
+    first = last = caption.word
+    for word in sheet.words[caption.at + 1 :]:
+        step = _height(last) - _height(word)
+        beside = abs(step) < 0.5 * first.size and word.left > last.left
+        below = 0 < step < 1.7 * first.size and word.left < last.right
+        alike = abs(word.size - last.size) < 0.25 * first.size
+        inside = area is not None and _height(word) < area.top and word.left < area.right
+        if inside or not alike or not (beside or below):
+            break
+        last = word
+        if last.end > first.start + _CAPTION_CHARS:
+            break
+    return first.start, last.end
+
+
+def _captions(sheet: Sheet) -> Iterator[_Caption]:
+    """Where lines begin as captions do: a sentence that begins with *Table 2 shows* is none."""
+    for at, word in enumerate(sheet.words):
+        if word.text[:1] not in "TFSA" or not _begins(sheet.words, at):
+            continue
+        said = " ".join(one.text for one in sheet.words[at : at + 8])
+        found = CAPTION.match(said)
+        if found and _TITLED.match(found["rest"]):
+            yield _Caption(word, at, found["number"] if found["kind"] else "")
+
+
+def _begins(words: tuple[Word, ...], at: int) -> bool:
+    """Whether a word stands first in its line, or behind a hole."""
+    if not at:
+        return True
+    before, here = words[at - 1], words[at]
+    beside = 0 <= here.left - before.right < 1.2 * here.size
+    return not (beside and abs(before.bottom - here.bottom) < 0.5 * here.size)
+
+
+def _area(sheet: Sheet, caption: _Caption, captions: list[_Caption]) -> Area | None:
+    """The table that belongs to a caption."""
+    flat = _merged([rule for rule in sheet.rules if rule.is_flat])
+    stop = max(
+        (
+            other.word.top
+            for other in captions
+            if other.word.top < caption.word.bottom and _overlaps(other.word, caption.word)
+        ),
+        default=float("-inf"),
+    )
+    first = caption.word
+    below = sorted(
+        (
+            rule
+            for rule in flat
+            if stop < rule.top < first.bottom + 1
+            and first.bottom - rule.top < _ABOVE * first.size
+            and rule.left < first.right + 1
+            and rule.right > first.left - 1
+            and rule.right - rule.left > 5 * first.size
+        ),
+        key=lambda rule: -rule.top,
+    )
+    for top in below:
+        if area := _between_rules(sheet, caption, top, flat, stop):
+            return area
+    return _without_rules(sheet, caption, stop)
+
+
+def _overlaps(other: Word, word: Word) -> bool:
+    return other.left < word.left + 200 and other.right > word.left - 200
+
+
+def _merged(rules: list[Rule]) -> list[Rule]:
+    """Rules that continue each other as one."""
+    made: list[Rule] = []
+    for rule in sorted(rules, key=lambda rule: (-round(rule.top), rule.left)):
+        last = made[-1] if made else None
+        if last and abs(last.top - rule.top) < 1.6 and -1 < rule.left + 4 - last.left:
+            if rule.left <= last.right + 4:
+                made[-1] = Rule(last.left, last.bottom, max(last.right, rule.right), last.top)
+                continue
+        made.append(rule)
+    return made
+
+
+def _between_rules(
+    sheet: Sheet, caption: _Caption, top: Rule, flat: list[Rule], stop: float
+) -> Area | None:
+    """The area from a rule below the caption to the last one of its width."""
+    left, right = top.left - 3, top.right + 3
+    inside = [word for word in sheet.words if left <= word.middle <= right]
+    above = [word for word in inside if top.top < word.bottom < caption.word.bottom - 1]
+    end = caption.word.start + _CAPTION_CHARS
+    if any(not caption.word.start <= word.start < end for word in above):
+        return None
+    rules = [
+        rule
+        for rule in flat
+        if stop < rule.top < top.top - 2
+        and rule.left > left - 3
+        and rule.right < right + 3
+        and rule.right - rule.left > 0.9 * (top.right - top.left)
+    ]
+    rules.sort(key=lambda rule: -rule.top)
+    bottom, full = top.top, 1
+    for rule in rules:
+        rows = rows_of(word for word in inside if rule.top < _height(word) < bottom)
+        if _is_prose(rows, right - left):
+            break
+        bottom, full = rule.top, full + bool(rows)
+    if full < 3:
+        rows = rows_of(word for word in inside if stop < _height(word) < bottom)
+        bottom = _grown(rows, bottom, right - left)
+    words = tuple(word for word in inside if bottom < _height(word) < top.top)
+    if not words:
+        return None
+    return Area(top.left, bottom, top.right, top.top, words, _within(sheet, left, right, bottom, top.top))
+
+
+def _height(word: Word) -> float:
+    return (word.bottom + word.top) / 2
+
+
+def _within(
+    sheet: Sheet, left: float, right: float, bottom: float, top: float
+) -> tuple[Rule, ...]:
+    flat = _merged([rule for rule in sheet.rules if rule.is_flat])
+    upright = [rule for rule in sheet.rules if not rule.is_flat]
+    return tuple(
+        rule
+        for rule in (*flat, *upright)
+        if rule.left > left - 3
+        and rule.right < right + 3
+        and rule.bottom > bottom - 3
+        and rule.top < top + 3
+    )
+
+
+def _is_prose(rows: list[Row], width: float) -> bool:
+    """Whether lines are running text: several long ones without a hole, one below the other."""
+    run = 0
+    for row in rows:
+        filled = sum(max(w.right for w in piece) - piece[0].left for piece in row.pieces)
+        run = run + 1 if filled > _PROSE * width and len(row.pieces) < 3 else 0
+        if run >= _PROSE_LINES:
+            return True
+    return False
+
+
+def _grown(rows: list[Row], bottom: float, width: float) -> float:
+    """Down to where the lines of a table end: at a wide gap, or at lines without a hole."""
+    last = bottom
+    for row in rows:
+        long = max(w.right for w in row.pieces[-1]) - row.pieces[0][0].left > 0.6 * width
+        if last - row.top > _CLOSE * row.size or (len(row.pieces) < 2 and long):
+            break
+        last = row.bottom
+    return last
+
+
+def _without_rules(sheet: Sheet, caption: _Caption, stop: float) -> Area | None:
+    """Lines in columns below a caption."""
+    left, right = _text_column(sheet, caption.word)
+    first = caption.word
+    inside = [
+        word
+        for word in sheet.words
+        if left <= word.middle <= right and stop < _height(word) < first.bottom
+    ]
+    rows = rows_of(inside)
+    start = next((at for at, row in enumerate(rows) if len(row.pieces) > 1), len(rows))
+    rows = rows[start:]
+    if not rows or first.bottom - rows[0].top > _ABOVE * first.size:
+        return None
+    bottom = _grown(rows, rows[0].top, right - left)
+    words = tuple(word for word in inside if bottom <= _height(word) <= rows[0].top)
+    if len(words) < 6:
+        return None
+    box = min(w.left for w in words), bottom, max(w.right for w in words), rows[0].top
+    return Area(*box, words, _within(sheet, left, right, bottom, rows[0].top))
+
+
+def _text_column(sheet: Sheet, word: Word) -> tuple[float, float]:
+    """From where to where the column of text goes that a word stands in."""
+    left = min(one.left for one in sheet.words)
+    right = max(one.right for one in sheet.words)
+    middle = (left + right) / 2
+    heights = {round(_height(one)) for one in sheet.words}
+    crossed = {
+        round(_height(one)) for one in sheet.words if one.left < middle + 3 and one.right > middle - 3
+    }
+    if len(crossed) > 0.35 * len(heights):
+        return left, right
+    return (left, middle) if word.left < middle - 10 else (middle, right)
