@@ -308,11 +308,12 @@ def _by_distance(
 ) -> Iterator[list[int]]:
     """Rows of print in the rows of the table, by how close they are and what they leave empty."""
     wide = _wide_step(band, rows, placed)
+    widths = _widths(placed)
     made = band[:1]
     for before, here in pairwise(band):
         step = rows[before].middle - rows[here].middle
         size = min(rows[before].size, rows[here].size)
-        if step < _TIGHT * size or step < wide or _goes_on(made, placed[here], placed):
+        if step < _TIGHT * size or step < wide or _goes_on(made, placed[here], placed, widths):
             made.append(here)
         else:
             yield made
@@ -337,19 +338,38 @@ def _wide_step(
     return (steps[at][0] + steps[at + 1][0]) / 2 if whole < 0.3 * len(close) else 0.0
 
 
+def _widths(placed: list[dict[int, list[Word]]]) -> dict[int, float]:
+    """How wide the widest line of each column is."""
+    found: dict[int, float] = {}
+    for cells in placed:
+        for column, words in cells.items():
+            found[column] = max(found.get(column, 0.0), _right(words) - words[0].left)
+    return found
+
+
 def _goes_on(
-    made: list[int], cells: dict[int, list[Word]], placed: list[dict[int, list[Word]]]
+    made: list[int],
+    cells: dict[int, list[Word]],
+    placed: list[dict[int, list[Word]]],
+    widths: dict[int, float],
 ) -> bool:
-    """Whether a row of print only continues cells of the one above."""
+    """Whether a row of print only continues cells of the one above, whose lines were full."""
     above = placed[made[-1]]
+    if not all(
+        column in above
+        and _right(above[column]) - above[column][0].left + words[0].right - words[0].left
+        > 0.97 * widths[column]
+        for column, words in cells.items()
+    ):
+        return False
     first = min(cells)
     told = {column for at in made for column in placed[at]}
     text = cells[first][0].text
     if first == 0 and len(cells) == 1:
         last = above.get(0, [])[-1:]
         open_ = bool(last) and last[0].text.endswith(("-", ",", "(", "/", "and", "of", "or"))
-        return 0 in above and (text[:1].islower() or text[:1] == "(" or open_)
-    if first == 0 or not set(cells) <= set(above):
+        return text[:1].islower() or text[:1] == "(" or open_
+    if first == 0:
         return False
     return 2 * len(cells) <= len(told) and not text[:1].isdigit()
 

@@ -292,12 +292,12 @@ def _blocks(lines: list[Line], body: float) -> Iterator[Block]:
     level = 0
     part = "lead"
     spoken = {word for line in lines for word in re.findall(r"[\w-]+", line.text.lower())}
-    display = display_fonts([line for line in lines if line.text])
+    display = display_fonts([line for line in lines if line.kind == "text"])
     for line in lines:
-        if line.rows:
+        if line.kind in ("table", "remark"):
             if gathered:
                 yield Block(_text(_texts(gathered), spoken), level, gathered[0].size)
-            yield Block("", rows=_with_cells(line.rows, spoken))
+            yield Block(line.text, rows=_with_cells(line.rows, spoken))
             gathered, level = [], 0
             continue
         previous = gathered[-1] if gathered else None
@@ -342,7 +342,7 @@ def _leading(lines: list[Line]) -> float:
 def _starts_anew(gathered: list[Line], line: Line, leading: float, level: int, part: str) -> bool:
     """Whether a line begins another block than the lines before it, all of one level."""
     previous = gathered[-1]
-    if previous.is_caption != line.is_caption:
+    if previous.kind != line.kind:
         return True
     if level:
         together = same_style(previous, line) and is_below(previous, line)
@@ -458,7 +458,7 @@ def _may_head(run: list[Line], text: Line) -> bool:
 def level_of(line: Line, body: float, bold_body: bool, display: set[str]) -> int:
     """The level of heading a line looks like, 0 for text."""
     words = line.text.split()
-    if line.is_caption or line.holes or not re.search(r"[^\W\d_]{2}", line.text) or len(words) > _HEADING_WORDS:
+    if line.kind != "text" or line.holes or not re.search(r"[^\W\d_]{2}", line.text) or len(words) > _HEADING_WORDS:
         return 0
     if is_canonical(line.text) or (
         len(words) <= 5 and part_of(line.text) in ("abstract", "references")

@@ -24,7 +24,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 _GAP = 1.2  # of the line's height: a wider hole separates columns or cells, not words
 _BOLD = 600  # font weight
@@ -71,7 +71,8 @@ class Line:
     ``row`` numbers the lines of the page as PDFium sees them: pieces of one row were separated
     by a hole; ``holes`` counts them once they are joined. ``size`` is the font's box's height,
     ``font`` the name of the font that all of the line seems to be set in, ``span`` where its
-    characters begin and end. A whole table has ``rows`` of cells and no text.
+    characters begin and end. A whole table has ``rows`` of cells and no text; ``kind`` says what
+    stands by itself: a table, its caption, a remark of ours.
     """
 
     text: str
@@ -86,7 +87,7 @@ class Line:
     upright: bool = True
     font: str = ""  # if one
     span: tuple[int, int] = (0, 0)
-    is_caption: bool = False
+    kind: Literal["text", "caption", "table", "remark"] = "text"
     rows: tuple[tuple[str, ...], ...] = ()
 
 
@@ -268,7 +269,7 @@ def _pdfium() -> Any:
 
 def _shown(code: int) -> str:
     char = chr(code) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000 else ""
-    return char if char.isprintable() or char == "\t" else ""
+    return char if char.isprintable() else " " if char.isspace() else ""
 
 
 def _is_raised(text_page: Any, index: int) -> bool:

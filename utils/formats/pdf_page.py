@@ -15,7 +15,7 @@ from .pdf_lines import Line, codes_of, font_name, line_of, lines_of, text_of
 from .pdf_tables import CAPTION, Table, tables_of
 from .pdf_words import Word, sheets_of
 
-_NOT_REBUILT = "[The rows of Table {} could not be told apart in the PDF: what follows is their text.]"
+_NOT_REBUILT = "[The rows of Table {} could not be told apart; its words follow as text.]"
 
 
 def page_lines(page: Any) -> list[Line]:
@@ -46,7 +46,8 @@ def _with_tables(
     kept = [one for line in lines for one in _outside(text_page, codes, line, taken)]
     for line in kept:
         named = [table for table in waiting if _is_in(line, table)]
-        yield replace(line, is_caption=True) if named else line
+        # A caption that runs up the page counts, unlike what else does on an upright page.
+        yield replace(line, kind="caption", upright=True) if named else line
         for table in named:
             if not any(_is_in(other, table) and other.span > line.span for other in kept):
                 waiting.remove(table)
@@ -76,12 +77,13 @@ def _outside(
 
 def _table(text_page: Any, codes: Sequence[int], table: Table, caption: Line) -> Line:
     if not table.rows:
-        return replace(caption, text=_NOT_REBUILT.format(table.label), is_caption=False)
+        return replace(caption, text=_NOT_REBUILT.format(table.label), upright=True, kind="remark")
     rows = tuple(
         tuple("\n".join(_said(text_page, codes, line) for line in cell) for cell in row)
         for row in table.rows
     )
-    return replace(caption, text="", rows=rows, row=-1 - table.caption[0], font="")
+    row = -1 - table.caption[0]
+    return replace(caption, text="", rows=rows, row=row, font="", upright=True, kind="table")
 
 
 def _said(text_page: Any, codes: Sequence[int], words: Sequence[Word]) -> str:

@@ -97,8 +97,11 @@ def _begins(words: tuple[Word, ...], at: int) -> bool:
     if not at:
         return True
     before, here = words[at - 1], words[at]
-    beside = 0 <= here.left - before.right < 1.2 * here.size
-    return not (beside and abs(before.bottom - here.bottom) < 0.5 * here.size)
+    if abs(before.bottom - here.bottom) < 0.5 * here.size:
+        return not 0 <= here.left - before.right < 1.2 * here.size
+    goes_on = 0 < before.bottom - here.bottom < 1.6 * here.size and before.left > here.left
+    alike = abs(before.size - here.size) < 0.05 * here.size
+    return not (goes_on and alike and before.text[-1:] not in ".?!:)")
 
 
 def _area(sheet: Sheet, caption: _Caption, captions: list[_Caption]) -> Area | None:
@@ -112,23 +115,28 @@ def _area(sheet: Sheet, caption: _Caption, captions: list[_Caption]) -> Area | N
         ),
         default=float("-inf"),
     )
-    first = caption.word
-    below = sorted(
-        (
-            rule
-            for rule in flat
-            if stop < rule.top < first.bottom + 1
-            and first.bottom - rule.top < _ABOVE * first.size
-            and rule.left < first.right + 1
-            and rule.right > first.left - 1
-            and rule.right - rule.left > 5 * first.size
-        ),
-        key=lambda rule: -rule.top,
-    )
-    for top in below:
+    for top in _tops(caption.word, [rule for rule in flat if rule.top > stop]):
         if area := _between_rules(sheet, caption, top, flat, stop):
             return area
     return _without_rules(sheet, caption, stop)
+
+
+def _tops(first: Word, flat: list[Rule]) -> list[Rule]:
+    """Rules that a table may begin with: below its caption, else beside it."""
+    wide = [rule for rule in flat if rule.right - rule.left > 5 * first.size]
+    below = [
+        rule
+        for rule in wide
+        if -1 < first.bottom - rule.top < _ABOVE * first.size
+        and rule.left < first.right + 1
+        and rule.right > first.left - 1
+    ]
+    beside = [
+        rule
+        for rule in wide
+        if abs(rule.top - first.top) < 1.5 * first.size and rule.left > first.right + first.size
+    ]
+    return sorted(below or beside, key=lambda rule: -rule.top)
 
 
 def _overlaps(other: Word, word: Word) -> bool:

@@ -89,7 +89,10 @@ def sheets_of(page: Any, text_page: Any, codes: Sequence[int]) -> list[Sheet]:
 
 
 def _char(code: int) -> str:
-    return "-" if code in BROKEN else chr(code) if 32 < code < 0xD800 or code > 0xDFFF else " "
+    if code in BROKEN:
+        return "-"
+    # Half of a letter of a mathematical alphabet is no white space, nor is an unknown glyph.
+    return "\ufffd" if 0xD800 <= code < 0xE000 else chr(code) if 32 < code < 0x110000 else " "
 
 
 def _boxes(text_page: Any, count: int) -> list[Box]:
