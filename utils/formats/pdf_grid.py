@@ -71,7 +71,7 @@ def grid_of(area: Area) -> list[list[list[list[Word]]]] | None:
     ]
     head_count = _head_count(rows, across)
     head, body = rows[:head_count], rows[head_count:]
-    cuts = _cuts(body, area) or _cuts(rows, area)
+    cuts = _cuts(body, head, area) or _cuts(rows, [], area)
     if not 1 <= len(cuts) < _MOST_COLUMNS:
         return None
     placed = [_placed(row, cuts) for row in body]
@@ -119,18 +119,46 @@ def _head_count(rows: list[Row], across: list[float]) -> int:
     return 1
 
 
-def _cuts(rows: list[Row], area: Area) -> list[float]:
-    """Where one column ends and the next begins."""
-    size = median(row.size for row in rows) if rows else 1.0
-    several = [row for row in rows if len(row.pieces) > 1]
-    spans = [(piece[0].left, _right(piece)) for row in several for piece in row.pieces]
-    cuts = list(_gutters(spans, int(_FEW * len(several)), 0.2 * size))
+def _cuts(body: list[Row], head: list[Row], area: Area) -> list[float]:
+    """Where one column ends and the next begins: in the body, and best so in the head."""
+    size = median(row.size for row in body) if body else 1.0
+    several = [pieces for pieces in _side_by_side(body) if len(pieces) > 1]
+    spans = [(piece[0].left, _right(piece)) for pieces in several for piece in pieces]
+    titles = [(piece[0].left, _right(piece)) for row in head for piece in row.pieces]
+    gaps = _gutters(spans, int(_FEW * len(several)), 0.2 * size)
+    cuts = [_clearest(gap, titles) for gap in gaps]
     for line in _uprights(area):
         if all(abs(line - cut) > size for cut in cuts) and not any(
             left + 1 < line < right - 1 for left, right in spans
         ):
             cuts.append(line)
     return sorted(cuts)
+
+
+def _side_by_side(rows: list[Row]) -> Iterator[list[list[Word]]]:
+    """The pieces of rows that are so close that they are one row of the table."""
+    last: Row | None = None
+    found: list[list[Word]] = []
+    for row in rows:
+        if last and last.middle - row.middle > _TIGHT * min(row.size, last.size):
+            yield found
+            found = []
+        found = [*found, *row.pieces]
+        last = row
+    yield found
+
+
+def _clearest(gap: tuple[float, float], titles: list[tuple[float, float]]) -> float:
+    """Where in the white between two columns the fewest titles are cut."""
+    edges = sorted({*gap, *(x for title in titles for x in title if gap[0] < x < gap[1])})
+    steps = list(pairwise(edges))
+    crossed = [sum(left < b and right > a for left, right in titles) for a, b in steps]
+    fewest = min(crossed)
+    a, b = max(
+        (step for step, count in zip(steps, crossed, strict=True) if count == fewest),
+        key=lambda step: step[1] - step[0],
+    )
+    return (a + b) / 2
 
 
 def _right(piece: list[Word]) -> float:
@@ -149,8 +177,10 @@ def _uprights(area: Area) -> Iterator[float]:
             yield place * 2.0
 
 
-def _gutters(spans: list[tuple[float, float]], few: int, least: float) -> Iterator[float]:
-    """The middles of the white between columns that at most *few* spans cross."""
+def _gutters(
+    spans: list[tuple[float, float]], few: int, least: float
+) -> Iterator[tuple[float, float]]:
+    """The white between columns, that at most *few* spans cross."""
     edges = sorted([(left, 1) for left, _ in spans] + [(right, -1) for _, right in spans])
     steps: list[tuple[float, float, int]] = []  # from, to, how many cross
     open_ = 0
@@ -163,12 +193,14 @@ def _gutters(spans: list[tuple[float, float]], few: int, least: float) -> Iterat
         if step[2] <= few:
             run.append(step)
         elif run:
-            yield from _best_cuts(run, least)
+            yield from _whitest(run, least)
             run = []
 
 
-def _best_cuts(run: list[tuple[float, float, int]], least: float) -> Iterator[float]:
-    """Cut where nothing crosses; where something always does, where least does."""
+def _whitest(
+    run: list[tuple[float, float, int]], least: float
+) -> Iterator[tuple[float, float]]:
+    """Where nothing crosses; where something always does, where least does."""
     white = [(left, right) for left, right, crossing in run if not crossing]
     wide = [(left, right) for left, right in white if right - left >= least]
     if not wide and not white:
@@ -176,8 +208,7 @@ def _best_cuts(run: list[tuple[float, float, int]], least: float) -> Iterator[fl
             return
         fewest = min(crossing for *_, crossing in run)
         white = [(left, right) for left, right, crossing in run if crossing == fewest]
-    for left, right in wide or [max(white, key=lambda gap: gap[1] - gap[0])]:
-        yield (left + right) / 2
+    yield from wide or [max(white, key=lambda gap: gap[1] - gap[0])]
 
 
 def _placed(row: Row, cuts: Sequence[float]) -> dict[int, list[Word]]:

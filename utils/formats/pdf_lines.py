@@ -384,7 +384,8 @@ def _runs(key: str, seen: Counter[str], often: float) -> bool:
 
 def _marginal(page: Page) -> list[Line]:
     low, high = _MARGIN * page.height, (1 - _MARGIN) * page.height
-    return [line for line in page.lines if line.top < low or line.bottom > high]
+    lines = (line for line in page.lines if line.kind == "text")
+    return [line for line in lines if line.top < low or line.bottom > high]
 
 
 def _key(line: Line) -> str:

@@ -26,12 +26,21 @@ def page_lines(page: Any) -> list[Line]:
         raw = text_page.raw
         codes = codes_of(raw)
         lines = [line for line in lines_of(raw, codes) if line.text]
-        if any(found["kind"] for line in lines if (found := CAPTION.match(line.text))):
-            tables = [t for sheet in sheets_of(page, raw, codes) for t in tables_of(sheet)]
-            return list(_with_tables(raw, codes, lines, tables))
+        if any(map(_may_caption, lines)):
+            sheets = sheets_of(page, raw, codes)
+            tables = [table for sheet in sheets for table in tables_of(sheet)]
+            return list(_with_tables(raw, codes, lines, tables)) if tables else lines
         return lines
     finally:
         text_page.close()
+
+
+def _may_caption(line: Line) -> bool:
+    """Whether a table's caption may begin here; PDFium runs lines that go up a page together."""
+    found = CAPTION.match(line.text)
+    if found or line.upright:
+        return bool(found and found["kind"])
+    return any(found["kind"] for found in CAPTION.finditer(line.text))
 
 
 def _with_tables(
@@ -42,16 +51,18 @@ def _with_tables(
     for table in tables:
         for word in table.words:
             taken[word.start : word.end] = b"\1" * (word.end - word.start)
-    waiting = list(tables)
     kept = [one for line in lines for one in _outside(text_page, codes, line, taken)]
-    for line in kept:
-        named = [table for table in waiting if _is_in(line, table)]
-        # A caption that runs up the page counts, unlike what else does on an upright page.
-        yield replace(line, kind="caption", upright=True) if named else line
-        for table in named:
-            if not any(_is_in(other, table) and other.span > line.span for other in kept):
-                waiting.remove(table)
-                yield _table(text_page, codes, table, line)
+    last = {id(table): at for at, line in enumerate(kept) for table in tables if _is_in(line, table)}
+    below: dict[int, list[Table]] = {}
+    for table in tables:
+        below.setdefault(last.get(id(table), len(kept) - 1), []).append(table)
+    for at, line in enumerate(kept):
+        # Text that runs up an upright page is left out, but not where tables stand.
+        kind = "caption" if any(_is_in(line, table) for table in tables) else "text"
+        line = replace(line, kind=kind, upright=True)
+        yield line
+        for table in below.get(at, ()):
+            yield _table(text_page, codes, table, line)
 
 
 def _is_in(line: Line, table: Table) -> bool:
@@ -77,13 +88,13 @@ def _outside(
 
 def _table(text_page: Any, codes: Sequence[int], table: Table, caption: Line) -> Line:
     if not table.rows:
-        return replace(caption, text=_NOT_REBUILT.format(table.label), upright=True, kind="remark")
+        return replace(caption, text=_NOT_REBUILT.format(table.label), kind="remark")
     rows = tuple(
         tuple("\n".join(_said(text_page, codes, line) for line in cell) for cell in row)
         for row in table.rows
     )
     row = -1 - table.caption[0]
-    return replace(caption, text="", rows=rows, row=row, font="", upright=True, kind="table")
+    return replace(caption, text="", rows=rows, row=row, font="", kind="table")
 
 
 def _said(text_page: Any, codes: Sequence[int], words: Sequence[Word]) -> str:

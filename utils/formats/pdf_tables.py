@@ -19,6 +19,7 @@ CAPTION = re.compile(
     r"\s?(?P<number>[A-Z]?\d{1,3}[a-z]?|[IVX]{1,5})(?=\W|$)(?P<rest>[^\r\n]{0,40})"
 )
 _TITLED = re.compile(r"\s*(?:$|[.:|\u2014\u2013\-]|\(?cont|[(\s]*[^\W\d_a-z])|\s*[\u2000-\u200a]")
+_CONTINUES = re.compile(r"\W*continue[sd]\W*", re.I)
 _MOST_CAPTIONS = 40  # a page
 _CAPTION_CHARS = 1500
 _ABOVE = 14  # heights of a line: how far below its caption's first line a table may begin
@@ -136,7 +137,7 @@ def _tops(first: Word, flat: list[Rule]) -> list[Rule]:
         for rule in wide
         if abs(rule.top - first.top) < 1.5 * first.size and rule.left > first.right + first.size
     ]
-    return sorted(below or beside, key=lambda rule: -rule.top)
+    return sorted(below or beside, key=lambda rule: abs(first.top - rule.top))
 
 
 def _overlaps(other: Word, word: Word) -> bool:
@@ -185,6 +186,8 @@ def _between_rules(
         rows = rows_of(word for word in inside if stop < _height(word) < bottom)
         bottom = _grown(rows, bottom, right - left)
     words = tuple(word for word in inside if bottom < _height(word) < top.top)
+    if words and _CONTINUES.fullmatch(words[-1].text):
+        words = words[:-1]
     if not words:
         return None
     return Area(top.left, bottom, top.right, top.top, words, _within(sheet, left, right, bottom, top.top))
