@@ -19,7 +19,9 @@ from tests.quality.measures import Scores, recall, runs, words
 from tests.quality.page_scores import _BACK, _bare, _folded
 
 _HEADING = re.compile(r"#{2,6}\s+(.*)")
-_LABEL = re.compile(r"\W*(?:supplement\w* |additional )?table\.?\s*([A-Z]?\d{1,3}|[IVX]{1,4})\b", re.I)
+_LABEL = re.compile(
+    r"\W*(?:supplement\w* |additional )?table\.?\s*([A-Z]?\d{1,3}|[IVX]{1,4})\b", re.I
+)
 _NUMBER = re.compile(r"\d+(?:[.,\u00b7]\d+)*")
 HALVES = ("held_out", "tuning")
 
@@ -101,7 +103,9 @@ def _labelled(truth: Truth) -> Iterator[tuple[str, list[Cell]]]:
     from tests.quality.jats_truth import cells_of
 
     for wrap in truth.tree.iter("table-wrap"):
-        found = _LABEL.match("".join(wrap.find("label").itertext()) if wrap.find("label") is not None else "")
+        found = _LABEL.match(
+            "".join(wrap.find("label").itertext()) if wrap.find("label") is not None else ""
+        )
         for table in wrap.iter("table"):
             cells = cells_of(table)
             if found and len(cells) > 1:

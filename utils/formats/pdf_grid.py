@@ -21,6 +21,7 @@ _FULL = 0.93  # of the table's width: a rule through all columns
 _TIGHT = 0.75  # of the height: lines as close as this are one row, set at different heights
 _FEW = 0.08  # of the lines may cross the white between two columns
 _MOST_COLUMNS = 60
+_MOST_TITLES = 300
 _STRAY = 0.12  # of the cells may cross columns before nobody believes the columns
 _MOST_LETTERS = 400  # of a cell on average; paragraphs in columns are no table
 
@@ -84,14 +85,16 @@ def grid_of(area: Area) -> list[list[list[list[Word]]]] | None:
 def rows_of(words: Iterable[Word]) -> list[Row]:
     """Words by the height they stand on, from the top, each row from left to right."""
     lines: list[list[Word]] = []
+    tallest: Word | None = None
     for word in sorted(words, key=lambda word: -(word.bottom + word.top)):
         middle = (word.bottom + word.top) / 2
-        tallest = max(lines[-1], key=lambda one: one.size) if lines else word
-        within = _SAME_LINE * max(tallest.size, word.size)
-        if lines and abs((tallest.bottom + tallest.top) / 2 - middle) <= within:
+        within = _SAME_LINE * max(tallest.size, word.size) if tallest else 0.0
+        if tallest and abs((tallest.bottom + tallest.top) / 2 - middle) <= within:
             lines[-1].append(word)
+            tallest = max(tallest, word, key=lambda one: one.size)
         else:
             lines.append([word])
+            tallest = word
     return [_row(line) for line in lines]
 
 
@@ -124,7 +127,7 @@ def _cuts(body: list[Row], head: list[Row], area: Area) -> list[float]:
     size = median(row.size for row in body) if body else 1.0
     several = [pieces for pieces in _side_by_side(body) if len(pieces) > 1]
     spans = [(piece[0].left, _right(piece)) for pieces in several for piece in pieces]
-    titles = [(piece[0].left, _right(piece)) for row in head for piece in row.pieces]
+    titles = [(piece[0].left, _right(piece)) for row in head for piece in row.pieces][:_MOST_TITLES]
     gaps = _gutters(spans, int(_FEW * len(several)), 0.2 * size)
     cuts = [_clearest(gap, titles) for gap in gaps]
     for line in _uprights(area):
@@ -197,9 +200,7 @@ def _gutters(
             run = []
 
 
-def _whitest(
-    run: list[tuple[float, float, int]], least: float
-) -> Iterator[tuple[float, float]]:
+def _whitest(run: list[tuple[float, float, int]], least: float) -> Iterator[tuple[float, float]]:
     """Where nothing crosses; where something always does, where least does."""
     white = [(left, right) for left, right, crossing in run if not crossing]
     wide = [(left, right) for left, right in white if right - left >= least]
@@ -270,7 +271,7 @@ def _titles(parts: list[tuple[bool, list[Word]]]) -> Iterator[list[Word]]:
     """The lines of a head's cell; a word that is a bar stands between its levels."""
     for at, (spans, words) in enumerate(parts):
         yield words
-        if spans and at + 1 < len(parts) and not (parts[at + 1][0] and not spans):
+        if spans and at + 1 < len(parts):
             last = words[-1]
             yield [Word("/", last.left, last.bottom, last.right, last.top, -1, -1)]
 
@@ -352,9 +353,7 @@ def _by_distance(
     yield made
 
 
-def _wide_step(
-    band: list[int], rows: list[Row], placed: list[dict[int, list[Word]]]
-) -> float:
+def _wide_step(band: list[int], rows: list[Row], placed: list[dict[int, list[Word]]]) -> float:
     """The least distance between rows of the table where the lines within one are closer."""
     steps = [(rows[a].middle - rows[b].middle, a, b) for a, b in pairwise(band)]
     steps = sorted(step for step in steps if step[0] >= _TIGHT * rows[step[1]].size)

@@ -458,7 +458,12 @@ def _may_head(run: list[Line], text: Line) -> bool:
 def level_of(line: Line, body: float, bold_body: bool, display: set[str]) -> int:
     """The level of heading a line looks like, 0 for text."""
     words = line.text.split()
-    if line.kind != "text" or line.holes or not re.search(r"[^\W\d_]{2}", line.text) or len(words) > _HEADING_WORDS:
+    if (
+        line.kind != "text"
+        or line.holes
+        or not re.search(r"[^\W\d_]{2}", line.text)
+        or len(words) > _HEADING_WORDS
+    ):
         return 0
     if is_canonical(line.text) or (
         len(words) <= 5 and part_of(line.text) in ("abstract", "references")

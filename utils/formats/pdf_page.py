@@ -52,26 +52,26 @@ def _with_tables(
         for word in table.words:
             taken[word.start : word.end] = b"\1" * (word.end - word.start)
     kept = [one for line in lines for one in _outside(text_page, codes, line, taken)]
-    last = {id(table): at for at, line in enumerate(kept) for table in tables if _is_in(line, table)}
+    last = {
+        id(table): at for at, line in enumerate(kept) for table in tables if _is_in(line, table)
+    }
     below: dict[int, list[Table]] = {}
     for table in tables:
         below.setdefault(last.get(id(table), len(kept) - 1), []).append(table)
     for at, line in enumerate(kept):
         # Text that runs up an upright page is left out, but not where tables stand.
-        kind = "caption" if any(_is_in(line, table) for table in tables) else "text"
-        line = replace(line, kind=kind, upright=True)
-        yield line
+        named = any(_is_in(line, table) for table in tables)
+        shown = replace(line, kind="caption" if named else "text", upright=True)
+        yield shown
         for table in below.get(at, ()):
-            yield _table(text_page, codes, table, line)
+            yield _table(text_page, codes, table, shown)
 
 
 def _is_in(line: Line, table: Table) -> bool:
     return line.span[0] < table.caption[1] and table.caption[0] < line.span[1]
 
 
-def _outside(
-    text_page: Any, codes: Sequence[int], line: Line, taken: bytearray
-) -> Iterator[Line]:
+def _outside(text_page: Any, codes: Sequence[int], line: Line, taken: bytearray) -> Iterator[Line]:
     """What of a line is in no table."""
     start, end = line.span
     if not any(taken[start:end]):

@@ -7,6 +7,7 @@ nothing. Geometry only; `.pdf_grid` makes rows and columns of what is found.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -20,7 +21,8 @@ CAPTION = re.compile(
 )
 _TITLED = re.compile(r"\s*(?:$|[.:|\u2014\u2013\-]|\(?cont|[(\s]*[^\W\d_a-z])|\s*[\u2000-\u200a]")
 _CONTINUES = re.compile(r"\W*continue[sd]\W*", re.I)
-_MOST_CAPTIONS = 40  # a page
+_MOST_CAPTIONS = 12  # a page
+_MOST_TOPS = 5  # rules that are tried as the first of a table
 _CAPTION_CHARS = 1500
 _ABOVE = 14  # heights of a line: how far below its caption's first line a table may begin
 _CLOSE = 2.4  # heights: how far apart the lines of a table without rules may be
@@ -137,7 +139,7 @@ def _tops(first: Word, flat: list[Rule]) -> list[Rule]:
         for rule in wide
         if abs(rule.top - first.top) < 1.5 * first.size and rule.left > first.right + first.size
     ]
-    return sorted(below or beside, key=lambda rule: abs(first.top - rule.top))
+    return sorted(below or beside, key=lambda rule: abs(first.top - rule.top))[:_MOST_TOPS]
 
 
 def _overlaps(other: Word, word: Word) -> bool:
@@ -149,12 +151,19 @@ def _merged(rules: list[Rule]) -> list[Rule]:
     made: list[Rule] = []
     for rule in sorted(rules, key=lambda rule: (-round(rule.top), rule.left)):
         last = made[-1] if made else None
-        if last and abs(last.top - rule.top) < 1.6 and -1 < rule.left + 4 - last.left:
-            if rule.left <= last.right + 4:
-                made[-1] = Rule(last.left, last.bottom, max(last.right, rule.right), last.top)
-                continue
-        made.append(rule)
+        if (
+            last
+            and abs(last.top - rule.top) < 1.6
+            and -5 < rule.left - last.left <= _width(last) + 4
+        ):
+            made[-1] = Rule(last.left, last.bottom, max(last.right, rule.right), last.top)
+        else:
+            made.append(rule)
     return made
+
+
+def _width(rule: Rule) -> float:
+    return rule.right - rule.left
 
 
 def _between_rules(
@@ -162,8 +171,10 @@ def _between_rules(
 ) -> Area | None:
     """The area from a rule below the caption to the last one of its width."""
     left, right = top.left - 3, top.right + 3
-    inside = [word for word in sheet.words if left <= word.middle <= right]
-    above = [word for word in inside if top.top < word.bottom < caption.word.bottom - 1]
+    inside = sorted(
+        (word for word in sheet.words if left <= word.middle <= right), key=_height, reverse=True
+    )
+    above = _band(inside, caption.word.bottom - 1, top.top)
     end = caption.word.start + _CAPTION_CHARS
     if any(not caption.word.start <= word.start < end for word in above):
         return None
@@ -173,33 +184,37 @@ def _between_rules(
         if stop < rule.top < top.top - 2
         and rule.left > left - 3
         and rule.right < right + 3
-        and rule.right - rule.left > 0.9 * (top.right - top.left)
+        and _width(rule) > 0.9 * _width(top)
     ]
-    rules.sort(key=lambda rule: -rule.top)
     bottom, full = top.top, 1
-    for rule in rules:
-        rows = rows_of(word for word in inside if rule.top < _height(word) < bottom)
+    for rule in sorted(rules, key=lambda rule: -rule.top):
+        rows = rows_of(_band(inside, bottom, rule.top))
         if _is_prose(rows, right - left):
             break
         bottom, full = rule.top, full + bool(rows)
     if full < 3:
-        rows = rows_of(word for word in inside if stop < _height(word) < bottom)
-        bottom = _grown(rows, bottom, right - left)
-    words = tuple(word for word in inside if bottom < _height(word) < top.top)
+        bottom = _grown(rows_of(_band(inside, bottom, stop)), bottom, right - left)
+    words = _band(inside, top.top, bottom)
     if words and _CONTINUES.fullmatch(words[-1].text):
         words = words[:-1]
     if not words:
         return None
-    return Area(top.left, bottom, top.right, top.top, words, _within(sheet, left, right, bottom, top.top))
+    return Area(
+        top.left, bottom, top.right, top.top, words, _within(sheet, left, right, bottom, top.top)
+    )
+
+
+def _band(words: list[Word], top: float, bottom: float) -> list[Word]:
+    """Those of *words*, sorted from the top, whose middles are between two heights."""
+    first = bisect_right(words, -top, key=lambda word: -_height(word))
+    return words[first : bisect_left(words, -bottom, key=lambda word: -_height(word))]
 
 
 def _height(word: Word) -> float:
     return (word.bottom + word.top) / 2
 
 
-def _within(
-    sheet: Sheet, left: float, right: float, bottom: float, top: float
-) -> tuple[Rule, ...]:
+def _within(sheet: Sheet, left: float, right: float, bottom: float, top: float) -> tuple[Rule, ...]:
     flat = _merged([rule for rule in sheet.rules if rule.is_flat])
     upright = [rule for rule in sheet.rules if not rule.is_flat]
     return tuple(
@@ -263,7 +278,9 @@ def _text_column(sheet: Sheet, word: Word) -> tuple[float, float]:
     middle = (left + right) / 2
     heights = {round(_height(one)) for one in sheet.words}
     crossed = {
-        round(_height(one)) for one in sheet.words if one.left < middle + 3 and one.right > middle - 3
+        round(_height(one))
+        for one in sheet.words
+        if one.left < middle + 3 and one.right > middle - 3
     }
     if len(crossed) > 0.35 * len(heights):
         return left, right

@@ -10,17 +10,18 @@ import ctypes
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from .pdf_lines import BROKEN
 
-_MOST_OBJECTS = 20_000  # of a page; a figure of points may have millions
-_MOST_RULES = 3000
+_MOST_OBJECTS = 40_000  # of a page, with the sides of paths; a figure of points may have millions
+_MOST_SEGMENTS = 500
+_MOST_RULES = 1500
 _THIN = 3.0  # points: a drawn thing that is thinner is a rule
 _WORD_GAP = 0.28  # of the height: PDFium writes most spaces, not those between cells
 _SHORT = 6.0  # points: shorter lines belong to letters and pictures
 _DEEP = 4  # forms within forms
-_PATH, _IMAGE, _FORM = 2, 3, 5
 Box = tuple[float, float, float, float]  # left, bottom, right, top
 
 
@@ -81,9 +82,9 @@ def sheets_of(page: Any, text_page: Any, codes: Sequence[int]) -> list[Sheet]:
     for start, end in _spans(written, boxes):
         turn = _turn(text_page, boxes, start, end)
         by_turn.setdefault(turn, []).append(_word(written, boxes, start, end, turn))
-    drawn = list(_drawn(page))[:_MOST_RULES] if by_turn else []
+    drawn = list(islice(_drawn(page), _MOST_RULES)) if by_turn else []
     return [
-        Sheet(tuple(words), tuple(rule for box in drawn for rule in _rules(_turned(box, turn))))
+        Sheet(tuple(words), tuple(_rule(_turned(box, turn)) for box in drawn))
         for turn, words in by_turn.items()
     ]
 
@@ -164,28 +165,31 @@ def _word(written: str, boxes: Sequence[Box], start: int, end: int, turn: int) -
 
 
 def _drawn(page: Any) -> Iterator[Box]:
-    """Boxes of the straight lines and the fields on a page."""
+    """The straight lines that are drawn on a page along its edges, and the edges of fields."""
     import pypdfium2.raw as pdfium
 
-    left = _MOST_OBJECTS
+    work = _MOST_OBJECTS
     for thing in page.get_objects(max_depth=_DEEP):
-        left -= 1
-        if not left:
+        work -= 1
+        if work < 0:
             return
-        if thing.type not in (_PATH, _IMAGE):
+        if thing.type not in (pdfium.FPDF_PAGEOBJ_PATH, pdfium.FPDF_PAGEOBJ_IMAGE):
             continue
-        box = tuple(map(float, thing.get_bounds()))
-        thin = min(box[2] - box[0], box[3] - box[1]) < _THIN
-        if thing.type == _PATH and not thin:
-            yield from _parts(thing, pdfium)
-        elif thin:
-            yield box  # type: ignore[misc]
+        box: Box = thing.get_bounds()
+        if min(box[2] - box[0], box[3] - box[1]) < _THIN:
+            parts = [box]
+        elif thing.type == pdfium.FPDF_PAGEOBJ_PATH:
+            parts = list(_sides(thing, pdfium))
+            work -= len(parts)
+        else:
+            continue
+        yield from (part for part in parts if _is_straight(part))
 
 
-def _parts(path: Any, pdfium: Any) -> Iterator[Box]:
-    """The straight lines of a path that go along the page's edges."""
+def _sides(path: Any, pdfium: Any) -> Iterator[Box]:
+    """The straight lines of a path."""
     count = pdfium.FPDFPath_CountSegments(path.raw)
-    if count > 500:  # a curve
+    if count > _MOST_SEGMENTS:  # a curve
         return
     matrix = path.get_matrix()
     x, y = ctypes.c_float(), ctypes.c_float()
@@ -208,14 +212,14 @@ def _between(a: tuple[float, float], b: tuple[float, float]) -> Box:
     return min(a[0], b[0]), min(a[1], b[1]), max(a[0], b[0]), max(a[1], b[1])
 
 
-def _rules(box: Box) -> Iterator[Rule]:
-    """The rule that a thin box is; a slanting line is none."""
+def _is_straight(box: Box) -> bool:
+    """Whether a box is a line along the page's edges, and longer than a letter's."""
+    wide, high = box[2] - box[0], box[3] - box[1]
+    return min(wide, high) < _THIN and max(wide, high) >= _SHORT
+
+
+def _rule(box: Box) -> Rule:
     left, bottom, right, top = box
-    if max(right - left, top - bottom) < _SHORT:
-        return
-    if top - bottom < _THIN <= right - left:
-        middle = (bottom + top) / 2
-        yield Rule(left, middle, right, middle)
-    elif right - left < _THIN <= top - bottom:
-        middle = (left + right) / 2
-        yield Rule(middle, bottom, middle, top)
+    if right - left >= top - bottom:
+        return Rule(left, (bottom + top) / 2, right, (bottom + top) / 2)
+    return Rule((left + right) / 2, bottom, (left + right) / 2, top)
