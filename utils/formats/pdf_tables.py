@@ -10,6 +10,8 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
 
 from .pdf_grid import Area, Row, grid_of, rows_of
 from .pdf_words import Rule, Sheet, Word
@@ -25,6 +27,7 @@ _MOST_CAPTIONS = 12  # a page
 _MOST_TOPS = 5  # rules that are tried as the first of a table
 _CAPTION_CHARS = 1500
 _ABOVE = 14  # heights of a line: how far below its caption's first line a table may begin
+_MOST_BELOW = 2000  # words that are looked at below the last rule
 _CLOSE = 2.4  # heights: how far apart the lines of a table without rules may be
 _PROSE = 0.75  # of the width: lines as long as this without a gap are text
 _PROSE_LINES = 3
@@ -192,8 +195,11 @@ def _between_rules(
         if _is_prose(rows, right - left):
             break
         bottom, full = rule.top, full + bool(rows)
+    below = rows_of(_band(inside, bottom, stop)[:_MOST_BELOW])
     if full < 3:
-        bottom = _grown(rows_of(_band(inside, bottom, stop)), bottom, right - left)
+        bottom = _grown(below, bottom, right - left)
+    elif below and _is_another(rows_of(_band(inside, top.top, bottom)), below[0]):
+        bottom = below[0].bottom  # below the last shaded row
     words = _band(inside, top.top, bottom)
     if words and _CONTINUES.fullmatch(words[-1].text):
         words = words[:-1]
@@ -236,6 +242,18 @@ def _is_prose(rows: list[Row], width: float) -> bool:
         if run >= _PROSE_LINES:
             return True
     return False
+
+
+def _is_another(rows: list[Row], row: Row) -> bool:
+    """Whether a row below the last rule is one more: as near, as large and as full as the others."""
+    if len(rows) < 3:
+        return False
+    step = median(a.middle - b.middle for a, b in pairwise(rows))
+    return (
+        rows[-1].middle - row.middle < 1.15 * step
+        and abs(row.size - rows[-1].size) < 0.05 * row.size
+        and len(row.pieces) >= max(2, 0.6 * median(len(one.pieces) for one in rows))
+    )
 
 
 def _grown(rows: list[Row], bottom: float, width: float) -> float:
