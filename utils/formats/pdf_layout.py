@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 from statistics import median
 
+from ..outline.roles import roles_of
 from ..outline.sections import part_of
 from ..outline.words import folded
 from .pdf_lines import (
@@ -63,7 +64,25 @@ _CANONICAL = re.compile(
     re.I,
 )
 _LABEL = re.compile(r"(?:table|fig(?:ure)?|scheme|box|chart|plate)\b\.?\s?[A-Z]?\d", re.I)
-_NUMBERED_TITLE = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,3})\.?\s+[^\W\d_]")
+_NUMBERED_TITLE = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,3})\.?(?:\s?\|)?\s+[^\W\d_]")
+_RUN_IN = re.compile(  # "R. carthamoides" ends no title
+    r"(\d{1,2}(?:\.\d{1,2}){1,3}\.?\s[^\W\d_].{2,240}?(?:[^\W\d_]{3}|[)\d]))\.\s+(?=[\"\u201c(]?[A-Z])"
+)
+_SIDEBAR = re.compile(
+    r"(?:key ?words?|correspondence|corresponding author|edited by|reviewed by|citation|received"
+    r"|accepted|published|open access|how to cite|copyright)\b",
+    re.I,
+)
+_SMALL_PRINT = re.compile(r"([A-Z][^.:]{5,60}):\s+(?=[A-Z])")
+_OFTEN = 4
+_LOCANT = re.compile(r"(?:^|[(\[\-\u2013])\d{1,2}[a-zA-Z']?(?:,\d{1,2}[a-zA-Z']?)*-\S*[a-z]{3}")
+_COMPOUND = re.compile(r"\(?\d{1,3}[a-z]?(?:[\u2013-]\d{0,3}[a-z]?)?\)?\W*$")  # 3a, (12a-c)
+_LONG_TITLE = 30  # words
+_PARAGRAPH_WORDS = 80  # a text that long is no banner
+_PREFIX = re.compile(  # of a heading: 2.1., 3 |, 4), (a), ii), IV.
+    r"(?:\d{1,2}(?:\.\d{1,2}){0,3}(?:[.)]|\s?\|)?|\(?(?:\d{1,2}|[ivx]{1,4}|[a-h])\)|[IVX]{1,4}\.)"
+    r"\s+(?=[^\W\d_])"
+)
 
 
 def to_blocks(pages: list[Page], title: str) -> list[Block]:
@@ -75,9 +94,15 @@ def to_blocks(pages: list[Page], title: str) -> list[Block]:
         return []
     wanted = "".join(folded(title))
     body = _body_size(lines)
-    blocks = with_numbered(_rejoined(_blocks(lines, body), body))
-    found = (block for block in blocks if block.rows or "".join(folded(block.text)) != wanted)
-    return list(_with_abstract(found))
+    blocks = with_numbered(with_run_ins(list(_rejoined(_blocks(lines, body), body))))
+    found = (block for block in blocks if block.rows or not _says(block.text, wanted))
+    text = with_small_print(list(without_banners(list(found))))
+    return list(_with_abstract(text))
+
+
+def _says(text: str, wanted: str) -> bool:
+    """Whether a text is the title, the type of the article before it or not."""
+    return wanted in ("".join(folded(text)), "".join(folded(_TYPE.sub("", text))))
 
 
 def _rejoined(blocks: Iterable[Block], body: float) -> Iterator[Block]:
@@ -302,7 +327,9 @@ def _blocks(lines: list[Line], body: float) -> Iterator[Block]:
             continue
         previous = gathered[-1] if gathered else None
         this = level_of(line, body, bold_body, display)
-        if previous and (this == BY_FONT or (level and line.text[0].islower())):
+        if this == BY_FONT and part == "references":
+            this = 0  # titles of works in another font
+        if previous and (this == BY_FONT or (level and not _capital(line.text))):
             this = level if _continues(previous, line) else this
         if previous and (this != level or _starts_anew(gathered, line, leading, this, part)):
             yield Block(text := _text(_texts(gathered), spoken), level, gathered[0].size)
@@ -329,7 +356,15 @@ def _with_cells(rows: tuple[tuple[str, ...], ...], spoken: set[str]) -> tuple[tu
 def _continues(previous: Line, line: Line) -> bool:
     """Whether *line* is in the same font right below, so that both are heading, or none."""
     together = same_style(previous, line) and is_below(previous, line)
-    return together and previous.font == line.font != ""
+    alike = previous.font == line.font != "" or (previous.bold and line.bold)
+    return together and alike and not _is_next_title(previous, line)
+
+
+def _is_next_title(previous: Line, line: Line) -> bool:
+    """Whether a heading right below a heading is another: *Methods*, *2.1 Animals*."""
+    if _PREFIX.match(line.text) or is_canonical(line.text):
+        return True
+    return is_canonical(previous.text) and _capital(line.text)
 
 
 def _leading(lines: list[Line]) -> float:
@@ -346,7 +381,7 @@ def _starts_anew(gathered: list[Line], line: Line, leading: float, level: int, p
         return True
     if level:
         together = same_style(previous, line) and is_below(previous, line)
-        return not together or is_canonical(line.text)
+        return not together or _is_next_title(previous, line)
     if part == "lead" and _ABSTRACT.match(line.text):
         return True
     telling = next((text for text in reversed(gathered) if not is_mark(text)), previous)
@@ -450,7 +485,7 @@ def _may_head(run: list[Line], text: Line) -> bool:
         and len(text.text.split()) >= _TEXT_WORDS
         and first.size > _HEADING_LEAST * text.size
         and not first.holes
-        and first.text[0].isupper() | first.text[0].isdigit()
+        and _capital(first.text)
         and not run[-1].text.endswith((".", ",", ";"))
     )
 
@@ -469,21 +504,101 @@ def level_of(line: Line, body: float, bold_body: bool, display: set[str]) -> int
         len(words) <= 5 and part_of(line.text) in ("abstract", "references")
     ):
         return 2
-    short = len(words) <= 12 and not line.text.endswith((".", ",", ";")) and line.text[0].isupper()
-    if len(words) <= 6 and part_of(line.text) == "back" and (line.bold or line.size > body):
+    short = len(words) <= 12 and not line.text.endswith((".", ",", ";", ":")) and _capital(line.text)
+    if line.text.endswith(":") or _SIDEBAR.match(line.text) or is_compound(line.text):
+        return 0
+    is_back = len(words) <= 6 and part_of(line.text) == "back" and not line.text.endswith(".")
+    if is_back and (line.bold or line.size > body):
         return 2
     if line.size >= _HEADING_SIZE * body and len(line.text) > 3:
         return 2 if line.size >= 1.25 * body else 3
-    numbered = re.match(r"\d+(\.\d+)*\.?\s+[A-Z]", line.text) and not line.text.endswith(".")
+    numbered = _PREFIX.match(line.text) and _capital(line.text) and not line.text.endswith(".")
     if _LABEL.match(line.text):
         return 0
     is_display = (line.bold and not bold_body) or line.font in display
     return BY_FONT if is_display and (short or numbered) else 0
 
 
+def _capital(text: str) -> bool:
+    """Whether a text begins as titles do, a number before it aside."""
+    number = _PREFIX.match(text)
+    first = text[number.end() if number else 0]
+    return first.isupper() or first.isdigit()
+
+
+def is_compound(text: str) -> bool:
+    """Whether a line is the name of a compound, as syntheses are headed, and no section's.
+
+    >>> is_compound("2-(4-Chlorophenyl)-4H-chromen-4-one (3a)"), is_compound("3-Month outcomes")
+    (True, False)
+    """
+    words = text.split()
+    named = sum(bool(_LOCANT.search(word)) for word in words)
+    return 2 * named > len(words) or (named > 0 and len(words) > 1 and bool(_COMPOUND.search(text)))
+
+
 def is_canonical(text: str) -> bool:
     """Whether a line is a title that papers have; in small letters it is a sentence's last word."""
     return bool(_CANONICAL.fullmatch(text)) and not text[0].islower()
+
+
+def without_banners(blocks: list[Block]) -> Iterator[Block]:
+    """No headings before the text begins, nor such as come again and again.
+
+    There stand names of journals, of types and authors; and pages and figures have their labels.
+    """
+    begins = next((at for at, block in enumerate(blocks) if _begins_text(block)), 0)
+    if begins and not blocks[begins].level and blocks[begins - 1].level:
+        begins -= 1  # what stands right above the first paragraph is its title
+    often = Counter(key for block in blocks if block.level and (key := _key(block)))
+    for at, block in enumerate(blocks):
+        is_banner = at < begins or often[_key(block)] >= _OFTEN
+        yield replace(block, level=0) if is_banner else block
+
+
+def _key(block: Block) -> str:
+    """What a heading says; nothing where several sections of a paper may be called that."""
+    return "" if roles_of(block.text) else "".join(folded(block.text))
+
+
+def _begins_text(block: Block) -> bool:
+    if block.level:
+        return is_canonical(block.text) or bool(roles_of(block.text))
+    return bool(_ABSTRACT.match(block.text)) or len(block.text.split()) >= _PARAGRAPH_WORDS
+
+
+def with_small_print(blocks: list[Block]) -> Iterator[Block]:
+    """*Conflict of interest: The authors …* below a heading of its own, behind the text."""
+    for at, block in enumerate(blocks):
+        may_be = not block.level and 2 * at > len(blocks)
+        match = _SMALL_PRINT.match(block.text) if may_be else None
+        if match and part_of(match[1]) == "back":
+            yield Block(match[1], BY_FONT, block.size)
+            block = replace(block, text=block.text[match.end() :])
+        yield block
+
+
+def with_run_ins(blocks: list[Block]) -> Iterator[Block]:
+    """Numbered headings by themselves in papers where the text follows them in the same line."""
+    titles = [match[1] for block in blocks if (match := _RUN_IN.match(block.text))]
+    usual = sum(len(title.split()) <= _HEADING_WORDS for title in titles) >= _FEWEST_HEADINGS
+    at = 0
+    while at < len(blocks):
+        block = blocks[at]
+        at += 1
+        is_open = block.level and at < len(blocks) and not blocks[at].level
+        numbered = is_open and _NUMBERED_TITLE.match(blocks[at].text)
+        if usual and is_open and not numbered and not block.text.endswith(_ENDS):
+            both = _RUN_IN.match(f"{block.text} {blocks[at].text}")
+            if both and len(both[1]) > len(block.text):
+                block = replace(blocks[at], text=f"{block.text} {blocks[at].text}")
+                at += 1
+        match = _RUN_IN.match(block.text) if usual and not block.rows else None
+        if match and len(match[1].split()) <= _LONG_TITLE:
+            yield Block(match[1], 1 + match[1].split()[0].strip(".").count(".") + 1, block.size)
+            yield replace(block, text=block.text[match.end() :], level=0)
+        else:
+            yield block
 
 
 def with_numbered(blocks: Iterable[Block]) -> Iterator[Block]:
