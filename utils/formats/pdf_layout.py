@@ -1,8 +1,7 @@
 """From the lines of a PDF's pages to markdown: order, running heads, hyphens, headings.
 
 A PDF knows no paragraph, heading or column; all of it is guessed from place, size and repetition,
-in pure Python, so that it can be tested without a PDF. Headings are recognised by their words,
-size, font and number.
+in pure Python, so that it can be tested without a PDF. `.pdf_headings` says what is a heading.
 """
 
 from __future__ import annotations
@@ -10,13 +9,28 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from itertools import groupby, pairwise
+from dataclasses import replace
+from itertools import pairwise
 from statistics import median
 
-from ..outline.roles import roles_of
 from ..outline.sections import part_of
 from ..outline.words import folded
+from .pdf_headings import (
+    ABSTRACT,
+    BY_FONT,
+    ENDS,
+    Block,
+    begins_large,
+    continues,
+    display_fonts,
+    is_canonical,
+    is_next_title,
+    level_of,
+    with_numbered,
+    with_run_ins,
+    with_small_print,
+    without_banners,
+)
 from .pdf_lines import (
     Line,
     Page,
@@ -38,7 +52,6 @@ _TYPE = re.compile(
     r"|case report|open access|letter)\W+(?=[A-Z])",
     re.I,
 )
-_ABSTRACT = re.compile(r"(abstract|summary)\s*(?:[:.\u2014\u2013-]\s*|\s(?=[A-Z]))(?=\S)", re.I)
 _ENTRY = re.compile(r"\[?\d{1,3}[\].)]\s+\S|\[\d{1,3}\]")
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _FEW_WORDS = 5
@@ -48,41 +61,6 @@ _DASHED = re.compile(r"[^\W_][-\u2013]$")
 _ADDRESS = re.compile(r"(?:https?:|www\.|doi\.org)\S{0,200}/$")
 _ADDRESS_CHARS = 220
 _PATH = re.compile(r"[\d/=_]|\.\w")
-_ENDS = (".", "!", "?", ":", ".\u201d", '."', ".)", ".]")
-_HEADING_SIZE = 1.12  # of the body's: less is another font, not a heading
-_HEADING_WORDS = 18
-BY_FONT = 3  # the level of headings that only their font tells from text
-_DISPLAY_SHARE = 0.06  # of the text's characters, that a font of headings has at most
-_FEWEST_HEADINGS, _HEADING_RUNS = 3, 0.7  # in a font, that show it is one of headings
-_TEXT_WORDS = 5  # of a line of text below a heading; labels of figures have fewer
-_HEADING_LEAST = 0.85  # of the size of the text below; the boxes of fonts of one size differ
-_CANONICAL = re.compile(
-    r"(?:\d+\.?\d*\.?\s+|[IVX]+\.\s+)?(?:introduction|background|(?:materials?|patients?|subjects?)"
-    r" and methods?|methods?(?: and materials?)?|methodology|experimental(?: section| procedures)?"
-    r"|results?(?: and discussions?)?|discussions?(?: and conclusions?)?|conclusions?"
-    r"|concluding remarks|case (?:report|presentation)|limitations|objectives?|aims?)\W*",
-    re.I,
-)
-_LABEL = re.compile(r"(?:table|fig(?:ure)?|scheme|box|chart|plate)\b\.?\s?[A-Z]?\d", re.I)
-_NUMBERED_TITLE = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,3})\.?(?:\s?\|)?\s+[^\W\d_]")
-_RUN_IN = re.compile(  # "R. carthamoides" ends no title
-    r"(\d{1,2}(?:\.\d{1,2}){1,3}\.?\s[^\W\d_].{2,240}?(?:[^\W\d_]{3}|[)\d]))\.\s+(?=[\"\u201c(]?[A-Z])"
-)
-_SIDEBAR = re.compile(
-    r"(?:key ?words?|correspondence|corresponding author|edited by|reviewed by|citation|received"
-    r"|accepted|published|open access|how to cite|copyright)\b",
-    re.I,
-)
-_SMALL_PRINT = re.compile(r"([A-Z][^.:]{5,60}):\s+(?=[A-Z])")
-_OFTEN = 4
-_LOCANT = re.compile(r"(?:^|[(\[\-\u2013])\d{1,2}[a-zA-Z']?(?:,\d{1,2}[a-zA-Z']?)*-\S*[a-z]{3}")
-_COMPOUND = re.compile(r"\(?\d{1,3}[a-z]?(?:[\u2013-]\d{0,3}[a-z]?)?\)?\W*$")  # 3a, (12a-c)
-_LONG_TITLE = 30  # words
-_PARAGRAPH_WORDS = 80  # a text that long is no banner
-_PREFIX = re.compile(  # of a heading: 2.1., 3 |, 4), (a), ii), IV.
-    r"(?:\d{1,2}(?:\.\d{1,2}){0,3}(?:[.)]|\s?\|)?|\(?(?:\d{1,2}|[ivx]{1,4}|[a-h])\)|[IVX]{1,4}\.)"
-    r"\s+(?=[^\W\d_])"
-)
 
 
 def to_blocks(pages: list[Page], title: str) -> list[Block]:
@@ -125,7 +103,7 @@ def _rejoined(blocks: Iterable[Block], body: float) -> Iterator[Block]:
         else:
             yield from (*([open_] if open_ else []), *between)
             open_, between = block, []
-        if open_.level or is_small or open_.text.endswith(_ENDS):
+        if open_.level or is_small or open_.text.endswith(ENDS):
             yield from (open_, *between)
             open_, between = None, []
     yield from (*([open_] if open_ else []), *between)
@@ -164,7 +142,7 @@ def _with_abstract(blocks: Iterable[Block]) -> Iterator[Block]:
     seen = False
     for block in blocks:
         seen = seen or (block.level > 0 and part_of(block.text) != "body")
-        match = None if seen or block.level else _ABSTRACT.match(block.text)
+        match = None if seen or block.level else ABSTRACT.match(block.text)
         if match:
             seen = True
             yield Block("Abstract", 2)
@@ -329,8 +307,8 @@ def _blocks(lines: list[Line], body: float) -> Iterator[Block]:
         this = level_of(line, body, bold_body, display)
         if this == BY_FONT and part == "references":
             this = 0  # titles of works in another font
-        if previous and (this == BY_FONT or (level and not _capital(line.text))):
-            this = level if _continues(previous, line) else this
+        if previous and (this == BY_FONT or (level and not begins_large(line.text))):
+            this = level if continues(previous, line) else this
         if previous and (this != level or _starts_anew(gathered, line, leading, this, part)):
             yield Block(text := _text(_texts(gathered), spoken), level, gathered[0].size)
             named = part_of(text) if level else "body"
@@ -353,20 +331,6 @@ def _with_cells(rows: tuple[tuple[str, ...], ...], spoken: set[str]) -> tuple[tu
     return tuple(tuple(_text(cell.split("\n"), spoken) for cell in row) for row in rows)
 
 
-def _continues(previous: Line, line: Line) -> bool:
-    """Whether *line* is in the same font right below, so that both are heading, or none."""
-    together = same_style(previous, line) and is_below(previous, line)
-    alike = previous.font == line.font != "" or (previous.bold and line.bold)
-    return together and alike and not _is_next_title(previous, line)
-
-
-def _is_next_title(previous: Line, line: Line) -> bool:
-    """Whether a heading right below a heading is another: *Methods*, *2.1 Animals*."""
-    if _PREFIX.match(line.text) or is_canonical(line.text):
-        return True
-    return is_canonical(previous.text) and _capital(line.text)
-
-
 def _leading(lines: list[Line]) -> float:
     """The usual distance between the tops of two lines."""
     steps = [a.top - b.top for a, b in pairwise(lines)]
@@ -381,14 +345,14 @@ def _starts_anew(gathered: list[Line], line: Line, leading: float, level: int, p
         return True
     if level:
         together = same_style(previous, line) and is_below(previous, line)
-        return not together or _is_next_title(previous, line)
-    if part == "lead" and _ABSTRACT.match(line.text):
+        return not together or is_next_title(previous, line)
+    if part == "lead" and ABSTRACT.match(line.text):
         return True
     telling = next((text for text in reversed(gathered) if not is_mark(text)), previous)
     if part != "references" and not same_style(telling, line):
         return True
     step = previous.top - line.top
-    ended = previous.text.endswith(_ENDS)
+    ended = previous.text.endswith(ENDS)
     if part == "references":
         if _ENTRY.match(line.text):
             return True
@@ -445,185 +409,3 @@ def _is_cut(text: str, rest: str) -> bool:
 def _escaped(text: str) -> str:
     text = re.sub(r"<(?=[A-Za-z/!?])", "&lt;", text.replace("*", r"\*"))
     return re.sub(r"^(#{1,6}\s|[-+>]\s|```)", r"\\\1", text)
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """A heading (``level`` above 0), a paragraph or a table."""
-
-    text: str
-    level: int = 0
-    size: float = 0.0  # of its first line
-    rows: tuple[tuple[str, ...], ...] = ()  # of a table, which has no text
-
-
-def display_fonts(lines: list[Line]) -> set[str]:
-    """The fonts that headings are set in: rare, and in short lines above running text.
-
-    Their names seldom say that they are bold.
-    """
-    runs = [list(run) for _, run in groupby(lines, key=lambda line: line.font)]
-    shares: Counter[str] = Counter()
-    for run in runs:
-        shares[run[0].font] += sum(len(line.text) for line in run)
-    counts = Counter(run[0].font for run in runs)
-    fits = Counter(run[0].font for run, (text, *_) in pairwise(runs) if _may_head(run, text))
-    return {
-        font
-        for font, count in fits.items()
-        if font
-        and count >= max(_FEWEST_HEADINGS, _HEADING_RUNS * counts[font])
-        and shares[font] <= _DISPLAY_SHARE * shares.total()
-    }
-
-
-def _may_head(run: list[Line], text: Line) -> bool:
-    """Whether lines of one font may be a heading above *text*."""
-    first = run[0]
-    return (
-        sum(len(line.text.split()) for line in run) <= _HEADING_WORDS
-        and len(text.text.split()) >= _TEXT_WORDS
-        and first.size > _HEADING_LEAST * text.size
-        and not first.holes
-        and _capital(first.text)
-        and not run[-1].text.endswith((".", ",", ";"))
-    )
-
-
-def level_of(line: Line, body: float, bold_body: bool, display: set[str]) -> int:
-    """The level of heading a line looks like, 0 for text."""
-    words = line.text.split()
-    if (
-        line.kind != "text"
-        or line.holes
-        or not re.search(r"[^\W\d_]{2}", line.text)
-        or len(words) > _HEADING_WORDS
-    ):
-        return 0
-    if is_canonical(line.text) or (
-        len(words) <= 5 and part_of(line.text) in ("abstract", "references")
-    ):
-        return 2
-    short = len(words) <= 12 and not line.text.endswith((".", ",", ";", ":")) and _capital(line.text)
-    if line.text.endswith(":") or _SIDEBAR.match(line.text) or is_compound(line.text):
-        return 0
-    is_back = len(words) <= 6 and part_of(line.text) == "back" and not line.text.endswith(".")
-    if is_back and (line.bold or line.size > body):
-        return 2
-    if line.size >= _HEADING_SIZE * body and len(line.text) > 3:
-        return 2 if line.size >= 1.25 * body else 3
-    numbered = _PREFIX.match(line.text) and _capital(line.text) and not line.text.endswith(".")
-    if _LABEL.match(line.text):
-        return 0
-    is_display = (line.bold and not bold_body) or line.font in display
-    return BY_FONT if is_display and (short or numbered) else 0
-
-
-def _capital(text: str) -> bool:
-    """Whether a text begins as titles do, a number before it aside."""
-    number = _PREFIX.match(text)
-    first = text[number.end() if number else 0]
-    return first.isupper() or first.isdigit()
-
-
-def is_compound(text: str) -> bool:
-    """Whether a line is the name of a compound, as syntheses are headed, and no section's.
-
-    >>> is_compound("2-(4-Chlorophenyl)-4H-chromen-4-one (3a)"), is_compound("3-Month outcomes")
-    (True, False)
-    """
-    words = text.split()
-    named = sum(bool(_LOCANT.search(word)) for word in words)
-    return 2 * named > len(words) or (named > 0 and len(words) > 1 and bool(_COMPOUND.search(text)))
-
-
-def is_canonical(text: str) -> bool:
-    """Whether a line is a title that papers have; in small letters it is a sentence's last word."""
-    return bool(_CANONICAL.fullmatch(text)) and not text[0].islower()
-
-
-def without_banners(blocks: list[Block]) -> Iterator[Block]:
-    """No headings before the text begins, nor such as come again and again.
-
-    There stand names of journals, of types and authors; and pages and figures have their labels.
-    """
-    begins = next((at for at, block in enumerate(blocks) if _begins_text(block)), 0)
-    if begins and not blocks[begins].level and blocks[begins - 1].level:
-        begins -= 1  # what stands right above the first paragraph is its title
-    often = Counter(key for block in blocks if block.level and (key := _key(block)))
-    for at, block in enumerate(blocks):
-        is_banner = at < begins or often[_key(block)] >= _OFTEN
-        yield replace(block, level=0) if is_banner else block
-
-
-def _key(block: Block) -> str:
-    """What a heading says; nothing where several sections of a paper may be called that."""
-    return "" if roles_of(block.text) else "".join(folded(block.text))
-
-
-def _begins_text(block: Block) -> bool:
-    if block.level:
-        return is_canonical(block.text) or bool(roles_of(block.text))
-    return bool(_ABSTRACT.match(block.text)) or len(block.text.split()) >= _PARAGRAPH_WORDS
-
-
-def with_small_print(blocks: list[Block]) -> Iterator[Block]:
-    """*Conflict of interest: The authors …* below a heading of its own, behind the text."""
-    for at, block in enumerate(blocks):
-        may_be = not block.level and 2 * at > len(blocks)
-        match = _SMALL_PRINT.match(block.text) if may_be else None
-        if match and part_of(match[1]) == "back":
-            yield Block(match[1], BY_FONT, block.size)
-            block = replace(block, text=block.text[match.end() :])
-        yield block
-
-
-def with_run_ins(blocks: list[Block]) -> Iterator[Block]:
-    """Numbered headings by themselves in papers where the text follows them in the same line."""
-    titles = [match[1] for block in blocks if (match := _RUN_IN.match(block.text))]
-    usual = sum(len(title.split()) <= _HEADING_WORDS for title in titles) >= _FEWEST_HEADINGS
-    at = 0
-    while at < len(blocks):
-        block = blocks[at]
-        at += 1
-        is_open = block.level and at < len(blocks) and not blocks[at].level
-        numbered = is_open and _NUMBERED_TITLE.match(blocks[at].text)
-        if usual and is_open and not numbered and not block.text.endswith(_ENDS):
-            both = _RUN_IN.match(f"{block.text} {blocks[at].text}")
-            if both and len(both[1]) > len(block.text):
-                block = replace(blocks[at], text=f"{block.text} {blocks[at].text}")
-                at += 1
-        match = _RUN_IN.match(block.text) if usual and not block.rows else None
-        if match and len(match[1].split()) <= _LONG_TITLE:
-            yield Block(match[1], 1 + match[1].split()[0].strip(".").count(".") + 1, block.size)
-            yield replace(block, text=block.text[match.end() :], level=0)
-        else:
-            yield block
-
-
-def with_numbered(blocks: Iterable[Block]) -> Iterator[Block]:
-    """Make 2.1, 2.2, 2.2.1 headings, whatever they look like, where each follows the one before."""
-    last: tuple[int, ...] = ()
-    for block in blocks:
-        match = _NUMBERED_TITLE.match(block.text)
-        number = tuple(map(int, match[1].split("."))) if match else ()
-        if block.level and number:
-            last = number
-        elif len(number) > 1 and _follows(number, last) and _is_title(block.text):
-            last = number
-            yield replace(block, level=min(6, 1 + len(number)))
-            continue
-        yield block
-
-
-def _follows(number: tuple[int, ...], last: tuple[int, ...]) -> bool:
-    shorter = last[: len(number)]
-    return number == (*last, 1) or (
-        number[:-1] == shorter[:-1]
-        and len(shorter) == len(number)
-        and number[-1] == shorter[-1] + 1
-    )
-
-
-def _is_title(text: str) -> bool:
-    return len(text.split()) <= _HEADING_WORDS and not text.endswith((".", ",", ";", ":"))

@@ -205,9 +205,8 @@ def _between_rules(
         words = words[:-1]
     if not words:
         return None
-    return Area(
-        top.left, bottom, top.right, top.top, words, _within(sheet, left, right, bottom, top.top)
-    )
+    inner = _within(sheet, left, right, bottom, top.top)
+    return Area(top.left, bottom, top.right, top.top, tuple(words), inner)
 
 
 def _band(words: list[Word], top: float, bottom: float) -> list[Word]:
@@ -245,7 +244,7 @@ def _is_prose(rows: list[Row], width: float) -> bool:
 
 
 def _is_another(rows: list[Row], row: Row) -> bool:
-    """Whether a row below the last rule is one more: as near, as large and as full as the others."""
+    """Whether a row below the last rule is one more: as near, large and full as the others."""
     if len(rows) < 3:
         return False
     step = median(a.middle - b.middle for a, b in pairwise(rows))
