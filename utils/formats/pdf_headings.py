@@ -188,8 +188,9 @@ def with_small_print(blocks: list[Block]) -> Iterator[Block]:
         match = _SMALL_PRINT.match(block.text) if may_be else None
         if match and part_of(match[1]) == "back":
             yield Block(match[1], BY_FONT, block.size)
-            block = replace(block, text=block.text[match.end() :])
-        yield block
+            yield replace(block, text=block.text[match.end() :])
+        else:
+            yield block
 
 
 def with_run_ins(blocks: list[Block]) -> Iterator[Block]:
