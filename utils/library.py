@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Unpack
 
 from .errors import BadRequest, StoreFailed
+from .model.objects import OBJECT_KINDS, ObjectKind
 from .settings import Overrides, Settings, load_settings
 from .system import sharing
 
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from .model.identifiers import Ids
     from .model.job import Job
     from .model.paper import Paper, SearchResult, Section, StoredPaper
+    from .objects import PaperObjects
     from .pubmed.citation_matching import Match
     from .pubmed.details import Details, Level
     from .pubmed.relationships import Relations, Relationship
@@ -503,6 +505,21 @@ class Library:
         from .curation.reading import find
 
         return find(paper, self.shelf)
+
+    def objects(
+        self,
+        paper: str,
+        *,
+        kinds: Sequence[ObjectKind] = OBJECT_KINDS,
+        fetch: bool = True,
+        most_bytes: int = 500_000_000,
+    ) -> PaperObjects:
+        """A paper's figures, tables and supplementary files; see `.objects.gather`."""
+        from .curation.reading import find
+        from .objects import gather
+
+        stored = find(paper, self.shelf)
+        return gather(stored, self.shelf, self.web, kinds, fetch=fetch, most_bytes=most_bytes)
 
     def list_papers(
         self,

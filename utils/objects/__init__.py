@@ -1,0 +1,12 @@
+"""What belongs to a paper beside its text: figures, tables as rows, supplementary files.
+
+They lie in ``<text's name>.files/`` on the shelf, made on demand: tables as CSV and, all of them,
+in ``tables.json``; images and supplementary files as the site keeps them. ``objects.json`` says
+what each is, where it came from, its checksum and licence, and why a file is not there.
+"""
+
+from .files import Kept, PaperObjects, gather
+from .listing import objects_of
+from .long_table import COLUMNS, long_rows
+
+__all__ = ["COLUMNS", "Kept", "PaperObjects", "gather", "long_rows", "objects_of"]
