@@ -521,6 +521,50 @@ class Library:
         stored = find(paper, self.shelf)
         return gather(stored, self.shelf, self.web, kinds, fetch=fetch, most_bytes=most_bytes)
 
+    def all_objects(
+        self,
+        job_id: str = "",
+        *,
+        kinds: Sequence[ObjectKind] = OBJECT_KINDS,
+        fetch: bool = True,
+        most_bytes: int = 500_000_000,
+    ) -> Iterator[PaperObjects | tuple[StoredPaper, PaperError]]:
+        """The objects of every full text of a harvest, or of the shelf; see `.objects`."""
+        from .objects import gather_many
+
+        return gather_many(
+            *(self._texts(job_id), self.shelf, self.web, kinds),
+            fetch=fetch,
+            most_bytes=most_bytes,
+        )
+
+    def write_tables(self, job_id: str = "") -> tuple[Path, int, int]:
+        """Write every cell of all tables of a harvest, or of the shelf, as one long CSV.
+
+        Returns
+        -------
+        tuple
+            The file, beside the harvest's report or on the shelf, its tables and its cells.
+        """
+        from .objects import write_long_table
+
+        folder = self.harvest(job_id=job_id).folder if job_id else self.shelf.folder
+        path = folder / "tables.csv"
+        return path, *write_long_table(self._texts(job_id), self.shelf, path)
+
+    def _texts(self, job_id: str) -> Iterator[StoredPaper]:
+        """The full texts of a harvest, or of the shelf."""
+        from .harvest.jobs import of_shelf
+
+        rows = self.harvest(job_id=job_id).ledger.rows() if job_id else None
+        files = (
+            (row.file for row in rows if row.state == "full_text")
+            if rows
+            else (file for _, file in of_shelf(self.shelf))
+        )
+        found = (self.shelf.find_by_file(file) for file in files if file)
+        return (stored for stored in found if stored and stored.kind == "full_text")
+
     def list_papers(
         self,
         *,

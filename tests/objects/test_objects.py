@@ -171,3 +171,34 @@ def test_the_shell_says_what_lies_where(
     assert cli.main(["media", "--figures", "--json", rich.pmid]) == 0
     [row] = map(json.loads, capsys.readouterr().out.splitlines())
     assert (row["kind"], row["label"]) == ("figure", "Figure 1")
+
+
+def test_a_harvest_brings_the_objects_of_its_texts(
+    library: Library,
+    world: World,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(cli, "Library", lambda **_: library)
+    wanted = [world.paper(branch).pmid for branch in ("pmc_cloud", "efetch_only")]
+    assert cli.main(["harvest", "--media", "tables,figures", "--json", *wanted]) == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    tables = [row["file"] for row in rows if row.get("kind") == "table"]
+    assert len(tables) == 2
+    assert all(Path(file).is_file() for file in tables)
+    assert not any(row.get("kind") == "supplement" for row in rows)
+    [job] = library.harvests()
+    assert cli.main(["export", "--tables", "--job", job.job_id]) == 0
+    path = Path(capsys.readouterr().out.strip())
+    with path.open(encoding="utf-8", newline="") as file:
+        cells = list(csv.DictReader(file))
+    assert {row["pmid"] for row in cells} == set(wanted)
+    assert all(row["value"] and row["table"] == "Table 1" for row in cells)
+
+
+def test_a_word_that_is_no_kind_is_refused_before_anything_is_asked(
+    library: Library, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cli, "Library", lambda **_: library)
+    assert cli.main(["harvest", "--media", "pictures", "1"]) == 2
+    assert not world.requests

@@ -5,8 +5,17 @@ in ``tables.json``; images and supplementary files as the site keeps them. ``obj
 what each is, where it came from, its checksum and licence, and why a file is not there.
 """
 
-from .files import Kept, PaperObjects, gather
+from .files import Kept, PaperObjects, gather, gather_many
 from .listing import objects_of
-from .long_table import COLUMNS, long_rows
+from .long_table import COLUMNS, long_rows, write_long_table
 
-__all__ = ["COLUMNS", "Kept", "PaperObjects", "gather", "long_rows", "objects_of"]
+__all__ = [
+    "COLUMNS",
+    "Kept",
+    "PaperObjects",
+    "gather",
+    "gather_many",
+    "long_rows",
+    "objects_of",
+    "write_long_table",
+]

@@ -10,9 +10,11 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +39,7 @@ TABLES = "tables.json"
 _IMAGES = ("jpg", "jpeg", "png", "gif", "svg", "webp", "tif", "tiff", "eps")
 _UNSAFE = re.compile(r"[^\w.+-]+")
 _LONGEST_NAME = 120
+_AT_ONCE = 8  # papers; the Cloud Service takes twice as many requests
 _NO_FILE = "Its text names no file; the publisher's page shows it."
 _NO_ROOM = "Left out: the paper's files are larger than what was asked for."
 
@@ -107,6 +110,37 @@ def gather(
         rows = [asdict(one) for one in (*others, *kept)]
         safe_files.write_whole(folder / MANIFEST, plain_json(rows).encode())
     return PaperObjects(stored, folder, tuple(kept))
+
+
+def gather_many(
+    texts: Iterable[StoredPaper],
+    shelf: Shelf,
+    web: Web,
+    kinds: Sequence[ObjectKind] = OBJECT_KINDS,
+    *,
+    fetch: bool = True,
+    most_bytes: int = MOST_BYTES,
+) -> Iterator[PaperObjects | tuple[StoredPaper, PaperError]]:
+    """As `gather`, several papers side by side, in their order; an error with its paper.
+
+    Full texts are read as they are needed: there may be a hundred thousand.
+    """
+
+    def one(stored: StoredPaper) -> PaperObjects | tuple[StoredPaper, PaperError]:
+        try:
+            return gather(stored, shelf, web, kinds, fetch=fetch, most_bytes=most_bytes)
+        except PaperError as error:
+            return stored, error
+
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        for batch in _batches(texts, 4 * _AT_ONCE):
+            yield from pool.map(one, batch)
+
+
+def _batches(texts: Iterable[StoredPaper], size: int) -> Iterator[list[StoredPaper]]:
+    left = iter(texts)
+    while batch := list(islice(left, size)):
+        yield batch
 
 
 def kept_before(folder: Path) -> list[Kept]:

@@ -9,13 +9,16 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from ..model.objects import Grid, PaperObject
 from ..model.paper import StoredPaper
+from ..store import Shelf
 from ..system.plain_text import figure_cell
-from .listing import Mention, all_rows
+from ..system.safe_files import replacing
+from .listing import Mention, all_rows, objects_of
 
 COLUMNS = (
     *("paper", "doi", "pmid", "table", "caption"),
@@ -89,6 +92,33 @@ def long_rows(stored: StoredPaper, objects: Sequence[PaperObject]) -> Iterator[d
                         "value": value,
                         "number": number_of(value),
                     }
+
+
+def write_long_table(texts: Iterable[StoredPaper], shelf: Shelf, path: Path) -> tuple[int, int]:
+    """Write the cells of many papers' tables as one CSV; how many tables and cells it has.
+
+    Raises
+    ------
+    StoreFailed
+        The disk refuses; the file stays as it was.
+    """
+    tables = cells = 0
+    with replacing(path) as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        for stored in texts:
+            objects = objects_of(stored, shelf)
+            tables += sum(1 for _ in all_rows(objects))
+            for row in long_rows(stored, objects):
+                writer.writerow([_written(name, row[name]) for name in COLUMNS])
+                cells += 1
+    return tables, cells
+
+
+def _written(name: str, value: Any) -> str:
+    if value is None:
+        return ""
+    return repr(value) if name in {"number", "line"} else figure_cell(value)
 
 
 def unit_of(name: str) -> str:
