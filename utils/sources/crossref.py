@@ -61,6 +61,7 @@ def _fetch_work(doi: str, web: Web) -> dict[str, Any]:
         {"mailto": web.settings.pubmed_email},
         allow={404},
         check=lambda got: got.status == 404 or got.json(),
+        kept=True,
     )
     work: dict[str, Any] = {} if answer.status == 404 else answer.json()["message"]
     web.cache.put("crossref_links", doi, _links(work), days=_REMEMBERED_DAYS)
