@@ -432,7 +432,9 @@ def _others(
     for source in climbed:
         for route in source.routes if source.name not in _DRAWN else ():
             bucket = source.rates[0].bucket
-            requests[bucket] = requests.get(bucket, 0.0) + left
+            # Papers reach a late rung one by one, or, where all is well, by the batch.
+            asked = left / route.batch if shares.full else left
+            requests[bucket] = requests.get(bucket, 0.0) + asked
             left -= left * shares.by_route[route.via]
     return requests, papers - left
 
