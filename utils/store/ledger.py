@@ -25,13 +25,14 @@ from pathlib import Path
 from typing import Any, get_args
 
 from ..errors import BadRequest, NotFound, StoreFailed
+from ..lists.pasted import Entry
 from ..model.identifiers import Ids
 from ..model.job import Counts, Harvested, Job, Search, State, Wait
 from ..model.paper import Attempt, Paper, StoredPaper, now, paper_from, to_row
 from ..system import safe_files, sharing, sqlite
 from ..system.plain_text import encodable
 from .ledger_names import Listed, asks_for_preprint, names_of
-from .ledger_schema import VERSION, create_file, in_memory, migrate
+from .ledger_schema import INSERT_ASKED, VERSION, create_file, in_memory, migrate
 
 _PATIENCE_S = 30.0
 _WITHOUT_TEXT = "('pending', 'abstract', 'record', 'failed')"
@@ -41,12 +42,15 @@ _TEXTS = (
     "ended_at",
 )
 _REOPEN = f"""UPDATE papers SET state = 'pending', round = round + 1,
-    {", ".join(f"{name} = ''" for name in _TEXTS)}, paper = NULL WHERE"""  # noqa: S608
+    {", ".join(f"{name} = ''" for name in _TEXTS)},
+    paper = CASE WHEN ids = '{{}}' THEN paper END WHERE"""  # noqa: S608
 _VERSIONS = """SELECT version, COUNT(*) FROM papers
     WHERE state = 'full_text' AND version IN ('preprint', 'accepted') GROUP BY version"""
 _FACTS = ("job_id", "title", "query", "effective_query", "begun_at", "ended_at")
 _MORE_FACTS = ("hits", "duplicates", "notes", "ask_all")
 _COST = "cost of "  # how the fact begins that says what a rung has cost
+Asked = tuple[str, Ids] | Entry
+"""What was asked for, and the identifiers in it; without any, what a list says of the paper."""
 _ATTEMPT = ", ".join(f"attempts.{field.name}" for field in fields(Attempt))
 
 
@@ -75,7 +79,7 @@ class Ledger:
             raise StoreFailed(msg, hint)
 
     @classmethod
-    def create(cls, path: Path, job: Job, entries: Iterable[tuple[str, Ids]]) -> Ledger:
+    def create(cls, path: Path, job: Job, entries: Iterable[Asked]) -> Ledger:
         """A new ledger with all papers asked for; there is none until all are listed.
 
         One that another process made in the meantime stays as it is.
@@ -83,7 +87,7 @@ class Ledger:
         safe_files.make_folder(path.parent, 0o700)
         facts = {name: getattr(job, name) for name in (*_FACTS, *_MORE_FACTS)}
         facts["searches"] = [asdict(search) for search in job.searches]
-        rows = ((encodable(asked), _ids_row(ids)) for asked, ids in entries)
+        rows = map(_asked_row, entries)
         with safe_files.exclusive_lock(path.with_name("new.lock")):
             if not path.exists():
                 try:
@@ -197,7 +201,7 @@ class Ledger:
 
     def add(
         self,
-        entries: Iterable[tuple[str, Ids]],
+        entries: Iterable[Asked],
         hits: int,
         *,
         notes: Sequence[str] | None = None,
@@ -209,12 +213,8 @@ class Ledger:
             known = {name for (name,) in db.execute("SELECT name FROM names")}
             for (ids,) in db.execute("SELECT ids FROM papers"):
                 known.update(Ids(**json.loads(ids)).names())
-            fresh = [
-                (encodable(asked), _ids_row(ids))
-                for asked, ids in entries
-                if known.isdisjoint(ids.names())
-            ]
-            db.executemany("INSERT INTO papers (asked, ids) VALUES (?, ?)", fresh)
+            fresh = [_asked_row(one) for one in entries if known.isdisjoint(one[1].names())]
+            db.executemany(INSERT_ASKED, fresh)
             facts: dict[str, Any] = {"hits": hits}
             facts |= {"ended_at": ""} if fresh else {}
             facts |= {"notes": list(notes)} if notes is not None else {}
@@ -577,6 +577,11 @@ def _json(value: Any) -> str:
 @lru_cache(maxsize=200)  # between two rungs the same paper is read again, and by each report
 def _paper(row: str) -> Paper:
     return paper_from(json.loads(row))
+
+
+def _asked_row(entry: Asked) -> tuple[str, str, str | None]:
+    asked, ids, paper = Entry(*entry)
+    return encodable(asked), _ids_row(ids), _json(to_row(paper)) if paper and not ids else None
 
 
 def _ids_row(ids: Ids) -> str:
