@@ -89,8 +89,7 @@ def _line(number: int, one: Resolution) -> str:
     """A reference, and what it is."""
     head = f"{_MARKS.get(one.status, '✗')} {number}. {one_line(one.asked)[:120]}"
     if one.ids:
-        how = f" ({one.confidence:.2f}: {one.reason}; {one.named_by})" if one.named_by else ""
-        return f"{head}\n    {', '.join(one.ids.names())}{how}"
+        return f"{head}\n    {str(one) or one.ids}"
     said = f"{_WORDS[one.status]}. {one.message}".rstrip(". ")
     return "\n".join([head, f"    {said}", *(f"    {candidate}" for candidate in one.candidates)])
 

@@ -86,7 +86,7 @@ class Candidate:
     def __str__(self) -> str:
         """In a line: identifiers, and why it may be the paper."""
         said = f"{_RELATIONS[self.relation]}{self.reason}"
-        return f"{self.paper.ids} ({said}; {self.confidence:.2f})"
+        return f"{', '.join(self.paper.ids.names())} ({said}; {self.confidence:.2f})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +121,11 @@ class Resolution:
     named_by: str = ""
     candidates: tuple[Candidate, ...] = ()
     message: str = ""
+
+    def __str__(self) -> str:
+        """In a line: which paper it is, how sure that is, and why."""
+        said = f"{self.confidence:.2f}: {self.reason}"
+        return f"{', '.join(self.ids.names())} ({said}; {self.named_by})" if self.named_by else ""
 
     def row(self) -> dict[str, Any]:
         """The fields, for JSON."""

@@ -25,13 +25,12 @@ from pathlib import Path
 from typing import Any, get_args
 
 from ..errors import BadRequest, NotFound, StoreFailed
-from ..lists.pasted import Entry
 from ..model.identifiers import Ids
 from ..model.job import Counts, Harvested, Job, Search, State, Wait
 from ..model.paper import Attempt, Paper, StoredPaper, now, paper_from, to_row
 from ..system import safe_files, sharing, sqlite
 from ..system.plain_text import encodable
-from .ledger_names import Listed, asks_for_preprint, names_of
+from .ledger_names import Asked, Listed, asked_row, asks_for_preprint, ids_row, names_of
 from .ledger_schema import INSERT_ASKED, VERSION, create_file, in_memory, migrate
 
 _PATIENCE_S = 30.0
@@ -49,8 +48,7 @@ _VERSIONS = """SELECT version, COUNT(*) FROM papers
 _FACTS = ("job_id", "title", "query", "effective_query", "begun_at", "ended_at")
 _MORE_FACTS = ("hits", "duplicates", "notes", "ask_all")
 _COST = "cost of "  # how the fact begins that says what a rung has cost
-Asked = tuple[str, Ids] | Entry
-"""What was asked for, and the identifiers in it; without any, what a list says of the paper."""
+_IDENTITY = "identity of "  # and the one that says how a paper without identifier was found
 _ATTEMPT = ", ".join(f"attempts.{field.name}" for field in fields(Attempt))
 
 
@@ -87,11 +85,14 @@ class Ledger:
         safe_files.make_folder(path.parent, 0o700)
         facts = {name: getattr(job, name) for name in (*_FACTS, *_MORE_FACTS)}
         facts["searches"] = [asdict(search) for search in job.searches]
-        rows = map(_asked_row, entries)
         with safe_files.exclusive_lock(path.with_name("new.lock")):
             if not path.exists():
                 try:
-                    create_file(path, {name: _json(value) for name, value in facts.items()}, rows)
+                    create_file(
+                        path,
+                        {name: _json(value) for name, value in facts.items()},
+                        map(asked_row, entries),
+                    )
                 except (sqlite3.Error, OSError) as error:
                     raise _store_error(path, error) from error
         return cls(path)
@@ -194,7 +195,8 @@ class Ledger:
 
     def _facts(self) -> dict[str, Any]:
         with self._reading() as db:
-            rows = db.execute("SELECT name, value FROM job").fetchall()
+            query = "SELECT name, value FROM job WHERE name NOT GLOB ?"
+            rows = db.execute(query, (f"{_IDENTITY}*",)).fetchall()
         return {name: json.loads(value) for name, value in rows}
 
     # -- papers on their way -----------------------------------------------------------------
@@ -213,7 +215,7 @@ class Ledger:
             known = {name for (name,) in db.execute("SELECT name FROM names")}
             for (ids,) in db.execute("SELECT ids FROM papers"):
                 known.update(Ids(**json.loads(ids)).names())
-            fresh = [_asked_row(one) for one in entries if known.isdisjoint(one[1].names())]
+            fresh = [asked_row(one) for one in entries if known.isdisjoint(one[1].names())]
             db.executemany(INSERT_ASKED, fresh)
             facts: dict[str, Any] = {"hits": hits}
             facts |= {"ended_at": ""} if fresh else {}
@@ -248,6 +250,14 @@ class Ledger:
             told = db.execute("SELECT value FROM job WHERE name = 'reopened'").fetchall()
         return float(told[0][0]) if round_ and told else 0.0
 
+    def record_identity(self, number: int, ids: Ids, how: str) -> None:
+        """Write down which paper is meant by what came without an identifier, and why."""
+        update = """UPDATE papers SET ids = ?1, paper = json_set(paper, '$.ids', json(?1))
+            WHERE number = ?2"""
+        with self._writing() as db:
+            db.execute(update, (ids_row(ids), number))
+            _write_facts(db, {f"{_IDENTITY}{number}": how})
+
     def record_paper(self, number: int, paper: Paper) -> int | None:
         """Write down what a paper is; the number of the paper it turned out to be, if any."""
         return self.record_papers({number: paper}).get(number)
@@ -264,7 +274,7 @@ class Ledger:
             known = {n: paper for n, paper in papers.items() if n not in same}
             names = [(name, n) for n, paper in known.items() for name in names_of(paper.ids)]
             db.executemany("INSERT OR IGNORE INTO names VALUES (?, ?)", names)
-            rows = [(_json(to_row(one)), _ids_row(one.ids), n) for n, one in known.items()]
+            rows = [(_json(to_row(one)), ids_row(one.ids), n) for n, one in known.items()]
             db.executemany("UPDATE papers SET paper = ?, ids = ? WHERE number = ?", rows)
             if same:
                 merged = [(_DUPLICATE, f"the same as number {of}", n) for n, of in same.items()]
@@ -472,16 +482,18 @@ class Ledger:
 
     def rows(self) -> Iterator[Harvested]:
         """Every paper in the order of the list, read as they are taken."""
-        query = f"""SELECT number, asked, state, paper, ids, {", ".join(_TEXTS)} FROM papers
-            WHERE state <> 'duplicate' ORDER BY number"""  # noqa: S608
+        query = f"""SELECT number, asked, state, paper, ids,
+            (SELECT value FROM job WHERE name = '{_IDENTITY}' || number), {", ".join(_TEXTS)}
+            FROM papers WHERE state <> 'duplicate' ORDER BY number"""  # noqa: S608
         with self._translate_errors(), closing(_connect(self.path)) as db:
-            for number, asked, state, paper, ids, *texts in db.execute(query):
+            for number, asked, state, paper, ids, identity, *texts in db.execute(query):
                 yield Harvested(
                     number=number,
                     asked=asked,
                     state=_state(state),
                     paper=_paper(paper) if paper else Paper(Ids(**json.loads(ids))),
                     attempts=tuple(self.attempts(number)),
+                    identity=json.loads(identity) if identity else "",
                     **dict(zip(_TEXTS, texts, strict=True)),
                 )
 
@@ -577,15 +589,6 @@ def _json(value: Any) -> str:
 @lru_cache(maxsize=200)  # between two rungs the same paper is read again, and by each report
 def _paper(row: str) -> Paper:
     return paper_from(json.loads(row))
-
-
-def _asked_row(entry: Asked) -> tuple[str, str, str | None]:
-    asked, ids, paper = Entry(*entry)
-    return encodable(asked), _ids_row(ids), _json(to_row(paper)) if paper and not ids else None
-
-
-def _ids_row(ids: Ids) -> str:
-    return _json({name: value for name, value in to_row(ids).items() if value})
 
 
 def _attempt_row(attempt: Attempt) -> tuple[str | int | float, ...]:
