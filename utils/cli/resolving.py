@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ..literature.resolve import Resolution
 
 _TABLES = {".csv": ",", ".tsv": "\t"}
-_REFERENCES = {".ris": "ris", ".bib": "bibtex"}
+_REFERENCES = {".ris": "ris", ".bib": "bibtex", ".nbib": "nbib"}
 _COLUMNS = (
     *("row", "status", "pmid", "pmcid", "doi", "arxiv", "confidence", "title", "authors", "year"),
     *("journal", "volume", "issue", "pages", "asked for", "why", "named by", "candidates"),
@@ -55,7 +55,7 @@ def add(commands: Any) -> None:
     asked = command(commands, "resolve", _resolve, "find the papers of a list without identifiers")
     asked.add_argument("what", nargs="*", help="files with titles (RIS, NBIB, CSV …); - is stdin")
     asked.add_argument(
-        "--output", type=Path, help="write the list completed: .csv, .tsv, .ris or .bib"
+        "--output", type=Path, help="write the list completed: .csv, .tsv, .ris, .bib or .nbib"
     )
     asked.add_argument("--anew", action="store_true", help="look again for what was not found")
 

@@ -59,6 +59,49 @@ The others: ``title``, ``vernacular_title``, ``year``, ``journal``, ``abbreviati
 ``volume``, ``issue``, ``pages``, ``first_page``, ``last_page``.
 """
 
+# What records say of a paper, and the tags it may stand under; of lists, all of the first.
+RIS_SAID = {
+    "authors": ("AU", "A1"),
+    "year": ("PY", "Y1", "DA"),
+    "title": ("TI", "T1"),
+    "vernacular_title": ("TT",),
+    "journal": ("T2", "JF", "JO", "JA", "J2"),
+    "abbreviation": ("J2", "JA", "JO"),
+    "volume": ("VL",),
+    "issue": ("IS",),
+    "first_page": ("SP",),
+    "last_page": ("EP",),
+    "issn": ("SN",),
+    "kinds": ("M3", "TY"),
+}
+MEDLINE_SAID = {
+    "authors": ("FAU", "AU", "CN"),
+    "year": ("DP",),
+    "title": ("TI",),
+    "vernacular_title": ("TT",),
+    "journal": ("JT", "TA"),
+    "abbreviation": ("TA",),
+    "volume": ("VI",),
+    "issue": ("IP",),
+    "pages": ("PG",),
+    "issn": ("IS",),
+    "kinds": ("PT",),
+}
+WOS_SAID = {
+    "authors": ("AU",),
+    "year": ("PY",),
+    "title": ("TI",),
+    "journal": ("SO",),
+    "abbreviation": ("J9", "JI"),
+    "volume": ("VL",),
+    "issue": ("IS",),
+    "first_page": ("BP", "AR"),
+    "last_page": ("EP",),
+    "issn": ("SN",),
+    "kinds": ("DT",),
+}
+LISTS = ("authors", "kinds")
+
 
 def to_entry(ids: Ids, said: Said, where: str) -> Entry:
     """A record as an entry: by its identifiers, else its citation, else its place in the file."""

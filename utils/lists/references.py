@@ -28,7 +28,7 @@ from typing import Any
 from ..citations.latex import signs_again
 from ..errors import BadRequest
 from ..model.identifiers import EXAMPLES, IdName, Ids
-from .described import Said, names_in, to_entry
+from .described import LISTS, MEDLINE_SAID, RIS_SAID, WOS_SAID, Said, names_in, to_entry
 from .documents import csl_entries, endnote_entries, is_json
 from .pasted import (
     Entry,
@@ -44,7 +44,7 @@ MOST_BYTES = 1 << 30
 _SAMPLE = 60
 RIS_START = re.compile(r"\s*TY {1,2}-")
 BIBTEX_START = re.compile(r"\s*@\w+\s*[{(]")
-MEDLINE_START = re.compile(r"PMID ?- *\d")
+MEDLINE_START = re.compile(r"PMID ?- *\d|OWN {1,2}- *\w")
 WOS_START = re.compile(r"(?:FN|PT) \w")
 
 
@@ -78,15 +78,18 @@ def wos_entries(lines: Iterable[str]) -> Iterator[Entry]:
         )
         [fields] = reader.parse_lines(iter([*record_lines[:end], "ER"]))
         ids = ids_of_record({"pmid": _text(fields, "PM"), "doi": _text(fields, "DI")})
-        yield to_entry(ids, {} if ids else _said(fields, _WOS_SAID), f"record {number}")
+        yield to_entry(ids, {} if ids else _said(fields, WOS_SAID), f"record {number}")
 
 
 def medline_entries(lines: Iterable[str]) -> Iterator[Entry]:
-    """The papers of a MEDLINE file, as PubMed saves it (``.nbib``)."""
+    """The papers of a MEDLINE file, as PubMed saves it (``.nbib``).
+
+    A record begins with its PMID. One without, of ERIC or written by us, begins with its owner.
+    """
     from Bio import Medline
 
     parse: Any = Medline.parse
-    for number, record in enumerate(_records(lines, MEDLINE_START), 1):
+    for number, record in enumerate(_records(_with_pmids(lines), _MEDLINE_RECORD), 1):
         # A blank line inside a record is its end to Biopython, and the next line a KeyError.
         [fields] = parse(line for line in record if line.strip())
         doi = _MEDLINE_DOI.search("  ".join(_values(fields, "AID") + _values(fields, "LID")))
@@ -94,9 +97,27 @@ def medline_entries(lines: Iterable[str]) -> Iterator[Entry]:
             "pmid": _text(fields, "PMID"),
             "pmcid": _text(fields, "PMC"),
             "doi": doi[1] if doi else "",
+            "arxiv": next(filter(None, map(_arxiv_of, _values(fields, "AID"))), ""),
         }
         ids = ids_of_record(named)
-        yield to_entry(ids, {} if ids else _said(fields, _MEDLINE_SAID), f"record {number}")
+        yield to_entry(ids, {} if ids else _said(fields, MEDLINE_SAID), f"record {number}")
+
+
+def _with_pmids(lines: Iterable[str]) -> Iterator[str]:
+    """The lines, with an empty PMID in front of a record that begins with its owner."""
+    last, blank = "", True
+    for line in lines:
+        if blank and _OWNER.match(line) and not _MEDLINE_RECORD.match(last):
+            yield "PMID-\n"
+        yield line
+        blank = not line.strip()
+        last = last if blank else line
+
+
+def _arxiv_of(name: str) -> str:
+    """The number of a preprint, as PubMed has it among the publisher's names of an article."""
+    found = re.fullmatch(r"arXiv:(\S{4,30}) \[pii\]", name)
+    return re.sub(r"v\d+$", "", found[1]) if found else ""
 
 
 def bibtex_entries(lines: Iterable[str]) -> Iterator[Entry]:
@@ -171,50 +192,10 @@ _LONGEST_FIELD = 1 << 20
 _SHOWN = 10_000  # characters of a line that tell what it is
 _RIS_LINE = re.compile(r"\s*([A-Z][A-Z0-9]) {1,2}-(?:\s|$)(.*)", re.S)
 _WOS_LINE = re.compile(r"\S")
+_MEDLINE_RECORD = re.compile(r"PMID ?- *(?:\d|$)")
+_OWNER = re.compile(r"OWN {1,2}- *\w")
 _MEDLINE_DOI = re.compile(r"(10\.\S+) \[doi\]")
 _RIS_HINTS = ("UR", "L1", "L2", "L4", "N1", *(f"C{number}" for number in range(1, 9)))
-# What records say of a paper, and the tags it may stand under; of lists, all of the first.
-_RIS_SAID = {
-    "authors": ("AU", "A1"),
-    "year": ("PY", "Y1", "DA"),
-    "title": ("TI", "T1"),
-    "vernacular_title": ("TT",),
-    "journal": ("T2", "JF", "JO", "JA", "J2"),
-    "abbreviation": ("J2", "JA", "JO"),
-    "volume": ("VL",),
-    "issue": ("IS",),
-    "first_page": ("SP",),
-    "last_page": ("EP",),
-    "issn": ("SN",),
-    "kinds": ("M3", "TY"),
-}
-_MEDLINE_SAID = {
-    "authors": ("FAU", "AU", "CN"),
-    "year": ("DP",),
-    "title": ("TI",),
-    "vernacular_title": ("TT",),
-    "journal": ("JT", "TA"),
-    "abbreviation": ("TA",),
-    "volume": ("VI",),
-    "issue": ("IP",),
-    "pages": ("PG",),
-    "issn": ("IS",),
-    "kinds": ("PT",),
-}
-_WOS_SAID = {
-    "authors": ("AU",),
-    "year": ("PY",),
-    "title": ("TI",),
-    "journal": ("SO",),
-    "abbreviation": ("J9", "JI"),
-    "volume": ("VL",),
-    "issue": ("IS",),
-    "first_page": ("BP", "AR"),
-    "last_page": ("EP",),
-    "issn": ("SN",),
-    "kinds": ("DT",),
-}
-_LISTS = ("authors", "kinds")
 _BLOCKS = 200
 _MOST_LINES = 20_000
 _MOST_LOOSE = 500
@@ -478,14 +459,14 @@ def _ris_entry(fields: Mapping[str, Any], number: int) -> Entry:
         },
         (hint for tag in _RIS_HINTS for hint in _values(fields, tag) if not hint.isdigit()),
     )
-    return to_entry(ids, {} if ids else _said(fields, _RIS_SAID), f"record {number}")
+    return to_entry(ids, {} if ids else _said(fields, RIS_SAID), f"record {number}")
 
 
 def _said(fields: Mapping[str, Any], tags: Mapping[str, Sequence[str]]) -> Said:
     """What a record says of its paper."""
     return {
         name: next(filter(None, (_values(fields, tag) for tag in among)), [])
-        if name in _LISTS
+        if name in LISTS
         else _text(fields, *among)
         for name, among in tags.items()
     }
