@@ -494,7 +494,10 @@ def _notices(record: ComparedRecord) -> frozenset[str]:
     kinds = {kind.casefold() for kind in record.paper.publication_types}
     return frozenset(
         word
-        for word in ("erratum", "retraction of", "expression of concern", "meeting abstract")
+        for word in (
+            *("erratum", "retraction of", "retraction notice", "expression of concern"),
+            "meeting abstract",
+        )
         if any(word in kind for kind in kinds)
     )
 
