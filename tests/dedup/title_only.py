@@ -115,7 +115,7 @@ HELD_OUT: dict[str, Way] = {
 
 def comment(paper: Paper, _: Random) -> Paper:
     """PubMed gives some comments the title of what they are about."""
-    return _beside(paper, publication_types=("Comment",), pages=_moved(paper, -2), authors=(ZZ, ZY))
+    return _beside(paper, publication_types=("Comment",), pages=_moved(paper, -5), authors=(ZZ, ZY))
 
 
 def own_comment(paper: Paper, _: Random) -> Paper:

@@ -132,7 +132,9 @@ def test_the_title_of_every_issue_is_told_by_its_place():
 
 
 def test_every_paper_of_the_world_is_found_by_what_a_list_says_of_it(library, world):
-    records = [one for one in world.corpus.records if one.branch != "correction_notice"]
+    # A notice's title is as short as many; a chapter has no volume that a list could name.
+    left_out = ("correction_notice", "book_chapter")
+    records = [one for one in world.corpus.records if one.branch not in left_out]
     found = list(library.resolve([said_of(record) for record in records]))
     for record, one in zip(records, found, strict=True):
         names = {"pmid": record.pmid, "doi": record.doi.lower(), "arxiv": record.arxiv}

@@ -5,10 +5,13 @@ Candidates come from `.reference_search`; whether one is the paper, the judge of
 other candidate is as good. A list's record says less than a database's, so more is asked for here
 where its silence could hide another paper:
 
-- another year only beside the same volume: an updated review keeps its title, authors and number;
-- a comment only at the same page: it may have the title of what it is about;
+- another year, or page, only beside the same volume: an updated review keeps title and people;
+- a comment, or what is in another issue, only at the same page;
 - of more hits than were looked at, only one at the same place in the journal (`PLACED`);
 - a title that is the beginning of another only at the same place and by the same authors.
+
+What a list does not say cannot tell two papers apart: beside title, first author, journal and year
+there may be another paper of all these, which is taken where the right one is nowhere to be found.
 
 A record without title is its paper where journal, year, volume, first page and first author agree.
 
@@ -292,10 +295,20 @@ def _is_taken(row: ComparedRecord, candidate: Candidate) -> bool:
     if candidate.relation != "same":
         return False
     other = ComparedRecord(candidate.paper)
-    if years_apart(row, other) and compare_volumes(row, other) != "same":
+    on_page = compare_pages(row, other) == "same"
+    elsewhere = bool(years_apart(row, other)) or (row.page[1] and other.page[1] and not on_page)
+    if elsewhere and compare_volumes(row, other) != "same":
         return False
+    if on_page:
+        return True
     kinds = {kind.casefold() for kind in candidate.paper.publication_types}
-    return not (kinds & _ABOUT_OTHERS) or compare_pages(row, other) == "same"
+    return not (kinds & _ABOUT_OTHERS) and not _in_other_issues(row.paper, candidate.paper)
+
+
+def _in_other_issues(ours: Paper, theirs: Paper) -> bool:
+    """Whether both say in which issue they are, by a number, and not in the same."""
+    issues = [one.issue.strip().lstrip("0") for one in (ours, theirs)]
+    return all(map(str.isdigit, issues)) and issues[0] != issues[1]
 
 
 def _united(best: Candidate, others: Sequence[Candidate]) -> tuple[Ids, list[Candidate]]:

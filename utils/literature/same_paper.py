@@ -486,7 +486,9 @@ def _against(ours: ComparedRecord, theirs: ComparedRecord) -> str:
         authors == in_volume == on_page == "same"
     ):
         return "other journals"
-    return "the one is a notice about a paper" if _notices(ours) != _notices(theirs) else ""
+    # Where both titles say so, a type that one record leaves out says nothing.
+    unlike = _notices(ours) != _notices(theirs) and not (ours.notice and theirs.notice)
+    return "the one is a notice about a paper" if unlike else ""
 
 
 def _notices(record: ComparedRecord) -> frozenset[str]:
