@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from .harvest.plan import Plan
     from .harvest.yields import Yields
     from .lists.pasted import Entry
+    from .literature.resolve import Resolution
     from .literature.search import Gathered
     from .model.identifiers import Ids
     from .model.job import Job
@@ -296,6 +297,17 @@ class Library:
         from .sources import SOURCES
 
         return records(map(_ids_of, papers), self.shelf, self.web, SOURCES)
+
+    def resolve(self, papers: Asked, *, anew: bool = False) -> Iterator[Resolution]:
+        """What the papers of a list are that name no identifier; see `.literature.resolve`.
+
+        ``entries_in`` of `.lists.references` reads the list.
+        """
+        from .harvest.jobs import entry_of
+        from .literature.resolve import resolve
+        from .sources import SOURCES
+
+        return resolve(map(entry_of, papers), self.web, SOURCES, anew=anew)
 
     def citations(self, papers: Iterable[Paper], styles: Iterable[str]) -> list[dict[str, Any]]:
         """Each paper's reference in each of *styles*; see `.citations.citations`."""

@@ -20,7 +20,7 @@ from ..library import Library
 from ..settings import version
 from ..system import sharing
 from ..system.signals import INTERRUPTED, interruptible
-from . import corpus, datasets, harvests, objects, papers, searching, upkeep, yields
+from . import corpus, datasets, harvests, objects, papers, resolving, searching, upkeep, yields
 from .output import NO_FULL_TEXT, Verb, complain, leave
 
 
@@ -74,6 +74,7 @@ def _parser() -> argparse.ArgumentParser:
     papers.add(commands)
     objects.add(commands)
     searching.add_references(commands)
+    resolving.add(commands)
     harvests.add(commands)
     yields.add(commands)
     corpus.add(commands)

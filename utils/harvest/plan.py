@@ -250,7 +250,10 @@ def _notes(missing: int, asked: int, known: int, silent: int, nameless: int) -> 
     if silent:
         notes.append(f"Of {asked} papers looked up, nobody answered about {silent}.")
     if nameless:
-        notes.append(f"Records without an identifier, which cannot be fetched: {nameless:,}.")
+        notes.append(
+            f"Records without an identifier, which are looked for first: {nameless:,}. What they "
+            "bring is not counted here (server.py resolve LIST tells)."
+        )
     return notes
 
 
