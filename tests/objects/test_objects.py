@@ -21,7 +21,7 @@ from utils.objects.long_table import table_csv
 @pytest.fixture
 def rich(library: Library, world: World) -> Record:
     """A paper in PMC with a table, a figure and a supplementary file, on the shelf."""
-    record = world.paper("pmc_cloud")
+    record = world.paper("supplemented")
     library.download(record.pmid)
     return record
 
