@@ -4,9 +4,10 @@
 
 The field of ``benchmarks.harvest``, of which six papers in a hundred are to be had with a key only:
 two of Elsevier's, one of Wiley's and of Springer Nature's for who subscribes, one that CORE holds
-and one that OpenAlex keeps. Every text is compared with what the world wrote. A world of its own for each row, with
-latency and limits; with ``--fast`` on a fast clock: its seconds are the processor's then. "At least"
-is what the limits of the busiest host take. ``--curve`` keeps each row's curve as `yield` draws it.
+and one that OpenAlex keeps. Every text is compared with what the world wrote. A world of its own
+for each row, with latency and limits. ``--fast`` puts both on a fast clock: the seconds are the
+processor's then; those of *at least* are what the limits of the busiest host take. ``--curve``
+keeps each row's curve as `yield` draws it.
 """
 
 from __future__ import annotations
