@@ -294,7 +294,8 @@ def _blocks(lines: list[Line], body: float) -> Iterator[Block]:
     gathered: list[Line] = []
     level = 0
     part = "lead"
-    spoken = {word for line in lines for word in re.findall(r"[\w-]+", line.text.lower())}
+    said = (text.lower() for line in lines for text in _said(line))
+    spoken = {word for text in said for word in re.findall(r"[\w-]+", text)}
     display = display_fonts([line for line in lines if line.kind == "text"])
     for line in lines:
         if line.kind in ("table", "remark"):
@@ -390,7 +391,12 @@ def _text(lines: list[str], spoken: set[str]) -> str:
 
 
 def _has_hyphen(head: str, tail: str, spoken: set[str]) -> bool:
-    """Whether the paper has the word with a hyphen, or has both its halves and not the whole."""
+    """Whether the paper has the word with a hyphen, or has both its halves and not the whole.
+
+    Nobody parts a word behind its first letter: a capital there is a name's (*D-limonene*).
+    """
+    if len(head) == 1 and head.isupper():
+        return True
     head, tail = head.lower(), tail.lower()
     if f"{head}-{tail}" in spoken:
         return True
