@@ -97,13 +97,14 @@ def _outside(text_page: Any, codes: Sequence[int], line: Line, taken: bytearray)
 
 
 def _table(text_page: Any, codes: Sequence[int], table: Table, caption: Line) -> Line:
+    row = -1 - table.caption[0]  # one of its own
     if not table.rows:
-        return replace(caption, text=_NOT_REBUILT.format(table.label), kind="remark")
+        said = _NOT_REBUILT.format(table.label)
+        return replace(caption, text=said, row=row, font="", kind="remark")
     rows = tuple(
         tuple("\n".join(_said(text_page, codes, line) for line in cell) for cell in row)
         for row in table.rows
     )
-    row = -1 - table.caption[0]
     return replace(caption, text="", rows=rows, row=row, font="", kind="table")
 
 
