@@ -202,3 +202,52 @@ def test_a_word_that_is_no_kind_is_refused_before_anything_is_asked(
     monkeypatch.setattr(cli, "Library", lambda **_: library)
     assert cli.main(["harvest", "--media", "pictures", "1"]) == 2
     assert not world.requests
+
+
+def test_a_moved_shelf_still_knows_its_objects(
+    library: Library, world: World, rich: Record
+) -> None:
+    before = library.objects(rich.pmid)
+    moved = library.shelf.folder.with_name("elsewhere")
+    library.shelf.close()
+    library.shelf.folder.rename(moved)
+    elsewhere = Library(library.settings.model_copy(update={"papers_dir": moved}))
+    sent = len(world.requests)
+    found = elsewhere.objects(rich.pmid, fetch=False)
+    assert [one.label for one in found.objects] == [one.label for one in before.objects]
+    assert all(Path(one.file).parent == found.folder for one in found.objects)
+    assert found.folder.parent == moved
+    assert len(world.requests) == sent
+
+
+def test_files_of_an_earlier_text_stay_in_the_list(library: Library, rich: Record) -> None:
+    folder = library.objects(rich.pmid).folder
+    listed = json.loads((folder / "objects.json").read_text())
+    (folder / "table-9.csv").write_text("of an earlier text")
+    earlier = {**listed[0], "label": "Table 9", "file": "table-9.csv"}
+    (folder / "objects.json").write_text(json.dumps([*listed, earlier]))
+    library.objects(rich.pmid)
+    rows = json.loads((folder / "objects.json").read_text())
+    assert [row["label"] for row in rows].count("Table 9") == 1
+    assert {row["label"] for row in rows} == {row["label"] for row in (*listed, earlier)}
+
+
+def test_a_caption_in_the_shell_ends_after_a_word(
+    library: Library,
+    world: World,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(cli, "Library", lambda **_: library)
+    record = world.paper("supplemented")
+    library.download(record.pmid)
+    monkeypatch.setattr("utils.cli.objects._CAPTION", 10)
+    assert cli.main(["media", "--list", record.pmid]) == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if line[0] in "●○"]
+    captions = {one.label: one.caption for one in library.objects(record.pmid).objects}
+    for line, caption in zip(lines, captions.values(), strict=True):
+        shown = line.rpartition("  ")[2]
+        if shown != caption:
+            assert shown.endswith("…")
+            assert caption[len(shown) - 1] in " ,;:.("
+            assert caption.startswith(shown[:-1])

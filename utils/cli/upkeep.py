@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import BadRequest
 from ..settings import Settings
 from ..system.plain_text import one_line
-from .output import NO_FULL_TEXT, UNREACHABLE, command, note, say, show_count
+from .output import NO_FULL_TEXT, UNREACHABLE, command, counted, note, say, show_count
 
 if TYPE_CHECKING:
     from ..curation.audit import AuditResult
@@ -98,7 +98,7 @@ def _export(args: argparse.Namespace, library: Library) -> int:
         path, tables, cells = library.write_tables(args.job)
         row = {"file_path": str(path), "tables": tables, "cells": cells}
         say(row if args.json else str(path), args.json)
-        note(f"{tables:,} tables, {cells:,} cells")
+        note(f"{counted(tables, 'table')}, {counted(cells, 'cell')}")
         return 0
     if args.job:
         harvest = library.harvest(job_id=args.job)

@@ -23,6 +23,7 @@ from ..model.objects import OBJECT_KINDS, Grid, ObjectKind, PaperObject
 from ..model.paper import StoredPaper
 from ..sources.pmc import MediaFile, fetch_media, media_of
 from ..store import Shelf
+from ..store.paper_file import objects_folder
 from ..system import safe_files
 from ..system.plain_text import plain_json
 from ..web.answer import MAX_BYTES
@@ -96,7 +97,7 @@ def gather(
     StoreFailed
         The disk refuses; what is there stays.
     """
-    folder = Path(stored.path).with_suffix(".files")
+    folder = objects_folder(Path(stored.path))
     found = [one for one in objects_of(stored, shelf) if one.kind in kinds]
     places = mentions(stored, shelf)
     if not found or not fetch:
@@ -106,8 +107,7 @@ def gather(
     with web.leases.hold(f"objects {folder.name}", f"the figures and tables of {stored.paper.ids}"):
         safe_files.make_folder(folder)
         kept = _Keeping(stored, folder, web, most_bytes).all(found, places)
-        others = [one for one in kept_before(folder) if one.kind not in kinds]
-        rows = [asdict(one) for one in (*others, *kept)]
+        rows = [_portable(one) for one in (*_others(folder, kinds, kept), *kept)]
         safe_files.write_whole(folder / MANIFEST, plain_json(rows).encode())
     return PaperObjects(stored, folder, tuple(kept))
 
@@ -144,13 +144,36 @@ def _batches(texts: Iterable[StoredPaper], size: int) -> Iterator[list[StoredPap
 
 
 def kept_before(folder: Path) -> list[Kept]:
-    """What an earlier run brought and is still there; a damaged list is none."""
+    """What an earlier run brought and is still there; a damaged list is none.
+
+    The list has the files' names only: shelf and folder may have moved since.
+    """
     try:
         rows = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        found = [Kept(**row) for row in rows]
+        found = [_in_folder(Kept(**row), folder) for row in rows]
     except (OSError, ValueError, TypeError):
         return []
-    return [one for one in found if not one.file or (folder / Path(one.file).name).is_file()]
+    return [one for one in found if not one.file or Path(one.file).is_file()]
+
+
+def _in_folder(one: Kept, folder: Path) -> Kept:
+    return replace(one, file=str(folder / Path(one.file).name)) if one.file else one
+
+
+def _portable(one: Kept) -> dict[str, Any]:
+    return asdict(replace(one, file=Path(one.file).name))
+
+
+def _others(folder: Path, kinds: Sequence[ObjectKind], kept: Sequence[Kept]) -> list[Kept]:
+    """What stays listed beside *kept*: other kinds, and files of an earlier text of the paper."""
+    files = {one.file for one in kept if one.file}
+    labels = {(one.kind, one.label) for one in kept}
+    return [
+        one
+        for one in kept_before(folder)
+        if one.kind not in kinds
+        or (one.file and one.file not in files and (one.kind, one.label) not in labels)
+    ]
 
 
 class _Keeping:
