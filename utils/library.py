@@ -523,6 +523,7 @@ class Library:
         paper: str,
         *,
         kinds: Sequence[ObjectKind] = OBJECT_KINDS,
+        only: str = "",
         fetch: bool = True,
         most_bytes: int = 500_000_000,
     ) -> PaperObjects:
@@ -531,7 +532,8 @@ class Library:
         from .objects import gather
 
         stored = find(paper, self.shelf)
-        return gather(stored, self.shelf, self.web, kinds, fetch=fetch, most_bytes=most_bytes)
+        options = {"only": only, "fetch": fetch, "most_bytes": most_bytes}
+        return gather(stored, self.shelf, self.web, kinds, **options)
 
     def all_objects(
         self,

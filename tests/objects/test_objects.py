@@ -251,3 +251,19 @@ def test_a_caption_in_the_shell_ends_after_a_word(
             assert shown.endswith("…")
             assert caption[len(shown) - 1] in " ,;:.("
             assert caption.startswith(shown[:-1])
+
+
+def test_one_object_can_be_had_alone(
+    library: Library,
+    rich: Record,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(cli, "Library", lambda **_: library)
+    assert cli.main(["media", "--only", "fig. 1", "--json", rich.pmid]) == 0
+    [row] = map(json.loads, capsys.readouterr().out.splitlines())
+    assert (row["label"], Path(row["file"]).name) == ("Figure 1", "figure-1.jpg")
+    assert not (Path(row["file"]).parent / "tables.json").exists()
+    assert cli.main(["media", "--only", "Table 9", rich.pmid]) != 0
+    assert "Additional file 1" in capsys.readouterr().out
+    assert cli.main(["media", "--only", "Table 1", "--job", "x"]) == 2

@@ -33,6 +33,7 @@ def add(commands: Any) -> None:
     media.add_argument("--job", default="", help="of every full text of this harvest")
     for name, kind in PLURAL.items():
         media.add_argument(f"--{name}", dest="kinds", action="append_const", const=kind)
+    media.add_argument("--only", default="", help='one of them, such as "Table 2"')
     media.add_argument("--list", dest="fetch", action="store_false", help="fetch nothing")
     media.add_argument("--most-mb", type=int, default=500, help="of one paper's files (500)")
 
@@ -60,7 +61,10 @@ def _media(args: argparse.Namespace, library: Library) -> int:
         "fetch": args.fetch,
         "most_bytes": args.most_mb * 1_000_000,
     }
-    found = of_job(library, args.job, options) if args.job else _of(args.paper, library, options)
+    if args.only and args.job:
+        raise BadRequest("--only names an object of a paper, and --job has many.", "Leave one out.")
+    one = {"only": args.only, **options}
+    found = of_job(library, args.job, options) if args.job else _of(args.paper, library, one)
     return show(found, args.json, fetched=args.fetch)
 
 

@@ -12,20 +12,20 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import NotAvailable, PaperError
+from ..errors import NotAvailable, NotFound, PaperError
 from ..model.objects import OBJECT_KINDS, Grid, ObjectKind, PaperObject
 from ..model.paper import StoredPaper
 from ..sources.pmc import MediaFile, fetch_media, media_of
 from ..store import Shelf
 from ..store.paper_file import objects_folder
 from ..system import safe_files
-from ..system.plain_text import plain_json
+from ..system.plain_text import one_line, plain_json, shortened
 from ..web.answer import MAX_BYTES
 from .listing import Mention, all_rows, mentions, objects_of
 from .long_table import table_csv, tidy_table
@@ -40,6 +40,7 @@ TABLES = "tables.json"
 _IMAGES = ("jpg", "jpeg", "png", "gif", "svg", "webp", "tif", "tiff", "eps")
 _UNSAFE = re.compile(r"[^\w.+-]+")
 _LONGEST_NAME = 120
+_DIGITS, _NAMED, _LISTED = 9, 60, 1000  # characters
 _AT_ONCE = 8  # papers; the Cloud Service takes twice as many requests
 _NO_FILE = "Its text names no file; the publisher's page shows it."
 _NO_ROOM = "Left out: the paper's files are larger than what was asked for."
@@ -50,7 +51,7 @@ class Kept:
     """One object as it lies on the shelf, or why it does not.
 
     ``file`` is its path (empty: not there), ``url`` where it came from or can be had, ``rows`` and
-    ``columns`` the size of a table.
+    ``columns`` the size of a table, ``grid`` its cells.
     """
 
     kind: ObjectKind
@@ -65,11 +66,13 @@ class Kept:
     columns: int = 0
     mentioned: str = ""
     reason: str = ""
+    grid: Grid | None = field(default=None, compare=False, repr=False)
 
     def row(self) -> dict[str, Any]:
-        """What of it is known, for the shell and for programs."""
+        """What of it is known, for the shell and for programs; the cells are in its file."""
         always = {"kind": self.kind, "label": self.label}
-        return always | {name: value for name, value in asdict(self).items() if value}
+        named = asdict(replace(self, grid=None))
+        return always | {name: value for name, value in named.items() if value}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,22 +90,28 @@ def gather(
     web: Web,
     kinds: Sequence[ObjectKind] = OBJECT_KINDS,
     *,
+    only: str = "",
     fetch: bool = True,
     most_bytes: int = MOST_BYTES,
 ) -> PaperObjects:
     """List a paper's objects, and unless *fetch* is False bring them onto the shelf.
 
+    *only* is the label of one of them ("fig 2"), or its number in the list.
+
     Raises
     ------
+    NotFound
+        None is called what *only* says.
     StoreFailed
         The disk refuses; what is there stays.
     """
     folder = objects_folder(Path(stored.path))
     found = [one for one in objects_of(stored, shelf) if one.kind in kinds]
+    found = chosen(found, only) if only else found
     places = mentions(stored, shelf)
     if not found or not fetch:
         before = {(one.kind, one.label): one for one in kept_before(folder)}
-        listed = [before.get((one.kind, one.label)) or _listed(one, stored) for one in found]
+        listed = [_as_kept(before.get((one.kind, one.label)), one, stored) for one in found]
         return PaperObjects(stored, folder, tuple(_mentioned(one, places) for one in listed))
     with web.leases.hold(f"objects {folder.name}", f"the figures and tables of {stored.paper.ids}"):
         safe_files.make_folder(folder)
@@ -161,7 +170,8 @@ def _in_folder(one: Kept, folder: Path) -> Kept:
 
 
 def _portable(one: Kept) -> dict[str, Any]:
-    return asdict(replace(one, file=Path(one.file).name))
+    row = asdict(replace(one, file=Path(one.file).name, grid=None))
+    return {name: value for name, value in row.items() if name != "grid"}
 
 
 def _others(folder: Path, kinds: Sequence[ObjectKind], kept: Sequence[Kept]) -> list[Kept]:
@@ -268,6 +278,26 @@ class _Keeping:
         return name
 
 
+def chosen(found: Sequence[PaperObject], only: str) -> list[PaperObject]:
+    """Those of a label, in whatever spelling, or the one of a number in the list.
+
+    Raises
+    ------
+    NotFound
+        There is none.
+    """
+    wanted = label_key(only).casefold()
+    if labelled := [one for one in found if label_key(one.label).casefold() == wanted]:
+        return labelled
+    if wanted.isdecimal() and len(wanted) <= _DIGITS and 0 < int(wanted) <= len(found):
+        return [found[int(wanted) - 1]]
+    labels = "; ".join(one.label or f"{at} ({one.kind})" for at, one in enumerate(found, 1))
+    raise NotFound(
+        f"The paper has no {shortened(one_line(only), _NAMED)!r}.",
+        f"It has: {shortened(labels, _LISTED)}." if found else "It has no such object.",
+    )
+
+
 def label_key(label: str) -> str:
     """A label as `..outline.floats_of` spells it: "Fig. 2" is "Figure 2"."""
     words = re.sub(r"^(?:fig(?:ure|s)?|abb|рис)\b\.?", "Figure", label.strip(), flags=re.I)
@@ -286,8 +316,17 @@ def _listed(one: PaperObject, stored: StoredPaper) -> Kept:
         license=stored.license,
         rows=rows,
         columns=columns,
+        grid=one.grid,
         reason="not fetched" if not one.grid else "",
     )
+
+
+def _as_kept(before: Kept | None, one: PaperObject, stored: StoredPaper) -> Kept:
+    """An object as an earlier run left it; a table's size is that of the text there is now."""
+    listed = _listed(one, stored)
+    if before is None:
+        return listed
+    return replace(before, rows=listed.rows, columns=listed.columns, grid=one.grid)
 
 
 def _mentioned(kept: Kept, places: Mapping[str, Mention]) -> Kept:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastmcp.tools import FunctionTool, ToolResult
+from mcp.types import Tool as MCPTool
 from mcp.types import ToolAnnotations
 from pydantic import BeforeValidator, Field
 
@@ -55,6 +56,13 @@ ADDS_FILES = ToolAnnotations(
 )
 
 
+class _Tool(FunctionTool):
+    """A tool whose definition has nothing but what a host needs: FastMCP's note on tags costs."""
+
+    def to_mcp_tool(self, **overrides: Any) -> MCPTool:
+        return super().to_mcp_tool(**{"_meta": self.meta, **overrides})
+
+
 def tools(library: Library) -> list[FunctionTool]:
     """Every tool of the set, working on *library*."""
     return [
@@ -72,7 +80,7 @@ def tool(
     words = (_SPELLED.get(word, word) for word in function.__name__.split("_"))
     title = " ".join(words)
     title = title[0].upper() + title[1:]
-    return FunctionTool.from_function(
+    return _Tool.from_function(
         revocable(refusing(function)), title=title, annotations=hints, output_schema=output
     )
 
