@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .corpus import Corpus
     from .curation.audit import Audit, Decision
     from .curation.inbox import InboxResult
+    from .curation.places import Places
     from .curation.reading import Reading
     from .curation.recheck import Change
     from .curation.text_renewal import Renewal
@@ -512,6 +513,18 @@ class Library:
 
         return sections(paper, self.shelf)
 
+    def places(self, paper: str) -> Places:
+        """Where each paragraph stands in what the site sent; see `.curation.places.places_of`."""
+        from .curation.places import places_of
+
+        return places_of(paper, self.shelf)
+
+    def keep_original(self, paper: str) -> Path | None:
+        """Write a text's own PDF beside it; see `.curation.places.keep_original`."""
+        from .curation.places import keep_original
+
+        return keep_original(paper, self.shelf)
+
     def find(self, paper: str) -> StoredPaper:
         """The paper on the shelf with this identifier or file name; no source is asked."""
         from .curation.reading import find
@@ -532,8 +545,8 @@ class Library:
         from .objects import gather
 
         stored = find(paper, self.shelf)
-        options = {"only": only, "fetch": fetch, "most_bytes": most_bytes}
-        return gather(stored, self.shelf, self.web, kinds, **options)
+        found = (stored, self.shelf, self.web, kinds)
+        return gather(*found, only=only, fetch=fetch, most_bytes=most_bytes)
 
     def all_objects(
         self,

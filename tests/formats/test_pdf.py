@@ -18,7 +18,8 @@ from tests.formats.reading_children import DIES, HANGS
 from utils.errors import BadContent
 from utils.formats import pdf, pdf_child
 from utils.formats.child_processes import ChildFailed
-from utils.formats.pdf_layout import Block, markdown_of, to_blocks
+from utils.formats.pdf_headings import Block
+from utils.formats.pdf_layout import markdown_of, to_blocks
 from utils.formats.pdf_lines import Line, Page
 from utils.judges.check import judge
 from utils.model.identifiers import Ids

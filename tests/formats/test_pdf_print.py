@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from utils.formats.pdf_layout import Block, to_blocks
+from utils.formats.pdf_headings import Block
+from utils.formats.pdf_layout import to_blocks
 from utils.formats.pdf_lines import Line, Page, composed
 
 SENTENCES = (

@@ -6,7 +6,7 @@ from typing import Any
 
 from .child_processes import DEADLINE, Children, serve_with
 
-_MOST_PAGES = 1500
+MOST_PAGES = 1500
 CHILDREN = Children(__name__, most=2)  # each holds about 100 MB
 
 
@@ -39,14 +39,15 @@ def read_pages(body: bytes) -> dict[str, Any]:
 
     from ..outline.words import folded
     from .pdf_layout import largest_title, markdown_of, to_blocks
-    from .pdf_lines import Page, page_lines, pages_to_come
+    from .pdf_lines import Page, pages_to_come
+    from .pdf_page import page_lines
 
     try:
         document = pypdfium2.PdfDocument(body)
     except pypdfium2.PdfiumError as error:
         return {"error": "password" if "password" in str(error).lower() else "broken"}
     pages = []
-    for number in range(min(len(document), _MOST_PAGES)):
+    for number in range(min(len(document), MOST_PAGES)):
         try:
             page = document[number]
             width, height = page.get_size()

@@ -1,8 +1,7 @@
 """From the lines of a PDF's pages to markdown: order, running heads, hyphens, headings.
 
 A PDF knows no paragraph, heading or column; all of it is guessed from place, size and repetition,
-in pure Python, so that it can be tested without a PDF. Headings are recognised by their words,
-size, font and number.
+in pure Python, so that it can be tested without a PDF. `.pdf_headings` says what is a heading.
 """
 
 from __future__ import annotations
@@ -10,12 +9,29 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from itertools import groupby, pairwise
+from dataclasses import replace
+from itertools import pairwise
 from statistics import median
 
 from ..outline.sections import part_of
 from ..outline.words import folded
+from .pdf_headings import (
+    ABSTRACT,
+    BY_FONT,
+    ENDS,
+    Block,
+    begins_large,
+    continues,
+    display_fonts,
+    is_canonical,
+    is_next_title,
+    level_of,
+    with_numbered,
+    with_run_ins,
+    with_small_print,
+    without_banners,
+    without_column_heads,
+)
 from .pdf_lines import (
     Line,
     Page,
@@ -37,7 +53,6 @@ _TYPE = re.compile(
     r"|case report|open access|letter)\W+(?=[A-Z])",
     re.I,
 )
-_ABSTRACT = re.compile(r"(abstract|summary)\s*(?:[:.\u2014\u2013-]\s*|\s(?=[A-Z]))(?=\S)", re.I)
 _ENTRY = re.compile(r"\[?\d{1,3}[\].)]\s+\S|\[\d{1,3}\]")
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _FEW_WORDS = 5
@@ -47,23 +62,6 @@ _DASHED = re.compile(r"[^\W_][-\u2013]$")
 _ADDRESS = re.compile(r"(?:https?:|www\.|doi\.org)\S{0,200}/$")
 _ADDRESS_CHARS = 220
 _PATH = re.compile(r"[\d/=_]|\.\w")
-_ENDS = (".", "!", "?", ":", ".\u201d", '."', ".)", ".]")
-_HEADING_SIZE = 1.12  # of the body's: less is another font, not a heading
-_HEADING_WORDS = 18
-BY_FONT = 3  # the level of headings that only their font tells from text
-_DISPLAY_SHARE = 0.06  # of the text's characters, that a font of headings has at most
-_FEWEST_HEADINGS, _HEADING_RUNS = 3, 0.7  # in a font, that show it is one of headings
-_TEXT_WORDS = 5  # of a line of text below a heading; labels of figures have fewer
-_HEADING_LEAST = 0.85  # of the size of the text below; the boxes of fonts of one size differ
-_CANONICAL = re.compile(
-    r"(?:\d+\.?\d*\.?\s+|[IVX]+\.\s+)?(?:introduction|background|(?:materials?|patients?|subjects?)"
-    r" and methods?|methods?(?: and materials?)?|methodology|experimental(?: section| procedures)?"
-    r"|results?(?: and discussions?)?|discussions?(?: and conclusions?)?|conclusions?"
-    r"|concluding remarks|case (?:report|presentation)|limitations|objectives?|aims?)\W*",
-    re.I,
-)
-_LABEL = re.compile(r"(?:table|fig(?:ure)?|scheme|box|chart|plate)\b\.?\s?[A-Z]?\d", re.I)
-_NUMBERED_TITLE = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,3})\.?\s+[^\W\d_]")
 
 
 def to_blocks(pages: list[Page], title: str) -> list[Block]:
@@ -75,9 +73,16 @@ def to_blocks(pages: list[Page], title: str) -> list[Block]:
         return []
     wanted = "".join(folded(title))
     body = _body_size(lines)
-    blocks = with_numbered(_rejoined(_blocks(lines, body), body))
-    found = (block for block in blocks if "".join(folded(block.text)) != wanted)
-    return list(_with_abstract(found))
+    blocks = with_numbered(with_run_ins(list(_rejoined(_blocks(lines, body), body))))
+    found = (block for block in blocks if block.rows or not _says(block.text, wanted))
+    headed = without_column_heads(without_banners(list(found)))
+    text = with_small_print(list(headed))
+    return list(_with_abstract(text))
+
+
+def _says(text: str, wanted: str) -> bool:
+    """Whether a text is the title, the type of the article before it or not."""
+    return wanted in ("".join(folded(text)), "".join(folded(_TYPE.sub("", text))))
 
 
 def _rejoined(blocks: Iterable[Block], body: float) -> Iterator[Block]:
@@ -100,7 +105,7 @@ def _rejoined(blocks: Iterable[Block], body: float) -> Iterator[Block]:
         else:
             yield from (*([open_] if open_ else []), *between)
             open_, between = block, []
-        if open_.level or is_small or open_.text.endswith(_ENDS):
+        if open_.level or is_small or open_.text.endswith(ENDS):
             yield from (open_, *between)
             open_, between = None, []
     yield from (*([open_] if open_ else []), *between)
@@ -117,11 +122,21 @@ def _continued(text: str, rest: str) -> str:
 
 def _with_accents(pages: list[Page]) -> Iterator[Page]:
     """The pages with accents on their letters."""
-    texts = iter(composed(line.text for page in pages for line in page.lines))
+    texts = iter(composed(text for page in pages for line in page.lines for text in _said(line)))
     for page in pages:
-        named = [(line, next(texts)) for line in page.lines]
-        lines = (line if line.text == text else replace(line, text=text) for line, text in named)
+        lines = []
+        for line in page.lines:
+            text = next(texts)
+            rows = tuple(tuple(next(texts) for _ in row) for row in line.rows)
+            same = text == line.text and rows == line.rows
+            lines.append(line if same else replace(line, text=text, rows=rows))
         yield replace(page, lines=tuple(lines))
+
+
+def _said(line: Line) -> Iterator[str]:
+    yield line.text
+    for row in line.rows:
+        yield from row
 
 
 def _with_abstract(blocks: Iterable[Block]) -> Iterator[Block]:
@@ -129,7 +144,7 @@ def _with_abstract(blocks: Iterable[Block]) -> Iterator[Block]:
     seen = False
     for block in blocks:
         seen = seen or (block.level > 0 and part_of(block.text) != "body")
-        match = None if seen or block.level else _ABSTRACT.match(block.text)
+        match = None if seen or block.level else ABSTRACT.match(block.text)
         if match:
             seen = True
             yield Block("Abstract", 2)
@@ -140,9 +155,23 @@ def markdown_of(title: str, blocks: Iterable[Block]) -> str:
     """Write the blocks down; text that would read as markup is escaped."""
     written = [f"# {_escaped(title)}"] if title else []
     for block in blocks:
+        if block.rows:
+            written.append(_pipe_table(block.rows))
+            continue
         text = _escaped(block.text)
         written.append(f"{'#' * block.level} {text}" if block.level else text)
     return "\n\n".join(written)
+
+
+def _pipe_table(rows: tuple[tuple[str, ...], ...]) -> str:
+    """A markdown table; the first row is its head."""
+    lines = ["| " + " | ".join(map(_in_cell, row)) + " |" for row in rows]
+    return "\n".join([lines[0], "|" + " --- |" * len(rows[0]), *lines[1:]])
+
+
+def _in_cell(text: str) -> str:
+    text = re.sub(r"<(?=[A-Za-z/!?])", "&lt;", text.replace("*", r"\*"))
+    return text.replace("|", r"\|")
 
 
 def largest_title(page: Page) -> str:
@@ -267,29 +296,43 @@ def _blocks(lines: list[Line], body: float) -> Iterator[Block]:
     gathered: list[Line] = []
     level = 0
     part = "lead"
-    spoken = {word for line in lines for word in re.findall(r"[\w-]+", line.text.lower())}
-    display = display_fonts(lines)
+    said = (text.lower() for line in lines for text in _said(line))
+    spoken = {word for text in said for word in re.findall(r"[\w-]+", text)}
+    display = display_fonts([line for line in lines if line.kind == "text"])
     for line in lines:
+        if line.kind in ("table", "remark"):
+            if gathered:
+                yield Block(_text(_texts(gathered), spoken), level, gathered[0].size)
+            is_remark = line.kind == "remark"
+            yield Block(line.text, rows=_with_cells(line.rows, spoken), is_remark=is_remark)
+            gathered, level = [], 0
+            continue
         previous = gathered[-1] if gathered else None
         this = level_of(line, body, bold_body, display)
-        if previous and (this == BY_FONT or (level and line.text[0].islower())):
-            this = level if _continues(previous, line) else this
+        if this == BY_FONT and part == "references":
+            this = 0  # titles of works in another font
+        if previous and (this == BY_FONT or (level and not begins_large(line.text))):
+            this = level if continues(previous, line) else this
         if previous and (this != level or _starts_anew(gathered, line, leading, this, part)):
-            yield Block(_text(gathered, spoken), level, gathered[0].size)
-            named = part_of(_text(gathered, spoken)) if level else "body"
+            yield Block(text := _text(_texts(gathered), spoken), level, gathered[0].size)
+            named = part_of(text) if level else "body"
             # The title and a banner are headings, too; the text begins under a name of its own.
             if named != "body" or (level and (part != "lead" or is_canonical(gathered[0].text))):
                 part = named
             gathered = []
         gathered.append(line)
         level = this
-    yield Block(_text(gathered, spoken), level, gathered[0].size)
+    if gathered:
+        yield Block(_text(_texts(gathered), spoken), level, gathered[0].size)
 
 
-def _continues(previous: Line, line: Line) -> bool:
-    """Whether *line* is in the same font right below, so that both are heading, or none."""
-    together = same_style(previous, line) and is_below(previous, line)
-    return together and previous.font == line.font != ""
+def _texts(lines: list[Line]) -> list[str]:
+    return [line.text for line in lines]
+
+
+def _with_cells(rows: tuple[tuple[str, ...], ...], spoken: set[str]) -> tuple[tuple[str, ...], ...]:
+    """A table with the lines of each cell as one text."""
+    return tuple(tuple(_text(cell.split("\n"), spoken) for cell in row) for row in rows)
 
 
 def _leading(lines: list[Line]) -> float:
@@ -302,16 +345,18 @@ def _leading(lines: list[Line]) -> float:
 def _starts_anew(gathered: list[Line], line: Line, leading: float, level: int, part: str) -> bool:
     """Whether a line begins another block than the lines before it, all of one level."""
     previous = gathered[-1]
+    if previous.kind != line.kind:
+        return True
     if level:
         together = same_style(previous, line) and is_below(previous, line)
-        return not together or is_canonical(line.text)
-    if part == "lead" and _ABSTRACT.match(line.text):
+        return not together or is_next_title(previous, line)
+    if part == "lead" and ABSTRACT.match(line.text):
         return True
     telling = next((text for text in reversed(gathered) if not is_mark(text)), previous)
     if part != "references" and not same_style(telling, line):
         return True
     step = previous.top - line.top
-    ended = previous.text.endswith(_ENDS)
+    ended = previous.text.endswith(ENDS)
     if part == "references":
         if _ENTRY.match(line.text):
             return True
@@ -328,7 +373,7 @@ def _is_indented(previous: Line, line: Line) -> bool:
     return (previous.right - previous.left) < 0.9 * (line.right - line.left)
 
 
-def _text(lines: list[Line], spoken: set[str]) -> str:
+def _text(lines: list[str], spoken: set[str]) -> str:
     """Lines as one text; a word broken at a line's end is joined.
 
     The hyphen stays where the paper writes the word with one elsewhere (*double-blind*).
@@ -336,20 +381,25 @@ def _text(lines: list[Line], spoken: set[str]) -> str:
     text = ""
     for line in lines:
         head = re.search(r"([^\W\d_]+)-$", text[-60:])
-        tail = re.match(r"[^\W\d_]+", line.text)
+        tail = re.match(r"[^\W\d_]+", line)
         if head and tail and tail[0] in _LINKING:  # short- and long-term
-            text = f"{text} {line.text}"
+            text = f"{text} {line}"
         elif head and tail and tail[0][0].islower():
-            text = (text if _has_hyphen(head[1], tail[0], spoken) else text[:-1]) + line.text
-        elif _is_cut(text, line.text):
-            text += line.text
+            text = (text if _has_hyphen(head[1], tail[0], spoken) else text[:-1]) + line
+        elif _is_cut(text, line):
+            text += line
         else:
-            text = f"{text} {line.text}" if text else line.text
+            text = f"{text} {line}" if text else line
     return text.strip()
 
 
 def _has_hyphen(head: str, tail: str, spoken: set[str]) -> bool:
-    """Whether the paper has the word with a hyphen, or has both its halves and not the whole."""
+    """Whether the paper has the word with a hyphen, or has both its halves and not the whole.
+
+    Nobody parts a word behind its first letter: a capital there is a name's (*D-limonene*).
+    """
+    if len(head) == 1 and head.isupper():
+        return True
     head, tail = head.lower(), tail.lower()
     if f"{head}-{tail}" in spoken:
         return True
@@ -368,99 +418,3 @@ def _is_cut(text: str, rest: str) -> bool:
 def _escaped(text: str) -> str:
     text = re.sub(r"<(?=[A-Za-z/!?])", "&lt;", text.replace("*", r"\*"))
     return re.sub(r"^(#{1,6}\s|[-+>]\s|```)", r"\\\1", text)
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """A heading (``level`` above 0) or a paragraph."""
-
-    text: str
-    level: int = 0
-    size: float = 0.0  # of its first line
-
-
-def display_fonts(lines: list[Line]) -> set[str]:
-    """The fonts that headings are set in: rare, and in short lines above running text.
-
-    Their names seldom say that they are bold.
-    """
-    runs = [list(run) for _, run in groupby(lines, key=lambda line: line.font)]
-    shares: Counter[str] = Counter()
-    for run in runs:
-        shares[run[0].font] += sum(len(line.text) for line in run)
-    counts = Counter(run[0].font for run in runs)
-    fits = Counter(run[0].font for run, (text, *_) in pairwise(runs) if _may_head(run, text))
-    return {
-        font
-        for font, count in fits.items()
-        if font
-        and count >= max(_FEWEST_HEADINGS, _HEADING_RUNS * counts[font])
-        and shares[font] <= _DISPLAY_SHARE * shares.total()
-    }
-
-
-def _may_head(run: list[Line], text: Line) -> bool:
-    """Whether lines of one font may be a heading above *text*."""
-    first = run[0]
-    return (
-        sum(len(line.text.split()) for line in run) <= _HEADING_WORDS
-        and len(text.text.split()) >= _TEXT_WORDS
-        and first.size > _HEADING_LEAST * text.size
-        and not first.holes
-        and first.text[0].isupper() | first.text[0].isdigit()
-        and not run[-1].text.endswith((".", ",", ";"))
-    )
-
-
-def level_of(line: Line, body: float, bold_body: bool, display: set[str]) -> int:
-    """The level of heading a line looks like, 0 for text."""
-    words = line.text.split()
-    if line.holes or not re.search(r"[^\W\d_]{2}", line.text) or len(words) > _HEADING_WORDS:
-        return 0
-    if is_canonical(line.text) or (
-        len(words) <= 5 and part_of(line.text) in ("abstract", "references")
-    ):
-        return 2
-    short = len(words) <= 12 and not line.text.endswith((".", ",", ";")) and line.text[0].isupper()
-    if len(words) <= 6 and part_of(line.text) == "back" and (line.bold or line.size > body):
-        return 2
-    if line.size >= _HEADING_SIZE * body and len(line.text) > 3:
-        return 2 if line.size >= 1.25 * body else 3
-    numbered = re.match(r"\d+(\.\d+)*\.?\s+[A-Z]", line.text) and not line.text.endswith(".")
-    if _LABEL.match(line.text):
-        return 0
-    is_display = (line.bold and not bold_body) or line.font in display
-    return BY_FONT if is_display and (short or numbered) else 0
-
-
-def is_canonical(text: str) -> bool:
-    """Whether a line is a title that papers have; in small letters it is a sentence's last word."""
-    return bool(_CANONICAL.fullmatch(text)) and not text[0].islower()
-
-
-def with_numbered(blocks: Iterable[Block]) -> Iterator[Block]:
-    """Make 2.1, 2.2, 2.2.1 headings, whatever they look like, where each follows the one before."""
-    last: tuple[int, ...] = ()
-    for block in blocks:
-        match = _NUMBERED_TITLE.match(block.text)
-        number = tuple(map(int, match[1].split("."))) if match else ()
-        if block.level and number:
-            last = number
-        elif len(number) > 1 and _follows(number, last) and _is_title(block.text):
-            last = number
-            yield replace(block, level=min(6, 1 + len(number)))
-            continue
-        yield block
-
-
-def _follows(number: tuple[int, ...], last: tuple[int, ...]) -> bool:
-    shorter = last[: len(number)]
-    return number == (*last, 1) or (
-        number[:-1] == shorter[:-1]
-        and len(shorter) == len(number)
-        and number[-1] == shorter[-1] + 1
-    )
-
-
-def _is_title(text: str) -> bool:
-    return len(text.split()) <= _HEADING_WORDS and not text.endswith((".", ",", ";", ":"))

@@ -24,7 +24,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 _GAP = 1.2  # of the line's height: a wider hole separates columns or cells, not words
 _BOLD = 600  # font weight
@@ -70,7 +70,9 @@ class Line:
 
     ``row`` numbers the lines of the page as PDFium sees them: pieces of one row were separated
     by a hole; ``holes`` counts them once they are joined. ``size`` is the font's box's height,
-    ``font`` the name of the font that all of the line seems to be set in.
+    ``font`` the name of the font that all of the line seems to be set in, ``span`` where its
+    characters begin and end. A whole table has ``rows`` of cells and no text; ``kind`` says what
+    stands by itself: a table, its caption, a remark of ours.
     """
 
     text: str
@@ -84,6 +86,9 @@ class Line:
     holes: int = 0
     upright: bool = True
     font: str = ""  # if one
+    span: tuple[int, int] = (0, 0)
+    kind: Literal["text", "caption", "table", "remark"] = "text"
+    rows: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,22 +100,18 @@ class Page:
     height: float
 
 
-def page_lines(page: Any) -> list[Line]:
-    """Read the lines of an open pypdfium2 page, in the order of its content stream."""
-    text_page = page.get_textpage()
-    try:
-        count = min(text_page.count_chars(), _MOST_CHARS)
-        # The bare pointer: pypdfium2 looks it up anew at each call otherwise.
-        return [line for line in _lines(text_page.raw, count) if line.text]
-    finally:
-        text_page.close()
-
-
-def _lines(text_page: Any, count: int) -> Iterator[Line]:
+def codes_of(text_page: Any) -> list[int]:
+    """The page's characters, in the order of its content stream."""
     import pypdfium2.raw as pdfium
 
+    count = min(pdfium.FPDFText_CountChars(text_page), _MOST_CHARS)
     code_of = pdfium.FPDFText_GetUnicode
-    codes = [code_of(text_page, index) for index in range(count)]
+    return [code_of(text_page, index) for index in range(count)]
+
+
+def lines_of(text_page: Any, codes: Sequence[int]) -> Iterator[Line]:
+    """The lines of an open page, in the order of its content stream."""
+    count = len(codes)
     start = row = 0
     for index, code in enumerate([*codes, 10]):
         if code in (10, 13):
@@ -127,7 +128,7 @@ def _turns(text_page: Any, index: int) -> bool:
     return bool(after.left < before.left or after.top < before.bottom)
 
 
-def _pieces(text_page: Any, codes: list[int], start: int, end: int, row: int) -> Iterator[Line]:
+def _pieces(text_page: Any, codes: Sequence[int], start: int, end: int, row: int) -> Iterator[Line]:
     """Cut one row where the hole between two words is wider than any space."""
     begin = start
     for index in range(start + 1, end - 1):
@@ -135,13 +136,14 @@ def _pieces(text_page: Any, codes: list[int], start: int, end: int, row: int) ->
             continue
         before, after = box_of(text_page, index - 1), box_of(text_page, index + 1)
         if after.left - before.right > _GAP * max(before.top - before.bottom, 4):
-            yield _line(text_page, codes, begin, index, row)
+            yield line_of(text_page, codes, begin, index, row)
             begin = index + 1
     if begin < end:
-        yield _line(text_page, codes, begin, end, row)
+        yield line_of(text_page, codes, begin, end, row)
 
 
-def _line(text_page: Any, codes: list[int], start: int, end: int, row: int) -> Line:
+def line_of(text_page: Any, codes: Sequence[int], start: int, end: int, row: int) -> Line:
+    """The characters from *start* to *end* as one piece of a line."""
     import pypdfium2.raw as pdfium
 
     solid = [index for index in range(start, end) if codes[index] > 32] or [start]
@@ -164,6 +166,7 @@ def _line(text_page: Any, codes: list[int], start: int, end: int, row: int) -> L
         bold=min(weights) >= _BOLD or all(map(_BOLD_NAME.search, fonts)),
         upright=abs(math.sin(angle)) < 0.1,
         font=fonts.pop() if len(fonts) == 1 else "",
+        span=(start, end),
     )
 
 
@@ -266,7 +269,7 @@ def _pdfium() -> Any:
 
 def _shown(code: int) -> str:
     char = chr(code) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000 else ""
-    return char if char.isprintable() or char == "\t" else ""
+    return char if char.isprintable() else " " if char.isspace() else ""
 
 
 def _is_raised(text_page: Any, index: int) -> bool:
@@ -381,7 +384,8 @@ def _runs(key: str, seen: Counter[str], often: float) -> bool:
 
 def _marginal(page: Page) -> list[Line]:
     low, high = _MARGIN * page.height, (1 - _MARGIN) * page.height
-    return [line for line in page.lines if line.top < low or line.bottom > high]
+    lines = (line for line in page.lines if line.kind == "text")
+    return [line for line in lines if line.top < low or line.bottom > high]
 
 
 def _key(line: Line) -> str:

@@ -37,6 +37,7 @@ MOST_BYTES = 500_000_000
 """Of one paper's files, unless asked otherwise."""
 MANIFEST = "objects.json"
 TABLES = "tables.json"
+_TAKEN = {MANIFEST, TABLES, "places.json", "original.pdf"}  # the latter of `..curation.places`
 _IMAGES = ("jpg", "jpeg", "png", "gif", "svg", "webp", "tif", "tiff", "eps")
 _UNSAFE = re.compile(r"[^\w.+-]+")
 _LONGEST_NAME = 120
@@ -194,7 +195,7 @@ class _Keeping:
         self._folder = folder
         self._web = web
         self._left = most_bytes
-        self._names: set[str] = {MANIFEST, TABLES}
+        self._names = set(_TAKEN)
         self._before = {one.file: one for one in kept_before(folder) if one.file}
 
     def all(self, found: Sequence[PaperObject], places: Mapping[str, Mention]) -> list[Kept]:

@@ -1,0 +1,145 @@
+"""Tables of PDFs come out row by row below their captions, and nothing of a table is lost."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from time import process_time
+
+import pytest
+
+from tests.examples import share
+from tests.formats.table_kinds import HELD_OUT, TUNING
+from tests.formats.table_pdfs import Printed, Sheet, cells, pdf_of, places, table, text
+from tests.quality.jats_scores import tables_of
+from tests.quality.jats_truth import Truth
+from tests.quality.measures import Scores
+from tests.quality.pdf_scores import HALVES, pairs, score
+from utils.formats.pdf_child import read_pages
+
+KINDS = (*TUNING, *HELD_OUT)
+
+
+def markdown_of(body: bytes) -> str:
+    return str(read_pages(body)["markdown"])
+
+
+def numbers(said: str) -> Counter[str]:
+    return Counter(re.findall(r"\d+(?:\.\d+)?", said))
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_rows_come_out_whole_and_in_order_whatever_the_table_looks_like(
+    kind: Callable[[int], Printed],
+) -> None:
+    for seed in range(share(12)):
+        printed = kind(seed)
+        found = [
+            [cell for cell in row if cell]
+            for rows in tables_of(markdown_of(printed.body))
+            for row in rows
+        ]
+        wanted = [["".join(cell.split()) for cell in row if cell] for row in printed.rows]
+        missed = [row for row in wanted if row not in found]
+        assert len(missed) <= 0.1 * len(wanted), (seed, missed[:3])
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_no_number_of_a_table_is_lost_or_told_twice(kind: Callable[[int], Printed]) -> None:
+    printed = kind(1)
+    wanted = numbers(" ".join(" ".join(row) for row in printed.rows))
+    found = numbers(markdown_of(printed.body))
+    assert {number: found[number] for number in wanted} == dict(wanted)
+
+
+def test_a_table_stands_right_below_its_caption_and_before_the_text_that_follows() -> None:
+    sheet, rows = Sheet(), table(5)
+    y = text(sheet, 60, 740, 5, 1, 480) - 20
+    sheet.say(60, y, "Table 1. What was measured")
+    xs, top = places(rows, 60), y - 6
+    for at, row in enumerate(rows):
+        if at < 2:
+            sheet.line(60, top, xs[-1], top)
+        cells(sheet, row, xs, top - 9)
+        top -= 12
+    sheet.line(60, top, xs[-1], top)
+    sheet.say(60, top - 30, "Afterwards everybody went home and wrote it down.", 10)
+    blocks = markdown_of(pdf_of([sheet])).split("\n\n")
+    at = blocks.index("Table 1. What was measured")
+    assert blocks[at + 1].startswith("| " + rows[0][0])
+    assert blocks[at + 2] == "Afterwards everybody went home and wrote it down."
+
+
+def test_what_two_columns_share_is_said_in_the_head_of_each() -> None:
+    sheet = Sheet()
+    xs = [60.0, 140.0, 200.0, 260.0]
+    sheet.say(60, 700, "Table 2. Doses")
+    for y in (694, 664, 628):
+        sheet.line(60, y, 260, y)
+    sheet.say(178, 685, "Dose")
+    sheet.line(138, 680, 258, 680)
+    for row, y in (
+        (["Group", "5 mg", "10 mg"], 671),
+        (["One", "1.2", "3.4"], 655),
+        (["Two", "5.6", "7.8"], 640),
+    ):
+        cells(sheet, row, xs, y)
+    markdown = markdown_of(pdf_of([sheet]))
+    assert "| Group | Dose / 5 mg | Dose / 10 mg |" in markdown
+    assert "| Two | 5.6 | 7.8 |" in markdown
+
+
+def test_a_sentence_about_a_table_is_no_caption() -> None:
+    sheet = Sheet()
+    sheet.say(60, 740, "Everything that we have measured in the years before is given in", 10)
+    sheet.say(60, 728, "Table 1. In addition we asked all of the patients what they thought", 10)
+    sheet.say(60, 716, "Table 2 shows what they said to us, and it was not much at all then.", 10)
+    markdown = markdown_of(pdf_of([sheet]))
+    assert "is given in Table 1. In addition we asked" in markdown
+    assert "[" not in markdown
+
+
+def test_a_table_whose_rows_cannot_be_told_apart_stays_as_text_and_says_so() -> None:
+    sheet = Sheet()
+    sheet.say(60, 740, "Table 3. A picture of a table")
+    sheet.say(60, 700, "Smoke 12 or 13")
+    markdown = markdown_of(pdf_of([sheet]))
+    assert "[The rows of Table 3 could not be told apart" in markdown
+    assert "Smoke 12 or 13" in markdown
+
+
+def test_a_page_full_of_rules_and_captions_is_read_in_the_time_of_its_size() -> None:
+    def hostile(times: int) -> bytes:
+        sheet = Sheet()
+        for number in range(10 * times):
+            sheet.say(60, 790 - number * 70 / times, f"Table {number % 90}. Words of a caption", 2)
+        for number in range(400 * times):
+            y = 780 * (number + 1) / (400 * times)
+            sheet.line(60, y, 500, y)
+            sheet.say(60 + number % 7 * 60, y, f"{number} or so", 1)
+        return pdf_of([sheet])
+
+    def seconds(body: bytes) -> float:
+        start = process_time()
+        read_pages(body)
+        return process_time() - start
+
+    seconds(hostile(1))
+    small, large = hostile(2), hostile(8)
+    assert seconds(large) < 12 * max(seconds(small), 0.05)
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("half", HALVES)
+def test_rows_of_real_papers_are_whole_and_below_the_right_caption(half: str, shared: Path) -> None:
+    scores = Scores()
+    for pair in pairs(shared):
+        if pair.half == half:
+            found = markdown_of(pair.pdf.read_bytes())
+            score(pair.name, Truth(pair.jats.read_bytes()), found, scores)
+    assert scores["table rows"].value > 0.9, scores["table rows"].misses
+    assert scores["table heads"].value > 0.9, scores["table heads"].misses
+    assert scores["table numbers"].value > 0.96, scores["table numbers"].misses
+    assert scores["4-word runs"].value > 0.955, scores["4-word runs"].misses
