@@ -14,7 +14,7 @@ from tests.world.pmc import media
 from utils import Library, cli
 from utils.errors import NotFound
 from utils.model.objects import Grid
-from utils.objects import Kept, PaperObjects, long_rows, objects_of
+from utils.objects import Kept, PaperObjects, long_rows, objects_in, objects_of
 from utils.objects.long_table import table_csv
 
 
@@ -267,3 +267,58 @@ def test_one_object_can_be_had_alone(
     assert cli.main(["media", "--only", "Table 9", rich.pmid]) != 0
     assert "Additional file 1" in capsys.readouterr().out
     assert cli.main(["media", "--only", "Table 1", "--job", "x"]) == 2
+
+
+def test_a_section_names_the_objects_it_speaks_of_and_what_brings_them(
+    library: Library,
+    rich: Record,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(cli, "Library", lambda **_: library)
+    assert not library.read(rich.pmid, section="methods").objects
+    reading = library.read(rich.pmid, section="results")
+    labels = [one.label for one in reading.objects]
+    assert labels == ["Table 1", "Figure 1", "Additional file 1"]
+    assert cli.main(["read", rich.pmid, "--section", "results"]) == 0
+    said = capsys.readouterr()
+    assert f"{', '.join(labels)}: server.py media {rich.pmid}" in said.err
+    assert said.out == f"{reading.text}\n"
+    # The command brings them, and then the section names the files.
+    assert cli.main(["media", rich.pmid, "--only", labels[1]]) == 0
+    capsys.readouterr()
+    assert cli.main(["read", rich.pmid, "--section", "results", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["objects"]
+    assert [Path(row["file"]).name for row in rows if "file" in row] == ["figure-1.jpg"]
+
+
+def test_only_the_objects_of_the_stretch_that_is_read_are_named(
+    library: Library, rich: Record
+) -> None:
+    whole = library.read(rich.pmid, section="results").text
+    until = whole.index("**Figure 1.**")
+    first = library.read(rich.pmid, section="results", max_chars=until)
+    rest = library.read(rich.pmid, section="results", start=until)
+    assert [one.label for one in first.objects] == ["Table 1"]
+    assert [one.label for one in rest.objects] == ["Figure 1", "Additional file 1"]
+
+
+def test_a_file_is_not_taken_for_one_whose_number_begins_alike(
+    library: Library, rich: Record
+) -> None:
+    stored = library.find(rich.pmid)
+    for words, labels in (
+        ("see Additional file 12", []),
+        ("see additional file 1.", ["Additional file 1"]),
+        ("Figs. 1 and 2, stable 1", ["Figure 1"]),
+        ("Tabelle 1", ["Table 1"]),
+    ):
+        assert [one.label for one in objects_in(words, stored, library.shelf)] == labels
+
+
+def test_a_paper_whose_kept_bytes_are_damaged_can_be_read(library: Library, rich: Record) -> None:
+    for path in (library.shelf.folder / ".papershelf" / "raw").iterdir():
+        path.write_bytes(path.read_bytes()[:100])
+    reading = library.read(rich.pmid, section="results")
+    assert "**Table 1.**" in reading.text
+    assert not reading.objects

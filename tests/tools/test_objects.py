@@ -103,3 +103,13 @@ async def test_words_of_a_paper_are_marked_as_such(library, rich):
         found = await call(library, "paper_objects", {"paper": rich.pmid, "which": which})
         assert found.meta["untrusted"] is True
         assert found.content[0].meta == {"untrusted": True}
+
+
+async def test_a_section_names_what_this_tool_shows(library, rich):
+    found = await call(library, "read_paper", {"paper": rich.pmid, "section": "results"})
+    rows = found.structured_content["objects"]
+    assert [row["label"] for row in rows] == ["Table 1", "Figure 1", "Additional file 1"]
+    assert "paper_objects shows them" in found.content[0].text
+    for row in rows:
+        shown = await answer(library, "paper_objects", paper=rich.pmid, which=row["label"])
+        assert shown["objects"][0]["label"] == row["label"]

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import NotAvailable, NotFound, PaperError
 from ..model.objects import OBJECT_KINDS, Grid, ObjectKind, PaperObject
 from ..model.paper import StoredPaper
+from ..outline import labels_in
 from ..sources.pmc import MediaFile, fetch_media, media_of
 from ..store import Shelf
 from ..store.paper_file import objects_folder
@@ -107,12 +108,10 @@ def gather(
         The disk refuses; what is there stays.
     """
     folder = objects_folder(Path(stored.path))
-    found = [one for one in objects_of(stored, shelf) if one.kind in kinds]
-    found = chosen(found, only) if only else found
+    found = _wanted(stored, shelf, kinds, only)
     places = mentions(stored, shelf)
     if not found or not fetch:
-        before = {(one.kind, one.label): one for one in kept_before(folder)}
-        listed = [_as_kept(before.get((one.kind, one.label)), one, stored) for one in found]
+        listed = _known(found, stored)
         return PaperObjects(stored, folder, tuple(_mentioned(one, places) for one in listed))
     with web.leases.hold(f"objects {folder.name}", f"the figures and tables of {stored.paper.ids}"):
         safe_files.make_folder(folder)
@@ -120,6 +119,45 @@ def gather(
         rows = [_portable(one) for one in (*_others(folder, kinds, kept), *kept)]
         safe_files.write_whole(folder / MANIFEST, plain_json(rows).encode())
     return PaperObjects(stored, folder, tuple(kept))
+
+
+def objects_in(text: str, stored: StoredPaper, shelf: Shelf) -> list[Kept]:
+    """The objects that a stretch of a paper's text speaks of or shows, as far as they are here."""
+    labels, words = set(labels_in(text)), text.casefold()
+    found = _wanted(stored, shelf, OBJECT_KINDS, "")
+    return _known([one for one in found if _is_in(one, labels, words)], stored)
+
+
+def _is_in(one: PaperObject, labels: set[str], words: str) -> bool:
+    if not labels.isdisjoint(labels_in(one.label)):
+        return True
+    name = one.label.partition(":")[0].strip().casefold()
+    return one.kind == "supplement" and bool(name) and _stands_in(name, words)
+
+
+def _stands_in(name: str, words: str) -> bool:
+    """Whether a name is in a text, and not as the beginning of another ("file 1" in "file 12")."""
+    at = words.find(name)
+    while at >= 0:
+        end = at + len(name)
+        if not words[end : end + 1].isalnum() and not words[max(at - 1, 0) : at].isalnum():
+            return True
+        at = words.find(name, end)
+    return False
+
+
+def _wanted(
+    stored: StoredPaper, shelf: Shelf, kinds: Sequence[ObjectKind], only: str
+) -> list[PaperObject]:
+    found = [one for one in objects_of(stored, shelf) if one.kind in kinds]
+    return chosen(found, only) if only else found
+
+
+def _known(found: Sequence[PaperObject], stored: StoredPaper) -> list[Kept]:
+    """Objects as earlier runs left them."""
+    folder = objects_folder(Path(stored.path))
+    before = {(one.kind, one.label): one for one in kept_before(folder)}
+    return [_as_kept(before.get((one.kind, one.label)), one, stored) for one in found]
 
 
 def gather_many(

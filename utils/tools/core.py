@@ -16,11 +16,13 @@ from ..model.paper import Paper
 from . import schemas
 from .answers import answer, refusing, shelf_link
 from .long_calls import LongCalls, revocable
+from .toolsets import is_on
 
 if TYPE_CHECKING:
     from ..download.download import Download
     from ..model.paper import SearchResult, StoredPaper
 
+_MOST_LABELS = 20
 Sort = Literal["pub_date", "relevance", "author", "journal"]
 DateType = Literal["pdat", "edat", "mdat"]
 Count = Annotated[int, Field(ge=1, le=1000)]
@@ -174,6 +176,8 @@ def _download_tool(library: Library) -> FunctionTool:
 
 
 def _read_tool(library: Library) -> FunctionTool:
+    door = "; paper_objects shows them" if is_on("objects", library) else ""
+
     def read_paper(
         paper: Annotated[Word, Field(description="any identifier, or a file name on the shelf")],
         section: Annotated[
@@ -197,13 +201,20 @@ def _read_tool(library: Library) -> FunctionTool:
                 "kind": reading.kind,
                 "version": reading.version,
                 "outline": reading.rows(),
+                "objects": reading.object_rows(),
                 "text": reading.text,
                 "next_start": reading.next_start,
             },
-            f"“{reading.title}” ({_kind_and_version(reading.stored)}): {shown}{more}.",
+            f"“{reading.title}” ({_kind_and_version(reading.stored)}): {shown}{more}."
+            + _objects_line([row["label"] or row["kind"] for row in reading.object_rows()], door),
         )
 
     return tool(read_paper, READS_SHELF, schemas.READ)
+
+
+def _objects_line(labels: Sequence[str], door: str) -> str:
+    """The figures, tables and files of what was read, and what gives them."""
+    return f" In it: {', '.join(labels[:_MOST_LABELS])}{door}." if labels else ""
 
 
 def _list_tool(library: Library) -> FunctionTool:
