@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -322,3 +323,43 @@ def test_a_paper_whose_kept_bytes_are_damaged_can_be_read(library: Library, rich
     reading = library.read(rich.pmid, section="results")
     assert "**Table 1.**" in reading.text
     assert not reading.objects
+
+
+@pytest.mark.extras("pyarrow")
+def test_the_long_table_as_parquet_has_the_cells_of_the_csv_with_types(
+    library: Library,
+    rich: Record,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from pyarrow import parquet
+
+    monkeypatch.setattr(cli, "Library", lambda **_: library)
+    monkeypatch.setattr("utils.objects.long_table._BATCH", 3)
+    target = tmp_path / "new folder" / "cells.parquet"
+    assert cli.main(["export", "--tables", str(target)]) == 0
+    assert capsys.readouterr().out.strip() == str(target)
+    table = parquet.read_table(target)
+    stored = library.find(rich.pmid)
+    assert table.to_pylist() == list(long_rows(stored, objects_of(stored, library.shelf)))
+    assert {str(table.schema.field(name).type) for name in ("number", "line", "value")} == {
+        *("double", "int64", "string")
+    }
+    assert table.num_rows > 3
+
+
+def test_without_pyarrow_parquet_names_the_extra_and_nothing_is_written(
+    library: Library,
+    rich: Record,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(cli, "Library", lambda **_: library)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert cli.main(["export", "--tables", str(tmp_path / "cells.parquet")]) != 0
+    assert "uv sync --extra parquet" in capsys.readouterr().err
+    assert cli.main(["export", "--tables", str(tmp_path / "cells.xlsx")]) == 2
+    assert ".parquet" in capsys.readouterr().err
+    assert not list(tmp_path.glob("cells*"))

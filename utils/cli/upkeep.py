@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import BadRequest
@@ -39,7 +40,12 @@ def add(commands: Any) -> None:
     export = command(commands, "export", _export, "write references for Zotero, EndNote, LaTeX")
     export.add_argument("--job", default="", help="of this harvest only")
     export.add_argument(
-        "--tables", action="store_true", help="instead, every cell of all tables: one long CSV"
+        *("--tables",),
+        nargs="?",
+        type=Path,
+        const=Path(),
+        metavar="FILE",
+        help="instead, every cell of all tables: one long .csv or .parquet",
     )
     command(commands, "settings", _settings, "show every setting and its value")
     command(commands, "doctor", _doctor, "check keys, folder and services; show host snippets")
@@ -94,8 +100,9 @@ def _recheck(args: argparse.Namespace, library: Library) -> int:
 
 
 def _export(args: argparse.Namespace, library: Library) -> int:
-    if args.tables:
-        path, tables, cells = library.write_tables(args.job)
+    if args.tables is not None:
+        target = args.tables if args.tables.name else None
+        path, tables, cells = library.write_tables(args.job, target)
         row = {"file_path": str(path), "tables": tables, "cells": cells}
         say(row if args.json else str(path), args.json)
         note(f"{counted(tables, 'table')}, {counted(cells, 'cell')}")
