@@ -2,18 +2,15 @@
 
 ``uv run python -m benchmarks.harvest_memory [--papers 200 2000]``
 
-The program harvests so many papers of the stand-in internet on a clock that runs a hundred times
-as fast, here and there: the same pauses and windows, so that the processor decides how long it
-takes and not the sites' limits. Once a second the memory in use (RSS) of the program and of all
-processes it started is read from ``/proc``, so it runs on Linux only. Shared pages of children
-count once for each.
+The program harvests so many papers of the stand-in internet, both on a fast clock. Once
+a second the memory in use (RSS) of the program and of all processes it started is read from
+``/proc``, so it runs on Linux only. Shared pages of children count once for each.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -23,10 +20,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.harvest_world import ROOT, WorldProcess
+from benchmarks import fast_clock
+from benchmarks.harvest_world import ROOT
 
-SPEED = 100
-_ZERO = "BENCHMARK_CLOCK_ZERO"  # when all clocks of a run showed the same
 _PATIENCE_S = 7200.0
 
 
@@ -44,30 +40,15 @@ def main() -> None:
     """Run and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--papers", type=int, nargs="+", default=[200, 2000])
-    parser.add_argument("--child", choices=("harvest", "world"), help=argparse.SUPPRESS)
-    options, rest = parser.parse_known_args()
+    parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
     if options.child:
-        hurry()
-        harvest() if options.child == "harvest" else world(rest)
+        fast_clock.hurry()
+        harvest()
         return
     for papers in options.papers:
         with tempfile.TemporaryDirectory() as folder:
             _print(papers, measured(papers, Path(folder)))
-
-
-def hurry() -> None:
-    """Have the clock of this process run `SPEED` times as fast, and every pause be as short."""
-    zero, real_time, real_sleep = float(os.environ[_ZERO]), time.time, time.sleep
-    time.time = lambda: zero + (real_time() - zero) * SPEED
-    time.sleep = lambda seconds: real_sleep(float(seconds) / SPEED)
-
-
-def world(arguments: list[str]) -> None:
-    """The stand-in internet on the fast clock."""
-    from tests.world import __main__ as stand_in
-
-    sys.argv[1:] = arguments
-    stand_in.main()
 
 
 def harvest() -> None:
@@ -84,12 +65,12 @@ def harvest() -> None:
 
 def measured(papers: int, folder: Path) -> list[Sample]:
     """The curve of one harvest; its last sample is of the moment before the program ended."""
-    os.environ[_ZERO] = str(time.time())
-    with _FastWorld(papers, folder) as stand_in:
+    fast_clock.begin()
+    with fast_clock.FastWorld(papers, folder) as stand_in:
         folders = {"papers_dir": str(folder / "papers"), "papers_pace_dir": str(folder / "pace")}
         told = (folder / "told").open("w+")
         program = subprocess.Popen(
-            [sys.executable, "-m", __spec__.name, "--child", "harvest"],
+            [sys.executable, "-m", __spec__.name, "--child"],
             cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=told,
@@ -98,11 +79,6 @@ def measured(papers: int, folder: Path) -> list[Sample]:
         program.stdin.write(json.dumps({"settings": stand_in.settings | folders}).encode())
         program.stdin.close()
         return _curve(program, folder / "told")
-
-
-class _FastWorld(WorldProcess):
-    latency = 0.0
-    starts = (sys.executable, "-m", "benchmarks.harvest_memory", "--child", "world")
 
 
 def _curve(program: subprocess.Popen[bytes], told: Path) -> list[Sample]:

@@ -34,7 +34,13 @@ INTERVALS = {
     "arxiv": 3.0,
     "jina_reader": 60 / 20,
     "semantic_scholar": 1.0,
-    **dict.fromkeys(("meadow", "harbour", "summit", "repository"), 1.0),
+    "openalex": 1 / 100,
+    "openalex_content": 1 / 10,
+    "core": 60 / 10,
+    "elsevier": 1 / 10,
+    "springer": 60 / 100,
+    "wiley": 600 / 60,
+    **dict.fromkeys(("meadow", "harbour", "summit", "repository", "core_files"), 1.0),
 }
 _NCBI = {"eutils": "ncbi", "idconv": "ncbi"}
 

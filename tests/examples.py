@@ -21,6 +21,11 @@ def share(number: int) -> int:
     return number if ALL else max(1, number // 3)
 
 
+def some(rows: Iterable[Row], every: int = 3) -> list[Row]:
+    """All rows where all are tried, else one in *every* so many, the first among them."""
+    return list(rows)[:: 1 if ALL else every]
+
+
 def often(examples: int = 100, **more: Any) -> settings:
     """So many *examples* where all are tried. None fails by its clock: that is the machine's."""
     known = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}

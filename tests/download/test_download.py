@@ -33,11 +33,12 @@ FULL_TEXT_BY = {
     "publisher_multi_hop": "publisher",
     "publisher_meta_refresh": "publisher",
     "publisher_picky": "publisher",
+    "scholar_copy": "semantic_scholar",
     "jina_only": "jina",
     "doi_only": "publisher",
     "sici": "publisher",
 }
-ACCEPTED = {"pmc_manuscript", "unpaywall_pdf", "unpaywall_html"}
+ACCEPTED = {"pmc_manuscript", "unpaywall_pdf", "unpaywall_html", "scholar_copy"}
 ABSTRACT_BECAUSE = {
     "embargoed": "paywall",
     "paywall": "paywall",

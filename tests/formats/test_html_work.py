@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from tests.examples import some
 from tests.formats.test_html import PROSE, page
 from utils.formats import html
 
@@ -72,7 +73,7 @@ def lines_run(work: Callable[[], object]) -> int:
     return count
 
 
-@pytest.mark.parametrize("name", GROWING)
+@pytest.mark.parametrize("name", some(GROWING))
 def test_lines_run_grow_with_the_page_only(name: str) -> None:
     def read(size: int) -> object:
         return html.read(page(f"<main><h1>Bees</h1><p>{PROSE}</p>{GROWING[name](size)}</main>"))

@@ -19,6 +19,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import some
 from tests.formats.latex_articles import HARBOUR, PERCH, read, submission, whole
 from tests.formats.test_any_input import SAME, often
 from tests.formats.test_html_work import lines_run
@@ -207,7 +208,7 @@ GROWING: dict[str, Callable[[int], str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", GROWING)
+@pytest.mark.parametrize("name", some(GROWING))
 def test_lines_run_grow_with_the_source_only(name: str) -> None:
     def work(size: int) -> object:
         return harmless(whole("x " + GROWING[name](size)).encode())

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.examples import some
 from tests.formats.latex_articles import ARTICLES, read
 from tests.formats.test_html_work import lines_run
 from tests.processes import run
@@ -230,7 +231,7 @@ GROWING: dict[str, Callable[[int], str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", GROWING)
+@pytest.mark.parametrize("name", some(GROWING))
 def test_lines_run_grow_with_the_page_only(name: str) -> None:
     def work(size: int) -> object:
         return html.read(page(f"<p class='ltx_p'>Perch live.</p>{GROWING[name](size)}"))

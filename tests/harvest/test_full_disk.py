@@ -116,6 +116,7 @@ def midway(field, monkeypatch):
     return waiting.append
 
 
+@pytest.mark.minute
 def test_a_disk_that_fills_in_mid_harvest_tears_and_loses_nothing(disk, field, midway, tmp_path):
     """To the last byte at any instant, or by what the harvest itself writes: the journal mostly."""
     run(["mount", "-o", "remount,size=64m", str(disk)])

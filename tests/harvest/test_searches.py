@@ -14,6 +14,7 @@ from utils import Library
 from utils.errors import BadRequest, Unreachable
 from utils.lists.pasted import Entry
 from utils.model.identifiers import Ids
+from utils.model.paper import Author, Paper
 from utils.sources import Query
 
 MANY = ("pubmed", "europepmc", "arxiv", "semantic_scholar")
@@ -153,3 +154,31 @@ def test_the_plan_of_several_searches_counts_each_paper_once(near: Library) -> N
     harvest = near.harvest(query="field[ti]", sources=("pubmed", "europepmc"))
     assert plan.papers == harvest.job().counts.requested
     assert "PubMed 12" in plan.notes[0]
+
+
+def test_a_reference_without_identifier_is_not_added_again(library, world):
+    said = Paper(Ids(), title="Moss and fern and nothing that anybody knows of", published="2019")
+    lists = {"list.csv": [Entry("Moss 2019", Ids(), said)], "more.csv": [Entry("7", Ids(pmid="7"))]}
+    for _ in range(2):
+        done(harvest := library.harvest(lists))
+        assert harvest.job().counts.requested == 2
+
+
+def test_a_reference_is_the_paper_that_another_list_names(library, world):
+    record = world.paper("pmc_cloud")
+    people = tuple(Author(family, given) for family, given in record.authors)
+    said = Paper(
+        Ids(),
+        title=record.plain_title,
+        authors=people,
+        journal=record.journal.title,
+        volume=record.volume,
+        pages=record.pages,
+        published=record.year,
+    )
+    lists = {
+        "titles.csv": [Entry("by title", Ids(), said)],
+        "ids.txt": [Entry(record.pmid, Ids(pmid=record.pmid))],
+    }
+    job = library.harvest(lists).job()
+    assert (job.counts.requested, job.duplicates) == (1, 1)

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utils.errors import BadRequest
+from utils.lists.pasted import Entry
 from utils.lists.references import entries_in, readable
 from utils.model.identifiers import Ids
 
@@ -157,8 +158,8 @@ def test_web_of_science_files_are_read():
 
 def test_lines_of_identifiers_keep_their_words():
     [first, second] = entries_in(b"# mine\n\nhttps://doi.org/10.1000/A\n PMID: 7 ")
-    assert first == ("https://doi.org/10.1000/A", Ids(doi="10.1000/a"))
-    assert second == ("PMID: 7", Ids(pmid="7"))
+    assert first == Entry("https://doi.org/10.1000/A", Ids(doi="10.1000/a"))
+    assert second == Entry("PMID: 7", Ids(pmid="7"))
 
 
 @pytest.mark.parametrize(

@@ -474,4 +474,4 @@ def test_a_reference_list_names_a_paper_once(library):
     about = paper(doi=DOI, arxiv=PREPRINT)
     library.shelf.save(about, document(version="preprint"), fetched(), source="arXiv", attempts=())
     article = publish(library, about)
-    assert [path for _, path in of_shelf(library.shelf)] == [article.path]
+    assert [path for _, path in of_shelf(library.shelf)] == [Path(article.path).name]

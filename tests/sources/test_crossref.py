@@ -5,7 +5,7 @@ import pytest
 from tests.sources.reader import fetch
 from utils.errors import NotAvailable, Unreachable
 from utils.model.identifiers import Ids
-from utils.sources.crossref import fetch_mining_copies, look_up
+from utils.sources.crossref import _found, fetch_mining_copies, find_works, look_up
 
 
 def test_record_of_a_doi(library, world):
@@ -59,3 +59,41 @@ def test_a_paper_that_is_only_mined_is_shelved_and_bound(library, world):
     done = library.download(world.paper("crossref_mined").doi)
     assert (done.stored.kind, done.stored.via) == ("full_text", "crossref")
     assert "- Terms: For your own research only" in library.shelf.read_text(done.stored)
+
+
+# -- works by the words of a reference ---------------------------------------------------------
+
+
+def test_works_are_found_by_the_words_of_a_reference(library, world):
+    record = world.paper("doi_only")
+    found = find_works(f"{record.plain_title} {record.journal.title} {record.year}", library.web)
+    assert found[0].ids.doi == record.doi
+    assert len(found) <= 5
+    [request] = world.requests
+    assert request.params["query.bibliographic"].startswith(record.plain_title)
+
+
+def test_a_list_that_does_not_come_is_not_empty(library, world):
+    world.mood("down", "crossref")
+    with pytest.raises(Unreachable):
+        find_works("moss", library.web)
+
+
+def test_a_found_work_says_what_it_is():
+    work = {
+        "DOI": "10.1000/a",
+        "type": "journal-article",
+        "title": ["Moss"],
+        "subtitle": ["a field study"],
+        "short-container-title": ["J Tests"],
+        "article-number": "e17",
+        "update-to": [{"type": "correction", "DOI": "10.1000/b"}],
+    }
+    found = _found(work)
+    assert (found.title, found.journal_abbreviation, found.pages) == (
+        "Moss: a field study",
+        "J Tests",
+        "e17",
+    )
+    assert "Published Erratum" in found.publication_types
+    assert "Preprint" in _found({**work, "type": "posted-content"}).publication_types

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.examples import share
+from tests.examples import share, some
 from tests.processes import Process
 from tests.store.papers import assert_consistent, dump, fetched, index, paper, save, texts
 from tests.store.writer import body
@@ -124,7 +124,7 @@ def assert_aside(shelf: Shelf, ids: Ids) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-@pytest.mark.parametrize("before", ["nothing", "abstract", "full_text", "preprint"])
+@pytest.mark.parametrize("before", some(["nothing", "abstract", "full_text", "preprint"], 2))
 def test_killed_at_each_step_in_turn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: str
 ) -> None:

@@ -18,7 +18,8 @@ from utils.web import Rate, RateLimiter
 
 NCBI = RATE  # the real one: what it promises is promised here
 ARXIV = Rate("arxiv", ("arxiv",), 3.0, in_flight=1, backoff=60.0, hosts=("arxiv.org",))
-RATES = [NCBI, ARXIV, Rate("doi", ("doi",), 0.1)]
+LISTS = Rate("doi lists", ("doi",), 1.0, paths=("/lists",))
+RATES = [NCBI, ARXIV, Rate("doi", ("doi",), 0.1), LISTS]
 EUTILS = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils/efetch.fcgi"
 IDCONV = "https://pmc.ncbi.nlm.nih.gov/tools/idconv/api/v1/articles/"
 DOI = "https://doi.org/10.1/x"
@@ -59,10 +60,12 @@ def gaps(left: list[float]) -> list[float]:
         ("https://export.arxiv.org/pdf/1", "arxiv"),
         ("https://www.arxiv.org/pdf/1", "arxiv"),
         ("https://notarxiv.org/pdf/1", "notarxiv.org"),
+        ("https://doi.org/lists?rows=5", "doi lists"),
+        ("https://doi.org/lists/1", "doi"),
         ("https://Publisher.org:8443/x", "publisher.org:8443"),
     ],
 )
-def test_the_bucket_is_the_longest_base_url_or_the_host(
+def test_the_bucket_is_the_very_path_the_longest_base_url_or_the_host(
     limiter: RateLimiter, url: str, bucket: str
 ):
     assert limiter.bucket(url) == bucket

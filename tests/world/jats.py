@@ -36,6 +36,12 @@ _FORMULA = (
     "<mml:mrow><mml:msub><mml:mi>K</mml:mi><mml:mi>m</mml:mi></mml:msub><mml:mo>+</mml:mo>"
     "<mml:mi>S</mml:mi></mml:mrow></mml:mfrac></mml:math></alternatives></disp-formula>"
 )
+# As Springer Nature's articles in PMC have it.
+_SUPPLEMENT = (
+    '<supplementary-material content-type="local-data" id="MOESM1"><media xlink:href="counts_MOESM1'
+    '_ESM.csv"><label>Additional file 1:</label><caption><p>Counts by slice. (CSV 1 kb)</p>'
+    "</caption></media></supplementary-material>"
+)
 _FIGURE = (
     '<fig id="f1"><label>Figure 1</label><caption><title>Time course.</title><p>Lines join the '
     "means of each group; bars show one standard error.</p></caption>"
@@ -169,7 +175,14 @@ def _text(paragraphs: tuple[str, ...], numbers: Iterator[int]) -> str:
 
 
 def _extras(record: Record) -> str:
-    made = {"table": _TABLE, "formula": _FORMULA, "figure": _FIGURE, "box": _BOX, "greek": _GREEK}
+    made = {
+        "table": _TABLE,
+        "formula": _FORMULA,
+        "figure": _FIGURE,
+        "box": _BOX,
+        "greek": _GREEK,
+        "supplement": _SUPPLEMENT,
+    }
     return "".join(xml for feature, xml in made.items() if feature in record.features)
 
 

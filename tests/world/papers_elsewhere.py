@@ -39,6 +39,16 @@ PAPERS = [
         page="paywall",
     ),
     paper(
+        72,
+        "scholar_copy",
+        "Frost hardening of moss spores in a walk-in freezer",
+        OLD,
+        topic="moss",
+        site="summit",
+        page="captcha",
+        scholar="copy",
+    ),
+    paper(
         16,
         "unpaywall_pdf",
         "Gametocyte conversion in asymptomatic carriers",

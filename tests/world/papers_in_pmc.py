@@ -48,6 +48,16 @@ PAPERS = [
         keywords=("signaling", "pathway"),
     ),
     paper(
+        73,
+        "supplemented",
+        "Gill microbiota of intertidal crabs under trace metals",
+        TISSUE,
+        pmcid="PMC9100073",
+        cloud=(1,),
+        efetch="body",
+        features=RICH | {"supplement"},
+    ),
+    paper(
         4,
         "efetch_only",
         "Vacuolar acidity and the replicative age of yeast daughters",

@@ -120,8 +120,15 @@ _WALLS = (
     ("login", "Artemisinin delay in cultured parasites", "malaria", "harbour"),
     ("error_page", "Growth steps of nacre", "crystal", "summit"),
 )
+_SEEN = {"bot_check": "doi", "cookie_wall": "walled"}
 PAPERS += [
-    paper(38 + at, wall, title, SIGNALS, topic=topic, site=site, page=wall)
+    paper(
+        *(38 + at, wall, title, SIGNALS),
+        topic=topic,
+        site=site,
+        page=wall,
+        scholar=_SEEN.get(wall, ""),
+    )
     for at, (wall, title, topic, site) in enumerate(_WALLS)
 ]
 PAPERS += [

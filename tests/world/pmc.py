@@ -20,13 +20,19 @@ if TYPE_CHECKING:
 
 _S3 = 'xmlns="http://s3.amazonaws.com/doc/2006-03-01/"'
 _OBJECT = re.compile(r"/(?:metadata/)?(PMC\d+)\.(\d+)(?:/PMC\d+\.\d+)?\.(json|xml|txt|pdf)")
+_MEDIA = re.compile(r"/(PMC\d+)\.(\d+)/([^/]+)")
+# A picture as publishers send it, its small form beside it, and a supplementary file.
+_FILES = {
+    "figure": {"fig1.jpg": b"\xff\xd8\xff\xe0 a picture", "fig1.gif": b"GIF89a a small picture"},
+    "supplement": {"counts_MOESM1_ESM.csv": b"slice,cells\n1,24\n2,31\n"},
+}
 
 
 def cloud(call: Call, world: World) -> Reply:
     """Listing with ``list-type=2``, or one object."""
     if call.path in {"", "/"}:
         return _listing(call, world)
-    match = _OBJECT.fullmatch(call.path)
+    match = _OBJECT.fullmatch(call.path) or _MEDIA.fullmatch(call.path)
     record = world.corpus.by_pmcid.get(match[1]) if match else None
     if not (match and record and int(match[2]) in record.cloud):
         return _no_such_key(call)
@@ -38,11 +44,17 @@ def cloud(call: Call, world: World) -> Reply:
 def _object(record: Record, version: int, kind: str, call: Call) -> Reply:
     if kind == "json":
         return as_json(_metadata(record, version))
-    content = _content(record, version, kind)
+    content = media(record).get(kind) or _content(record, version, kind)
     if content is None:
         return _no_such_key(call)
     etag = f'"{hashlib.md5(content).hexdigest()}"'
     return Reply(200, content, "binary/octet-stream", {"ETag": etag})
+
+
+def media(record: Record) -> dict[str, bytes]:
+    """The images and supplementary files of an article by their names."""
+    kinds = (files for feature, files in _FILES.items() if feature in record.features)
+    return {name: data for files in kinds for name, data in files.items()}
 
 
 def _content(record: Record, version: int, kind: str) -> bytes | None:
@@ -58,7 +70,7 @@ def _content(record: Record, version: int, kind: str) -> bytes | None:
         parts = [record.plain_title, *(plain(text) for _, text in abstract(record))]
         parts += [plain(text) for _, paragraphs in body(record) for text in paragraphs]
         return "\n\n".join(parts).encode()
-    return None if record.manuscript else pdf_of(record)
+    return pdf_of(record) if kind == "pdf" and not record.manuscript else None
 
 
 @lru_cache(maxsize=1024)
@@ -85,7 +97,10 @@ def _metadata(record: Record, version: int) -> dict[str, Any]:
         "xml_url": url("xml"),
         "pdf_url": url("pdf"),
         "text_url": url("txt"),
-        "media_urls": [],
+        "media_urls": [
+            f"{folder.rpartition('/')[0]}/{name}?md5={hashlib.md5(data).hexdigest()}"
+            for name, data in media(record).items()
+        ],
     }
 
 

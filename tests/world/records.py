@@ -50,6 +50,8 @@ class Record:
     - ``core``: ``file`` (CORE's own copy), ``text`` (its words only), ``stub`` (their beginning),
       ``walled`` (a copy behind a wall), ``elsewhere`` (a link to the repository), ``other`` (a file
       of another paper), ``bare`` (the record only), "" (unknown)
+    - ``scholar``: what Semantic Scholar names as an open copy: ``copy`` (at a repository), ``doi``,
+      ``walled`` (a page no program is shown); "" that of Unpaywall, if it is a PDF
     - ``preprint``: the number Europe PMC gives a preprint
     - ``site``: the family of the publisher's pages, one host each
     - ``page``: what the publisher's page is, see `publishers`
@@ -94,6 +96,7 @@ class Record:
     openalex: str = ""
     openalex_file: str = ""
     core: str = ""
+    scholar: str = ""
     preprint: str = ""
     site: str = "meadow"
     page: str = "paywall"
@@ -131,7 +134,7 @@ class Record:
         """What a perfect downloader ends with: ``full_text``, ``abstract`` or ``record``."""
         in_pmc = self.cloud or self.efetch == "body" or self.europepmc
         named = {self.unpaywall, self.openalex} & {"pdf", "html", "dead"}
-        copy = self.arxiv or (self.doi and named)
+        copy = self.arxiv or (self.doi and (named or self.scholar == "copy"))
         page = self.page in OPEN_PAGES or (self.page == "forbidden" and self.jina == "page")
         page = page or self.mined == "crossref"
         if in_pmc or copy or (self.doi and page):

@@ -13,6 +13,7 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from tests.world.kinship import cited, citing
 from tests.world.prose import abstract
@@ -255,9 +256,20 @@ def _types(record: Record) -> list[str] | None:
     return ["JournalArticle", "Review"] if "Review" in record.types else ["JournalArticle"]
 
 
+def _open_copy(record: Record, world: World) -> str:
+    """An address, or an empty string with a notice in its place."""
+    item = f"{world.url('repository')}/item/{quote(record.doi, safe='')}/download"
+    known = {
+        "copy": item,
+        "doi": f"https://doi.org/{record.doi}",
+        "walled": f"https://www.researchgate.net/publication/{_number(record)}",
+    }
+    return known.get(record.scholar, item if record.unpaywall == "pdf" else "")
+
+
 def _row(record: Record, fields: Sequence[str], world: World) -> dict[str, Any]:
     told = " ".join(plain(body) for _, body in abstract(record))
-    open_copy = world.url("repository") + "/copy.pdf" if record.unpaywall == "pdf" else ""
+    open_copy = _open_copy(record, world)
     journal = {"name": record.journal.title, "volume": record.volume, "pages": record.pages}
     makers: dict[str, Callable[[], Any]] = {
         "paperId": lambda: paper_id(record),

@@ -15,6 +15,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from benchmarks.harvest_verdict import Score, share_of
+from tests.examples import share
 from tests.processes import LAST_RESORT_S
 from tests.world import Record, World, jats, pages
 from tests.world.eutils import KEY
@@ -157,7 +158,7 @@ def test_a_hundred_papers_of_a_field_end_as_a_perfect_downloader_would(
 ) -> None:
     urls = {name.lower(): value for name, value in field_world.environment().items()}
     library = Library(papers_dir=tmp_path / "papers", papers_pace_dir=tmp_path / "pace", **urls)
-    wanted = [Ids(pmid=paper.pmid) for paper in field_world.field[:100]]
+    wanted = [Ids(pmid=paper.pmid) for paper in field_world.field[: share(100)]]
     for ids, done in library.download_many(wanted):
         paper = field_world.record(ids.pmid)
         assert paper

@@ -1,7 +1,7 @@
 """Citations of papers, in every format, all made from one CSL item.
 
 `citations` gives any of them for many papers. References for people (APA, MLA, Vancouver) are made
-by `.styles`, those for reference managers (RIS, BibTeX) here.
+by `.styles`, those for reference managers here (RIS, BibTeX) and by `.nbib`.
 
 RIS as its tags are used by Zotero, EndNote and rispy: PMID in ``AN`` beside ``DB  - PubMed``,
 PMCID in ``C2``. BibTeX for any engine: UTF-8, LaTeX's own characters escaped except where a field
@@ -20,21 +20,23 @@ from ..model.paper import Paper
 from ..system.plain_text import one_line
 from .items import citation_key, csl_item
 from .latex import latex, literal, with_capitals
+from .nbib import each_nbib, to_nbib
 from .styles import STYLES as PRINTED
 from .styles import styled
 
 __all__ = [
     "FORMATS", "PRINTED", "STYLES", "citation_key", "citations", "cite", "csl_item", "each_bibtex",
-    "each_ris", "to_bibtex", "to_ris",
+    "each_nbib", "each_ris", "to_bibtex", "to_nbib", "to_ris",
 ]  # fmt: skip
 
 _BY_NAME = {style.name: style for style in PRINTED.values()}
-FORMATS = ("ris", "bibtex", *_BY_NAME, "csl_json")
+FORMATS = ("ris", "bibtex", "nbib", *_BY_NAME, "csl_json")
 """The names tools use."""
 STYLES = {
     **{typed: style.name for typed, style in PRINTED.items()},
     "ris": "ris",
     "bibtex": "bibtex",
+    "nbib": "nbib",
     "csl-json": "csl_json",
 }
 """What people type, with its name in `FORMATS`."""
@@ -106,6 +108,8 @@ def _references(papers: Sequence[Paper], name: str) -> Iterator[Any]:
         return each_ris(unfiled)
     if name == "bibtex":
         return each_bibtex(unfiled)
+    if name == "nbib":
+        return each_nbib(unfiled)
     if name == "csl_json":
         keys = _Keys()
         return (csl_item(paper, keys.of(paper)) for paper in papers)

@@ -20,7 +20,7 @@ from typing import Any, Literal
 from urllib.parse import quote
 
 from ..model.paper import Author, Notice, Paper
-from ..system.plain_text import one_line
+from ..system.plain_text import lowered, one_line, raised
 
 _TAG = re.compile(
     r"</?(?:i|b|u|em|strong|su[bp]|sc|scp|tt|span|p|br|italic|bold|title|inf|(?:mml|jats):[\w-]+)"
@@ -28,8 +28,6 @@ _TAG = re.compile(
     re.I,
 )
 _SCRIPT = re.compile(r"<(su[bp])>([\d+−-]{1,9})</\1>", re.I | re.A)
-_RAISED = str.maketrans("0123456789+-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻")
-_LOWERED = str.maketrans("0123456789+-−", "₀₁₂₃₄₅₆₇₈₉₊₋₋")
 _BRACKETED = re.compile(r"\[([^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*)\]")
 _TYPES = {
     "Preprint": "article",
@@ -175,7 +173,7 @@ def plain(text: str) -> str:
 
 def _raise_or_lower(found: re.Match[str]) -> str:
     """Digits of a superscript or subscript as such characters: 10³ is not 103."""
-    return found[2].translate(_LOWERED if found[1].lower() == "sub" else _RAISED)
+    return (lowered if found[1].lower() == "sub" else raised)(found[2])
 
 
 def plain_title(text: str) -> str:

@@ -20,7 +20,7 @@ from ..library import Library
 from ..settings import version
 from ..system import sharing
 from ..system.signals import INTERRUPTED, interruptible
-from . import corpus, datasets, harvests, papers, searching, upkeep, yields
+from . import corpus, datasets, harvests, objects, papers, resolving, searching, upkeep, yields
 from .output import NO_FULL_TEXT, Verb, complain, leave
 
 
@@ -72,7 +72,9 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     searching.add(commands)
     papers.add(commands)
+    objects.add(commands)
     searching.add_references(commands)
+    resolving.add(commands)
     harvests.add(commands)
     yields.add(commands)
     corpus.add(commands)

@@ -20,6 +20,7 @@ from ..errors import BadRequest, NotFound
 from ..model.versions import NAMES, STAND_INS
 from ..system.plain_text import one_line
 from ..system.signals import INTERRUPTED
+from .objects import kinds_of, of_job, show
 from .output import NO_FULL_TEXT, UNREACHABLE, command, counted, leave, note, say
 from .upkeep import KINDS, remind
 
@@ -79,6 +80,9 @@ def add(commands: Any) -> None:
     harvest.add_argument(
         "--source", default="", help="where queries are asked: pubmed,europepmc,arxiv,… (or all)"
     )
+    harvest.add_argument(
+        "--media", default="", help="then put these beside each text: tables,figures,supplements"
+    )
     harvest.add_argument("--min-date", default="", help="of a query: YYYY[/MM[/DD]]")
     harvest.add_argument("--max-date", default="", help="of a query: YYYY[/MM[/DD]]")
     harvest.add_argument("--date-type", default="pdat", help="pdat edat mdat")
@@ -103,6 +107,7 @@ def add(commands: Any) -> None:
 
 def _harvest(args: argparse.Namespace, library: Library) -> int:
     _check(args)
+    kinds = kinds_of(args.media)
     if args.plan:
         return _plan(args, library)
     library.settings.require_email("NCBI")  # before there is a job that cannot begin
@@ -124,6 +129,8 @@ def _harvest(args: argparse.Namespace, library: Library) -> int:
         rebuilt = library.differences(lock, harvest)
         more = {"differences": list(rebuilt.sentences), "differences_file": str(rebuilt.table)}
     _show(harvest, args.json, **more)
+    if kinds:
+        show(of_job(library, harvest.job_id, {"kinds": kinds}), args.json)
     return _exit_status(harvest)
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # Longer than a call from a host may take: nothing goes on after the process has ended.
 _LONGEST_S = 90.0
-FILES = ("ris", "bibtex", "csl-json")
+FILES = ("ris", "bibtex", "nbib", "csl-json")
 _KINDS = {
     "similar": "pubmed_similar_articles", "cited-by": "pubmed_citedin",
     "references": "pubmed_references",

@@ -38,6 +38,9 @@ def add(commands: Any) -> None:
     recheck.add_argument("--no-crossref", dest="crossref", action="store_false")
     export = command(commands, "export", _export, "write references for Zotero, EndNote, LaTeX")
     export.add_argument("--job", default="", help="of this harvest only")
+    export.add_argument(
+        "--tables", action="store_true", help="instead, every cell of all tables: one long CSV"
+    )
     command(commands, "settings", _settings, "show every setting and its value")
     command(commands, "doctor", _doctor, "check keys, folder and services; show host snippets")
 
@@ -91,6 +94,12 @@ def _recheck(args: argparse.Namespace, library: Library) -> int:
 
 
 def _export(args: argparse.Namespace, library: Library) -> int:
+    if args.tables:
+        path, tables, cells = library.write_tables(args.job)
+        row = {"file_path": str(path), "tables": tables, "cells": cells}
+        say(row if args.json else str(path), args.json)
+        note(f"{tables:,} tables, {cells:,} cells")
+        return 0
     if args.job:
         harvest = library.harvest(job_id=args.job)
         harvest.report()

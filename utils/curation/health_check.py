@@ -41,7 +41,9 @@ def examine(settings: Settings, web: Web, sources: Sequence[Source], shelf: Shel
         return [*checks, Check("network", "warning", "PAPERS_OFFLINE is set; nobody was asked")]
     # One try each, so that a dead service does not hold up the others.
     once = Web(settings.model_copy(update={"ncbi_max_retries": 1}), web.rates)
-    services = {_base(source, once): source for source in sources if source.service}
+    services: dict[str, Source] = {}
+    for source in sources:
+        services.setdefault(_base(source, once), source)
     try:
         checks += check_access(once, list(services))
     except NotConfigured as error:

@@ -26,6 +26,7 @@ from ..model.identifiers import Ids
 from ..model.paper import Notice, NoticeKind, Paper, StoredPaper, now
 from ..sources import Lookup, Source
 from ..sources.crossref import SOURCE as CROSSREF
+from ..sources.crossref import look_up as ask_crossref
 from ..sources.eutils import BATCH
 from ..sources.pmc import SOURCE as PMC
 from ..sources.pubmed import SOURCE as PUBMED
@@ -128,7 +129,7 @@ def recheck(shelf: Shelf, web: Web, *, crossref: bool = True) -> Iterator[Change
     yield from _Recheck(shelf, web, _PUBMED_ANEW).batches(by_pmid)
     others = [paper for paper in entries if not paper.ids.pmid]
     by_doi = [paper for paper in others if paper.ids.doi and crossref]
-    yield from _Recheck(shelf, web, CROSSREF).one_by_one(by_doi)
+    yield from _Recheck(shelf, web, _CROSSREF_ANEW).one_by_one(by_doi)
     for paper in others:
         if not (paper.ids.doi and crossref):
             detail = "It has no PMID, and nobody else was asked."
@@ -182,6 +183,7 @@ def _fetch_anew(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
 
 
 _PUBMED_ANEW = replace(PUBMED, lookup=Lookup(("pmid",), BATCH, _fetch_anew))
+_CROSSREF_ANEW = replace(CROSSREF, lookup=Lookup(("doi",), 1, ask_crossref))
 
 
 @dataclass(slots=True)

@@ -37,10 +37,11 @@ from ..store.ledger import Ledger
 from ..web import metered, not_older_than
 from .history import told, told_elsewhere
 from .lanes import BY_PUBLISHER, Lane, Lanes, Outages
+from .nameless import IDENTIFIED_AT_ONCE, identify, why_nameless
 from .run_status import Progress, StatusReporter
 
 log = logging.getLogger(__name__)
-_LOOK_UP, _AGAIN = "look up", "again"
+_LOOK_UP, _AGAIN, _IDENTIFY = "look up", "again", "identify"
 _AT_ONCE = 200  # what NCBI takes in one request
 _LINGER_S = 10.0  # a batch of JATS waits so long for others: NCBI counts requests
 _THREADS = 8  # for most sites: sixteen requests a second, each under way for a fifth of one
@@ -137,7 +138,9 @@ class _Harvest:
         self.outages = Outages()
         self.costs = _Costs()
         again = Lane(_AGAIN, self._return, threads=1)
-        self.lanes = Lanes([self._first_lane(), again, *map(self._lane, rungs)])
+        first = Lane(_LOOK_UP, self._look_up, threads=3, batch=_AT_ONCE)
+        nameless = Lane(_IDENTIFY, self._identify, threads=1, batch=IDENTIFIED_AT_ONCE)
+        self.lanes = Lanes([first, nameless, again, *map(self._lane, rungs)])
         # The versions meant by what was asked, where it is not the published one.
         self._wanted_versions: dict[int, Version] = {}
         self._stopped = threading.Event()
@@ -157,9 +160,6 @@ class _Harvest:
         """Begin nothing more, and record nothing of what is under way: the next run asks again."""
         self._stopped.set()
         self.lanes.stop()
-
-    def _first_lane(self) -> Lane:
-        return Lane(_LOOK_UP, self._look_up, threads=3, batch=_AT_ONCE)
 
     def _lane(self, rung: Rung) -> Lane:
         work, batch = partial(self._climb, rung), rung.route.batch
@@ -191,13 +191,26 @@ class _Harvest:
                     else:
                         known[number] = paper
                 elif not ids:
-                    msg = f"“{asked}” came without an identifier."
-                    self.ledger.fail(number, "no_identifier", msg)
+                    self.lanes.put(_IDENTIFY, number)
                 elif round_ or ids in absent or not (held := self._find_servable(ids, number)):
                     wanted.setdefault(ids, []).append(number)
                 elif self.ledger.record_paper(number, held.paper) is None:
                     self._end(number, held)
         self._begin_climbs(known | self._records(wanted))
+
+    def _identify(self, numbers: Sequence[int]) -> None:
+        """Find out what papers are that came without an identifier, and look those up."""
+        for number, found in identify(self.ledger, numbers, self.ladder):
+            if self._stopped.is_set():
+                return
+            with self._isolate(number):
+                if found.status == "resolved":
+                    self.ledger.record_identity(number, found.ids, str(found))
+                    self.lanes.put(_LOOK_UP, number)
+                elif found.status != "could_not_tell":
+                    self.ledger.fail(number, "no_identifier", why_nameless(found))
+                elif not self._schedule_return(number, _IDENTIFY):
+                    self.ledger.fail(number, "could_not_tell", why_nameless(found))
 
     def _find_servable(self, ids: Ids, number: int) -> StoredPaper | None:
         """The copy that may be served as it is; not a foreign file known by its name only."""

@@ -395,14 +395,16 @@ def of_searches(
         return ledger
     rows = list(ledger.rows()) if ledger else []
     found = collect(wanted, lists, ladder, [row.paper for row in rows])
-    fresh = found.papers[: max(0, most - len(rows))] if most else found.papers
+    words = {row.asked for row in rows}  # of references without identifiers all that is the same
+    unknown = [entry for entry in found.papers if entry.ids or entry.asked not in words]
+    fresh = unknown[: max(0, most - len(rows))] if most else unknown
     taken = sum(search.taken for search in found.searches)
     notes = list(found.notes)
-    if len(fresh) < len(found.papers):
-        got, all_ = len(rows) + len(fresh), len(rows) + len(found.papers)
+    if len(fresh) < len(unknown):
+        got, all_ = len(rows) + len(fresh), len(rows) + len(unknown)
         notes.append(f"{_LIMITED}{got:,} of {all_:,} papers were asked for.")
     if ledger:
-        known = max(0, taken - len(rows) - len(found.papers))
+        known = max(0, taken - len(rows) - len(unknown))
         ledger.add(fresh, taken, notes=notes, searches=found.searches, duplicates=known)
         return ledger
     if not fresh:

@@ -44,6 +44,7 @@ _DRAWN = {"pmc", "europepmc", "arxiv", "unpaywall", "publisher", "jina"}
 # Routes whose papers are counted beforehand, or not at all: no share of theirs is used.
 _COUNTED = {"arxiv", "europepmc_preprint", "jina_search"}
 _PUBLISHERS, _SEARCH, _COPIES = "publishers", "jina_search", "unpaywall"
+_ARCHIVE = ("archive", "web_archive")  # whether it has a page, and the page
 _PUBLISHER_S = 1.0  # between two requests to one host, unless it asks for more
 
 
@@ -64,6 +65,7 @@ class _Shares:
     unlicensed: float  # of papers sought outside PMC: Crossref is asked for their texts' terms
     unknown: float  # of a list, papers that PubMed does not know, when nobody was looked up
     largest: float  # of the publishers' papers, how many are at one host, when nobody knows
+    dead: float  # of papers sought outside PMC: a copy whose link is dead, asked for elsewhere
     arxiv: float  # requests to arXiv for a preprint: page, PDF
     full: bool  # whether requests for many papers are full ones, and none is asked for twice
     learned: bool = False  # whether the share of copies is this shelf's: of all that were sought
@@ -86,6 +88,7 @@ _SIDES: tuple[dict[str, tuple[Any, Any]], ...] = (
         "asks": (1.0, 2.5),
         "unlicensed": (0.0, 1.0),
         "unknown": (0.0, 0.1),
+        "dead": (0.0, 0.1),
         "largest": (0.1, 0.35),
         "arxiv": (1, 2),
         "full": (True, False),
@@ -250,7 +253,10 @@ def _notes(missing: int, asked: int, known: int, silent: int, nameless: int) -> 
     if silent:
         notes.append(f"Of {asked} papers looked up, nobody answered about {silent}.")
     if nameless:
-        notes.append(f"Records without an identifier, which cannot be fetched: {nameless:,}.")
+        notes.append(
+            f"Records without an identifier, which are looked for first: {nameless:,}. What they "
+            "bring is not counted here (server.py resolve LIST tells)."
+        )
     return notes
 
 
@@ -406,6 +412,7 @@ def _forecast(
     requests |= others | {
         "pmc_cloud": cloud_asks,
         "unpaywall": part("unpaywall", rest, 1),
+        **dict.fromkeys(_ARCHIVE, part("unpaywall", rest, shares.dead)),
         "doi": pages,
         _PUBLISHERS: (copies + pages) * shares.asks,
         "jina": unread,
@@ -432,7 +439,9 @@ def _others(
     for source in climbed:
         for route in source.routes if source.name not in _DRAWN else ():
             bucket = source.rates[0].bucket
-            requests[bucket] = requests.get(bucket, 0.0) + left
+            # Papers reach a late rung one by one, or, where all is well, by the batch.
+            asked = left / route.batch if shares.full else left
+            requests[bucket] = requests.get(bucket, 0.0) + asked
             left -= left * shares.by_route[route.via]
     return requests, papers - left
 

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, replace
 from ..download.ladder import Ladder
 from ..download.lookup import records
 from ..errors import BadRequest, Unreachable
-from ..lists.pasted import Entry, merged, to_entry
+from ..lists.described import entry_of_paper
+from ..lists.pasted import Entry, merged
 from ..literature.fused_results import group_records
 from ..literature.search import bare_words
 from ..model.identifiers import Ids
@@ -165,17 +166,15 @@ class _Hits:
             hits, understood = page.total, page.effective_query or understood
             warnings |= dict.fromkeys(page.warnings)
             for paper in page.papers:
-                author = paper.authors[0].family if paper.authors else ""
-                words = (author, paper.year, paper.title, paper.journal)
                 where = f"{_label(wanted.source)}, hit {len(self.entries) + 1}"
-                self._add(to_entry(paper.ids, words, where), paper)
+                self._add(entry_of_paper(paper, where), paper)
         self.notes += [f"{_label(wanted.source)}: {warning}" for warning in warnings]
         return hits, understood
 
     def take_list(self, name: str, entries: Sequence[Entry]) -> None:
         """Take the entries of one list."""
         for entry in entries:
-            self._add(entry, None)
+            self._add(entry, entry.paper)
         taken = len(entries)
         self.searches.append(Search("", name, "", "", taken, taken, searched_at=now()))
 
@@ -200,10 +199,10 @@ class _Hits:
         return Collected(once.papers, tuple(self.searches), duplicates, tuple(dict.fromkeys(notes)))
 
     def _entry(self, names: Sequence[Ids], first: int) -> Entry:
-        asked, ids = self.entries[first]
+        asked, ids, paper = self.entries[first]
         for more in names:
             ids |= more
-        return Entry(asked, ids)
+        return Entry(asked, ids, None if ids else paper)
 
     def _look_up(self) -> None:
         """Learn what the bare identifiers are, as far as anybody answers."""

@@ -22,23 +22,30 @@ from ..errors import BadRequest
 from ..formats.safe_xml import SAFE_OPTIONS
 from ..model.identifiers import IdName
 from ..system.plain_text import one_line
-from .pasted import Entry, ids_of_record, to_entry
+from .described import Said, to_entry
+from .pasted import Entry, ids_of_record
 
 _NOTED = re.compile(r"^\s*(PMID|PMCID|DOI|arXiv)\s*:\s*\S+.*$", re.I | re.M)
 _OF_PUBMED = re.compile(r"pubmed|medline|\bnlm\b", re.I)
 _TELLING = {"title", "doi", "pmid", "pmcid", "arxiv", "url", "note"}
 _LONGEST = 100_000  # characters of a field that are looked at
+_MOST_AUTHORS = 100
 # EndNote's fields, and the paths at which they lie in a record.
 _PATHS = {
     "doi": ("electronic-resource-num",),
     "accession": ("accession-num",),
     "provider": ("remote-database-name", "remote-database-provider"),
     "pmcid": ("custom2",),
-    "author": ("contributors/authors/author",),
     "year": ("dates/year",),
     "title": ("titles/title",),
     "journal": ("periodical/full-title", "titles/secondary-title", "titles/alt-title"),
+    "abbreviation": ("periodical/abbr-1",),
+    "volume": ("volume",),
+    "issue": ("number",),
+    "pages": ("pages", "electronic-resource-location"),
+    "issn": ("isbn",),
 }
+_AUTHORS = "contributors/authors/author"
 _LINKS = ("urls/related-urls/url", "urls/web-urls/url", "urls/text-urls/url", "notes")
 
 
@@ -93,16 +100,40 @@ def _csl_entry(item: Mapping[str, Any], number: int) -> Entry:
     }
     notes = [line[0] for line in _NOTED.finditer(fields.get("NOTE", ""))]
     hints = (*notes, fields.get("NUMBER", ""), fields.get("URL", ""), fields.get("ID", ""))
-    author = item.get("author")
-    first = author[0] if isinstance(author, list) and author else {}
-    name = first.get("family") or first.get("literal") if isinstance(first, dict) else ""
-    words = (
-        _spelled(name),
-        _year(item.get("issued")),
-        fields.get("TITLE", ""),
-        fields.get("CONTAINER-TITLE", ""),
+    ids = ids_of_record(named, hints)
+    return to_entry(ids, {} if ids else _csl_said(item, fields), f"item {number}")
+
+
+def _csl_said(item: Mapping[str, Any], fields: Mapping[str, str]) -> Said:
+    """What an item without identifiers says of its paper."""
+    people = item.get("author")
+    names = [_csl_name(one) for one in people[:_MOST_AUTHORS]] if isinstance(people, list) else []
+    return {
+        "authors": list(filter(None, names)),
+        "year": _year(item.get("issued")),
+        "title": fields.get("TITLE", ""),
+        "vernacular_title": fields.get("ORIGINAL-TITLE", ""),
+        "journal": fields.get("CONTAINER-TITLE", ""),
+        "abbreviation": fields.get("CONTAINER-TITLE-SHORT", "")
+        or fields.get("JOURNALABBREVIATION", ""),
+        "volume": fields.get("VOLUME", ""),
+        "issue": fields.get("ISSUE", ""),
+        "pages": fields.get("PAGE", "") or fields.get("PAGE-FIRST", ""),
+        "issn": fields.get("ISSN", ""),
+        "kinds": [fields.get("GENRE", "")],
+    }
+
+
+def _csl_name(name: object) -> str:
+    if not isinstance(name, dict):
+        return ""
+    family = " ".join(
+        part
+        for part in map(_spelled, (name.get("non-dropping-particle"), name.get("family")))
+        if part
     )
-    return to_entry(ids_of_record(named, hints), words, f"item {number}")
+    given = _spelled(name.get("given"))
+    return f"{family}, {given}" if family and given else family or _spelled(name.get("literal"))
 
 
 def _spelled(value: object) -> str:
@@ -153,8 +184,11 @@ def _endnote_entry(record: Any, number: int) -> Entry:
         "doi": fields["doi"],
     }
     links = (_words(one) for path in _LINKS for one in record.iterfind(path))
-    words = tuple(fields[name] for name in ("author", "year", "title", "journal"))
-    return to_entry(ids_of_record(named, links), words, f"record {number}")
+    authors = [_words(one) for one in record.iterfind(_AUTHORS)][:_MOST_AUTHORS]
+    kind = record.find("ref-type")
+    kinds = [kind.get("name", "")] if kind is not None else []
+    said: Said = {**fields, "authors": authors, "kinds": kinds}
+    return to_entry(ids_of_record(named, links), said, f"record {number}")
 
 
 def _text(record: Any, paths: Sequence[str]) -> str:

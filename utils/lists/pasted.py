@@ -20,6 +20,7 @@ from typing import NamedTuple, TextIO
 
 from ..errors import BadRequest
 from ..model.identifiers import EXAMPLES, IdName, Ids
+from ..model.paper import Paper
 from ..model.versions import meant
 from ..system.plain_text import one_line
 
@@ -45,10 +46,14 @@ _INITIALS = re.compile(r"(?<=\w)\s+(?:[A-Z]\.?-?\s?){1,4}$")
 
 
 class Entry(NamedTuple):
-    """One paper of a list: the words of the list, and the identifiers in them (or none)."""
+    """One paper of a list: the words of the list, and the identifiers in them.
+
+    Without any, ``paper`` is what the list says of it (see `.described`), if it says anything.
+    """
 
     asked: str
     ids: Ids
+    paper: Paper | None = None
 
 
 def decode_lines(data: bytes) -> TextIO:
@@ -164,11 +169,6 @@ def citation(author: str = "", year: str = "", title: str = "", journal: str = "
     return ". ".join(filter(None, parts))[:_LONGEST_CITATION]
 
 
-def to_entry(ids: Ids, words: Sequence[str], where: str) -> Entry:
-    """A record as an entry: by its identifiers, else its citation, else its place in the file."""
-    return Entry(str(ids) if ids else citation(*words) or where, ids)
-
-
 def _is_utf8(data: bytes) -> bool:
     decoder = codecs.getincrementaldecoder("utf-8")()
     try:
@@ -212,6 +212,12 @@ def _ids_in_hint(text: str) -> list[Ids]:
         found.append(_parse_id(kind, spelled[2].rstrip(",;")))  # type: ignore[arg-type]
         text = text[spelled.end() :]
     return found
+
+
+def _words_of(entry: Entry) -> str:
+    """What an entry without identifiers is known by: every issue has an editorial."""
+    place = entry.paper and (entry.paper.volume, entry.paper.issue, entry.paper.pages)
+    return f"asked:{' '.join(entry.asked.lower().split())} {' '.join(place or ())}".rstrip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +264,7 @@ class _Groups:
     def add(self, entry: Entry) -> None:
         place = len(self._parents)
         self._parents.append(place)
-        names = entry.ids.names() or [f"asked:{' '.join(entry.asked.lower().split())}"]
+        names = entry.ids.names() or [_words_of(entry)]
         if meant(Ids.maybe(entry.asked) or entry.ids) == "preprint":
             names = [f"preprint {name}" for name in names]
         roots = {self._root(self._places[name]): name for name in names if name in self._places}

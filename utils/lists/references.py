@@ -28,6 +28,7 @@ from typing import Any
 from ..citations.latex import signs_again
 from ..errors import BadRequest
 from ..model.identifiers import EXAMPLES, IdName, Ids
+from .described import LISTS, MEDLINE_SAID, RIS_SAID, WOS_SAID, Said, names_in, to_entry
 from .documents import csl_entries, endnote_entries, is_json
 from .pasted import (
     Entry,
@@ -37,14 +38,13 @@ from .pasted import (
     identifier_lines,
     ids_of_record,
     parse_entries,
-    to_entry,
 )
 
 MOST_BYTES = 1 << 30
 _SAMPLE = 60
 RIS_START = re.compile(r"\s*TY {1,2}-")
 BIBTEX_START = re.compile(r"\s*@\w+\s*[{(]")
-MEDLINE_START = re.compile(r"PMID ?- *\d")
+MEDLINE_START = re.compile(r"PMID ?- *\d|OWN {1,2}- *\w")
 WOS_START = re.compile(r"(?:FN|PT) \w")
 
 
@@ -78,16 +78,18 @@ def wos_entries(lines: Iterable[str]) -> Iterator[Entry]:
         )
         [fields] = reader.parse_lines(iter([*record_lines[:end], "ER"]))
         ids = ids_of_record({"pmid": _text(fields, "PM"), "doi": _text(fields, "DI")})
-        words = [_text(fields, tag) for tag in ("AU", "PY", "TI", "SO")]
-        yield to_entry(ids, words, f"record {number}")
+        yield to_entry(ids, {} if ids else _said(fields, WOS_SAID), f"record {number}")
 
 
 def medline_entries(lines: Iterable[str]) -> Iterator[Entry]:
-    """The papers of a MEDLINE file, as PubMed saves it (``.nbib``)."""
+    """The papers of a MEDLINE file, as PubMed saves it (``.nbib``).
+
+    A record begins with its PMID. One without, of ERIC or written by us, begins with its owner.
+    """
     from Bio import Medline
 
     parse: Any = Medline.parse
-    for number, record in enumerate(_records(lines, MEDLINE_START), 1):
+    for number, record in enumerate(_records(_with_pmids(lines), _MEDLINE_RECORD), 1):
         # A blank line inside a record is its end to Biopython, and the next line a KeyError.
         [fields] = parse(line for line in record if line.strip())
         doi = _MEDLINE_DOI.search("  ".join(_values(fields, "AID") + _values(fields, "LID")))
@@ -95,9 +97,27 @@ def medline_entries(lines: Iterable[str]) -> Iterator[Entry]:
             "pmid": _text(fields, "PMID"),
             "pmcid": _text(fields, "PMC"),
             "doi": doi[1] if doi else "",
+            "arxiv": next(filter(None, map(_arxiv_of, _values(fields, "AID"))), ""),
         }
-        words = [_text(fields, tag) for tag in ("AU", "DP", "TI", "JT")]
-        yield to_entry(ids_of_record(named), words, f"record {number}")
+        ids = ids_of_record(named)
+        yield to_entry(ids, {} if ids else _said(fields, MEDLINE_SAID), f"record {number}")
+
+
+def _with_pmids(lines: Iterable[str]) -> Iterator[str]:
+    """The lines, with an empty PMID in front of a record that begins with its owner."""
+    last, blank = "", True
+    for line in lines:
+        if blank and _OWNER.match(line) and not _MEDLINE_RECORD.match(last):
+            yield "PMID-\n"
+        yield line
+        blank = not line.strip()
+        last = last if blank else line
+
+
+def _arxiv_of(name: str) -> str:
+    """The number of a preprint, as PubMed has it among the publisher's names of an article."""
+    found = re.fullmatch(r"arXiv:(\S{4,30}) \[pii\]", name)
+    return re.sub(r"v\d+$", "", found[1]) if found else ""
 
 
 def bibtex_entries(lines: Iterable[str]) -> Iterator[Entry]:
@@ -145,12 +165,25 @@ _COLUMNS = {
     "provider": "database databaseprovider nameofdatabase databasename librarycatalog",
     "hint": "url link urls links ur fulltexturl extra notes note libraryurl id reference",
     "any": "identifier identifiers ids paper papers paperid articleid",
-    "author": "authors author au firstauthor authorfullnames authorsfullnames",
+    "author": "authors author au authornames firstauthor authorfullnames authorsfullnames",
     "year": "year publicationyear publishedyear py pubyear date publicationdate yearpublished",
     "title": "title articletitle ti documenttitle primarytitle papertitle",
     "journal": "journal journalbook journaltitle sourcetitle publicationtitle so source "
     "secondarytitle journalname publication",
+    "vernacular_title": "originaltitle vernaculartitle",
+    "abbreviation": "journalabbreviation journalabbr abbreviatedsourcetitle isoabbreviation",
+    "volume": "volume vol vl",
+    "issue": "issue is ip",
+    "pages": "pages page pg pagination artno articlenumber",
+    "first_page": "firstpage startpage pagestart beginningpage bp sp",
+    "last_page": "lastpage endpage pageend endingpage ep",
+    "issn": "issn sn",
+    "kind": "publicationtype documenttype itemtype referencetype typeofreference dt",
 }
+_SAID = (
+    *("year", "title", "vernacular_title", "journal", "abbreviation", "volume", "issue", "pages"),
+    *("first_page", "last_page", "issn"),
+)
 _MEANING = {name.lower(): field for field, names in _COLUMNS.items() for name in names.split()}
 _NAMED: tuple[IdName, ...] = ("pmid", "pmcid", "doi", "arxiv")
 # In a table without header a short number is a year, a volume or a rank, not an early PMID.
@@ -159,9 +192,10 @@ _LONGEST_FIELD = 1 << 20
 _SHOWN = 10_000  # characters of a line that tell what it is
 _RIS_LINE = re.compile(r"\s*([A-Z][A-Z0-9]) {1,2}-(?:\s|$)(.*)", re.S)
 _WOS_LINE = re.compile(r"\S")
+_MEDLINE_RECORD = re.compile(r"PMID ?- *(?:\d|$)")
+_OWNER = re.compile(r"OWN {1,2}- *\w")
 _MEDLINE_DOI = re.compile(r"(10\.\S+) \[doi\]")
 _RIS_HINTS = ("UR", "L1", "L2", "L4", "N1", *(f"C{number}" for number in range(1, 9)))
-_RIS_WORDS = (("AU", "A1"), ("PY", "Y1", "DA"), ("TI", "T1"), ("T2", "JF", "JO", "JA", "J2"))
 _BLOCKS = 200
 _MOST_LINES = 20_000
 _MOST_LOOSE = 500
@@ -291,13 +325,12 @@ def table_entries(
         if not named.get("pmid"):
             named["pmid"] = field_text(row, "any")
         ids = ids_of_record(named, (row[at] for at in hints if at < len(row)))
-        author = "" if ids else field_text(row, "author").split(";")[0]
-        words = (
-            ()
-            if ids
-            else (author, *(field_text(row, name) for name in ("year", "title", "journal")))
-        )
-        yield to_entry(ids, words, f"row {number}")
+        said: dict[str, str | list[str]] = {}
+        if not ids:
+            said |= {name: field_text(row, name) for name in _SAID}
+            said["authors"] = names_in(field_text(row, "author"))
+            said["kinds"] = [field_text(row, "kind")]
+        yield to_entry(ids, said, f"row {number}")
 
 
 def headerless_entries(lines: Iterable[str], delimiter: str, first: int = 1) -> Iterator[Entry]:
@@ -426,8 +459,17 @@ def _ris_entry(fields: Mapping[str, Any], number: int) -> Entry:
         },
         (hint for tag in _RIS_HINTS for hint in _values(fields, tag) if not hint.isdigit()),
     )
-    words = [] if ids else [_text(fields, *tags) for tags in _RIS_WORDS]
-    return to_entry(ids, words, f"record {number}")
+    return to_entry(ids, {} if ids else _said(fields, RIS_SAID), f"record {number}")
+
+
+def _said(fields: Mapping[str, Any], tags: Mapping[str, Sequence[str]]) -> Said:
+    """What a record says of its paper."""
+    return {
+        name: next(filter(None, (_values(fields, tag) for tag in among)), [])
+        if name in LISTS
+        else _text(fields, *among)
+        for name, among in tags.items()
+    }
 
 
 def _bibtex_entry(fields: Mapping[str, str], where: str) -> Entry:
@@ -445,9 +487,27 @@ def _bibtex_entry(fields: Mapping[str, str], where: str) -> Entry:
         },
         [field_text("url"), field_text("howpublished"), field_text("note")],
     )
-    author = re.split(r"\s+and\s+", readable(fields.get("author", "")[:2000]))[0]
-    words = [author, field_text("year", "date"), readable(fields.get("title", ""))]
-    return to_entry(ids, [*words, readable(fields.get("journal", ""))], where)
+    return to_entry(ids, {} if ids else _bibtex_said(fields), where)
+
+
+def _bibtex_said(fields: Mapping[str, str]) -> Said:
+    """What an entry without identifiers says of its paper."""
+
+    def words(*names: str) -> str:
+        return next((text for name in names if (text := readable(fields.get(name, "")))), "")
+
+    return {
+        "authors": re.split(r"\s+and\s+", words("author")),
+        "year": words("year", "date"),
+        "title": words("title"),
+        "journal": words("journal", "journaltitle", "booktitle"),
+        "abbreviation": words("shortjournal"),
+        "volume": words("volume"),
+        "issue": words("number", "issue"),
+        "pages": words("pages", "eid", "article-number").replace("--", "-"),
+        "issn": words("issn"),
+        "kinds": [words("type")],
+    }
 
 
 def pmid_of(accession: str, provider: str) -> str:

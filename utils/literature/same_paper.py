@@ -486,7 +486,9 @@ def _against(ours: ComparedRecord, theirs: ComparedRecord) -> str:
         authors == in_volume == on_page == "same"
     ):
         return "other journals"
-    return "the one is a notice about a paper" if _notices(ours) != _notices(theirs) else ""
+    # Where both titles say so, a type that one record leaves out says nothing.
+    unlike = _notices(ours) != _notices(theirs) and not (ours.notice and theirs.notice)
+    return "the one is a notice about a paper" if unlike else ""
 
 
 def _notices(record: ComparedRecord) -> frozenset[str]:
@@ -494,7 +496,10 @@ def _notices(record: ComparedRecord) -> frozenset[str]:
     kinds = {kind.casefold() for kind in record.paper.publication_types}
     return frozenset(
         word
-        for word in ("erratum", "retraction of", "expression of concern", "meeting abstract")
+        for word in (
+            *("erratum", "retraction of", "retraction notice", "expression of concern"),
+            "meeting abstract",
+        )
         if any(word in kind for kind in kinds)
     )
 

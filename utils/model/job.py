@@ -57,6 +57,9 @@ class Harvested:
         The same in a sentence.
     ended_at : str
         When it ended (ISO 8601, UTC).
+    identity : str
+        Of a record that came without identifier: which paper was found to be meant, how sure that
+        is (0 to 1), and why.
     """
 
     number: int
@@ -73,6 +76,7 @@ class Harvested:
     detail: str = ""
     attempts: tuple[Attempt, ...] = ()
     ended_at: str = ""
+    identity: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,11 +57,11 @@ class SiteRoute:
 class Site:
     """One site.
 
-    The first of the ``addresses`` is the one that `doctor` asks. ``kept_by`` says who keeps its
-    records, where they are merged with others', ``searched`` its place among the sites that are
-    searched side by side (0: not among them; ``search_needs_key``: only where its key is set), and
-    ``many_hosts`` that its routes lead to hosts of many publishers. ``more_keys`` are keys beside
-    the first, for what that does not open.
+    The first of the ``addresses`` is the one that `doctor` asks, for the first site that has it.
+    ``kept_by`` says who keeps its records, where they are merged with others', ``searched`` its
+    place among the sites that are searched side by side (0: not among them; ``search_needs_key``:
+    only where its key is set), and ``many_hosts`` that its routes lead to hosts of many publishers.
+    ``more_keys`` are keys beside the first, for what that does not open.
     """
 
     name: str
@@ -75,16 +75,13 @@ class Site:
     more_keys: tuple[Key, ...] = ()
 
 
+_SEMANTIC_SCHOLAR = Address(
+    "semantic_scholar", "https://api.semanticscholar.org/graph/v1", "Semantic Scholar"
+)
 SITES = (
     Site(
         "semantic_scholar",
-        (
-            Address(
-                "semantic_scholar",
-                "https://api.semanticscholar.org/graph/v1",
-                "Semantic Scholar",
-            ),
-        ),
+        (_SEMANTIC_SCHOLAR,),
         Key(
             "semantic_scholar_api_key",
             "one request a second of your own, instead of a pool everybody shares",
@@ -189,6 +186,12 @@ SITES = (
         "publisher",
         (Address("doi", "https://doi.org", "DOI resolver"),),
         routes=(SiteRoute("publisher", "Publisher’s site"),),
+        many_hosts=True,
+    ),
+    Site(
+        "semantic_scholar_copies",
+        (_SEMANTIC_SCHOLAR,),
+        routes=(SiteRoute("semantic_scholar", "Open copy (Semantic Scholar)", ""),),
         many_hosts=True,
     ),
     Site(

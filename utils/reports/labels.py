@@ -74,7 +74,8 @@ _REASONS: dict[str, Reason] = {
     "no_identifier": Reason(
         "No identifier",
         "The record names no PMID, PMCID, DOI or arXiv number, and no match was found.",
-        "Find the paper in PubMed and add its PMID to the list.",
+        "Look at the candidates (server.py resolve LIST), and add the right one’s PMID or DOI to "
+        "the list.",
     ),
     "bad_request": Reason(
         "Not an identifier",

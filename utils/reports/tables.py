@@ -22,7 +22,7 @@ NOT_RETRIEVED = "not_retrieved.csv"
 COLUMNS = (
     *("number", "asked", "state", "pmid", "pmcid", "doi", "arxiv", "title", "year", "journal"),
     *("license", "source", "via", "retracted", "reason", "detail", "file", "sha256", "ended_at"),
-    "version",
+    *("version", "identity"),
 )
 MISSING_COLUMNS = (
     *("number", "asked", "state", "reason", "sentence", "link", "doi_link", "pubmed_link"),
@@ -55,6 +55,7 @@ def papers_table(folder: Path) -> Iterator[Add]:
                     "sha256": row.sha256,
                     "ended_at": row.ended_at,
                     "version": row.version,
+                    "identity": row.identity,
                 }
             )
 

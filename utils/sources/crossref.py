@@ -6,6 +6,9 @@ https://www.crossref.org/documentation/retrieve-metadata/rest-api/
 Some publishers register addresses for text mining, too. A link is no permission: one is followed
 where a license for text mining, or a free one, holds today.
 https://www.crossref.org/documentation/retrieve-metadata/rest-api/text-and-data-mining-for-researchers/
+
+Works are found by the words of a reference, too (``query.bibliographic``): the best match first,
+and there always is one, so whoever asks has to judge.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 from urllib.parse import quote, urlsplit
 
@@ -31,6 +35,25 @@ _VERSIONS: dict[str, Version] = {"vor": "published", "am": "accepted"}
 _BY_TYPE = ("application/xml", "text/xml", "application/pdf", "text/html", "unspecified")
 # They want the keys of sources of their own.
 _WITH_KEYS = ("api.elsevier.com", "api.wiley.com", "api.springernature.com")
+_FOUND_TYPES = (
+    *("journal-article", "proceedings-article", "posted-content", "book-chapter", "book"),
+    *("monograph", "edited-book", "reference-entry", "report", "dissertation"),
+)
+_SELECTED = (
+    "DOI,type,title,subtitle,author,container-title,short-container-title,ISSN,issued,volume,issue,"
+    "page,article-number,update-to,updated-by"
+)
+# What a notice is, by PubMed's word.
+_OF_NOTICES = {
+    "retraction": "Retraction of Publication",
+    "removal": "Retraction of Publication",
+    "withdrawal": "Retraction of Publication",
+    "expression_of_concern": "Expression of Concern",
+    "correction": "Published Erratum",
+    "erratum": "Published Erratum",
+    "corrigendum": "Published Erratum",
+    "addendum": "Published Erratum",
+}
 _NOTICES: dict[str, NoticeKind] = {
     "retraction": "retraction",
     "removal": "retraction",
@@ -72,6 +95,43 @@ def _fetch_work(doi: str, web: Web) -> dict[str, Any]:
 
 def _links(work: Mapping[str, Any]) -> dict[str, Any]:
     return {name: work.get(name) or [] for name in ("link", "license")}
+
+
+def find_works(words: str, web: Web, most: int = 5) -> list[Paper]:
+    """The works that are most like a reference in words, the best match first.
+
+    Titles have their subtitles. What is no work of its own (issues, figures, peer reviews) is left
+    out, and a notice about another work says by its type that it is one.
+
+    Raises
+    ------
+    Unreachable
+        Crossref did not answer, or not with works.
+    """
+    params = {
+        "query.bibliographic": words,
+        "rows": most,
+        "select": _SELECTED,
+        "mailto": web.settings.pubmed_email,
+    }
+    address = f"{web.settings.address('crossref')}/works"
+    answer = web.get(address, params, check=lambda got: got.json()["message"]["items"], kept=True)
+    items = answer.json()["message"]["items"]
+    return [_found(work) for work in items if work.get("DOI") and work.get("type") in _FOUND_TYPES]
+
+
+def _found(work: dict[str, Any]) -> Paper:
+    paper = _paper(work)
+    main, subtitle = paper.title, _plain(" ".join((work.get("subtitle") or ())[:1]))
+    updates = {row.get("type") for row in work.get("update-to") or () if row}
+    kinds = (*paper.publication_types, *(_OF_NOTICES[one] for one in updates if one in _OF_NOTICES))
+    return replace(
+        paper,
+        title=f"{main}: {subtitle}" if main and subtitle and subtitle not in main else main,
+        journal_abbreviation=_plain(" ".join((work.get("short-container-title") or ())[:1])),
+        pages=paper.pages or work.get("article-number") or "",
+        publication_types=(*kinds, "Preprint") if "posted-content" in kinds else kinds,
+    )
 
 
 def fetch_mining_copies(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
@@ -193,8 +253,11 @@ SOURCE = Source(
     name="crossref",
     about="Crossref: records of DOIs, retraction notices, publishers' links for text mining",
     label="DOI",
-    # The polite pool: ten single DOIs a second.
-    rates=(Rate("crossref", ("crossref",), every=0.1, in_flight=3),),
+    # The polite pool: ten single DOIs a second, three lists, and three requests at once.
+    rates=(
+        Rate("crossref", ("crossref",), every=0.1, in_flight=2),
+        Rate("crossref_list", ("crossref",), every=0.34, in_flight=1, paths=("/works",)),
+    ),
     lookup=Lookup(("doi",), 1, look_up, recall),
     routes=(Route("crossref", ("doi",), one_by_one(fetch_mining_copies), shares=(0.1, 0.0)),),
 )

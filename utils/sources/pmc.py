@@ -11,8 +11,8 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from typing import Any, NamedTuple
+from urllib.parse import parse_qs, unquote, urlsplit
 
 from ..errors import BadContent, NotAvailable, SourceMiss, Unreachable
 from ..model.identifiers import Ids
@@ -41,8 +41,7 @@ def fetch_from_cloud(paper: Paper, web: Web) -> Iterator[Fetched]:
         The article is not in the open-access or author-manuscript datasets.
     """
     base, pmcid = web.settings.address("pmc_cloud"), paper.ids.pmcid
-    version = _find_newest_version(pmcid, web)
-    record = web.get(f"{base}/metadata/{version}.json", check=Answer.json, kept=True).json()
+    record = _record(pmcid, web)
     if not record.get("xml_url"):
         msg = f"PMC Cloud has {pmcid}, but not as XML."
         raise NotAvailable(msg)
@@ -60,6 +59,42 @@ def fetch_from_cloud(paper: Paper, web: Web) -> Iterator[Fetched]:
         ids=_ids(record),
         version="accepted" if record.get("is_manuscript") is True else "",
     )
+
+
+class MediaFile(NamedTuple):
+    """An image or supplementary file of an article: its own name, where it lies, its checksum."""
+
+    name: str
+    url: str
+    md5: str
+
+
+def media_of(pmcid: str, web: Web) -> tuple[str, list[MediaFile]]:
+    """The license of an article at the Cloud Service, and its images and supplementary files.
+
+    Raises
+    ------
+    NotAvailable
+        The article is not in its datasets.
+    """
+    base, record = web.settings.address("pmc_cloud"), _record(pmcid, web)
+    urls = record.get("media_urls")
+    files = [_https(url, base) for url in urls or () if isinstance(url, str)]
+    named = [MediaFile(unquote(url.rpartition("/")[2]), url, md5) for url, md5 in files]
+    return str(record.get("license_code") or ""), named
+
+
+def fetch_media(file: MediaFile, pmcid: str, web: Web, most_bytes: int) -> bytes:
+    """The bytes of an image or supplementary file, its checksum compared.
+
+    Raises
+    ------
+    BadContent
+        It has more than *most_bytes*.
+    """
+    return web.get(
+        file.url, check=lambda got: _compare(got, file.md5, pmcid, file.name), limit=most_bytes
+    ).body
 
 
 def fetch_from_efetch(
@@ -120,6 +155,14 @@ def _articles(body: bytes) -> dict[str, bytes]:
     return found
 
 
+def _record(pmcid: str, web: Web) -> dict[str, Any]:
+    """What the Cloud Service says of an article's newest version."""
+    version = _find_newest_version(pmcid, web)
+    url = f"{web.settings.address('pmc_cloud')}/metadata/{version}.json"
+    record: dict[str, Any] = web.get(url, check=Answer.json, kept=True).json()
+    return record
+
+
 def _find_newest_version(pmcid: str, web: Web) -> str:
     """The folder of the newest version, such as ``PMC7759461.2``."""
 
@@ -152,10 +195,10 @@ def _https(s3_url: str, base: str) -> tuple[str, str]:
     return f"{base}{parts.path}", parse_qs(parts.query).get("md5", [""])[0].lower()
 
 
-def _compare(answer: Answer, md5: str, pmcid: str) -> None:
+def _compare(answer: Answer, md5: str, pmcid: str, what: str = "XML") -> None:
     got = hashlib.md5(answer.body, usedforsecurity=False).hexdigest()
     if md5 and got != md5:
-        msg = f"The XML of {pmcid} arrived damaged from PMC Cloud: its checksum differs."
+        msg = f"The {what} of {pmcid} arrived damaged from PMC Cloud: its checksum differs."
         raise Unreachable(msg, "Try again later.")
 
 

@@ -99,6 +99,7 @@ _SUFFIX = re.compile(r"(?:Jr|Sr)\.?|I{2,3}|IV", re.I)
 _PARTICLE = re.compile(
     "af|al|bin|da|das|de|del|della|den|der|des|di|dos|du|el|ibn|la|le|ten|ter|van|von|zu|zur"
 )
+_AT_PUBLISHER = ("GOLD", "HYBRID", "BRONZE")
 _CREATIVE_COMMONS = re.compile(r"CCBY((?:NC|ND|SA)*)")
 
 
@@ -278,7 +279,7 @@ class ScholarPaper:
 
     Counts are None where it does not say; ``url`` is its page there (which it asks to be linked
     to), ``author_ids`` are aligned with ``paper.authors``, ``tldr`` is one sentence written by a
-    program, ``open_copy`` the address of a free copy it has seen.
+    program, ``open_copy`` the address of a free copy it has seen, which ``is_at_publisher`` or not.
     """
 
     paper: Paper
@@ -289,6 +290,7 @@ class ScholarPaper:
     author_ids: tuple[str, ...] = ()
     tldr: str = ""
     open_copy: str = ""
+    is_at_publisher: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,6 +331,7 @@ def scholar_paper(row: Any) -> ScholarPaper | None:
         author_ids=tuple(number for _, number in authors),
         tldr=line(mapping(row.get("tldr")).get("text")),
         open_copy=_link(mapping(row.get("openAccessPdf")).get("url")),
+        is_at_publisher=mapping(row.get("openAccessPdf")).get("status") in _AT_PUBLISHER,
     )
 
 

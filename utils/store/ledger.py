@@ -30,8 +30,8 @@ from ..model.job import Counts, Harvested, Job, Search, State, Wait
 from ..model.paper import Attempt, Paper, StoredPaper, now, paper_from, to_row
 from ..system import safe_files, sharing, sqlite
 from ..system.plain_text import encodable
-from .ledger_names import Listed, asks_for_preprint, names_of
-from .ledger_schema import VERSION, create_file, in_memory, migrate
+from .ledger_names import Asked, Listed, asked_row, asks_for_preprint, ids_row, names_of
+from .ledger_schema import INSERT_ASKED, VERSION, create_file, in_memory, migrate
 
 _PATIENCE_S = 30.0
 _WITHOUT_TEXT = "('pending', 'abstract', 'record', 'failed')"
@@ -41,12 +41,14 @@ _TEXTS = (
     "ended_at",
 )
 _REOPEN = f"""UPDATE papers SET state = 'pending', round = round + 1,
-    {", ".join(f"{name} = ''" for name in _TEXTS)}, paper = NULL WHERE"""  # noqa: S608
+    {", ".join(f"{name} = ''" for name in _TEXTS)},
+    paper = CASE WHEN ids = '{{}}' THEN paper END WHERE"""  # noqa: S608
 _VERSIONS = """SELECT version, COUNT(*) FROM papers
     WHERE state = 'full_text' AND version IN ('preprint', 'accepted') GROUP BY version"""
 _FACTS = ("job_id", "title", "query", "effective_query", "begun_at", "ended_at")
 _MORE_FACTS = ("hits", "duplicates", "notes", "ask_all")
 _COST = "cost of "  # how the fact begins that says what a rung has cost
+_IDENTITY = "identity of "  # and the one that says how a paper without identifier was found
 _ATTEMPT = ", ".join(f"attempts.{field.name}" for field in fields(Attempt))
 
 
@@ -75,7 +77,7 @@ class Ledger:
             raise StoreFailed(msg, hint)
 
     @classmethod
-    def create(cls, path: Path, job: Job, entries: Iterable[tuple[str, Ids]]) -> Ledger:
+    def create(cls, path: Path, job: Job, entries: Iterable[Asked]) -> Ledger:
         """A new ledger with all papers asked for; there is none until all are listed.
 
         One that another process made in the meantime stays as it is.
@@ -83,11 +85,14 @@ class Ledger:
         safe_files.make_folder(path.parent, 0o700)
         facts = {name: getattr(job, name) for name in (*_FACTS, *_MORE_FACTS)}
         facts["searches"] = [asdict(search) for search in job.searches]
-        rows = ((encodable(asked), _ids_row(ids)) for asked, ids in entries)
         with safe_files.exclusive_lock(path.with_name("new.lock")):
             if not path.exists():
                 try:
-                    create_file(path, {name: _json(value) for name, value in facts.items()}, rows)
+                    create_file(
+                        path,
+                        {name: _json(value) for name, value in facts.items()},
+                        map(asked_row, entries),
+                    )
                 except (sqlite3.Error, OSError) as error:
                     raise _store_error(path, error) from error
         return cls(path)
@@ -190,14 +195,15 @@ class Ledger:
 
     def _facts(self) -> dict[str, Any]:
         with self._reading() as db:
-            rows = db.execute("SELECT name, value FROM job").fetchall()
+            query = "SELECT name, value FROM job WHERE name NOT GLOB ?"
+            rows = db.execute(query, (f"{_IDENTITY}*",)).fetchall()
         return {name: json.loads(value) for name, value in rows}
 
     # -- papers on their way -----------------------------------------------------------------
 
     def add(
         self,
-        entries: Iterable[tuple[str, Ids]],
+        entries: Iterable[Asked],
         hits: int,
         *,
         notes: Sequence[str] | None = None,
@@ -209,12 +215,8 @@ class Ledger:
             known = {name for (name,) in db.execute("SELECT name FROM names")}
             for (ids,) in db.execute("SELECT ids FROM papers"):
                 known.update(Ids(**json.loads(ids)).names())
-            fresh = [
-                (encodable(asked), _ids_row(ids))
-                for asked, ids in entries
-                if known.isdisjoint(ids.names())
-            ]
-            db.executemany("INSERT INTO papers (asked, ids) VALUES (?, ?)", fresh)
+            fresh = [asked_row(one) for one in entries if known.isdisjoint(one[1].names())]
+            db.executemany(INSERT_ASKED, fresh)
             facts: dict[str, Any] = {"hits": hits}
             facts |= {"ended_at": ""} if fresh else {}
             facts |= {"notes": list(notes)} if notes is not None else {}
@@ -248,6 +250,14 @@ class Ledger:
             told = db.execute("SELECT value FROM job WHERE name = 'reopened'").fetchall()
         return float(told[0][0]) if round_ and told else 0.0
 
+    def record_identity(self, number: int, ids: Ids, how: str) -> None:
+        """Write down which paper is meant by what came without an identifier, and why."""
+        update = """UPDATE papers SET ids = ?1, paper = json_set(paper, '$.ids', json(?1))
+            WHERE number = ?2"""
+        with self._writing() as db:
+            db.execute(update, (ids_row(ids), number))
+            _write_facts(db, {f"{_IDENTITY}{number}": how})
+
     def record_paper(self, number: int, paper: Paper) -> int | None:
         """Write down what a paper is; the number of the paper it turned out to be, if any."""
         return self.record_papers({number: paper}).get(number)
@@ -264,7 +274,7 @@ class Ledger:
             known = {n: paper for n, paper in papers.items() if n not in same}
             names = [(name, n) for n, paper in known.items() for name in names_of(paper.ids)]
             db.executemany("INSERT OR IGNORE INTO names VALUES (?, ?)", names)
-            rows = [(_json(to_row(one)), _ids_row(one.ids), n) for n, one in known.items()]
+            rows = [(_json(to_row(one)), ids_row(one.ids), n) for n, one in known.items()]
             db.executemany("UPDATE papers SET paper = ?, ids = ? WHERE number = ?", rows)
             if same:
                 merged = [(_DUPLICATE, f"the same as number {of}", n) for n, of in same.items()]
@@ -472,16 +482,18 @@ class Ledger:
 
     def rows(self) -> Iterator[Harvested]:
         """Every paper in the order of the list, read as they are taken."""
-        query = f"""SELECT number, asked, state, paper, ids, {", ".join(_TEXTS)} FROM papers
-            WHERE state <> 'duplicate' ORDER BY number"""  # noqa: S608
+        query = f"""SELECT number, asked, state, paper, ids,
+            (SELECT value FROM job WHERE name = '{_IDENTITY}' || number), {", ".join(_TEXTS)}
+            FROM papers WHERE state <> 'duplicate' ORDER BY number"""  # noqa: S608
         with self._translate_errors(), closing(_connect(self.path)) as db:
-            for number, asked, state, paper, ids, *texts in db.execute(query):
+            for number, asked, state, paper, ids, identity, *texts in db.execute(query):
                 yield Harvested(
                     number=number,
                     asked=asked,
                     state=_state(state),
                     paper=_paper(paper) if paper else Paper(Ids(**json.loads(ids))),
                     attempts=tuple(self.attempts(number)),
+                    identity=json.loads(identity) if identity else "",
                     **dict(zip(_TEXTS, texts, strict=True)),
                 )
 
@@ -577,10 +589,6 @@ def _json(value: Any) -> str:
 @lru_cache(maxsize=200)  # between two rungs the same paper is read again, and by each report
 def _paper(row: str) -> Paper:
     return paper_from(json.loads(row))
-
-
-def _ids_row(ids: Ids) -> str:
-    return _json({name: value for name, value in to_row(ids).items() if value})
 
 
 def _attempt_row(attempt: Attempt) -> tuple[str | int | float, ...]:

@@ -43,6 +43,7 @@ CREATE TABLE attempts (
 );
 CREATE INDEX attempts_number ON attempts (at_number);
 """
+INSERT_ASKED = "INSERT INTO papers (asked, ids, paper) VALUES (?, ?, ?)"
 VERSION = 2
 _TO_2 = (
     "ALTER TABLE papers ADD COLUMN version TEXT NOT NULL DEFAULT ''",
@@ -94,7 +95,9 @@ def in_memory(db: sqlite3.Connection) -> sqlite3.Connection:
     return copy
 
 
-def create_file(path: Path, facts: Mapping[str, str], papers: Iterable[tuple[str, str]]) -> None:
+def create_file(
+    path: Path, facts: Mapping[str, str], papers: Iterable[tuple[str, str, str | None]]
+) -> None:
     """Make the file of a new ledger, all or nothing, with the job's facts and what was asked for.
 
     Raises
@@ -109,7 +112,7 @@ def create_file(path: Path, facts: Mapping[str, str], papers: Iterable[tuple[str
     with closing(sqlite.connect(part, patience_s=0)) as db:
         db.executescript(f"BEGIN; {TABLES} PRAGMA user_version = {VERSION};")
         db.executemany("INSERT INTO job VALUES (?, ?)", facts.items())
-        db.executemany("INSERT INTO papers (asked, ids) VALUES (?, ?)", papers)
+        db.executemany(INSERT_ASKED, papers)
         db.execute("COMMIT")
         db.execute("PRAGMA journal_mode = WAL")  # of two who did this later, one would be refused
     part.replace(path)

@@ -23,6 +23,15 @@ _DECEPTIVE = re.compile(
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _BLANK = re.compile("[\t\n\r]")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+_DIGITS = "0123456789+-−()="
+_RAISED = str.maketrans(
+    f"{_DIGITS}abcdefghijklmnoprstuvwxyz", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁽⁾⁼ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ"
+)
+_RAISED_SIGNS = set(map(chr, _RAISED.values()))
+_LOWERED = str.maketrans(_DIGITS, "₀₁₂₃₄₅₆₇₈₉₊₋₋₍₎₌")
+# What a spreadsheet reads as a number, a range or a test, and never runs.
+_NUMERIC = r"\d.,\s()\[\]%±×–−;:<>≤≥*^⁰¹²³⁴-⁹⁻-"
+_FIGURES = re.compile(rf"[-+−–]?[{_NUMERIC}]*")
 _FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
@@ -111,3 +120,31 @@ def cell(value: object) -> str:
         text = one_line(text)
     text = text.strip()
     return f"'{text}" if text.startswith(_FORMULA) else text
+
+
+def figure_cell(text: str) -> str:
+    """As `cell`, but a number stays one, whatever its sign.
+
+    >>> figure_cell("-0.5 (0.1)"), figure_cell("−3"), figure_cell("-1+cmd|x")
+    ('-0.5 (0.1)', '−3', "'-1+cmd|x")
+    """
+    return text if _FIGURES.fullmatch(text) else cell(text)
+
+
+def raised(text: str) -> str:
+    """A superscript in plain text: 10⁵ is not 105, and 5.2ᵃ not 5.2a.
+
+    >>> raised("−5"), raised("a,b"), raised("†"), raised("NaCl")
+    ('⁻⁵', 'ᵃ,ᵇ', '†', '^NaCl')
+    """
+    made = text.translate(_RAISED)
+    return made if set(filter(str.isalnum, made)) <= _RAISED_SIGNS else f"^{text}"
+
+
+def lowered(text: str) -> str:
+    """A subscript in plain text; letters have no such form and stay: ``CO₂``, ``Tmax``.
+
+    >>> lowered("2"), lowered("max")
+    ('₂', 'max')
+    """
+    return text.translate(_LOWERED)

@@ -21,9 +21,10 @@ from ..errors import Unreachable
 
 MAX_BYTES = 64 * 1024 * 1024
 """The largest answer we take, in bytes after decompression."""
-SECRETS = frozenset({"api_key", "apikey", "key", "token", "access_token", "email", "tool"})
+_OURSELVES = frozenset({"email", "mailto", "tool"})
+SECRETS = frozenset({"api_key", "apikey", "key", "token", "access_token"}) | _OURSELVES
 """Query parameters that say who we are; `redact` removes them."""
-KEYS = SECRETS - {"email", "tool"}
+KEYS = SECRETS - _OURSELVES
 """Those that somebody else could use."""
 DAYS = 1.0
 """Days for which an answer is given again to the same request."""

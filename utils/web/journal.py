@@ -45,7 +45,6 @@ FOLDER = "fetched"
 _SMALL = 8 * 1024  # bytes that lie in the index itself
 _HEADERS = ("Content-Type", "ETag", "Last-Modified")
 _VARYING = ("accept", "accept-language")  # headers on which an answer depends
-_OURS = SECRETS | {"mailto"}
 # About us, about the moment, or a piece that nobody asked for.
 _NO_ANSWER = frozenset({206, 401, 402, 407, 408, 425, 429})
 _SWEEP_EVERY = 2000  # bodies
@@ -254,7 +253,7 @@ def request_name(hop: Request) -> str:
 
 
 def _anonymous_pairs(given: Mapping[str, Any] | None) -> list[tuple[str, Any]]:
-    pairs = [(name, value) for name, value in (given or {}).items() if name.lower() not in _OURS]
+    pairs = [(name, value) for name, value in (given or {}).items() if name.lower() not in SECRETS]
     return sorted(pairs, key=lambda pair: pair[0])
 
 

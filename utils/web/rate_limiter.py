@@ -114,6 +114,9 @@ class Rate:
     asked : callable, optional
         From the headers of every answer, also a good one, the seconds of cooldown that the site
         asks for; mostly 0. For sites that say so before they refuse.
+    paths : tuple of str, optional
+        Only requests to these very paths below the services' addresses count to this bucket: a
+        site's search may have a limit of its own.
     """
 
     bucket: str
@@ -128,6 +131,7 @@ class Rate:
     delay: str = ""
     least: float | None = None
     asked: Callable[[Mapping[str, str]], float] | None = None
+    paths: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -457,6 +461,8 @@ class RateLimiter:
 
     def _rate(self, url: str) -> Rate:
         place = _place_of(url)
+        if rate := self._own_paths.get(place):
+            return rate
         host = place.partition("/")[0]
         fitting = [(base, rate) for base, rate in self._bases if _within(place, base)]
         if fitting:
@@ -469,10 +475,23 @@ class RateLimiter:
     @cached_property
     def _bases(self) -> list[tuple[str, Rate]]:
         return [
-            (_place_of(getattr(self._settings, f"{service}_base_url")), rate)
+            (self._base(service), rate)
             for rate in self._rates
+            if not rate.paths
             for service in rate.services
         ]
+
+    @cached_property
+    def _own_paths(self) -> dict[str, Rate]:
+        return {
+            self._base(service) + path: rate
+            for rate in self._rates
+            for service in rate.services
+            for path in rate.paths
+        }
+
+    def _base(self, service: str) -> str:
+        return _place_of(getattr(self._settings, f"{service}_base_url"))
 
 
 _UNKNOWN = Rate(bucket="", services=(), every=1.0)

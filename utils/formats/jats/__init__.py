@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -37,10 +37,10 @@ from .mathml import MATH_BLOCK, MATH_INLINE
 from .references import REFERENCE_BLOCK, REFERENCE_INLINE, write_references
 from .tables import TABLE_BLOCK
 from .text import tidy, unchanged
-from .walk import LANG, Element, Walk, text_of
+from .walk import LANG, Element, Inline, Walk, text_of
 from .wholeness import missing
 
-__all__ = ["Parsed", "parse", "read", "read_article"]
+__all__ = ["Parsed", "choose_article", "parse", "plain_walk", "read", "read_article"]
 
 _INLINE: Final = {**INLINE, **BLOCK_INLINE, **MATH_INLINE, **REFERENCE_INLINE}
 _BLOCK: Final = {**BLOCK, **MATH_BLOCK, **TABLE_BLOCK, **REFERENCE_BLOCK}
@@ -141,12 +141,12 @@ def read(fetched: Fetched) -> Document:
         No article is in it (verdict ``not_a_paper``).
     """
     parsed = parse(fetched.body)
-    return read_article(_choose_article(parsed.root, fetched.ids), parsed.cut_off)
+    return read_article(choose_article(parsed.root, fetched.ids), parsed.cut_off)
 
 
 def read_article(article: Element, cut_off: bool) -> Document:
     """An ``article`` without namespaces as markdown; see `read`."""
-    words = Walk(article, PLAIN, _PLAIN_BLOCK, unchanged)
+    words = plain_walk(article)
     walk = Walk(article, _INLINE, _BLOCK)
     meta = _meta(article)
     title = title_of(meta, words)
@@ -170,7 +170,12 @@ def read_article(article: Element, cut_off: bool) -> Document:
     )
 
 
-def _choose_article(root: Element, ids: Ids) -> Element:
+def plain_walk(article: Element, inline: Mapping[str, Inline] | None = None) -> Walk:
+    """A walk that writes plain words; *inline* says what is written of which tags besides."""
+    return Walk(article, {**PLAIN, **(inline or {})}, _PLAIN_BLOCK, unchanged)
+
+
+def choose_article(root: Element, ids: Ids) -> Element:
     """The article that has one of *ids*, else the first; free of namespaces."""
     articles = [el for el in root.iter("{*}article") if _is_jats(el)]
     if not articles:

@@ -13,6 +13,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from ...model.objects import Grid
 from ..safe_xml import children_of, first
 from .text import in_cell, one_line, unbold
 from .walk import HREF, Block, Element, Walk
@@ -41,16 +42,32 @@ def write_table(el: Element, walk: Walk) -> None:
     if len(cells) < 2:  # a frame around text
         walk.flow(cells[0] if cells else el, skip=CAPTION)
         return
-    head, body, foot = ([_render_row(row, walk) for row in rows] for rows in sections)
-    if not head and body and all(cell.is_header for cell in body[0]) and body[0][0].high == 1:
-        head, body = body[:1], body[1:]
-    header, rows = _grid(head, fill=True), _grid(body) + _grid(foot)
-    rows = [row for row in rows if any(row)]  # print rules tables with empty rows
+    header, rows = _grids(sections, walk)
     width = max((len(row) for row in [*header, *rows]), default=0)
     if not width or not any(text for row in [*header, *rows] for text in row):
         return
     lines = [_line(_joined(header, width), width), "|" + " --- |" * width]
     walk.add("\n".join(lines + [_line(row, width) for row in rows]))
+
+
+def grid_of(el: Element, walk: Walk) -> Grid | None:
+    """The cells of a ``table`` as *walk* writes them; None for a frame around text."""
+    sections = _collect_rows(el, walk)
+    if sum(len(row) for rows in sections for row in rows) < 2:
+        return None
+    header, rows = _grids(sections, walk)
+    width = max((len(row) for row in [*header, *rows]), default=0)
+    head, body = (tuple(tuple(_filled(row, width)) for row in part) for part in (header, rows))
+    return Grid(head, body)
+
+
+def _grids(sections: list[list[list[Element]]], walk: Walk) -> tuple[list[list[str]], ...]:
+    """The rows above the body, and those of body and foot; none is empty."""
+    head, body, foot = ([_render_row(row, walk) for row in rows] for rows in sections)
+    if not head and body and all(cell.is_header for cell in body[0]) and body[0][0].high == 1:
+        head, body = body[:1], body[1:]
+    # Print rules tables with empty rows.
+    return _grid(head, fill=True), [row for row in _grid(body) + _grid(foot) if any(row)]
 
 
 def _collect_rows(el: Element, walk: Walk) -> list[list[list[Element]]]:
@@ -97,7 +114,7 @@ def _cell_text(el: Element, walk: Walk) -> str:
         text = one_line(walk.inline(el))
         if text and walk.counting:
             walk.words += text.count(" ") + 1
-    return in_cell(text)
+    return in_cell(text) if walk.is_markdown else text.replace("<br>", "; ")
 
 
 def _grid(rows: list[list[_Cell]], fill: bool = False) -> list[list[str]]:
@@ -153,7 +170,11 @@ def _joined(header: list[list[str]], width: int) -> list[str]:
 
 
 def _line(row: list[str], width: int) -> str:
-    return f"| {' | '.join(row + [''] * (width - len(row)))} |"
+    return f"| {' | '.join(_filled(row, width))} |"
+
+
+def _filled(row: list[str], width: int) -> list[str]:
+    return row + [""] * (width - len(row))
 
 
 def write_table_wrap(el: Element, walk: Walk) -> None:

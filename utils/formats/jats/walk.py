@@ -95,6 +95,11 @@ class Walk:
 
     # --- going down ---------------------------------------------------------------------------
 
+    @property
+    def is_markdown(self) -> bool:
+        """Whether marks of markdown are escaped, and so what is written is markdown."""
+        return self.escape is escape
+
     def inline(self, el: Element, skip: Collection[str] = ()) -> str:
         """The element's content as running text; white space is not yet tidied."""
         text = el.text
@@ -222,7 +227,7 @@ class Walk:
         if self.lead:
             # The words of a lead (a label) are no words of the paper.
             text, self.lead = tidy(f"{self.lead}{text}"), ""
-        self._put(guard_start(text))
+        self._put(guard_start(text) if self.is_markdown else text)
 
     def add(self, block: str) -> None:
         """Write a block that is markdown already."""

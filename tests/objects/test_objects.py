@@ -1,0 +1,204 @@
+"""Figures, tables and supplementary files of papers on the shelf."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.world import Record, World
+from tests.world.pmc import media
+from utils import Library, cli
+from utils.errors import NotFound
+from utils.model.objects import Grid
+from utils.objects import Kept, PaperObjects, long_rows, objects_of
+from utils.objects.long_table import table_csv
+
+
+@pytest.fixture
+def rich(library: Library, world: World) -> Record:
+    """A paper in PMC with a table, a figure and a supplementary file, on the shelf."""
+    record = world.paper("supplemented")
+    library.download(record.pmid)
+    return record
+
+
+def by_label(found: PaperObjects) -> dict[str, Kept]:
+    return {one.label: one for one in found.objects}
+
+
+def asked_for(world: World, ending: str) -> int:
+    return sum(request.path.endswith(ending) for request in world.requests)
+
+
+def test_a_paper_in_pmc_has_all_its_objects_beside_its_text(
+    library: Library, world: World, rich: Record
+) -> None:
+    found = library.objects(rich.pmid)
+    kept = by_label(found)
+    assert {label: Path(one.file).name for label, one in kept.items()} == {
+        "Table 1": "table-1.csv",
+        "Figure 1": "figure-1.jpg",
+        "Additional file 1": "counts_moesm1_esm.csv",
+    }
+    assert found.folder.name == f"{Path(found.stored.path).stem}.files"
+    for label, name in (("Figure 1", "fig1.jpg"), ("Additional file 1", "counts_MOESM1_ESM.csv")):
+        data = media(rich)[name]
+        one = kept[label]
+        assert Path(one.file).read_bytes() == data
+        assert (one.md5, one.bytes) == (hashlib.md5(data).hexdigest(), len(data))
+        assert one.license == rich.license
+        assert one.url.endswith(f"/{name}")
+    assert asked_for(world, "fig1.gif") == 0  # one form of a picture is enough
+    listed = json.loads((found.folder / "objects.json").read_text())
+    assert [row["label"] for row in listed] == [one.label for one in found.objects]
+
+
+def test_a_table_is_csv_for_people_and_json_for_programs(library: Library, rich: Record) -> None:
+    found = library.objects(rich.pmid, kinds=("table",))
+    [one] = found.objects
+    with Path(one.file).open(encoding="utf-8-sig", newline="") as file:
+        head, *rows = csv.reader(file)
+    assert (len(rows), len(head)) == (one.rows, one.columns)
+    [table] = json.loads((found.folder / "tables.json").read_text())
+    assert [column["name"] for column in table["columns"]] == head
+    assert table["rows"] == rows
+    assert table["notes"] == ["* P < 0.01 against control."]
+    assert table["label"] == one.label == "Table 1"
+
+
+def test_what_is_there_is_not_asked_for_again(library: Library, world: World, rich: Record) -> None:
+    first = library.objects(rich.pmid)
+    sent = asked_for(world, "fig1.jpg")
+    assert library.objects(rich.pmid).objects == first.objects
+    assert asked_for(world, "fig1.jpg") == sent == 1
+    Path(by_label(first)["Figure 1"].file).write_bytes(b"half of")
+    assert library.objects(rich.pmid).objects == first.objects
+    assert asked_for(world, "fig1.jpg") == 2
+
+
+def test_listing_asks_nobody_and_makes_nothing(
+    library: Library, world: World, rich: Record
+) -> None:
+    sent = len(world.requests)
+    found = library.objects(rich.pmid, fetch=False)
+    assert [one.label for one in found.objects] == ["Table 1", "Figure 1", "Additional file 1"]
+    assert not any(one.file for one in found.objects)
+    assert not found.folder.exists()
+    assert len(world.requests) == sent
+
+
+def test_a_damaged_picture_is_no_picture(library: Library, world: World, rich: Record) -> None:
+    world.mood("truncate", "pmc_cloud", path="fig1.jpg")
+    kept = by_label(library.objects(rich.pmid))
+    world.reset()
+    assert not kept["Figure 1"].file
+    assert kept["Figure 1"].reason
+    assert kept["Table 1"].file
+    assert by_label(library.objects(rich.pmid))["Figure 1"].file
+
+
+def test_what_would_be_too_much_is_left_out_and_said(library: Library, rich: Record) -> None:
+    found = library.objects(rich.pmid, most_bytes=len(media(rich)["fig1.jpg"]))
+    kept = by_label(found)
+    assert kept["Figure 1"].file
+    assert not kept["Additional file 1"].file
+    assert "Left out" in kept["Additional file 1"].reason
+
+
+def test_a_paper_elsewhere_lists_what_it_has_and_where(library: Library, world: World) -> None:
+    record = world.paper("publisher_html")
+    library.download(record.doi)
+    found = library.objects(record.doi)
+    for one in found.objects:
+        assert one.file or (one.reason and one.url == f"https://doi.org/{record.doi}")
+
+
+def test_pipes_of_any_text_are_a_table(library: Library, rich: Record) -> None:
+    stored = library.find(rich.pmid)
+    whole = objects_of(stored, library.shelf)
+    [in_xml] = [one for one in whole if one.grid]
+    for path in (library.shelf.folder / ".papershelf" / "raw").iterdir():
+        path.unlink()
+    [in_text] = [one for one in objects_of(stored, library.shelf) if one.grid]
+    assert in_text.grid
+    assert in_xml.grid
+    assert in_text.grid.rows == in_xml.grid.rows
+    assert in_text.grid.columns == in_xml.grid.columns
+    assert (in_text.label, in_text.caption) == (in_xml.label, in_xml.caption)
+
+
+def test_every_cell_of_the_long_table_says_what_it_is(library: Library, rich: Record) -> None:
+    stored = library.find(rich.pmid)
+    found = objects_of(stored, library.shelf)
+    [grid] = [one.grid for one in found if one.grid]
+    rows = list(long_rows(stored, found))
+    named = {
+        (row[0], name, value)
+        for row in grid.rows
+        for name, value in list(zip(grid.columns, row, strict=True))[1:]
+        if value
+    }
+    assert {(row["row"], row["column"], row["value"]) for row in rows} == named
+    assert {row["pmid"] for row in rows} == {rich.pmid}
+
+
+def test_a_spreadsheet_runs_nothing_of_a_table() -> None:
+    grid = Grid((("a", "b"),), (("=1+1", "-0.5"), ("−3", "@x")))
+    assert table_csv(grid).decode("utf-8-sig").splitlines() == ["a,b", "'=1+1,-0.5", "−3,'@x"]
+
+
+def test_a_paper_that_is_not_there_has_no_objects(library: Library) -> None:
+    with pytest.raises(NotFound, match="not on the shelf"):
+        library.objects("10.9999/none")
+
+
+def test_the_shell_says_what_lies_where(
+    library: Library,
+    rich: Record,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(cli, "Library", lambda **_: library)
+    assert cli.main(["media", rich.pmid]) == 0
+    said = capsys.readouterr()
+    assert "● Table 1" in said.out
+    assert "figure-1.jpg" in said.out
+    assert "1 figure, 1 table, 1 supplement; 3 on the shelf" in said.err
+    assert cli.main(["media", "--figures", "--json", rich.pmid]) == 0
+    [row] = map(json.loads, capsys.readouterr().out.splitlines())
+    assert (row["kind"], row["label"]) == ("figure", "Figure 1")
+
+
+def test_a_harvest_brings_the_objects_of_its_texts(
+    library: Library,
+    world: World,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(cli, "Library", lambda **_: library)
+    wanted = [world.paper(branch).pmid for branch in ("pmc_cloud", "efetch_only")]
+    assert cli.main(["harvest", "--media", "tables,figures", "--json", *wanted]) == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    tables = [row["file"] for row in rows if row.get("kind") == "table"]
+    assert len(tables) == 2
+    assert all(Path(file).is_file() for file in tables)
+    assert not any(row.get("kind") == "supplement" for row in rows)
+    [job] = library.harvests()
+    assert cli.main(["export", "--tables", "--job", job.job_id]) == 0
+    path = Path(capsys.readouterr().out.strip())
+    with path.open(encoding="utf-8", newline="") as file:
+        cells = list(csv.DictReader(file))
+    assert {row["pmid"] for row in cells} == set(wanted)
+    assert all(row["value"] and row["table"] == "Table 1" for row in cells)
+
+
+def test_a_word_that_is_no_kind_is_refused_before_anything_is_asked(
+    library: Library, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cli, "Library", lambda **_: library)
+    assert cli.main(["harvest", "--media", "pictures", "1"]) == 2
+    assert not world.requests

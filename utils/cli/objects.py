@@ -1,0 +1,119 @@
+"""Figures, tables and supplementary files in the shell."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import BadRequest, PaperError
+from ..model.objects import OBJECT_KINDS, ObjectKind
+from ..system.plain_text import one_line, shortened
+from .output import NO_FULL_TEXT, command, note, say, worst
+
+if TYPE_CHECKING:
+    from ..library import Library
+    from ..objects import Kept, PaperObjects
+
+_CAPTION = 70  # characters
+PLURAL: dict[str, ObjectKind] = {
+    "figures": "figure",
+    "tables": "table",
+    "supplements": "supplement",
+}
+Outcome = tuple[str, "PaperObjects | PaperError"]
+
+
+def add(commands: Any) -> None:
+    """Register the commands."""
+    about = "put figures, tables and supplementary files beside papers"
+    media = command(commands, "media", _media, about)
+    media.add_argument("paper", nargs="*", help="identifiers or file names of papers on the shelf")
+    media.add_argument("--job", default="", help="of every full text of this harvest")
+    for name, kind in PLURAL.items():
+        media.add_argument(f"--{name}", dest="kinds", action="append_const", const=kind)
+    media.add_argument("--list", dest="fetch", action="store_false", help="fetch nothing")
+    media.add_argument("--most-mb", type=int, default=500, help="of one paper's files (500)")
+
+
+def kinds_of(words: str) -> tuple[ObjectKind, ...]:
+    """The kinds a comma list names.
+
+    Raises
+    ------
+    BadRequest
+        One of its words is none.
+    """
+    named = [word.strip().lower() for word in words.split(",") if word.strip()]
+    if strange := [word for word in named if word not in PLURAL]:
+        msg = f"{', '.join(strange)}: there are {', '.join(PLURAL)}."
+        raise BadRequest(msg, "Separate several by commas.")
+    return tuple(PLURAL[word] for word in named)
+
+
+def _media(args: argparse.Namespace, library: Library) -> int:
+    if bool(args.paper) == bool(args.job):
+        raise BadRequest("Name papers of the shelf, or a harvest.", "server.py media --job JOB")
+    options = {
+        "kinds": tuple(args.kinds or OBJECT_KINDS),
+        "fetch": args.fetch,
+        "most_bytes": args.most_mb * 1_000_000,
+    }
+    found = of_job(library, args.job, options) if args.job else _of(args.paper, library, options)
+    return show(found, args.json, fetched=args.fetch)
+
+
+def _of(papers: Sequence[str], library: Library, options: dict[str, Any]) -> Iterator[Outcome]:
+    for paper in papers:
+        try:
+            yield paper, library.objects(paper, **options)
+        except PaperError as error:
+            yield paper, error
+
+
+def of_job(library: Library, job_id: str, options: dict[str, Any]) -> Iterator[Outcome]:
+    """The objects of every full text of a harvest."""
+    for found in library.all_objects(job_id, **options):
+        if isinstance(found, tuple):
+            stored, error = found
+            yield Path(stored.path).name, error
+        else:
+            yield str(found.stored.paper.ids), found
+
+
+def show(outcomes: Iterable[Outcome], as_json: bool, *, fetched: bool = True) -> int:
+    """Print what came of each paper's objects; returns the exit status."""
+    statuses = []
+    for paper, found in outcomes:
+        if isinstance(found, PaperError):
+            statuses.append(found.exit_code)
+            row = {"paper": paper, **found.envelope()}
+            say(row if as_json else f"✗ {paper}: {found}", as_json)
+            continue
+        statuses.append(NO_FULL_TEXT if fetched and not all(o.file for o in found.objects) else 0)
+        for one in found.objects:
+            say({"paper": paper, **one.row()} if as_json else _line(one), as_json)
+        note(_sum(paper, found.objects, str(found.folder) if fetched else ""))
+    return worst(statuses) if statuses else 0
+
+
+def _line(one: Kept) -> str:
+    """``● Table 1  12 × 4  Means by group``, and where it lies or why it does not."""
+    size = f"  {one.rows} × {one.columns}" if one.rows else ""
+    weight = f"  {one.bytes / 1000:,.0f} kB" if one.bytes and not one.rows else ""
+    caption = shortened(one_line(one.caption), _CAPTION)
+    where = one.file or f"{one.reason} {one.url}".strip()
+    mark = "●" if one.file else "○"
+    return f"{mark} {one.label or one.kind}{size}{weight}  {caption}\n    {where}"
+
+
+def _sum(paper: str, objects: Sequence[Kept], folder: str) -> str:
+    counts = [
+        f"{number} {name if number != 1 else kind}"
+        for name, kind in PLURAL.items()
+        if (number := sum(one.kind == kind for one in objects))
+    ]
+    there = sum(bool(one.file) for one in objects)
+    where = f" in {folder}" if folder and there else ""
+    return f"{paper}: {', '.join(counts) or 'nothing'}; {there} on the shelf{where}"

@@ -1,0 +1,143 @@
+"""``resolve`` in the shell: the papers of a list that names no identifiers, and the list completed.
+
+What is not sure is listed with its candidates. Exit status: 0 every paper is known, 1 some are not,
+3 nothing but sites that did not answer.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import BadRequest
+from ..model.paper import Paper
+from ..system.plain_text import cell, one_line
+from ..system.safe_files import replacing
+from .output import (
+    NO_FULL_TEXT,
+    UNREACHABLE,
+    command,
+    counted,
+    note,
+    read_arguments,
+    say,
+    show_count,
+)
+
+if TYPE_CHECKING:
+    from ..library import Library
+    from ..lists.pasted import Entry
+    from ..literature.resolve import Resolution
+
+_TABLES = {".csv": ",", ".tsv": "\t"}
+_REFERENCES = {".ris": "ris", ".bib": "bibtex", ".nbib": "nbib"}
+_COLUMNS = (
+    *("row", "status", "pmid", "pmcid", "doi", "arxiv", "confidence", "title", "authors", "year"),
+    *("journal", "volume", "issue", "pages", "asked for", "why", "named by", "candidates"),
+)
+_MARKS = {"given": "●", "resolved": "●", "candidates": "?", "could_not_tell": "…"}
+_WORDS = {
+    "given": "with an identifier",
+    "resolved": "resolved",
+    "candidates": "with candidates, none of them sure",
+    "not_found": "not found",
+    "could_not_tell": "could not be told: a site did not answer",
+    "unreadable": "that say too little to look for",
+}
+
+
+def add(commands: Any) -> None:
+    """Register the command."""
+    asked = command(commands, "resolve", _resolve, "find the papers of a list without identifiers")
+    asked.add_argument("what", nargs="*", help="files with titles (RIS, NBIB, CSV …); - is stdin")
+    asked.add_argument(
+        "--output", type=Path, help="write the list completed: .csv, .tsv, .ris, .bib or .nbib"
+    )
+    asked.add_argument("--anew", action="store_true", help="look again for what was not found")
+
+
+def _resolve(args: argparse.Namespace, library: Library) -> int:
+    suffix = args.output.suffix.lower() if args.output else ""
+    if suffix not in {"", *_TABLES, *_REFERENCES}:
+        names = ", ".join([*_TABLES, *_REFERENCES])
+        raise BadRequest(
+            f"{args.output.name} is no kind of list.", f"Its name must end in {names}."
+        )
+    request = read_arguments(args.what)
+    if request.query:
+        msg = f"{request.query!r} is no file of references."
+        raise BadRequest(msg, "Give a file; to look for words: search.")
+    entries = request.entries
+    found: list[Resolution] = []
+    show_count(0, len(entries))
+    for one in library.resolve(entries, anew=args.anew):
+        found.append(one)
+        say({"row": len(found), **one.row()} if args.json else _line(len(found), one), args.json)
+        show_count(len(found), len(entries))
+    if args.output:
+        _write(args.output, entries, found, library)
+        note(f"Written: {args.output}")
+    _sum_up(found)
+    return _exit_status(found)
+
+
+def _line(number: int, one: Resolution) -> str:
+    """A reference, and what it is."""
+    head = f"{_MARKS.get(one.status, '✗')} {number}. {one_line(one.asked)[:120]}"
+    if one.ids:
+        return f"{head}\n    {str(one) or one.ids}"
+    said = f"{_WORDS[one.status]}. {one.message}".rstrip(". ")
+    return "\n".join([head, f"    {said}", *(f"    {candidate}" for candidate in one.candidates)])
+
+
+def _sum_up(found: Sequence[Resolution]) -> None:
+    counts: Counter[str] = Counter(one.status for one in found)
+    told = ", ".join(f"{counts[word]:,} {words}" for word, words in _WORDS.items() if counts[word])
+    note(f"{counted(len(found), 'reference')}: {told}")
+    if counts["could_not_tell"]:
+        note("Ask again for those that could not be told: the same command; the others are kept.")
+
+
+def _exit_status(found: Sequence[Resolution]) -> int:
+    if all(one.ids for one in found):
+        return 0
+    if all(one.status == "could_not_tell" for one in found):
+        return UNREACHABLE
+    return NO_FULL_TEXT
+
+
+def _write(
+    path: Path, entries: Sequence[Entry], found: Sequence[Resolution], library: Library
+) -> None:
+    """The list completed: records of databases where the paper is known, else the list's own."""
+    known = dict(library.records(dict.fromkeys(one.ids for one in found if one.ids)))
+    papers: list[Paper] = []
+    for entry, one in zip(entries, found, strict=True):
+        record = known.get(one.ids)
+        papers.append(record if isinstance(record, Paper) else entry.paper or Paper(one.ids))
+    with replacing(path) as file:
+        if style := _REFERENCES.get(path.suffix.lower()):
+            file.writelines(row[style] for row in library.citations(papers, [style]))
+        else:
+            writer = csv.writer(file, delimiter=_TABLES[path.suffix.lower()], lineterminator="\n")
+            writer.writerow(_COLUMNS)
+            writer.writerows(_cells(papers, found))
+
+
+def _cells(papers: Sequence[Paper], found: Sequence[Resolution]) -> Iterable[list[object]]:
+    for number, (paper, one) in enumerate(zip(papers, found, strict=True), 1):
+        ids, may_be = one.ids, "; ".join(map(str, one.candidates))
+        arxiv = f"arXiv:{ids.arxiv}" if ids.arxiv else ""
+        yield [
+            cell(value)
+            for value in (
+                *(number, one.status, ids.pmid, ids.pmcid, ids.doi, arxiv, one.confidence or ""),
+                *(paper.title, "; ".join(author.name for author in paper.authors), paper.year),
+                *(paper.journal, paper.volume, paper.issue, paper.pages, one.asked),
+                *(one.reason or one.message, one.named_by, may_be),
+            )
+        ]

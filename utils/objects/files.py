@@ -1,0 +1,309 @@
+"""A paper's objects as files beside its text, fetched where a site hands them out.
+
+PubMed Central's Cloud Service has the images and supplementary files of its articles, each with a
+checksum; of all others the publisher's address is listed. Tables are made here. A file that is
+there and whole is not asked for again; each appears when it is whole, ``objects.json`` last.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import NotAvailable, PaperError
+from ..model.objects import OBJECT_KINDS, Grid, ObjectKind, PaperObject
+from ..model.paper import StoredPaper
+from ..sources.pmc import MediaFile, fetch_media, media_of
+from ..store import Shelf
+from ..system import safe_files
+from ..system.plain_text import plain_json
+from ..web.answer import MAX_BYTES
+from .listing import Mention, all_rows, mentions, objects_of
+from .long_table import table_csv, tidy_table
+
+if TYPE_CHECKING:
+    from ..web import Web
+
+MOST_BYTES = 500_000_000
+"""Of one paper's files, unless asked otherwise."""
+MANIFEST = "objects.json"
+TABLES = "tables.json"
+_IMAGES = ("jpg", "jpeg", "png", "gif", "svg", "webp", "tif", "tiff", "eps")
+_UNSAFE = re.compile(r"[^\w.+-]+")
+_LONGEST_NAME = 120
+_AT_ONCE = 8  # papers; the Cloud Service takes twice as many requests
+_NO_FILE = "Its text names no file; the publisher's page shows it."
+_NO_ROOM = "Left out: the paper's files are larger than what was asked for."
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """One object as it lies on the shelf, or why it does not.
+
+    ``file`` is its path (empty: not there), ``url`` where it came from or can be had, ``rows`` and
+    ``columns`` the size of a table.
+    """
+
+    kind: ObjectKind
+    label: str
+    caption: str = ""
+    file: str = ""
+    url: str = ""
+    license: str = ""
+    md5: str = ""
+    bytes: int = 0
+    rows: int = 0
+    columns: int = 0
+    mentioned: str = ""
+    reason: str = ""
+
+    def row(self) -> dict[str, Any]:
+        """What of it is known, for the shell and for programs."""
+        always = {"kind": self.kind, "label": self.label}
+        return always | {name: value for name, value in asdict(self).items() if value}
+
+
+@dataclass(frozen=True, slots=True)
+class PaperObjects:
+    """What a paper has, and the folder it lies in."""
+
+    stored: StoredPaper
+    folder: Path
+    objects: tuple[Kept, ...]
+
+
+def gather(
+    stored: StoredPaper,
+    shelf: Shelf,
+    web: Web,
+    kinds: Sequence[ObjectKind] = OBJECT_KINDS,
+    *,
+    fetch: bool = True,
+    most_bytes: int = MOST_BYTES,
+) -> PaperObjects:
+    """List a paper's objects, and unless *fetch* is False bring them onto the shelf.
+
+    Raises
+    ------
+    StoreFailed
+        The disk refuses; what is there stays.
+    """
+    folder = Path(stored.path).with_suffix(".files")
+    found = [one for one in objects_of(stored, shelf) if one.kind in kinds]
+    places = mentions(stored, shelf)
+    if not found or not fetch:
+        before = {(one.kind, one.label): one for one in kept_before(folder)}
+        listed = [before.get((one.kind, one.label)) or _listed(one, stored) for one in found]
+        return PaperObjects(stored, folder, tuple(_mentioned(one, places) for one in listed))
+    with web.leases.hold(f"objects {folder.name}", f"the figures and tables of {stored.paper.ids}"):
+        safe_files.make_folder(folder)
+        kept = _Keeping(stored, folder, web, most_bytes).all(found, places)
+        others = [one for one in kept_before(folder) if one.kind not in kinds]
+        rows = [asdict(one) for one in (*others, *kept)]
+        safe_files.write_whole(folder / MANIFEST, plain_json(rows).encode())
+    return PaperObjects(stored, folder, tuple(kept))
+
+
+def gather_many(
+    texts: Iterable[StoredPaper],
+    shelf: Shelf,
+    web: Web,
+    kinds: Sequence[ObjectKind] = OBJECT_KINDS,
+    *,
+    fetch: bool = True,
+    most_bytes: int = MOST_BYTES,
+) -> Iterator[PaperObjects | tuple[StoredPaper, PaperError]]:
+    """As `gather`, several papers side by side, in their order; an error with its paper.
+
+    Full texts are read as they are needed: there may be a hundred thousand.
+    """
+
+    def one(stored: StoredPaper) -> PaperObjects | tuple[StoredPaper, PaperError]:
+        try:
+            return gather(stored, shelf, web, kinds, fetch=fetch, most_bytes=most_bytes)
+        except PaperError as error:
+            return stored, error
+
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        for batch in _batches(texts, 4 * _AT_ONCE):
+            yield from pool.map(one, batch)
+
+
+def _batches(texts: Iterable[StoredPaper], size: int) -> Iterator[list[StoredPaper]]:
+    left = iter(texts)
+    while batch := list(islice(left, size)):
+        yield batch
+
+
+def kept_before(folder: Path) -> list[Kept]:
+    """What an earlier run brought and is still there; a damaged list is none."""
+    try:
+        rows = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        found = [Kept(**row) for row in rows]
+    except (OSError, ValueError, TypeError):
+        return []
+    return [one for one in found if not one.file or (folder / Path(one.file).name).is_file()]
+
+
+class _Keeping:
+    """One paper's objects on their way to the shelf."""
+
+    def __init__(self, stored: StoredPaper, folder: Path, web: Web, most_bytes: int) -> None:
+        self._stored = stored
+        self._folder = folder
+        self._web = web
+        self._left = most_bytes
+        self._names: set[str] = {MANIFEST, TABLES}
+        self._before = {one.file: one for one in kept_before(folder) if one.file}
+
+    def all(self, found: Sequence[PaperObject], places: Mapping[str, Mention]) -> list[Kept]:
+        """Every object in the paper's order, with its file or the reason why there is none."""
+        grids = {id(one): (number, grid) for number, one, grid in all_rows(found)}
+        kept, tidy = [], []
+        for one in found:
+            if id(one) in grids:
+                number, grid = grids[id(one)]
+                mention = places.get(label_key(one.label))
+                tidy.append(tidy_table(number, one, grid, mention))
+                kept.append(self._keep_table(one, grid))
+            else:
+                kept += self._keep_files(one)
+        if tidy:
+            safe_files.write_whole(self._folder / TABLES, plain_json(tidy).encode())
+        return [_mentioned(one, places) for one in kept]
+
+    def _keep_table(self, one: PaperObject, grid: Grid) -> Kept:
+        path = self._folder / self._name(one, "csv")
+        data = table_csv(grid)
+        if not path.is_file() or path.read_bytes() != data:
+            safe_files.write_whole(path, data)
+        listed = _listed(one, self._stored)
+        return replace(listed, file=str(path), md5=_md5(data), bytes=len(data), url="", reason="")
+
+    def _keep_files(self, one: PaperObject) -> list[Kept]:
+        """The files of a figure, of which one image is enough, or of a supplement."""
+        listed = _listed(one, self._stored)
+        if not one.files:
+            return [replace(listed, reason=_NO_FILE)]
+        here, why = self._at_pmc
+        files = _best(one, [file for file in here if _is_named(file.name, one.files)])
+        if not files:
+            return [replace(listed, reason=why or f"PubMed Central has no {one.files[0]}.")]
+        return [self._keep_file(one, replace(listed, url=file.url), file) for file in files]
+
+    def _keep_file(self, one: PaperObject, listed: Kept, file: MediaFile) -> Kept:
+        ending = Path(file.name).suffix.lstrip(".").lower()
+        path = self._folder / self._name(one, ending, file.name)
+        before = self._before.get(str(path))
+        if before and before.md5 == file.md5 and _md5_of(path) == file.md5:
+            return replace(before, caption=one.caption)
+        most = min(self._left, MAX_BYTES)
+        try:
+            data = fetch_media(file, self._stored.paper.ids.pmcid, self._web, most) if most else b""
+        except PaperError as error:
+            return replace(listed, reason=f"{error.message}")
+        if not data:
+            return replace(listed, reason=_NO_ROOM)
+        self._left -= len(data)
+        safe_files.write_whole(path, data)
+        license_ = self._license or listed.license
+        kept = replace(listed, file=str(path), license=license_, reason="")
+        return replace(kept, md5=_md5(data), bytes=len(data))
+
+    @cached_property
+    def _at_pmc(self) -> tuple[list[MediaFile], str]:
+        """What the Cloud Service has of this paper, or why nothing."""
+        self._license = ""
+        pmcid = self._stored.paper.ids.pmcid
+        if not pmcid:
+            return [], "The paper is not in PubMed Central; its publisher's page has the file."
+        try:
+            self._license, files = media_of(pmcid, self._web)
+        except NotAvailable as error:
+            return [], error.message
+        except PaperError as error:
+            return [], str(error)
+        return files, ""
+
+    def _name(self, one: PaperObject, ending: str, own: str = "") -> str:
+        """A file's name that nothing else in the folder has."""
+        stem = _slug(Path(own).stem if one.kind == "supplement" and own else label_key(one.label))
+        stem = (stem or one.kind)[:_LONGEST_NAME]
+        name, number = f"{stem}.{_slug(ending)}".rstrip("."), 1
+        while name.lower() in self._names:
+            number += 1
+            name = f"{stem}-{number}.{_slug(ending)}".rstrip(".")
+        self._names.add(name.lower())
+        return name
+
+
+def label_key(label: str) -> str:
+    """A label as `..outline.floats_of` spells it: "Fig. 2" is "Figure 2"."""
+    words = re.sub(r"^(?:fig(?:ure|s)?|abb|рис)\b\.?", "Figure", label.strip(), flags=re.I)
+    return re.sub(r"^tab(?:le)?\b\.?", "Table", words, flags=re.I).strip(" .:")
+
+
+def _listed(one: PaperObject, stored: StoredPaper) -> Kept:
+    """An object before anything of it is fetched, with the address where a person finds it."""
+    ids = stored.paper.ids
+    pmc = f"https://pmc.ncbi.nlm.nih.gov/articles/{ids.pmcid}/" if ids.pmcid else ""
+    address = next((name for name in one.files if name.startswith(("https://", "http://"))), "")
+    rows, columns = (len(one.grid.rows), one.grid.width) if one.grid else (0, 0)
+    return Kept(
+        *(one.kind, one.label, one.caption),
+        url=address or (f"https://doi.org/{ids.doi}" if ids.doi else pmc),
+        license=stored.license,
+        rows=rows,
+        columns=columns,
+        reason="not fetched" if not one.grid else "",
+    )
+
+
+def _mentioned(kept: Kept, places: Mapping[str, Mention]) -> Kept:
+    place = places.get(label_key(kept.label))
+    return replace(kept, mentioned=place.section) if place else kept
+
+
+def _is_named(name: str, wanted: Sequence[str]) -> bool:
+    """Whether a file is one of those an article names, which may lack the ending."""
+    stem = name.rpartition(".")[0]
+    return any(name.lower() == one.lower() or stem.lower() == one.lower() for one in wanted)
+
+
+def _best(one: PaperObject, files: Sequence[MediaFile]) -> list[MediaFile]:
+    """All files of a supplement; of a figure's images, each in the form that everything shows."""
+    if one.kind == "supplement":
+        return list(files)
+    by_stem: dict[str, MediaFile] = {}
+    for file in sorted(files, key=_form):
+        by_stem.setdefault(file.name.rpartition(".")[0].lower(), file)
+    return list(by_stem.values())
+
+
+def _form(file: MediaFile) -> int:
+    ending = file.name.rpartition(".")[2].lower()
+    return _IMAGES.index(ending) if ending in _IMAGES else len(_IMAGES)
+
+
+def _slug(text: str) -> str:
+    return _UNSAFE.sub("-", text).strip("-.").lower()
+
+
+def _md5(data: bytes) -> str:
+    return hashlib.md5(data, usedforsecurity=False).hexdigest()
+
+
+def _md5_of(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
+    except OSError:
+        return ""

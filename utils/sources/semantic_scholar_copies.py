@@ -1,0 +1,80 @@
+"""Open copies that Semantic Scholar has seen: hundreds of papers in one request.
+
+What it names is a hint, not a PDF: mostly Unpaywall's, whose notice it repeats, else from its own
+search of the web. So it is asked late, and what leads back to an identifier is left to other rungs.
+A copy at a repository counts as an accepted manuscript, unless its text says otherwise.
+https://api.semanticscholar.org/api-docs/graph (``openAccessPdf`` in ``/paper/batch``)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from urllib.parse import urlsplit
+
+from ..errors import NotAvailable, SourceMiss
+from ..model.identifiers import Ids
+from ..model.paper import Fetched, Paper, Version
+from ..web import Web
+from .publisher import OpenCopy, fetch_copies
+from .semantic_scholar import fetch_papers
+from .semantic_scholar_graph import RATE
+from .source import Route, Source
+
+_BATCH = 100  # of 500: the first papers of a harvest need not wait for the last
+# Walled for programs, or shown by a page that is no paper.
+_NOT_FOR_PROGRAMS = ("semanticscholar.org", "researchgate.net", "academia.edu", "mdpi.com")
+
+
+def fetch_open_copies(
+    papers: Sequence[Paper], web: Web
+) -> Iterator[tuple[Paper, Fetched | SourceMiss]]:
+    """Fetch the copy it names of each paper; one request tells of all of them.
+
+    Raises
+    ------
+    NotAvailable
+        It refuses these identifiers together.
+    NotConfigured
+        The key is not known.
+    Unreachable
+        It did not answer.
+    """
+    known = fetch_papers([paper.ids for paper in papers], web)
+    for paper in papers:
+        found = known.get(paper.ids)
+        if found is None:
+            yield paper, NotAvailable("Semantic Scholar does not know it.")
+        elif not (url := _for_programs(found.open_copy)):
+            yield paper, NotAvailable("Semantic Scholar knows no open copy beside its own page.")
+        else:
+            version: Version = "published" if found.is_at_publisher else "accepted"
+            copy = OpenCopy(url, found.paper.license, version)
+            for fetched in fetch_copies([copy], web, source=SOURCE.name, via="semantic_scholar"):
+                yield paper, fetched
+
+
+def _for_programs(url: str) -> str:
+    """The address, if it may be a copy and not the page other rungs ask for; else empty."""
+    host = ""
+    with suppress(ValueError):
+        host = (urlsplit(url).hostname or "").lower()
+    walled = any(host == one or host.endswith(f".{one}") for one in _NOT_FOR_PROGRAMS)
+    return "" if walled or not host or Ids.maybe(url) else url
+
+
+SOURCE = Source(
+    name="semantic_scholar_copies",
+    about="Semantic Scholar: open copies it has seen, a hundred papers in one request",
+    label="DOI",
+    rates=(RATE,),
+    routes=(
+        Route(
+            "semantic_scholar",
+            ("doi", "pmid", "pmcid", "arxiv"),
+            fetch_open_copies,
+            batch=_BATCH,
+            shares=(0.05, 0.0),
+        ),
+    ),
+)
