@@ -45,7 +45,7 @@ _SIDEBAR = re.compile(
 )
 _SMALL_PRINT = re.compile(r"([A-Z][^.:]{5,60}):\s+(?=[A-Z])")
 _OFTEN = 4
-_AUTHORS = re.compile(r"[^\W\d_]\d{1,2}\b.{3,80}[^\W\d_]\d{1,2}\b")
+_AUTHORS = re.compile(r"[^\W\d_],?\d{1,2}\b.{3,80}[^\W\d_],?\d{1,2}\b")
 _LOCANT = re.compile(r"(?:^|[(\[\-\u2013])\d{1,2}[a-zA-Z']?(?:,\d{1,2}[a-zA-Z']?)*-\S*[a-z]{3}")
 _COMPOUND = re.compile(r"\(?\d{1,3}[a-z]?(?:[\u2013-]\d{0,3}[a-z]?)?\)?\W*$")  # 3a, (12a-c)
 _LONG_TITLE = 30  # words
@@ -58,12 +58,13 @@ _PREFIX = re.compile(  # of a heading: 2.1., 3 |, 4), (a), ii), IV.
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A heading (``level`` above 0), a paragraph or a table."""
+    """A heading (``level`` above 0), a paragraph or a table; or what is said of one not rebuilt."""
 
     text: str
     level: int = 0
     size: float = 0.0  # of its first line
     rows: tuple[tuple[str, ...], ...] = ()  # of a table, which has no text
+    is_remark: bool = False
 
 
 def display_fonts(lines: list[Line]) -> set[str]:
@@ -168,6 +169,16 @@ def without_banners(blocks: list[Block]) -> Iterator[Block]:
     for at, block in enumerate(blocks):
         is_banner = at < begins or often[_key(block)] >= _OFTEN
         yield replace(block, level=0) if is_banner else block
+
+
+def without_column_heads(blocks: Iterable[Block]) -> Iterator[Block]:
+    """No headings among the words of a table that was not rebuilt, which follow as text."""
+    in_table = False
+    for block in blocks:
+        named = block.level and (_PREFIX.match(block.text) or roles_of(block.text))
+        ends = named or (not block.level and len(block.text.split()) >= _PARAGRAPH_WORDS)
+        in_table = block.is_remark or (in_table and not ends)
+        yield replace(block, level=0) if in_table else block
 
 
 def _key(block: Block) -> str:

@@ -30,6 +30,7 @@ from .pdf_headings import (
     with_run_ins,
     with_small_print,
     without_banners,
+    without_column_heads,
 )
 from .pdf_lines import (
     Line,
@@ -74,7 +75,8 @@ def to_blocks(pages: list[Page], title: str) -> list[Block]:
     body = _body_size(lines)
     blocks = with_numbered(with_run_ins(list(_rejoined(_blocks(lines, body), body))))
     found = (block for block in blocks if block.rows or not _says(block.text, wanted))
-    text = with_small_print(list(without_banners(list(found))))
+    headed = without_column_heads(without_banners(list(found)))
+    text = with_small_print(list(headed))
     return list(_with_abstract(text))
 
 
@@ -294,13 +296,15 @@ def _blocks(lines: list[Line], body: float) -> Iterator[Block]:
     gathered: list[Line] = []
     level = 0
     part = "lead"
-    spoken = {word for line in lines for word in re.findall(r"[\w-]+", line.text.lower())}
+    said = (text.lower() for line in lines for text in _said(line))
+    spoken = {word for text in said for word in re.findall(r"[\w-]+", text)}
     display = display_fonts([line for line in lines if line.kind == "text"])
     for line in lines:
         if line.kind in ("table", "remark"):
             if gathered:
                 yield Block(_text(_texts(gathered), spoken), level, gathered[0].size)
-            yield Block(line.text, rows=_with_cells(line.rows, spoken))
+            is_remark = line.kind == "remark"
+            yield Block(line.text, rows=_with_cells(line.rows, spoken), is_remark=is_remark)
             gathered, level = [], 0
             continue
         previous = gathered[-1] if gathered else None
@@ -390,7 +394,12 @@ def _text(lines: list[str], spoken: set[str]) -> str:
 
 
 def _has_hyphen(head: str, tail: str, spoken: set[str]) -> bool:
-    """Whether the paper has the word with a hyphen, or has both its halves and not the whole."""
+    """Whether the paper has the word with a hyphen, or has both its halves and not the whole.
+
+    Nobody parts a word behind its first letter: a capital there is a name's (*D-limonene*).
+    """
+    if len(head) == 1 and head.isupper():
+        return True
     head, tail = head.lower(), tail.lower()
     if f"{head}-{tail}" in spoken:
         return True

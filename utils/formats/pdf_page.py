@@ -1,4 +1,4 @@
-"""The lines of a PDF page with its tables in their place, below their captions.
+"""The lines of a PDF page with its tables in their place, below or above their captions.
 
 Runs only in the child process of `.pdf_child`.
 """
@@ -46,25 +46,35 @@ def _may_caption(line: Line) -> bool:
 def _with_tables(
     text_page: Any, codes: Sequence[int], lines: list[Line], tables: list[Table]
 ) -> Iterator[Line]:
-    """The lines that are in no table, and each table below its caption."""
+    """The lines that are in no table, and each table beside its caption."""
     taken = bytearray(len(codes))
     for table in tables:
         for word in table.words:
             taken[word.start : word.end] = b"\1" * (word.end - word.start)
     kept = [one for line in lines for one in _outside(text_page, codes, line, taken)]
-    last = {
-        id(table): at for at, line in enumerate(kept) for table in tables if _is_in(line, table)
-    }
-    below: dict[int, list[Table]] = {}
-    for table in tables:
-        below.setdefault(last.get(id(table), len(kept) - 1), []).append(table)
+    above, below = _beside(kept, tables)
     for at, line in enumerate(kept):
         # Text that runs up an upright page is left out, but not where tables stand.
         named = any(_is_in(line, table) for table in tables)
         shown = replace(line, kind="caption" if named else "text", upright=True)
+        yield from (_table(text_page, codes, table, shown) for table in above.get(at, ()))
         yield shown
-        for table in below.get(at, ()):
-            yield _table(text_page, codes, table, shown)
+        yield from (_table(text_page, codes, table, shown) for table in below.get(at, ()))
+
+
+Places = dict[int, list[Table]]
+
+
+def _beside(lines: list[Line], tables: list[Table]) -> tuple[Places, Places]:
+    """The tables above and below each line, by its number: of their captions the first or last."""
+    above, below = Places(), Places()
+    for table in tables:
+        own = [at for at, line in enumerate(lines) if _is_in(line, table)]
+        if own and table.is_above:
+            above.setdefault(own[0], []).append(table)
+        else:
+            below.setdefault(own[-1] if own else len(lines) - 1, []).append(table)
+    return above, below
 
 
 def _is_in(line: Line, table: Table) -> bool:
@@ -87,13 +97,14 @@ def _outside(text_page: Any, codes: Sequence[int], line: Line, taken: bytearray)
 
 
 def _table(text_page: Any, codes: Sequence[int], table: Table, caption: Line) -> Line:
+    row = -1 - table.caption[0]  # one of its own
     if not table.rows:
-        return replace(caption, text=_NOT_REBUILT.format(table.label), kind="remark")
+        said = _NOT_REBUILT.format(table.label)
+        return replace(caption, text=said, row=row, font="", kind="remark")
     rows = tuple(
         tuple("\n".join(_said(text_page, codes, line) for line in cell) for cell in row)
         for row in table.rows
     )
-    row = -1 - table.caption[0]
     return replace(caption, text="", rows=rows, row=row, font="", kind="table")
 
 

@@ -27,23 +27,27 @@ _MOST_CAPTIONS = 12  # a page
 _MOST_TOPS = 5  # rules that are tried as the first of a table
 _CAPTION_CHARS = 1500
 _ABOVE = 14  # heights of a line: how far below its caption's first line a table may begin
+_BELOW = 4  # heights: how far below its table a caption may begin
 _MOST_BELOW = 2000  # words that are looked at below the last rule
 _CLOSE = 2.4  # heights: how far apart the lines of a table without rules may be
 _PROSE = 0.75  # of the width: lines as long as this without a gap are text
 _PROSE_LINES = 3
+_ROWS = 3  # without rules, fewer aligned lines may be anything
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
     """A rebuilt table: rows of cells of lines of words, the head first; none if it failed.
 
-    ``caption`` is where its caption's characters begin and end, ``words`` all that stands in it.
+    ``caption`` is where its caption's characters begin and end, ``words`` all that stands in it;
+    ``is_above`` tells whether it stands above its caption.
     """
 
     caption: tuple[int, int]
     label: str
     rows: tuple[tuple[tuple[tuple[Word, ...], ...], ...], ...]
     words: tuple[Word, ...]
+    is_above: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +69,9 @@ def tables_of(sheet: Sheet) -> Iterator[Table]:
         if area and grid and taken.isdisjoint(word.start for word in area.words):
             taken.update(word.start for word in area.words)
             rows = tuple(tuple(tuple(map(tuple, cell)) for cell in row) for row in grid)
-            yield Table(_said(sheet, caption, area), caption.label, rows, area.words)
+            is_above = area.bottom >= _height(caption.word)
+            said = _said(sheet, caption, area)
+            yield Table(said, caption.label, rows, area.words, is_above)
         else:
             yield Table(_said(sheet, caption, None), caption.label, (), ())
 
@@ -78,13 +84,18 @@ def _said(sheet: Sheet, caption: _Caption, area: Area | None) -> tuple[int, int]
         beside = abs(step) < 0.5 * first.size and word.left > last.left
         below = 0 < step < 1.7 * first.size and word.left < last.right
         alike = abs(word.size - last.size) < 0.25 * first.size
-        inside = area is not None and _height(word) < area.top and word.left < area.right
+        inside = area is not None and _is_inside(word, area)
         if inside or not alike or not (beside or below):
             break
         last = word
         if last.end > first.start + _CAPTION_CHARS:
             break
     return first.start, last.end
+
+
+def _is_inside(word: Word, area: Area) -> bool:
+    """Whether a word stands in a table, or beside it."""
+    return area.bottom < _height(word) < area.top and word.left < area.right
 
 
 def _captions(sheet: Sheet) -> Iterator[_Caption]:
@@ -124,7 +135,7 @@ def _area(sheet: Sheet, caption: _Caption, captions: list[_Caption]) -> Area | N
     for top in _tops(caption.word, [rule for rule in flat if rule.top > stop]):
         if area := _between_rules(sheet, caption, top, flat, stop):
             return area
-    return _without_rules(sheet, caption, stop)
+    return _above_caption(sheet, caption, captions, flat) or _without_rules(sheet, caption, stop)
 
 
 def _tops(first: Word, flat: list[Rule]) -> list[Rule]:
@@ -143,6 +154,60 @@ def _tops(first: Word, flat: list[Rule]) -> list[Rule]:
         if abs(rule.top - first.top) < 1.5 * first.size and rule.left > first.right + first.size
     ]
     return sorted(below or beside, key=lambda rule: abs(first.top - rule.top))[:_MOST_TOPS]
+
+
+def _above_caption(
+    sheet: Sheet, caption: _Caption, captions: list[_Caption], flat: list[Rule]
+) -> Area | None:
+    """The area between rules of one width of which the last is right above the caption."""
+    first = caption.word
+    ceiling = min(
+        (
+            other.word.bottom
+            for other in captions
+            if other.word.bottom > first.top and _overlaps(other.word, first)
+        ),
+        default=float("inf"),
+    )
+    near = [
+        rule
+        for rule in flat
+        if -1 < rule.top - first.top < _BELOW * first.size
+        and _width(rule) > 5 * first.size
+        and rule.left < _line_end(sheet, caption)
+        and rule.right > first.left
+    ]
+    if not near:
+        return None
+    last = top = min(near, key=lambda rule: rule.top)
+    left, right = last.left - 3, last.right + 3
+    inside = sorted(
+        (word for word in sheet.words if left <= word.middle <= right), key=_height, reverse=True
+    )
+    full = 0
+    for rule in sorted(flat, key=lambda rule: rule.top):
+        alike = rule.left > left and rule.right < right and _width(rule) > 0.9 * _width(last)
+        if not alike or not top.top + 2 < rule.top < ceiling:
+            continue
+        rows = rows_of(_band(inside, rule.top, top.top))
+        if _is_prose(rows, right - left):
+            break
+        top, full = rule, full + bool(rows)
+    words = tuple(_band(inside, top.top, last.top))
+    if full < 2:
+        return None
+    box = last.left, last.top, last.right, top.top
+    return Area(*box, words, _within(sheet, left, right, last.top, top.top))
+
+
+def _line_end(sheet: Sheet, caption: _Caption) -> float:
+    """Where the first line of a caption ends."""
+    last = caption.word
+    for word in sheet.words[caption.at + 1 :]:
+        if abs(_height(word) - _height(last)) > 0.5 * last.size or word.left < last.left:
+            break
+        last = word
+    return last.right
 
 
 def _overlaps(other: Word, word: Word) -> bool:
@@ -281,6 +346,8 @@ def _without_rules(sheet: Sheet, caption: _Caption, stop: float) -> Area | None:
     if not rows or first.bottom - rows[0].top > _ABOVE * first.size:
         return None
     bottom = _grown(rows, rows[0].top, right - left)
+    if sum(row.middle > bottom for row in rows) < _ROWS:
+        return None
     words = tuple(word for word in inside if bottom <= _height(word) <= rows[0].top)
     if len(words) < 6:
         return None

@@ -66,9 +66,12 @@ def folded(text: str) -> list[str]:
     >>> folded("Naïve TGF-<i>β</i>&nbsp;signalling")
     ['naive', 'tgf', 'beta', 'signalling']
     """
-    plain = unicodedata.normalize("NFKD", without_markup(text)).casefold()
-    plain = "".join(char for char in plain if not unicodedata.combining(char))
-    plain = plain.translate(_GREEK).translate(_LIGATURES).replace("'", "").replace("\u2019", "")
+    plain = without_markup(text).replace("'", "").casefold()
+    if plain.isascii():  # which most texts are, and all that follows is slow
+        return _FOLDED_WORD.findall(plain)
+    plain = unicodedata.normalize("NFKD", plain).casefold().replace("\u2019", "").replace("'", "")
+    marks = {ord(char): None for char in set(plain) if unicodedata.combining(char)}
+    plain = plain.translate(marks).translate(_GREEK).translate(_LIGATURES)
     return _FOLDED_WORD.findall(_UNSPACED.sub(r" \g<0> ", plain))
 
 
