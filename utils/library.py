@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .corpus import Corpus
     from .curation.audit import Audit, Decision
     from .curation.inbox import InboxResult
+    from .curation.places import Places
     from .curation.reading import Reading
     from .curation.recheck import Change
     from .curation.text_renewal import Renewal
@@ -511,6 +512,18 @@ class Library:
         from .curation.reading import sections
 
         return sections(paper, self.shelf)
+
+    def places(self, paper: str) -> Places:
+        """Where each paragraph stands in what the site sent; see `.curation.places.places_of`."""
+        from .curation.places import places_of
+
+        return places_of(paper, self.shelf)
+
+    def keep_original(self, paper: str) -> Path | None:
+        """Write a text's own PDF beside it; see `.curation.places.keep_original`."""
+        from .curation.places import keep_original
+
+        return keep_original(paper, self.shelf)
 
     def find(self, paper: str) -> StoredPaper:
         """The paper on the shelf with this identifier or file name; no source is asked."""

@@ -194,8 +194,9 @@ def _entry(number: int, found: ScoredPassage, query: str) -> str:
 
 
 def _place(found: Passage | Quotation) -> str:
-    """Section, file and characters; without a file, those of title, blank line and abstract."""
-    where = filter(None, (one_line(found.section), found.file or "record"))
+    """Section, file, block and characters; without a file, those of title and abstract."""
+    anchor = getattr(found, "anchor", "")
+    where = filter(None, (one_line(found.section), found.file or "record", anchor))
     return f"{' · '.join(where)} [{found.start}:{found.end}]"
 
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any, get_args
 
 from ..errors import BadRequest, PaperError
 from ..model.paper import Kind, StoredPaper
+from ..model.passage import Anchor
 from ..model.versions import STAND_INS, serves
 from ..system.plain_text import one_line
 from .output import NO_FULL_TEXT, command, note, say, show_count, worst
@@ -48,6 +51,15 @@ def _add_read(commands: Any) -> None:
     read = command(commands, "read", _read, "read a paper on the shelf")
     read.add_argument("paper", help="any identifier, or a file name on the shelf")
     read.add_argument("--section", default="", help="methods, results … or a heading")
+    read.add_argument(
+        *("--source",),
+        nargs="?",
+        const="all",
+        default="",
+        metavar="NAME",
+        help="where each paragraph, table and figure stands in the original; one by its name, or "
+        "by characters of the file (1200:1350)",
+    )
     read.add_argument("--outline", action="store_true", help="only the headings and their roles")
     read.add_argument("--no-references", dest="references", action="store_false")
     read.add_argument("--start", type=int, default=0)
@@ -83,6 +95,8 @@ def _download(args: argparse.Namespace, library: Library) -> int:
 
 
 def _read(args: argparse.Namespace, library: Library) -> int:
+    if args.source:
+        return _read_source(args, library)
     names = ("section", "start", "max_chars", "references")
     reading = library.read(args.paper, **{name: getattr(args, name) for name in names})
     if args.json:
@@ -100,6 +114,44 @@ def _read(args: argparse.Namespace, library: Library) -> int:
     if reading.kind == "rejected" or reading.stored.by_hand:
         note(describe_text(reading.stored))
     return 0
+
+
+def _read_source(args: argparse.Namespace, library: Library) -> int:
+    if args.source != "all":
+        library.keep_original(args.paper)
+    places = library.places(args.paper)
+    chosen = places.anchors if args.source == "all" else (places.named(args.source),)
+    for anchor in chosen:
+        link = places.link(anchor)
+        text = places.text[anchor.start : anchor.end]
+        if args.json:
+            row = asdict(anchor) | {"media": places.media, "link": link}
+            say(row | ({"text": text} if args.source != "all" else {}), as_json=True)
+        elif args.source == "all":
+            begins = shorten(one_line(text), 60, placeholder=" …")
+            say(f"{anchor.name:<16} {describe_place(anchor):<34} {begins}")
+        else:
+            where = f"{anchor.section or 'text'} [{anchor.start}:{anchor.end}]"
+            say(f"{anchor.name} · {one_line(where)}\n{describe_place(anchor)}\n{link}".rstrip())
+            say(f"\n{text}")
+    if not places.media:
+        note(f"What the site sent for {places.stored.paper.ids} was not kept: no places in it.")
+    return 0
+
+
+def describe_place(anchor: Anchor) -> str:
+    """Where a block stands in what the site sent, on one line.
+
+    >>> from utils.model.passage import SourcePlace
+    >>> describe_place(Anchor("p-1", "paragraph", "", 0, 9, (SourcePlace("/body/p[2]"),)))
+    '/body/p[2]'
+    """
+    shown = []
+    for place in anchor.sources:
+        left, bottom, right, top = place.box or (0, 0, 0, 0)
+        box = f"page {place.page} ({left:.0f}, {bottom:.0f})–({right:.0f}, {top:.0f})"
+        shown.append(box if place.page else place.path)
+    return ", ".join(shown) or "could not be told"
 
 
 def _list(args: argparse.Namespace, library: Library) -> int:

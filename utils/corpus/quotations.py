@@ -22,6 +22,7 @@ import unicodedata
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import product
@@ -30,6 +31,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..errors import BadRequest, NotFound, StoreFailed
 from ..model.passage import Filters
 from ..outline.words import count_words, folded
+from ..passages.anchors import anchor_at
 from ..system.plain_text import sendable
 from .texts import text_of
 
@@ -93,7 +95,8 @@ class Quotation:
     the text there, including what an ellipsis left out. Else they are those of the nearest passage;
     ``found`` is False where no passage shares a word with it. ``likeness`` is 1 for a verbatim
     quotation, else the share of its words that are there in order. ``uuid`` names the passage;
-    empty where a verbatim quotation is in none (in a reference list).
+    empty where a verbatim quotation is in none (in a reference list). ``anchor`` names the block of
+    the text that it stands in (`..passages.anchors`), as ``read --source`` shows it.
     """
 
     found: bool
@@ -107,6 +110,7 @@ class Quotation:
     text: str = ""
     likeness: float = 0.0
     uuid: str = ""
+    anchor: str = ""
 
 
 class _ParsedQuotation(NamedTuple):
@@ -142,7 +146,7 @@ def verify(text: str, corpus: Corpus) -> Quotation:
     for passage in _one_of_each(candidates):
         if found := _verbatim(quotation, passage, corpus):
             return found
-    return _nearest(quotation, candidates)
+    return _nearest(quotation, candidates, corpus)
 
 
 def _parse(text: str) -> _ParsedQuotation:
@@ -210,8 +214,14 @@ def _verbatim(quotation: _ParsedQuotation, passage: Passage, corpus: Corpus) -> 
                 text=text[start:end],
                 likeness=1.0,
                 uuid=place.uuid if place else "",
+                anchor=_anchor(text, start, end),
             )
     return None
+
+
+def _anchor(text: str, start: int, end: int) -> str:
+    found = anchor_at(text, start, end)
+    return found.name if found else ""
 
 
 def _in_order(parts: Sequence[str], wording: FoldedText) -> tuple[int, int] | None:
@@ -236,7 +246,9 @@ def _passage_at(position: int, passages: Sequence[Passage]) -> Passage | None:
     return next((one for one in passages if one.start <= position < one.end), None)
 
 
-def _nearest(quotation: _ParsedQuotation, candidates: Sequence[Passage]) -> Quotation:
+def _nearest(
+    quotation: _ParsedQuotation, candidates: Sequence[Passage], corpus: Corpus
+) -> Quotation:
     """The passage with the stretch most like the quotation."""
     scored = [(_likeness(quotation.words, folded(one.text)), one) for one in candidates]
     if not scored:
@@ -244,6 +256,9 @@ def _nearest(quotation: _ParsedQuotation, candidates: Sequence[Passage]) -> Quot
     likeness, best = max(scored, key=lambda pair: pair[0])
     if not likeness:
         return Quotation(found=False)
+    anchor = ""
+    with suppress(NotFound):  # gone since it was indexed
+        anchor = _anchor(text_of(best, corpus), best.start, best.end)
     return Quotation(
         found=True,
         paper=best.paper,
@@ -255,6 +270,7 @@ def _nearest(quotation: _ParsedQuotation, candidates: Sequence[Passage]) -> Quot
         text=best.text,
         likeness=round(min(likeness, 0.99), 3),
         uuid=best.uuid,
+        anchor=anchor,
     )
 
 

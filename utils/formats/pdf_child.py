@@ -6,7 +6,7 @@ from typing import Any
 
 from .child_processes import DEADLINE, Children, serve_with
 
-_MOST_PAGES = 1500
+MOST_PAGES = 1500
 CHILDREN = Children(__name__, most=2)  # each holds about 100 MB
 
 
@@ -48,7 +48,7 @@ def read_pages(body: bytes) -> dict[str, Any]:
     except pypdfium2.PdfiumError as error:
         return {"error": "password" if "password" in str(error).lower() else "broken"}
     pages = []
-    for number in range(min(len(document), _MOST_PAGES)):
+    for number in range(min(len(document), MOST_PAGES)):
         try:
             page = document[number]
             width, height = page.get_size()

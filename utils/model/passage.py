@@ -84,3 +84,34 @@ class Hit:
     score: float
     sim: float | None = None
     bm25: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SourcePlace:
+    """Where words stand in what a site sent: in XML and pages by XPath, in PDFs by page and box.
+
+    ``id`` is that of the element or of the nearest one around it. ``box`` is left, bottom, right
+    and top in points, from the page's lower left corner.
+    """
+
+    path: str = ""
+    id: str = ""
+    page: int = 0
+    box: tuple[float, float, float, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """A paragraph, list, table, figure or fence of code of a text, under a name that lasts.
+
+    ``name`` comes from its words (``p-3f9a1c2e``) or its label (``table-2``): it stays the same
+    when the text is read anew, as long as the words do. ``start`` and ``end`` count in the file.
+    ``sources`` is where it stands in what the site sent, empty where that could not be told.
+    """
+
+    name: str
+    kind: str
+    section: str
+    start: int
+    end: int
+    sources: tuple[SourcePlace, ...] = ()

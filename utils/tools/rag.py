@@ -338,6 +338,7 @@ def quotation_row(quotation: Quotation) -> dict[str, Any]:
         "file": quotation.file,
         "start": quotation.start,
         "end": quotation.end,
+        "anchor": quotation.anchor,
     }
 
 
@@ -412,7 +413,7 @@ MOVED = record(ok=FLAG)
 QUOTED = record(
     found=FLAG,
     verbatim=FLAG,
-    **_each("doc_id uuid text section title file", TEXT),
+    **_each("doc_id uuid text section title file anchor", TEXT),
     start=NUMBER,
     end=NUMBER,
     likeness=_SCORE,

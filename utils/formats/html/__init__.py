@@ -149,7 +149,7 @@ def refresh_target(fetched: Fetched) -> str:
 def _parse(fetched: Fetched) -> BeautifulSoup:
     from .tree import ShallowSoup
 
-    text = without_mathml(without_long_blanks(_decode(fetched)))
+    text = without_mathml(without_long_blanks(decode(fetched)))
     if not text.strip():
         msg = f"{fetched.source} answered with an empty page."
         raise BadContent(msg, verdict="empty")
@@ -162,7 +162,7 @@ def _parse(fetched: Fetched) -> BeautifulSoup:
     return ShallowSoup(re.sub(r"^\s*<\?xml[^>]*\?>", "", text), "lxml")
 
 
-def _decode(fetched: Fetched) -> str:
+def decode(fetched: Fetched) -> str:
     """The page as text: byte order mark, then HTTP header, then what the page declares."""
     from bs4.dammit import EncodingDetector, UnicodeDammit
 

@@ -1,0 +1,147 @@
+"""Where the blocks of a text stand in what the site sent: XPath, or page and box.
+
+Text and bytes are compared when somebody asks (a tenth of a second for XML, one for a PDF), and
+the answer is kept beside the text, in ``<name>.files/places.json``, until either changes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ..errors import BadRequest, StoreFailed
+from ..formats.source_words import Finder, words_of
+from ..model.paper import StoredPaper
+from ..model.passage import Anchor, SourcePlace
+from ..passages.anchors import anchors_of
+from ..store import Shelf
+from ..store.records import RawAnswer
+from ..system import safe_files
+from ..system.plain_text import plain_json, shortened
+from .reading import find
+
+FILE, ORIGINAL = "places.json", "original.pdf"
+_RULES = 1  # counted up when places are found in another way
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The blocks of a text with their places; ``url`` is where the bytes came from.
+
+    ``media`` is empty where they were not kept.
+    """
+
+    stored: StoredPaper
+    text: str
+    anchors: tuple[Anchor, ...]
+    media: str = ""
+    url: str = ""
+
+    def named(self, wanted: str) -> Anchor:
+        """The block of a name, or the one that a stretch of characters (``1200:1350``) is in.
+
+        Raises
+        ------
+        BadRequest
+            There is none.
+        """
+        start, _, end = wanted.partition(":")
+        if start.isdigit():
+            first, last = int(start), int(end) if end.isdigit() else int(start) + 1
+            over = [one for one in self.anchors if one.start < last and one.end > first]
+        else:
+            over = [one for one in self.anchors if one.name == wanted.lower()]
+        if over:
+            return over[0]
+        raise BadRequest(
+            f"Nothing in {self.stored.paper.ids} is called {shortened(wanted, 60)!r}.",
+            f"See the names: server.py read {self.stored.paper.ids} --source",
+        )
+
+    def link(self, anchor: Anchor) -> str:
+        """Where a browser shows the place: page of a PDF, part of a web page; else empty."""
+        place = next(iter(anchor.sources), SourcePlace())
+        if place.page:
+            file = Path(self.stored.path).with_suffix(".files") / ORIGINAL
+            return f"{file.as_uri() if file.is_file() else self.url}#page={place.page}"
+        if self.media == "html":
+            return f"{self.url}#{place.id}" if place.id else self.url
+        return ""
+
+
+def places_of(paper: str, shelf: Shelf) -> Places:
+    """The blocks of a paper on the shelf, and where each stands in its source.
+
+    Raises
+    ------
+    BadRequest, NotFound
+        As in `.reading.find`.
+    """
+    stored = find(paper, shelf)
+    text, raw = shelf.read_text(stored), shelf.raw(stored)
+    anchors = anchors_of(text)
+    if raw is None:
+        return Places(stored, text, anchors)
+    file = Path(stored.path).with_suffix(".files") / FILE
+    kept = _kept(file, stored)
+    if kept is None:
+        anchors = _located(text, anchors, raw)
+        _keep(file, stored, anchors)
+    else:
+        anchors = tuple(replace(one, sources=kept.get(one.name, ())) for one in anchors)
+    return Places(stored, text, anchors, raw.fetched.media, raw.fetched.url)
+
+
+def keep_original(paper: str, shelf: Shelf) -> Path | None:
+    """Write the PDF a text was made of beside it, to be opened; None if it was made of another.
+
+    Raises
+    ------
+    BadRequest, NotFound, StoreFailed
+        As in `.reading.find`; the disk refuses.
+    """
+    stored = find(paper, shelf)
+    raw = shelf.raw(stored)
+    if raw is None or raw.fetched.media != "pdf":
+        return None
+    file = Path(stored.path).with_suffix(".files") / ORIGINAL
+    safe_files.make_folder(file.parent)
+    safe_files.write_whole(file, raw.fetched.body)
+    return file
+
+
+def _located(text: str, anchors: Iterable[Anchor], raw: RawAnswer) -> tuple[Anchor, ...]:
+    source = words_of(raw.fetched)
+    if source is None:
+        return tuple(anchors)
+    finder = Finder(source)
+    return tuple(replace(one, sources=finder.find(text[one.start : one.end])) for one in anchors)
+
+
+def _kept(file: Path, stored: StoredPaper) -> dict[str, tuple[SourcePlace, ...]] | None:
+    """What was found before, by name; None where nothing was, or in another text."""
+    with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
+        known: dict[str, Any] = json.loads(file.read_bytes())
+        if (known["rules"], known["sha256"]) == (_RULES, stored.sha256):
+            return {
+                str(name): tuple(_place(**place) for place in places)
+                for name, places in known["places"].items()
+            }
+    return None
+
+
+def _place(path: str, id: str, page: int, box: list[float] | None) -> SourcePlace:  # noqa: A002
+    left, bottom, right, top = map(float, box) if box else (0.0, 0.0, 0.0, 0.0)
+    return SourcePlace(path, id, int(page), (left, bottom, right, top) if box else None)
+
+
+def _keep(file: Path, stored: StoredPaper, anchors: Iterable[Anchor]) -> None:
+    places = {one.name: [asdict(place) for place in one.sources] for one in anchors}
+    row = {"rules": _RULES, "sha256": stored.sha256, "places": places}
+    with suppress(StoreFailed):  # a shelf that may only be read is read all the same
+        safe_files.make_folder(file.parent)
+        safe_files.write_whole(file, plain_json(row).encode())
