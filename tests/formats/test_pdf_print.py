@@ -145,6 +145,36 @@ def test_a_line_right_above_the_text_of_other_pages_is_text() -> None:
     assert told(first, lines_of(SENTENCES[2:]), *others)[0][0].startswith(" ".join(SENTENCES))
 
 
+REFERENCES = (
+    "Dahl, E. (1998). Songs of larks on heaths",
+    "    near Norby. Birds 12, 3-9. doi: 10.9103/b.12",
+    "Ek, S., Moen, L., and Lund, P. (2003). Wind",
+    "    and song. Journal of Larks 3, 14-22. doi: 10.9103/w.3",
+    "Falk, B. (2011). Hearing of females. Birds 25,",
+    "    33-41. doi: 10.9103/b.25",
+)
+
+
+def hanging(texts: tuple[str, ...], top: float, left: float) -> list[Line]:
+    return [
+        replace(line, text=line.text.strip(), left=left + 12 * line.text.startswith(" "))
+        for line in lines_of(texts, top, left=left)
+    ]
+
+
+@pytest.mark.parametrize("split", range(1, 6))
+def test_each_reference_is_a_line_also_where_the_column_ends(split: int) -> None:
+    texts = lines_of(("References",), 300, 12)
+    first = [*texts, *hanging(REFERENCES[:split], 280, 72)]
+    second = hanging(REFERENCES[split:], 700, 320)
+    entries = [" ".join(pair).replace("    ", "") for pair in batched(REFERENCES)]
+    assert told([*lines_of(SENTENCES), *first, *second])[2:] == [(entry, 0) for entry in entries]
+
+
+def batched(texts: tuple[str, ...]) -> list[tuple[str, ...]]:
+    return [texts[at : at + 2] for at in range(0, len(texts), 2)]
+
+
 def test_accents_beside_their_letters_come_upon_them() -> None:
     assert composed(["Rene´ De`gnon of Be´nin, Peˆche"]) == ["René Dègnon of Bénin, Pêche"]
     assert composed(["Schr¨odinger, Poincar´e and No¨el, na¨ıve"]) == [

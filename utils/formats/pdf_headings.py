@@ -199,7 +199,7 @@ def _begins_text(block: Block) -> bool:
 def with_small_print(blocks: list[Block]) -> Iterator[Block]:
     """*Conflict of interest: The authors …* below a heading of its own, behind the text."""
     for at, block in enumerate(blocks):
-        may_be = not block.level and 2 * at > len(blocks)
+        may_be = not block.level and 2 * at > len(blocks) and not _SIDEBAR.match(block.text)
         match = _SMALL_PRINT.match(block.text) if may_be else None
         if match and part_of(match[1]) == "back":
             yield Block(match[1], BY_FONT, block.size)

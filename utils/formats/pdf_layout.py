@@ -53,6 +53,8 @@ _TYPE = re.compile(
     re.I,
 )
 _ENTRY = re.compile(r"\[?\d{1,3}[\].)]\s+\S|\[\d{1,3}\]")
+_AUTHOR = re.compile(r"[^\W\d_a-z][\w'\u2019-]+(?: [^\W\d_a-z][\w'\u2019-]+)?,? [A-Z]{1,3}\b")
+_UNENDED = re.compile(r"(?:[,&;:]|\band|\bet al\.?)$")
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _FEW_WORDS = 5
 _HALF = (4, 5)  # letters of the halves of a compound; less may be a syllable
@@ -369,14 +371,23 @@ def _starts_anew(gathered: list[Line], line: Line, leading: float, level: int, p
     step = previous.top - line.top
     ended = previous.text.endswith(ENDS)
     if part == "references":
-        if _ENTRY.match(line.text):
-            return True
-        return 0.4 * line.size < previous.left - line.left < 4 * line.size
+        return _begins_entry(previous, line, leading)
     if step < 0 or step > 4 * leading:  # another column or page
         return ended and line.text[:1].isupper() and _is_indented(previous, line)
     if step > 1.45 * leading:
         return True
     return ended and line.left > previous.left + 0.6 * line.size and line.text[:1].isupper()
+
+
+def _begins_entry(previous: Line, line: Line, leading: float) -> bool:
+    """Whether a line begins a reference: by its number, its hanging indent, space or authors."""
+    if _ENTRY.match(line.text):
+        return True
+    step = previous.top - line.top
+    if step < 0 or step > 4 * leading:  # in another column, indents say nothing
+        return bool(_AUTHOR.match(line.text) and not _UNENDED.search(previous.text))
+    spaced = step > 1.45 * leading and previous.text.endswith(ENDS)
+    return spaced or 0.4 * line.size < previous.left - line.left < 4 * line.size
 
 
 def _is_indented(previous: Line, line: Line) -> bool:
