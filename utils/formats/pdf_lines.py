@@ -9,8 +9,6 @@ Characters as print shows them, where a PDF's codes say something else.
 Three habits of typesetting systems: fonts of signs whose codes are those of letters and digits
 (*lm* for μm, *8 9 104* for 8 × 10⁴), exponents that only their place tells from other digits, and
 accents as characters of their own, beside their letter.
-
-What stands in the margins of a PDF's pages: running heads, page and line numbers.
 """
 
 from __future__ import annotations
@@ -21,9 +19,8 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
-from itertools import pairwise
 from typing import Any, Literal
 
 _GAP = 1.2  # of the line's height: a wider hole separates columns or cells, not words
@@ -54,14 +51,6 @@ _ACCENT = re.compile(r"[´`ˆ¨˜¸ˇ˚˝]")
 _ACCENTED = re.compile(r"([^\W\d_])?([´`ˆ¨˜¸ˇ˚˝])([^\W\d_])?")
 _VOWELS = frozenset("aeiouyAEIOUYıȷ")
 _OTHERS = {"¸": "cCsStT", "˜": "nNoOaA", "ˇ": "cCdDeEnNrRsStTzZ", "˚": "aAuU"}
-_MARGIN = 0.1  # of the page's height: where running heads and feet stand
-_REPEATED = 0.4  # of the pages: heads alternate between left and right pages
-_NUMBERED = 8  # lines a page: a manuscript's line numbers, not a table's column
-_PAGE_NUMBER = re.compile(r"\W*(?:page\s*)?\d{1,5}(?:\s*(?:of|/)\s*\d{1,5})?\W*", re.I)
-_PAGE_OF = re.compile(
-    r"\bpage (\d{1,4}) ?(?:of|/) ?(\d{1,4})\b|^\W*(\d{1,4}) of (\d{1,4})\W*$", re.I
-)
-_TWICE_WORDS = 3  # of a line that is a running head if it stands on two pages only
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +61,7 @@ class Line:
     by a hole; ``holes`` counts them once they are joined. ``size`` is the font's box's height,
     ``font`` the name of the font that all of the line seems to be set in, ``span`` where its
     characters begin and end. A whole table has ``rows`` of cells and no text; ``kind`` says what
-    stands by itself: a table, its caption, a remark of ours.
+    stands by itself: a table, its caption, a remark of ours, what the margin says.
     """
 
     text: str
@@ -87,7 +76,7 @@ class Line:
     upright: bool = True
     font: str = ""  # if one
     span: tuple[int, int] = (0, 0)
-    kind: Literal["text", "caption", "table", "remark"] = "text"
+    kind: Literal["text", "caption", "table", "remark", "margin"] = "text"
     rows: tuple[tuple[str, ...], ...] = ()
 
 
@@ -125,7 +114,13 @@ def lines_of(text_page: Any, codes: Sequence[int]) -> Iterator[Line]:
 def _turns(text_page: Any, index: int) -> bool:
     """Whether the text goes on in another line after a hyphen, which PDFium does not say."""
     before, after = box_of(text_page, index - 1), box_of(text_page, index + 1)
-    return bool(after.left < before.left or after.top < before.bottom)
+    is_next_column = after.left - before.right > _GAP * max(before.top - before.bottom, 4)
+    return bool(
+        is_next_column
+        or after.left < before.left
+        or after.top < before.bottom
+        or after.bottom > before.top
+    )
 
 
 def _pieces(text_page: Any, codes: Sequence[int], start: int, end: int, row: int) -> Iterator[Line]:
@@ -325,69 +320,3 @@ def _placed(match: re.Match[str], places: Counter[int]) -> str:
         return match[0]
     letter = unicodedata.normalize("NFC", _bare(match[place]) + _ACCENTS[accent])
     return f"{letter}{after or ''}" if place == 1 else f"{before or ''}{letter}"
-
-
-def without_line_numbers(page: Page) -> Page:
-    """Drop what manuscripts print in the margin: 1, 2, 3 … or 5, 10, 15 …."""
-    alone = [line for line in page.lines if re.fullmatch(r"\d{1,4}", line.text)]
-    if _counts_up([int(line.text) for line in alone]):
-        named = {id(line) for line in alone}
-        page = replace(page, lines=tuple(line for line in page.lines if id(line) not in named))
-    leading = [re.match(r"(\d{1,4})\s+(?=\S)", line.text) for line in page.lines]
-    numbers = [int(match[1]) for match in leading if match]
-    if len(numbers) > 0.7 * len(page.lines) and _counts_up(numbers):
-        lines = zip(page.lines, leading, strict=True)
-        cut = (replace(line, text=line.text[m.end() :]) if m else line for line, m in lines)
-        page = replace(page, lines=tuple(cut))
-    return page
-
-
-def _counts_up(numbers: list[int]) -> bool:
-    steps = Counter(b - a for a, b in pairwise(numbers))
-    return len(numbers) >= _NUMBERED and max(steps[1], steps[5]) > 0.8 * (len(numbers) - 1)
-
-
-def pages_to_come(pages: list[Page]) -> tuple[int, int]:
-    """The last page's number and the number of pages, as a margin says; zeros if none does.
-
-    Of a whole file they are the same. Pages after the one that says so are counted on.
-    """
-    for after, page in enumerate(reversed(pages)):
-        for line in _marginal(page):
-            if found := _PAGE_OF.search(line.text):
-                number, count = (int(text) for text in found.groups() if text)
-                return number + after, count
-    return 0, 0
-
-
-def without_running_lines(pages: list[Page]) -> list[Page]:
-    """Drop page numbers, and what stands in the margin of most pages."""
-    seen = Counter(key for page in pages for key in {_key(line) for line in _marginal(page)})
-    often = max(3, _REPEATED * len(pages))
-    cleaned = []
-    for page in pages:
-        marginal = {id(line) for line in _marginal(page)}
-        kept = [
-            line
-            for line in page.lines
-            if id(line) not in marginal
-            or not (_runs(_key(line), seen, often) or _PAGE_NUMBER.fullmatch(line.text))
-        ]
-        cleaned.append(replace(page, lines=tuple(kept)))
-    return cleaned
-
-
-def _runs(key: str, seen: Counter[str], often: float) -> bool:
-    """Whether a marginal line runs through the pages; a long one does if it stands on two."""
-    return seen[key] >= often or (seen[key] > 1 and len(key.split()) >= _TWICE_WORDS)
-
-
-def _marginal(page: Page) -> list[Line]:
-    low, high = _MARGIN * page.height, (1 - _MARGIN) * page.height
-    lines = (line for line in page.lines if line.kind == "text")
-    return [line for line in lines if line.top < low or line.bottom > high]
-
-
-def _key(line: Line) -> str:
-    """What a line says, but for the number of the page before or after it."""
-    return re.sub(r"\d+", "#", " ".join(line.text.lower().split())).strip("# ")
