@@ -536,6 +536,7 @@ class Library:
         paper: str,
         *,
         kinds: Sequence[ObjectKind] = OBJECT_KINDS,
+        only: str = "",
         fetch: bool = True,
         most_bytes: int = 500_000_000,
     ) -> PaperObjects:
@@ -544,7 +545,8 @@ class Library:
         from .objects import gather
 
         stored = find(paper, self.shelf)
-        return gather(stored, self.shelf, self.web, kinds, fetch=fetch, most_bytes=most_bytes)
+        found = (stored, self.shelf, self.web, kinds)
+        return gather(*found, only=only, fetch=fetch, most_bytes=most_bytes)
 
     def all_objects(
         self,
@@ -563,18 +565,23 @@ class Library:
             most_bytes=most_bytes,
         )
 
-    def write_tables(self, job_id: str = "") -> tuple[Path, int, int]:
-        """Write every cell of all tables of a harvest, or of the shelf, as one long CSV.
+    def write_tables(self, job_id: str = "", path: Path | None = None) -> tuple[Path, int, int]:
+        """Write every cell of all tables of a harvest, or of the shelf, as one long table.
+
+        Parameters
+        ----------
+        path : Path, optional
+            A ``.csv`` or ``.parquet``; else ``tables.csv`` beside the report or on the shelf.
 
         Returns
         -------
         tuple
-            The file, beside the harvest's report or on the shelf, its tables and its cells.
+            The file, its tables and its cells.
         """
         from .objects import write_long_table
 
         folder = self.harvest(job_id=job_id).folder if job_id else self.shelf.folder
-        path = folder / "tables.csv"
+        path = path or folder / "tables.csv"
         return path, *write_long_table(self._texts(job_id), self.shelf, path)
 
     def _texts(self, job_id: str) -> Iterator[StoredPaper]:

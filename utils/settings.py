@@ -44,6 +44,7 @@ TOOLSETS = {
     "pubmed": ("pubmed",),
     "literature": ("literature",),
     "rag": ("rag",),
+    "objects": ("objects",),
     "entrez": ("entrez", "entrez_data", "entrez_external", "entrez_capabilities"),
 }
 """Each with the modules of ``tools/`` that it consists of."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from tests.world.pmc import media
 from utils import Library, cli
 from utils.errors import NotFound
 from utils.model.objects import Grid
-from utils.objects import Kept, PaperObjects, long_rows, objects_of
+from utils.objects import Kept, PaperObjects, long_rows, objects_in, objects_of
 from utils.objects.long_table import table_csv
 
 
@@ -202,3 +203,163 @@ def test_a_word_that_is_no_kind_is_refused_before_anything_is_asked(
     monkeypatch.setattr(cli, "Library", lambda **_: library)
     assert cli.main(["harvest", "--media", "pictures", "1"]) == 2
     assert not world.requests
+
+
+def test_a_moved_shelf_still_knows_its_objects(
+    library: Library, world: World, rich: Record
+) -> None:
+    before = library.objects(rich.pmid)
+    moved = library.shelf.folder.with_name("elsewhere")
+    library.shelf.close()
+    library.shelf.folder.rename(moved)
+    elsewhere = Library(library.settings.model_copy(update={"papers_dir": moved}))
+    sent = len(world.requests)
+    found = elsewhere.objects(rich.pmid, fetch=False)
+    assert [one.label for one in found.objects] == [one.label for one in before.objects]
+    assert all(Path(one.file).parent == found.folder for one in found.objects)
+    assert found.folder.parent == moved
+    assert len(world.requests) == sent
+
+
+def test_files_of_an_earlier_text_stay_in_the_list(library: Library, rich: Record) -> None:
+    folder = library.objects(rich.pmid).folder
+    listed = json.loads((folder / "objects.json").read_text())
+    (folder / "table-9.csv").write_text("of an earlier text")
+    earlier = {**listed[0], "label": "Table 9", "file": "table-9.csv"}
+    (folder / "objects.json").write_text(json.dumps([*listed, earlier]))
+    library.objects(rich.pmid)
+    rows = json.loads((folder / "objects.json").read_text())
+    assert [row["label"] for row in rows].count("Table 9") == 1
+    assert {row["label"] for row in rows} == {row["label"] for row in (*listed, earlier)}
+
+
+def test_a_caption_in_the_shell_ends_after_a_word(
+    library: Library,
+    world: World,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(cli, "Library", lambda **_: library)
+    record = world.paper("supplemented")
+    library.download(record.pmid)
+    monkeypatch.setattr("utils.cli.objects._CAPTION", 10)
+    assert cli.main(["media", "--list", record.pmid]) == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if line[0] in "●○"]
+    captions = {one.label: one.caption for one in library.objects(record.pmid).objects}
+    for line, caption in zip(lines, captions.values(), strict=True):
+        shown = line.rpartition("  ")[2]
+        if shown != caption:
+            assert shown.endswith("…")
+            assert caption[len(shown) - 1] in " ,;:.("
+            assert caption.startswith(shown[:-1])
+
+
+def test_one_object_can_be_had_alone(
+    library: Library,
+    rich: Record,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(cli, "Library", lambda **_: library)
+    assert cli.main(["media", "--only", "fig. 1", "--json", rich.pmid]) == 0
+    [row] = map(json.loads, capsys.readouterr().out.splitlines())
+    assert (row["label"], Path(row["file"]).name) == ("Figure 1", "figure-1.jpg")
+    assert not (Path(row["file"]).parent / "tables.json").exists()
+    assert cli.main(["media", "--only", "Table 9", rich.pmid]) != 0
+    assert "Additional file 1" in capsys.readouterr().out
+    assert cli.main(["media", "--only", "Table 1", "--job", "x"]) == 2
+
+
+def test_a_section_names_the_objects_it_speaks_of_and_what_brings_them(
+    library: Library,
+    rich: Record,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(cli, "Library", lambda **_: library)
+    assert not library.read(rich.pmid, section="methods").objects
+    reading = library.read(rich.pmid, section="results")
+    labels = [one.label for one in reading.objects]
+    assert labels == ["Table 1", "Figure 1", "Additional file 1"]
+    assert cli.main(["read", rich.pmid, "--section", "results"]) == 0
+    said = capsys.readouterr()
+    assert f"{', '.join(labels)}: server.py media {rich.pmid}" in said.err
+    assert said.out == f"{reading.text}\n"
+    # The command brings them, and then the section names the files.
+    assert cli.main(["media", rich.pmid, "--only", labels[1]]) == 0
+    capsys.readouterr()
+    assert cli.main(["read", rich.pmid, "--section", "results", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["objects"]
+    assert [Path(row["file"]).name for row in rows if "file" in row] == ["figure-1.jpg"]
+
+
+def test_only_the_objects_of_the_stretch_that_is_read_are_named(
+    library: Library, rich: Record
+) -> None:
+    whole = library.read(rich.pmid, section="results").text
+    until = whole.index("**Figure 1.**")
+    first = library.read(rich.pmid, section="results", max_chars=until)
+    rest = library.read(rich.pmid, section="results", start=until)
+    assert [one.label for one in first.objects] == ["Table 1"]
+    assert [one.label for one in rest.objects] == ["Figure 1", "Additional file 1"]
+
+
+def test_a_file_is_not_taken_for_one_whose_number_begins_alike(
+    library: Library, rich: Record
+) -> None:
+    stored = library.find(rich.pmid)
+    for words, labels in (
+        ("see Additional file 12", []),
+        ("see additional file 1.", ["Additional file 1"]),
+        ("Figs. 1 and 2, stable 1", ["Figure 1"]),
+        ("Tabelle 1", ["Table 1"]),
+    ):
+        assert [one.label for one in objects_in(words, stored, library.shelf)] == labels
+
+
+def test_a_paper_whose_kept_bytes_are_damaged_can_be_read(library: Library, rich: Record) -> None:
+    for path in (library.shelf.folder / ".papershelf" / "raw").iterdir():
+        path.write_bytes(path.read_bytes()[:100])
+    reading = library.read(rich.pmid, section="results")
+    assert "**Table 1.**" in reading.text
+    assert not reading.objects
+
+
+@pytest.mark.extras("pyarrow")
+def test_the_long_table_as_parquet_has_the_cells_of_the_csv_with_types(
+    library: Library,
+    rich: Record,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from pyarrow import parquet
+
+    monkeypatch.setattr(cli, "Library", lambda **_: library)
+    monkeypatch.setattr("utils.objects.long_table._BATCH", 3)
+    target = tmp_path / "new folder" / "cells.parquet"
+    assert cli.main(["export", "--tables", str(target)]) == 0
+    assert capsys.readouterr().out.strip() == str(target)
+    table = parquet.read_table(target)
+    stored = library.find(rich.pmid)
+    assert table.to_pylist() == list(long_rows(stored, objects_of(stored, library.shelf)))
+    assert {str(table.schema.field(name).type) for name in ("number", "line", "value")} == {
+        *("double", "int64", "string")
+    }
+    assert table.num_rows > 3
+
+
+def test_without_pyarrow_parquet_names_the_extra_and_nothing_is_written(
+    library: Library,
+    rich: Record,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(cli, "Library", lambda **_: library)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert cli.main(["export", "--tables", str(tmp_path / "cells.parquet")]) != 0
+    assert "uv sync --extra parquet" in capsys.readouterr().err
+    assert cli.main(["export", "--tables", str(tmp_path / "cells.xlsx")]) == 2
+    assert ".parquet" in capsys.readouterr().err
+    assert not list(tmp_path.glob("cells*"))

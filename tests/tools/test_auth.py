@@ -29,6 +29,7 @@ WRITING = {
     "pubmed_sync_delta": {"query_key": "reef", "term": "coral"},
     "corpus_checkpoint_set": {"query_key": "reef", "last_edat": "2025-01-01"},
     "entrez_data": {"operation": "fetch_and_stage", "term": "coral"},
+    "paper_objects": {"paper": "31452104"},
 }
 
 

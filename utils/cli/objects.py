@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import BadRequest, PaperError
 from ..model.objects import OBJECT_KINDS, ObjectKind
-from ..system.plain_text import one_line, shortened
+from ..system.plain_text import one_line
 from .output import NO_FULL_TEXT, command, note, say, worst
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ def add(commands: Any) -> None:
     media.add_argument("--job", default="", help="of every full text of this harvest")
     for name, kind in PLURAL.items():
         media.add_argument(f"--{name}", dest="kinds", action="append_const", const=kind)
+    media.add_argument("--only", default="", help='one of them, such as "Table 2"')
     media.add_argument("--list", dest="fetch", action="store_false", help="fetch nothing")
     media.add_argument("--most-mb", type=int, default=500, help="of one paper's files (500)")
 
@@ -60,7 +61,10 @@ def _media(args: argparse.Namespace, library: Library) -> int:
         "fetch": args.fetch,
         "most_bytes": args.most_mb * 1_000_000,
     }
-    found = of_job(library, args.job, options) if args.job else _of(args.paper, library, options)
+    if args.only and args.job:
+        raise BadRequest("--only names an object of a paper, and --job has many.", "Leave one out.")
+    one = {"only": args.only, **options}
+    found = of_job(library, args.job, options) if args.job else _of(args.paper, library, one)
     return show(found, args.json, fetched=args.fetch)
 
 
@@ -102,10 +106,23 @@ def _line(one: Kept) -> str:
     """``● Table 1  12 × 4  Means by group``, and where it lies or why it does not."""
     size = f"  {one.rows} × {one.columns}" if one.rows else ""
     weight = f"  {one.bytes / 1000:,.0f} kB" if one.bytes and not one.rows else ""
-    caption = shortened(one_line(one.caption), _CAPTION)
+    caption = _beginning(one_line(one.caption), _CAPTION)
     where = one.file or f"{one.reason} {one.url}".strip()
     mark = "●" if one.file else "○"
     return f"{mark} {one.label or one.kind}{size}{weight}  {caption}\n    {where}"
+
+
+def _beginning(text: str, most: int) -> str:
+    """A caption's first words.
+
+    >>> _beginning("Means of all groups", 11)
+    'Means of…'
+    """
+    if len(text) <= most:
+        return text
+    cut = text[:most]
+    words = cut.rpartition(" ")[0] if text[most] != " " else cut
+    return f"{(words or cut).rstrip(' ,;:.(')}…"
 
 
 def _sum(paper: str, objects: Sequence[Kept], folder: str) -> str:

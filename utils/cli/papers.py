@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
+from shlex import quote
 from textwrap import shorten
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -20,6 +21,7 @@ from .upkeep import describe_text, remind
 _MARKS: dict[Kind, str] = {"full_text": "●", "abstract": "○", "record": "·", "rejected": "✗"}
 
 if TYPE_CHECKING:
+    from ..curation.reading import Reading
     from ..download.download import Download
     from ..library import Library
     from ..model.identifiers import Ids
@@ -102,18 +104,32 @@ def _read(args: argparse.Namespace, library: Library) -> int:
     if args.json:
         about = {"title": reading.title, "kind": reading.kind, "version": reading.version}
         text = {"text": reading.text, "next_start": reading.next_start}
-        say({**about, "outline": reading.rows(), **text}, as_json=True)
+        more = {"outline": reading.rows(), "objects": reading.object_rows()}
+        say({**about, **more, **text}, as_json=True)
     elif args.outline:
         for part in reading.rows():
             role = f"  ({part['roles']})" if "roles" in part else ""
             say(f"{part['chars']:>8,}  {one_line(part['heading'])}{role}")
     else:
         say(reading.text)
+        for line in _objects(args.paper, reading):
+            note(line)
         if reading.next_start is not None:
             note(f"more: --start {reading.next_start}")
     if reading.kind == "rejected" or reading.stored.by_hand:
         note(describe_text(reading.stored))
     return 0
+
+
+def _objects(paper: str, reading: Reading) -> Iterator[str]:
+    """Where the figures, tables and files of what was read lie, or how to get them."""
+    for one in reading.objects:
+        if one.file:
+            yield f"{one.label or one.kind}: {one.file}"
+    if missing := [one.label or one.kind for one in reading.objects if not one.file]:
+        only = f" --only {quote(missing[0])}" if len(missing) == 1 else ""
+        named = shorten(one_line(", ".join(missing)), 300, placeholder=" …")
+        yield f"{named}: server.py media {quote(paper)}{only}"
 
 
 def _read_source(args: argparse.Namespace, library: Library) -> int:

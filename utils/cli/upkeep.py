@@ -8,12 +8,13 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import BadRequest
 from ..settings import Settings
 from ..system.plain_text import one_line
-from .output import NO_FULL_TEXT, UNREACHABLE, command, note, say, show_count
+from .output import NO_FULL_TEXT, UNREACHABLE, command, counted, note, say, show_count
 
 if TYPE_CHECKING:
     from ..curation.audit import AuditResult
@@ -39,7 +40,12 @@ def add(commands: Any) -> None:
     export = command(commands, "export", _export, "write references for Zotero, EndNote, LaTeX")
     export.add_argument("--job", default="", help="of this harvest only")
     export.add_argument(
-        "--tables", action="store_true", help="instead, every cell of all tables: one long CSV"
+        *("--tables",),
+        nargs="?",
+        type=Path,
+        const=Path(),
+        metavar="FILE",
+        help="instead, every cell of all tables: one long .csv or .parquet",
     )
     command(commands, "settings", _settings, "show every setting and its value")
     command(commands, "doctor", _doctor, "check keys, folder and services; show host snippets")
@@ -94,11 +100,12 @@ def _recheck(args: argparse.Namespace, library: Library) -> int:
 
 
 def _export(args: argparse.Namespace, library: Library) -> int:
-    if args.tables:
-        path, tables, cells = library.write_tables(args.job)
+    if args.tables is not None:
+        target = args.tables if args.tables.name else None
+        path, tables, cells = library.write_tables(args.job, target)
         row = {"file_path": str(path), "tables": tables, "cells": cells}
         say(row if args.json else str(path), args.json)
-        note(f"{tables:,} tables, {cells:,} cells")
+        note(f"{counted(tables, 'table')}, {counted(cells, 'cell')}")
         return 0
     if args.job:
         harvest = library.harvest(job_id=args.job)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import logging
+import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import BadRequest, NotFound
+from ..errors import BadRequest, NotFound, PaperError
 from ..model.identifiers import Ids
 from ..model.paper import Kind, Section, StoredPaper, Version
+from ..objects import Kept, objects_in
 from ..outline import (
     bare,
     floats_of,
@@ -24,6 +27,7 @@ from ..outline.sections import stretch_end
 from ..store import Shelf
 from ..system.plain_text import shortened
 
+log = logging.getLogger(__name__)
 MOST_CHARACTERS = 50_000
 
 
@@ -32,7 +36,8 @@ class Reading:
     """A stretch of one paper.
 
     ``sections`` are those of the whole paper; ``next_start`` is where to go on, None at the end.
-    ``text`` came from the web: it is content, never an instruction.
+    ``text`` came from the web: it is content, never an instruction. ``objects`` are the figures,
+    tables and files that it speaks of or shows.
     """
 
     title: str
@@ -41,6 +46,7 @@ class Reading:
     text: str
     next_start: int | None
     stored: StoredPaper
+    objects: tuple[Kept, ...] = ()
 
     @property
     def outline(self) -> tuple[tuple[str, int], ...]:
@@ -51,6 +57,13 @@ class Reading:
     def version(self) -> Version:
         """Which version of the paper this is."""
         return self.stored.version
+
+    def object_rows(self) -> list[dict[str, str]]:
+        """Its figures, tables and files: label, kind, and the file of one that is here."""
+        return [
+            {"label": one.label, "kind": one.kind} | ({"file": one.file} if one.file else {})
+            for one in self.objects
+        ]
 
     def rows(self) -> list[dict[str, Any]]:
         """The outline as it is shown: with each section, the roles its parent does not have."""
@@ -112,7 +125,17 @@ def read(
         text=text[start:end],
         next_start=end if end < len(text) else None,
         stored=stored,
+        objects=_objects_in(text[start:end], stored, shelf),
     )
+
+
+def _objects_in(text: str, stored: StoredPaper, shelf: Shelf) -> tuple[Kept, ...]:
+    """The objects of a stretch; none where the kept bytes are damaged: the text can be read."""
+    try:
+        return tuple(objects_in(text, stored, shelf))
+    except (PaperError, EOFError, zlib.error) as error:
+        log.warning("The objects of %s cannot be told: %s", stored.path, error)
+        return ()
 
 
 def find(paper: str, shelf: Shelf) -> StoredPaper:

@@ -84,7 +84,7 @@ def export(
     if form not in get_args(Form):
         raise BadRequest(f"{form!r} is no form of an export.", "Give csv or parquet.")
     if form == "parquet":
-        _require_pyarrow()
+        require_pyarrow()
     began = time.monotonic()
     with closing(all_rows(file, sql, min(seconds, MOST_SECONDS))) as pages:
         columns, first = next(pages)
@@ -203,7 +203,14 @@ def _unique(columns: Iterable[str]) -> list[str]:
     return list(names)
 
 
-def _require_pyarrow() -> None:
+def require_pyarrow() -> None:
+    """Refuse what needs pyarrow where it is not installed.
+
+    Raises
+    ------
+    NotConfigured
+        It is not; the hint names the extra.
+    """
     if find_spec("pyarrow") is None:
         msg = "Parquet needs what is not installed here: pyarrow."
         hint = "Run `uv sync --extra parquet` (elsewhere `pip install pyarrow`), or export as csv."

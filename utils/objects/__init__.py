@@ -5,7 +5,7 @@ in ``tables.json``; images and supplementary files as the site keeps them. ``obj
 what each is, where it came from, its checksum and licence, and why a file is not there.
 """
 
-from .files import Kept, PaperObjects, gather, gather_many
+from .files import Kept, PaperObjects, gather, gather_many, objects_in
 from .listing import objects_of
 from .long_table import COLUMNS, long_rows, write_long_table
 
@@ -16,6 +16,7 @@ __all__ = [
     "gather",
     "gather_many",
     "long_rows",
+    "objects_in",
     "objects_of",
     "write_long_table",
 ]

@@ -12,19 +12,21 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import NotAvailable, PaperError
+from ..errors import NotAvailable, NotFound, PaperError
 from ..model.objects import OBJECT_KINDS, Grid, ObjectKind, PaperObject
 from ..model.paper import StoredPaper
+from ..outline import labels_in
 from ..sources.pmc import MediaFile, fetch_media, media_of
 from ..store import Shelf
+from ..store.paper_file import objects_folder
 from ..system import safe_files
-from ..system.plain_text import plain_json
+from ..system.plain_text import one_line, plain_json, shortened
 from ..web.answer import MAX_BYTES
 from .listing import Mention, all_rows, mentions, objects_of
 from .long_table import table_csv, tidy_table
@@ -36,9 +38,11 @@ MOST_BYTES = 500_000_000
 """Of one paper's files, unless asked otherwise."""
 MANIFEST = "objects.json"
 TABLES = "tables.json"
+_TAKEN = {MANIFEST, TABLES, "places.json", "original.pdf"}  # the latter of `..curation.places`
 _IMAGES = ("jpg", "jpeg", "png", "gif", "svg", "webp", "tif", "tiff", "eps")
 _UNSAFE = re.compile(r"[^\w.+-]+")
 _LONGEST_NAME = 120
+_DIGITS, _NAMED, _LISTED = 9, 60, 1000  # characters
 _AT_ONCE = 8  # papers; the Cloud Service takes twice as many requests
 _NO_FILE = "Its text names no file; the publisher's page shows it."
 _NO_ROOM = "Left out: the paper's files are larger than what was asked for."
@@ -49,7 +53,7 @@ class Kept:
     """One object as it lies on the shelf, or why it does not.
 
     ``file`` is its path (empty: not there), ``url`` where it came from or can be had, ``rows`` and
-    ``columns`` the size of a table.
+    ``columns`` the size of a table, ``grid`` its cells.
     """
 
     kind: ObjectKind
@@ -64,11 +68,13 @@ class Kept:
     columns: int = 0
     mentioned: str = ""
     reason: str = ""
+    grid: Grid | None = field(default=None, compare=False, repr=False)
 
     def row(self) -> dict[str, Any]:
-        """What of it is known, for the shell and for programs."""
+        """What of it is known, for the shell and for programs; the cells are in its file."""
         always = {"kind": self.kind, "label": self.label}
-        return always | {name: value for name, value in asdict(self).items() if value}
+        named = asdict(replace(self, grid=None))
+        return always | {name: value for name, value in named.items() if value}
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,30 +92,72 @@ def gather(
     web: Web,
     kinds: Sequence[ObjectKind] = OBJECT_KINDS,
     *,
+    only: str = "",
     fetch: bool = True,
     most_bytes: int = MOST_BYTES,
 ) -> PaperObjects:
     """List a paper's objects, and unless *fetch* is False bring them onto the shelf.
 
+    *only* is the label of one of them ("fig 2"), or its number in the list.
+
     Raises
     ------
+    NotFound
+        None is called what *only* says.
     StoreFailed
         The disk refuses; what is there stays.
     """
-    folder = Path(stored.path).with_suffix(".files")
-    found = [one for one in objects_of(stored, shelf) if one.kind in kinds]
+    folder = objects_folder(Path(stored.path))
+    found = _wanted(stored, shelf, kinds, only)
     places = mentions(stored, shelf)
     if not found or not fetch:
-        before = {(one.kind, one.label): one for one in kept_before(folder)}
-        listed = [before.get((one.kind, one.label)) or _listed(one, stored) for one in found]
+        listed = _known(found, stored)
         return PaperObjects(stored, folder, tuple(_mentioned(one, places) for one in listed))
     with web.leases.hold(f"objects {folder.name}", f"the figures and tables of {stored.paper.ids}"):
         safe_files.make_folder(folder)
         kept = _Keeping(stored, folder, web, most_bytes).all(found, places)
-        others = [one for one in kept_before(folder) if one.kind not in kinds]
-        rows = [asdict(one) for one in (*others, *kept)]
+        rows = [_portable(one) for one in (*_others(folder, kinds, kept), *kept)]
         safe_files.write_whole(folder / MANIFEST, plain_json(rows).encode())
     return PaperObjects(stored, folder, tuple(kept))
+
+
+def objects_in(text: str, stored: StoredPaper, shelf: Shelf) -> list[Kept]:
+    """The objects that a stretch of a paper's text speaks of or shows, as far as they are here."""
+    labels, words = set(labels_in(text)), text.casefold()
+    found = _wanted(stored, shelf, OBJECT_KINDS, "")
+    return _known([one for one in found if _is_in(one, labels, words)], stored)
+
+
+def _is_in(one: PaperObject, labels: set[str], words: str) -> bool:
+    if not labels.isdisjoint(labels_in(one.label)):
+        return True
+    name = one.label.partition(":")[0].strip().casefold()
+    return one.kind == "supplement" and bool(name) and _stands_in(name, words)
+
+
+def _stands_in(name: str, words: str) -> bool:
+    """Whether a name is in a text, and not as the beginning of another ("file 1" in "file 12")."""
+    at = words.find(name)
+    while at >= 0:
+        end = at + len(name)
+        if not words[end : end + 1].isalnum() and not words[max(at - 1, 0) : at].isalnum():
+            return True
+        at = words.find(name, end)
+    return False
+
+
+def _wanted(
+    stored: StoredPaper, shelf: Shelf, kinds: Sequence[ObjectKind], only: str
+) -> list[PaperObject]:
+    found = [one for one in objects_of(stored, shelf) if one.kind in kinds]
+    return chosen(found, only) if only else found
+
+
+def _known(found: Sequence[PaperObject], stored: StoredPaper) -> list[Kept]:
+    """Objects as earlier runs left them."""
+    folder = objects_folder(Path(stored.path))
+    before = {(one.kind, one.label): one for one in kept_before(folder)}
+    return [_as_kept(before.get((one.kind, one.label)), one, stored) for one in found]
 
 
 def gather_many(
@@ -144,13 +192,37 @@ def _batches(texts: Iterable[StoredPaper], size: int) -> Iterator[list[StoredPap
 
 
 def kept_before(folder: Path) -> list[Kept]:
-    """What an earlier run brought and is still there; a damaged list is none."""
+    """What an earlier run brought and is still there; a damaged list is none.
+
+    The list has the files' names only: shelf and folder may have moved since.
+    """
     try:
         rows = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        found = [Kept(**row) for row in rows]
+        found = [_in_folder(Kept(**row), folder) for row in rows]
     except (OSError, ValueError, TypeError):
         return []
-    return [one for one in found if not one.file or (folder / Path(one.file).name).is_file()]
+    return [one for one in found if not one.file or Path(one.file).is_file()]
+
+
+def _in_folder(one: Kept, folder: Path) -> Kept:
+    return replace(one, file=str(folder / Path(one.file).name)) if one.file else one
+
+
+def _portable(one: Kept) -> dict[str, Any]:
+    row = asdict(replace(one, file=Path(one.file).name, grid=None))
+    return {name: value for name, value in row.items() if name != "grid"}
+
+
+def _others(folder: Path, kinds: Sequence[ObjectKind], kept: Sequence[Kept]) -> list[Kept]:
+    """What stays listed beside *kept*: other kinds, and files of an earlier text of the paper."""
+    files = {one.file for one in kept if one.file}
+    labels = {(one.kind, one.label) for one in kept}
+    return [
+        one
+        for one in kept_before(folder)
+        if one.kind not in kinds
+        or (one.file and one.file not in files and (one.kind, one.label) not in labels)
+    ]
 
 
 class _Keeping:
@@ -161,7 +233,7 @@ class _Keeping:
         self._folder = folder
         self._web = web
         self._left = most_bytes
-        self._names: set[str] = {MANIFEST, TABLES}
+        self._names = set(_TAKEN)
         self._before = {one.file: one for one in kept_before(folder) if one.file}
 
     def all(self, found: Sequence[PaperObject], places: Mapping[str, Mention]) -> list[Kept]:
@@ -245,6 +317,26 @@ class _Keeping:
         return name
 
 
+def chosen(found: Sequence[PaperObject], only: str) -> list[PaperObject]:
+    """Those of a label, in whatever spelling, or the one of a number in the list.
+
+    Raises
+    ------
+    NotFound
+        There is none.
+    """
+    wanted = label_key(only).casefold()
+    if labelled := [one for one in found if label_key(one.label).casefold() == wanted]:
+        return labelled
+    if wanted.isdecimal() and len(wanted) <= _DIGITS and 0 < int(wanted) <= len(found):
+        return [found[int(wanted) - 1]]
+    labels = "; ".join(one.label or f"{at} ({one.kind})" for at, one in enumerate(found, 1))
+    raise NotFound(
+        f"The paper has no {shortened(one_line(only), _NAMED)!r}.",
+        f"It has: {shortened(labels, _LISTED)}." if found else "It has no such object.",
+    )
+
+
 def label_key(label: str) -> str:
     """A label as `..outline.floats_of` spells it: "Fig. 2" is "Figure 2"."""
     words = re.sub(r"^(?:fig(?:ure|s)?|abb|рис)\b\.?", "Figure", label.strip(), flags=re.I)
@@ -263,8 +355,17 @@ def _listed(one: PaperObject, stored: StoredPaper) -> Kept:
         license=stored.license,
         rows=rows,
         columns=columns,
+        grid=one.grid,
         reason="not fetched" if not one.grid else "",
     )
+
+
+def _as_kept(before: Kept | None, one: PaperObject, stored: StoredPaper) -> Kept:
+    """An object as an earlier run left it; a table's size is that of the text there is now."""
+    listed = _listed(one, stored)
+    if before is None:
+        return listed
+    return replace(before, rows=listed.rows, columns=listed.columns, grid=one.grid)
 
 
 def _mentioned(kept: Kept, places: Mapping[str, Mention]) -> Kept:

@@ -9,21 +9,24 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
+from ..errors import BadRequest
 from ..model.objects import Grid, PaperObject
 from ..model.paper import StoredPaper
 from ..store import Shelf
-from ..system.plain_text import figure_cell
-from ..system.safe_files import replacing
+from ..system.plain_text import encodable, figure_cell
+from ..system.safe_files import make_folder, replacing
 from .listing import Mention, all_rows, objects_of
 
 COLUMNS = (
     *("paper", "doi", "pmid", "table", "caption"),
     *("row", "column", "unit", "line", "value", "number"),
 )
+_BATCH = 50_000  # rows in memory
 _UNIT_WORD = (
     r"(?:[munpkMGTdcµμ]?(?:g|L|l|m|mol|M|s|Hz|Pa|J|V|A|W|Da|bp|b|B|Bq|Gy|Sv|eq|cal|U|IU|K|N|T|F)"
     r"|%|‰|°[CF]?|mm ?Hg|min|h|hrs?|d|wk|mo|yrs?|years?|months?|weeks?|days?|hours?|minutes?"
@@ -95,24 +98,74 @@ def long_rows(stored: StoredPaper, objects: Sequence[PaperObject]) -> Iterator[d
 
 
 def write_long_table(texts: Iterable[StoredPaper], shelf: Shelf, path: Path) -> tuple[int, int]:
-    """Write the cells of many papers' tables as one CSV; how many tables and cells it has.
+    """Write the cells of many papers' tables as one CSV or Parquet file, as its name ends.
+
+    Returns
+    -------
+    tuple of int
+        How many tables and cells it has.
 
     Raises
     ------
+    BadRequest
+        The name ends otherwise.
+    NotConfigured
+        Parquet, and pyarrow is not installed.
     StoreFailed
         The disk refuses; the file stays as it was.
     """
+    write = _WRITERS.get(path.suffix.lower())
+    if write is None:
+        raise BadRequest(f"{path.name} is neither CSV nor Parquet.", "End it in .csv or .parquet.")
+    if write is _write_parquet:
+        from ..datasets.export import require_pyarrow
+
+        require_pyarrow()
     tables = cells = 0
-    with replacing(path) as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(COLUMNS)
+
+    def rows() -> Iterator[dict[str, Any]]:
+        nonlocal tables, cells
         for stored in texts:
             objects = objects_of(stored, shelf)
             tables += sum(1 for _ in all_rows(objects))
             for row in long_rows(stored, objects):
-                writer.writerow([_written(name, row[name]) for name in COLUMNS])
                 cells += 1
+                yield row
+
+    make_folder(path.parent)
+    with replacing(path) as file:
+        write(rows(), file)
     return tables, cells
+
+
+def _write_csv(rows: Iterable[Mapping[str, Any]], file: TextIO) -> None:
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    writer.writerows([_written(name, row[name]) for name in COLUMNS] for row in rows)
+
+
+def _write_parquet(rows: Iterable[Mapping[str, Any]], file: TextIO) -> None:
+    """Every value as it is; the columns' types are the same in every file."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    types = {"line": pa.int64(), "number": pa.float64()}
+    schema = pa.schema([(name, types.get(name, pa.string())) for name in COLUMNS])
+    left = iter(rows)
+    with parquet.ParquetWriter(file.buffer, schema, compression="zstd") as writer:
+        while batch := list(islice(left, _BATCH)):
+            columns = [[_encodable(row[name]) for row in batch] for name in COLUMNS]
+            writer.write_table(pa.table(columns, schema=schema))
+
+
+_WRITERS: dict[str, Callable[[Iterable[Mapping[str, Any]], TextIO], None]] = {
+    ".csv": _write_csv,
+    ".parquet": _write_parquet,
+}
+
+
+def _encodable(value: Any) -> Any:
+    return encodable(value) if isinstance(value, str) else value
 
 
 def _written(name: str, value: Any) -> str:

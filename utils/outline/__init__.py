@@ -16,13 +16,14 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from ..model.paper import Role, Section
-from .floats import Float, floats_of
+from .floats import Float, floats_of, labels_in
 from .roles import HINTS, MAIN_TEXT, SUMMARIES, bare, declared, hinted, key, role_named, roles_of
 
 __all__ = [
     "bare",
     "floats_of",
     "key",
+    "labels_in",
     "outermost",
     "outline",
     "role_named",

@@ -124,6 +124,20 @@ def floats_of(text: str, sections: Sequence[Section]) -> list[Float]:
     return list(found.values())
 
 
+def labels_in(text: str) -> list[str]:
+    """The figures and tables that a stretch of text speaks of or shows, each once, in its order.
+
+    >>> labels_in("As in Figs. 1-3 and Tabelle 2; stable 4.")
+    ['Figure 1', 'Figure 2', 'Figure 3', 'Table 2']
+    """
+    found: dict[str, None] = {}
+    for at in _beginnings(text):
+        if match := _MENTION.match(text, at):
+            extra = _supplement_prefix(text, at)
+            found |= dict.fromkeys(_label(match, number, extra) for number in _numbers(match))
+    return list(filter(None, found))
+
+
 def _blocks(text: str) -> Iterator[_Block]:
     """The paragraphs of a text."""
     start = 0

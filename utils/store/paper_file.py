@@ -35,6 +35,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, get_args
 
 from ..errors import BadRequest
@@ -274,6 +275,11 @@ def stem(ids: Ids, kind: Kind = "full_text", version: Version = "") -> str:
         return f"{stem(ids)}_{version}"
     name, _, value = ids.key.partition(":")
     return safe(value if name == "doi" else f"{name}_{value}")
+
+
+def objects_folder(path: Path) -> Path:
+    """Where the figures, tables and supplementary files of a text lie: beside it."""
+    return path.with_suffix(".files")
 
 
 def traditional(doi: str) -> str:

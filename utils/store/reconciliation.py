@@ -103,9 +103,25 @@ class Reconciler:
     def _remove(self, file: str, *, text: bool) -> None:
         if text:
             safe_files.remove(self.folder / file)
-        safe_files.remove(self.writer.record_path(file))
+        if self._hand_on_objects(file):
+            safe_files.remove(self.writer.record_path(file))
         for media in MEDIA:
             safe_files.remove(self.writer.raw / f"{file.removesuffix('.txt')}.{media}.gz")
+
+    def _hand_on_objects(self, file: str) -> bool:
+        """Move what was fetched beside a text to the text in its place.
+
+        False where there is none: folder and record wait for it, as after a renaming by hand.
+        """
+        folder = paper_file.objects_folder(self.folder / file)
+        if not folder.is_dir() or (old := self.writer.record_of(file)) is None:
+            return True
+        heirs = [one for _, one in self.writer.rivals(old) if one.file != file]
+        if not heirs:
+            return False
+        heir = max(heirs, key=lambda one: one.rank)
+        safe_files.move_folder(folder, paper_file.objects_folder(Path(heir.stored.path)))
+        return True
 
     # -- what a hand did ---------------------------------------------------------------------
 

@@ -219,6 +219,18 @@ def remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
+def move_folder(folder: Path, target: Path) -> None:
+    """Rename *folder* to *target*; where that is taken, it lies within, under its own name."""
+    place, number = target, 1
+    while place.exists():
+        place = target / (folder.name if number == 1 else f"{number}-{folder.name}")
+        number += 1
+    with disk(folder):
+        folder.rename(place)
+        sync_folder(place.parent)
+        sync_folder(folder.parent)
+
+
 @contextlib.contextmanager
 def exclusive_lock(path: Path) -> Iterator[None]:
     """Hold *path* as a lock among processes; the system frees it when its holder dies."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastmcp.tools import FunctionTool, ToolResult
+from mcp.types import Tool as MCPTool
 from mcp.types import ToolAnnotations
 from pydantic import BeforeValidator, Field
 
@@ -15,11 +16,13 @@ from ..model.paper import Paper
 from . import schemas
 from .answers import answer, refusing, shelf_link
 from .long_calls import LongCalls, revocable
+from .toolsets import is_on
 
 if TYPE_CHECKING:
     from ..download.download import Download
     from ..model.paper import SearchResult, StoredPaper
 
+_MOST_LABELS = 20
 Sort = Literal["pub_date", "relevance", "author", "journal"]
 DateType = Literal["pdat", "edat", "mdat"]
 Count = Annotated[int, Field(ge=1, le=1000)]
@@ -55,6 +58,13 @@ ADDS_FILES = ToolAnnotations(
 )
 
 
+class _Tool(FunctionTool):
+    """A tool whose definition has nothing but what a host needs: FastMCP's note on tags costs."""
+
+    def to_mcp_tool(self, **overrides: Any) -> MCPTool:
+        return super().to_mcp_tool(**{"_meta": self.meta, **overrides})
+
+
 def tools(library: Library) -> list[FunctionTool]:
     """Every tool of the set, working on *library*."""
     return [
@@ -72,7 +82,7 @@ def tool(
     words = (_SPELLED.get(word, word) for word in function.__name__.split("_"))
     title = " ".join(words)
     title = title[0].upper() + title[1:]
-    return FunctionTool.from_function(
+    return _Tool.from_function(
         revocable(refusing(function)), title=title, annotations=hints, output_schema=output
     )
 
@@ -166,6 +176,8 @@ def _download_tool(library: Library) -> FunctionTool:
 
 
 def _read_tool(library: Library) -> FunctionTool:
+    door = "; paper_objects shows them" if is_on("objects", library) else ""
+
     def read_paper(
         paper: Annotated[Word, Field(description="any identifier, or a file name on the shelf")],
         section: Annotated[
@@ -189,13 +201,20 @@ def _read_tool(library: Library) -> FunctionTool:
                 "kind": reading.kind,
                 "version": reading.version,
                 "outline": reading.rows(),
+                "objects": reading.object_rows(),
                 "text": reading.text,
                 "next_start": reading.next_start,
             },
-            f"“{reading.title}” ({_kind_and_version(reading.stored)}): {shown}{more}.",
+            f"“{reading.title}” ({_kind_and_version(reading.stored)}): {shown}{more}."
+            + _objects_line([row["label"] or row["kind"] for row in reading.object_rows()], door),
         )
 
     return tool(read_paper, READS_SHELF, schemas.READ)
+
+
+def _objects_line(labels: Sequence[str], door: str) -> str:
+    """The figures, tables and files of what was read, and what gives them."""
+    return f" In it: {', '.join(labels[:_MOST_LABELS])}{door}." if labels else ""
 
 
 def _list_tool(library: Library) -> FunctionTool:

@@ -33,7 +33,7 @@ _EXTRAS = {
     "scale": ("tantivy", "words found fast among more than 20,000 passages"),
     "postgres": ("psycopg", "the corpus in PostgreSQL"),
     "weaviate": ("weaviate", "passages in Weaviate"),
-    "parquet": ("pyarrow", "datasets exported as Parquet"),
+    "parquet": ("pyarrow", "datasets and tables exported as Parquet"),
 }
 _KEY_WORDS = {
     True: "An NCBI API key is set.",

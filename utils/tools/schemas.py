@@ -86,6 +86,7 @@ READ = record(
     kind=TEXT,
     version=TEXT,
     outline=rows(some(heading=TEXT, chars=NUMBER, roles=TEXT)),
+    objects=rows({"type": "object"}),
     text=TEXT,
     next_start=NEXT,
 )

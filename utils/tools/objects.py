@@ -1,0 +1,145 @@
+"""Toolset ``objects``: a paper's figures, tables and supplementary files, and one of them."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from fastmcp.tools import FunctionTool, ToolResult
+from mcp.types import Annotations, ImageContent
+from pydantic import Field
+
+from ..library import Library
+from ..system import safe_files
+from ..system.plain_text import shortened
+from .answers import answer
+from .core import ADDS_FILES, Start, Word, tool
+from .long_calls import LongCalls
+from .schemas import NEXT, TEXT, rows
+
+if TYPE_CHECKING:
+    from ..model.objects import Grid
+    from ..objects import Kept
+
+_LISTED = 50  # objects of one answer
+_IN_LIST, _ALONE = 300, 4000  # characters of a caption
+_LABEL = 100
+_NOTES = 50
+_MOST_CHARS = 20_000  # of a table in one answer
+_MOST_IMAGE = 700_000  # bytes, a megabyte as base64: hosts refuse more
+_MOST_SHOWN = 4  # images of one figure
+_IMAGES = {
+    b"\xff\xd8\xff": "image/jpeg",
+    b"\x89PNG\r\n\x1a\n": "image/png",
+    b"GIF8": "image/gif",
+}
+OBJECTS = {
+    "type": "object",
+    "properties": {
+        "objects": rows({"type": "object"}),
+        "columns": rows(TEXT),
+        "rows": rows(rows(TEXT)),
+        "notes": rows(TEXT),
+        "next_start": NEXT,
+    },
+    "required": ["objects", "next_start"],
+}
+
+
+def tools(library: Library) -> list[FunctionTool]:
+    """The tool, working on *library*."""
+    waiting = LongCalls("PubMed Central")
+
+    def paper_objects(
+        paper: Word,
+        which: Annotated[
+            Word, Field(description="Table 2, or a number of the list: its rows or picture")
+        ] = "",
+        start: Start = 0,
+    ) -> ToolResult:
+        """List the figures, tables and files of a paper on the shelf, or show one."""
+        found = library.objects(paper, only=which, fetch=False).objects
+        if not which:
+            return _list(found, start)
+        if grid := found[0].grid:
+            return _table(found[0], grid, start)
+        return _pictures(waiting.call(library.objects, paper, only=which).objects)
+
+    return [tool(paper_objects, ADDS_FILES, OBJECTS)]
+
+
+def _list(found: Sequence[Kept], start: int) -> ToolResult:
+    end = start + _LISTED
+    page = [{"number": at, **_row(one, _IN_LIST)} for at, one in enumerate(found, 1)][start:end]
+    lines = [f"{len(found)} objects.", *(f"{row['number']}: {_title(row)}" for row in page)]
+    return answer(
+        {"objects": page, "next_start": end if end < len(found) else None}, "\n".join(lines)
+    )
+
+
+def _row(one: Kept, most: int) -> dict[str, Any]:
+    """What is known of it, with *most* characters of its caption."""
+    caption = {"caption": shortened(one.caption, most)} if one.caption else {}
+    return one.row() | {"label": shortened(one.label, _LABEL)} | caption
+
+
+def _title(row: dict[str, Any]) -> str:
+    return ". ".join(filter(None, (row["label"] or row["kind"], row.get("caption", ""))))
+
+
+def _table(one: Kept, grid: Grid, start: int) -> ToolResult:
+    """Rows of a table from *start*, as many as an answer holds."""
+    longest = _MOST_CHARS // max(grid.width, 1) + 1
+    page: list[list[str]] = []
+    left = _MOST_CHARS
+    for cells in grid.rows[start:]:
+        left -= sum(len(cell[:longest]) for cell in cells)
+        if page and left < 0:
+            break
+        page.append([shortened(cell, longest) for cell in cells])
+    end = start + len(page)
+    structure = {
+        "objects": [_row(one, _ALONE)],
+        "columns": [shortened(name, longest) for name in grid.columns],
+        "rows": page,
+        "notes": [shortened(note, _ALONE) for note in grid.notes[:_NOTES]],
+        "next_start": end if end < len(grid.rows) else None,
+    }
+    more = f"; more from start={end}" if end < len(grid.rows) else ""
+    text = f"{_title(_row(one, _IN_LIST))}: {len(page)} of {len(grid.rows)} rows{more}."
+    return answer(structure, text)
+
+
+def _pictures(found: Sequence[Kept]) -> ToolResult:
+    """The images of a figure that a host can show; of others, where they lie."""
+    images = [image for one in found[:_MOST_SHOWN] if (image := _picture(one))]
+    lines = [
+        f"{_title(_row(one, _IN_LIST))} ({one.file or f'{one.reason} {one.url}'.strip()})"
+        for one in found[:_LISTED]
+    ]
+    if not images and any(one.file for one in found):
+        lines.append("No picture that can be shown here: open the file.")
+    shown = [_row(one, _ALONE) for one in found[:_LISTED]]
+    result = answer({"objects": shown, "next_start": None}, "\n".join(lines))
+    result.content += images
+    return result
+
+
+def _picture(one: Kept) -> ImageContent | None:
+    """An image by its first bytes, whatever it is called; None for what is too large or none."""
+    if not one.file or one.kind != "figure" or one.bytes > _MOST_IMAGE:
+        return None
+    with safe_files.disk(path := Path(one.file), "read"):
+        data = path.read_bytes()
+    kind = next((name for begin, name in _IMAGES.items() if data.startswith(begin)), "")
+    if not kind or len(data) > _MOST_IMAGE:
+        return None
+    return ImageContent(
+        type="image",
+        data=base64.b64encode(data).decode("ascii"),
+        mime_type=kind,
+        annotations=Annotations(audience=["user", "assistant"], priority=0.8),
+        _meta={"untrusted": True},
+    )
