@@ -116,6 +116,24 @@ def test_what_two_columns_share_is_said_in_the_head_of_each() -> None:
     assert "| Two | 5.6 | 7.8 |" in markdown
 
 
+def test_a_title_centred_above_two_names_is_said_in_both_and_one_beside_them_in_its_own() -> None:
+    sheet = Sheet()
+    xs = [60.0, 150.0, 220.0, 290.0, 360.0, 430.0, 460.0]
+    sheet.say(60, 700, "Table 2. Doses by season")
+    for y in (694, 664, 628):
+        sheet.line(60, y, 450, y)
+    sheet.say(178, 685, "Winter")
+    sheet.say(319, 685, "Summer")
+    for row, y in (
+        (["Group", "5 mg", "9 mg", "5 mg", "9 mg", "p"], 671),
+        (["One", "1.2", "3.4", "2.3", "4.5", "0.1"], 655),
+        (["Two", "5.6", "7.8", "6.7", "8.9", "0.2"], 640),
+    ):
+        cells(sheet, row, xs, y)
+    head = "| Group | Winter / 5 mg | Winter / 9 mg | Summer / 5 mg | Summer / 9 mg | p |"
+    assert head in markdown_of(pdf_of([sheet]))
+
+
 def test_a_sentence_about_a_table_is_no_caption() -> None:
     sheet = Sheet()
     sheet.say(60, 740, "Everything that we have measured in the years before is given in", 10)

@@ -171,7 +171,7 @@ def without_banners(blocks: list[Block]) -> Iterator[Block]:
         begins -= 1  # what stands right above the first paragraph is its title
     often = Counter(key for block in blocks if block.level and (key := _key(block)))
     for at, block in enumerate(blocks):
-        is_banner = at < begins or often[_key(block)] >= _OFTEN
+        is_banner = block.level and (at < begins or often[_key(block)] >= _OFTEN)
         yield replace(block, level=0) if is_banner else block
 
 

@@ -7,10 +7,12 @@ in pure Python, so that it can be tested without a PDF. `.pdf_headings` says wha
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import pairwise
+from itertools import accumulate, pairwise
+from operator import itemgetter
 from statistics import median
 
 from ..outline.sections import part_of
@@ -53,6 +55,7 @@ _TYPE = re.compile(
     r"|case report|open access|letter)\W+(?=[A-Z])",
     re.I,
 )
+_MOST_OF_TYPE = 60  # characters
 _ENTRY = re.compile(r"\[?\d{1,3}[\].)]\s+\S|\[\d{1,3}\]")
 _AUTHOR = re.compile(r"[^\W\d_a-z][\w'\u2019-]+(?: [^\W\d_a-z][\w'\u2019-]+)?,? [A-Z]{1,3}\b")
 _UNENDED = re.compile(r"(?:[,&;:]|\band|\bet al\.?)$")
@@ -93,6 +96,8 @@ def to_blocks(pages: list[Page], title: str) -> list[Block]:
 
 def _says(text: str, wanted: str) -> bool:
     """Whether a text is the title, the type of the article before it or not."""
+    if len(text) > 2 * len(wanted) + _MOST_OF_TYPE:
+        return False
     return wanted in ("".join(folded(text)), "".join(folded(_TYPE.sub("", text))))
 
 
@@ -260,11 +265,15 @@ def _joined(row: list[Line]) -> Line:
 def _gutter(lines: list[Line], width: float) -> float:
     """Where hardly any text crosses from left to right; 0 when there is no such place."""
     total = sum(len(line.text) for line in lines)
+    ends = sorted((line.right, len(line.text)) for line in lines)
+    starts = sorted((-line.left, len(line.text)) for line in lines)
+    ended = [0, *accumulate(count for _, count in ends)]
+    begun = [0, *accumulate(count for _, count in starts)]
     best, least = 0.0, _CROSSING * total
     for step in range(int(_GUTTER[0] * 100), int(_GUTTER[1] * 100)):
         x = width * step / 100
-        left = sum(len(line.text) for line in lines if line.right <= x)
-        right = sum(len(line.text) for line in lines if line.left >= x)
+        left = ended[bisect_right(ends, x, key=itemgetter(0))]
+        right = begun[bisect_right(starts, -x, key=itemgetter(0))]
         crossing = total - left - right
         if min(left, right) > 0.2 * total and crossing < least:
             best, least = x, crossing

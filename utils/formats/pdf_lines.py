@@ -13,19 +13,18 @@ accents as characters of their own, beside their letter.
 
 from __future__ import annotations
 
-import ctypes
 import math
 import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
-from typing import Any, Literal
+from typing import Literal
+
+from .pdf_characters import Characters
 
 _GAP = 1.2  # of the line's height: a wider hole separates columns or cells, not words
 _BOLD = 600  # font weight
-_MOST_CHARS = 60_000  # a page; posters and hidden text layers aside, pages hold 8,000
 _MARK_CHARS = 8
 _BOLD_NAME = re.compile(r"(?i:bold|black|heavy|-medi)|(?<=[a-z.])BI?$")
 _SHOWN = {0xFB00: "ff", 0xFB01: "fi", 0xFB02: "fl", 0xFB03: "ffi", 0xFB04: "ffl", 0xFB05: "st"}
@@ -42,7 +41,6 @@ _POWER = re.compile(r"(?<![\d.])10[-\u2212\u2013]?\d|[^\W\d_][-\u2212\u2013]\d")
 _TEN = re.compile(r"(?:^|[^\d.])10$")
 _BLANKS = re.compile(r"[ \t\xa0]+")
 _SMALLER = 0.9  # of the digits before: how tall an exponent is at most
-_NAME_BYTES = 100
 _ACCENTS = {
     "´": "\u0301", "`": "\u0300", "ˆ": "\u0302", "¨": "\u0308", "˜": "\u0303", "¸": "\u0327",
     "ˇ": "\u030c", "˚": "\u030a", "˝": "\u030b",
@@ -89,77 +87,62 @@ class Page:
     height: float
 
 
-def codes_of(text_page: Any) -> list[int]:
-    """The page's characters, in the order of its content stream."""
-    import pypdfium2.raw as pdfium
-
-    count = min(pdfium.FPDFText_CountChars(text_page), _MOST_CHARS)
-    code_of = pdfium.FPDFText_GetUnicode
-    return [code_of(text_page, index) for index in range(count)]
-
-
-def lines_of(text_page: Any, codes: Sequence[int]) -> Iterator[Line]:
+def lines_of(page: Characters) -> Iterator[Line]:
     """The lines of an open page, in the order of its content stream."""
-    count = len(codes)
+    count = len(page.codes)
     start = row = 0
-    for index, code in enumerate([*codes, 10]):
+    for index, code in enumerate([*page.codes, 10]):
         if code in (10, 13):
-            yield from _pieces(text_page, codes, start, index, row)
+            yield from _pieces(page, start, index, row)
             start, row = index + 1, row + 1
-        elif code in BROKEN and start < index < count - 1 and _turns(text_page, index):
-            yield from _pieces(text_page, codes, start, index + 1, row)
+        elif code in BROKEN and start < index < count - 1 and _turns(page, index):
+            yield from _pieces(page, start, index + 1, row)
             start, row = index + 1, row + 1
 
 
-def _turns(text_page: Any, index: int) -> bool:
+def _turns(page: Characters, index: int) -> bool:
     """Whether the text goes on in another line after a hyphen, which PDFium does not say."""
-    before, after = box_of(text_page, index - 1), box_of(text_page, index + 1)
-    is_next_column = after.left - before.right > _GAP * max(before.top - before.bottom, 4)
-    return bool(
-        is_next_column
-        or after.left < before.left
-        or after.top < before.bottom
-        or after.bottom > before.top
-    )
+    left, bottom, right, top = page.box(index - 1)
+    next_left, next_bottom, _, next_top = page.box(index + 1)
+    is_next_column = next_left - right > _GAP * max(top - bottom, 4)
+    return is_next_column or next_left < left or next_top < bottom or next_bottom > top
 
 
-def _pieces(text_page: Any, codes: Sequence[int], start: int, end: int, row: int) -> Iterator[Line]:
+def _pieces(page: Characters, start: int, end: int, row: int) -> Iterator[Line]:
     """Cut one row where the hole between two words is wider than any space."""
-    begin = start
+    begin, codes, box_of = start, page.codes, page.box
     for index in range(start + 1, end - 1):
         if codes[index] not in (32, 0xA0, 9):
             continue
-        before, after = box_of(text_page, index - 1), box_of(text_page, index + 1)
-        if after.left - before.right > _GAP * max(before.top - before.bottom, 4):
-            yield line_of(text_page, codes, begin, index, row)
+        _, bottom, right, top = box_of(index - 1)
+        if box_of(index + 1)[0] - right > _GAP * max(top - bottom, 4):
+            yield line_of(page, begin, index, row)
             begin = index + 1
     if begin < end:
-        yield line_of(text_page, codes, begin, end, row)
+        yield line_of(page, begin, end, row)
 
 
-def line_of(text_page: Any, codes: Sequence[int], start: int, end: int, row: int) -> Line:
+def line_of(page: Characters, start: int, end: int, row: int) -> Line:
     """The characters from *start* to *end* as one piece of a line."""
-    import pypdfium2.raw as pdfium
-
+    codes = page.codes
     solid = [index for index in range(start, end) if codes[index] > 32] or [start]
     probes = [solid[0], solid[len(solid) // 2], solid[-1]]
-    boxes = [box_of(text_page, index) for index in probes]
-    between = (box_of(text_page, solid[len(solid) * at // 4]) for at in (1, 3))
+    boxes = [page.box(index) for index in probes]
+    between = (page.box(solid[len(solid) * at // 4]) for at in (1, 3))
     # The median, which is no raised footnote mark, nor the index of a formula.
-    usual = sorted((*boxes, *between), key=lambda box: box.top - box.bottom)[2]
-    angle = pdfium.FPDFText_GetCharAngle(text_page, probes[1])
-    fonts = {font_name(text_page, index) for index in probes}
-    weights = [pdfium.FPDFText_GetFontWeight(text_page, index) for index in probes]
+    _, bottom, _, top = sorted((*boxes, *between), key=lambda box: box[3] - box[1])[2]
+    fonts = {page.font(index) for index in probes}
+    is_bold = all(page.weight(index) >= _BOLD for index in probes)
     return Line(
-        text=text_of(text_page, codes, start, end, fonts),
-        left=min(box.left for box in boxes),
-        bottom=usual.bottom,
-        right=max(box.right for box in boxes),
-        top=usual.top,
-        size=usual.top - usual.bottom,
+        text=text_of(page, start, end, fonts),
+        left=min(box[0] for box in boxes),
+        bottom=bottom,
+        right=max(box[2] for box in boxes),
+        top=top,
+        size=top - bottom,
         row=row,
-        bold=min(weights) >= _BOLD or all(map(_BOLD_NAME.search, fonts)),
-        upright=abs(math.sin(angle)) < 0.1,
+        bold=is_bold or all(map(_BOLD_NAME.search, fonts)),
+        upright=abs(math.sin(page.angle(probes[1]))) < 0.1,
         font=fonts.pop() if len(fonts) == 1 else "",
         span=(start, end),
     )
@@ -182,19 +165,17 @@ def is_below(a: Line, b: Line) -> bool:
     return 0 < a.top - b.top < 2.2 * a.size
 
 
-def text_of(
-    text_page: Any, codes: Sequence[int], start: int, end: int, fonts: Iterable[str]
-) -> str:
+def text_of(page: Characters, start: int, end: int, fonts: Iterable[str]) -> str:
     """The text of the characters from *start* to *end*; *fonts* are some of its fonts."""
-    chars = [_SHOWN.get(code) or _shown(code) for code in codes[start:end]]
+    chars = [_SHOWN.get(code) or _shown(code) for code in page.codes[start:end]]
     if "" in chars:
-        chars = list(_with_pairs(chars, codes, start))
+        chars = list(_with_pairs(chars, page.codes, start))
     text = "".join(chars)
     if any("Adv" in font for font in fonts) and _MAY_BE_SIGN.search(text):
-        chars = list(_with_signs(text_page, chars, start))
+        chars = list(_with_signs(page, chars, start))
         text = "".join(chars)
     if _POWER.search(text):
-        text = "".join(_with_powers(text_page, chars, start))
+        text = "".join(_with_powers(page, chars, start))
     return _BLANKS.sub(" ", text).strip()
 
 
@@ -209,57 +190,29 @@ def _with_pairs(chars: list[str], codes: Sequence[int], start: int) -> Iterator[
             yield char
 
 
-def _with_signs(text_page: Any, chars: list[str], start: int) -> Iterator[str]:
+def _with_signs(page: Characters, chars: list[str], start: int) -> Iterator[str]:
     """Letters and digits that stand for signs, by their font, as what they are."""
     firsts = "".join((char or " ")[0] for char in chars)  # a ligature is several letters
     places = {match.start() for match in _MAY_BE_SIGN.finditer(firsts)}
     is_sign = False
     for at, char in enumerate(chars):
         if at in places or (is_sign and char in _GREEK):
-            is_sign = bool(_SIGNS_FONT.match(font_name(text_page, start + at)))
+            is_sign = bool(_SIGNS_FONT.match(page.font(start + at)))
             yield (_SIGNS.get(char) or _GREEK.get(char) or char) if is_sign else char
         else:
             is_sign = False
             yield char
 
 
-def _with_powers(text_page: Any, chars: list[str], start: int) -> Iterator[str]:
+def _with_powers(page: Characters, chars: list[str], start: int) -> Iterator[str]:
     """Powers of ten and of units raised, 10⁴ and g⁻¹. Other raised digits may be citations."""
     is_raised = False
     for at, char in enumerate(chars):
         before = "".join(chars[max(0, at - 3) : at])
         unit = not char.isalnum() and before[-1:].isalpha() and chars[at + 1 : at + 2] != []
         may_be = char in _RAISED and (is_raised or unit or bool(_TEN.search(before)))
-        is_raised = may_be and (is_raised or _is_raised(text_page, start + at))
+        is_raised = may_be and (is_raised or _is_raised(page, start + at))
         yield _RAISED[char] if is_raised else char
-
-
-def font_name(text_page: Any, index: int) -> str:
-    """The name of a character's font."""
-    name = _name_buffer()
-    name.value = b""
-    _pdfium().FPDFText_GetFontInfo(text_page, index, name, _NAME_BYTES, None)
-    return str(name.value.decode("utf-8", "replace"))
-
-
-@cache
-def _name_buffer() -> Any:
-    return ctypes.create_string_buffer(_NAME_BYTES)
-
-
-def box_of(text_page: Any, index: int) -> Any:
-    """A character's box as tall as its font, so that *a* and *g* of one line agree."""
-    pdfium = _pdfium()
-    box = pdfium.FS_RECTF()
-    pdfium.FPDFText_GetLooseCharBox(text_page, index, ctypes.byref(box))
-    return box
-
-
-@cache
-def _pdfium() -> Any:
-    import pypdfium2.raw
-
-    return pypdfium2.raw
 
 
 def _shown(code: int) -> str:
@@ -267,12 +220,11 @@ def _shown(code: int) -> str:
     return char if char.isprintable() else " " if char.isspace() else ""
 
 
-def _is_raised(text_page: Any, index: int) -> bool:
-    before, here = box_of(text_page, index - 1), box_of(text_page, index)
-    height = before.top - before.bottom
-    return bool(
-        here.top - here.bottom < _SMALLER * height and here.bottom > before.bottom + 0.1 * height
-    )
+def _is_raised(page: Characters, index: int) -> bool:
+    _, before, _, top = page.box(index - 1)
+    _, bottom, _, here = page.box(index)
+    height = top - before
+    return here - bottom < _SMALLER * height and bottom > before + 0.1 * height
 
 
 def composed(texts: Iterable[str]) -> list[str]:

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from .pdf_grid import Area, Row, grid_of, rows_of
+from .pdf_grid import grid_of
+from .pdf_rows import Area, Row, rows_of
 from .pdf_words import Rule, Sheet, Word
 
 _TABLE = r"T ?(?:A ?B ?L ?E|a ?b ?l ?e)|Tab(?:elle|leau|la|ela|ella|\.)"
