@@ -145,6 +145,15 @@ def extractor(media: Media) -> str:
     return f"{media} {VERSIONS[media]}"
 
 
+def is_ours(extractor: str) -> bool:
+    """Whether one of the readers here made a text, not the user's server beside them.
+
+    >>> is_ours("pdf 3"), is_ours("GROBID 0.8.1, tei 1")
+    (True, False)
+    """
+    return not extractor or extractor.partition(" ")[0] in READERS
+
+
 class JudgedText(NamedTuple):
     """A verdict and its evidence; ``document`` is what was accepted."""
 
