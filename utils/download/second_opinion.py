@@ -20,6 +20,8 @@ from functools import cached_property
 
 from .. import formats
 from ..errors import BadContent, PaperError, Unreachable
+from ..formats.child_processes import ChildFailed
+from ..formats.pdf_child import extract
 from ..judges.check import judge
 from ..judges.preference import why_preferred
 from ..model.paper import Document, Fetched, Paper
@@ -130,8 +132,8 @@ class SecondOpinion:
 def _pages(fetched: Fetched) -> int:
     """How many pages a PDF has whose text was refused."""
     try:
-        return int(formats.reader_of("pdf").read(fetched).pages)
-    except BadContent:
+        return int(extract(fetched.body).get("pages", 0))
+    except ChildFailed:
         return 0
 
 
