@@ -104,6 +104,9 @@ def _recognised(fetched: Fetched, found: dict[str, Any]) -> dict[str, Any]:
     if read_ is None:
         return found
     if _is_scan(read_):
+        printed, recognised = (count_words(one["markdown"]) for one in (found, read_))
+        if printed and printed >= recognised:
+            return found  # few words, and no picture of any
         msg = f"Text recognition finds hardly a word in the {pages} pages from {fetched.source}."
         raise BadContent(msg, _BY_HAND, verdict="scanned")
     made_by = f"{read_['engine']} (mean confidence {read_['confidence']:.2f}), {extractor('pdf')}"
