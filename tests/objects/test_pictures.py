@@ -161,12 +161,15 @@ def test_pictures_of_pages_belong_to_the_caption_around_them() -> None:
         <div class="fig"><div><img data-src="2.jpg" src="data:image/gif;base64,R0"></div>
           <div class="caption"><span>Figure 2.</span> <p>Decay, as in Fig. 1.</p></div></div>
         <p>Figure 1 shows <img src="formula.png"> growth.</p>
+        <figure><img src="g003.png"><img src="big/g003-1024.png"><img src="g004.png">
+          <figcaption>Figure 3. Where <i>x is <img src="x.gif"></i> large.</figcaption></figure>
         <img src="logo.png">
         """
     )
     assert in_html.pictures_of(page) == {
         "Figure 1": ("https://a.test/cdn/full/1.png",),
         "Figure 2": ("https://a.test/cdn/2.jpg",),
+        "Figure 3": ("https://a.test/cdn/g003.png", "https://a.test/cdn/g004.png"),
     }
 
 
@@ -190,3 +193,28 @@ def test_which_licences_let_programs_copy() -> None:
         "http://arxiv.org/licenses/nonexclusive-distrib/1.0/",
     )
     assert not any(map(may_be_copied, refused))
+
+
+# Pages of eight publishers, and how many figures each has.
+RECORDED = {
+    "bmc/1471-2148-14-70": 3,
+    "elife/e04407": 12,
+    "mdpi/04-00932": 5,
+    "peerj/727": 4,
+    "plosone/journal.pone.0111303": 5,
+    "springer/s40643-016-0099-3": 5,
+    "tandf/20550308.2015.1135230": 8,
+}
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("name", RECORDED)
+def test_every_figure_of_recorded_pages_has_its_picture(shared: Path, name: str) -> None:
+    page = (shared / "html" / "publisher" / name / "fulltext.html").read_bytes()
+    found = in_html.pictures_of(Fetched(page, "html", "https://a.test/b/c", "", ""))
+    figures = {label: urls for label, urls in found.items() if label.startswith("Figure")}
+    assert list(figures) == [f"Figure {number}" for number in range(1, RECORDED[name] + 1)]
+    # One has supplements of its own in the same frame.
+    assert sum(len(urls) > 1 for urls in figures.values()) <= (name == "elife/e04407")
+    every = [url for urls in figures.values() for url in urls]
+    assert len(set(every)) == len(every)

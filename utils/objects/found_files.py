@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from ..web import Web
 
 _IMAGES = ("jpg", "jpeg", "png", "gif", "svg", "webp", "pdf", "tif", "tiff", "eps")
+_FORM = re.compile(r"(?<![a-z])(png|jpe?g|gif|webp|svg|tiff?)(?![a-z])", re.I)
+_LONGEST = 2000  # characters of an address
 _MOST_UNPACKED = 100_000_000  # bytes of one source's pictures
 _NO_FILE = "Its text names no file; the publisher's page shows it."
 _NOT_IN_PMC = "The paper is not in PubMed Central; its publisher's page has the file."
@@ -159,7 +161,16 @@ def _up_to(data: bytes, most: int) -> bytes:
 
 
 def _file_name(url: str) -> str:
-    return unquote(PurePosixPath(urlsplit(url).path).name)
+    """What a picture is called; some addresses tell its form elsewhere than at the end.
+
+    >>> _file_name("https://a.test/info:doi/1.g001?form=PNG_I"), _file_name("https://a.test/a.gif")
+    ('1.png', 'a.gif')
+    """
+    name = unquote(PurePosixPath(urlsplit(url).path).name)
+    if is_image(name):
+        return name
+    said = _FORM.findall(url[-_LONGEST:])
+    return f"{name.partition('.')[0] or 'picture'}.{said[-1].lower() if said else 'jpg'}"
 
 
 def _is_named(name: str, wanted: Sequence[str]) -> bool:
