@@ -109,6 +109,11 @@ def test_numbered_titles_are_headings_where_each_follows_the_one_before() -> Non
         ("both short-", "and long-term", "both short- and long-term"),
         ("for 2\N{EN DASH}", "3 days", "for 2\N{EN DASH}3 days"),
         ("see https://heath.test/", "larks/2019.html", "see https://heath.test/larks/2019.html"),
+        ("by PCR-", "amplified strands", "by PCR-amplified strands"),
+        ("by plasma-", "assisted cutting", "by plasma-assisted cutting"),
+        ("larks of the MED-", "LINE and Medline", "larks of the MEDLINE and Medline"),
+        ("in winter inde-", "pendent of sex", "in winter independent of sex"),
+        ("the larks in-", "dependent of it", "the larks independent of it"),
         ("see https://heath.test/", "for more", "see https://heath.test/ for more"),
     ],
 )
@@ -123,6 +128,51 @@ def test_a_running_head_goes_wherever_its_page_number_stands() -> None:
         own = tuple(f"{word} {number}" for word in SENTENCES)
         pages.append([*lines_of((head,), 780, 8), *lines_of(own)])
     assert not [text for text, _ in told(*pages) if "Songs of larks" in text]
+
+
+def test_a_masthead_in_the_middle_of_a_sentence_stands_after_its_paragraph() -> None:
+    masthead = lines_of(("Heath Publishing, Volume 12, Article 8505",), 770)
+    first = [*lines_of(SENTENCES[:2]), *masthead]
+    others = [lines_of(("Females heard all of it.",)) for _ in range(2)]
+    paragraph, behind = told(first, lines_of(SENTENCES[2:]), *others)
+    assert paragraph[0].startswith(" ".join(SENTENCES))
+    assert behind == (masthead[0].text, 0)
+
+
+def test_a_line_right_above_the_text_of_other_pages_is_text() -> None:
+    first = [*lines_of(SENTENCES[:1], 712), *lines_of(SENTENCES[1:2])]
+    others = [lines_of(("Females heard all of it.",)) for _ in range(2)]
+    assert told(first, lines_of(SENTENCES[2:]), *others)[0][0].startswith(" ".join(SENTENCES))
+
+
+REFERENCES = (
+    "Dahl, E. (1998). Songs of larks on heaths",
+    "    near Norby. Birds 12, 3-9. doi: 10.9103/b.12",
+    "Ek, S., Moen, L., and Lund, P. (2003). Wind",
+    "    and song. Journal of Larks 3, 14-22. doi: 10.9103/w.3",
+    "Falk, B. (2011). Hearing of females. Birds 25,",
+    "    33-41. doi: 10.9103/b.25",
+)
+
+
+def hanging(texts: tuple[str, ...], top: float, left: float) -> list[Line]:
+    return [
+        replace(line, text=line.text.strip(), left=left + 12 * line.text.startswith(" "))
+        for line in lines_of(texts, top, left=left)
+    ]
+
+
+@pytest.mark.parametrize("split", range(1, 6))
+def test_each_reference_is_a_line_also_where_the_column_ends(split: int) -> None:
+    texts = lines_of(("References",), 300, 12)
+    first = [*texts, *hanging(REFERENCES[:split], 280, 72)]
+    second = hanging(REFERENCES[split:], 700, 320)
+    entries = [" ".join(pair).replace("    ", "") for pair in batched(REFERENCES)]
+    assert told([*lines_of(SENTENCES), *first, *second])[2:] == [(entry, 0) for entry in entries]
+
+
+def batched(texts: tuple[str, ...]) -> list[tuple[str, ...]]:
+    return [texts[at : at + 2] for at in range(0, len(texts), 2)]
 
 
 def test_accents_beside_their_letters_come_upon_them() -> None:

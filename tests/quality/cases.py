@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -164,8 +165,10 @@ class Folder:
     def benchmark_pdfs(self) -> Iterator[tuple[str, bytes, str]]:
         """(name, PDF, running text that another program's authors corrected)."""
         for path in sorted(self.root.glob("gold/pdf_s2orc/*.pdf"))[:: self.every]:
-            parsed = json.loads(path.with_suffix(".json").read_text("utf-8"))["pdf_parse"]
-            texts = [paragraph["text"] for paragraph in parsed["body_text"]]
+            recorded = path.with_suffix(".json").read_text("utf-8")
+            spoken = set(re.findall(r"\w+", recorded.casefold()))
+            parsed = json.loads(recorded)["pdf_parse"]
+            texts = [_unbroken(paragraph["text"], spoken) for paragraph in parsed["body_text"]]
             yield path.stem, path.read_bytes(), " ".join(_untorn(texts))
 
 
@@ -175,6 +178,16 @@ def _untorn(texts: list[str]) -> list[str]:
         if not before.endswith(".") and note.endswith(".") and rest[:1].islower():
             return [*texts[: at + 1], rest, note, *_untorn(texts[at + 3 :])]
     return texts
+
+
+def _unbroken(text: str, spoken: set[str]) -> str:
+    """A recorded text without hyphens of lines' ends: *MED-LINE*, where it also has *Medline*."""
+
+    def joined(found: re.Match[str]) -> str:
+        whole = found[1] + found[2]
+        return whole if whole.casefold() in spoken else found[0]
+
+    return re.sub(r"(\w+)-(\w+)", joined, text)
 
 
 def fetched(body: bytes, media: Media) -> Fetched:

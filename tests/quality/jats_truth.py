@@ -156,13 +156,18 @@ class Truth:
     @cached_property
     def running_text(self) -> str:
         """Paragraphs of the main body only, formulas left out: what a column of a PDF says."""
+        return " ".join(self.running_paragraphs)
+
+    @cached_property
+    def running_paragraphs(self) -> list[str]:
+        """The paragraphs of the running text."""
         body = self.tree.find("body")
         found = [] if body is None else body.iter("p")
-        return " ".join(
+        return [
             _prose(el, leave_out=FORMULAS)
             for el in found
             if not _inside(el, {"caption", "td", "th", "table-wrap", "fn", "p", "boxed-text"})
-        )
+        ]
 
     @cached_property
     def abstract(self) -> str:

@@ -1,4 +1,4 @@
-"""Markdown of PDFs against the JATS of the same paper: rows of tables, numbers, headings, runs.
+"""Markdown of PDFs against the JATS of the same paper: tables, headings, runs, references.
 
 A row counts where one row of the markdown has its cells, each whole, in order, in a table that
 stands under the right caption; each row of the markdown counts once. Every second paper, in the
@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from lxml import etree
+
 from tests.quality.jats_scores import tables_of
 from tests.quality.jats_truth import Cell, Truth
 from tests.quality.measures import Scores, recall, runs, words
@@ -23,6 +25,8 @@ _LABEL = re.compile(
     r"\W*(?:supplement\w* |additional )?table\.?\s*([A-Z]?\d{1,3}|[IVX]{1,4})\b", re.I
 )
 _NUMBER = re.compile(r"\d+(?:[.,\u00b7]\d+)*")
+_MOST_WORDS = 0.75  # of an entry's, that its line has
+_MUCH_LONGER, _IDENTIFIERS = 1.3, 25  # words: a line that has more is two entries
 HALVES = ("held_out", "tuning")
 
 
@@ -51,8 +55,12 @@ def score(case: str, truth: Truth, markdown: str, scores: Scores) -> None:
     """Everything the JATS can say of a PDF's markdown."""
     table_rows(case, truth, markdown, scores)
     headings(case, truth, markdown, scores)
-    wanted, found = runs(words(truth.running_text), 4), runs(words(markdown), 4)
-    scores["4-word runs"].add(recall(wanted, found), case, good=0.98)
+    references(case, truth, markdown, scores)
+    found = runs(words(markdown), 4)
+    scores["4-word runs"].add(recall(runs(words(truth.running_text), 4), found), case, good=0.98)
+    # Between two paragraphs print has titles, figures and tables that the JATS has elsewhere.
+    within = sum((runs(words(text), 4) for text in truth.running_paragraphs), Counter())
+    scores["4-word runs within paragraphs"].add(recall(within, found), case, good=0.985)
 
 
 def table_rows(case: str, truth: Truth, markdown: str, scores: Scores) -> None:
@@ -96,6 +104,32 @@ def headings(case: str, truth: Truth, markdown: str, scores: Scores) -> None:
     scores["papers without false headings"].count(not false, f"{case}: {false!s:.400}")
     scores["false headings"].total += 1
     scores["false headings"].right += len(false)
+
+
+def references(case: str, truth: Truth, markdown: str, scores: Scores) -> None:
+    """Entries of the list of references that are a line of their own, with most of their words."""
+    lines = [Counter(words(line)) for line in markdown.split("\n") if line.strip()]
+    for el in truth.tree.iterfind("back//ref"):
+        parts = el.iterfind(".//*[@pub-id-type]"), el.iterfind("label")
+        unprinted = Counter(word for part in parts for one in part for word in _words_of(one))
+        entry = Counter(_words_of(el)) - unprinted
+        size = entry.total()
+        at = max(
+            range(len(lines)), key=lambda at: (lines[at] & entry).total() - _over(lines[at], size)
+        )
+        whole = (lines[at] & entry).total() >= _MOST_WORDS * size
+        scores["references"].count(
+            whole and not _over(lines[at], size), f"{case}: {' '.join(entry)!s:.100}"
+        )
+
+
+def _over(line: Counter[str], size: int) -> int:
+    """How many words too many a line has for an entry of so many; identifiers may be printed."""
+    return max(0, line.total() - round(_MUCH_LONGER * size) - _IDENTIFIERS)
+
+
+def _words_of(el: etree._Element) -> list[str]:
+    return words(" ".join(str(text) for text in el.itertext()))
 
 
 def _labelled(truth: Truth) -> Iterator[tuple[str, list[Cell]]]:

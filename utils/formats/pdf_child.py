@@ -39,7 +39,8 @@ def read_pages(body: bytes) -> dict[str, Any]:
 
     from ..outline.words import folded
     from .pdf_layout import largest_title, markdown_of, to_blocks
-    from .pdf_lines import Page, pages_to_come
+    from .pdf_lines import Page
+    from .pdf_margins import pages_to_come
     from .pdf_page import page_lines
 
     try:

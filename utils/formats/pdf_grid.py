@@ -7,57 +7,19 @@ share in the head is said in each of them (``Dose / 5 mg``), as for tables from 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from statistics import median
 
-from .pdf_words import Rule, Word
+from .pdf_heads import head_of
+from .pdf_rows import FULL, MOST_COLUMNS, Area, Cells, Row, column_of, parts_of, right_of, rows_of
+from .pdf_words import Word
 
-_SAME_LINE = 0.36  # of the height: how far the middles of words of one line are apart at most
-_CELL_GAP = 0.62  # of the height: a wider gap may part two cells
-_SPLIT = 0.42  # of the height: a gap that parts cells where other lines show a column's end
-_FULL = 0.93  # of the table's width: a rule through all columns
 _TIGHT = 0.75  # of the height: lines as close as this are one row, set at different heights
 _FEW = 0.08  # of the lines may cross the white between two columns
-_MOST_COLUMNS = 60
 _MOST_TITLES = 300
 _STRAY = 0.12  # of the cells may cross columns before nobody believes the columns
 _MOST_LETTERS = 400  # of a cell on average; paragraphs in columns are no table
-
-
-@dataclass(frozen=True, slots=True)
-class Area:
-    """Where a table stands: its box, and what is in it."""
-
-    left: float
-    bottom: float
-    right: float
-    top: float
-    words: tuple[Word, ...]
-    rules: tuple[Rule, ...]
-
-
-@dataclass(slots=True)
-class Row:
-    """Words on one height, in pieces that wide gaps part."""
-
-    pieces: list[list[Word]]
-    middle: float
-    size: float
-
-    @property
-    def top(self) -> float:
-        """Upper edge."""
-        return self.middle + self.size / 2
-
-    @property
-    def bottom(self) -> float:
-        """Lower edge."""
-        return self.middle - self.size / 2
-
-
-Cells = list[list[list[Word]]]  # column by column the lines of a cell
 
 
 def grid_of(area: Area) -> list[list[list[list[Word]]]] | None:
@@ -68,45 +30,18 @@ def grid_of(area: Area) -> list[list[list[list[Word]]]] | None:
     across = [
         rule.top
         for rule in area.rules
-        if rule.is_flat and rule.right - rule.left >= _FULL * (area.right - area.left)
+        if rule.is_flat and rule.right - rule.left >= FULL * (area.right - area.left)
     ]
     head_count = _head_count(rows, across)
     head, body = rows[:head_count], rows[head_count:]
     cuts = _cuts(body, head, area) or _cuts(rows, [], area)
-    if not 1 <= len(cuts) < _MOST_COLUMNS:
+    if not 1 <= len(cuts) < MOST_COLUMNS:
         return None
     placed = [_placed(row, cuts) for row in body]
     if _strays(body, cuts) > _STRAY:
         return None
-    cells = [_head(head, cuts, area), *_body(body, placed, across)]
+    cells = [head_of(head, cuts, area), *_body(body, placed, across)]
     return cells if _is_credible(cells) else None
-
-
-def rows_of(words: Iterable[Word]) -> list[Row]:
-    """Words by the height they stand on, from the top, each row from left to right."""
-    lines: list[list[Word]] = []
-    tallest: Word | None = None
-    for word in sorted(words, key=lambda word: -(word.bottom + word.top)):
-        middle = (word.bottom + word.top) / 2
-        within = _SAME_LINE * max(tallest.size, word.size) if tallest else 0.0
-        if tallest and abs((tallest.bottom + tallest.top) / 2 - middle) <= within:
-            lines[-1].append(word)
-            tallest = max(tallest, word, key=lambda one: one.size)
-        else:
-            lines.append([word])
-            tallest = word
-    return [_row(line) for line in lines]
-
-
-def _row(words: list[Word]) -> Row:
-    words.sort(key=lambda word: word.left)
-    tallest = max(words, key=lambda word: word.size)
-    pieces = [[words[0]]]
-    for word in words[1:]:
-        if word.left - max(one.right for one in pieces[-1][-3:]) > _CELL_GAP * tallest.size:
-            pieces.append([])
-        pieces[-1].append(word)
-    return Row(pieces, (tallest.bottom + tallest.top) / 2, tallest.size)
 
 
 def _head_count(rows: list[Row], across: list[float]) -> int:
@@ -126,8 +61,10 @@ def _cuts(body: list[Row], head: list[Row], area: Area) -> list[float]:
     """Where one column ends and the next begins: in the body, and best so in the head."""
     size = median(row.size for row in body) if body else 1.0
     several = [pieces for pieces in _side_by_side(body) if len(pieces) > 1]
-    spans = [(piece[0].left, _right(piece)) for pieces in several for piece in pieces]
-    titles = [(piece[0].left, _right(piece)) for row in head for piece in row.pieces][:_MOST_TITLES]
+    spans = [(piece[0].left, right_of(piece)) for pieces in several for piece in pieces]
+    titles = [(piece[0].left, right_of(piece)) for row in head for piece in row.pieces][
+        :_MOST_TITLES
+    ]
     gaps = _gutters(spans, int(_FEW * len(several)), 0.2 * size)
     cuts = [_clearest(gap, titles) for gap in gaps]
     for line in _uprights(area):
@@ -162,10 +99,6 @@ def _clearest(gap: tuple[float, float], titles: list[tuple[float, float]]) -> fl
         key=lambda step: step[1] - step[0],
     )
     return (a + b) / 2
-
-
-def _right(piece: list[Word]) -> float:
-    return max(word.right for word in piece)
 
 
 def _uprights(area: Area) -> Iterator[float]:
@@ -216,30 +149,9 @@ def _placed(row: Row, cuts: Sequence[float]) -> dict[int, list[Word]]:
     """The words of a row by the column they stand in."""
     found: dict[int, list[Word]] = {}
     for piece in row.pieces:
-        for part in _split(piece, cuts, row.size):
-            found.setdefault(_column(part, cuts), []).extend(part)
+        for part in parts_of(piece, cuts, row.size):
+            found.setdefault(column_of(part, cuts), []).extend(part)
     return found
-
-
-def _split(piece: list[Word], cuts: Sequence[float], size: float) -> Iterator[list[Word]]:
-    """A piece in two where a column ends in a gap of it."""
-    part = [piece[0]]
-    for before, word in pairwise(piece):
-        gap = word.left - before.right
-        ends = any(before.right - 1 <= cut <= word.left + 1 for cut in cuts)
-        if ends and gap > _SPLIT * size:
-            yield part
-            part = []
-        part.append(word)
-    yield part
-
-
-def _column(part: list[Word], cuts: Sequence[float]) -> int:
-    """The column that most of some words is in."""
-    edges = [float("-inf"), *cuts, float("inf")]
-    left, right = part[0].left, _right(part)
-    shared = [min(right, b) - max(left, a) for a, b in pairwise(edges)]
-    return shared.index(max(shared))
 
 
 def _strays(rows: list[Row], cuts: Sequence[float]) -> float:
@@ -249,51 +161,10 @@ def _strays(rows: list[Row], cuts: Sequence[float]) -> float:
         if len(row.pieces) < 2:
             continue
         for piece in row.pieces:
-            for part in _split(piece, cuts, row.size):
+            for part in parts_of(piece, cuts, row.size):
                 total += 1
-                crossing += any(part[0].left + 2 < cut < _right(part) - 2 for cut in cuts)
+                crossing += any(part[0].left + 2 < cut < right_of(part) - 2 for cut in cuts)
     return crossing / total if total else 1.0
-
-
-def _head(rows: list[Row], cuts: Sequence[float], area: Area) -> Cells:
-    """One row of all head rows: what spans columns, then what each is called."""
-    columns: list[list[tuple[bool, list[Word]]]] = [[] for _ in range(len(cuts) + 1)]
-    for row in rows:
-        for piece in row.pieces:
-            for part in _split(piece, cuts, row.size):
-                covered = _covered(part, row, cuts, area)
-                for column in covered:
-                    columns[column].append((len(covered) > 1, part))
-    return [list(_titles(parts)) for parts in columns]
-
-
-def _titles(parts: list[tuple[bool, list[Word]]]) -> Iterator[list[Word]]:
-    """The lines of a head's cell; a word that is a bar stands between its levels."""
-    for at, (spans, words) in enumerate(parts):
-        yield words
-        if spans and at + 1 < len(parts):
-            last = words[-1]
-            yield [Word("/", last.left, last.bottom, last.right, last.top, -1, -1)]
-
-
-def _covered(part: list[Word], row: Row, cuts: Sequence[float], area: Area) -> list[int]:
-    """The columns that a part of the head belongs to: all above its own rule, else below it."""
-    left, right = part[0].left, _right(part)
-    middle = (left + right) / 2
-    edges = [area.left, *cuts, area.right]
-    for rule in area.rules:
-        below = -0.4 * row.size < row.bottom - rule.top < 1.0 * row.size
-        wide = rule.right - rule.left < _FULL * (area.right - area.left)
-        if rule.is_flat and below and wide and rule.left - 2 <= middle <= rule.right + 2:
-            centers = [(a + b) / 2 for a, b in pairwise(edges)]
-            found = [at for at, x in enumerate(centers) if rule.left - 4 <= x <= rule.right + 4]
-            if found:
-                return found
-    slack = 0.3 * row.size
-    found = [
-        at for at, (a, b) in enumerate(pairwise(edges)) if left < b - slack and right > a + slack
-    ]
-    return found or [_column(part, cuts)]
 
 
 def _body(
@@ -373,7 +244,7 @@ def _widths(placed: list[dict[int, list[Word]]]) -> dict[int, float]:
     found: dict[int, float] = {}
     for cells in placed:
         for column, words in cells.items():
-            found[column] = max(found.get(column, 0.0), _right(words) - words[0].left)
+            found[column] = max(found.get(column, 0.0), right_of(words) - words[0].left)
     return found
 
 
@@ -387,7 +258,7 @@ def _goes_on(
     above = placed[made[-1]]
     if not all(
         column in above
-        and _right(above[column]) - above[column][0].left + words[0].right - words[0].left
+        and right_of(above[column]) - above[column][0].left + words[0].right - words[0].left
         > 0.97 * widths[column]
         for column, words in cells.items()
     ):

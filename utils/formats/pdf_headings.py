@@ -58,13 +58,17 @@ _PREFIX = re.compile(  # of a heading: 2.1., 3 |, 4), (a), ii), IV.
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A heading (``level`` above 0), a paragraph or a table; or what is said of one not rebuilt."""
+    """A heading (``level`` above 0), a paragraph or a table; or what is said of one not rebuilt.
+
+    What stands *aside* interrupts the text and is no part of it: tables, remarks, margins.
+    """
 
     text: str
     level: int = 0
     size: float = 0.0  # of its first line
     rows: tuple[tuple[str, ...], ...] = ()  # of a table, which has no text
     is_remark: bool = False
+    is_aside: bool = False
 
 
 def display_fonts(lines: list[Line]) -> set[str]:
@@ -167,7 +171,7 @@ def without_banners(blocks: list[Block]) -> Iterator[Block]:
         begins -= 1  # what stands right above the first paragraph is its title
     often = Counter(key for block in blocks if block.level and (key := _key(block)))
     for at, block in enumerate(blocks):
-        is_banner = at < begins or often[_key(block)] >= _OFTEN
+        is_banner = block.level and (at < begins or often[_key(block)] >= _OFTEN)
         yield replace(block, level=0) if is_banner else block
 
 
@@ -195,7 +199,7 @@ def _begins_text(block: Block) -> bool:
 def with_small_print(blocks: list[Block]) -> Iterator[Block]:
     """*Conflict of interest: The authors …* below a heading of its own, behind the text."""
     for at, block in enumerate(blocks):
-        may_be = not block.level and 2 * at > len(blocks)
+        may_be = not block.level and 2 * at > len(blocks) and not _SIDEBAR.match(block.text)
         match = _SMALL_PRINT.match(block.text) if may_be else None
         if match and part_of(match[1]) == "back":
             yield Block(match[1], BY_FONT, block.size)

@@ -7,10 +7,12 @@ in pure Python, so that it can be tested without a PDF. `.pdf_headings` says wha
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import pairwise
+from itertools import accumulate, pairwise
+from operator import itemgetter
 from statistics import median
 
 from ..outline.sections import part_of
@@ -39,9 +41,9 @@ from .pdf_lines import (
     is_below,
     is_mark,
     same_style,
-    without_line_numbers,
-    without_running_lines,
 )
+from .pdf_margins import with_margins, without_line_numbers, without_running_lines
+from .pdf_tables import CAPTION, TITLED
 
 _SMALL = 0.95  # of the body's size: footnotes, captions and tables
 _MOST_BETWEEN = 12  # blocks between the halves of a sentence
@@ -53,10 +55,22 @@ _TYPE = re.compile(
     r"|case report|open access|letter)\W+(?=[A-Z])",
     re.I,
 )
+_MOST_OF_TYPE = 60  # characters
 _ENTRY = re.compile(r"\[?\d{1,3}[\].)]\s+\S|\[\d{1,3}\]")
+_AUTHOR = re.compile(r"[^\W\d_a-z][\w'\u2019-]+(?: [^\W\d_a-z][\w'\u2019-]+)?,? [A-Z]{1,3}\b")
+_UNENDED = re.compile(r"(?:[,&;:]|\band|\bet al\.?)$")
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _FEW_WORDS = 5
 _HALF = (4, 5)  # letters of the halves of a compound; less may be a syllable
+_SECOND = frozenset(  # of compounds: ends no word without a hyphen
+    (
+        *("amplified", "assisted", "associated", "based", "coated", "containing", "controlled"),
+        *("dependent", "derived", "driven", "free", "guided", "independent", "induced", "infected"),
+        *("labeled", "labelled", "like", "linked", "mediated", "negative", "old", "positive"),
+        *("related", "resistant", "rich", "specific", "stained", "treated", "type"),
+    )
+)
+_FIRST, _WORD_LENGTH = 3, 6  # letters of a compound's first half: "in-dependent" is none
 _LINKING = frozenset(("and", "or", "to", "und", "oder", "et", "ou", "y", "o", "e"))
 _DASHED = re.compile(r"[^\W_][-\u2013]$")
 _ADDRESS = re.compile(r"(?:https?:|www\.|doi\.org)\S{0,200}/$")
@@ -67,7 +81,7 @@ _PATH = re.compile(r"[\d/=_]|\.\w")
 def to_blocks(pages: list[Page], title: str) -> list[Block]:
     """Headings and paragraphs of the whole text, in reading order, without the title."""
     ordered = [replace(page, lines=tuple(_in_order(page))) for page in _with_accents(pages)]
-    clean = without_running_lines([without_line_numbers(page) for page in ordered])
+    clean = with_margins(without_running_lines([without_line_numbers(page) for page in ordered]))
     lines = [line for page in clean for line in page.lines]
     if not lines:
         return []
@@ -82,37 +96,41 @@ def to_blocks(pages: list[Page], title: str) -> list[Block]:
 
 def _says(text: str, wanted: str) -> bool:
     """Whether a text is the title, the type of the article before it or not."""
+    if len(text) > 2 * len(wanted) + _MOST_OF_TYPE:
+        return False
     return wanted in ("".join(folded(text)), "".join(folded(_TYPE.sub("", text))))
 
 
 def _rejoined(blocks: Iterable[Block], body: float) -> Iterator[Block]:
     """Put a paragraph together again that a footnote, a table or a caption stands in.
 
-    They are set smaller than the text, and the text goes on in the middle of its sentence.
+    They stand aside or are set smaller than the text, which goes on in the middle of its sentence.
     """
-    open_, between = None, list[Block]()
+    open_, between, joined = None, list[Block](), 0
     for block in blocks:
-        is_small = not block.level and block.size < _SMALL * body
-        if open_ and is_small and not between and block.text[:1].islower():
+        is_small = block.is_aside or (not block.level and block.size < _SMALL * body)
+        if open_ and is_small and not (between or block.is_aside) and block.text[:1].islower():
             open_ = replace(open_, text=_continued(open_.text, block.text))  # small by its formulas
             continue
         if open_ and is_small and len(between) < _MOST_BETWEEN:
             between.append(block)
             continue
-        goes_on = not block.level and block.text[:1].islower() and _are_words(between)
+        goes_on = not block.level and block.text[:1].islower() and _are_words(between[joined:])
         if open_ and between and goes_on:
-            open_ = replace(open_, text=_continued(open_.text, block.text))
+            open_, joined = replace(open_, text=_continued(open_.text, block.text)), len(between)
         else:
             yield from (*([open_] if open_ else []), *between)
-            open_, between = block, []
+            open_, between, joined = block, [], 0
         if open_.level or is_small or open_.text.endswith(ENDS):
             yield from (open_, *between)
-            open_, between = None, []
+            open_, between, joined = None, [], 0
     yield from (*([open_] if open_ else []), *between)
 
 
 def _are_words(blocks: list[Block]) -> bool:
-    """Whether blocks say something, unlike the pieces of a formula."""
+    """Whether blocks stand aside or say something, unlike the pieces of a formula."""
+    if any(block.is_aside for block in blocks):
+        return True
     return sum(len(_WORD.findall(block.text)) for block in blocks) >= _FEW_WORDS
 
 
@@ -159,8 +177,17 @@ def markdown_of(title: str, blocks: Iterable[Block]) -> str:
             written.append(_pipe_table(block.rows))
             continue
         text = _escaped(block.text)
-        written.append(f"{'#' * block.level} {text}" if block.level else text)
+        written.append(f"{'#' * block.level} {text}" if block.level else _captioned(text))
     return "\n\n".join(written)
+
+
+def _captioned(text: str) -> str:
+    """A caption with its label in bold, as other readers write it; any other text as it is."""
+    found = CAPTION.match(text)
+    if not found or not TITLED.match(found["rest"]):
+        return text
+    end = found.start("rest")
+    return f"**{text[:end]}**{text[end:]}"
 
 
 def _pipe_table(rows: tuple[tuple[str, ...], ...]) -> str:
@@ -238,11 +265,15 @@ def _joined(row: list[Line]) -> Line:
 def _gutter(lines: list[Line], width: float) -> float:
     """Where hardly any text crosses from left to right; 0 when there is no such place."""
     total = sum(len(line.text) for line in lines)
+    ends = sorted((line.right, len(line.text)) for line in lines)
+    starts = sorted((-line.left, len(line.text)) for line in lines)
+    ended = [0, *accumulate(count for _, count in ends)]
+    begun = [0, *accumulate(count for _, count in starts)]
     best, least = 0.0, _CROSSING * total
     for step in range(int(_GUTTER[0] * 100), int(_GUTTER[1] * 100)):
         x = width * step / 100
-        left = sum(len(line.text) for line in lines if line.right <= x)
-        right = sum(len(line.text) for line in lines if line.left >= x)
+        left = ended[bisect_right(ends, x, key=itemgetter(0))]
+        right = begun[bisect_right(starts, -x, key=itemgetter(0))]
         crossing = total - left - right
         if min(left, right) > 0.2 * total and crossing < least:
             best, least = x, crossing
@@ -302,9 +333,9 @@ def _blocks(lines: list[Line], body: float) -> Iterator[Block]:
     for line in lines:
         if line.kind in ("table", "remark"):
             if gathered:
-                yield Block(_text(_texts(gathered), spoken), level, gathered[0].size)
-            is_remark = line.kind == "remark"
-            yield Block(line.text, rows=_with_cells(line.rows, spoken), is_remark=is_remark)
+                yield _block(gathered, level, spoken)
+            rows = _with_cells(line.rows, spoken)
+            yield Block(line.text, rows=rows, is_remark=not rows, is_aside=True)
             gathered, level = [], 0
             continue
         previous = gathered[-1] if gathered else None
@@ -314,8 +345,8 @@ def _blocks(lines: list[Line], body: float) -> Iterator[Block]:
         if previous and (this == BY_FONT or (level and not begins_large(line.text))):
             this = level if continues(previous, line) else this
         if previous and (this != level or _starts_anew(gathered, line, leading, this, part)):
-            yield Block(text := _text(_texts(gathered), spoken), level, gathered[0].size)
-            named = part_of(text) if level else "body"
+            yield (block := _block(gathered, level, spoken))
+            named = part_of(block.text) if level else "body"
             # The title and a banner are headings, too; the text begins under a name of its own.
             if named != "body" or (level and (part != "lead" or is_canonical(gathered[0].text))):
                 part = named
@@ -323,11 +354,12 @@ def _blocks(lines: list[Line], body: float) -> Iterator[Block]:
         gathered.append(line)
         level = this
     if gathered:
-        yield Block(_text(_texts(gathered), spoken), level, gathered[0].size)
+        yield _block(gathered, level, spoken)
 
 
-def _texts(lines: list[Line]) -> list[str]:
-    return [line.text for line in lines]
+def _block(lines: list[Line], level: int, spoken: set[str]) -> Block:
+    text = _text([line.text for line in lines], spoken)
+    return Block(text, level, lines[0].size, is_aside=lines[0].kind == "margin")
 
 
 def _with_cells(rows: tuple[tuple[str, ...], ...], spoken: set[str]) -> tuple[tuple[str, ...], ...]:
@@ -358,14 +390,23 @@ def _starts_anew(gathered: list[Line], line: Line, leading: float, level: int, p
     step = previous.top - line.top
     ended = previous.text.endswith(ENDS)
     if part == "references":
-        if _ENTRY.match(line.text):
-            return True
-        return 0.4 * line.size < previous.left - line.left < 4 * line.size
+        return _begins_entry(previous, line, leading)
     if step < 0 or step > 4 * leading:  # another column or page
         return ended and line.text[:1].isupper() and _is_indented(previous, line)
     if step > 1.45 * leading:
         return True
     return ended and line.left > previous.left + 0.6 * line.size and line.text[:1].isupper()
+
+
+def _begins_entry(previous: Line, line: Line, leading: float) -> bool:
+    """Whether a line begins a reference: by its number, its hanging indent, space or authors."""
+    if _ENTRY.match(line.text):
+        return True
+    step = previous.top - line.top
+    if step < 0 or step > 4 * leading:  # in another column, indents say nothing
+        return bool(_AUTHOR.match(line.text) and not _UNENDED.search(previous.text))
+    spaced = step > 1.45 * leading and previous.text.endswith(ENDS)
+    return spaced or 0.4 * line.size < previous.left - line.left < 4 * line.size
 
 
 def _is_indented(previous: Line, line: Line) -> bool:
@@ -384,7 +425,7 @@ def _text(lines: list[str], spoken: set[str]) -> str:
         tail = re.match(r"[^\W\d_]+", line)
         if head and tail and tail[0] in _LINKING:  # short- and long-term
             text = f"{text} {line}"
-        elif head and tail and tail[0][0].islower():
+        elif head and tail and (tail[0][0].islower() or (head[1] + tail[0]).lower() in spoken):
             text = (text if _has_hyphen(head[1], tail[0], spoken) else text[:-1]) + line
         elif _is_cut(text, line):
             text += line
@@ -396,15 +437,19 @@ def _text(lines: list[str], spoken: set[str]) -> str:
 def _has_hyphen(head: str, tail: str, spoken: set[str]) -> bool:
     """Whether the paper has the word with a hyphen, or has both its halves and not the whole.
 
-    Nobody parts a word behind its first letter: a capital there is a name's (*D-limonene*).
+    Nobody parts a word behind its first letter: a capital there is a name's (*D-limonene*), as in
+    *PCR-amplified*.
     """
-    if len(head) == 1 and head.isupper():
-        return True
+    if head.isupper():
+        return f"{head}{tail}".lower() not in spoken
+    is_symbol = not head.islower() and len(head) < _FIRST  # Se-rich
     head, tail = head.lower(), tail.lower()
     if f"{head}-{tail}" in spoken:
         return True
     both = len(head) >= _HALF[0] and len(tail) >= _HALF[1] and {head, tail} <= spoken
-    return both and head + tail not in spoken
+    is_first = is_symbol or len(head) >= _WORD_LENGTH or (len(head) >= _FIRST and head in spoken)
+    is_second = tail in _SECOND and is_first
+    return (both or is_second) and head + tail not in spoken
 
 
 def _is_cut(text: str, rest: str) -> bool:

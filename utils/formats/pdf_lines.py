@@ -9,26 +9,22 @@ Characters as print shows them, where a PDF's codes say something else.
 Three habits of typesetting systems: fonts of signs whose codes are those of letters and digits
 (*lm* for μm, *8 9 104* for 8 × 10⁴), exponents that only their place tells from other digits, and
 accents as characters of their own, beside their letter.
-
-What stands in the margins of a PDF's pages: running heads, page and line numbers.
 """
 
 from __future__ import annotations
 
-import ctypes
 import math
 import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cache
-from itertools import pairwise
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
+
+from .pdf_characters import Characters
 
 _GAP = 1.2  # of the line's height: a wider hole separates columns or cells, not words
 _BOLD = 600  # font weight
-_MOST_CHARS = 60_000  # a page; posters and hidden text layers aside, pages hold 8,000
 _MARK_CHARS = 8
 _BOLD_NAME = re.compile(r"(?i:bold|black|heavy|-medi)|(?<=[a-z.])BI?$")
 _SHOWN = {0xFB00: "ff", 0xFB01: "fi", 0xFB02: "fl", 0xFB03: "ffi", 0xFB04: "ffl", 0xFB05: "st"}
@@ -45,7 +41,6 @@ _POWER = re.compile(r"(?<![\d.])10[-\u2212\u2013]?\d|[^\W\d_][-\u2212\u2013]\d")
 _TEN = re.compile(r"(?:^|[^\d.])10$")
 _BLANKS = re.compile(r"[ \t\xa0]+")
 _SMALLER = 0.9  # of the digits before: how tall an exponent is at most
-_NAME_BYTES = 100
 _ACCENTS = {
     "´": "\u0301", "`": "\u0300", "ˆ": "\u0302", "¨": "\u0308", "˜": "\u0303", "¸": "\u0327",
     "ˇ": "\u030c", "˚": "\u030a", "˝": "\u030b",
@@ -54,14 +49,6 @@ _ACCENT = re.compile(r"[´`ˆ¨˜¸ˇ˚˝]")
 _ACCENTED = re.compile(r"([^\W\d_])?([´`ˆ¨˜¸ˇ˚˝])([^\W\d_])?")
 _VOWELS = frozenset("aeiouyAEIOUYıȷ")
 _OTHERS = {"¸": "cCsStT", "˜": "nNoOaA", "ˇ": "cCdDeEnNrRsStTzZ", "˚": "aAuU"}
-_MARGIN = 0.1  # of the page's height: where running heads and feet stand
-_REPEATED = 0.4  # of the pages: heads alternate between left and right pages
-_NUMBERED = 8  # lines a page: a manuscript's line numbers, not a table's column
-_PAGE_NUMBER = re.compile(r"\W*(?:page\s*)?\d{1,5}(?:\s*(?:of|/)\s*\d{1,5})?\W*", re.I)
-_PAGE_OF = re.compile(
-    r"\bpage (\d{1,4}) ?(?:of|/) ?(\d{1,4})\b|^\W*(\d{1,4}) of (\d{1,4})\W*$", re.I
-)
-_TWICE_WORDS = 3  # of a line that is a running head if it stands on two pages only
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +59,7 @@ class Line:
     by a hole; ``holes`` counts them once they are joined. ``size`` is the font's box's height,
     ``font`` the name of the font that all of the line seems to be set in, ``span`` where its
     characters begin and end. A whole table has ``rows`` of cells and no text; ``kind`` says what
-    stands by itself: a table, its caption, a remark of ours.
+    stands by itself: a table, its caption, a remark of ours, what the margin says.
     """
 
     text: str
@@ -87,7 +74,7 @@ class Line:
     upright: bool = True
     font: str = ""  # if one
     span: tuple[int, int] = (0, 0)
-    kind: Literal["text", "caption", "table", "remark"] = "text"
+    kind: Literal["text", "caption", "table", "remark", "margin"] = "text"
     rows: tuple[tuple[str, ...], ...] = ()
 
 
@@ -100,71 +87,62 @@ class Page:
     height: float
 
 
-def codes_of(text_page: Any) -> list[int]:
-    """The page's characters, in the order of its content stream."""
-    import pypdfium2.raw as pdfium
-
-    count = min(pdfium.FPDFText_CountChars(text_page), _MOST_CHARS)
-    code_of = pdfium.FPDFText_GetUnicode
-    return [code_of(text_page, index) for index in range(count)]
-
-
-def lines_of(text_page: Any, codes: Sequence[int]) -> Iterator[Line]:
+def lines_of(page: Characters) -> Iterator[Line]:
     """The lines of an open page, in the order of its content stream."""
-    count = len(codes)
+    count = len(page.codes)
     start = row = 0
-    for index, code in enumerate([*codes, 10]):
+    for index, code in enumerate([*page.codes, 10]):
         if code in (10, 13):
-            yield from _pieces(text_page, codes, start, index, row)
+            yield from _pieces(page, start, index, row)
             start, row = index + 1, row + 1
-        elif code in BROKEN and start < index < count - 1 and _turns(text_page, index):
-            yield from _pieces(text_page, codes, start, index + 1, row)
+        elif code in BROKEN and start < index < count - 1 and _turns(page, index):
+            yield from _pieces(page, start, index + 1, row)
             start, row = index + 1, row + 1
 
 
-def _turns(text_page: Any, index: int) -> bool:
+def _turns(page: Characters, index: int) -> bool:
     """Whether the text goes on in another line after a hyphen, which PDFium does not say."""
-    before, after = box_of(text_page, index - 1), box_of(text_page, index + 1)
-    return bool(after.left < before.left or after.top < before.bottom)
+    left, bottom, right, top = page.box(index - 1)
+    next_left, next_bottom, _, next_top = page.box(index + 1)
+    is_next_column = next_left - right > _GAP * max(top - bottom, 4)
+    return is_next_column or next_left < left or next_top < bottom or next_bottom > top
 
 
-def _pieces(text_page: Any, codes: Sequence[int], start: int, end: int, row: int) -> Iterator[Line]:
+def _pieces(page: Characters, start: int, end: int, row: int) -> Iterator[Line]:
     """Cut one row where the hole between two words is wider than any space."""
-    begin = start
+    begin, codes, box_of = start, page.codes, page.box
     for index in range(start + 1, end - 1):
         if codes[index] not in (32, 0xA0, 9):
             continue
-        before, after = box_of(text_page, index - 1), box_of(text_page, index + 1)
-        if after.left - before.right > _GAP * max(before.top - before.bottom, 4):
-            yield line_of(text_page, codes, begin, index, row)
+        _, bottom, right, top = box_of(index - 1)
+        if box_of(index + 1)[0] - right > _GAP * max(top - bottom, 4):
+            yield line_of(page, begin, index, row)
             begin = index + 1
     if begin < end:
-        yield line_of(text_page, codes, begin, end, row)
+        yield line_of(page, begin, end, row)
 
 
-def line_of(text_page: Any, codes: Sequence[int], start: int, end: int, row: int) -> Line:
+def line_of(page: Characters, start: int, end: int, row: int) -> Line:
     """The characters from *start* to *end* as one piece of a line."""
-    import pypdfium2.raw as pdfium
-
+    codes = page.codes
     solid = [index for index in range(start, end) if codes[index] > 32] or [start]
     probes = [solid[0], solid[len(solid) // 2], solid[-1]]
-    boxes = [box_of(text_page, index) for index in probes]
-    between = (box_of(text_page, solid[len(solid) * at // 4]) for at in (1, 3))
+    boxes = [page.box(index) for index in probes]
+    between = (page.box(solid[len(solid) * at // 4]) for at in (1, 3))
     # The median, which is no raised footnote mark, nor the index of a formula.
-    usual = sorted((*boxes, *between), key=lambda box: box.top - box.bottom)[2]
-    angle = pdfium.FPDFText_GetCharAngle(text_page, probes[1])
-    fonts = {font_name(text_page, index) for index in probes}
-    weights = [pdfium.FPDFText_GetFontWeight(text_page, index) for index in probes]
+    _, bottom, _, top = sorted((*boxes, *between), key=lambda box: box[3] - box[1])[2]
+    fonts = {page.font(index) for index in probes}
+    is_bold = all(page.weight(index) >= _BOLD for index in probes)
     return Line(
-        text=text_of(text_page, codes, start, end, fonts),
-        left=min(box.left for box in boxes),
-        bottom=usual.bottom,
-        right=max(box.right for box in boxes),
-        top=usual.top,
-        size=usual.top - usual.bottom,
+        text=text_of(page, start, end, fonts),
+        left=min(box[0] for box in boxes),
+        bottom=bottom,
+        right=max(box[2] for box in boxes),
+        top=top,
+        size=top - bottom,
         row=row,
-        bold=min(weights) >= _BOLD or all(map(_BOLD_NAME.search, fonts)),
-        upright=abs(math.sin(angle)) < 0.1,
+        bold=is_bold or all(map(_BOLD_NAME.search, fonts)),
+        upright=abs(math.sin(page.angle(probes[1]))) < 0.1,
         font=fonts.pop() if len(fonts) == 1 else "",
         span=(start, end),
     )
@@ -187,19 +165,17 @@ def is_below(a: Line, b: Line) -> bool:
     return 0 < a.top - b.top < 2.2 * a.size
 
 
-def text_of(
-    text_page: Any, codes: Sequence[int], start: int, end: int, fonts: Iterable[str]
-) -> str:
+def text_of(page: Characters, start: int, end: int, fonts: Iterable[str]) -> str:
     """The text of the characters from *start* to *end*; *fonts* are some of its fonts."""
-    chars = [_SHOWN.get(code) or _shown(code) for code in codes[start:end]]
+    chars = [_SHOWN.get(code) or _shown(code) for code in page.codes[start:end]]
     if "" in chars:
-        chars = list(_with_pairs(chars, codes, start))
+        chars = list(_with_pairs(chars, page.codes, start))
     text = "".join(chars)
     if any("Adv" in font for font in fonts) and _MAY_BE_SIGN.search(text):
-        chars = list(_with_signs(text_page, chars, start))
+        chars = list(_with_signs(page, chars, start))
         text = "".join(chars)
     if _POWER.search(text):
-        text = "".join(_with_powers(text_page, chars, start))
+        text = "".join(_with_powers(page, chars, start))
     return _BLANKS.sub(" ", text).strip()
 
 
@@ -214,57 +190,29 @@ def _with_pairs(chars: list[str], codes: Sequence[int], start: int) -> Iterator[
             yield char
 
 
-def _with_signs(text_page: Any, chars: list[str], start: int) -> Iterator[str]:
+def _with_signs(page: Characters, chars: list[str], start: int) -> Iterator[str]:
     """Letters and digits that stand for signs, by their font, as what they are."""
     firsts = "".join((char or " ")[0] for char in chars)  # a ligature is several letters
     places = {match.start() for match in _MAY_BE_SIGN.finditer(firsts)}
     is_sign = False
     for at, char in enumerate(chars):
         if at in places or (is_sign and char in _GREEK):
-            is_sign = bool(_SIGNS_FONT.match(font_name(text_page, start + at)))
+            is_sign = bool(_SIGNS_FONT.match(page.font(start + at)))
             yield (_SIGNS.get(char) or _GREEK.get(char) or char) if is_sign else char
         else:
             is_sign = False
             yield char
 
 
-def _with_powers(text_page: Any, chars: list[str], start: int) -> Iterator[str]:
+def _with_powers(page: Characters, chars: list[str], start: int) -> Iterator[str]:
     """Powers of ten and of units raised, 10⁴ and g⁻¹. Other raised digits may be citations."""
     is_raised = False
     for at, char in enumerate(chars):
         before = "".join(chars[max(0, at - 3) : at])
         unit = not char.isalnum() and before[-1:].isalpha() and chars[at + 1 : at + 2] != []
         may_be = char in _RAISED and (is_raised or unit or bool(_TEN.search(before)))
-        is_raised = may_be and (is_raised or _is_raised(text_page, start + at))
+        is_raised = may_be and (is_raised or _is_raised(page, start + at))
         yield _RAISED[char] if is_raised else char
-
-
-def font_name(text_page: Any, index: int) -> str:
-    """The name of a character's font."""
-    name = _name_buffer()
-    name.value = b""
-    _pdfium().FPDFText_GetFontInfo(text_page, index, name, _NAME_BYTES, None)
-    return str(name.value.decode("utf-8", "replace"))
-
-
-@cache
-def _name_buffer() -> Any:
-    return ctypes.create_string_buffer(_NAME_BYTES)
-
-
-def box_of(text_page: Any, index: int) -> Any:
-    """A character's box as tall as its font, so that *a* and *g* of one line agree."""
-    pdfium = _pdfium()
-    box = pdfium.FS_RECTF()
-    pdfium.FPDFText_GetLooseCharBox(text_page, index, ctypes.byref(box))
-    return box
-
-
-@cache
-def _pdfium() -> Any:
-    import pypdfium2.raw
-
-    return pypdfium2.raw
 
 
 def _shown(code: int) -> str:
@@ -272,12 +220,11 @@ def _shown(code: int) -> str:
     return char if char.isprintable() else " " if char.isspace() else ""
 
 
-def _is_raised(text_page: Any, index: int) -> bool:
-    before, here = box_of(text_page, index - 1), box_of(text_page, index)
-    height = before.top - before.bottom
-    return bool(
-        here.top - here.bottom < _SMALLER * height and here.bottom > before.bottom + 0.1 * height
-    )
+def _is_raised(page: Characters, index: int) -> bool:
+    _, before, _, top = page.box(index - 1)
+    _, bottom, _, here = page.box(index)
+    height = top - before
+    return here - bottom < _SMALLER * height and bottom > before + 0.1 * height
 
 
 def composed(texts: Iterable[str]) -> list[str]:
@@ -325,69 +272,3 @@ def _placed(match: re.Match[str], places: Counter[int]) -> str:
         return match[0]
     letter = unicodedata.normalize("NFC", _bare(match[place]) + _ACCENTS[accent])
     return f"{letter}{after or ''}" if place == 1 else f"{before or ''}{letter}"
-
-
-def without_line_numbers(page: Page) -> Page:
-    """Drop what manuscripts print in the margin: 1, 2, 3 … or 5, 10, 15 …."""
-    alone = [line for line in page.lines if re.fullmatch(r"\d{1,4}", line.text)]
-    if _counts_up([int(line.text) for line in alone]):
-        named = {id(line) for line in alone}
-        page = replace(page, lines=tuple(line for line in page.lines if id(line) not in named))
-    leading = [re.match(r"(\d{1,4})\s+(?=\S)", line.text) for line in page.lines]
-    numbers = [int(match[1]) for match in leading if match]
-    if len(numbers) > 0.7 * len(page.lines) and _counts_up(numbers):
-        lines = zip(page.lines, leading, strict=True)
-        cut = (replace(line, text=line.text[m.end() :]) if m else line for line, m in lines)
-        page = replace(page, lines=tuple(cut))
-    return page
-
-
-def _counts_up(numbers: list[int]) -> bool:
-    steps = Counter(b - a for a, b in pairwise(numbers))
-    return len(numbers) >= _NUMBERED and max(steps[1], steps[5]) > 0.8 * (len(numbers) - 1)
-
-
-def pages_to_come(pages: list[Page]) -> tuple[int, int]:
-    """The last page's number and the number of pages, as a margin says; zeros if none does.
-
-    Of a whole file they are the same. Pages after the one that says so are counted on.
-    """
-    for after, page in enumerate(reversed(pages)):
-        for line in _marginal(page):
-            if found := _PAGE_OF.search(line.text):
-                number, count = (int(text) for text in found.groups() if text)
-                return number + after, count
-    return 0, 0
-
-
-def without_running_lines(pages: list[Page]) -> list[Page]:
-    """Drop page numbers, and what stands in the margin of most pages."""
-    seen = Counter(key for page in pages for key in {_key(line) for line in _marginal(page)})
-    often = max(3, _REPEATED * len(pages))
-    cleaned = []
-    for page in pages:
-        marginal = {id(line) for line in _marginal(page)}
-        kept = [
-            line
-            for line in page.lines
-            if id(line) not in marginal
-            or not (_runs(_key(line), seen, often) or _PAGE_NUMBER.fullmatch(line.text))
-        ]
-        cleaned.append(replace(page, lines=tuple(kept)))
-    return cleaned
-
-
-def _runs(key: str, seen: Counter[str], often: float) -> bool:
-    """Whether a marginal line runs through the pages; a long one does if it stands on two."""
-    return seen[key] >= often or (seen[key] > 1 and len(key.split()) >= _TWICE_WORDS)
-
-
-def _marginal(page: Page) -> list[Line]:
-    low, high = _MARGIN * page.height, (1 - _MARGIN) * page.height
-    lines = (line for line in page.lines if line.kind == "text")
-    return [line for line in lines if line.top < low or line.bottom > high]
-
-
-def _key(line: Line) -> str:
-    """What a line says, but for the number of the page before or after it."""
-    return re.sub(r"\d+", "#", " ".join(line.text.lower().split())).strip("# ")

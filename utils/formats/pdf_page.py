@@ -11,7 +11,8 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
-from .pdf_lines import Line, codes_of, font_name, line_of, lines_of, text_of
+from .pdf_characters import Characters
+from .pdf_lines import Line, line_of, lines_of, text_of
 from .pdf_tables import CAPTION, Table, tables_of
 from .pdf_words import Word, sheets_of
 
@@ -22,14 +23,12 @@ def page_lines(page: Any) -> list[Line]:
     """Read the lines and tables of an open pypdfium2 page, in the order of its content stream."""
     text_page = page.get_textpage()
     try:
-        # The bare pointer: pypdfium2 looks it up anew at each call otherwise.
-        raw = text_page.raw
-        codes = codes_of(raw)
-        lines = [line for line in lines_of(raw, codes) if line.text]
+        characters = Characters(text_page.raw)
+        lines = [line for line in lines_of(characters) if line.text]
         if any(map(_may_caption, lines)):
-            sheets = sheets_of(page, raw, codes)
+            sheets = sheets_of(page, characters)
             tables = [table for sheet in sheets for table in tables_of(sheet)]
-            return list(_with_tables(raw, codes, lines, tables)) if tables else lines
+            return list(_with_tables(characters, lines, tables)) if tables else lines
         return lines
     finally:
         text_page.close()
@@ -43,23 +42,21 @@ def _may_caption(line: Line) -> bool:
     return any(found["kind"] for found in CAPTION.finditer(line.text))
 
 
-def _with_tables(
-    text_page: Any, codes: Sequence[int], lines: list[Line], tables: list[Table]
-) -> Iterator[Line]:
+def _with_tables(page: Characters, lines: list[Line], tables: list[Table]) -> Iterator[Line]:
     """The lines that are in no table, and each table beside its caption."""
-    taken = bytearray(len(codes))
+    taken = bytearray(len(page.codes))
     for table in tables:
         for word in table.words:
             taken[word.start : word.end] = b"\1" * (word.end - word.start)
-    kept = [one for line in lines for one in _outside(text_page, codes, line, taken)]
+    kept = [one for line in lines for one in _outside(page, line, taken)]
     above, below = _beside(kept, tables)
     for at, line in enumerate(kept):
         # Text that runs up an upright page is left out, but not where tables stand.
         named = any(_is_in(line, table) for table in tables)
         shown = replace(line, kind="caption" if named else "text", upright=True)
-        yield from (_table(text_page, codes, table, shown) for table in above.get(at, ()))
+        yield from (_table(page, table, shown) for table in above.get(at, ()))
         yield shown
-        yield from (_table(text_page, codes, table, shown) for table in below.get(at, ()))
+        yield from (_table(page, table, shown) for table in below.get(at, ()))
 
 
 Places = dict[int, list[Table]]
@@ -81,37 +78,36 @@ def _is_in(line: Line, table: Table) -> bool:
     return line.span[0] < table.caption[1] and table.caption[0] < line.span[1]
 
 
-def _outside(text_page: Any, codes: Sequence[int], line: Line, taken: bytearray) -> Iterator[Line]:
+def _outside(page: Characters, line: Line, taken: bytearray) -> Iterator[Line]:
     """What of a line is in no table."""
     start, end = line.span
     if not any(taken[start:end]):
         yield line
         return
-    solid = (at for at in range(start, end) if codes[at] > 32)
+    solid = (at for at in range(start, end) if page.codes[at] > 32)
     for is_taken, run in groupby(solid, key=lambda at: taken[at]):
         if not is_taken:
             places = list(run)
-            part = line_of(text_page, codes, places[0], places[-1] + 1, line.row)
+            part = line_of(page, places[0], places[-1] + 1, line.row)
             if part.text:
                 yield part
 
 
-def _table(text_page: Any, codes: Sequence[int], table: Table, caption: Line) -> Line:
+def _table(page: Characters, table: Table, caption: Line) -> Line:
     row = -1 - table.caption[0]  # one of its own
     if not table.rows:
         said = _NOT_REBUILT.format(table.label)
         return replace(caption, text=said, row=row, font="", kind="remark")
     rows = tuple(
-        tuple("\n".join(_said(text_page, codes, line) for line in cell) for cell in row)
-        for row in table.rows
+        tuple("\n".join(_said(page, line) for line in cell) for cell in row) for row in table.rows
     )
     return replace(caption, text="", rows=rows, row=row, font="", kind="table")
 
 
-def _said(text_page: Any, codes: Sequence[int], words: Sequence[Word]) -> str:
+def _said(page: Characters, words: Sequence[Word]) -> str:
     """Words as print shows them."""
     said = (
-        text_of(text_page, codes, word.start, word.end, (font_name(text_page, word.start),))
+        text_of(page, word.start, word.end, (page.font(word.start),))
         if word.start >= 0
         else word.text
         for word in words

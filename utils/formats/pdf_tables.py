@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from .pdf_grid import Area, Row, grid_of, rows_of
+from .pdf_grid import grid_of
+from .pdf_rows import Area, Row, rows_of
 from .pdf_words import Rule, Sheet, Word
 
 _TABLE = r"T ?(?:A ?B ?L ?E|a ?b ?l ?e)|Tab(?:elle|leau|la|ela|ella|\.)"
@@ -21,7 +22,7 @@ CAPTION = re.compile(
     rf"(?:(?:Supplementa(?:ry|l) |Additional )?(?P<kind>{_TABLE})|Fig(?:ure|\.)|FIG(?:URE|\.))"
     r"\s?(?P<number>[A-Z]?\d{1,3}[a-z]?|[IVX]{1,5})(?=\W|$)(?P<rest>[^\r\n]{0,40})"
 )
-_TITLED = re.compile(r"\s*(?:$|[.:|\u2014\u2013\-]|\(?cont|[(\s]*[^\W\d_a-z])|\s*[\u2000-\u200a]")
+TITLED = re.compile(r"\s*(?:$|[.:|\u2014\u2013\-]|\(?cont|[(\s]*[^\W\d_a-z])|\s*[\u2000-\u200a]")
 _CONTINUES = re.compile(r"\W*continue[sd]\W*", re.I)
 _MOST_CAPTIONS = 12  # a page
 _MOST_TOPS = 5  # rules that are tried as the first of a table
@@ -105,7 +106,7 @@ def _captions(sheet: Sheet) -> Iterator[_Caption]:
             continue
         said = " ".join(one.text for one in sheet.words[at : at + 8])
         found = CAPTION.match(said)
-        if found and _TITLED.match(found["rest"]):
+        if found and TITLED.match(found["rest"]):
             yield _Caption(word, at, found["number"] if found["kind"] else "")
 
 

@@ -13,16 +13,17 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from .pdf_characters import Box, Characters
 from .pdf_lines import BROKEN
 
 _MOST_OBJECTS = 40_000  # of a page, with the sides of paths; a figure of points may have millions
 _MOST_SEGMENTS = 500
 _MOST_RULES = 1500
 _THIN = 3.0  # points: a drawn thing that is thinner is a rule
+_NEAR = 1.0  # points: no gap between two words of any size
 _WORD_GAP = 0.28  # of the height: PDFium writes most spaces, not those between cells
 _SHORT = 6.0  # points: shorter lines belong to letters and pictures
 _DEEP = 4  # forms within forms
-Box = tuple[float, float, float, float]  # left, bottom, right, top
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +75,14 @@ class Sheet:
     rules: tuple[Rule, ...]
 
 
-def sheets_of(page: Any, text_page: Any, codes: Sequence[int]) -> list[Sheet]:
+def sheets_of(page: Any, characters: Characters) -> list[Sheet]:
     """The page as it reads upright, and as it reads turned left and right where text does."""
-    boxes = _boxes(text_page, len(codes))
+    codes = characters.codes
+    boxes = [characters.box(index) for index in range(len(codes))]
     written = "".join(map(_char, codes))
     by_turn: dict[int, list[Word]] = {}
     for start, end in _spans(written, boxes):
-        turn = _turn(text_page, boxes, start, end)
+        turn = _turn(characters, boxes, start, end)
         by_turn.setdefault(turn, []).append(_word(written, boxes, start, end, turn))
     drawn = list(islice(_drawn(page), _MOST_RULES)) if by_turn else []
     return [
@@ -94,17 +96,6 @@ def _char(code: int) -> str:
         return "-"
     # Half of a letter of a mathematical alphabet is no white space, nor is an unknown glyph.
     return "\ufffd" if 0xD800 <= code < 0xE000 else chr(code) if 32 < code < 0x110000 else " "
-
-
-def _boxes(text_page: Any, count: int) -> list[Box]:
-    import pypdfium2.raw as pdfium
-
-    box, found = pdfium.FS_RECTF(), list[Box]()
-    at, box_of = ctypes.byref(box), pdfium.FPDFText_GetLooseCharBox
-    for index in range(count):
-        box_of(text_page, index, at)
-        found.append((box.left, box.bottom, box.right, box.top))
-    return found
 
 
 def _spans(written: str, boxes: Sequence[Box]) -> Iterator[tuple[int, int]]:
@@ -123,17 +114,18 @@ def _spans(written: str, boxes: Sequence[Box]) -> Iterator[tuple[int, int]]:
 
 def _is_apart(before: Box, here: Box) -> bool:
     """Whether two neighbouring characters belong to two words though no space is written."""
-    height = max(min(before[3] - before[1], before[2] - before[0] + 8), 4)
-    beside = max(here[0] - before[2], before[0] - here[2])
-    above = max(here[1] - before[3], before[1] - here[3])
+    left, bottom, right, top = before
+    if left <= here[0] < right + _NEAR and bottom == here[1]:
+        return False  # as nearly always
+    height = max(min(top - bottom, right - left + 8), 4)
+    beside = max(here[0] - right, left - here[2])
+    above = max(here[1] - top, bottom - here[3])
     return beside > _WORD_GAP * height or above > _WORD_GAP * height
 
 
-def _turn(text_page: Any, boxes: Sequence[Box], start: int, end: int) -> int:
+def _turn(characters: Characters, boxes: Sequence[Box], start: int, end: int) -> int:
     """0 for upright words, 1 for those that read upwards, -1 for those that read downwards."""
-    import pypdfium2.raw as pdfium
-
-    angle = pdfium.FPDFText_GetCharAngle(text_page, start)
+    angle = characters.angle(start)
     if abs(math.sin(angle)) < 0.7:
         return 0
     if end - start > 1:

@@ -46,6 +46,7 @@ def build(library: Library, auth: TokenGate | None = None) -> FastMCP[Any]:
         middleware=[CallLog(), Refusals(library)],
         mask_error_details=True,
         strict_input_validation=True,  # "7" and true are no numbers
+        list_page_size=1000,  # all there is; without a size, any cursor is taken
     )
     tools = toolsets.tools(library)
     for tool in tools:
@@ -81,7 +82,11 @@ def serve(arguments: Sequence[str] = ()) -> int:
     except PaperError as error:
         sys.stderr.write(f"{error}\n")
         return error.exit_code
-    build(Library(settings)).run("stdio", show_banner=False)
+    import anyio
+
+    from .stdio import speak
+
+    anyio.run(speak, build(Library(settings)))
     # The host hung up: work still under way would be for nothing. No file of ours is ever half
     # written.
     logging.shutdown()
