@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tests.world.arxiv_papers import Preprint, everything, find
 from tests.world.arxiv_search import MalformedError, judge_of
-from tests.world.arxiv_texts import html_of, source_of
+from tests.world.arxiv_texts import PICTURE, html_of, source_of
 from tests.world.pdf import pdf_of
 from tests.world.wire import HTML, PDF, XML, Call, Reply, redirect, text
 
@@ -34,6 +34,8 @@ def arxiv(call: Call, world: World) -> Reply:
     if call.path == "/api/query":
         return _query(call, world)
     kind, _, name = call.path.lstrip("/").partition("/")
+    if kind == "html" and name.endswith("/x1.png"):
+        return Reply(200, PICTURE, "image/png")
     match = _ID.fullmatch(name.removesuffix(".pdf"))
     paper = find(match[1], world) if match else None
     if paper is None:

@@ -17,6 +17,7 @@ _MATH = (
     '<mi>v</mi><mo>=</mo><mfrac><mi>a</mi><mi>b</mi></mfrac></mrow><annotation encoding="'
     'application/x-tex">{tex}</annotation></semantics></math>'
 )
+PICTURE = b"\x89PNG\r\n\x1a\n a picture"
 _TEX_SIGNS = str.maketrans(
     {"%": r"\%", "&": r"\&", "#": r"\#", "_": r"\_", "β": r"$\beta$", "γ": r"$\gamma$",
      "±": r"$\pm$", "°": r"$^\circ$", "<": "$<$", ">": "$>$"}
@@ -44,7 +45,8 @@ def html_of(paper: Preprint) -> str:
     version = f"arXiv:{paper.record.arxiv}v{len(paper.versions)} [{paper.categories[0]}]"
     return (
         '<!DOCTYPE html><html lang="en"><head><meta content="text/html; charset=utf-8" http-equiv="'
-        f'content-type"/><title>{escape(paper.printed_title)}</title></head><body><nav class="'
+        f'content-type"/><base href="{paper.record.arxiv}v{len(paper.versions)}/"/>'
+        f'<title>{escape(paper.printed_title)}</title></head><body><nav class="'
         'ltx_page_navbar"><nav class="ltx_TOC"><ol class="ltx_toclist"><li>1 Introduction</li></ol>'
         '</nav></nav><header class="desktop_header"><a href="#">Report Issue</a><a href="'
         f'https://arxiv.org/abs/{paper.record.arxiv}">Back to arXiv</a></header><div class="'
@@ -68,6 +70,11 @@ def _section(at: int, title: str, paragraphs: tuple[str, ...]) -> str:
         for n, text in enumerate(paragraphs, 1)
     )
     if title == "Results":
+        parts += (
+            f'<figure class="ltx_figure" id="S{at}.F1"><img alt="Refer to caption" class="ltx_'
+            f'graphics" id="S{at}.F1.g1" src="x1.png"/><figcaption class="ltx_caption"><span class'
+            '="ltx_tag ltx_tag_figure">Figure 1: </span>Rates over a season.</figcaption></figure>'
+        )
         block = _MATH.format(tex=escape(_FORMULA), display="block", name=f"S{at}.E1.m1")
         parts += (
             f'<table class="ltx_equation ltx_eqn_table" id="S{at}.E1"><tbody><tr class="'

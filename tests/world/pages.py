@@ -16,7 +16,7 @@ _TABLE = (
 )
 _EXTRAS = {
     "table": _TABLE,
-    "figure": '<figure><img src="/fig1.jpg" alt=""><figcaption>Fig. 1.</figcaption></figure>',
+    "figure": '<figure><img src="fig1.jpg" alt=""><figcaption>Fig. 1.</figcaption></figure>',
     "formula": '<div class="formula">\\[ v = \\frac{V_{max} S}{K_m + S} \\]</div>',
     "greek": "<p>Values of Δψ and of TGF-β<sub>1</sub> are given as α ± σ.</p>",
 }
@@ -36,6 +36,7 @@ _RELATED = (
     "<h3>Related articles</h3><ul><li><a href='/x/1'>Ten things nobody measured</a></li><li>"
     "<a href='/x/2'>A letter about letters</a></li></ul><h3>Most read</h3><p>Get alerts.</p>"
 )
+PICTURE = b"\xff\xd8\xff\xe0 a picture of a page"
 Frame = Callable[[Record, str, str], str]
 
 

@@ -65,6 +65,7 @@ PAPERS = [
         "Nitrous oxide bursts after drought in prairie cores",
         TISSUE,
         topic="soil",
+        features=frozenset({"figure"}),
         unpaywall="html",
         site="harbour",
         page="paywall",

@@ -41,6 +41,8 @@ def site(name: str, call: Call, world: World) -> Reply:
             record = world.corpus.by_doi.get(doi)
             if record and record.site == name:
                 return serve(record, call)
+    if call.path.endswith("/fig1.jpg"):
+        return Reply(200, pages.PICTURE, "image/jpeg")
     if call.path == "/robots.txt":
         return text("User-agent: *\nDisallow: /login\n", "text/plain")
     return _gone(call)
@@ -134,6 +136,8 @@ def _pdf(record: Record, call: Call) -> Reply:
 
 def repository(call: Call, world: World) -> Reply:
     """A university's repository: copies Unpaywall points to."""
+    if call.path.endswith("/fig1.jpg"):
+        return Reply(200, pages.PICTURE, "image/jpeg")
     doi = call.path.removeprefix("/item/").removesuffix("/download").lower()
     record = world.corpus.by_doi.get(doi)
     if record is None or not call.path.startswith("/item/"):

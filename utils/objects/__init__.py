@@ -8,13 +8,12 @@ what each is, where it came from, its checksum and licence, and why a file is no
 from .files import (
     Kept,
     PaperObjects,
-    best_forms,
     gather,
     gather_many,
-    is_image,
     kept_before,
     objects_in,
 )
+from .found_files import best_forms, is_image, may_be_copied
 from .listing import objects_of
 from .long_table import COLUMNS, long_rows, write_long_table
 
@@ -28,6 +27,7 @@ __all__ = [
     "is_image",
     "kept_before",
     "long_rows",
+    "may_be_copied",
     "objects_in",
     "objects_of",
     "write_long_table",

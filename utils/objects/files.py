@@ -1,8 +1,8 @@
 """A paper's objects as files beside its text, fetched where a site hands them out.
 
-PubMed Central's Cloud Service has the images and supplementary files of its articles, each with a
-checksum; of all others the publisher's address is listed. Tables are made here. A file that is
-there and whole is not asked for again; each appears when it is whole, ``objects.json`` last.
+Where files can be had says `.found_files`; of others the address is listed. Tables are made here.
+A file that is there and whole is not asked for again; each appears when it is whole,
+``objects.json`` last.
 """
 
 from __future__ import annotations
@@ -13,21 +13,20 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import NotAvailable, NotFound, PaperError
+from ..errors import NotFound, PaperError
 from ..model.objects import OBJECT_KINDS, Grid, ObjectKind, PaperObject
 from ..model.paper import StoredPaper
 from ..outline import labels_in
-from ..sources.pmc import MediaFile, fetch_media, media_of
 from ..store import Shelf
 from ..store.paper_file import objects_folder
 from ..system import safe_files
 from ..system.plain_text import one_line, plain_json, shortened
 from ..web.answer import MAX_BYTES
+from .found_files import FoundFile, FoundFiles
 from .listing import Mention, all_rows, mentions, objects_of
 from .long_table import table_csv, tidy_table
 
@@ -39,12 +38,10 @@ MOST_BYTES = 500_000_000
 MANIFEST = "objects.json"
 TABLES = "tables.json"
 _TAKEN = {MANIFEST, TABLES, "places.json", "original.pdf"}  # the latter of `..curation.places`
-_IMAGES = ("jpg", "jpeg", "png", "gif", "svg", "webp", "tif", "tiff", "eps")
 _UNSAFE = re.compile(r"[^\w.+-]+")
 _LONGEST_NAME = 120
 _DIGITS, _NAMED, _LISTED = 9, 60, 1000  # characters
 _AT_ONCE = 8  # papers; the Cloud Service takes twice as many requests
-_NO_FILE = "Its text names no file; the publisher's page shows it."
 _NO_ROOM = "Left out: the paper's files are larger than what was asked for."
 
 
@@ -115,7 +112,8 @@ def gather(
         return PaperObjects(stored, folder, tuple(_mentioned(one, places) for one in listed))
     with web.leases.hold(f"objects {folder.name}", f"the figures and tables of {stored.paper.ids}"):
         safe_files.make_folder(folder)
-        kept = _Keeping(stored, folder, web, most_bytes).all(found, places)
+        files = FoundFiles(stored, shelf, web)
+        kept = _Keeping(stored, folder, files, most_bytes).all(found, places)
         rows = [_portable(one) for one in (*_others(folder, kinds, kept), *kept)]
         safe_files.write_whole(folder / MANIFEST, plain_json(rows).encode())
     return PaperObjects(stored, folder, tuple(kept))
@@ -124,7 +122,7 @@ def gather(
 def objects_in(text: str, stored: StoredPaper, shelf: Shelf) -> list[Kept]:
     """The objects that a stretch of a paper's text speaks of or shows, as far as they are here."""
     labels, words = set(labels_in(text)), text.casefold()
-    found = _wanted(stored, shelf, OBJECT_KINDS, "")
+    found = objects_of(stored, shelf, files=False)
     return _known([one for one in found if _is_in(one, labels, words)], stored)
 
 
@@ -228,10 +226,12 @@ def _others(folder: Path, kinds: Sequence[ObjectKind], kept: Sequence[Kept]) -> 
 class _Keeping:
     """One paper's objects on their way to the shelf."""
 
-    def __init__(self, stored: StoredPaper, folder: Path, web: Web, most_bytes: int) -> None:
+    def __init__(
+        self, stored: StoredPaper, folder: Path, files: FoundFiles, most_bytes: int
+    ) -> None:
         self._stored = stored
         self._folder = folder
-        self._web = web
+        self._files = files
         self._left = most_bytes
         self._names = set(_TAKEN)
         self._before = {one.file: one for one in kept_before(folder) if one.file}
@@ -247,7 +247,7 @@ class _Keeping:
                 tidy.append(tidy_table(number, one, grid, mention))
                 kept.append(self._keep_table(one, grid))
             else:
-                kept += self._keep_files(one)
+                kept += self._keep_files(one, found)
         if tidy:
             safe_files.write_whole(self._folder / TABLES, plain_json(tidy).encode())
         return [_mentioned(one, places) for one in kept]
@@ -260,50 +260,31 @@ class _Keeping:
         listed = _listed(one, self._stored)
         return replace(listed, file=str(path), md5=_md5(data), bytes=len(data), url="", reason="")
 
-    def _keep_files(self, one: PaperObject) -> list[Kept]:
+    def _keep_files(self, one: PaperObject, every: Sequence[PaperObject]) -> list[Kept]:
         """The files of a figure, of which one image is enough, or of a supplement."""
         listed = _listed(one, self._stored)
-        if not one.files:
-            return [replace(listed, reason=_NO_FILE)]
-        here, why = self._at_pmc
-        files = _best(one, [file for file in here if _is_named(file.name, one.files)])
+        files, why = self._files.of(one, every)
         if not files:
-            return [replace(listed, reason=why or f"PubMed Central has no {one.files[0]}.")]
+            return [replace(listed, reason=why)]
         return [self._keep_file(one, replace(listed, url=file.url), file) for file in files]
 
-    def _keep_file(self, one: PaperObject, listed: Kept, file: MediaFile) -> Kept:
+    def _keep_file(self, one: PaperObject, listed: Kept, file: FoundFile) -> Kept:
         ending = Path(file.name).suffix.lstrip(".").lower()
         path = self._folder / self._name(one, ending, file.name)
         before = self._before.get(str(path))
-        if before and before.md5 == file.md5 and _md5_of(path) == file.md5:
+        if before and before.md5 == (file.md5 or before.md5) == _md5_of(path):
             return replace(before, caption=one.caption)
         most = min(self._left, MAX_BYTES)
         try:
-            data = fetch_media(file, self._stored.paper.ids.pmcid, self._web, most) if most else b""
+            data = file.take(most) if most else b""
         except PaperError as error:
             return replace(listed, reason=f"{error.message}")
         if not data:
             return replace(listed, reason=_NO_ROOM)
         self._left -= len(data)
         safe_files.write_whole(path, data)
-        license_ = self._license or listed.license
-        kept = replace(listed, file=str(path), license=license_, reason="")
+        kept = replace(listed, file=str(path), license=file.license or listed.license, reason="")
         return replace(kept, md5=_md5(data), bytes=len(data))
-
-    @cached_property
-    def _at_pmc(self) -> tuple[list[MediaFile], str]:
-        """What the Cloud Service has of this paper, or why nothing."""
-        self._license = ""
-        pmcid = self._stored.paper.ids.pmcid
-        if not pmcid:
-            return [], "The paper is not in PubMed Central; its publisher's page has the file."
-        try:
-            self._license, files = media_of(pmcid, self._web)
-        except NotAvailable as error:
-            return [], error.message
-        except PaperError as error:
-            return [], str(error)
-        return files, ""
 
     def _name(self, one: PaperObject, ending: str, own: str = "") -> str:
         """A file's name that nothing else in the folder has."""
@@ -325,8 +306,10 @@ def chosen(found: Sequence[PaperObject], only: str) -> list[PaperObject]:
     NotFound
         There is none.
     """
-    wanted = label_key(only).casefold()
+    wanted, labels_wanted = label_key(only).casefold(), set(labels_in(only))
     if labelled := [one for one in found if label_key(one.label).casefold() == wanted]:
+        return labelled
+    if labelled := [one for one in found if not labels_wanted.isdisjoint(labels_in(one.label))]:
         return labelled
     if wanted.isdecimal() and len(wanted) <= _DIGITS and 0 < int(wanted) <= len(found):
         return [found[int(wanted) - 1]]
@@ -371,44 +354,6 @@ def _as_kept(before: Kept | None, one: PaperObject, stored: StoredPaper) -> Kept
 def _mentioned(kept: Kept, places: Mapping[str, Mention]) -> Kept:
     place = places.get(label_key(kept.label))
     return replace(kept, mentioned=place.section) if place else kept
-
-
-def _is_named(name: str, wanted: Sequence[str]) -> bool:
-    """Whether a file is one of those an article names, which may lack the ending."""
-    stem = name.rpartition(".")[0]
-    return any(name.lower() == one.lower() or stem.lower() == one.lower() for one in wanted)
-
-
-def _best(one: PaperObject, files: Sequence[MediaFile]) -> list[MediaFile]:
-    """All files of a supplement; of a figure's images, each in the form that everything shows."""
-    if one.kind == "supplement":
-        return list(files)
-    by_stem: dict[str, MediaFile] = {}
-    for file in sorted(files, key=lambda file: _form(file.name)):
-        by_stem.setdefault(file.name.rpartition(".")[0].lower(), file)
-    return list(by_stem.values())
-
-
-def best_forms(names: Iterable[str]) -> list[str]:
-    """Of the images among *names*, each in the form that everything shows.
-
-    >>> best_forms(["g1.tif", "data.csv", "g1.jpg", "g2.gif"])
-    ['g1.jpg', 'g2.gif']
-    """
-    by_stem: dict[str, str] = {}
-    for name in sorted(filter(is_image, names), key=_form):
-        by_stem.setdefault(name.rpartition(".")[0].lower(), name)
-    return sorted(by_stem.values())
-
-
-def is_image(name: str) -> bool:
-    """Whether a file is called like an image."""
-    return _form(name) < len(_IMAGES)
-
-
-def _form(name: str) -> int:
-    ending = name.rpartition(".")[2].lower()
-    return _IMAGES.index(ending) if ending in _IMAGES else len(_IMAGES)
 
 
 def _slug(text: str) -> str:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from ..errors import BadContent
 from ..formats.jats.objects import objects_of as objects_in_xml
 from ..model.objects import Grid, PaperObject
-from ..model.paper import StoredPaper
+from ..model.paper import Fetched, StoredPaper
 from ..outline import floats_of, outline, section_words
 from ..outline.floats import Float
 from ..store import Shelf
@@ -38,8 +39,11 @@ class Mention:
     start: int
 
 
-def objects_of(stored: StoredPaper, shelf: Shelf) -> list[PaperObject]:
+def objects_of(stored: StoredPaper, shelf: Shelf, *, files: bool = True) -> list[PaperObject]:
     """The figures, tables and files of a text, in its order.
+
+    Without *files* the pictures of pages and LaTeX sources are not looked for, which takes a second
+    for a long one.
 
     Raises
     ------
@@ -51,7 +55,32 @@ def objects_of(stored: StoredPaper, shelf: Shelf) -> list[PaperObject]:
         return objects_in_xml(raw.fetched)
     text = shelf.read_text(stored)
     floats = floats_of(text, outline(text, section_words(stored.sections)))
-    return [_object(one, text[one.start : one.end]) for one in floats]
+    found = [_object(one, text[one.start : one.end]) for one in floats]
+    return _with_pictures(found, raw.fetched) if raw and files else found
+
+
+def _with_pictures(found: Sequence[PaperObject], fetched: Fetched) -> list[PaperObject]:
+    """The objects with the files that the source of their text gives their pictures."""
+    try:
+        by_label = _pictures_of(fetched) if found else {}
+    except BadContent:
+        return list(found)
+    return [
+        replace(one, files=by_label.get(one.label, ())) if one.grid is None else one
+        for one in found
+    ]
+
+
+def _pictures_of(fetched: Fetched) -> dict[str, tuple[str, ...]]:
+    if fetched.media == "latex":
+        from ..formats.latex import pictures as in_latex
+
+        return in_latex.pictures_of(fetched)
+    if fetched.media == "html":
+        from ..formats.html import pictures as in_html
+
+        return in_html.pictures_of(fetched)
+    return {}
 
 
 def mentions(stored: StoredPaper, shelf: Shelf) -> dict[str, Mention]:

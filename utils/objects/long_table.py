@@ -126,7 +126,7 @@ def write_long_table(texts: Iterable[StoredPaper], shelf: Shelf, path: Path) -> 
     def rows() -> Iterator[dict[str, Any]]:
         nonlocal tables, cells
         for stored in texts:
-            objects = objects_of(stored, shelf)
+            objects = objects_of(stored, shelf, files=False)
             tables += sum(1 for _ in all_rows(objects))
             for row in long_rows(stored, objects):
                 cells += 1

@@ -16,11 +16,12 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from ..model.paper import Role, Section
-from .floats import Float, floats_of, labels_in
+from .floats import Float, caption_label, floats_of, labels_in
 from .roles import HINTS, MAIN_TEXT, SUMMARIES, bare, declared, hinted, key, role_named, roles_of
 
 __all__ = [
     "bare",
+    "caption_label",
     "floats_of",
     "key",
     "labels_in",

@@ -138,6 +138,15 @@ def labels_in(text: str) -> list[str]:
     return list(filter(None, found))
 
 
+def caption_label(text: str) -> str:
+    """The label of the figure or table whose caption a paragraph is; empty for any other.
+
+    >>> caption_label("Fig. 2: Growth"), caption_label("Figure 2 shows growth")
+    ('Figure 2', '')
+    """
+    return _caption(text, 0, len(text))
+
+
 def _blocks(text: str) -> Iterator[_Block]:
     """The paragraphs of a text."""
     start = 0
@@ -231,7 +240,8 @@ def _last_in_text(text: str, blocks: Sequence[_Block], number: int) -> int:
         goes_on = _NOTE
     else:
         is_bare = blocks[number].end - blocks[number].start <= _SHORT
-        last = min(number + is_bare, len(blocks) - 1)
+        if is_bare and number + 1 < len(blocks) and text[blocks[number + 1].start] != "#":
+            last = number + 1
         goes_on = _GOES_ON
     while last + 1 < len(blocks) and last < number + 2 * _NEAR:
         following = blocks[last + 1]

@@ -41,8 +41,10 @@ from ..errors import BadContent, BadRequest, NotAvailable, SourceMiss, Unreachab
 from ..model.identifiers import Ids, arxiv_version
 from ..model.paper import Author, Fetched, Media, Notice, Paper, SearchResult, paper_from, to_row
 from ..web import Answer, Rate, Web
+from ..web.answer import MAX_BYTES
 from .arxiv_query import LAST, SHAKY, ArxivQuery, arxiv_query
 from .loose_json import LONGEST_NAME, whole
+from .publisher import require_picture
 from .source import Lookup, Query, Route, Source, one_by_one, recall_papers
 
 _IDS_PER_REQUEST = 100
@@ -309,6 +311,19 @@ def fetch_full_text(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
             return  # there is no other
 
 
+def fetch_picture(url: str, web: Web, most_bytes: int) -> bytes:
+    """The bytes of a picture of one of arXiv's pages, at arXiv's pace.
+
+    Raises
+    ------
+    BadContent
+        What came is no picture, or has more than *most_bytes*.
+    Unreachable
+        arXiv is down, or wants to be left alone.
+    """
+    return ask(url, web, check=require_picture, limit=most_bytes).body
+
+
 def _kinds(paper: Paper) -> tuple[str, ...]:
     """Which forms there may be; only arXiv's own record says when the preprint was revised."""
     day = max(paper.revised if paper.version else "", _submitted(paper.ids.arxiv))
@@ -497,6 +512,7 @@ def ask(
     check: Check | None = None,
     patient: bool = True,
     kept: bool = False,
+    limit: int = MAX_BYTES,
 ) -> Answer:
     """Fetch something from arXiv.
 
@@ -504,7 +520,7 @@ def ask(
     ----------
     patient
         False where a refusal is to be raised at once and not waited out.
-    kept
+    kept, limit
         See `Web.get`.
 
     Raises
@@ -523,7 +539,7 @@ def ask(
         if check is not None:
             check(answer)
 
-    return web.get(url, params, allow=allow | _ENOUGH, check=check_refusal, kept=kept)
+    return web.get(url, params, allow=allow | _ENOUGH, check=check_refusal, kept=kept, limit=limit)
 
 
 def read_feed(answer: Answer) -> Any:

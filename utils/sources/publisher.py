@@ -38,6 +38,7 @@ _JATS = re.compile(
     rb"\s*(?:<\?[^>]*>\s*)*(?:<!DOCTYPE article\b|<article\b[^>]*\b(?:dtd-version|article-type)=)"
 )
 _PROLOGUE = 4096
+_PICTURE = re.compile(rb"\xff\xd8\xff|\x89PNG\r\n|GIF8|RIFF.{4}WEBP|II\*\0|MM\0\*|%PDF-|%!PS", re.S)
 _RESOLVER = re.compile(r"https?://(?:dx\.|www\.)?doi\.org/", re.I)
 _ARXIV = re.compile(r"https?://(?:www\.|export\.)?arxiv\.org/", re.I)
 
@@ -140,6 +141,31 @@ def _to_fetched(answer: Answer, source: str, via: str, license_: str, media: str
         charset=answer.charset,
         status=answer.status,
     )
+
+
+def fetch_picture(url: str, web: Web, most_bytes: int) -> bytes:
+    """The bytes of a picture that a page shows.
+
+    Raises
+    ------
+    BadContent
+        What came is no picture, or has more than *most_bytes*.
+    """
+    return web.get(url, headers=_HEADERS, check=require_picture, limit=most_bytes).body
+
+
+def require_picture(answer: Answer) -> None:
+    """Refuse what is no picture, such as a page that says to log in.
+
+    Raises
+    ------
+    BadContent
+        Neither its first bytes nor its form are those of one.
+    """
+    head = answer.body[:1024]
+    if not (_PICTURE.match(head) or (b"<svg" in head and b"<html" not in head.lower())):
+        msg = f"{answer.host} sent something that is no picture."
+        raise BadContent(msg, "Open the address in a browser.", verdict="not_a_paper")
 
 
 def _media(body: bytes) -> Media:

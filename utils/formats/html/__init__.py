@@ -96,7 +96,7 @@ def read(fetched: Fetched) -> Document:
     BadContent
         The answer is no HTML at all (``not_a_paper``) or has nothing in it (``empty``).
     """
-    soup = _parse(fetched)
+    soup = parse(fetched)
     claims = read_claims(soup, fetched.url)
     walls = find_walls(soup, fetched.url, claims.closed)
     lost = ""
@@ -126,17 +126,17 @@ def read(fetched: Fetched) -> Document:
 
 def pdf_links(fetched: Fetched) -> list[str]:
     """Absolute addresses at which the page says the same article is to be had as PDF."""
-    return list(read_claims(_parse(fetched), fetched.url).pdf)
+    return list(read_claims(parse(fetched), fetched.url).pdf)
 
 
 def xml_links(fetched: Fetched) -> list[str]:
     """Absolute addresses at which the page says the same article is to be had as XML."""
-    return list(read_claims(_parse(fetched), fetched.url).xml)
+    return list(read_claims(parse(fetched), fetched.url).xml)
 
 
 def refresh_target(fetched: Fetched) -> str:
     """Where a ``<meta http-equiv="refresh">`` leads, absolute; empty when there is none."""
-    for tag in _parse(fetched).find_all(
+    for tag in parse(fetched).find_all(
         "meta", attrs={"http-equiv": re.compile(r"^refresh$", re.I)}
     ):
         match = _REFRESH.match(str(tag.get("content") or "")[:3000])
@@ -146,7 +146,14 @@ def refresh_target(fetched: Fetched) -> str:
     return ""
 
 
-def _parse(fetched: Fetched) -> BeautifulSoup:
+def parse(fetched: Fetched) -> BeautifulSoup:
+    """The tree of a page.
+
+    Raises
+    ------
+    BadContent
+        It is empty, or no page.
+    """
     from .tree import ShallowSoup
 
     text = without_mathml(without_long_blanks(decode(fetched)))

@@ -33,7 +33,7 @@ _FRAMED: Final = {
     **dict.fromkeys(("adjustwidth", "changemargin", "addmargin"), "mm"),
     **dict.fromkeys(("multicols", "spacing", "adjustbox", "varwidth", "column", "sideways"), "m"),
 }
-_FLOATS: Final = {
+FLOATS: Final = {
     **dict.fromkeys(("figure", "wrapfigure", "SCfigure", "sidewaysfigure"), "figure"),
     **dict.fromkeys(("table", "wraptable", "sidewaystable"), "table"),
     **dict.fromkeys(("algorithm", "algorithm2e", "algo"), "algorithm"),
@@ -349,7 +349,7 @@ ENVIRONMENTS: Final[dict[str, Environment]] = {
     **{name: _formula(*how) for name, how in formulas.ENVIRONMENTS.items()},
     **{name: _verbatim(spec) for name, spec in _VERBATIM.items()},
     **{name: _tabular(spec) for name, spec in _TABULAR.items()},
-    **{name: _float(kind) for name, kind in _FLOATS.items()},
+    **{name: _float(kind) for name, kind in FLOATS.items()},
     **dict.fromkeys(_LISTS, _list),
     **dict.fromkeys(_UNSEEN, _unseen),
     **dict.fromkeys(_QUOTES, _quote),

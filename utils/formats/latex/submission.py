@@ -14,7 +14,8 @@ import posixpath
 import re
 import tarfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -45,6 +46,11 @@ _NOT_ALONE: Final = re.compile(r"\\documentclass[^{\n]{0,200}\{(?:standalone|sub
 _TEX: Final = re.compile(
     r"\\(?:document(?:class|style)|begin|section|input|def|title|magnification)\b"
 )
+_PICTURES: Final = (
+    *(".pdf", ".png", ".jpg", ".jpeg", ".eps", ".ps"),
+    *(".svg", ".gif", ".tif", ".tiff"),
+)
+_UP: Final = re.compile(r"^(?:\.{1,2}/)+")
 _USUAL: Final = ("main", "ms", "paper", "article", "manuscript", "arxiv")
 _FOREIGN: Final = {b"%PDF-": "a PDF", b"%!PS": "PostScript", b"PK\x03\x04": "an office document"}
 
@@ -95,6 +101,51 @@ def unpack(body: bytes) -> Submission:
         raise BadContent(msg, "It is made to break readers.", verdict="not_a_paper")
     texts = {name: _decode(text) for name, text in files.items()}
     return Submission(texts, _main_file(texts), cut_off)
+
+
+def take_files(body: bytes, names: Collection[str], most: int) -> dict[str, tuple[str, bytes]]:
+    """Other files of a submission, such as pictures, by those of *names* they have.
+
+    Each with the name of its own, and its bytes.
+
+    A name may lack its ending and the folder it is found in. Beyond *most* bytes in all, and in a
+    damaged archive, what comes first is given.
+    """
+    source = _Unpacker(body)
+    found: dict[str, tuple[str, bytes]] = {}
+    paths = {_safe_path(_UP.sub("", name)): name for name in names}
+    wanted = {_stem(path): name for path, name in paths.items() if path} | paths
+    with suppress(tarfile.TarError, EOFError, zlib.error, OSError, ValueError, OverflowError):
+        if not _is_tar(source.peek(512)):
+            return {}
+        for _ in range(_MOST_FILES):
+            if (member := _header(source)) is None:
+                break
+            size = max(0, member.size) if member.type not in _WITHOUT_CONTENT else 0
+            name = _name_of(member, wanted) if member.type in _FILES else ""
+            if name and name not in found and size <= most:
+                found[name] = posixpath.basename(_safe_path(member.name)), source.read(size)
+                most -= size
+                source.skip(-size % tarfile.BLOCKSIZE)
+            else:
+                source.skip(size + -size % tarfile.BLOCKSIZE)
+    return found
+
+
+def _name_of(member: tarfile.TarInfo, wanted: Mapping[str, str]) -> str:
+    """The name that means a file: whole or without its ending, from whatever folder above it."""
+    path = _safe_path(member.name)
+    if path.endswith((".tex", ".sty", ".bbl")):
+        return ""
+    while path:
+        if name := wanted.get(path) or wanted.get(_stem(path)):
+            return name
+        path = path.partition("/")[2]
+    return ""
+
+
+def _stem(path: str) -> str:
+    return posixpath.splitext(path)[0] if path.lower().endswith(_PICTURES) else path
 
 
 class _Unpacker:

@@ -1,0 +1,115 @@
+"""The pictures of a page's figures, by the labels in their captions.
+
+A picture belongs to the smallest element around it that begins with, or holds, a caption with a
+label ("Fig. 2."): so publishers' own boxes, HTML's ``figure`` and LaTeXML's pages are read alike.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+from typing import Final
+
+from bs4.element import Tag
+
+from ...model.paper import Fetched
+from ...outline import caption_label
+from .claims import absolute
+from .tree import tags
+
+_IMAGES: Final = re.compile(r"\.(?:jpe?g|png|gif|webp|svg|tiff?)(?:[?#]|\Z)", re.I)
+# What tells the sizes of one picture apart: "g001-1024.png", "fig-1-2x.jpg".
+_SIZE: Final = re.compile(
+    r"[-_.](?:\d{3,4}|[23]x|large|medium|small|full|lrg|thumb\w{0,5})\Z", re.I
+)
+_SMALL: Final = re.compile(r"small|medium|thumb", re.I)
+_NOT_OF_FIGURES: Final = re.compile(
+    r"(?:fig(?:ure)?-?)?caption(?:-?text)?|.{0,40}(?:formula|equation|math).{0,40}", re.I
+)
+_MOST: Final = 500  # pictures of a page
+# A picture right in one of these, or in a caption, is a formula or belongs to the page.
+_NO_FIGURE: Final = frozenset(
+    ("body", "article", "main", "html", "p", "td", "section", "figcaption")
+)
+_UP: Final = 6  # elements from a picture to its figure
+_FIRST_WORDS: Final = 12  # pieces of text in which a caption begins
+_LONGEST: Final = 2000  # characters of an address
+
+
+def pictures_of(fetched: Fetched) -> dict[str, tuple[str, ...]]:
+    """By label as `..outline.floats_of` spells it ("Figure 2"), the addresses of its pictures.
+
+    Raises
+    ------
+    BadContent
+        It is no page.
+    """
+    from . import parse
+
+    soup = parse(fetched)
+    base = _base(soup, fetched.url)
+    found: dict[str, dict[str, str]] = {}
+    labels: dict[int, str] = {}
+    for image in tags(soup, {"img"})[:_MOST]:
+        if (label := _label_around(image, labels)) and (url := _address(image, base)):
+            sizes, one = found.setdefault(label, {}), _SIZE.sub("", _stem(url))
+            if one not in sizes or (_SMALL.search(sizes[one]) and not _SMALL.search(url)):
+                sizes[one] = url
+    return {label: tuple(urls.values()) for label, urls in found.items()}
+
+
+def _stem(url: str) -> str:
+    """What a file is called, without folder and ending."""
+    name = url.rpartition("/")[2]
+    return name.rpartition(".")[0] or name
+
+
+def _base(soup: Tag, url: str) -> str:
+    """What relative addresses are relative to."""
+    for tag in tags(soup, {"base"})[:1]:
+        return absolute(url, str(tag.get("href") or "")) or url
+    return url
+
+
+def _label_around(image: Tag, known: dict[int, str]) -> str:
+    if image.parent is not None and _is_text(image.parent):
+        return ""  # a formula or a sign among words
+    for element in islice(image.parents, _UP):
+        if element.name in _NO_FIGURE or any(
+            map(_NOT_OF_FIGURES.fullmatch, element.get_attribute_list("class"))
+        ):
+            return ""
+        if id(element) not in known:
+            known[id(element)] = _label_of(element)
+        if label := known[id(element)]:
+            return label
+    return ""
+
+
+def _label_of(element: Tag) -> str:
+    """The label of the first caption in an element's first words."""
+    words = list(islice((text for text in element.stripped_strings), _FIRST_WORDS))
+    for at in range(len(words)):
+        if label := caption_label("\n".join(words[at : at + 3])):
+            return label
+    return ""
+
+
+def _is_text(element: Tag) -> bool:
+    own = (str(piece) for piece in islice(element.children, _FIRST_WORDS) if not _is_tag(piece))
+    return any(map(str.strip, own))
+
+
+def _is_tag(piece: object) -> bool:
+    return isinstance(piece, Tag)
+
+
+def _address(image: Tag, base: str) -> str:
+    """The picture in full size where a link leads to it, else as it is shown."""
+    around = [parent for parent in islice(image.parents, 2) if parent.name == "a"]
+    linked = [str(link.get("href") or "") for link in around]
+    shown = [str(image.get(name) or "") for name in ("data-src", "src")]
+    for address in (*filter(_IMAGES.search, linked), *shown):
+        if address and len(address) <= _LONGEST and not address.startswith("data:"):
+            return absolute(base, address)
+    return ""
