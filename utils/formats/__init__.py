@@ -49,7 +49,7 @@ VERSIONS: dict[Media, int] = {
     "jats": 4,
     "elsevier": 1,
     "html": 5,
-    "pdf": 3,
+    "pdf": 4,
     "markdown": 2,
     "latex": 3,
 }
