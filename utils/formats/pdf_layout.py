@@ -392,4 +392,4 @@ def _is_indented(previous: Line, line: Line) -> bool:
 
 def _escaped(text: str) -> str:
     text = re.sub(r"<(?=[A-Za-z/!?])", "&lt;", text.replace("*", r"\*"))
-    return re.sub(r"^(#{1,6}\s|[-+>]\s|```)", r"\\\1", text)
+    return re.sub(r"^(#{1,6}(?:\s|$)|[-+>]\s|```)", r"\\\1", text)
