@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from .errors import PaperError
     from .harvest.corpus_lock import Rebuilt
     from .harvest.jobs import Asked, Harvest
+    from .harvest.media_space import MediaSpace
     from .harvest.plan import Plan
     from .harvest.yields import Yields
     from .lists.pasted import Entry
@@ -254,6 +255,19 @@ class Library:
             return harvest_plan.of_query(wanted[0].query, self._ladder, most=max_papers)
         lists = {name: asked for name, asked in lists.items() if asked}
         return harvest_plan.of_searches(wanted, lists, self._ladder, most=max_papers)
+
+    def media_space(
+        self,
+        plan: Plan,
+        kinds: Sequence[ObjectKind],
+        papers: Iterable[Entry] = (),
+        *,
+        query: Sequence[Query] = (),
+    ) -> MediaSpace:
+        """What the objects of a plan's papers would take; see `.harvest.media_space`."""
+        from .harvest.media_space import media_space
+
+        return media_space(plan.in_pmc, kinds, list(papers), query, self._ladder)
 
     def yields(
         self,

@@ -18,6 +18,9 @@ from tests.quality.jats_truth import Truth
 from tests.quality.measures import Scores
 from tests.quality.pdf_scores import HALVES, pairs, score
 from utils.formats.pdf_child import read_pages
+from utils.formats.pdf_headings import Block
+from utils.formats.pdf_layout import markdown_of as to_markdown
+from utils.outline import floats_of, outline
 
 KINDS = (*TUNING, *HELD_OUT)
 
@@ -54,6 +57,28 @@ def test_no_number_of_a_table_is_lost_or_told_twice(kind: Callable[[int], Printe
     assert {number: found[number] for number in wanted} == dict(wanted)
 
 
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_tables_are_objects_of_their_papers_by_their_captions(
+    kind: Callable[[int], Printed],
+) -> None:
+    written = markdown_of(kind(2).body)
+    floats = floats_of(written, outline(written))
+    assert any("Table" in one.label and "| --- |" in written[one.start : one.end] for one in floats)
+
+
+@pytest.mark.parametrize(
+    ("said", "label"),
+    [
+        ("TABLE 2 | Primers that were used", "**TABLE 2** | Primers that were used"),
+        ("Fig. 1 Cases by day", "**Fig. 1** Cases by day"),
+        ("Table 2 shows the primers that were used", "Table 2 shows the primers that were used"),
+        ("Figures were drawn by hand", "Figures were drawn by hand"),
+    ],
+)
+def test_the_label_of_a_caption_is_bold_and_a_sentence_is_not(said: str, label: str) -> None:
+    assert to_markdown("", [Block(said)]) == label
+
+
 def test_a_table_stands_right_below_its_caption_and_before_the_text_that_follows() -> None:
     sheet, rows = Sheet(), table(5)
     y = text(sheet, 60, 740, 5, 1, 480) - 20
@@ -67,7 +92,7 @@ def test_a_table_stands_right_below_its_caption_and_before_the_text_that_follows
     sheet.line(60, top, xs[-1], top)
     sheet.say(60, top - 30, "Afterwards everybody went home and wrote it down.", 10)
     blocks = markdown_of(pdf_of([sheet])).split("\n\n")
-    at = blocks.index("Table 1. What was measured")
+    at = blocks.index("**Table 1**. What was measured")
     assert blocks[at + 1].startswith("| " + rows[0][0])
     assert blocks[at + 2] == "Afterwards everybody went home and wrote it down."
 

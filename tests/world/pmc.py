@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -106,6 +107,8 @@ def _metadata(record: Record, version: int) -> dict[str, Any]:
 
 def _listing(call: Call, world: World) -> Reply:
     prefix = call.params.get("prefix", "")
+    if "delimiter" not in call.params:
+        return _files(prefix, world)
     # A whole PMCID names one paper: nobody needs to look through all of them.
     named = world.corpus.by_pmcid.get(prefix.partition(".")[0]) if "." in prefix else None
     folders = sorted(
@@ -122,6 +125,33 @@ def _listing(call: Call, world: World) -> Reply:
         "</ListBucketResult>",
         "application/xml",
     )
+
+
+def _files(prefix: str, world: World) -> Reply:
+    """Every file of a paper with its size: a listing without a delimiter."""
+    record = world.corpus.by_pmcid.get(prefix.partition(".")[0])
+    versions = record.cloud if record else ()
+    rows = "".join(
+        f"<Contents><Key>{record.pmcid}.{version}/{escape(name)}</Key><ETag>&quot;"
+        f"{hashlib.md5(data).hexdigest()}&quot;</ETag><Size>{len(data)}</Size>"
+        "<StorageClass>STANDARD</StorageClass></Contents>"
+        for version in versions
+        if record
+        for name, data in _every_file(record, version)
+    )
+    return text(
+        f'<?xml version="1.0" encoding="UTF-8"?>\n<ListBucketResult {_S3}><Name>pmc-oa-opendata'
+        f"</Name><Prefix>{escape(prefix)}</Prefix><MaxKeys>1000</MaxKeys><IsTruncated>false"
+        f"</IsTruncated>{rows}</ListBucketResult>",
+        "application/xml",
+    )
+
+
+def _every_file(record: Record, version: int) -> Iterator[tuple[str, bytes]]:
+    for kind in ("pdf", "txt", "xml"):
+        if (content := _content(record, version, kind)) is not None:
+            yield f"{record.pmcid}.{version}.{kind}", content
+    yield from media(record).items()
 
 
 def _no_such_key(call: Call) -> Reply:

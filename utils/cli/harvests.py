@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from ..curation.inbox import InboxResult
     from ..harvest.jobs import Harvest
+    from ..harvest.media_space import MediaSpace
     from ..harvest.plan import Plan
     from ..harvest.run_status import Progress
     from ..library import Library
@@ -83,6 +84,7 @@ def add(commands: Any) -> None:
     harvest.add_argument(
         "--media", default="", help="then put these beside each text: tables,figures,supplements"
     )
+    harvest.add_argument("--most-mb", type=int, default=500, help="of one paper's media (500)")
     harvest.add_argument("--min-date", default="", help="of a query: YYYY[/MM[/DD]]")
     harvest.add_argument("--max-date", default="", help="of a query: YYYY[/MM[/DD]]")
     harvest.add_argument("--date-type", default="pdat", help="pdat edat mdat")
@@ -130,7 +132,8 @@ def _harvest(args: argparse.Namespace, library: Library) -> int:
         more = {"differences": list(rebuilt.sentences), "differences_file": str(rebuilt.table)}
     _show(harvest, args.json, **more)
     if kinds:
-        show(of_job(library, harvest.job_id, {"kinds": kinds}), args.json)
+        options = {"kinds": kinds, "most_bytes": args.most_mb * 1_000_000}
+        show(of_job(library, harvest.job_id, options), args.json)
     return _exit_status(harvest)
 
 
@@ -326,7 +329,14 @@ def _plan(args: argparse.Namespace, library: Library) -> int:
         sources=_sources(args, library),
         max_papers=args.max_papers,
     )
-    say(plan.row() if args.json else plan_text(plan), args.json)
+    kinds = kinds_of(args.media)
+    entries = [entry for several in asked.lists.values() for entry in several]
+    space = library.media_space(plan, kinds, entries, query=asked.queries) if kinds else None
+    if args.json:
+        say(plan.row() | ({"media": space.row()} if space else {}), as_json=True)
+    else:
+        more = f"\n  {space_text(space, args.media, args.most_mb)}" if space else ""
+        say(plan_text(plan) + more)
     return 0
 
 
@@ -561,6 +571,16 @@ def span(seconds: float) -> str:
     if seconds < 6000:
         return f"{seconds / 60:.0f} min"
     return f"{seconds / 3600:.1f} h" if seconds < 2 * 86400 else f"{seconds / 86400:.1f} days"
+
+
+def space_text(space: MediaSpace, kinds: str, most_mb: int) -> str:
+    """The room that objects take, in words."""
+    files = f" in {counted(space.files, 'file')}" if space.files else ""
+    return (
+        f"{kinds} of {counted(space.papers, 'paper')} in PMC: about "
+        f"{math.ceil(space.size / 1e6):,} MB{files}, the largest {space.largest / 1e6:,.1f} MB a "
+        f"paper (judged by {space.basis}); never more than {most_mb:,} MB a paper (--most-mb)"
+    )
 
 
 def plan_text(plan: Plan) -> str:

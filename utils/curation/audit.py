@@ -1,6 +1,7 @@
 """The audit: both judges look at every text of the shelf again.
 
-A text whose bytes were kept is read anew from them, any other is judged as the file it is. Changed
+A text whose bytes were kept is read anew from them, any other is judged as the file it is; so is
+what the user's server or text recognition read in a PDF, for an audit asks nobody. Changed
 verdicts are reported with the evidence; with *fix* they are written: a text that fails is
 ``rejected``, stays where it is, is served no more and asked for anew, also by the harvests that
 counted it. Nothing is deleted, no site is asked, and decisions by hand are left as they are.
@@ -214,7 +215,7 @@ def judge_stored(stored: StoredPaper, shelf: Shelf, read: Read = read_in_child) 
         The file cannot be read.
     """
     raw = _raw_of(stored, shelf)
-    if raw and raw.ours:
+    if raw and raw.ours and formats.is_ours(raw.extractor):
         return with_judgement(stored, judge_fetched(raw.fetched, stored.paper, read))
     return judge_again(stored, shelf.read_text(stored), read)
 

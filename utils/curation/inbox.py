@@ -281,7 +281,7 @@ class Inbox:
             fitting = []
             for paper in papers:
                 try:
-                    fitting.append((paper, _judge(found, paper, match)))
+                    fitting.append((paper, _judge(found, paper, match, self.ladder)))
                 except BadContent as bad:
                     refused.append((paper, bad))
             if len(fitting) > 1:
@@ -369,7 +369,7 @@ class Inbox:
         )
 
 
-def _judge(found: InboxFile, paper: Paper, match: Match) -> Document:
+def _judge(found: InboxFile, paper: Paper, match: Match, ladder: Ladder) -> Document:
     """The text, if the judges take it for that of *paper*.
 
     Where *paper* was only found by an identifier printed in the text, that identifier proves
@@ -377,7 +377,8 @@ def _judge(found: InboxFile, paper: Paper, match: Match) -> Document:
     """
     from ..judges.check import identity
 
-    document = formats.read(replace(found.fetched, ids=paper.ids), paper)
+    fetched = replace(found.fetched, ids=paper.ids)
+    document = ladder.second_opinion.read(formats.read, fetched, paper)
     if found.fetched.media in _PRINTED and not match.is_supported_for(paper):
         judged = identity(replace(document, ids=Ids()), paper)
         if judged.verdict != "full_text":

@@ -53,7 +53,10 @@ def renew(shelf: Shelf, *, everything: bool = False) -> Iterator[Renewal]:
             continue
         if not everything and raw.extractor == formats.extractor(raw.fetched.media):
             continue
-        if raw.ours:
+        if not formats.is_ours(raw.extractor):
+            detail = f"{raw.extractor} read it better than we did (download --force asks anew)"
+            yield Renewal(str(stored.paper.ids), "kept", detail, stored.path)
+        elif raw.ours:
             yield _renew(stored, raw.fetched, shelf)
         else:
             detail = "the file was changed by hand (download --force makes it anew)"

@@ -47,6 +47,7 @@ from ..sources import Route, Source
 from ..store import Shelf, is_foreign, judge_again, known_by_name_only
 from ..web import Web, not_older_than
 from .lookup import ask_in_halves, with_registered_terms
+from .second_opinion import SecondOpinion
 
 _DAY_S = 86400.0
 _INCONCLUSIVE_S = 3600.0
@@ -137,6 +138,11 @@ class Ladder:
     sources: Sequence[Source]
     order: Sequence[str]
     read: Callable[[Fetched, Paper], Document] = formats.read
+
+    @cached_property
+    def second_opinion(self) -> SecondOpinion:
+        """The user's own server that reads PDFs, too, where there is one."""
+        return SecondOpinion(self.web)
 
     @cached_property
     def rungs(self) -> tuple[Rung, ...]:
@@ -302,7 +308,7 @@ class Ladder:
         if not candidate.version:
             candidate = replace(candidate, version=rung.route.version)
         try:
-            document = self.read(candidate, step.paper)
+            document = self.second_opinion.read(self.read, candidate, step.paper)
             self._raise_if_rejected(step.paper.ids, document)
         except BadContent as bad:
             self.shelf.quarantine(step.paper.ids, candidate, bad.outcome, bad.message)

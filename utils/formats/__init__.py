@@ -109,6 +109,8 @@ def read(fetched: Fetched, paper: Paper, *, identified: bool = False) -> Documen
         document = judge(replace(document, ids=paper.ids) if by_name else document, paper)
     except BadContent as bad:
         raise _refusal(bad, fetched) from bad
+    if not is_ours(document.extractor):
+        document = replace(document, evidence=f"{document.evidence}; read by {document.extractor}")
     if by_name:  # the last piece of evidence rests on the ids replaced above
         whole = document.evidence.rpartition("; ")[0] or document.evidence
         document = replace(document, evidence=f"{whole}; which paper it is, its name says")
@@ -125,7 +127,7 @@ def with_provenance(document: Document, fetched: Fetched, paper: Paper) -> Docum
     return replace(
         document,
         license=best_license(document.license, fetched.license, paper.license),
-        extractor=extractor(fetched.media),
+        extractor=document.extractor or extractor(fetched.media),
         version=version_of(fetched, document, paper),
     )
 
@@ -143,6 +145,15 @@ def _refusal(bad: BadContent, fetched: Fetched) -> BadContent:
 def extractor(media: Media) -> str:
     """The reader of a kind of content, with its version, such as ``jats 1``."""
     return f"{media} {VERSIONS[media]}"
+
+
+def is_ours(extractor: str) -> bool:
+    """Whether one of the readers here made a text alone, without a server or text recognition.
+
+    >>> is_ours("pdf 3"), is_ours("GROBID 0.8.1, tei 1")
+    (True, False)
+    """
+    return not extractor or extractor.partition(" ")[0] in READERS
 
 
 class JudgedText(NamedTuple):

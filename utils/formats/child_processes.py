@@ -184,8 +184,14 @@ def _parent_packages(module: str) -> list[str]:
     return [".".join(parts[:count]) for count in range(1, len(parts))]
 
 
-def serve_with(read: Callable[[bytes], dict[str, Any]], memory: int = _MEMORY) -> None:
-    """Answer until the parent hangs up. Runs in the child."""
+def serve_with(
+    read: Callable[[bytes], dict[str, Any]], memory: int = _MEMORY, swollen: int = _SWOLLEN
+) -> None:
+    """Answer until the parent hangs up. Runs in the child.
+
+    It may take *memory* bytes of address space, and ends after a job for which it took more than
+    *swollen* bytes of memory.
+    """
     jobs, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # nothing a library prints may be taken for an answer
     with suppress(ImportError, ValueError, OSError):
@@ -201,7 +207,7 @@ def serve_with(read: Callable[[bytes], dict[str, Any]], memory: int = _MEMORY) -
             with _end_with_parent(jobs):
                 answer = _answer(read, job)
             # A new process begins with the peak of the one that started it.
-            if _peak_memory() > max(began, _SWOLLEN):
+            if _peak_memory() > max(began, swollen):
                 answer["swollen"] = True
             _send(answers, json.dumps(answer).encode())
 

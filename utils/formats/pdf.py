@@ -1,18 +1,23 @@
 """PDFs as markdown, with the identifiers on their first pages.
 
 A child process does the reading (`.pdf_child`); here its answer is measured. A PDF of pictures
-comes back with pages and no words: the judge calls it scanned.
+comes back with pages and no words: where the extra ``ocr`` is installed, they are recognised
+(`.ocr`), else the judge calls it scanned.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
+from typing import Any
 
 from ..errors import BadContent
+from ..judges.check import SCANNED
 from ..model.identifiers import Ids
 from ..model.paper import Document, Fetched, Paper, Verdict
 from ..outline.sections import measure
+from ..outline.words import count_words
+from . import extractor, ocr
 from .child_processes import ChildFailed
 from .pdf_child import extract
 
@@ -24,6 +29,7 @@ _PMID = re.compile(r"\bPMID:?\s*(\d{4,8})\b")
 _PMCID = re.compile(r"\bPMC\d{4,9}\b")
 _ARXIV = re.compile(r"\barXiv:(\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?", re.I)
 _CREATIVE_COMMONS = re.compile(r"https?://creativecommons\.org/[a-z/0-9.\-]+", re.I)
+_BY_HAND = "Recognise its text with another program, and drop the result into the inbox."
 _HEAD = 1024  # bytes; readers accept what stands before "%PDF-" within these
 
 
@@ -51,10 +57,14 @@ def read(fetched: Fetched) -> Document:
     if found.get("error"):
         msg = f"The PDF from {fetched.source} is broken."
         raise BadContent(msg, "Another source may have a whole one.", verdict="not_a_paper")
+    if _is_scan(found) and ocr.available():
+        found = _recognised(fetched, found)
     markdown, title, opening = found["markdown"], found["title"], found["opening"]
     counted = measure(markdown)
     number, count = found["numbered"]
     lost = f"the last page is number {number} of {count}" if number < count else ""
+    if unread := found.get("unread"):
+        lost = f"text recognition gave up {len(unread)} of {found['pages']} pages"
     licence = _CREATIVE_COMMONS.search(re.sub(r"\s+", "", opening))
     return Document(
         markdown=markdown,
@@ -69,7 +79,35 @@ def read(fetched: Fetched) -> Document:
         pages=found["pages"],
         verdict="partial" if lost else "full_text",
         evidence=lost,
+        extractor=found.get("extractor", ""),
     )
+
+
+def _is_scan(found: dict[str, Any]) -> bool:
+    """Whether a PDF's pages hold hardly a word, as pictures do."""
+    return bool(found["pages"] and count_words(found["markdown"]) < SCANNED * found["pages"])
+
+
+def _recognised(fetched: Fetched, found: dict[str, Any]) -> dict[str, Any]:
+    """What text recognition reads in a scan; *found*, what is there without it, if it cannot run.
+
+    Raises
+    ------
+    BadContent
+        It reads hardly a word, or the scan has too many pages (verdict ``scanned``).
+    """
+    pages = found["pages"]
+    if pages > ocr.MOST_PAGES:
+        msg = f"The PDF from {fetched.source} is a scan of {pages} pages; {ocr.MOST_PAGES} are read"
+        raise BadContent(f"{msg} by text recognition.", _BY_HAND, verdict="scanned")
+    read_ = ocr.recognise(fetched.body, pages)
+    if read_ is None:
+        return found
+    if _is_scan(read_):
+        msg = f"Text recognition finds hardly a word in the {pages} pages from {fetched.source}."
+        raise BadContent(msg, _BY_HAND, verdict="scanned")
+    made_by = f"{read_['engine']} (mean confidence {read_['confidence']:.2f}), {extractor('pdf')}"
+    return {**read_, "extractor": made_by}
 
 
 def _ids(opening: str, markdown: str) -> Ids:

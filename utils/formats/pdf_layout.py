@@ -44,6 +44,7 @@ from .pdf_lines import (
     same_style,
 )
 from .pdf_margins import with_margins, without_line_numbers, without_running_lines
+from .pdf_tables import CAPTION, TITLED
 
 _SMALL = 0.95  # of the body's size: footnotes, captions and tables
 _MOST_BETWEEN = 12  # blocks between the halves of a sentence
@@ -162,8 +163,17 @@ def markdown_of(title: str, blocks: Iterable[Block]) -> str:
             written.append(_pipe_table(block.rows))
             continue
         text = _escaped(block.text)
-        written.append(f"{'#' * block.level} {text}" if block.level else text)
+        written.append(f"{'#' * block.level} {text}" if block.level else _captioned(text))
     return "\n\n".join(written)
+
+
+def _captioned(text: str) -> str:
+    """A caption with its label in bold, as other readers write it; any other text as it is."""
+    found = CAPTION.match(text)
+    if not found or not TITLED.match(found["rest"]):
+        return text
+    end = found.start("rest")
+    return f"**{text[:end]}**{text[end:]}"
 
 
 def _pipe_table(rows: tuple[tuple[str, ...], ...]) -> str:

@@ -22,7 +22,7 @@ CAPTION = re.compile(
     rf"(?:(?:Supplementa(?:ry|l) |Additional )?(?P<kind>{_TABLE})|Fig(?:ure|\.)|FIG(?:URE|\.))"
     r"\s?(?P<number>[A-Z]?\d{1,3}[a-z]?|[IVX]{1,5})(?=\W|$)(?P<rest>[^\r\n]{0,40})"
 )
-_TITLED = re.compile(r"\s*(?:$|[.:|\u2014\u2013\-]|\(?cont|[(\s]*[^\W\d_a-z])|\s*[\u2000-\u200a]")
+TITLED = re.compile(r"\s*(?:$|[.:|\u2014\u2013\-]|\(?cont|[(\s]*[^\W\d_a-z])|\s*[\u2000-\u200a]")
 _CONTINUES = re.compile(r"\W*continue[sd]\W*", re.I)
 _MOST_CAPTIONS = 12  # a page
 _MOST_TOPS = 5  # rules that are tried as the first of a table
@@ -106,7 +106,7 @@ def _captions(sheet: Sheet) -> Iterator[_Caption]:
             continue
         said = " ".join(one.text for one in sheet.words[at : at + 8])
         found = CAPTION.match(said)
-        if found and _TITLED.match(found["rest"]):
+        if found and TITLED.match(found["rest"]):
             yield _Caption(word, at, found["number"] if found["kind"] else "")
 
 

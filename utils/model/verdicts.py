@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from .paper import Verdict
 
+WITH_OCR = 'uv sync --extra ocr (or: pip install "papershelf[ocr]"), then ask again with --force.'
 BY_HAND = "Download the PDF in your browser and drop it into the inbox."
 
 
@@ -105,11 +106,12 @@ MEANINGS: dict[Verdict, Meaning] = {
     ),
     "scanned": Meaning(
         "The PDF holds pictures of pages, no text",
-        "Text recognition would be needed.",
+        f"Text recognition can read it: {WITH_OCR}",
         Reason(
             "Scanned pages only",
             "A PDF was found, but it holds pictures of pages and no text.",
-            "Run text recognition (OCR) on the PDF and drop the result into the inbox.",
+            f"Have it read: {WITH_OCR} Or run text recognition (OCR) on the PDF elsewhere and drop "
+            "the result into the inbox.",
         ),
     ),
     "wrong_paper": Meaning(

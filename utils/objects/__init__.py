@@ -5,7 +5,16 @@ in ``tables.json``; images and supplementary files as the site keeps them. ``obj
 what each is, where it came from, its checksum and licence, and why a file is not there.
 """
 
-from .files import Kept, PaperObjects, gather, gather_many, objects_in
+from .files import (
+    Kept,
+    PaperObjects,
+    best_forms,
+    gather,
+    gather_many,
+    is_image,
+    kept_before,
+    objects_in,
+)
 from .listing import objects_of
 from .long_table import COLUMNS, long_rows, write_long_table
 
@@ -13,8 +22,11 @@ __all__ = [
     "COLUMNS",
     "Kept",
     "PaperObjects",
+    "best_forms",
     "gather",
     "gather_many",
+    "is_image",
+    "kept_before",
     "long_rows",
     "objects_in",
     "objects_of",

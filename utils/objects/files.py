@@ -384,13 +384,30 @@ def _best(one: PaperObject, files: Sequence[MediaFile]) -> list[MediaFile]:
     if one.kind == "supplement":
         return list(files)
     by_stem: dict[str, MediaFile] = {}
-    for file in sorted(files, key=_form):
+    for file in sorted(files, key=lambda file: _form(file.name)):
         by_stem.setdefault(file.name.rpartition(".")[0].lower(), file)
     return list(by_stem.values())
 
 
-def _form(file: MediaFile) -> int:
-    ending = file.name.rpartition(".")[2].lower()
+def best_forms(names: Iterable[str]) -> list[str]:
+    """Of the images among *names*, each in the form that everything shows.
+
+    >>> best_forms(["g1.tif", "data.csv", "g1.jpg", "g2.gif"])
+    ['g1.jpg', 'g2.gif']
+    """
+    by_stem: dict[str, str] = {}
+    for name in sorted(filter(is_image, names), key=_form):
+        by_stem.setdefault(name.rpartition(".")[0].lower(), name)
+    return sorted(by_stem.values())
+
+
+def is_image(name: str) -> bool:
+    """Whether a file is called like an image."""
+    return _form(name) < len(_IMAGES)
+
+
+def _form(name: str) -> int:
+    ending = name.rpartition(".")[2].lower()
     return _IMAGES.index(ending) if ending in _IMAGES else len(_IMAGES)
 
 

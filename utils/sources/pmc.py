@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Sequence
+from html import unescape
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -29,6 +30,8 @@ _OWN_PMCID = re.compile(
     rb"""<article-id\s[^>]*pub-id-type\s*=\s*["']pmc(?:id|aid)?["'][^>]*>\s*(?:PMC)?(\d+)"""
 )
 _SET_ENDS = (b"</pmc-articleset>", b"<pmc-articleset/>", b"<pmc-articleset />")
+_KEY, _SIZE = re.compile(rb"<Key>([^<]{1,1024})</Key>"), re.compile(rb"<Size>(\d{1,15})</Size>")
+_FOLDER_AND_NAME = 2
 _AT_ONCE = 20  # a few megabytes of JATS
 
 
@@ -82,6 +85,30 @@ def media_of(pmcid: str, web: Web) -> tuple[str, list[MediaFile]]:
     files = [_https(url, base) for url in urls or () if isinstance(url, str)]
     named = [MediaFile(unquote(url.rpartition("/")[2]), url, md5) for url, md5 in files]
     return str(record.get("license_code") or ""), named
+
+
+def sizes_of(pmcid: str, web: Web) -> dict[str, int]:
+    """The bytes of each image and supplementary file of an article at the Cloud Service, by name.
+
+    Raises
+    ------
+    NotAvailable
+        The article is not in its datasets.
+    """
+    listing = _list_of(pmcid, web, delimiter="")
+    found: dict[int, dict[str, int]] = {}
+    for piece in listing.split(b"<Contents>")[1:]:
+        key, size = _KEY.search(piece), _SIZE.search(piece)
+        parts = unescape(key[1].decode("utf-8", "replace")).split("/") if key else []
+        if size and len(parts) == _FOLDER_AND_NAME and parts[0].startswith(f"{pmcid}."):
+            version = parts[0].rpartition(".")[2]
+            if version.isdecimal() and not parts[1].startswith(f"{parts[0]}."):
+                found.setdefault(int(version), {})[parts[1]] = int(size[1])
+            elif version.isdecimal():
+                found.setdefault(int(version), {})
+    if not found:
+        raise NotAvailable(_not_there(pmcid))
+    return found[max(found)]
 
 
 def fetch_media(file: MediaFile, pmcid: str, web: Web, most_bytes: int) -> bytes:
@@ -165,6 +192,19 @@ def _record(pmcid: str, web: Web) -> dict[str, Any]:
 
 def _find_newest_version(pmcid: str, web: Web) -> str:
     """The folder of the newest version, such as ``PMC7759461.2``."""
+    listing = _list_of(pmcid, web, delimiter="/")
+    versions = re.findall(rb"<Prefix>" + pmcid.encode() + rb"\.(\d+)/</Prefix>", listing)
+    if not versions:
+        raise NotAvailable(_not_there(pmcid))
+    return f"{pmcid}.{max(map(int, versions))}"
+
+
+def _not_there(pmcid: str) -> str:
+    return f"{pmcid} is not in the PMC Cloud datasets (not open access, no author manuscript)."
+
+
+def _list_of(pmcid: str, web: Web, delimiter: str) -> bytes:
+    """What the Cloud Service lists: folders of an article with the delimiter ``/``, else files."""
 
     def is_list(answer: Answer) -> None:
         if b"ListBucketResult" not in answer.body:
@@ -172,17 +212,11 @@ def _find_newest_version(pmcid: str, web: Web) -> str:
             raise Unreachable(msg, "Try again later.")
 
     # The dot matters: without it PMC1 would list PMC10 too.
-    listing = web.get(
-        f"{web.settings.address('pmc_cloud')}/",
-        {"list-type": 2, "prefix": f"{pmcid}.", "delimiter": "/"},
-        check=is_list,
-        kept=True,
-    )
-    versions = re.findall(rb"<Prefix>" + pmcid.encode() + rb"\.(\d+)/</Prefix>", listing.body)
-    if not versions:
-        msg = f"{pmcid} is not in the PMC Cloud datasets (not open access, no author manuscript)."
-        raise NotAvailable(msg)
-    return f"{pmcid}.{max(map(int, versions))}"
+    wanted: dict[str, Any] = {"list-type": 2, "prefix": f"{pmcid}."}
+    if delimiter:
+        wanted["delimiter"] = delimiter
+    address = f"{web.settings.address('pmc_cloud')}/"
+    return web.get(address, wanted, check=is_list, kept=True).body
 
 
 def _https(s3_url: str, base: str) -> tuple[str, str]:

@@ -152,19 +152,21 @@ class AddressPolicy:
     Parameters
     ----------
     settings : Settings
+    own : str, optional
+        One more address that may be private: of a server that only this caller asks.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, own: str = "") -> None:
         self._settings = settings
+        self._own = own
         self._known: dict[str, float] = {}
         self._lock = threading.Lock()
 
     @cached_property
     def _trusted(self) -> frozenset[tuple[str, int]]:
         fields = type(self._settings).model_fields
-        return frozenset(
-            site(getattr(self._settings, name)) for name in fields if name.endswith("_base_url")
-        )
+        named = [getattr(self._settings, name) for name in fields if name.endswith("_base_url")]
+        return frozenset(map(site, [*named, self._own] if self._own else named))
 
     def trusts(self, host: str, port: int) -> bool:
         """Whether *host* may have any address."""
@@ -240,7 +242,11 @@ class AddressPolicy:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request as it will be sent. ``cookies`` live as long as the chain of its redirects."""
+    """One request as it will be sent.
+
+    ``files`` are parts of a form by field: file name, content, media type. ``cookies`` live as
+    long as the chain of the request's redirects.
+    """
 
     method: str
     url: str
@@ -248,6 +254,7 @@ class Request:
     headers: Mapping[str, str] = field(default_factory=dict)
     form: Mapping[str, Any] | None = None
     json: Any = None
+    files: Mapping[str, tuple[str, bytes, str]] | None = None
     cookies: Any = None
 
 

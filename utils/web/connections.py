@@ -73,12 +73,19 @@ class RequestContext:
         Until the deadline.
     cancellations
         Those that can end it.
+    quiet : float, optional
+        Seconds without a single byte after which it is given up.
     """
 
     def __init__(
-        self, address_policy: AddressPolicy, seconds: float, *cancellations: Cancellation | None
+        self,
+        address_policy: AddressPolicy,
+        seconds: float,
+        *cancellations: Cancellation | None,
+        quiet: float = QUIET_S,
     ) -> None:
         self.address_policy = address_policy
+        self.quiet = quiet
         self.until = time.monotonic() + seconds
         self._cancellations = [one for one in cancellations if one]
         self._socket: socket.socket | None = None
@@ -169,7 +176,8 @@ class _DeadlineReader(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int | None:
-        self._sock.settimeout(min(QUIET_S, _errand.get().seconds_left()))
+        errand = _errand.get()
+        self._sock.settimeout(min(errand.quiet, errand.seconds_left()))
         return self._raw.readinto(buffer)
 
     def close(self) -> None:

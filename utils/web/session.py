@@ -77,22 +77,27 @@ class Web:
         Who we are, where the sites are, how patient we are.
     rates : sequence of Rate
         How fast each site may be asked.
+    own : str, optional
+        The address of the user's own server, if this is for asking that: it may be private.
 
     Attributes
     ----------
     deadline : float
         Seconds a request may take on the wire, all tries and redirects together; waiting for
         turns is not counted.
+    quiet : float, optional
+        Seconds without a single byte after which a site is given up; a minute when not set.
     leases : Leases
         What of this shelf somebody is working on.
     """
 
-    def __init__(self, settings: Settings, rates: Sequence[Rate]) -> None:
+    def __init__(self, settings: Settings, rates: Sequence[Rate], own: str = "") -> None:
         self.settings = settings
         self.deadline = 120.0
+        self.quiet: float | None = None
         self.rates = rates
         self.limiter = RateLimiter(settings.pace_folder, settings, rates)
-        self.address_policy = address_policy.AddressPolicy(settings)
+        self.address_policy = address_policy.AddressPolicy(settings, own)
         self._transports: dict[int, Transport] = {}
         self.leases = Leases(settings.papers_dir / ".papershelf" / "leases")
 
@@ -154,20 +159,21 @@ class Web:
             request_name(Request("GET", url, params, self._headers(None, plain=False)))
         )
 
-    def post(
+    def post(  # noqa: PLR0913 - the options of one request
         self,
         url: str,
         form: Mapping[str, Any] | None = None,
         *,
         json: Any = None,
+        files: Mapping[str, tuple[str, bytes, str]] | None = None,
         headers: Mapping[str, str] | None = None,
         allow: Collection[int] = (),
         check: Check | None = None,
         limit: int = MAX_BYTES,
         on_retry: Missed | None = None,
     ) -> Answer:
-        """Send a form, or *json*, to *url*; see `get`. A redirect is refused."""
-        hop = Request("POST", url, None, self._headers(headers, plain=False), form, json)
+        """Send a form (with *files*), or *json*, to *url*; see `get`. A redirect is refused."""
+        hop = Request("POST", url, None, self._headers(headers, plain=False), form, json, files)
         call = _Call(hop, _Budget(self.deadline), allow, check, limit, on_retry=on_retry)
         return self._ask(call)
 
@@ -296,7 +302,9 @@ class Web:
 
         pid = os.getpid()
         if pid not in self._transports:  # no lock, which a fork may leave locked
-            self._transports.setdefault(pid, Transport(self.settings, self.address_policy))
+            self._transports.setdefault(
+                pid, Transport(self.settings, self.address_policy, self.quiet)
+            )
         return self._transports[pid]
 
 
