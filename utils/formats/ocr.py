@@ -29,7 +29,7 @@ __all__ = ["MOST_PAGES", "available", "recognise"]
 log = logging.getLogger(__name__)
 MOST_PAGES = 100
 """Of a document; more are a book, and an hour's work."""
-_PAGE_S = 90.0  # seconds; a page of a journal takes 5 to 15
+_PAGE_S = 180.0  # seconds; a page of a journal takes 10 to 20 of a processor
 _DPI = 150
 _LONGEST_SIDE = 2000  # pixels, of whatever size a file says that its pages are
 _DETECTED_SIDE = 960  # pixels in which lines are looked for; more finds no more
@@ -41,7 +41,8 @@ _HEADER = struct.Struct("!I")
 _CROSSING, _SIDE = 0.15, 0.08  # of a page's letters: that cross a gutter, that a column has
 _FEWEST, _LONG = 4, 18  # lines of a column, and letters of the median one
 _COLUMNS = 3  # how often a page is cut in two
-_LOW, _STEP = 0.75, 1.2  # of the usual height: a line without ascenders; one size to the next
+# Of the usual height: a line without ascenders, one with exponents; from one size to the next.
+_LOW, _HIGH, _STEP = 0.75, 1.35, 1.2
 _MOST_LEANING = 0.1  # radians; more is a page on its side
 Box = list[tuple[float, float]]
 CHILDREN = Children(__name__, most=1)
@@ -136,7 +137,7 @@ def in_order(
 
 def _size(height: float, usual: float) -> float:
     """The size of a line's letters, in steps: the box of one line is as high as its letters."""
-    if _LOW * usual < height < _STEP * usual:
+    if _LOW * usual < height < _HIGH * usual:
         return usual
     return usual * _STEP ** round(math.log(max(height, 0.1) / usual, _STEP))
 
