@@ -136,6 +136,7 @@ def test_title_headings_paragraphs_and_identifiers() -> None:
 def test_a_title_in_the_metadata_counts_when_the_page_shows_it() -> None:
     lines = [[(72, 740, 9, "Memory of colour in honeybees"), (72, 700, 30, "JOURNAL OF ALL BEES")]]
     assert read(lines, "Memory of colour in honeybees").title == "Memory of colour in honeybees"
+    assert read(lines, "Memory of colour in honey&#98;ees").title == "Memory of colour in honeybees"
     assert read(lines, "Microsoft Word - final2.doc").title == "JOURNAL OF ALL BEES"
 
 
@@ -205,6 +206,7 @@ def test_text_that_looks_like_markup_stays_text() -> None:
     line = Line("# not <script>a heading</script> *here*", 72, 690, 400, 700, 10)
     blocks = to_blocks([Page((line,), 612, 792)], "")
     assert markdown_of("", blocks) == r"\# not &lt;script>a heading&lt;/script> \*here\*"
+    assert markdown_of("", [Block("#")]) == r"\#"
 
 
 def test_a_run_in_abstract_gets_its_heading() -> None:

@@ -102,6 +102,21 @@ def test_numbered_titles_are_headings_where_each_follows_the_one_before() -> Non
     assert levels["9.9 Larks a hectare"] == 0
 
 
+def test_numbers_say_how_deep_headings_stand_whatever_their_size() -> None:
+    page: list[Line] = []
+    for at, (title, size) in enumerate(
+        (("1 Heaths", 14), ("2 Songs", 11.5), ("2.1 Songs by wind", 14), ("3 Larks in 2019", 11.5))
+    ):
+        page += lines_of((title,), 760 - 90 * at, size)
+        page += lines_of(SENTENCES, 736 - 90 * at)
+    assert [level for _, level in told(page) if level] == [2, 2, 3, 2]
+
+
+def test_a_title_with_the_sentence_behind_it_in_its_line_is_no_heading() -> None:
+    page = [*lines_of(SENTENCES), *lines_of(("Funding. We thank the heath",), 500, 13)]
+    assert [level for _, level in told([*page, *lines_of(SENTENCES, 400)])] == [0, 0, 0]
+
+
 @pytest.mark.parametrize(
     ("first", "second", "joined"),
     [

@@ -176,7 +176,7 @@ def test_a_page_full_of_rules_and_captions_is_read_in_the_time_of_its_size() -> 
 
 @pytest.mark.shared
 @pytest.mark.parametrize("half", HALVES)
-def test_rows_of_real_papers_are_whole_and_below_the_right_caption(half: str, shared: Path) -> None:
+def test_tables_headings_and_references_of_real_papers_are_found(half: str, shared: Path) -> None:
     scores = Scores()
     for pair in pairs(shared):
         if pair.half == half:
@@ -186,3 +186,6 @@ def test_rows_of_real_papers_are_whole_and_below_the_right_caption(half: str, sh
     assert scores["table heads"].value > 0.9, scores["table heads"].misses
     assert scores["table numbers"].value > 0.96, scores["table numbers"].misses
     assert scores["4-word runs"].value > 0.955, scores["4-word runs"].misses
+    assert scores["4-word runs within paragraphs"].value > 0.97
+    assert scores["headings"].value > 0.85, scores["headings"].misses
+    assert scores["references"].value > 0.95, scores["references"].misses

@@ -3,22 +3,30 @@
 A row counts where one row of the markdown has its cells, each whole, in order, in a table that
 stands under the right caption; each row of the markdown counts once. Every second paper, in the
 order of their names, is for tuning; the others are looked at by nobody who works on the reader.
+
+``python -m tests.quality.pdf_scores [FOLDER]`` shows the scores of both halves, without what was
+missed, and how fast the reader is beside PDFium's text of the same pages.
 """
 
 from __future__ import annotations
 
 import re
+import sys
+import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import pypdfium2
 from lxml import etree
 
+from tests.quality.__main__ import SHARED, say
 from tests.quality.jats_scores import tables_of
 from tests.quality.jats_truth import Cell, Truth
 from tests.quality.measures import Scores, recall, runs, words
 from tests.quality.page_scores import _BACK, _bare, _folded
+from utils.formats.pdf_child import read_pages
 
 _HEADING = re.compile(r"#{2,6}\s+(.*)")
 _LABEL = re.compile(
@@ -196,3 +204,37 @@ def _bare_cell(text: str) -> str:
 
 def _numbers(text: str) -> list[str]:
     return [found.replace("\u00b7", ".") for found in _NUMBER.findall(text)]
+
+
+def main() -> None:
+    """Show the scores of both halves, and the speed."""
+    root = Path(sys.argv[1]) if len(sys.argv) > 1 else SHARED
+    known = pairs(root)
+    for half in HALVES:
+        scores = Scores()
+        for pair in known:
+            if pair.half == half:
+                found = read_pages(pair.pdf.read_bytes())["markdown"]
+                score(pair.name, Truth(pair.jats.read_bytes()), found, scores)
+        for name, value in sorted(scores.items()):
+            say(f"{half:9} {name:34} {value.value:.3f}  of {value.total:g}")
+    bodies = [pair.pdf.read_bytes() for pair in known]
+    ours, raw = (min(_seconds(read, bodies) for _ in range(3)) for read in (read_pages, _raw))
+    say(f"speed: {raw / ours:.2f} of PDFium's text alone, {ours / len(bodies):.2f} s a paper")
+
+
+def _seconds(read: Callable[[bytes], object], bodies: list[bytes]) -> float:
+    start = time.process_time()
+    for body in bodies:
+        read(body)
+    return time.process_time() - start
+
+
+def _raw(body: bytes) -> list[str]:
+    """What pypdfium2 gives by itself."""
+    document = pypdfium2.PdfDocument(body)
+    return [document[at].get_textpage().get_text_bounded() for at in range(len(document))]
+
+
+if __name__ == "__main__":
+    main()

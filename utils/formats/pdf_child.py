@@ -35,6 +35,8 @@ def serve() -> None:
 
 def read_pages(body: bytes) -> dict[str, Any]:
     """Read a PDF here and now; see `extract` for the answer. Only for the child."""
+    from html import unescape
+
     import pypdfium2
 
     from ..outline.words import folded
@@ -57,7 +59,7 @@ def read_pages(body: bytes) -> dict[str, Any]:
         except pypdfium2.PdfiumError:
             pages.append(Page((), 1.0, 1.0))  # a broken page among whole ones
     opening = "\n".join(line.text for page in pages[:2] for line in page.lines)
-    claimed = str(document.get_metadata_dict().get("Title", "")).strip()
+    claimed = unescape(str(document.get_metadata_dict().get("Title", ""))).strip()
     named = "".join(folded(claimed))
     trusted = len(claimed.split()) >= 3 and named in "".join(folded(opening))
     title = claimed if trusted else largest_title(pages[0]) if pages else ""

@@ -48,6 +48,9 @@ _OFTEN = 4
 _AUTHORS = re.compile(r"[^\W\d_],?\d{1,2}\b.{3,80}[^\W\d_],?\d{1,2}\b")
 _LOCANT = re.compile(r"(?:^|[(\[\-\u2013])\d{1,2}[a-zA-Z']?(?:,\d{1,2}[a-zA-Z']?)*-\S*[a-z]{3}")
 _COMPOUND = re.compile(r"\(?\d{1,3}[a-z]?(?:[\u2013-]\d{0,3}[a-z]?)?\)?\W*$")  # 3a, (12a-c)
+_RUN_ON = re.compile(
+    r"[^\W\d_]{3}\. [^\W\d_a-z][^\W\d_]* "
+)  # a sentence behind a title in its line
 _LONG_TITLE = 30  # words
 _PARAGRAPH_WORDS = 80  # a text that long is no banner
 _PREFIX = re.compile(  # of a heading: 2.1., 3 |, 4), (a), ii), IV.
@@ -124,6 +127,8 @@ def level_of(line: Line, body: float, bold_body: bool, display: set[str]) -> int
         and begins_large(line.text)
     )
     if line.text.endswith(":") or _SIDEBAR.match(line.text) or is_compound(line.text):
+        return 0
+    if _RUN_ON.search(line.text):
         return 0
     is_back = len(words) <= 6 and part_of(line.text) == "back" and not line.text.endswith(".")
     if is_back and (line.bold or line.size > body):
@@ -232,18 +237,24 @@ def with_run_ins(blocks: list[Block]) -> Iterator[Block]:
 
 
 def with_numbered(blocks: Iterable[Block]) -> Iterator[Block]:
-    """Make 2.1, 2.2, 2.2.1 headings, whatever they look like, where each follows the one before."""
+    """Make 2.1, 2.2, 2.2.1 headings, whatever they look like, where each follows the one before.
+
+    Their numbers say how deep headings stand, better than fonts do.
+    """
     last: tuple[int, ...] = ()
     for block in blocks:
         match = _NUMBERED_TITLE.match(block.text)
         number = tuple(map(int, match[1].split("."))) if match else ()
+        deep = min(6, 1 + len(number))
+        goes_on = bool(number) and (number == (1,) or _follows(number, last))
         if block.level and number:
             last = number
-        elif len(number) > 1 and _follows(number, last) and _is_title(block.text):
+            yield replace(block, level=deep) if goes_on or len(number) > 1 else block
+        elif len(number) > 1 and goes_on and _is_title(block.text):
             last = number
-            yield replace(block, level=min(6, 1 + len(number)))
-            continue
-        yield block
+            yield replace(block, level=deep)
+        else:
+            yield block
 
 
 def _follows(number: tuple[int, ...], last: tuple[int, ...]) -> bool:

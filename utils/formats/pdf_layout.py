@@ -34,6 +34,7 @@ from .pdf_headings import (
     without_banners,
     without_column_heads,
 )
+from .pdf_joining import text_of_lines
 from .pdf_lines import (
     Line,
     Page,
@@ -61,21 +62,6 @@ _AUTHOR = re.compile(r"[^\W\d_a-z][\w'\u2019-]+(?: [^\W\d_a-z][\w'\u2019-]+)?,? 
 _UNENDED = re.compile(r"(?:[,&;:]|\band|\bet al\.?)$")
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _FEW_WORDS = 5
-_HALF = (4, 5)  # letters of the halves of a compound; less may be a syllable
-_SECOND = frozenset(  # of compounds: ends no word without a hyphen
-    (
-        *("amplified", "assisted", "associated", "based", "coated", "containing", "controlled"),
-        *("dependent", "derived", "driven", "free", "guided", "independent", "induced", "infected"),
-        *("labeled", "labelled", "like", "linked", "mediated", "negative", "old", "positive"),
-        *("related", "resistant", "rich", "specific", "stained", "treated", "type"),
-    )
-)
-_FIRST, _WORD_LENGTH = 3, 6  # letters of a compound's first half: "in-dependent" is none
-_LINKING = frozenset(("and", "or", "to", "und", "oder", "et", "ou", "y", "o", "e"))
-_DASHED = re.compile(r"[^\W_][-\u2013]$")
-_ADDRESS = re.compile(r"(?:https?:|www\.|doi\.org)\S{0,200}/$")
-_ADDRESS_CHARS = 220
-_PATH = re.compile(r"[\d/=_]|\.\w")
 
 
 def to_blocks(pages: list[Page], title: str) -> list[Block]:
@@ -358,13 +344,13 @@ def _blocks(lines: list[Line], body: float) -> Iterator[Block]:
 
 
 def _block(lines: list[Line], level: int, spoken: set[str]) -> Block:
-    text = _text([line.text for line in lines], spoken)
+    text = text_of_lines([line.text for line in lines], spoken)
     return Block(text, level, lines[0].size, is_aside=lines[0].kind == "margin")
 
 
 def _with_cells(rows: tuple[tuple[str, ...], ...], spoken: set[str]) -> tuple[tuple[str, ...], ...]:
     """A table with the lines of each cell as one text."""
-    return tuple(tuple(_text(cell.split("\n"), spoken) for cell in row) for row in rows)
+    return tuple(tuple(text_of_lines(cell.split("\n"), spoken) for cell in row) for row in rows)
 
 
 def _leading(lines: list[Line]) -> float:
@@ -414,52 +400,6 @@ def _is_indented(previous: Line, line: Line) -> bool:
     return (previous.right - previous.left) < 0.9 * (line.right - line.left)
 
 
-def _text(lines: list[str], spoken: set[str]) -> str:
-    """Lines as one text; a word broken at a line's end is joined.
-
-    The hyphen stays where the paper writes the word with one elsewhere (*double-blind*).
-    """
-    text = ""
-    for line in lines:
-        head = re.search(r"([^\W\d_]+)-$", text[-60:])
-        tail = re.match(r"[^\W\d_]+", line)
-        if head and tail and tail[0] in _LINKING:  # short- and long-term
-            text = f"{text} {line}"
-        elif head and tail and (tail[0][0].islower() or (head[1] + tail[0]).lower() in spoken):
-            text = (text if _has_hyphen(head[1], tail[0], spoken) else text[:-1]) + line
-        elif _is_cut(text, line):
-            text += line
-        else:
-            text = f"{text} {line}" if text else line
-    return text.strip()
-
-
-def _has_hyphen(head: str, tail: str, spoken: set[str]) -> bool:
-    """Whether the paper has the word with a hyphen, or has both its halves and not the whole.
-
-    Nobody parts a word behind its first letter: a capital there is a name's (*D-limonene*), as in
-    *PCR-amplified*.
-    """
-    if head.isupper():
-        return f"{head}{tail}".lower() not in spoken
-    is_symbol = not head.islower() and len(head) < _FIRST  # Se-rich
-    head, tail = head.lower(), tail.lower()
-    if f"{head}-{tail}" in spoken:
-        return True
-    both = len(head) >= _HALF[0] and len(tail) >= _HALF[1] and {head, tail} <= spoken
-    is_first = is_symbol or len(head) >= _WORD_LENGTH or (len(head) >= _FIRST and head in spoken)
-    is_second = tail in _SECOND and is_first
-    return (both or is_second) and head + tail not in spoken
-
-
-def _is_cut(text: str, rest: str) -> bool:
-    """Whether a line ends in the middle of a range, a compound or an address."""
-    if _DASHED.search(text[-2:]):
-        return rest[:1].isalnum()
-    following = rest.split(maxsplit=1)[0] if rest else ""
-    return bool(_PATH.search(following) and _ADDRESS.search(text[-_ADDRESS_CHARS:]))
-
-
 def _escaped(text: str) -> str:
     text = re.sub(r"<(?=[A-Za-z/!?])", "&lt;", text.replace("*", r"\*"))
-    return re.sub(r"^(#{1,6}\s|[-+>]\s|```)", r"\\\1", text)
+    return re.sub(r"^(#{1,6}(?:\s|$)|[-+>]\s|```)", r"\\\1", text)
