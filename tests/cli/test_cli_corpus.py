@@ -159,7 +159,7 @@ def test_a_quotation_is_checked(shell, reef, monkeypatch):
     status, out, _ = shell("quote", TEXT[7:40])
     assert status == 0
     assert out.startswith("Verbatim: pmid:11 ")
-    assert f"record [{START + 7}:{START + 40}]" in out
+    assert re.search(rf"record · p-\w+ \[{START + 7}:{START + 40}\]", out)
     status, out, err = shell("quote", TEXT.replace("warm", "cold"))
     assert (status, err) == (1, "")
     assert out.startswith("Not verbatim; nearest (0.")

@@ -67,7 +67,8 @@ def told(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 def test_a_paper_costs_no_more_look_ups_readings_and_writes_than_it_must(
     far: Library, field: World, told: Counter[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    papers = list(field.field[:PAPERS])
+    # One whose accepted manuscript was had is asked about again: where is the published version?
+    papers = [record for record in field.field if record.branch != "archived"][:PAPERS]
     harvest = far.harvest(map(ids_of, papers))
     monkeypatch.setattr(harvest.ledger, "_db", Counting(harvest.ledger._db, told))
     done(harvest)
