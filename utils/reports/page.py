@@ -32,7 +32,7 @@ from .library_links import ReadersLibrary
 from .lock_file import NAME as LOCK
 from .prisma import NARROW, Flow, svg
 
-_TEMPLATES = Path(__file__).parent / "templates"
+TEMPLATES = Path(__file__).parent / "templates"
 _MOST_JOURNALS = 15
 _MOST_REASONS = 12
 _MOST_ROUTES = 12
@@ -77,7 +77,7 @@ def page(
 
 def styled(template: str, **filled: Any) -> str:
     """A page of ours, with the one style in it and its checksum."""
-    style = (_TEMPLATES / "report.css").read_text("utf-8")
+    style = (TEMPLATES / "report.css").read_text("utf-8")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     # Ours, from the file beside this one.
     return _template(template).render(style=Markup(style), style_hash=digest, **filled)  # noqa: S704
@@ -93,14 +93,14 @@ def made_at(page: str) -> str:
 def _template(name: str) -> Template:
     """A page's template, compiled once: that takes longer than filling it."""
     jinja = Environment(
-        loader=FileSystemLoader(_TEMPLATES),
+        loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     jinja.filters |= {
-        "shortened": _shortened,
+        "shortened": cut_line,
         "day": _day,
         "share": labels.share,
         "counted": labels.counted,
@@ -210,7 +210,7 @@ def _sum_splits(splits: Iterable[Mapping[str, int]]) -> Split:
     return made
 
 
-def _shortened(text: str, most: int = _TITLE) -> str:
+def cut_line(text: str, most: int = _TITLE) -> str:
     """A text from outside, on one line and not endless; Jinja escapes it."""
     line = one_line(clean_text(text))
     return line if len(line) <= most else line[: most - 1].rstrip() + "…"
@@ -221,7 +221,7 @@ def _day(moment: str) -> str:
     try:
         at = datetime.fromisoformat(moment)
     except ValueError:
-        return _shortened(moment, 40)
+        return cut_line(moment, 40)
     at = at.astimezone(UTC) if at.tzinfo else at
     return f"{at.day} {at:%B %Y, %H:%M} UTC"
 

@@ -34,7 +34,7 @@ def build(library: Library, auth: TokenGate | None = None) -> FastMCP[Any]:
     """A server whose every tool works on *library*; behind *auth*, scopes say who sees which."""
     from fastmcp import FastMCP
 
-    from . import harvests, prompts, resources, toolsets
+    from . import board, harvests, prompts, resources, skills, toolsets
     from .call_log import CallLog
     from .refusals import Refusals
 
@@ -58,8 +58,12 @@ def build(library: Library, auth: TokenGate | None = None) -> FastMCP[Any]:
         server.add_resource(resource)
     for template in (harvests.report(library), *resources.templates(library)):
         server.add_template(template)
+    if toolsets.is_on("review", library):
+        server.add_resource(board.page())
+        server.add_template(board.numbers(library))
     for prompt in prompts.prompts({tool.name for tool in tools}):
         server.add_prompt(prompt)
+    skills.add_to(server)
     server.add_completion_handler(resources.completion(library))
     return server
 

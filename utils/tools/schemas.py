@@ -95,11 +95,10 @@ LIST = record(
     papers=_papers(f"{_MINIMAL} kind version preprint_version license file_path"),
     next_start=NEXT,
 )
-_COUNTS = "requested full_text preprint accepted abstract record failed pending"
 HARVEST = record(
     job_id=TEXT,
     state=TEXT,
-    counts=record(**dict.fromkeys(_COUNTS.split(), NUMBER)),
+    counts={"type": "object", "additionalProperties": NUMBER},
     eta_s={"type": ["number", "null"]},
     report=TEXT,
     waits=rows(TEXT),

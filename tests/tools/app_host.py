@@ -1,0 +1,113 @@
+"""A host of MCP Apps in a browser: shows a view, hands it a tool's result, answers its calls.
+
+The messages follow the specification of 2026-01-26 (modelcontextprotocol/ext-apps,
+``specification/2026-01-26/apps.mdx``): ``ui/initialize`` is answered, ``tool-result`` comes after
+``ui/notifications/initialized``, a view's ``tools/call`` gets a ``CallToolResult``. The policy is
+the one a host sets where a view declares nothing. In its own page the host writes down what the
+view asked for and what it showed, so that a browser without a window can tell (``--dump-dom``).
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+BROWSER = shutil.which("chromium") or shutil.which("google-chrome") or ""
+_POLICY = (
+    "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data:; media-src 'self' data:; connect-src 'none'"
+)
+_HOST = """<!doctype html><meta charset="utf-8"><style>body{margin:0;background:GROUND}
+iframe{border:0;width:100%;height:HEIGHTpx}#log{display:none}</style>
+<iframe id="view" srcdoc="VIEW"></iframe><pre id="log"></pre>
+<script>
+const answers = ANSWERS, acts = ACTS, asked = [], trouble = [];
+const frame = document.getElementById("view");
+const post = (message) => frame.contentWindow.postMessage({jsonrpc: "2.0", ...message}, "*");
+addEventListener("message", ({data, source}) => {
+  if (source !== frame.contentWindow) return;
+  if (data.method === "ui/initialize") {
+    asked.push(["ui/initialize", data.params.protocolVersion]);
+    post({id: data.id, result: {protocolVersion: "2026-01-26", hostInfo: {name: "h", version: "1"},
+      hostCapabilities: {serverTools: {}, openLinks: {}}, hostContext: {theme: "THEME"}}});
+  } else if (data.method === "ui/notifications/initialized") {
+    post({method: "ui/notifications/tool-result", params: answers.first});
+    setTimeout(next, 50);
+  } else if (data.method === "tools/call") {
+    asked.push([data.params.name, data.params.arguments]);
+    const of = answers.calls[data.params.name] ?? [];
+    const result = of.length > 1 ? of.shift() : of[0];
+    post({id: data.id, result: result ?? {isError: true, content: [{type: "text", text: "none"}]}});
+  } else if (data.id !== undefined && data.method) {
+    asked.push([data.method, data.params]);
+    post({id: data.id, result: {}});
+  }
+});
+function next() {
+  const inside = frame.contentDocument;
+  const act = acts.shift();
+  if (act) {
+    const [selector, words] = act;
+    const at = [...inside.querySelectorAll(selector)].find((one) => !words.text
+      || one.textContent === words.text);
+    if (!at) trouble.push(`nothing is ${selector} ${JSON.stringify(words)}`);
+    else if (words.write !== undefined) at.value = words.write;
+    else at.click();
+    setTimeout(next, 50);
+    return;
+  }
+  document.getElementById("log").textContent = JSON.stringify({asked, trouble,
+    shown: inside.getElementById("view").innerText, scripts: inside.scripts.length,
+    images: inside.images.length,
+    links: [...inside.links].map((one) => one.getAttribute("href"))});
+}
+</script>"""
+
+
+def page(
+    view: str,
+    first: Any,
+    calls: Mapping[str, Sequence[Any]] | None = None,
+    acts: Sequence[tuple[str, Mapping[str, str]]] = (),
+    *,
+    theme: str = "light",
+    height: int = 1400,
+) -> str:
+    """The host's page around *view*.
+
+    Parameters
+    ----------
+    first : dict
+        The tool result that the view is shown with.
+    calls : mapping, optional
+        What calls of each tool are answered, one after the other; the last one again and again.
+    acts : sequence, optional
+        What a person does then: a selector, and ``{"text": …}`` of what is clicked or
+        ``{"write": …}`` into it.
+    """
+    policy = f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
+    shut = view.replace("<head>", f"<head>{policy}", 1)
+    answers = json.dumps({"first": first, "calls": calls or {}}).replace("<", "\\u003c")
+    filled = _HOST.replace("HEIGHT", str(height)).replace("THEME", theme)
+    filled = filled.replace("GROUND", "#fff" if theme == "light" else "#14171a")
+    filled = filled.replace("ANSWERS", answers, 1).replace("ACTS", json.dumps(list(acts)), 1)
+    return filled.replace("VIEW", escape(shut), 1)
+
+
+def seen(html: str, folder: Path) -> dict[str, Any]:
+    """What a browser says of a host's page: what was asked, what was shown."""
+    file = folder / "host.html"
+    file.write_text(html, "utf-8")
+    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=4000"]
+    command = [BROWSER, *flags, f"--user-data-dir={folder / 'profile'}", "--dump-dom"]
+    done = subprocess.run([*command, file.as_uri()], capture_output=True, timeout=120, check=True)
+    log = done.stdout.decode().rpartition('<pre id="log">')[2].partition("</pre>")[0]
+    import html as markup
+
+    said: dict[str, Any] = json.loads(markup.unescape(log))
+    return said

@@ -1,0 +1,151 @@
+"""The review board: a harvest at a glance, for a view inside a chat and for a model.
+
+The same figures as the page of the report (`.page`) and the PRISMA diagram (`.prisma`), as rows:
+what was found, where, what is missing and why, what to do next. Reasons and routes are bounded, so
+that a board of thousands of papers costs a model no more than one of hundreds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from markupsafe import Markup
+
+from ..model.identifiers import Ids
+from ..model.job import Harvested, Job
+from . import prisma
+from .charts import headline
+from .figures import STATES, Figures
+from .labels import best_link, reason_for, route_label
+from .library_links import ReadersLibrary
+from .page import TEMPLATES, cut_line, next_steps, styled
+
+_MOST = 12  # routes, and reasons
+_TITLE = 160  # characters of a title
+_DETAIL = 200
+
+
+def board(
+    job: Job,
+    rows: Iterable[Harvested],
+    library: ReadersLibrary,
+    *,
+    start: int = 0,
+    most: int = 20,
+) -> dict[str, Any]:
+    """The board of a harvest.
+
+    Parameters
+    ----------
+    job : Job
+    rows : iterable
+        Its papers in the order of their numbers, read once.
+    library : ReadersLibrary
+        For the links to what is missing.
+    start, most : int
+        Which of the papers without a text are named: ``missing``; ``next_start`` goes on.
+    """
+    figures, lacking = Figures(), 0
+    page: list[dict[str, Any]] = []
+    for row in rows:
+        figures.add(row)
+        if row.state not in ("full_text", "pending"):
+            lacking += 1
+            if start < lacking <= start + most:
+                page.append(_missing_row(row, library))
+    end = start + len(page)
+    return {
+        "title": cut_line(job.title, _TITLE),
+        "headline": headline(figures),
+        "counts": {state: figures.states[state] for state in STATES},
+        "sources": _sources(figures),
+        "reasons": _reasons(figures),
+        "prisma": _prisma(prisma.flow(job, figures)),
+        "missing": page,
+        "next_start": end if end < lacking else None,
+        "steps": [step._asdict() for step in next_steps(job, figures)[:3]],
+        "waits": [f"{wait}." for wait in job.waits],
+    }
+
+
+def board_text(board: dict[str, Any]) -> str:
+    """A board in lines, with everything that a reader of text alone needs."""
+    lines = [f"{board['title']}: {board['headline']}."]
+    lines += board["waits"]
+    lines += [f"{row['source']}: {row['full_text']} of {row['asked']}" for row in board["sources"]]
+    lines += [f"Missing, {row['reason']}: {row['papers']}" for row in board["reasons"]]
+    for box in board["prisma"]:
+        number = prisma.TO_FILL if box["n"] is None else f"n = {box['n']}"
+        lines.append(f"PRISMA, {box['title']}: {number}")
+    lines += [
+        f"{row['number']}. {row['title']} ({row['paper']}): {row['reason']} {row['link']}"
+        for row in board["missing"]
+    ]
+    if board["next_start"] is not None:
+        lines.append(f"More that is missing from start={board['next_start']}.")
+    lines += [f"{step['title']}: {step['command'] or step['words']}" for step in board["steps"]]
+    return "\n".join(lines)
+
+
+def view() -> str:
+    """The page that shows a board inside a chat, without any data in it."""
+    # Ours, from the file beside the page.
+    script = Markup((TEMPLATES / "board.js").read_text("utf-8"))  # noqa: S704
+    return styled("board.html", script=script)
+
+
+def _sources(figures: Figures) -> list[dict[str, Any]]:
+    """What each route was asked for and brought, the most fruitful first."""
+    tried = sorted(
+        figures.routes.items(), key=lambda item: (-figures.via[item[0]], -item[1].total(), item[0])
+    )
+    return [
+        {"source": route_label(name), "asked": ends.total(), "full_text": figures.via[name]}
+        for name, ends in tried[:_MOST]
+    ]
+
+
+def _reasons(figures: Figures) -> list[dict[str, Any]]:
+    """Why papers have no text, the commonest first; what is left over is one row."""
+    ordered = sorted(figures.reasons.items(), key=lambda item: (-item[1].total(), item[0]))
+    made = [
+        {"reason": reason.name, "papers": split.total(), "advice": reason.advice}
+        for name, split in ordered[:_MOST]
+        for reason in [reason_for(name)]
+    ]
+    if rest := sum(split.total() for _, split in ordered[_MOST:]):
+        made.append({"reason": "Other reasons", "papers": rest, "advice": "See not_retrieved.csv."})
+    return made
+
+
+def _prisma(flow: prisma.Flow) -> list[dict[str, Any]]:
+    """The boxes in reading order: what remains, and what leaves beside it."""
+    rows = []
+    for pair in flow.rows:
+        for box, left_out in zip(pair, (False, True), strict=True):
+            if box:
+                parts = [{"text": text, "n": n} for text, n in box.parts]
+                rows.append({"title": box.title, "n": box.n, "left_out": left_out, "parts": parts})
+    return rows
+
+
+def _names(ids: Ids) -> Iterator[str]:
+    """How a reader looks a paper up: at PubMed, and at its publisher."""
+    if ids.pmid:
+        yield f"PMID {ids.pmid}"
+    if ids.doi:
+        yield f"doi:{ids.doi}"
+    if not (ids.pmid or ids.doi) and ids:
+        yield str(ids)
+
+
+def _missing_row(row: Harvested, library: ReadersLibrary) -> dict[str, Any]:
+    return {
+        "number": row.number,
+        "title": cut_line(row.paper.title, _TITLE) or cut_line(row.asked, _TITLE),
+        "paper": " ".join(_names(row.paper.ids)) or row.asked,
+        "reason": reason_for(row.reason).name,
+        "detail": cut_line(row.detail, _DETAIL),
+        "link": library.link(row.paper) or best_link(row),
+    }

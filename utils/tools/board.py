@@ -1,0 +1,115 @@
+"""Toolset ``review``: the review board, an MCP App where the host has them, else text.
+
+The page is one file without an address in it: data come with the tool's answer, more through the
+host (MCP Apps, SEP-1865, stable 2026-01-26; https://github.com/modelcontextprotocol/ext-apps). A
+host without Apps shows the model the same answer, and reads ``papers://board/{job_id}``. No answer
+here has a ``resource_link``: with one, Claude's web client hands the page nothing
+(anthropics/claude-ai-mcp#753).
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from fastmcp.apps import AppConfig, ResourceCSP
+from fastmcp.resources import (
+    FunctionResource,
+    ResourceContent,
+    ResourceResult,
+    ResourceTemplate,
+)
+from fastmcp.tools import FunctionTool, ToolResult
+from mcp.types import Annotations
+
+from ..errors import NotFound
+from ..library import Library
+from .answers import answer
+from .core import READS_SHELF, Start, tool
+from .resources import readable, untrusted
+
+PAGE = "ui://papershelf/board.html"
+_MEDIA = "text/html;profile=mcp-app"
+# Its members are those of `..reports.board.board`: a schema of all costs every conversation tokens.
+BOARD: dict[str, Any] = {"type": "object", "required": ["job_id", "state", "next_start"]}
+
+
+def tools(library: Library) -> list[FunctionTool]:
+    """The tool, working on *library*."""
+
+    def review_board(job_id: str = "", start: Start = 0) -> ToolResult:
+        """Show a harvest (else the newest): coverage, PRISMA numbers, what is missing and why."""
+        from ..reports.board import board_text
+
+        board = _board(library, job_id, start)
+        return answer(board, board_text(board))
+
+    made = tool(review_board, READS_SHELF, BOARD)
+    return [made.model_copy(update={"meta": shown_by(PAGE)})]
+
+
+def shown_by(page: str) -> dict[str, Any]:
+    """The mark of a tool whose answers a page of ours shows."""
+    return {"ui": AppConfig(resource_uri=page).model_dump(by_alias=True, exclude_none=True)}
+
+
+def page() -> FunctionResource:
+    """The page of the App: no address may be contacted from it, so none is declared."""
+
+    def board() -> ResourceResult:
+        """The review board, without any data in it."""
+        from ..reports.board import view
+
+        policy = ResourceCSP(connect_domains=[], resource_domains=[])
+        looks = AppConfig(csp=policy, prefers_border=True)
+        meta = {"ui": looks.model_dump(by_alias=True, exclude_none=True)}
+        return ResourceResult([ResourceContent(view(), mime_type=_MEDIA, meta=meta)])
+
+    return FunctionResource.from_function(
+        readable(board), PAGE, title="Review board", mime_type=_MEDIA
+    )
+
+
+def numbers(library: Library) -> ResourceTemplate:
+    """``papers://board/{job_id}``: the board as JSON."""
+
+    def board(job_id: str) -> ResourceResult:
+        """The figures of a harvest: coverage, PRISMA numbers, what is missing and why."""
+        made = json.dumps(_board(library, job_id, 0), ensure_ascii=False, indent=1)
+        return untrusted(made, "application/json")
+
+    return ResourceTemplate.from_function(
+        readable(board),
+        "papers://board/{job_id}",
+        title="Board of a harvest",
+        mime_type="application/json",
+        annotations=Annotations(audience=["user", "assistant"], priority=0.5),
+    )
+
+
+def _board(library: Library, job_id: str, start: int) -> dict[str, Any]:
+    """A harvest's board.
+
+    Raises
+    ------
+    NotFound
+        There is no such harvest, or none at all.
+    """
+    from ..reports.board import board
+    from ..reports.library_links import ReadersLibrary
+
+    if not job_id:
+        jobs = library.harvests()
+        if not jobs:
+            raise NotFound("There is no harvest on this shelf.", "Begin one: harvest_papers.")
+        job_id = max(jobs, key=lambda job: job.begun_at).job_id
+    harvest = library.harvest(job_id=job_id)
+    try:
+        job = harvest.job()
+        running = harvest.ledger.running()
+        links = ReadersLibrary.of(library.settings)
+        made = board(job, harvest.ledger.rows(), links, start=start)
+    finally:
+        harvest.ledger.close()
+    state = "running" if running else "interrupted" if job.counts.pending else "done"
+    return {"job_id": job.job_id, "state": state, **made}
